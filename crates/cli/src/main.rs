@@ -1,0 +1,3 @@
+//! The `smallfry` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Latin-1 and UTF-16 to UTF-8.
