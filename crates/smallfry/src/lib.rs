@@ -1,1 +1,57 @@
-//! Fast small files.
+//! Small files, read and written fast and safe.
+//!
+//! # Which call for which job
+//!
+//! | job | call |
+//! |---|---|
+//! | read a whole file | [`fs::read`], [`fs::read_to_string`] |
+//! | read many files, one after the other, into one buffer | [`fs::read_into`] |
+//! | read what is left of a file, pipe or socket that is open already | [`fs::read_from`] |
+//! | write a whole file, made if missing, replaced if there | [`fs::write`] |
+//! | add to the end of a file | [`fs::append`] |
+//! | write only if the contents differ, so that build tools see no change where there is none | [`WriteOptions::only_if_changed`] |
+//! | write into folders that may not exist yet | [`WriteOptions::create_parents`] |
+//! | write a file that must not exist yet, or with given permissions | [`WriteOptions::create_new`], [`WriteOptions::mode`] |
+//! | write to a file that is open already | [`fs::write_to`] |
+//! | copy a file | [`fs::copy`] |
+//! | bind smallfry to another language | [`raw`] |
+//!
+//! Each is the call of the same name in [`std::fs`] where there is one, with two differences: an [`Error`] names the
+//! operation and the path, and what closing a written file reports is not lost. It turns into [`std::io::Error`] with
+//! `?`.
+//!
+//! ```
+//! # let folder = tempfile::tempdir()?;
+//! # let out = folder.path().join("dist");
+//! use smallfry::{Outcome, WriteOptions, fs};
+//!
+//! let mut options = WriteOptions::new();
+//! options.create_parents(true).only_if_changed(true);
+//!
+//! assert_eq!(options.write(out.join("app.js"), "export {}")?, Outcome::Written);
+//! assert_eq!(options.write(out.join("app.js"), "export {}")?, Outcome::Unchanged);
+//! assert_eq!(fs::read_to_string(out.join("app.js"))?, "export {}");
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! # System calls
+//!
+//! On Unix a write by path is `open`, `write`, `close` and nothing else, without the `write` if there is nothing to
+//! write. A read of a regular file is `open`, `fstat`, `read`, `close`. A write or read that the system does in parts,
+//! or that a signal interrupts, is continued. Paths of less than 384 bytes cost no allocation.
+//!
+//! # What is not promised
+//!
+//! - **Nothing is flushed.** After a crash of the system, or a power failure, what was written may be missing, empty or
+//!   torn. It is safe from a crash of the program only.
+//! - **Nothing is atomic.** A reader may see a file that is half written, and an error may leave one behind.
+//! - Two writers of one file at one time are not kept apart. Appends on Unix go to the end one by one, each write
+//!   system call as a whole, but a large one may take several; a network file system may not even promise that.
+
+mod error;
+pub mod fs;
+pub mod raw;
+mod sys;
+
+pub use error::{Error, Operation};
+pub use fs::{Outcome, WriteOptions};

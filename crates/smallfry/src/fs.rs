@@ -1,0 +1,489 @@
+//! Whole files: read, write, append, copy.
+//!
+//! The functions are those of [`std::fs`] by name and by what they do; [`WriteOptions`] has what they lack. Errors name
+//! their operation and path.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::path::Path;
+
+use crate::error::{Error, Operation};
+use crate::raw::{self, AsFile, BorrowedFile, OwnedFile, Status};
+use crate::sys;
+
+/// First room for a file that does not tell its size: a pipe, or one under `/proc`.
+const UNKNOWN_SIZE: usize = 8 * 1024;
+
+/// How much of an existing file is held at a time to compare it with what is to be written.
+const COMPARE_PIECE: usize = 16 * 1024;
+
+/// Reads a whole file.
+///
+/// The size that the system tells is where the room for the contents comes from, not what ends the reading: files that
+/// grow meanwhile, and files under `/proc` that call themselves empty, come whole.
+///
+/// # Errors
+///
+/// [`Operation::Open`], [`Operation::Fstat`] or [`Operation::Read`] with the system's reason. A directory opens, and
+/// fails to be read. On Windows it does not open.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("a");
+/// smallfry::fs::write(&path, b"\x00\xff")?;
+/// assert_eq!(smallfry::fs::read(&path)?, b"\x00\xff");
+/// # Ok::<(), smallfry::Error>(())
+/// # .map_err(std::io::Error::from)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[inline]
+pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, Error> {
+    let mut contents = Vec::new();
+    read_path(path.as_ref(), &mut contents)?;
+    Ok(contents)
+}
+
+/// Reads a whole file that holds UTF-8.
+///
+/// # Errors
+///
+/// As [`read`]; and [`Operation::Read`] with [`io::ErrorKind::InvalidData`] if the contents are not UTF-8. A byte order
+/// mark is kept.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("a");
+/// smallfry::fs::write(&path, b"\xff")?;
+/// let error = smallfry::fs::read_to_string(&path).unwrap_err();
+/// assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[inline]
+pub fn read_to_string(path: impl AsRef<Path>) -> Result<String, Error> {
+    let path = path.as_ref();
+    String::from_utf8(read(path)?).map_err(|error| {
+        let reason = io::Error::new(io::ErrorKind::InvalidData, error.utf8_error());
+        Error::at(Operation::Read, path, reason)
+    })
+}
+
+/// Reads a whole file into `buffer`, in place of what it held, and returns the file's length.
+///
+/// For many files one after the other: the buffer is allocated once and its memory is warm. After an error the buffer
+/// holds what was read up to it.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # for name in ["a", "b"] { smallfry::fs::write(folder.path().join(name), name)?; }
+/// let mut buffer = Vec::new();
+/// let mut total = 0;
+/// for name in ["a", "b"] {
+///     total += smallfry::fs::read_into(folder.path().join(name), &mut buffer)?;
+/// }
+/// assert_eq!(total, 2);
+/// assert_eq!(buffer, b"b");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[inline]
+pub fn read_into(path: impl AsRef<Path>, buffer: &mut Vec<u8>) -> Result<usize, Error> {
+    buffer.clear();
+    read_path(path.as_ref(), buffer)?;
+    Ok(buffer.len())
+}
+
+/// Reads an open file from its current position to its end. The file stays open, and its position is then at the end.
+///
+/// # Errors
+///
+/// [`Operation::Fstat`] or [`Operation::Read`]; the error has no path.
+///
+/// ```
+/// use std::io::{Seek, SeekFrom, Write};
+///
+/// let mut file = tempfile::tempfile()?;
+/// file.write_all(b"head body")?;
+/// file.seek(SeekFrom::Start(5))?;
+/// assert_eq!(smallfry::fs::read_from(&file)?, b"body");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[inline]
+pub fn read_from(file: impl AsFile) -> Result<Vec<u8>, Error> {
+    let mut contents = Vec::new();
+    read_open(raw::borrow(&file), &mut contents)
+        .map_err(|(operation, reason)| Error::on_open_file(operation, reason))?;
+    Ok(contents)
+}
+
+/// Writes a whole file: made if missing, with mode 0666 less the umask; cut to nothing first if it exists.
+///
+/// # Errors
+///
+/// [`Operation::Open`], [`Operation::Write`] or [`Operation::Close`]. After the last two the file is there, with some
+/// of the bytes or none.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// smallfry::fs::write(folder.path().join("a"), "text")?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[inline]
+pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
+    let flags = raw::O_WRONLY | raw::O_CREAT | raw::O_TRUNC;
+    write_path(path.as_ref(), flags, DEFAULT_MODE, bytes.as_ref())
+}
+
+/// Adds to the end of a file, made if missing.
+///
+/// # Errors
+///
+/// As [`write`].
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("log");
+/// smallfry::fs::append(&path, "one\n")?;
+/// smallfry::fs::append(&path, "two\n")?;
+/// assert_eq!(smallfry::fs::read(&path)?, b"one\ntwo\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[inline]
+pub fn append(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
+    let flags = raw::O_WRONLY | raw::O_CREAT | raw::O_APPEND;
+    write_path(path.as_ref(), flags, DEFAULT_MODE, bytes.as_ref())
+}
+
+/// Writes all of `bytes` to an open file at its current position. The file stays open.
+///
+/// # Errors
+///
+/// [`Operation::Write`], without a path. Some of the bytes may have been written.
+///
+/// ```
+/// let file = tempfile::tempfile()?;
+/// smallfry::fs::write_to(&file, "one ")?;
+/// smallfry::fs::write_to(&file, "two")?;
+/// assert_eq!(file.metadata()?.len(), 7);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[inline]
+pub fn write_to(file: impl AsFile, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
+    raw::write_all(raw::borrow(&file), bytes.as_ref())
+        .map_err(|reason| Error::on_open_file(Operation::Write, reason))
+}
+
+/// Copies contents and permissions of one file to another and returns the length.
+///
+/// This is [`std::fs::copy`], which lets the kernel copy where it can (`copy_file_range`, `fclonefileat`, `CopyFileEx`)
+/// and so shares blocks on file systems that do.
+///
+/// # Errors
+///
+/// [`Operation::Copy`] with both paths.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let (from, to) = (folder.path().join("a"), folder.path().join("b"));
+/// smallfry::fs::write(&from, "text")?;
+/// assert_eq!(smallfry::fs::copy(&from, &to)?, 4);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, Error> {
+    let (from, to) = (from.as_ref(), to.as_ref());
+    std::fs::copy(from, to).map_err(|reason| Error::between(from, to, reason))
+}
+
+/// What a write found to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[must_use = "nothing was written if the file was `Unchanged`"]
+pub enum Outcome {
+    /// The bytes were written.
+    Written,
+    /// The file held exactly these bytes already and was left alone. Only with [`WriteOptions::only_if_changed`].
+    Unchanged,
+}
+
+/// How to write a file. Starts as [`write`] does it: made if missing, replaced if there, mode 0666 less the umask.
+///
+/// | with | `append` | `create_new` | `only_if_changed` |
+/// |---|---|---|---|
+/// | `append` | | the file is made by this call, or it fails | refused: an addition always changes the file |
+/// | `create_new` | | | refused: there is no file to compare with |
+///
+/// `mode` and `create_parents` go with all of them. Refused means [`io::ErrorKind::InvalidInput`] before anything is
+/// touched.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// use smallfry::WriteOptions;
+///
+/// let path = folder.path().join("new/folders/key");
+/// let mut options = WriteOptions::new();
+/// options.create_new(true).create_parents(true).mode(0o600);
+/// let _ = options.write(&path, "secret")?;
+/// let error = options.write(&path, "again").unwrap_err();
+/// assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a builder of independent switches, as std's OpenOptions"
+)]
+pub struct WriteOptions {
+    append: bool,
+    create_new: bool,
+    create_parents: bool,
+    only_if_changed: bool,
+    mode: u32,
+}
+
+/// Permissions of a new file before the umask: read and write for all, as std and Node have it.
+const DEFAULT_MODE: u32 = 0o666;
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl WriteOptions {
+    /// As [`write`].
+    pub const fn new() -> Self {
+        Self {
+            append: false,
+            create_new: false,
+            create_parents: false,
+            only_if_changed: false,
+            mode: DEFAULT_MODE,
+        }
+    }
+
+    /// Keep what the file holds and write after it.
+    pub const fn append(&mut self, append: bool) -> &mut Self {
+        self.append = append;
+        self
+    }
+
+    /// Fail with [`io::ErrorKind::AlreadyExists`] if there is anything of that name, even a dangling symbolic link.
+    pub const fn create_new(&mut self, create_new: bool) -> &mut Self {
+        self.create_new = create_new;
+        self
+    }
+
+    /// Permissions of the file if it is made by this call; the process's umask is taken off. A file that exists keeps
+    /// its own. On Windows only the owner's write permission counts: without it the new file is read-only.
+    pub const fn mode(&mut self, mode: u32) -> &mut Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Make the directories above the file if they are missing, with mode 0777 less the umask.
+    ///
+    /// This costs nothing where they exist: only a failed `open` makes it look. Directories stay if the write fails.
+    pub const fn create_parents(&mut self, create_parents: bool) -> &mut Self {
+        self.create_parents = create_parents;
+        self
+    }
+
+    /// Leave a regular file alone that holds exactly the bytes to be written: its modification time stays, and programs
+    /// that watch it are not woken. Lengths are compared first, then contents.
+    ///
+    /// A file that cannot be read is written. A change that somebody else makes between the comparison and the end of
+    /// this call can go unnoticed.
+    pub const fn only_if_changed(&mut self, only_if_changed: bool) -> &mut Self {
+        self.only_if_changed = only_if_changed;
+        self
+    }
+
+    /// Writes a whole file.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`]; [`Operation::Mkdir`] with the directory if [`create_parents`](Self::create_parents) fails;
+    /// [`io::ErrorKind::InvalidInput`] for options that exclude each other.
+    pub fn write(&self, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<Outcome, Error> {
+        let (path, bytes) = (path.as_ref(), bytes.as_ref());
+        if self.only_if_changed {
+            self.check_comparable(path)?;
+            if is_identical(path, bytes) {
+                return Ok(Outcome::Unchanged);
+            }
+        }
+        match write_path(path, self.flags(), self.mode, bytes) {
+            Err(error) if self.create_parents && is_missing_parent(&error) => {
+                make_parent(path)?;
+                write_path(path, self.flags(), self.mode, bytes)?;
+            }
+            done => done?,
+        }
+        Ok(Outcome::Written)
+    }
+
+    /// Writes all of `bytes` to an open file at its current position, and leaves it open.
+    ///
+    /// [`mode`](Self::mode) and [`create_parents`](Self::create_parents) have nothing to do here. The other options are
+    /// refused with [`io::ErrorKind::InvalidInput`], because an open file cannot be opened otherwise.
+    ///
+    /// # Errors
+    ///
+    /// [`Operation::Write`], without a path. Some of the bytes may have been written.
+    ///
+    /// ```
+    /// let file = tempfile::tempfile()?;
+    /// let _ = smallfry::WriteOptions::new().write_to(&file, "text")?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn write_to(&self, file: impl AsFile, bytes: impl AsRef<[u8]>) -> Result<Outcome, Error> {
+        for (is_set, option) in [
+            (self.append, "append"),
+            (self.create_new, "create_new"),
+            (self.only_if_changed, "only_if_changed"),
+        ] {
+            if is_set {
+                let reason = format!("{option} is not possible on a file that is open already");
+                return Err(Error::on_open_file(Operation::Write, invalid_input(reason)));
+            }
+        }
+        write_to(file, bytes)?;
+        Ok(Outcome::Written)
+    }
+
+    const fn flags(&self) -> i32 {
+        let position = match (self.append, self.create_new) {
+            (true, _) => raw::O_APPEND,
+            (false, true) => 0,
+            (false, false) => raw::O_TRUNC,
+        };
+        let exclusive = if self.create_new { raw::O_EXCL } else { 0 };
+        raw::O_WRONLY | raw::O_CREAT | position | exclusive
+    }
+
+    fn check_comparable(&self, path: &Path) -> Result<(), Error> {
+        let other = match (self.append, self.create_new) {
+            (false, false) => return Ok(()),
+            (true, _) => "append",
+            (false, true) => "create_new",
+        };
+        let reason = format!("only_if_changed and {other} exclude each other");
+        Err(Error::at(Operation::Open, path, invalid_input(reason)))
+    }
+}
+
+fn invalid_input(reason: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, reason)
+}
+
+#[inline]
+fn write_path(path: &Path, flags: i32, mode: u32, bytes: &[u8]) -> Result<(), Error> {
+    let file = sys::open_path(path, flags, mode)
+        .map_err(|reason| Error::at(Operation::Open, path, reason))?;
+    raw::write_all(raw::borrow(&file), bytes)
+        .map_err(|reason| Error::at(Operation::Write, path, reason))?;
+    raw::close(file).map_err(|reason| Error::at(Operation::Close, path, reason))
+}
+
+fn is_missing_parent(error: &Error) -> bool {
+    error.operation() == Operation::Open && error.kind() == io::ErrorKind::NotFound
+}
+
+#[cold]
+fn make_parent(path: &Path) -> Result<(), Error> {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => std::fs::create_dir_all(parent)
+            .map_err(|reason| Error::at(Operation::Mkdir, parent, reason)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether `path` is a regular file that holds exactly `bytes`. Any error counts as no: the write that follows meets
+/// it too, and reports it.
+fn is_identical(path: &Path, bytes: &[u8]) -> bool {
+    // Without O_NONBLOCK a named pipe would wait here for somebody to write to it.
+    let Ok(file) = sys::open_path(path, raw::O_RDONLY | raw::O_NONBLOCK, 0) else {
+        return false;
+    };
+    let file = raw::borrow(&file);
+    match raw::status(file) {
+        Ok(status) if status.is_regular && status.size == bytes.len() as u64 => {
+            holds_exactly(file, bytes)
+        }
+        _ => false,
+    }
+}
+
+fn holds_exactly(file: BorrowedFile<'_>, mut expected: &[u8]) -> bool {
+    let mut buffer = [const { MaybeUninit::uninit() }; COMPARE_PIECE];
+    loop {
+        // One byte more than expected, so that the read that finds the last byte also finds the end.
+        let asked = COMPARE_PIECE.min(expected.len() + 1);
+        let Ok(found) = raw::read(file, &mut buffer[..asked]) else {
+            return false;
+        };
+        let Some((head, rest)) = expected.split_at_checked(found.len()) else {
+            return false;
+        };
+        if head != found {
+            return false;
+        }
+        if rest.is_empty() && found.len() < asked {
+            return true;
+        }
+        if found.is_empty() {
+            return false;
+        }
+        expected = rest;
+    }
+}
+
+/// An operation and why it failed, before the path is known.
+type Failure = (Operation, io::Error);
+
+#[inline]
+fn read_path(path: &Path, contents: &mut Vec<u8>) -> Result<(), Error> {
+    let file: OwnedFile = sys::open_path(path, raw::O_RDONLY, 0)
+        .map_err(|reason| Error::at(Operation::Open, path, reason))?;
+    // Closing a file that was only read has nothing to report, so dropping it will do.
+    read_open(raw::borrow(&file), contents)
+        .map_err(|(operation, reason)| Error::at(operation, path, reason))
+}
+
+/// Adds to `contents` everything from the file's position to its end.
+#[inline]
+fn read_open(file: BorrowedFile<'_>, contents: &mut Vec<u8>) -> Result<(), Failure> {
+    let status = raw::status(file).map_err(|reason| (Operation::Fstat, reason.into()))?;
+    let told = told_size(status);
+    let room = told.map_or(UNKNOWN_SIZE, |size| size.saturating_add(1));
+    reserve(contents, room)?;
+    let start = contents.len();
+    loop {
+        if contents.len() == contents.capacity() {
+            reserve(contents, UNKNOWN_SIZE)?;
+        }
+        let asked = contents.capacity() - contents.len();
+        let count =
+            sys::read_spare(file, contents).map_err(|reason| (Operation::Read, reason.into()))?;
+        if count == 0 {
+            return Ok(());
+        }
+        // Asked for more, the system gave exactly what it had said the file holds: two answers that agree. Anything
+        // else (a file that grew, shrank or lied about its size, a pipe) ends only where a read finds nothing.
+        if count < asked && told == Some(contents.len() - start) {
+            return Ok(());
+        }
+    }
+}
+
+/// The size of a regular file that tells one; 0 may be a file under `/proc`.
+fn told_size(status: Status) -> Option<usize> {
+    match usize::try_from(status.size) {
+        Ok(size) if status.is_regular && size > 0 => Some(size),
+        _ => None,
+    }
+}
+
+fn reserve(contents: &mut Vec<u8>, room: usize) -> Result<(), Failure> {
+    // Not exact: a file without a known size would otherwise be copied for every piece.
+    contents
+        .try_reserve(room)
+        .map_err(|_| (Operation::Read, io::ErrorKind::OutOfMemory.into()))
+}

@@ -1,0 +1,237 @@
+//! Unix: thin layers over libc. Each function names its system call and the page that defines it.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::raw::{Errno, Status};
+
+#[cfg_attr(any(target_os = "linux", target_os = "android"), path = "linux.rs")]
+#[cfg_attr(
+    not(any(target_os = "linux", target_os = "android")),
+    path = "macos.rs"
+)]
+mod variant;
+
+/// An open file that closes when dropped, without telling of an error; [`close`] tells.
+pub type OwnedFile = std::os::fd::OwnedFd;
+
+/// An open file that belongs to somebody else.
+pub type BorrowedFile<'file> = std::os::fd::BorrowedFd<'file>;
+
+/// Whatever holds an open file: [`std::fs::File`], standard output, a pipe, a socket.
+pub use std::os::fd::AsFd as AsFile;
+
+/// Open for reading.
+pub const O_RDONLY: i32 = libc::O_RDONLY;
+/// Open for writing.
+pub const O_WRONLY: i32 = libc::O_WRONLY;
+/// Open for reading and writing.
+pub const O_RDWR: i32 = libc::O_RDWR;
+/// Every write goes to the end of the file as it is then.
+pub const O_APPEND: i32 = libc::O_APPEND;
+/// Create the file if it is missing.
+pub const O_CREAT: i32 = libc::O_CREAT;
+/// With [`O_CREAT`]: fail if it exists, even as a dangling symbolic link.
+pub const O_EXCL: i32 = libc::O_EXCL;
+/// Cut the file to nothing when it is opened.
+pub const O_TRUNC: i32 = libc::O_TRUNC;
+/// Do not wait for the other end of a named pipe.
+pub const O_NONBLOCK: i32 = libc::O_NONBLOCK;
+
+/// Paths shorter than this are given their closing NUL on the stack. As in std: longer would cost stack probes.
+const STACK_PATH: usize = 384;
+
+/// The file held by `file`, as a value that costs nothing to pass on. No system call.
+#[inline]
+pub fn borrow(file: &impl AsFile) -> BorrowedFile<'_> {
+    file.as_fd()
+}
+
+/// `open`: opens `path` with the system's own `flags`; `mode` counts if the file is created, less the process's umask.
+///
+/// `O_CLOEXEC` is always added. An interrupted call (`EINTR`, on a named pipe or a slow file system) is repeated.
+///
+/// [open(2)](https://man7.org/linux/man-pages/man2/open.2.html)
+#[inline]
+pub fn open(path: &CStr, flags: i32, mode: u32) -> Result<OwnedFile, Errno> {
+    loop {
+        // SAFETY: the path is a NUL-terminated string that outlives the call, and a mode is given whether or not the
+        // flags ask for one. It is widened to what C passes through variadic arguments.
+        let fd = unsafe {
+            variant::open(
+                path.as_ptr(),
+                flags | libc::O_CLOEXEC,
+                libc::c_uint::from(mode as libc::mode_t),
+            )
+        };
+        if fd >= 0 {
+            // SAFETY: the system has just returned this descriptor, so it is open and nobody else's.
+            return Ok(unsafe { OwnedFile::from_raw_fd(fd) });
+        }
+        repeat_if_interrupted()?;
+    }
+}
+
+/// `open` for a path as Rust has it. A path with a NUL inside is refused with `InvalidInput`.
+///
+/// [open(2)](https://man7.org/linux/man-pages/man2/open.2.html)
+#[inline]
+pub(crate) fn open_path(path: &Path, flags: i32, mode: u32) -> io::Result<OwnedFile> {
+    let bytes = path.as_os_str().as_bytes();
+    if bytes.len() >= STACK_PATH {
+        return open_long_path(bytes, flags, mode);
+    }
+    let mut buffer = [const { MaybeUninit::<u8>::uninit() }; STACK_PATH];
+    let start = buffer.as_mut_ptr().cast::<u8>();
+    // SAFETY: `bytes` is shorter than the buffer, so it and one NUL fit; the two do not overlap; what is read back is
+    // what was just written.
+    let terminated = unsafe {
+        start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        start.add(bytes.len()).write(0);
+        std::slice::from_raw_parts(start, bytes.len() + 1)
+    };
+    let path = CStr::from_bytes_with_nul(terminated).map_err(|_| nul_in_path())?;
+    Ok(open(path, flags, mode)?)
+}
+
+#[cold]
+fn open_long_path(bytes: &[u8], flags: i32, mode: u32) -> io::Result<OwnedFile> {
+    let path = CString::new(bytes).map_err(|_| nul_in_path())?;
+    Ok(open(&path, flags, mode)?)
+}
+
+#[cold]
+fn nul_in_path() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "the path contains a NUL byte")
+}
+
+/// `write`: writes some of `bytes` at the file's position and returns how many. An interrupted call is repeated.
+///
+/// [write(2)](https://man7.org/linux/man-pages/man2/write.2.html)
+#[inline]
+pub fn write(file: BorrowedFile<'_>, bytes: &[u8]) -> Result<usize, Errno> {
+    loop {
+        // SAFETY: the pointer and length are those of a live slice, which is only read.
+        let count = unsafe {
+            libc::write(
+                file.as_raw_fd(),
+                bytes.as_ptr().cast(),
+                bytes.len().min(variant::MOST_PER_CALL),
+            )
+        };
+        if let Ok(count) = usize::try_from(count) {
+            return Ok(count);
+        }
+        repeat_if_interrupted()?;
+    }
+}
+
+/// `write`, as often as it takes for all of `bytes`: once, unless the system takes them in parts. Never for no bytes.
+///
+/// On an error some of the bytes may have been written. A write that takes nothing is [`Errno::NOTHING_WRITTEN`].
+///
+/// [write(2)](https://man7.org/linux/man-pages/man2/write.2.html)
+#[inline]
+pub fn write_all(file: BorrowedFile<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
+    while !bytes.is_empty() {
+        let count = write(file, bytes)?;
+        if count == 0 {
+            return Err(Errno::NOTHING_WRITTEN);
+        }
+        bytes = &bytes[count..];
+    }
+    Ok(())
+}
+
+/// `read`: reads once, from the file's position, and returns the part of `buffer` that was filled. Empty means the end
+/// of the file, if `buffer` is not empty itself. An interrupted call is repeated.
+///
+/// [read(2)](https://man7.org/linux/man-pages/man2/read.2.html)
+#[inline]
+pub fn read<'buffer>(
+    file: BorrowedFile<'_>,
+    buffer: &'buffer mut [MaybeUninit<u8>],
+) -> Result<&'buffer mut [u8], Errno> {
+    loop {
+        // SAFETY: the pointer and length are those of a slice borrowed for writing, and need not be initialised.
+        let count = unsafe {
+            libc::read(
+                file.as_raw_fd(),
+                buffer.as_mut_ptr().cast(),
+                buffer.len().min(variant::MOST_PER_CALL),
+            )
+        };
+        if let Ok(count) = usize::try_from(count) {
+            let filled = &mut buffer[..count];
+            // SAFETY: the system has just written that many bytes there.
+            return Ok(unsafe {
+                std::slice::from_raw_parts_mut(filled.as_mut_ptr().cast(), filled.len())
+            });
+        }
+        repeat_if_interrupted()?;
+    }
+}
+
+/// `read`, once, into the room that `buffer` has left; returns how many bytes were added.
+///
+/// [read(2)](https://man7.org/linux/man-pages/man2/read.2.html)
+#[inline]
+pub(crate) fn read_spare(file: BorrowedFile<'_>, buffer: &mut Vec<u8>) -> Result<usize, Errno> {
+    let count = read(file, buffer.spare_capacity_mut())?.len();
+    // SAFETY: `read` has initialised that many bytes from the old length on, within the capacity.
+    unsafe { buffer.set_len(buffer.len() + count) };
+    Ok(count)
+}
+
+/// `fstat`: size and kind of an open file.
+///
+/// [fstat(2)](https://man7.org/linux/man-pages/man2/stat.2.html)
+#[inline]
+pub fn status(file: BorrowedFile<'_>) -> Result<Status, Errno> {
+    let mut status = MaybeUninit::uninit();
+    // SAFETY: the structure is large enough and borrowed for writing.
+    if unsafe { variant::fstat(file.as_raw_fd(), status.as_mut_ptr()) } != 0 {
+        return Err(last_error());
+    }
+    // SAFETY: fstat succeeded, so it has filled the structure.
+    let status = unsafe { status.assume_init() };
+    let kind = status.st_mode & libc::S_IFMT;
+    Ok(Status::new(
+        u64::try_from(status.st_size).unwrap_or(0),
+        kind == libc::S_IFREG,
+        kind == libc::S_IFDIR,
+    ))
+}
+
+/// `close`: closes the file and returns the error that dropping it would hide.
+///
+/// Some file systems (NFS, quota) report a failed write only here. The call is never repeated, not even for `EINTR`:
+/// the descriptor may be gone already and its number somebody else's.
+///
+/// [close(2)](https://man7.org/linux/man-pages/man2/close.2.html)
+#[inline]
+pub fn close(file: OwnedFile) -> Result<(), Errno> {
+    // SAFETY: the descriptor is owned and given up here, so nobody uses or closes it after this.
+    if unsafe { libc::close(file.into_raw_fd()) } == 0 {
+        Ok(())
+    } else {
+        Err(last_error())
+    }
+}
+
+#[cold]
+fn last_error() -> Errno {
+    Errno(io::Error::last_os_error().raw_os_error().unwrap_or(0))
+}
+
+#[cold]
+fn repeat_if_interrupted() -> Result<(), Errno> {
+    match last_error() {
+        Errno(libc::EINTR) => Ok(()),
+        error => Err(error),
+    }
+}
