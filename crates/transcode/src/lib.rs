@@ -1,1 +1,47 @@
-//! Latin-1 and UTF-16 to UTF-8.
+//! The strings of JavaScript and Java as UTF-8, and back, at the speed of memory.
+//!
+//! Their engines hold text as Latin-1 (one byte for each character up to U+00FF) or as UTF-16. Files want UTF-8.
+//!
+//! # Which call for which job
+//!
+//! | job | call |
+//! |---|---|
+//! | write a string to a file | [`encode`] with a [`Scratch`] that lives on, and the write as its sink |
+//! | write a string that arrives in chunks | [`Encoder`] |
+//! | a string as bytes to keep | [`encode_to_vec`] |
+//! | how long it will be | [`utf8_len`] |
+//! | make a string from a file's bytes | [`decode`] |
+//! | whether bytes are ASCII, and so already right in all three encodings | [`is_ascii`] |
+//!
+//! ```
+//! use smallfry_transcode::{Scratch, Text, encode};
+//!
+//! let mut scratch = Scratch::new();
+//! let mut file = Vec::new();
+//! encode(Text::Latin1(b"caf\xe9"), &mut scratch, |utf8| {
+//!     file.extend_from_slice(utf8);
+//!     Ok::<(), std::io::Error>(())
+//! })?;
+//! assert_eq!(file, "café".as_bytes());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! # Memory
+//!
+//! Text whose UTF-8 is certain to fit under the scratch's limit goes to the sink in one call, so that a write to a file
+//! is one system call. Longer text goes in several, and memory stays under the limit however long it is. ASCII held as
+//! Latin-1 is not copied at all: the sink gets the source itself.
+//!
+//! # What is not promised
+//!
+//! UTF-16 may be ill-formed, as in JavaScript: each surrogate without its partner becomes U+FFFD, as the Encoding
+//! Standard and Node.js have it, and cannot be told afterwards from a real U+FFFD.
+
+mod convert;
+mod decode;
+mod encode;
+mod scratch;
+
+pub use decode::{Decoded, decode, is_ascii};
+pub use encode::{Encoder, Text, encode, encode_to_vec, utf8_len};
+pub use scratch::Scratch;
