@@ -1,7 +1,10 @@
 //! One slice to UTF-8 at the end of a buffer that has room for it. The edge to simdutf, and the only unsafe code.
 
-/// Up to this many units a plain loop beats the call into the library.
+/// Up to this many bytes a plain loop beats the call into the library.
 const SHORT: usize = 32;
+
+/// How far the plain conversion goes on after a lone surrogate.
+const AFTER_LONE_SURROGATE: usize = 32;
 
 /// UTF-8 bytes of a character that takes a surrogate pair.
 pub(crate) const PAIR_LEN: usize = 4;
@@ -38,23 +41,12 @@ pub(crate) fn latin1_len(bytes: &[u8]) -> usize {
 
 /// The exact UTF-8 length of UTF-16, with surrogates without a partner as U+FFFD.
 pub(crate) fn utf16_len(units: &[u16]) -> usize {
-    // A surrogate counts as three bytes, as U+FFFD does; a pair is then two too many.
-    let mut length = 0;
-    let mut previous_is_high = false;
-    for piece in units.chunks(1 << 14) {
-        let mut extra = 0_u32;
-        let mut pairs = 0_u32;
-        for &unit in piece {
-            extra += u32::from(unit >= 0x80) + u32::from(unit >= 0x800);
-        }
-        for pair in piece.windows(2) {
-            pairs += u32::from(is_high_surrogate(pair[0]) & is_low_surrogate(pair[1]));
-        }
-        pairs += u32::from(previous_is_high && piece.first().is_some_and(|u| is_low_surrogate(*u)));
-        previous_is_high = piece.last().is_some_and(|u| is_high_surrogate(*u));
-        length += piece.len() + extra as usize - 2 * pairs as usize;
+    if simdutf::validate_utf16(units) {
+        return simdutf::utf8_length_from_utf16(units);
     }
-    length
+    char::decode_utf16(units.iter().copied())
+        .map(|character| character.unwrap_or(char::REPLACEMENT_CHARACTER).len_utf8())
+        .sum()
 }
 
 /// Adds Latin-1 to `out` as UTF-8.
@@ -65,12 +57,6 @@ pub(crate) fn utf16_len(units: &[u16]) -> usize {
 #[inline]
 pub(crate) fn push_latin1(bytes: &[u8], out: &mut Vec<u8>) {
     let room = out.capacity() - out.len();
-    if bytes.len() <= SHORT {
-        for &byte in bytes {
-            push_char(u32::from(byte), out);
-        }
-        return;
-    }
     assert!(
         room >= bytes.len() * 2 || room >= latin1_len(bytes),
         "no room for the text"
@@ -91,23 +77,23 @@ pub(crate) fn push_latin1(bytes: &[u8], out: &mut Vec<u8>) {
 /// If `out` has not the room for [`utf16_len`] bytes.
 #[inline]
 pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
-    if units.len() <= SHORT {
-        push_utf16_plainly(units, units.len(), out);
-    } else {
-        push_long_utf16(units, out);
-    }
-}
-
-fn push_long_utf16(mut units: &[u16], out: &mut Vec<u8>) {
     let room = out.capacity() - out.len();
     assert!(
         room >= units.len() * 3 || room >= utf16_len(units),
         "no room for the text"
     );
-    while units.len() > SHORT {
+    if !push_if_well_formed(units, out) {
+        push_ill_formed(units, out);
+    }
+}
+
+/// Adds UTF-16 that fits, with surrogates without a partner as U+FFFD.
+#[cold]
+fn push_ill_formed(mut units: &[u16], out: &mut Vec<u8>) {
+    while !units.is_empty() {
         // SAFETY: the source is a slice; the room past the vector's length holds the exact result of what is left of
-        // the text (checked above; each round takes as much room as its part of the text needs), which is what simdutf
-        // asks for and never less than what it writes before it meets an error.
+        // the text (its caller has made sure; each round takes as much room as its part of the text needs), which is what
+        // simdutf asks for. Its count is used only after success.
         let result = unsafe {
             let end = out.as_mut_ptr().add(out.len());
             simdutf::convert_utf16_to_utf8_with_errors(units.as_ptr(), units.len(), end)
@@ -119,14 +105,36 @@ fn push_long_utf16(mut units: &[u16], out: &mut Vec<u8>) {
         }
         // The library says where in the source it stopped, not how far it wrote. What is before is well-formed.
         let (good, rest) = units.split_at(result.count);
-        let written = simdutf::utf8_length_from_utf16(good);
-        // SAFETY: the conversion of the well-formed part is complete, and that is its length.
-        unsafe { out.set_len(out.len() + written) };
+        push_well_formed(good, out);
         // On plainly for a while: where there is one lone surrogate there are often more, and a call for each costs.
-        let taken = push_utf16_plainly(rest, SHORT.min(rest.len()), out);
+        let taken = push_utf16_plainly(rest, AFTER_LONE_SURROGATE.min(rest.len()), out);
         units = &rest[taken..];
     }
-    push_utf16_plainly(units, units.len(), out);
+}
+
+/// Adds UTF-16 that fits, or nothing if it is ill-formed. The library's call that does not say where is faster.
+#[inline]
+fn push_if_well_formed(units: &[u16], out: &mut Vec<u8>) -> bool {
+    // SAFETY: the source is a slice; its caller has made sure of the room; what simdutf says it wrote is initialised.
+    let written = unsafe {
+        let end = out.as_mut_ptr().add(out.len());
+        let written = simdutf::convert_utf16_to_utf8(units.as_ptr(), units.len(), end);
+        out.set_len(out.len() + written);
+        written
+    };
+    written != 0 || units.is_empty()
+}
+
+/// Adds UTF-16 that is known to be well-formed and to fit.
+fn push_well_formed(units: &[u16], out: &mut Vec<u8>) {
+    debug_assert!(simdutf::validate_utf16(units));
+    // SAFETY: the source is a slice and was just found well-formed; its caller has made sure of the room; what simdutf
+    // says it wrote is initialised.
+    unsafe {
+        let end = out.as_mut_ptr().add(out.len());
+        let written = simdutf::convert_valid_utf16_to_utf8(units.as_ptr(), units.len(), end);
+        out.set_len(out.len() + written);
+    }
 }
 
 /// Adds the first `count` units, and the second half of a pair that begins in them; returns the number of units taken.
@@ -179,41 +187,70 @@ pub(crate) fn push_pair(high: u16, low: u16, out: &mut Vec<u8>) {
     ]);
 }
 
-/// Whether `bytes` are well-formed UTF-8.
-pub(crate) fn is_utf8(bytes: &[u8]) -> bool {
-    simdutf::validate_utf8(bytes)
+/// Whether every character is below U+0100, if `bytes` are well-formed UTF-8: none begins with more than 0xc3.
+pub(crate) fn is_latin1_range(bytes: &[u8]) -> bool {
+    // In pieces, because a loop that may stop at any byte is not vectorised.
+    bytes
+        .chunks(256)
+        .all(|piece| piece.iter().fold(0, |most, byte| most.max(*byte)) <= 0xc3)
 }
 
-/// UTF-8 to Latin-1. `None` if it is ill-formed or has a character above U+00FF.
-pub(crate) fn utf8_to_latin1(bytes: &[u8]) -> Option<Vec<u8>> {
-    if !is_utf8(bytes) {
-        return None;
+/// Makes `out` an empty buffer with room for `count`.
+fn make_room<U>(out: &mut Vec<U>, count: usize) {
+    out.clear();
+    if out.capacity() < count {
+        // Freed before, so that two buffers never exist together and nothing is copied.
+        *out = Vec::new();
+        out.reserve_exact(count);
     }
-    let length = simdutf::latin1_length_from_utf8(bytes);
-    let mut latin1 = Vec::with_capacity(length);
-    // SAFETY: the source is a slice; the vector has the room that simdutf asks for, one byte for each character; what
-    // it says it wrote is initialised. It is told that nothing before is certain, so it checks and writes 0 on failure.
+}
+
+/// Puts UTF-8 that has no character above U+00FF into `out` as Latin-1. False if it is ill-formed.
+///
+/// Up to a length of `roomy` the room is for the worst case, which saves two passes; above it is exact.
+pub(crate) fn utf8_to_latin1(bytes: &[u8], roomy: usize, out: &mut Vec<u8>) -> bool {
+    if bytes.len() <= roomy.max(out.capacity()) {
+        make_room(out, bytes.len());
+    } else if simdutf::validate_utf8(bytes) {
+        make_room(out, simdutf::latin1_length_from_utf8(bytes));
+    } else {
+        return false;
+    }
+    // SAFETY: the source is a slice; the buffer has room for one byte of each of its bytes, and no byte makes more, or
+    // else for the exact result of a text just found well-formed; what simdutf says it wrote is initialised.
     unsafe {
         let written =
-            simdutf::convert_utf8_to_latin1(bytes.as_ptr(), bytes.len(), latin1.as_mut_ptr());
-        latin1.set_len(written);
+            simdutf::convert_utf8_to_latin1(bytes.as_ptr(), bytes.len(), out.as_mut_ptr());
+        out.set_len(written);
     }
-    (latin1.len() == length).then_some(latin1)
+    bytes.is_empty() || !out.is_empty()
 }
 
-/// UTF-8 to UTF-16. `None` if it is ill-formed.
-pub(crate) fn utf8_to_utf16(bytes: &[u8]) -> Option<Vec<u16>> {
-    if !is_utf8(bytes) {
-        return None;
+/// Puts UTF-8 into `out` as UTF-16. False if it is ill-formed.
+///
+/// Up to a length of `roomy` the room is for the worst case, which saves two passes; above it is exact.
+pub(crate) fn utf8_to_utf16(bytes: &[u8], roomy: usize, out: &mut Vec<u16>) -> bool {
+    if bytes.len() <= roomy.max(out.capacity()) {
+        make_room(out, bytes.len());
+        // SAFETY: the source is a slice; the buffer has room for one unit of each of its bytes, and no byte makes more;
+        // what simdutf says it wrote is initialised.
+        unsafe {
+            let written =
+                simdutf::convert_utf8_to_utf16(bytes.as_ptr(), bytes.len(), out.as_mut_ptr());
+            out.set_len(written);
+        }
+        return bytes.is_empty() || !out.is_empty();
     }
-    let length = simdutf::utf16_length_from_utf8(bytes);
-    let mut units = Vec::with_capacity(length);
-    // SAFETY: the source is a slice and was just found well-formed; the vector has the room for the exact result; what
+    if !simdutf::validate_utf8(bytes) {
+        return false;
+    }
+    make_room(out, simdutf::utf16_length_from_utf8(bytes));
+    // SAFETY: the source is a slice and was just found well-formed; the buffer has room for the exact result; what
     // simdutf says it wrote is initialised.
     unsafe {
         let written =
-            simdutf::convert_valid_utf8_to_utf16(bytes.as_ptr(), bytes.len(), units.as_mut_ptr());
-        units.set_len(written);
+            simdutf::convert_valid_utf8_to_utf16(bytes.as_ptr(), bytes.len(), out.as_mut_ptr());
+        out.set_len(written);
     }
-    Some(units)
+    true
 }

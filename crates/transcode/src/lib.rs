@@ -10,7 +10,7 @@
 //! | write a string that arrives in chunks | [`Encoder`] |
 //! | a string as bytes to keep | [`encode_to_vec`] |
 //! | how long it will be | [`utf8_len`] |
-//! | make a string from a file's bytes | [`decode`] |
+//! | make a string from a file's bytes | [`decode_with`] if the runtime copies the result, [`decode`] if it keeps it |
 //! | whether bytes are ASCII, and so already right in all three encodings | [`is_ascii`] |
 //!
 //! ```
@@ -42,6 +42,6 @@ mod decode;
 mod encode;
 mod scratch;
 
-pub use decode::{Decoded, decode, is_ascii};
+pub use decode::{DecodeScratch, Decoded, decode, decode_with, is_ascii};
 pub use encode::{Encoder, Text, encode, encode_to_vec, utf8_len};
 pub use scratch::Scratch;
