@@ -1,3 +1,34 @@
-//! The `smallfry` command.
+//! The `smallfry` command: shows what small files cost on this machine, and what pays.
 
-fn main() {}
+mod bench;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(
+    name = "smallfry",
+    version,
+    about = "Lots of small files, fast and safe",
+    arg_required_else_help = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure on this disk, beside today's idioms, what smallfry gains and where it does not
+    Bench(bench::Arguments),
+    /// Obey a bench: the process of one row
+    #[command(name = bench::DRIVER, hide = true)]
+    Driver { launch: String },
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Driver { launch } => bench::drive(&launch),
+    }
+}

@@ -1,0 +1,69 @@
+//! The command line of `smallfry bench`.
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Scenario {
+    /// A file-heavy build: walk, ask module types, read all, write all, publish durably
+    Build,
+    /// One string into one file, over lengths, texts and kinds of target
+    WriteString,
+}
+
+#[derive(Args, Debug, Serialize)]
+pub(crate) struct Arguments {
+    /// What to measure; nothing named: `build`, and the cases of `write-string` that tell most
+    #[arg(value_enum)]
+    pub(crate) scenarios: Vec<Scenario>,
+
+    /// Every case of every scenario; takes many minutes
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Folder on the disk to measure; a fresh folder is made in it, and removed
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+
+    /// A Node.js binary; may be repeated to compare versions [default: node on PATH]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) node: Vec<PathBuf>,
+
+    /// Folder of the npm package smallfry [default: $SMALLFRY_NODE_PACKAGE, else the one that was built with this command]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_smallfry")]
+    pub(crate) package: Option<PathBuf>,
+
+    /// Leave out smallfry on Node, to compare Node versions alone
+    #[arg(long)]
+    pub(crate) no_smallfry: bool,
+
+    /// Source tree that `build` reads [default: this project's npm development dependencies]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) tree: Option<PathBuf>,
+
+    /// Measure so many rounds, however long they take
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) runs: Option<u32>,
+
+    /// Measure for about so many seconds
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..=86_400), conflicts_with = "runs")]
+    pub(crate) seconds: Option<u32>,
+
+    /// A few seconds and a few cases: enough to see that it works, too few to believe the figures
+    #[arg(long, conflicts_with_all = ["all", "seconds"])]
+    pub(crate) quick: bool,
+
+    /// Write every sample, with the facts about this machine, to FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+
+    /// Seed of the random order
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Only cases of `write-string` whose names hold all these words, for example "12288 ascii fd null"
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) cells: Option<String>,
+}

@@ -1,0 +1,84 @@
+//! The folders that rows write to: made beforehand, shared by all rows, removed at the end.
+//!
+//! One file system can take ten times as long to create a file in one fresh folder as in the next (which part of
+//! the disk a folder falls in decides). So no row has a folder of its own: all go through the same ones.
+
+use super::failure::Failure;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const COUNT: usize = 8;
+const PREFIX: &str = ".smallfry-bench-";
+
+/// Dropping it removes everything.
+pub(crate) struct Folders {
+    disk: TempDir,
+    memory: Option<TempDir>,
+}
+
+impl Folders {
+    /// Under `dir`, and under a tmpfs if the system has one besides.
+    pub(crate) fn make(dir: &Path, tmpfs: Option<&Path>) -> Result<Self, Failure> {
+        let disk = make_under(dir)?;
+        // A tmpfs that may not be written to is as good as none.
+        let memory = tmpfs.and_then(|folder| make_under(folder).ok());
+        Ok(Self { disk, memory })
+    }
+
+    pub(crate) fn has_memory(&self) -> bool {
+        self.memory.is_some()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        COUNT
+    }
+
+    pub(crate) fn on_disk(&self, index: usize) -> PathBuf {
+        self.disk.path().join((index % COUNT).to_string())
+    }
+
+    pub(crate) fn in_memory(&self, index: usize) -> Option<PathBuf> {
+        Some(
+            self.memory
+                .as_ref()?
+                .path()
+                .join((index % COUNT).to_string()),
+        )
+    }
+
+    /// Removes everything, and says so if that fails.
+    pub(crate) fn remove(self) -> Result<(), Failure> {
+        for folder in [Some(self.disk), self.memory].into_iter().flatten() {
+            let path = folder.path().to_owned();
+            folder.close().map_err(Failure::at("remove", &path))?;
+        }
+        Ok(())
+    }
+}
+
+fn make_under(folder: &Path) -> Result<TempDir, Failure> {
+    let root = tempfile::Builder::new()
+        .prefix(PREFIX)
+        .tempdir_in(folder)
+        .map_err(|error| without_path("make a folder in", folder, &error))?;
+    for index in 0..COUNT {
+        let path = root.path().join(index.to_string());
+        std::fs::create_dir(&path).map_err(Failure::at("make folder", &path))?;
+    }
+    Ok(root)
+}
+
+/// tempfile's errors name the random path; the user knows the folder.
+fn without_path(operation: &str, path: &Path, error: &std::io::Error) -> Failure {
+    let inner = match error.raw_os_error().or_else(|| errno_within(error)) {
+        Some(errno) => std::io::Error::from_raw_os_error(errno).to_string(),
+        None => error.kind().to_string(),
+    };
+    Failure::said(format!("cannot {operation} {}: {inner}", path.display()))
+}
+
+fn errno_within(error: &std::io::Error) -> Option<i32> {
+    std::error::Error::source(error.get_ref()?)?
+        .downcast_ref::<std::io::Error>()?
+        .raw_os_error()
+}

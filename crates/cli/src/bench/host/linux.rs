@@ -1,0 +1,202 @@
+//! Linux tells in /proc and /sys.
+//!
+//! Formats: <https://man7.org/linux/man-pages/man5/proc.5.html>, for the mount table
+//! <https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html>.
+
+use super::FileSystem;
+use std::ffi::CString;
+use std::fs::read_to_string;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+pub(super) fn kernel() -> Option<String> {
+    Some(
+        read_to_string("/proc/sys/kernel/osrelease")
+            .ok()?
+            .trim()
+            .to_owned(),
+    )
+}
+
+pub(super) fn cpu() -> Option<String> {
+    let text = read_to_string("/proc/cpuinfo").ok()?;
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("model name") || line.starts_with("Model"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+pub(super) fn memory() -> Option<u64> {
+    let text = read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    Some(
+        line.trim()
+            .trim_end_matches("kB")
+            .trim()
+            .parse::<u64>()
+            .ok()?
+            * 1024,
+    )
+}
+
+/// Of the container, by control groups version 2 or 1; "no limit" is a word or a number beyond any memory.
+pub(super) fn memory_limit() -> Option<u64> {
+    let limit: u64 = [
+        "/sys/fs/cgroup/memory.max",
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+    ]
+    .into_iter()
+    .find_map(|path| read_to_string(path).ok()?.trim().parse().ok())?;
+    (limit < 1 << 60).then_some(limit)
+}
+
+pub(super) fn load_average() -> Option<f64> {
+    read_to_string("/proc/loadavg")
+        .ok()?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()
+}
+
+/// The choice in brackets of `always [madvise] never`.
+pub(super) fn transparent_huge_pages() -> Option<String> {
+    let text = read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").ok()?;
+    Some(text.split_once('[')?.1.split_once(']')?.0.to_owned())
+}
+
+pub(super) fn file_system(folder: PathBuf) -> FileSystem {
+    let table = read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let free_bytes = free(&folder);
+    match table
+        .lines()
+        .filter_map(Mount::parse)
+        .filter(|mount| folder.starts_with(&mount.point))
+        .max_by_key(Mount::depth)
+    {
+        Some(mount) => FileSystem {
+            folder,
+            kind: mount.kind,
+            rotational: rotational(&mount.number),
+            device: Some(mount.source),
+            mount_point: Some(mount.point),
+            options: Some(mount.options),
+            free_bytes,
+        },
+        None => FileSystem {
+            folder,
+            kind: "unknown".to_owned(),
+            free_bytes,
+            ..FileSystem::default()
+        },
+    }
+}
+
+/// One line of the mount table.
+struct Mount {
+    number: String,
+    point: PathBuf,
+    kind: String,
+    source: String,
+    options: String,
+}
+
+impl Mount {
+    fn parse(line: &str) -> Option<Self> {
+        let (place, system) = line.split_once(" - ")?;
+        let mut place = place.split(' ').skip(2);
+        let (number, _root, point, options) =
+            (place.next()?, place.next()?, place.next()?, place.next()?);
+        let mut system = system.split(' ');
+        let (kind, source) = (system.next()?, system.next()?);
+        let more = system.next().unwrap_or_default();
+        Some(Self {
+            number: number.to_owned(),
+            point: unescape(point).into(),
+            kind: kind.to_owned(),
+            source: unescape(source),
+            options: merged(options, more),
+        })
+    }
+
+    /// Later lines win over earlier ones of the same depth, as mounts cover each other: `max_by_key` takes the last.
+    fn depth(&self) -> usize {
+        self.point.components().count()
+    }
+}
+
+/// Options of the mount and of the file system, each once.
+fn merged(mount: &str, system: &str) -> String {
+    let mut options: Vec<&str> = mount.split(',').collect();
+    for option in system.split(',') {
+        if !option.is_empty() && !options.contains(&option) {
+            options.push(option);
+        }
+    }
+    options.join(",")
+}
+
+/// Blank, tab, newline and backslash stand there as three octal digits.
+fn unescape(text: &str) -> String {
+    [
+        ("\\040", " "),
+        ("\\011", "\t"),
+        ("\\012", "\n"),
+        ("\\134", "\\"),
+    ]
+    .iter()
+    .fold(text.to_owned(), |text, (code, plain)| {
+        text.replace(code, plain)
+    })
+}
+
+/// The queue belongs to the whole disk; of a partition it is the parent's.
+fn rotational(number: &str) -> Option<bool> {
+    let device = Path::new("/sys/dev/block").join(number);
+    let text = ["queue/rotational", "../queue/rotational"]
+        .into_iter()
+        .find_map(|file| read_to_string(device.join(file)).ok())?;
+    Some(text.trim() == "1")
+}
+
+/// `statvfs`: <https://man7.org/linux/man-pages/man3/statvfs.3.html>.
+fn free(folder: &Path) -> Option<u64> {
+    let path = CString::new(folder.as_os_str().as_bytes()).ok()?;
+    // SAFETY: an all-zero statvfs is a valid one; it is plain numbers.
+    let mut facts: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the path ends in NUL, the pointer is to a whole statvfs, and both live across the call.
+    let result = unsafe { libc::statvfs(path.as_ptr(), &raw mut facts) };
+    #[allow(
+        clippy::useless_conversion,
+        reason = "the field is 32 bits wide on some targets"
+    )]
+    (result == 0).then(|| u64::from(facts.f_bavail) * u64::from(facts.f_frsize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_mount_table() {
+        let line = r"36 35 98:0 /root /mnt/my\040disk rw,noatime master:1 - ext3 /dev/root rw,errors=continue";
+        let mount = Mount::parse(line).unwrap();
+        assert_eq!(mount.point, Path::new("/mnt/my disk"));
+        assert_eq!(
+            (mount.kind.as_str(), mount.source.as_str()),
+            ("ext3", "/dev/root")
+        );
+        assert_eq!(
+            (mount.number.as_str(), mount.options.as_str()),
+            ("98:0", "rw,noatime,errors=continue")
+        );
+    }
+
+    #[test]
+    fn a_line_that_makes_no_sense_is_no_mount() {
+        assert!(Mount::parse("").is_none());
+        assert!(Mount::parse("1 2 3").is_none());
+    }
+}

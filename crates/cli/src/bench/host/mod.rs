@@ -1,0 +1,98 @@
+//! The facts about this machine that its figures depend on.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(not(target_os = "linux"))]
+mod other;
+
+#[cfg(target_os = "linux")]
+use linux as platform;
+#[cfg(not(target_os = "linux"))]
+use other as platform;
+
+use super::failure::Failure;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// `None` where the system does not tell.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Host {
+    pub(crate) system: String,
+    pub(crate) kernel: Option<String>,
+    pub(crate) cpu: Option<String>,
+    /// That this process may use, limits of a container included.
+    pub(crate) cores: usize,
+    pub(crate) memory_bytes: Option<u64>,
+    pub(crate) memory_limit_bytes: Option<u64>,
+    pub(crate) load_average: Option<f64>,
+    pub(crate) transparent_huge_pages: Option<String>,
+    pub(crate) file_system: FileSystem,
+    /// What reads find. Nothing is dropped from the kernel's cache, and everything read was read before: `warm`.
+    pub(crate) cache: &'static str,
+}
+
+/// The file system that the measured folder is on.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct FileSystem {
+    pub(crate) folder: PathBuf,
+    pub(crate) kind: String,
+    pub(crate) device: Option<String>,
+    pub(crate) mount_point: Option<PathBuf>,
+    pub(crate) options: Option<String>,
+    pub(crate) rotational: Option<bool>,
+    pub(crate) free_bytes: Option<u64>,
+}
+
+impl Host {
+    pub(crate) fn look(folder: &Path) -> Result<Self, Failure> {
+        let folder = std::fs::canonicalize(folder).map_err(Failure::at("open folder", folder))?;
+        if !folder.is_dir() {
+            return Err(Failure::said(format!(
+                "cannot write to {}: it is not a folder",
+                folder.display()
+            )));
+        }
+        Ok(Self {
+            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            kernel: platform::kernel(),
+            cpu: platform::cpu(),
+            cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            memory_bytes: platform::memory(),
+            memory_limit_bytes: platform::memory_limit(),
+            load_average: platform::load_average(),
+            transparent_huge_pages: platform::transparent_huge_pages(),
+            file_system: platform::file_system(folder),
+            cache: "warm",
+        })
+    }
+
+    /// Sentences for a user who may be about to believe the wrong thing.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if matches!(self.file_system.kind.as_str(), "tmpfs" | "ramfs") {
+            warnings.push(format!(
+                "{} is a {}: it shows memory, not a disk (--dir names another folder)",
+                self.file_system.folder.display(),
+                self.file_system.kind
+            ));
+        }
+        if let Some(load) = self
+            .load_average
+            .filter(|load| *load > self.cores as f64 / 2.0)
+        {
+            warnings.push(format!(
+                "the machine is busy: load {load:.1} on {} cores",
+                self.cores
+            ));
+        }
+        warnings
+    }
+}
+
+/// A folder in memory, if there is one to compare the disk with.
+pub(crate) fn tmpfs() -> Option<PathBuf> {
+    ["/dev/shm", "/tmp", "/run/shm"]
+        .into_iter()
+        .map(PathBuf::from)
+        .find(|folder| folder.is_dir() && platform::file_system(folder.clone()).kind == "tmpfs")
+}

@@ -1,0 +1,99 @@
+//! Ctrl-C, termination and hang-up: every child process is ended, then the run unwinds and its folders are removed.
+
+use super::failure::Failure;
+use std::process::{Child, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// Knows all living children. Clones are the same thing.
+#[derive(Clone, Default)]
+pub(crate) struct Interrupt {
+    asked: Arc<AtomicBool>,
+    children: Arc<Mutex<Vec<Weak<Mutex<Child>>>>>,
+}
+
+impl Interrupt {
+    /// Installs the handlers; once per process.
+    pub(crate) fn listen(&self) -> Result<(), Failure> {
+        let this = self.clone();
+        ctrlc::set_handler(move || {
+            this.asked.store(true, Ordering::SeqCst);
+            for child in lock(&this.children).iter().filter_map(Weak::upgrade) {
+                // An error means that it has ended already.
+                let _ = lock(&child).kill();
+            }
+        })
+        .map_err(|error| Failure::said(format!("cannot listen for Ctrl-C: {error}")))
+    }
+
+    /// `Err` once a stop was asked for.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        if self.asked.load(Ordering::SeqCst) {
+            Err(Failure::Interrupted)
+        } else {
+            Ok(())
+        }
+    }
+
+    pub(crate) fn register(&self, child: Child) -> Result<Registered, Failure> {
+        let child = Arc::new(Mutex::new(child));
+        {
+            let mut children = lock(&self.children);
+            children.retain(|known| known.strong_count() > 0);
+            children.push(Arc::downgrade(&child));
+        }
+        let registered = Registered(child);
+        // The handler may have gone through the list just before this child was on it; dropping ends the child.
+        self.check()?;
+        Ok(registered)
+    }
+}
+
+/// A child that the handlers know. Dropping it ends it.
+pub(crate) struct Registered(Arc<Mutex<Child>>);
+
+impl Registered {
+    pub(crate) fn kill(&self) {
+        // An error means that it has ended already.
+        let _ = lock(&self.0).kill();
+    }
+
+    /// The lock is free between looks, so that the handler is never held up.
+    pub(crate) fn wait(&self, patience: Duration) -> Option<ExitStatus> {
+        let until = Instant::now() + patience;
+        loop {
+            if let Ok(Some(status)) = lock(&self.0).try_wait() {
+                return Some(status);
+            }
+            if Instant::now() >= until {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Waits until `until` for it to end by itself, then ends it, and reaps it.
+    pub(crate) fn end(&self, until: Instant) {
+        if self
+            .wait(until.saturating_duration_since(Instant::now()))
+            .is_none()
+        {
+            self.kill();
+            // A killed process ends; were it stuck in the kernel, waiting for ever would help nobody.
+            self.wait(Duration::from_secs(5));
+        }
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        self.kill();
+        self.wait(Duration::from_secs(5));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing behind these locks can be left half changed.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,100 @@
+//! `smallfry bench`: which rows there are, in what order they run, and what is made of their samples.
+//!
+//! - `scenario/` what is done: one file per kind of work
+//! - `runtime/` who does it: a fresh process per row and round, obeying one-line requests
+//! - `schedule.rs` how often: rounds until the time is spent
+//! - `stats/` what the samples say
+//! - `host/` on what machine
+//! - `report/` to whom: the terminal, a JSON file
+//!
+//! Rows are interleaved: in each round every row runs each case once, in random order, through the same folders.
+
+mod arguments;
+mod failure;
+mod folders;
+mod host;
+mod interrupt;
+mod progress;
+mod report;
+mod runtime;
+mod scenario;
+mod schedule;
+mod session;
+mod stats;
+
+pub(crate) use arguments::Arguments;
+pub(crate) use runtime::native::{SUBCOMMAND as DRIVER, serve as drive};
+
+use arguments::Scenario;
+use failure::Failure;
+use interrupt::Interrupt;
+use report::{json, terminal};
+use session::Session;
+use std::process::ExitCode;
+
+/// Runs it and says on one line why it stopped, if it did.
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let interrupt = Interrupt::default();
+    let outcome = interrupt
+        .listen()
+        .and_then(|()| measure(arguments, &interrupt));
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(failure) => {
+            if let Failure::Said(message) = &failure {
+                eprintln!("smallfry bench: {message}");
+            }
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+/// Whether every row did its work.
+fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure> {
+    terminal::first_line(arguments);
+    let json = arguments
+        .json
+        .as_deref()
+        .map(json::File::create)
+        .transpose()?;
+    let mut session = Session::open(arguments, interrupt)?;
+    terminal::opening(&session);
+    let mut results = Results::default();
+    for scenario in session.plan.scenarios.clone() {
+        match scenario {
+            Scenario::Build => results.build = Some(scenario::build::run(&mut session)?),
+            Scenario::WriteString => {
+                results.write_string = Some(scenario::write_string::run(&mut session)?)
+            }
+        }
+    }
+    session.progress.finish();
+    terminal::results(&session, &results);
+    if let Some(file) = json {
+        file.write(&session, &results)?;
+    }
+    let complete = results.failures() == 0;
+    session.close()?;
+    Ok(complete)
+}
+
+/// What was measured.
+#[derive(Default)]
+pub(crate) struct Results {
+    build: Option<scenario::build::Results>,
+    write_string: Option<scenario::write_string::Results>,
+}
+
+impl Results {
+    /// Rows that failed somewhere.
+    fn failures(&self) -> usize {
+        self.build
+            .as_ref()
+            .map_or(0, scenario::build::Results::failures)
+            + self
+                .write_string
+                .as_ref()
+                .map_or(0, scenario::write_string::Results::failures)
+    }
+}

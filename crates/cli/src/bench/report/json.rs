@@ -1,0 +1,162 @@
+//! The JSON file: `"schema": "smallfry-bench/1"`.
+//!
+//! ```text
+//! schema        "smallfry-bench/1"
+//! version       of smallfry
+//! finished      seconds since 1970
+//! arguments     as parsed
+//! host          facts about the machine and the file system of the folder; null where unknown
+//! runtimes      [{name, binary, package, package_load_ns}]: the Node binaries
+//! skipped       [reason]: rows that are missing
+//! build         null, or
+//!   tree, files_found, files, bytes, published, rounds
+//!   rows        [{implementation, runtime, error, runs}]
+//!     runs      by round, null where there is none:
+//!               {phases: [[name, ns]], files, bytes, usage: {wall_ns, user_ns, sys_ns, peak_kib}}
+//! write_string  null, or
+//!   rounds
+//!   cells       [{cell: {length, text, function, data, target, addressing}, calls_per_sample, rows}]
+//!     rows      [{implementation, runtime, error, percentiles, batches}]
+//!       percentiles  nanoseconds per call; null when there are no samples
+//!       batches      by round, null where there is none: {folder, samples: {ns, usage}}
+//!         ns         one number a sample: nanoseconds for calls_per_sample calls
+//! ```
+//!
+//! A batch is one process in one round: that, not the sample, is the unit for statistics. Usage counts the whole batch, what
+//! is not timed included.
+
+use crate::bench::Results;
+use crate::bench::failure::Failure;
+use crate::bench::runtime::{Row, Runtime};
+use crate::bench::scenario::{build, write_string};
+use crate::bench::session::Session;
+use serde_json::{Value, json};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tempfile::NamedTempFile;
+
+const SCHEMA: &str = "smallfry-bench/1";
+
+/// Opened before measuring, so that a path that cannot be written to is known at once; it appears when it is whole.
+pub(crate) struct File {
+    temporary: NamedTempFile,
+    path: PathBuf,
+}
+
+impl File {
+    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
+        if path.is_dir() {
+            return Err(Failure::said(format!(
+                "cannot write {}: it is a folder",
+                path.display()
+            )));
+        }
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let temporary = builder
+            .prefix(".smallfry-bench-")
+            .tempfile_in(folder)
+            .map_err(|error| {
+                Failure::said(format!("cannot write {}: {}", path.display(), error.kind()))
+            })?;
+        Ok(Self {
+            temporary,
+            path: path.to_owned(),
+        })
+    }
+
+    pub(crate) fn write(self, session: &Session, results: &Results) -> Result<(), Failure> {
+        let Self { temporary, path } = self;
+        let mut output = BufWriter::new(&temporary);
+        serde_json::to_writer(&mut output, &document(session, results))
+            .map_err(Failure::at("write", &path))?;
+        output
+            .write_all(b"\n")
+            .and_then(|()| output.flush())
+            .map_err(Failure::at("write", &path))?;
+        drop(output);
+        temporary
+            .persist(&path)
+            .map_err(|error| Failure::at("write", &path)(error.error))?;
+        Ok(())
+    }
+}
+
+fn document(session: &Session, results: &Results) -> Value {
+    let finished = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    json!({
+        "schema": SCHEMA,
+        "version": env!("CARGO_PKG_VERSION"),
+        "finished": finished,
+        "arguments": session.arguments,
+        "host": session.host,
+        "runtimes": session.nodes.iter().map(|node| json!({
+            "name": node.runtime.name(),
+            "binary": binary(&node.runtime),
+            "package": node.package.as_ref().map(|package| &package.folder),
+            "package_load_ns": node.package.as_ref().map(|package| package.load_ns),
+        })).collect::<Vec<_>>(),
+        "skipped": session.skips,
+        "build": results.build.as_ref().map(build),
+        "write_string": results.write_string.as_ref().map(write_string),
+    })
+}
+
+fn binary(runtime: &Runtime) -> Option<&Path> {
+    match runtime {
+        Runtime::Native => None,
+        Runtime::Node { binary, .. } => Some(binary),
+    }
+}
+
+fn build(results: &build::Results) -> Value {
+    let row = |(row, outcome): (&Row, &build::RowResult)| {
+        json!({
+            "implementation": row.implementation,
+            "runtime": row.runtime.name(),
+            "error": outcome.error,
+            "runs": outcome.runs,
+        })
+    };
+    json!({
+        "tree": results.tree,
+        "files_found": results.found,
+        "files": results.files,
+        "bytes": results.bytes,
+        "published": results.published,
+        "rounds": results.rounds,
+        "rows": results.rows.iter().zip(&results.outcomes).map(row).collect::<Vec<_>>(),
+    })
+}
+
+fn write_string(results: &write_string::Results) -> Value {
+    let cell = |cell: &write_string::CellResult| {
+        let row = |(index, row): (usize, &Row)| {
+            let outcome = cell.row(index)?;
+            Some(json!({
+                "implementation": row.implementation,
+                "runtime": row.runtime.name(),
+                "error": outcome.error,
+                "percentiles": cell.percentiles(index),
+                "batches": outcome.batches,
+            }))
+        };
+        json!({
+            "cell": cell.cell,
+            "calls_per_sample": cell.calls,
+            "rows": results.rows.iter().enumerate().filter_map(row).collect::<Vec<_>>(),
+        })
+    };
+    json!({ "rounds": results.rounds, "cells": results.cells.iter().map(cell).collect::<Vec<_>>() })
+}

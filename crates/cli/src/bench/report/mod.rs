@@ -1,0 +1,5 @@
+//! Where results go: the terminal for a person, a JSON file for a program.
+
+pub(crate) mod json;
+pub(crate) mod terminal;
+mod text;

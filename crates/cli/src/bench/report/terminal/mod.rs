@@ -1,0 +1,218 @@
+//! What a person sees: the machine, a table or two per scenario, then sentences.
+
+mod build;
+mod write_string;
+
+use super::text;
+use crate::bench::Results;
+use crate::bench::arguments::{Arguments, Scenario};
+use crate::bench::schedule::Budget;
+use crate::bench::session::Session;
+use crate::bench::stats::bootstrap::Interval;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// Wider than this, or further from 1, and two equal rows cannot be told from two that differ a little.
+const NOISE: f64 = 0.05;
+
+/// What is about to happen, before anything else does.
+pub(crate) fn first_line(arguments: &Arguments) {
+    let scenarios = if arguments.scenarios.is_empty() {
+        "build, write-string".to_owned()
+    } else {
+        let names: Vec<_> = arguments
+            .scenarios
+            .iter()
+            .map(|scenario| name(*scenario))
+            .collect();
+        names.join(", ")
+    };
+    print(&format!(
+        "smallfry bench: measures {scenarios} in a fresh folder under {}\n",
+        arguments.dir.display()
+    ));
+}
+
+/// For how long, and on what.
+pub(crate) fn opening(session: &Session) {
+    let mut out = String::new();
+    let plans: Vec<String> = session
+        .plan
+        .scenarios
+        .iter()
+        .map(|scenario| match session.budget(*scenario) {
+            Budget::Time(time) => format!("{} for {:.0} s", name(*scenario), time.as_secs_f64()),
+            Budget::Rounds(1) => format!("{} for one round", name(*scenario)),
+            Budget::Rounds(rounds) => format!("{} for {rounds} rounds", name(*scenario)),
+        })
+        .collect();
+    let _ = writeln!(
+        out,
+        "  plan      {}; Ctrl-C stops and cleans up",
+        plans.join(", then ")
+    );
+    host(&mut out, session);
+    print(&out);
+}
+
+const fn name(scenario: Scenario) -> &'static str {
+    match scenario {
+        Scenario::Build => "build",
+        Scenario::WriteString => "write-string",
+    }
+}
+
+fn host(out: &mut String, session: &Session) {
+    let host = &session.host;
+    let mut machine = vec![
+        host.cpu
+            .clone()
+            .unwrap_or_else(|| "unknown processor".to_owned()),
+    ];
+    machine.push(format!("{} cores", host.cores));
+    machine.extend(
+        host.memory_limit_bytes
+            .or(host.memory_bytes)
+            .map(text::bytes),
+    );
+    machine.push(format!(
+        "{} {}",
+        host.system,
+        host.kernel.as_deref().unwrap_or_default()
+    ));
+    machine.extend(host.load_average.map(|load| format!("load {load:.2}")));
+    machine.extend(
+        host.transparent_huge_pages
+            .as_ref()
+            .map(|state| format!("huge pages {state}")),
+    );
+    let disk = &host.file_system;
+    let mut place = vec![disk.kind.clone()];
+    place.extend(disk.device.clone());
+    place.extend(disk.rotational.map(|turns| {
+        if turns {
+            "rotational"
+        } else {
+            "not rotational"
+        }
+        .to_owned()
+    }));
+    place.extend(disk.options.clone());
+    place.extend(
+        disk.free_bytes
+            .map(|free| format!("{} free", text::bytes(free))),
+    );
+    place.push(format!("cache {}", host.cache));
+    let mut runtimes = vec![format!("Rust (smallfry {})", env!("CARGO_PKG_VERSION"))];
+    for node in &session.nodes {
+        let package = match &node.package {
+            Some(package) => format!(
+                "loads smallfry in {}",
+                text::duration(package.load_ns as f64)
+            ),
+            None => "without smallfry".to_owned(),
+        };
+        runtimes.push(format!("Node {} ({package})", node.runtime.name()));
+    }
+    for (heading, facts) in [
+        ("machine", machine),
+        ("disk", place),
+        ("runtimes", runtimes),
+    ] {
+        let _ = writeln!(out, "  {heading:<9} {}", facts.join(", "));
+    }
+    for warning in host.warnings() {
+        let _ = writeln!(out, "  warning   {warning}");
+    }
+}
+
+/// Everything that was measured.
+pub(crate) fn results(session: &Session, results: &Results) {
+    let mut out = String::new();
+    let mut said = Sentences::default();
+    if let Some(results) = &results.build {
+        build::show(&mut out, &mut said, session, results);
+    }
+    if let Some(results) = &results.write_string {
+        write_string::show(&mut out, &mut said, session, results);
+    }
+    let _ = writeln!(out, "\nIn words");
+    for (mark, sentence) in said.0 {
+        let _ = writeln!(out, "{mark} {sentence}");
+    }
+    for skip in &session.skips {
+        let _ = writeln!(out, "! {skip}");
+    }
+    let _ = writeln!(out, "\nNext: {}", next(session));
+    print(&out);
+}
+
+fn next(session: &Session) -> &'static str {
+    let arguments = session.arguments;
+    if arguments.quick {
+        "smallfry bench   (the same, long enough to believe)"
+    } else if arguments.tree.is_none() {
+        "smallfry bench build --tree YOUR_PROJECT --dir A_FOLDER_ON_YOUR_DISK"
+    } else if arguments.all {
+        "smallfry bench --json FILE   (every sample, for your own analysis)"
+    } else {
+        "smallfry bench write-string --all   (every length, text, function and target)"
+    }
+}
+
+/// One plain sentence per cost.
+#[derive(Default)]
+struct Sentences(Vec<(char, String)>);
+
+impl Sentences {
+    fn say(&mut self, sentence: String) {
+        self.0.push(('-', sentence));
+    }
+
+    /// Something that the reader had better know before believing the rest.
+    fn warn(&mut self, sentence: String) {
+        self.0.push(('!', sentence));
+    }
+
+    /// What the baseline against itself says of the machine.
+    fn noise(&mut self, scenario: &str, again: Option<Interval>) {
+        let Some(again) = again else { return };
+        let off = (again.estimate - 1.0).abs();
+        if again.half_width() > NOISE || off > NOISE {
+            self.warn(format!(
+                "{scenario}: too noisy to tell small differences: the baseline against itself came out at {}. \
+                 Close other programs, or measure longer (--seconds).",
+                text::ratio(Some(again))
+            ));
+        } else {
+            self.say(format!(
+                "{scenario}: noise is small: the baseline against itself came out at {}.",
+                text::ratio(Some(again))
+            ));
+        }
+    }
+}
+
+/// `1.52x as fast as Y (1.40 to 1.60)`, or that there is no difference, or the loss.
+fn verdict(interval: Interval, than: &str) -> String {
+    let Interval {
+        low,
+        estimate,
+        high,
+    } = interval;
+    if interval.holds_one() {
+        format!("no measurable difference from {than} ({low:.2} to {high:.2})")
+    } else if estimate > 1.0 {
+        format!("{estimate:.2}x as fast as {than} ({low:.2} to {high:.2})")
+    } else {
+        format!("LOSES to {than}: {estimate:.2}x as fast ({low:.2} to {high:.2})")
+    }
+}
+
+/// A reader who has seen enough (a closed pipe) is no error.
+fn print(text: &str) {
+    let mut output = std::io::stdout().lock();
+    let _ = output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush());
+}

@@ -1,0 +1,168 @@
+//! Numbers and bars as text.
+
+use crate::bench::stats::bootstrap::Interval;
+use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
+
+/// Of a terminal that does not tell.
+const USUAL_WIDTH: u16 = 100;
+
+/// Columns to fill.
+pub(super) fn width() -> usize {
+    let told = Table::new().width().unwrap_or(USUAL_WIDTH);
+    usize::from(told.clamp(72, 140))
+}
+
+/// Three significant digits, without exponent.
+pub(super) fn number(value: f64) -> String {
+    match value.abs() {
+        size if size >= 99.95 => thousands(value.round() as i64),
+        size if size >= 9.995 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+pub(super) fn micros(ns: f64) -> String {
+    number(ns / 1e3)
+}
+
+pub(super) fn millis(ns: f64) -> String {
+    number(ns / 1e6)
+}
+
+pub(super) fn thousands(value: i64) -> String {
+    let digits = value.unsigned_abs().to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if value < 0 { format!("-{text}") } else { text }
+}
+
+/// A duration in the unit that suits it.
+pub(super) fn duration(ns: f64) -> String {
+    match ns {
+        ns if ns < 1e3 => format!("{} ns", number(ns)),
+        ns if ns < 1e6 => format!("{} µs", number(ns / 1e3)),
+        ns if ns < 1e9 => format!("{} ms", number(ns / 1e6)),
+        _ => format!("{} s", number(ns / 1e9)),
+    }
+}
+
+pub(super) fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = count as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{} {}", number(value), UNITS[unit])
+}
+
+/// `1.23x (1.20 to 1.26)`
+pub(super) fn ratio(interval: Option<Interval>) -> String {
+    interval.map_or_else(
+        || "-".to_owned(),
+        |Interval {
+             low,
+             estimate,
+             high,
+         }| format!("{estimate:.2}x ({low:.2} to {high:.2})"),
+    )
+}
+
+/// `part` of `cells` columns, in eighths.
+pub(super) fn bar(part: f64, cells: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (part.clamp(0.0, 1.0) * cells as f64 * 8.0).round() as usize;
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+/// One line of boxes, each as wide as its share of `whole`, with as much of its name as fits.
+pub(super) fn segments(parts: &[(&str, f64)], whole: f64, cells: usize) -> String {
+    let mut line = String::new();
+    let (mut sum, mut column) = (0.0, 0);
+    for (name, part) in parts {
+        sum += part;
+        let end = ((sum / whole * cells as f64).round() as usize).min(cells);
+        // The boundary takes a column of its own box, so that lengths stay to scale.
+        if let Some(inner) = (end - column).checked_sub(1) {
+            line.push('▕');
+            let shown: String = name.chars().take(inner).collect();
+            line.push_str(&format!("{shown:░<inner$}"));
+            column = end;
+        }
+    }
+    line
+}
+
+/// Columns under headings; all but the first `left` to the right.
+pub(super) fn table(headings: &[&str], left: usize) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(
+        headings
+            .iter()
+            .map(|heading| Cell::new(heading).add_attribute(Attribute::Bold)),
+    );
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if index >= left {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// Appends the table, indented, after an empty line.
+pub(super) fn put(out: &mut String, table: &Table) {
+    out.push('\n');
+    for line in table.lines() {
+        out.push_str("  ");
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_three_digits() {
+        assert_eq!(
+            [0.123, 1.234, 12.34, 123.4, 12_345.0].map(number),
+            ["0.12", "1.23", "12.3", "123", "12,345"]
+        );
+        assert_eq!(
+            [1.0, -1_000.0].map(|v| thousands(v as i64)),
+            ["1", "-1,000"]
+        );
+    }
+
+    #[test]
+    fn units_suit_the_size() {
+        assert_eq!(duration(160.0), "160 ns");
+        assert_eq!(duration(2_190.0), "2.19 µs");
+        assert_eq!(bytes(5 << 30), "5.00 GiB");
+    }
+
+    #[test]
+    fn bars_are_to_scale() {
+        assert_eq!(bar(0.5, 4), "██");
+        assert_eq!(bar(1.0 / 16.0, 4), "▎");
+        assert_eq!(bar(2.0, 2), "██");
+        let line = segments(&[("read", 0.5), ("write", 0.5)], 2.0, 16);
+        assert_eq!(line, "▕rea▕wri");
+    }
+
+    #[test]
+    fn a_part_too_small_to_see_leaves_the_others_to_scale() {
+        let line = segments(&[("walk", 0.01), ("read", 0.99)], 1.0, 10);
+        assert_eq!(line.chars().count(), 10);
+        assert!(line.starts_with("▕read"));
+    }
+}

@@ -1,0 +1,227 @@
+'use strict';
+// The scenario `build` under Node. The counterpart of native/build.rs: same phases, same order, same bytes.
+
+const join = (folder, name) => `${folder}/${name}`;
+const folderOf = (file) => file.slice(0, Math.max(file.lastIndexOf('/'), 0));
+const isWanted = (name, extensions) => {
+  const dot = name.lastIndexOf('.');
+  return dot >= 0 && extensions.has(name.slice(dot + 1));
+};
+
+function typeIn(text) {
+  try {
+    const { type } = JSON.parse(text);
+    return type === 'module' || type === 'commonjs' ? type : 'none';
+  } catch {
+    return 'none';
+  }
+}
+
+const transform = (text, type) =>
+  `/* built by smallfry bench; type: ${type} */\n${text.replaceAll('\r\n', '\n')}`;
+
+function foldersOf(files) {
+  return [...new Set(files.map(folderOf))].sort();
+}
+
+// Every folder that making the files' folders made, those on the way included.
+function foldersWithin(root, files) {
+  const folders = new Set([root]);
+  for (const file of files) {
+    for (let folder = folderOf(file); folder !== ''; folder = folderOf(folder)) folders.add(join(root, folder));
+  }
+  return [...folders];
+}
+
+function firstOf(walked, request) {
+  // By code point, as in every runtime; JavaScript's own order differs for characters beyond U+FFFF.
+  const beyond = walked.some((file) => /[\ud800-\uffff]/.test(file));
+  walked.sort(beyond ? (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)) : undefined);
+  return walked.slice(0, request.files);
+}
+
+// One call after another.
+const sync = {
+  walk(functions, request) {
+    const extensions = new Set(request.extensions);
+    const files = [];
+    const folders = [''];
+    while (folders.length > 0) {
+      const folder = folders.pop();
+      for (const entry of fs.readdirSync(join(request.tree, folder), { withFileTypes: true })) {
+        if (entry.name.includes('\ufffd')) continue;
+        if (entry.isDirectory()) folders.push(`${folder}${entry.name}/`);
+        else if (entry.isFile() && isWanted(entry.name, extensions)) files.push(folder + entry.name);
+      }
+    }
+    return firstOf(files, request);
+  },
+
+  types(functions, request, files) {
+    const known = new Map();
+    const nearest = (folder) => {
+      let type = known.get(folder);
+      if (type === undefined) {
+        try {
+          type = typeIn(functions.readFileSync(join(request.tree, `${folder}/package.json`), 'utf8'));
+        } catch (error) {
+          if (error.code !== 'ENOENT') throw error;
+          type = folder === '' ? 'none' : nearest(folderOf(folder));
+        }
+        known.set(folder, type);
+      }
+      return type;
+    };
+    return files.map((file) => nearest(folderOf(file)));
+  },
+
+  read(functions, request, files) {
+    return files.map((file) => functions.readFileSync(join(request.tree, file), 'utf8'));
+  },
+
+  mkdir(functions, root, files) {
+    for (const folder of foldersOf(files)) fs.mkdirSync(join(root, folder), { recursive: true });
+  },
+
+  write(functions, request, files, texts) {
+    files.forEach((file, i) => functions.writeFileSync(join(request.output, file), texts[i], 'utf8'));
+  },
+
+  publish(functions, request, files, texts) {
+    const flushFolder = (folder) => {
+      if (process.platform === 'win32') return;
+      const fd = fs.openSync(folder, 'r');
+      try {
+        fs.fsyncSync(fd);
+      } finally {
+        fs.closeSync(fd);
+      }
+    };
+    sync.mkdir(functions, request.staging, files);
+    files.forEach((file, i) => {
+      const fd = fs.openSync(join(request.staging, file), 'w');
+      try {
+        functions.writeFileSync(fd, texts[i], 'utf8');
+        fs.fsyncSync(fd);
+      } finally {
+        fs.closeSync(fd);
+      }
+    });
+    for (const folder of foldersWithin(request.staging, files)) flushFolder(folder);
+    fs.renameSync(request.staging, request.published);
+    flushFolder(folderOf(request.published));
+  },
+};
+
+// Promise.all over everything that can go at once.
+const parallel = {
+  async walk(functions, request) {
+    const extensions = new Set(request.extensions);
+    const files = [];
+    const visit = async (folder) => {
+      const entries = await fs.promises.readdir(join(request.tree, folder), { withFileTypes: true });
+      const inner = [];
+      for (const entry of entries) {
+        if (entry.name.includes('\ufffd')) continue;
+        if (entry.isDirectory()) inner.push(visit(`${folder}${entry.name}/`));
+        else if (entry.isFile() && isWanted(entry.name, extensions)) files.push(folder + entry.name);
+      }
+      await Promise.all(inner);
+    };
+    await visit('');
+    return firstOf(files, request);
+  },
+
+  async types(functions, request, files) {
+    const known = new Map();
+    const find = async (folder) => {
+      try {
+        return typeIn(await functions.promises.readFile(join(request.tree, `${folder}/package.json`), 'utf8'));
+      } catch (error) {
+        if (error.code !== 'ENOENT') throw error;
+        return folder === '' ? 'none' : nearest(folderOf(folder));
+      }
+    };
+    const nearest = (folder) => {
+      let type = known.get(folder);
+      if (type === undefined) {
+        type = find(folder);
+        known.set(folder, type);
+      }
+      return type;
+    };
+    return Promise.all(files.map((file) => nearest(folderOf(file))));
+  },
+
+  read(functions, request, files) {
+    return Promise.all(files.map((file) => functions.promises.readFile(join(request.tree, file), 'utf8')));
+  },
+
+  mkdir(functions, root, files) {
+    return Promise.all(
+      foldersOf(files).map((folder) => fs.promises.mkdir(join(root, folder), { recursive: true })),
+    );
+  },
+
+  write(functions, request, files, texts) {
+    return Promise.all(
+      files.map((file, i) => functions.promises.writeFile(join(request.output, file), texts[i], 'utf8')),
+    );
+  },
+
+  async publish(functions, request, files, texts) {
+    const flushFolder = async (folder) => {
+      if (process.platform === 'win32') return;
+      const handle = await fs.promises.open(folder, 'r');
+      try {
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+    };
+    await parallel.mkdir(functions, request.staging, files);
+    await Promise.all(
+      files.map(async (file, i) => {
+        const handle = await fs.promises.open(join(request.staging, file), 'w');
+        try {
+          await functions.promises.writeFile(handle, texts[i], 'utf8');
+          await handle.sync();
+        } finally {
+          await handle.close();
+        }
+      }),
+    );
+    await Promise.all(foldersWithin(request.staging, files).map(flushFolder));
+    await fs.promises.rename(request.staging, request.published);
+    await flushFolder(folderOf(request.published));
+  },
+};
+
+async function build(functions, request) {
+  const steps = request.style === 'sync' ? sync : parallel;
+  const phases = [];
+  const started = resources();
+  let last = process.hrtime();
+  const phase = (name) => {
+    const [seconds, nanoseconds] = process.hrtime(last);
+    phases.push([name, seconds * 1e9 + nanoseconds]);
+    last = process.hrtime();
+  };
+  const files = await steps.walk(functions, request);
+  phase('walk');
+  const types = await steps.types(functions, request, files);
+  phase('type');
+  let texts = await steps.read(functions, request, files);
+  phase('read');
+  texts = texts.map((text, i) => transform(text, types[i]));
+  phase('transform');
+  await steps.mkdir(functions, request.output, files);
+  phase('mkdir');
+  await steps.write(functions, request, files, texts);
+  phase('write+close');
+  await steps.publish(functions, request, files.slice(0, request.publish), texts);
+  phase('publish');
+  const usage = resourcesSince(started);
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  return { build: { phases, files: files.length, bytes, usage } };
+}

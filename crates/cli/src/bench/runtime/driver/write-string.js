@@ -1,0 +1,129 @@
+'use strict';
+// The scenario `write-string` under Node. The counterpart of native/write_string.rs: same steps, same names.
+
+const texts = new Map();
+
+// Flat in memory, as text that a program has built and used usually is: Array.prototype.join makes one sequential string, of one
+// byte a character if the pattern allows.
+function textOf({ pattern, length }) {
+  const key = `${pattern} ${length}`;
+  let text = texts.get(key);
+  if (text === undefined) {
+    const units = Array.from(pattern);
+    text = Array.from({ length }, (_, i) => units[i % units.length]).join('');
+    texts.set(key, text);
+  }
+  return text;
+}
+
+// How whole files were written before Node had a native path for strings.
+function before(flag) {
+  return (target, data, options) => {
+    const bytes = typeof data === 'string' ? Buffer.from(data, options) : data;
+    const byDescriptor = typeof target === 'number';
+    const fd = byDescriptor ? target : fs.openSync(target, flag, 0o666);
+    try {
+      let offset = 0;
+      while (offset < bytes.byteLength) {
+        offset += fs.writeSync(fd, bytes, offset, bytes.byteLength - offset, null);
+      }
+    } finally {
+      if (!byDescriptor) fs.closeSync(fd);
+    }
+  };
+}
+
+const functionsBefore = { writeFileSync: before('w'), appendFileSync: before('a') };
+
+// The file written to, and what has to happen to it between samples, outside the timing.
+class Target {
+  constructor(request, bytes) {
+    this.request = request;
+    this.step = bytes.byteLength;
+    this.grown = 0;
+    this.where = request.path;
+    const { addressing } = request;
+    if (addressing === 'fd') this.open();
+    if (addressing === 'overwritten') fs.writeFileSync(request.path, bytes);
+    this.grows = addressing === 'fd' || (addressing === 'overwritten' && request.function === 'appendFileSync');
+  }
+
+  open() {
+    if (typeof this.where === 'number') fs.closeSync(this.where);
+    this.where = fs.openSync(this.request.path, 'w');
+  }
+
+  reset(calls) {
+    const { addressing, path } = this.request;
+    if (addressing === 'new') fs.unlinkSync(path);
+    if (!this.grows) return;
+    this.grown += this.step * calls;
+    if (this.grown + this.step * this.request.calls <= this.request.grow_to) return;
+    this.grown = 0;
+    if (addressing === 'fd') this.open();
+    else fs.truncateSync(path, 0);
+  }
+
+  close() {
+    if (typeof this.where === 'number') fs.closeSync(this.where);
+  }
+
+  remove() {
+    const { addressing, path } = this.request;
+    if (addressing !== 'new' && path !== nullDevice) fs.unlinkSync(path);
+  }
+}
+
+// A loop of its own for each case, so that what V8 learns in one case does not slow the next.
+function loopOf(asString) {
+  const call = asString ? `write(target.where, data, 'utf8')` : 'write(target.where, data)';
+  return new Function('write', 'target', 'data', 'warmUp', 'calls', 'times', 'now', `
+    for (let i = 0; i < warmUp; i++) { ${call}; target.reset(1); }
+    const resources = now();
+    for (let i = 0; i < times.length; i++) {
+      const started = process.hrtime();
+      for (let k = 0; k < calls; k++) ${call};
+      const [seconds, nanoseconds] = process.hrtime(started);
+      times[i] = seconds * 1e9 + nanoseconds;
+      target.reset(calls);
+    }
+    return resources;`);
+}
+
+const loops = new Map();
+
+function writeString(functions, request) {
+  const text = textOf(request);
+  const bytes = Buffer.from(text);
+  const asString = request.data === 'string';
+  const key = [request.length, request.text, request.function, request.data, request.addressing].join();
+  if (!loops.has(key)) loops.set(key, loopOf(asString));
+  const target = new Target(request, bytes);
+  const times = new Array(request.samples).fill(0);
+  let started;
+  try {
+    const write = functions[request.function];
+    started = loops.get(key)(write, target, asString ? text : bytes, request.warm_up, request.calls, times, resources);
+  } finally {
+    target.close();
+  }
+  const usage = resourcesSince(started);
+  target.remove();
+  return { samples: { ns: times, usage } };
+}
+
+// Lets V8 compile the functions in question before the first case.
+function warmUp(functions) {
+  const rounds = 1500;
+  const fd = fs.openSync(nullDevice, 'w');
+  const some = ['file', 'café', 'жé漢€'].map((pattern) => textOf({ pattern, length: 12 }));
+  for (const target of [fd, nullDevice]) {
+    for (const write of [functions.writeFileSync, functions.appendFileSync]) {
+      for (let i = 0; i < rounds; i++) {
+        write(target, some[i % some.length], 'utf8');
+        if (i % 4 === 0) write(target, Buffer.from(some[0]));
+      }
+    }
+  }
+  fs.closeSync(fd);
+}

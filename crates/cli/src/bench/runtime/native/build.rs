@@ -1,0 +1,237 @@
+//! The scenario `build` in Rust. The counterpart of `driver/build.js`: same phases, same order, same bytes.
+
+use super::failed;
+use super::usage::{Meter, nanoseconds};
+use crate::bench::runtime::protocol::{Build, BuildTimes, Functions, PeerFailure};
+use serde::Deserialize;
+use std::collections::{BTreeSet, HashMap};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Runs the pipeline once.
+pub(super) fn run(functions: Functions, request: &Build) -> Result<BuildTimes, PeerFailure> {
+    let whole: Whole = match functions {
+        Functions::Std => Whole {
+            read: |path| fs::read(path),
+            write: |path, text| fs::write(path, text),
+        },
+        _ => Whole {
+            read: |path| Ok(smallfry::fs::read(path)?),
+            write: |path, text| Ok(smallfry::fs::write(path, text)?),
+        },
+    };
+    let tree = Path::new(&request.tree);
+    let output = Path::new(&request.output);
+    let mut clock = Clock::start();
+    let files = walk(request)?;
+    clock.phase("walk");
+    let types = module_types(&whole, tree, &files)?;
+    clock.phase("type");
+    let texts = read(&whole, tree, &files)?;
+    clock.phase("read");
+    let texts: Vec<String> = texts
+        .iter()
+        .zip(&types)
+        .map(|(text, kind)| transform(text, kind))
+        .collect();
+    clock.phase("transform");
+    make_folders(output, &files)?;
+    clock.phase("mkdir");
+    for (file, text) in files.iter().zip(&texts) {
+        let path = output.join(file);
+        (whole.write)(&path, text).map_err(failed("write", &path))?;
+    }
+    clock.phase("write+close");
+    publish(request, &files, &texts)?;
+    clock.phase("publish");
+    Ok(clock.stop(&files, &texts))
+}
+
+/// The functions whose cost is in question.
+struct Whole {
+    read: fn(&Path) -> io::Result<Vec<u8>>,
+    write: fn(&Path, &str) -> io::Result<()>,
+}
+
+struct Clock {
+    meter: Meter,
+    last: Instant,
+    phases: Vec<(String, u64)>,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self {
+            meter: Meter::start(),
+            last: Instant::now(),
+            phases: Vec::new(),
+        }
+    }
+
+    fn phase(&mut self, name: &str) {
+        let now = Instant::now();
+        self.phases
+            .push((name.to_owned(), nanoseconds(now - self.last)));
+        self.last = now;
+    }
+
+    fn stop(self, files: &[String], texts: &[String]) -> BuildTimes {
+        BuildTimes {
+            usage: self.meter.stop(),
+            phases: self.phases,
+            files: files.len(),
+            bytes: texts.iter().map(|text| text.len() as u64).sum(),
+        }
+    }
+}
+
+/// Relative paths with `/`, in order.
+fn walk(request: &Build) -> Result<Vec<String>, PeerFailure> {
+    let mut files = Vec::new();
+    let mut folders = vec![String::new()];
+    while let Some(folder) = folders.pop() {
+        let path = Path::new(&request.tree).join(&folder);
+        for entry in fs::read_dir(&path).map_err(failed("read folder", &path))? {
+            let entry = entry.map_err(failed("read folder", &path))?;
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else { continue };
+            let kind = entry.file_type().map_err(failed("read folder", &path))?;
+            if kind.is_dir() {
+                folders.push(format!("{folder}{name}/"));
+            } else if kind.is_file() && is_wanted(name, &request.extensions) {
+                files.push(format!("{folder}{name}"));
+            }
+        }
+    }
+    files.sort_unstable();
+    files.truncate(request.files);
+    Ok(files)
+}
+
+fn is_wanted(name: &str, extensions: &[String]) -> bool {
+    name.rsplit_once('.')
+        .is_some_and(|(_, extension)| extensions.iter().any(|wanted| wanted == extension))
+}
+
+#[derive(Deserialize)]
+struct Package {
+    #[serde(rename = "type", default)]
+    kind: serde_json::Value,
+}
+
+/// The nearest package.json's `type` for each file, each folder asked once.
+fn module_types(
+    whole: &Whole,
+    tree: &Path,
+    files: &[String],
+) -> Result<Vec<&'static str>, PeerFailure> {
+    let mut known = HashMap::new();
+    files
+        .iter()
+        .map(|file| nearest_type(whole, tree, folder_of(file), &mut known))
+        .collect()
+}
+
+fn nearest_type<'a>(
+    whole: &Whole,
+    tree: &Path,
+    folder: &'a str,
+    known: &mut HashMap<&'a str, &'static str>,
+) -> Result<&'static str, PeerFailure> {
+    if let Some(kind) = known.get(folder) {
+        return Ok(kind);
+    }
+    let path = tree.join(folder).join("package.json");
+    let kind = match (whole.read)(&path) {
+        Ok(bytes) => match serde_json::from_slice::<Package>(&bytes) {
+            Ok(package) if package.kind == "module" => "module",
+            Ok(package) if package.kind == "commonjs" => "commonjs",
+            _ => "none",
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound && folder.is_empty() => "none",
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            nearest_type(whole, tree, folder_of(folder), known)?
+        }
+        Err(error) => return Err(failed("read", &path)(error)),
+    };
+    known.insert(folder, kind);
+    Ok(kind)
+}
+
+/// Up to the last `/`, without it; of a file at the top, the empty path.
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+fn read(whole: &Whole, tree: &Path, files: &[String]) -> Result<Vec<String>, PeerFailure> {
+    let text = |file| {
+        let path = tree.join(file);
+        let bytes = (whole.read)(&path).map_err(failed("read", &path))?;
+        // As every runtime's decoder: what is not UTF-8 becomes U+FFFD.
+        Ok(String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    };
+    files.iter().map(text).collect()
+}
+
+fn transform(text: &str, kind: &str) -> String {
+    format!(
+        "/* built by smallfry bench; type: {kind} */\n{}",
+        text.replace("\r\n", "\n")
+    )
+}
+
+fn make_folders(output: &Path, files: &[String]) -> Result<(), PeerFailure> {
+    let folders: BTreeSet<&str> = files.iter().map(|file| folder_of(file)).collect();
+    for folder in folders {
+        let path = output.join(folder);
+        fs::create_dir_all(&path).map_err(failed("create folder", &path))?;
+    }
+    Ok(())
+}
+
+/// Durable as one: every file flushed through the descriptor that wrote it, every folder flushed, then one rename and a
+/// flush of the folder it changed.
+fn publish(request: &Build, files: &[String], texts: &[String]) -> Result<(), PeerFailure> {
+    let staging = Path::new(&request.staging);
+    let published = Path::new(&request.published);
+    let files = &files[..files.len().min(request.publish)];
+    make_folders(staging, files)?;
+    for (file, text) in files.iter().zip(texts) {
+        let path = staging.join(file);
+        let mut target = File::create(&path).map_err(failed("create", &path))?;
+        target
+            .write_all(text.as_bytes())
+            .map_err(failed("write", &path))?;
+        target.sync_all().map_err(failed("flush", &path))?;
+    }
+    for folder in folders_within(staging, files) {
+        flush_folder(&folder)?;
+    }
+    fs::rename(staging, published).map_err(failed("rename", staging))?;
+    flush_folder(published.parent().unwrap_or(published))
+}
+
+/// Every folder that `make_folders` made, those on the way included.
+fn folders_within(root: &Path, files: &[String]) -> BTreeSet<PathBuf> {
+    let mut folders = BTreeSet::from([root.to_owned()]);
+    for file in files {
+        let mut folder = folder_of(file);
+        while !folder.is_empty() && folders.insert(root.join(folder)) {
+            folder = folder_of(folder);
+        }
+    }
+    folders
+}
+
+/// Windows has no flush of a folder.
+fn flush_folder(path: &Path) -> Result<(), PeerFailure> {
+    if cfg!(windows) {
+        return Ok(());
+    }
+    File::open(path)
+        .and_then(|folder| folder.sync_all())
+        .map_err(failed("flush folder", path))
+}

@@ -1,0 +1,97 @@
+//! Rows in Rust: this binary, started again as `smallfry driver`, so that they too have a process of their own.
+
+mod build;
+mod floor;
+mod usage;
+mod write_string;
+
+use super::protocol::{Hello, Launch, PeerFailure, Reply, Request};
+use crate::bench::failure::Failure;
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+/// The hidden subcommand.
+pub(crate) const SUBCOMMAND: &str = "driver";
+
+pub(super) fn command(launch: &Launch) -> Result<Command, Failure> {
+    let this = std::env::current_exe().map_err(|error| {
+        Failure::said(format!("cannot find the smallfry binary itself: {error}"))
+    })?;
+    let launch = serde_json::to_string(launch).map_err(|error| Failure::said(error.to_string()))?;
+    let mut command = super::clean(this);
+    command.arg(SUBCOMMAND).arg(launch);
+    Ok(command)
+}
+
+/// Obeys requests from standard input until it ends.
+pub(crate) fn serve(launch: &str) -> ExitCode {
+    match obey(launch) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("smallfry driver: Error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn obey(launch: &str) -> io::Result<()> {
+    let launch: Launch = serde_json::from_str(launch)?;
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    send(&Reply::Hello(Hello {
+        version,
+        load_ns: 0,
+    }))?;
+    for line in io::stdin().lock().lines() {
+        let done = match serde_json::from_str(&line?)? {
+            Request::WriteString(request) => {
+                write_string::run(launch.functions, &request).map(Reply::Samples)
+            }
+            Request::Build(request) => build::run(launch.functions, &request).map(Reply::Build),
+        };
+        send(&done.unwrap_or_else(Reply::Failure))?;
+    }
+    Ok(())
+}
+
+fn send(reply: &Reply) -> io::Result<()> {
+    let mut line = serde_json::to_vec(reply)?;
+    line.push(b'\n');
+    let mut output = io::stdout().lock();
+    output.write_all(&line)?;
+    output.flush()
+}
+
+/// For `map_err`: what was tried, on what.
+fn failed<E: Into<io::Error>>(
+    operation: &'static str,
+    path: &Path,
+) -> impl FnOnce(E) -> PeerFailure {
+    move |error| {
+        let error = error.into();
+        PeerFailure {
+            operation: operation.to_owned(),
+            path: Some(path.display().to_string()),
+            code: code(&error).map(str::to_owned),
+            message: error.to_string(),
+        }
+    }
+}
+
+/// The errno's name, as far as [`PeerFailure::is_the_folder`] asks for it.
+fn code(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        io::ErrorKind::StorageFull => return Some("ENOSPC"),
+        io::ErrorKind::QuotaExceeded => return Some("EDQUOT"),
+        io::ErrorKind::ReadOnlyFilesystem => return Some("EROFS"),
+        io::ErrorKind::StaleNetworkFileHandle => return Some("ESTALE"),
+        _ => {}
+    }
+    #[cfg(unix)]
+    match error.raw_os_error() {
+        Some(libc::EIO) => return Some("EIO"),
+        Some(libc::ENODEV) => return Some("ENODEV"),
+        _ => {}
+    }
+    None
+}

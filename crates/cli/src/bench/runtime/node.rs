@@ -1,0 +1,109 @@
+//! Rows under Node.js: finding the binary and the npm package, and the command that runs the scripts of `driver/`.
+
+use super::peer::PeerError;
+use super::protocol::{Functions, Launch};
+use super::{Runtime, clean};
+use crate::bench::failure::Failure;
+use crate::bench::interrupt::Interrupt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// One script: nothing to unpack, so nothing to leave behind.
+const DRIVER: &str = concat!(
+    include_str!("driver/write-string.js"),
+    include_str!("driver/build.js"),
+    include_str!("driver/main.js")
+);
+
+pub(super) fn command(binary: &Path, launch: &Launch) -> Command {
+    let mut command = clean(binary);
+    // Plain data: serialising it cannot fail.
+    let launch = serde_json::to_string(launch).unwrap_or_default();
+    command.args(["--input-type=commonjs", "--eval", DRIVER, "--", &launch]);
+    command
+}
+
+/// The `node` that a shell would run.
+pub(crate) fn on_path() -> Option<PathBuf> {
+    let name = if cfg!(windows) { "node.exe" } else { "node" };
+    std::env::split_paths(&std::env::var_os("PATH")?)
+        .map(|folder| folder.join(name))
+        .find(|node| node.is_file())
+}
+
+/// Starts it once and asks for its version.
+pub(crate) fn probe(binary: &Path, interrupt: &Interrupt) -> Result<Runtime, Failure> {
+    let launch = Launch {
+        functions: Functions::Node,
+        package: None,
+        warm_up: false,
+    };
+    let runtime = Runtime::Node {
+        binary: binary.to_owned(),
+        version: String::new(),
+    };
+    let hello = runtime.start(&launch, interrupt)?.hello();
+    interrupt.check()?;
+    match hello {
+        Ok(hello) if hello.version.starts_with('v') => Ok(Runtime::Node {
+            binary: binary.to_owned(),
+            version: hello.version,
+        }),
+        Ok(hello) => Err(Failure::said(format!(
+            "{} is not Node.js: {}",
+            binary.display(),
+            hello.version
+        ))),
+        Err(error) => Err(Failure::said(format!(
+            "{} does not work as Node.js: {error}",
+            binary.display()
+        ))),
+    }
+}
+
+/// Does the package load in this Node, and how long does that take? The reason when it does not.
+pub(crate) fn load_time(
+    runtime: &Runtime,
+    package: &Path,
+    interrupt: &Interrupt,
+) -> Result<Result<u64, String>, Failure> {
+    let launch = Launch {
+        functions: Functions::Smallfry,
+        package: Some(package.display().to_string()),
+        warm_up: false,
+    };
+    let hello = runtime.start(&launch, interrupt)?.hello();
+    interrupt.check()?;
+    Ok(match hello {
+        Ok(hello) => Ok(hello.load_ns),
+        Err(PeerError::Failed(failure)) => Err(failure.message),
+        Err(lost @ PeerError::Lost(_)) => Err(lost.to_string()),
+    })
+}
+
+/// The npm package: what the user names, else the environment, else beside the binary, else the source tree it was built from.
+pub(crate) fn find_package(named: Option<&Path>) -> Result<PathBuf, String> {
+    let environment = std::env::var_os("SMALLFRY_NODE_PACKAGE").map(PathBuf::from);
+    if let Some(folder) = named.map(Path::to_owned).or(environment) {
+        return match std::fs::canonicalize(&folder) {
+            Ok(folder) => Ok(folder),
+            Err(error) => Err(format!(
+                "cannot open the smallfry npm package {}: {error}",
+                folder.display()
+            )),
+        };
+    }
+    let beside = std::env::current_exe()
+        .ok()
+        .and_then(|exe| Some(exe.parent()?.join("../../bindings/node")));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node");
+    beside
+        .into_iter()
+        .chain([source])
+        .filter_map(|folder| std::fs::canonicalize(folder).ok())
+        .find(|folder| folder.join("package.json").is_file())
+        .ok_or_else(|| {
+            "the smallfry npm package is not there (make build makes it; --package names another)"
+                .to_owned()
+        })
+}

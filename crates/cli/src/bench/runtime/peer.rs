@@ -1,0 +1,180 @@
+//! The process of one row, seen from the bench.
+
+use super::protocol::{Hello, PeerFailure, Reply, Request};
+use crate::bench::failure::Failure;
+use crate::bench::interrupt::{Interrupt, Registered};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{ChildStderr, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// A runtime that has not said hello by then is not one.
+const HELLO: Duration = Duration::from_secs(30);
+/// No single request takes as long on a disk worth measuring.
+const ANSWER: Duration = Duration::from_secs(300);
+/// Between closing a peer's input and ending it.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Dropping it ends the process and waits for it.
+pub(crate) struct Peer {
+    program: String,
+    child: Registered,
+    input: Option<ChildStdin>,
+    errors: Option<ChildStderr>,
+    replies: Receiver<std::io::Result<String>>,
+}
+
+/// Why a request was not answered as hoped.
+#[derive(Clone, Debug)]
+pub(crate) enum PeerError {
+    /// The row's own functions failed; the process lives on.
+    Failed(PeerFailure),
+    /// The process is gone, or what it says makes no sense.
+    Lost(String),
+}
+
+impl std::fmt::Display for PeerError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Failed(failure) => write!(f, "{failure}"),
+            Self::Lost(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::fmt::Display for PeerFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "cannot {}", self.operation)?;
+        if let Some(path) = &self.path {
+            write!(f, " {path}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl PeerFailure {
+    /// Is it the folder that is unfit, whoever writes to it? Then the run stops; anything else is the row's own failure.
+    pub(crate) fn is_the_folder(&self) -> bool {
+        matches!(
+            self.code.as_deref(),
+            Some("ENOSPC" | "EDQUOT" | "EROFS" | "EIO" | "ENODEV" | "ESTALE")
+        )
+    }
+}
+
+impl Peer {
+    pub(crate) fn start(mut command: Command, interrupt: &Interrupt) -> Result<Self, Failure> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command
+            .spawn()
+            .map_err(|error| Failure::said(format!("cannot run {program}: {error}")))?;
+        let input = child.stdin.take();
+        let errors = child.stderr.take();
+        let output = child.stdout.take();
+        let child = interrupt.register(child)?;
+        let (sender, replies) = channel();
+        if let Some(output) = output {
+            std::thread::spawn(move || {
+                for line in BufReader::new(output).lines() {
+                    if sender.send(line).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        Ok(Self {
+            program,
+            child,
+            input,
+            errors,
+            replies,
+        })
+    }
+
+    /// Waits until the process is ready.
+    pub(crate) fn hello(&mut self) -> Result<Hello, PeerError> {
+        match self.reply(HELLO)? {
+            Reply::Hello(hello) => Ok(hello),
+            other => Err(self.nonsense(&format!("{other:?}"))),
+        }
+    }
+
+    pub(crate) fn ask(&mut self, request: &Request) -> Result<Reply, PeerError> {
+        let mut line =
+            serde_json::to_string(request).map_err(|error| PeerError::Lost(error.to_string()))?;
+        line.push('\n');
+        let sent = self
+            .input
+            .as_mut()
+            .map(|input| input.write_all(line.as_bytes()));
+        if !matches!(sent, Some(Ok(()))) {
+            return Err(self.ended());
+        }
+        self.reply(ANSWER)
+    }
+
+    fn reply(&mut self, patience: Duration) -> Result<Reply, PeerError> {
+        match self.replies.recv_timeout(patience) {
+            Ok(Ok(line)) => match serde_json::from_str(&line) {
+                Ok(Reply::Failure(failure)) => Err(PeerError::Failed(failure)),
+                Ok(reply) => Ok(reply),
+                Err(_) => Err(self.nonsense(&line)),
+            },
+            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+            Err(RecvTimeoutError::Timeout) => {
+                self.child.kill();
+                Err(PeerError::Lost(format!(
+                    "{} has said nothing for {} s",
+                    self.program,
+                    patience.as_secs()
+                )))
+            }
+        }
+    }
+
+    fn nonsense(&mut self, line: &str) -> PeerError {
+        self.child.kill();
+        let start: String = line.chars().take(60).collect();
+        PeerError::Lost(format!(
+            "{} does not answer as a row should; it said {start:?}",
+            self.program
+        ))
+    }
+
+    /// The process closed its output: how did it end, and what did it complain of?
+    fn ended(&mut self) -> PeerError {
+        self.input = None;
+        let how = match self.child.wait(GRACE) {
+            Some(status) => status.to_string(),
+            None => "no exit status".to_owned(),
+        };
+        let mut said = Vec::new();
+        if let Some(errors) = self.errors.take() {
+            // What a dying process complained of is a help, not a result: unreadable means nothing to add.
+            let _ = errors.take(64 << 10).read_to_end(&mut said);
+        }
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let complaint = said
+            .lines()
+            .map(str::trim)
+            .find(|line| line.contains("Error") || line.contains("error"))
+            .or_else(|| said.lines().map(str::trim).find(|line| !line.is_empty()))
+            .map(|line| format!(": {}", line.chars().take(160).collect::<String>()))
+            .unwrap_or_default();
+        PeerError::Lost(format!(
+            "{} ended before it answered ({how}){complaint}",
+            self.program
+        ))
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.input = None;
+        self.child.end(Instant::now() + GRACE);
+    }
+}

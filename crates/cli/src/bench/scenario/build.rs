@@ -1,0 +1,384 @@
+//! `build`: what a file-heavy build does to a tree of sources, phase by phase.
+//!
+//! | phase | what every row does |
+//! |---|---|
+//! | walk | list the tree, keep the source files in order of their paths |
+//! | type | the `type` of each file's nearest package.json, each folder asked once |
+//! | read | every file into a string, all kept |
+//! | transform | put a line in front, CRLF to LF: work on strings alone, the same in all rows |
+//! | mkdir | the folders of the output |
+//! | write+close | every string to its file. Whole-file functions close inside, so that closing has no time of its own yet |
+//! | publish | up to some files, written to a staging folder and made durable as one: every file flushed through the descriptor that wrote it, every folder flushed, one rename, and a flush of the folder in which it took place |
+//!
+//! smallfry so far replaces reading and writing whole files, in the phases type, read, write+close and (its write) publish. The
+//! others run the plain way in every row.
+//!
+//! Every run is a fresh process on a tree that was read just before (a warm cache); its start is not counted. The outputs of
+//! all rows must be the same bytes. Removing them is not counted either.
+
+use crate::bench::arguments::Scenario;
+use crate::bench::failure::Failure;
+use crate::bench::runtime::Row;
+use crate::bench::runtime::peer::PeerError;
+use crate::bench::runtime::protocol::{Build, BuildTimes, Functions, Reply, Request, Style};
+use crate::bench::schedule::Schedule;
+use crate::bench::session::{Extent, Session};
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// In the order in which they run.
+pub(crate) const PHASES: [&str; 7] = [
+    "walk",
+    "type",
+    "read",
+    "transform",
+    "mkdir",
+    "write+close",
+    "publish",
+];
+
+const EXTENSIONS: [&str; 5] = ["js", "cjs", "mjs", "json", "ts"];
+const MOST_FILES: usize = 3_000;
+const MOST_PUBLISHED: usize = 200;
+/// A disk that flushes slowly publishes fewer files.
+const PUBLISH_TIME: Duration = Duration::from_millis(200);
+
+pub(crate) const NODE_SYNC: &str = "Node sync";
+/// The baseline once more: what differs between the two is noise.
+pub(crate) const AGAIN: &str = "Node sync again";
+pub(crate) const NODE_PARALLEL: &str = "Node Promise.all";
+pub(crate) const SMALLFRY_SYNC: &str = "smallfry sync";
+pub(crate) const SMALLFRY_PARALLEL: &str = "smallfry Promise.all";
+pub(crate) const STD: &str = "Rust std";
+pub(crate) const SMALLFRY_RUST: &str = "smallfry in Rust";
+
+#[derive(Default)]
+pub(crate) struct RowResult {
+    pub(crate) error: Option<String>,
+    /// By round.
+    pub(crate) runs: Vec<Option<BuildTimes>>,
+}
+
+pub(crate) struct Results {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) outcomes: Vec<RowResult>,
+    pub(crate) tree: PathBuf,
+    /// Source files found, those beyond the limit included.
+    pub(crate) found: usize,
+    pub(crate) files: usize,
+    pub(crate) bytes: u64,
+    pub(crate) published: usize,
+    pub(crate) rounds: usize,
+}
+
+impl Results {
+    pub(crate) fn failures(&self) -> usize {
+        self.outcomes
+            .iter()
+            .filter(|row| row.error.is_some())
+            .count()
+    }
+
+    /// Nanoseconds by round: of a phase, or of all of them.
+    pub(crate) fn times(&self, row: usize, phase: Option<&str>) -> Vec<Option<f64>> {
+        let time = |run: &BuildTimes| {
+            run.phases
+                .iter()
+                .filter(|(name, _)| phase.is_none_or(|phase| phase == name))
+                .map(|(_, ns)| *ns as f64)
+                .sum()
+        };
+        self.outcomes[row]
+            .runs
+            .iter()
+            .map(|run| run.as_ref().map(time))
+            .collect()
+    }
+}
+
+/// Measures until the budget is spent.
+pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
+    let (rows, styles) = rows(session);
+    let tree = tree(session)?;
+    session.progress.show(0.0, "build: reading the tree once");
+    let found = read_once(&tree)?;
+    if found == 0 {
+        return Err(Failure::said(format!(
+            "cannot build {}: it holds no source files",
+            tree.display()
+        )));
+    }
+    let most = if session.plan.extent == Extent::Quick {
+        60
+    } else {
+        MOST_FILES
+    };
+    let mut results = Results {
+        outcomes: rows.iter().map(|_| RowResult::default()).collect(),
+        rows,
+        tree,
+        found,
+        files: found.min(most),
+        bytes: 0,
+        published: publishable(session)?,
+        rounds: 0,
+    };
+    let mut expected = None;
+    let mut schedule = Schedule::start(session.budget(Scenario::Build));
+    while let Some(number) = schedule.next_round() {
+        let mut turns: Vec<usize> = (0..results.rows.len()).collect();
+        session.random.shuffle(&mut turns);
+        for (done, row) in turns.iter().copied().enumerate() {
+            let part = done as f64 / turns.len() as f64;
+            session.progress.show(
+                schedule.used(part),
+                &format!("build: {}", results.rows[row].label),
+            );
+            turn(
+                session,
+                &mut results,
+                row,
+                styles[row],
+                number,
+                &mut expected,
+            )?;
+        }
+        results.rounds += 1;
+    }
+    Ok(results)
+}
+
+fn rows(session: &Session) -> (Vec<Row>, Vec<Style>) {
+    let mut rows = Vec::new();
+    for node in &session.nodes {
+        rows.push((session.row(node, Functions::Node, NODE_SYNC), Style::Sync));
+        rows.push((session.row(node, Functions::Node, AGAIN), Style::Sync));
+        rows.push((
+            session.row(node, Functions::Node, NODE_PARALLEL),
+            Style::Parallel,
+        ));
+        if node.package.is_some() {
+            rows.push((
+                session.row(node, Functions::Smallfry, SMALLFRY_SYNC),
+                Style::Sync,
+            ));
+            rows.push((
+                session.row(node, Functions::Smallfry, SMALLFRY_PARALLEL),
+                Style::Parallel,
+            ));
+        }
+    }
+    rows.push((Session::native_row(Functions::Std, STD), Style::Sync));
+    rows.push((
+        Session::native_row(Functions::Smallfry, SMALLFRY_RUST),
+        Style::Sync,
+    ));
+    rows.into_iter().unzip()
+}
+
+/// `--tree`, else the development dependencies of this project's own npm package or the nearest ones, else the source it was built
+/// from.
+fn tree(session: &mut Session) -> Result<PathBuf, Failure> {
+    if let Some(named) = &session.arguments.tree {
+        let tree = std::fs::canonicalize(named).map_err(Failure::at("open tree", named))?;
+        return if tree.is_dir() {
+            Ok(tree)
+        } else {
+            Err(Failure::said(format!(
+                "cannot walk {}: it is not a folder",
+                tree.display()
+            )))
+        };
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let packages = session
+        .nodes
+        .iter()
+        .filter_map(|node| node.package.as_ref());
+    let own = packages
+        .map(|package| package.folder.clone())
+        .chain([source.join("../../bindings/node")]);
+    let here = std::env::current_dir().unwrap_or_default();
+    let candidates = own
+        .chain(here.ancestors().map(Path::to_owned))
+        .map(|folder| folder.join("node_modules"));
+    for candidate in candidates {
+        if let Ok(tree) = std::fs::canonicalize(&candidate) {
+            return Ok(tree);
+        }
+    }
+    Err(Failure::said(
+        "build needs a source tree, and no node_modules with files is near: npm install makes one, --tree DIR names one",
+    ))
+}
+
+/// One run of one row. What goes wrong in it stands in the results; a row that failed has no further turns.
+fn turn(
+    session: &Session,
+    results: &mut Results,
+    row: usize,
+    style: Style,
+    round: usize,
+    expected: &mut Option<u64>,
+) -> Result<(), Failure> {
+    if results.outcomes[row].error.is_some() {
+        return Ok(());
+    }
+    let output = Output::under(&session.folders.on_disk(round));
+    let request = request(results, style, &output)?;
+    let mut peer = results.rows[row].start(&session.interrupt)?;
+    let answer = peer
+        .hello()
+        .and_then(|_| peer.ask(&Request::Build(request)));
+    drop(peer);
+    session.interrupt.check()?;
+    let run = match answer {
+        Ok(Reply::Build(times)) => output.check(expected).map(|()| times),
+        Ok(other) => Err(format!("unexpected reply {other:?}")),
+        Err(PeerError::Failed(failure)) if failure.is_the_folder() => {
+            return Err(Failure::said(failure.to_string()));
+        }
+        Err(error) => Err(error.to_string()),
+    };
+    output.remove()?;
+    if let Ok(run) = &run {
+        results.bytes = run.bytes;
+        results.files = run.files;
+        results.published = results.published.min(run.files);
+    }
+    let outcome = &mut results.outcomes[row];
+    outcome.error = run.as_ref().err().cloned();
+    outcome.runs.push(run.ok());
+    Ok(())
+}
+
+fn request(results: &Results, style: Style, output: &Output) -> Result<Build, Failure> {
+    let text = |path: &Path| {
+        path.to_str().map(str::to_owned).ok_or_else(|| {
+            Failure::said(format!(
+                "cannot measure with {}: its name is not Unicode",
+                path.display()
+            ))
+        })
+    };
+    Ok(Build {
+        style,
+        tree: text(&results.tree)?,
+        extensions: EXTENSIONS.map(str::to_owned).to_vec(),
+        files: results.files,
+        output: text(&output.built)?,
+        published: text(&output.published)?,
+        staging: text(&output.staging)?,
+        publish: results.published,
+    })
+}
+
+/// Where one run writes.
+struct Output {
+    built: PathBuf,
+    staging: PathBuf,
+    published: PathBuf,
+}
+
+impl Output {
+    fn under(folder: &Path) -> Self {
+        let at = |name| folder.join(name);
+        Self {
+            built: at("built"),
+            staging: at("staging"),
+            published: at("published"),
+        }
+    }
+
+    /// The first row's output is what the others must equal, byte for byte.
+    fn check(&self, expected: &mut Option<u64>) -> Result<(), String> {
+        let mut hasher = DefaultHasher::new();
+        for tree in [&self.built, &self.published] {
+            hash(tree, tree, &mut hasher)
+                .map_err(|error| format!("cannot check the output {}: {error}", tree.display()))?;
+        }
+        let found = hasher.finish();
+        if *expected.get_or_insert(found) == found {
+            Ok(())
+        } else {
+            Err("the output differs from the other rows'".to_owned())
+        }
+    }
+
+    fn remove(&self) -> Result<(), Failure> {
+        for tree in [&self.built, &self.staging, &self.published] {
+            match std::fs::remove_dir_all(tree) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Failure::at("remove", tree)(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Names, kinds and contents of everything below `folder`, in order.
+fn hash(root: &Path, folder: &Path, hasher: &mut DefaultHasher) -> std::io::Result<()> {
+    let mut entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+    entries.sort_unstable_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        path.strip_prefix(root).unwrap_or(&path).hash(hasher);
+        let is_folder = entry.file_type()?.is_dir();
+        is_folder.hash(hasher);
+        if is_folder {
+            hash(root, &path, hasher)?;
+        } else {
+            std::fs::read(&path)?.hash(hasher);
+        }
+    }
+    Ok(())
+}
+
+/// Reads all source files, so that every run finds them in the kernel's cache; counts them.
+fn read_once(tree: &Path) -> Result<usize, Failure> {
+    let mut files = 0;
+    let mut folders = vec![tree.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).map_err(Failure::at("read folder", &folder))? {
+            let entry = entry.map_err(Failure::at("read folder", &folder))?;
+            let path = entry.path();
+            let kind = entry.file_type().map_err(Failure::at("look at", &path))?;
+            let wanted = path
+                .extension()
+                .is_some_and(|extension| EXTENSIONS.iter().any(|wanted| extension == *wanted));
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file() && wanted {
+                std::fs::read(&path).map_err(Failure::at("read", &path))?;
+                files += 1;
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// As many files as this disk flushes one after another in [`PUBLISH_TIME`].
+fn publishable(session: &Session) -> Result<usize, Failure> {
+    if session.plan.extent == Extent::Quick {
+        return Ok(3);
+    }
+    let mut flushes = Vec::new();
+    for index in 0..session.folders.count() {
+        let path = session.folders.on_disk(index).join("flushed");
+        let started = Instant::now();
+        let flushed = File::create(&path).and_then(|file| {
+            smallfry::fs::write_to(&file, b"flushed")?;
+            file.sync_all()
+        });
+        flushes.push(started.elapsed());
+        flushed.map_err(Failure::at("write and flush", &path))?;
+        std::fs::remove_file(&path).map_err(Failure::at("remove", &path))?;
+    }
+    flushes.sort_unstable();
+    let typical = flushes[flushes.len() / 2].as_secs_f64();
+    Ok(((PUBLISH_TIME.as_secs_f64() / typical) as usize).clamp(10, MOST_PUBLISHED))
+}

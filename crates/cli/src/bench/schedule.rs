@@ -1,0 +1,87 @@
+//! How many rounds: so many, or until the time is spent.
+
+use std::time::{Duration, Instant};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Budget {
+    Rounds(usize),
+    Time(Duration),
+}
+
+/// Fewer rounds than this give no interval worth printing.
+const LEAST_ROUNDS: usize = 3;
+
+/// Counts rounds from its creation on.
+pub(crate) struct Schedule {
+    budget: Budget,
+    started: Instant,
+    round_started: Instant,
+    longest: Duration,
+    done: usize,
+}
+
+impl Schedule {
+    pub(crate) fn start(budget: Budget) -> Self {
+        let now = Instant::now();
+        Self {
+            budget,
+            started: now,
+            round_started: now,
+            longest: Duration::ZERO,
+            done: 0,
+        }
+    }
+
+    /// The number of the next round, from 0; `None` when it would not fit.
+    pub(crate) fn next_round(&mut self) -> Option<usize> {
+        if self.done > 0 {
+            self.longest = self.longest.max(self.round_started.elapsed());
+        }
+        let goes_on = match self.budget {
+            Budget::Rounds(rounds) => self.done < rounds,
+            Budget::Time(time) => {
+                self.done < LEAST_ROUNDS || self.started.elapsed() + self.longest <= time
+            }
+        };
+        self.round_started = Instant::now();
+        goes_on.then(|| {
+            self.done += 1;
+            self.done - 1
+        })
+    }
+
+    /// How much of the budget is used, from 0 to 1, with `part` of the current round done.
+    pub(crate) fn used(&self, part: f64) -> f64 {
+        let used = match self.budget {
+            Budget::Rounds(rounds) => (self.done.saturating_sub(1) as f64 + part) / rounds as f64,
+            Budget::Time(time) => self.started.elapsed().as_secs_f64() / time.as_secs_f64(),
+        };
+        used.clamp(0.0, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_are_counted() {
+        let mut schedule = Schedule::start(Budget::Rounds(2));
+        assert_eq!(
+            [
+                schedule.next_round(),
+                schedule.next_round(),
+                schedule.next_round()
+            ],
+            [Some(0), Some(1), None]
+        );
+    }
+
+    #[test]
+    fn a_budget_of_no_time_still_gives_the_least_rounds() {
+        let mut schedule = Schedule::start(Budget::Time(Duration::from_nanos(1)));
+        let rounds = std::iter::from_fn(|| schedule.next_round()).count();
+        assert_eq!(rounds, LEAST_ROUNDS);
+        assert!((schedule.used(0.0) - 1.0).abs() < f64::EPSILON);
+    }
+}

@@ -1,0 +1,204 @@
+//! What a run needs before it measures: folders, runtimes, a plan; and the notes it owes the user.
+
+use super::arguments::{Arguments, Scenario};
+use super::failure::Failure;
+use super::folders::Folders;
+use super::host::{self, Host};
+use super::interrupt::Interrupt;
+use super::progress::Progress;
+use super::runtime::protocol::{Functions, Launch};
+use super::runtime::{Row, Runtime, node};
+use super::schedule::Budget;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Quick,
+    /// The cases that tell most.
+    Core,
+    All,
+}
+
+pub(crate) struct Plan {
+    pub(crate) scenarios: Vec<Scenario>,
+    pub(crate) extent: Extent,
+}
+
+/// A Node binary, with the package if it loads there.
+pub(crate) struct Node {
+    pub(crate) runtime: Runtime,
+    pub(crate) package: Option<Package>,
+}
+
+pub(crate) struct Package {
+    pub(crate) folder: PathBuf,
+    pub(crate) load_ns: u64,
+}
+
+pub(crate) struct Session<'a> {
+    pub(crate) arguments: &'a Arguments,
+    pub(crate) interrupt: Interrupt,
+    pub(crate) plan: Plan,
+    pub(crate) host: Host,
+    pub(crate) folders: Folders,
+    pub(crate) nodes: Vec<Node>,
+    /// Rows that are missing, and why.
+    pub(crate) skips: Vec<String>,
+    pub(crate) progress: Progress,
+    pub(crate) random: fastrand::Rng,
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn open(arguments: &'a Arguments, interrupt: &Interrupt) -> Result<Self, Failure> {
+        let host = Host::look(&arguments.dir)?;
+        let tmpfs = host::tmpfs().filter(|_| host.file_system.kind != "tmpfs");
+        let folders = Folders::make(&arguments.dir, tmpfs.as_deref())?;
+        let mut session = Self {
+            arguments,
+            interrupt: interrupt.clone(),
+            plan: Plan::of(arguments),
+            host,
+            folders,
+            nodes: Vec::new(),
+            skips: Vec::new(),
+            progress: Progress::new(),
+            random: fastrand::Rng::with_seed(arguments.seed),
+        };
+        session.find_nodes()?;
+        Ok(session)
+    }
+
+    pub(crate) fn close(self) -> Result<(), Failure> {
+        self.folders.remove()
+    }
+
+    fn find_nodes(&mut self) -> Result<(), Failure> {
+        let mut binaries = self.arguments.node.clone();
+        if binaries.is_empty() {
+            binaries.extend(node::on_path());
+        }
+        if binaries.is_empty() {
+            return self.skip(
+                "Node.js rows are left out: no node on PATH (--node PATH names one)".to_owned(),
+            );
+        }
+        let package = if self.arguments.no_smallfry {
+            None
+        } else {
+            node::find_package(self.arguments.package.as_deref())
+                .map_err(|reason| {
+                    self.skip(format!("rows of smallfry on Node are left out: {reason}"))
+                })
+                .map_or_else(|skipped| skipped.map(|()| None), |folder| Ok(Some(folder)))?
+        };
+        for binary in binaries {
+            let runtime = node::probe(&binary, &self.interrupt)?;
+            let package = match &package {
+                Some(folder) => self.load(&runtime, folder.clone())?,
+                None => None,
+            };
+            self.nodes.push(Node { runtime, package });
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, runtime: &Runtime, folder: PathBuf) -> Result<Option<Package>, Failure> {
+        match node::load_time(runtime, &folder, &self.interrupt)? {
+            Ok(load_ns) => Ok(Some(Package { folder, load_ns })),
+            Err(reason) => {
+                let version = runtime.name();
+                self.skip(format!(
+                    "rows of smallfry on Node {version} are left out: {} does not load: {reason}",
+                    folder.display()
+                ))?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// A missing runtime is a note for a user, an error in continuous integration.
+    pub(crate) fn skip(&mut self, reason: String) -> Result<(), Failure> {
+        if std::env::var_os("CI").is_some_and(|ci| ci == "true") {
+            return Err(Failure::Said(reason));
+        }
+        eprintln!("note: {reason}");
+        self.skips.push(reason);
+        Ok(())
+    }
+
+    pub(crate) fn budget(&self, scenario: Scenario) -> Budget {
+        self.plan.budget(self.arguments, scenario)
+    }
+
+    /// A row of `node` with the given functions.
+    pub(crate) fn row(&self, node: &Node, functions: Functions, implementation: &str) -> Row {
+        let package = node
+            .package
+            .as_ref()
+            .filter(|_| functions == Functions::Smallfry);
+        let package = package.map(|package| package.folder.display().to_string());
+        let label = match self.nodes.len() {
+            1 => implementation.to_owned(),
+            _ => format!("{} {implementation}", node.runtime.name()),
+        };
+        Row {
+            runtime: node.runtime.clone(),
+            launch: Launch {
+                functions,
+                package,
+                warm_up: false,
+            },
+            implementation: implementation.to_owned(),
+            label,
+        }
+    }
+
+    pub(crate) fn native_row(functions: Functions, implementation: &str) -> Row {
+        Row {
+            runtime: Runtime::Native,
+            launch: Launch {
+                functions,
+                package: None,
+                warm_up: false,
+            },
+            implementation: implementation.to_owned(),
+            label: implementation.to_owned(),
+        }
+    }
+}
+
+impl Plan {
+    fn of(arguments: &Arguments) -> Self {
+        let mut scenarios = arguments.scenarios.clone();
+        if scenarios.is_empty() {
+            scenarios = vec![Scenario::Build, Scenario::WriteString];
+        }
+        scenarios.dedup();
+        let extent = match (arguments.quick, arguments.all) {
+            (true, _) => Extent::Quick,
+            (_, true) => Extent::All,
+            _ => Extent::Core,
+        };
+        Self { scenarios, extent }
+    }
+
+    fn budget(&self, arguments: &Arguments, scenario: Scenario) -> Budget {
+        if let Some(rounds) = arguments.runs {
+            return Budget::Rounds(rounds as usize);
+        }
+        let share = |scenario| match scenario {
+            Scenario::Build => 35.0,
+            Scenario::WriteString => 20.0,
+        };
+        let whole: f64 = self.scenarios.iter().copied().map(share).sum();
+        let seconds = match (arguments.seconds, self.extent) {
+            (Some(seconds), _) => f64::from(seconds) * share(scenario) / whole,
+            (None, Extent::Quick) => return Budget::Rounds(2),
+            (None, Extent::Core) => 55.0 * share(scenario) / whole,
+            (None, Extent::All) => return Budget::Rounds(12),
+        };
+        Budget::Time(Duration::from_secs_f64(seconds))
+    }
+}
