@@ -3,6 +3,9 @@
 /// Up to this many bytes a plain loop beats the call into the library.
 const SHORT: usize = 32;
 
+/// How much is asked about at a time where one byte may decide.
+const ASCII_PIECE: usize = 16 * 1024;
+
 /// How far the plain conversion goes on after a lone surrogate.
 const AFTER_LONE_SURROGATE: usize = 32;
 
@@ -30,7 +33,8 @@ pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     if bytes.len() <= SHORT {
         bytes.is_ascii()
     } else {
-        simdutf::validate_ascii(bytes)
+        // In pieces, because the library looks at all it is given even after it has seen the answer.
+        bytes.chunks(ASCII_PIECE).all(simdutf::validate_ascii)
     }
 }
 
@@ -63,10 +67,23 @@ pub(crate) fn push_latin1(bytes: &[u8], out: &mut Vec<u8>) {
     );
     // SAFETY: the source is a slice; the room past the vector's length was just found to hold the exact result, which
     // is what simdutf asks for; what it says it wrote is initialised.
-    unsafe {
+    let written = unsafe {
         let end = out.as_mut_ptr().add(out.len());
         let written = simdutf::convert_latin1_to_utf8(bytes.as_ptr(), bytes.len(), end);
         out.set_len(out.len() + written);
+        written
+    };
+    if written == 0 {
+        push_latin1_plainly(bytes, out);
+    }
+}
+
+/// For where simdutf refuses to work: `SIMDUTF_FORCE_IMPLEMENTATION` in the environment names one that this processor
+/// has not. Text must not be lost to that.
+#[cold]
+fn push_latin1_plainly(bytes: &[u8], out: &mut Vec<u8>) {
+    for &byte in bytes {
+        push_char(u32::from(byte), out);
     }
 }
 

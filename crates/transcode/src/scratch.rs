@@ -19,6 +19,10 @@ pub struct Scratch {
 /// Below this a limit would cost more calls than it saves memory, and a character might not fit.
 const LEAST_LIMIT: usize = 64;
 
+/// The first allocation. Smaller ones lie beside other small ones, and the wide stores of a conversion, though masked,
+/// make the processor wait when those are read next: 12 characters took twice as long.
+const LEAST_CAPACITY: usize = 4096;
+
 impl Scratch {
     /// 4 MiB.
     pub const DEFAULT_LIMIT: usize = 4 << 20;
@@ -72,7 +76,7 @@ impl Scratch {
         // At least doubled, so that texts that get longer little by little do not allocate each time; freed before, so
         // that two buffers never exist together and nothing is copied.
         let doubled = self.buffer.capacity().saturating_mul(2);
-        let capacity = bytes.max(doubled).min(self.limit);
+        let capacity = bytes.max(doubled).max(LEAST_CAPACITY).min(self.limit);
         self.buffer = Vec::new();
         self.buffer.reserve_exact(capacity);
     }

@@ -1,0 +1,45 @@
+//! What several test files need.
+#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use smallfry::{Error, Operation};
+
+/// A folder of the test's own, gone when the test is over.
+pub(crate) struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+#[track_caller]
+pub(crate) fn assert_error(
+    error: &Error,
+    operation: Operation,
+    path: Option<&Path>,
+    kind: ErrorKind,
+) {
+    assert_eq!(
+        (error.operation(), error.path(), error.kind()),
+        (operation, path, kind),
+        "{error}"
+    );
+}
+
+/// Says by name that a test cannot run here, which is an error where everything must run.
+#[track_caller]
+pub(crate) fn skip(test: &str, reason: &str) {
+    assert!(
+        std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+        "{test} cannot run: {reason}"
+    );
+    println!("skipped {test}: {reason}");
+}

@@ -1,0 +1,46 @@
+//! No descriptor stays open, whatever fails. Alone in its file, hence alone in its process: other tests open some too.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::fs;
+
+use common::Folder;
+use smallfry::WriteOptions;
+
+fn open_descriptors() -> usize {
+    fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+#[test]
+fn none_is_left_open() {
+    let folder = Folder::new();
+    let path = folder.path("a");
+    let file = fs::File::create(folder.path("own")).unwrap();
+    let before = open_descriptors();
+    for _ in 0..100 {
+        smallfry::fs::write(&path, "text").unwrap();
+        smallfry::fs::append(&path, "text").unwrap();
+        smallfry::fs::read(&path).unwrap();
+        smallfry::fs::write_to(&file, "text").unwrap();
+        for text in ["texttext", "other"] {
+            let _ = WriteOptions::new()
+                .only_if_changed(true)
+                .write(&path, text)
+                .unwrap();
+        }
+        fs::write(&path, b"\xff").unwrap();
+        smallfry::fs::read_to_string(&path).unwrap_err();
+        smallfry::fs::read(folder.path("")).unwrap_err();
+        smallfry::fs::write("/dev/full", "text").unwrap_err();
+        smallfry::fs::write(folder.path("no/file"), "text").unwrap_err();
+        smallfry::fs::copy(&path, folder.path("no/file")).unwrap_err();
+        WriteOptions::new()
+            .create_new(true)
+            .write(&path, "text")
+            .unwrap_err();
+    }
+    assert_eq!(open_descriptors(), before);
+    // The caller's own is open still.
+    file.sync_all().unwrap();
+}

@@ -1,0 +1,308 @@
+//! Whole files written: against std, on the odd files where writing goes wrong, and without leaking a descriptor.
+
+mod common;
+
+use std::fs;
+use std::io::{self, ErrorKind};
+
+use common::{Folder, assert_error};
+use proptest::prelude::*;
+use smallfry::{Operation, Outcome, WriteOptions};
+
+#[test]
+fn new_and_overwritten() {
+    let folder = Folder::new();
+    let path = folder.path("a");
+    for contents in ["long enough", "short", "", "again"] {
+        smallfry::fs::write(&path, contents).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), contents.as_bytes());
+    }
+}
+
+#[test]
+fn append_makes_and_adds() {
+    let folder = Folder::new();
+    let path = folder.path("a");
+    for _ in 0..3 {
+        smallfry::fs::append(&path, "ab").unwrap();
+    }
+    smallfry::fs::append(&path, "").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"ababab");
+}
+
+#[test]
+fn create_new_refuses_what_is_there() {
+    let folder = Folder::new();
+    let path = folder.path("a");
+    let mut options = WriteOptions::new();
+    options.create_new(true);
+    assert_eq!(options.write(&path, "1").unwrap(), Outcome::Written);
+    let error = options.write(&path, "2").unwrap_err();
+    assert_error(
+        &error,
+        Operation::Open,
+        Some(&path),
+        ErrorKind::AlreadyExists,
+    );
+    options.append(true);
+    let error = options.write(&path, "2").unwrap_err();
+    assert_error(
+        &error,
+        Operation::Open,
+        Some(&path),
+        ErrorKind::AlreadyExists,
+    );
+    assert_eq!(fs::read(&path).unwrap(), b"1");
+}
+
+#[test]
+fn parents_are_made_only_if_asked() {
+    let folder = Folder::new();
+    let path = folder.path("b/c/d");
+    let error = smallfry::fs::write(&path, "x").unwrap_err();
+    assert_error(&error, Operation::Open, Some(&path), ErrorKind::NotFound);
+    assert!(!folder.path("b").exists());
+
+    let mut options = WriteOptions::new();
+    options.create_parents(true);
+    assert_eq!(options.write(&path, "x").unwrap(), Outcome::Written);
+    assert_eq!(options.write(&path, "y").unwrap(), Outcome::Written);
+    assert_eq!(fs::read(&path).unwrap(), b"y");
+
+    // A file where a directory should be: the open itself says so.
+    let error = options.write(path.join("e"), "x").unwrap_err();
+    assert_error(
+        &error,
+        Operation::Open,
+        Some(&path.join("e")),
+        ErrorKind::NotADirectory,
+    );
+    // An empty path has no parent to make.
+    let error = options.write("", "x").unwrap_err();
+    assert_error(
+        &error,
+        Operation::Open,
+        Some("".as_ref()),
+        ErrorKind::NotFound,
+    );
+}
+
+#[test]
+fn a_directory_is_not_written() {
+    let folder = Folder::new();
+    let error = smallfry::fs::write(folder.path(""), "x").unwrap_err();
+    assert_eq!(error.operation(), Operation::Open);
+    let std_error = fs::write(folder.path(""), "x").unwrap_err();
+    assert_eq!(error.raw_os_error(), std_error.raw_os_error());
+}
+
+#[test]
+fn a_nul_in_the_path() {
+    for length in [0, 10, 1000] {
+        let path = format!("{}a\0b", "x".repeat(length));
+        let error = smallfry::fs::write(&path, "x").unwrap_err();
+        assert_error(
+            &error,
+            Operation::Open,
+            Some(path.as_ref()),
+            ErrorKind::InvalidInput,
+        );
+    }
+}
+
+#[test]
+fn errors_print_operation_path_and_reason() {
+    let folder = Folder::new();
+    let path = folder.path("no/file");
+    let error = smallfry::fs::write(&path, "x").unwrap_err();
+    let printed = format!("open {}: {}", path.display(), error.io_error());
+    assert_eq!(error.to_string(), printed);
+
+    let error = io::Error::from(error);
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(error.to_string(), printed);
+    let inner = error
+        .get_ref()
+        .unwrap()
+        .downcast_ref::<smallfry::Error>()
+        .unwrap();
+    assert_eq!(inner.path(), Some(&*path));
+
+    let to = folder.path("b");
+    let error = smallfry::fs::copy(&path, &to).unwrap_err();
+    assert_error(&error, Operation::Copy, Some(&path), ErrorKind::NotFound);
+    assert_eq!(error.destination(), Some(&*to));
+    let printed = format!("copy {} to {}: ", path.display(), to.display());
+    assert!(error.to_string().starts_with(&printed));
+}
+
+#[test]
+fn copy_is_as_std_has_it() {
+    let folder = Folder::new();
+    let (from, to) = (folder.path("a"), folder.path("b"));
+    fs::write(&from, vec![7; 100_000]).unwrap();
+    assert_eq!(smallfry::fs::copy(&from, &to).unwrap(), 100_000);
+    assert_eq!(fs::read(&to).unwrap(), fs::read(&from).unwrap());
+}
+
+#[test]
+fn unchanged_is_left_alone() {
+    let folder = Folder::new();
+    let path = folder.path("a");
+    let mut options = WriteOptions::new();
+    options.only_if_changed(true);
+    // Around the piece that is compared at a time, and a difference in each place that matters.
+    for length in [0, 1, 100, 16_383, 16_384, 16_385, 40_000] {
+        let contents = vec![b'a'; length];
+        let _ = fs::remove_file(&path);
+        assert_eq!(options.write(&path, &contents).unwrap(), Outcome::Written);
+        let long_ago = std::time::SystemTime::UNIX_EPOCH;
+        let set_time = || {
+            let file = fs::File::options().append(true).open(&path).unwrap();
+            file.set_modified(long_ago).unwrap();
+        };
+        set_time();
+        assert_eq!(options.write(&path, &contents).unwrap(), Outcome::Unchanged);
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), long_ago);
+
+        for place in [0, length / 2, length.saturating_sub(1)] {
+            let mut changed = contents.clone();
+            match changed.get_mut(place) {
+                Some(byte) => *byte = b'b',
+                None => changed.push(b'b'),
+            }
+            set_time();
+            assert_eq!(options.write(&path, &changed).unwrap(), Outcome::Written);
+            assert_eq!(fs::read(&path).unwrap(), changed);
+            assert_ne!(fs::metadata(&path).unwrap().modified().unwrap(), long_ago);
+            assert_eq!(options.write(&path, &contents).unwrap(), Outcome::Written);
+        }
+    }
+}
+
+#[test]
+fn options_that_exclude_each_other() {
+    let folder = Folder::new();
+    let path = folder.path("a");
+    let mut with_append = WriteOptions::new();
+    with_append.only_if_changed(true).append(true);
+    let mut with_create_new = WriteOptions::new();
+    with_create_new.only_if_changed(true).create_new(true);
+    for options in [&with_append, &with_create_new] {
+        let error = options.write(&path, "x").unwrap_err();
+        assert_error(
+            &error,
+            Operation::Open,
+            Some(&path),
+            ErrorKind::InvalidInput,
+        );
+        assert!(!path.exists());
+    }
+
+    let file = fs::File::create(&path).unwrap();
+    for options in [
+        WriteOptions::new().append(true),
+        WriteOptions::new().create_new(true),
+        WriteOptions::new().only_if_changed(true),
+    ] {
+        let error = options.write_to(&file, "x").unwrap_err();
+        assert_error(&error, Operation::Write, None, ErrorKind::InvalidInput);
+    }
+    assert_eq!(fs::read(&path).unwrap(), b"");
+}
+
+/// What stands at a path before it is written.
+#[derive(Clone, Debug)]
+enum Before {
+    Nothing,
+    File(Vec<u8>),
+    Directory,
+    NoParent,
+}
+
+fn before() -> impl Strategy<Value = Before> {
+    prop_oneof![
+        Just(Before::Nothing),
+        prop::collection::vec(any::<u8>(), 0..20).prop_map(Before::File),
+        Just(Before::Directory),
+        Just(Before::NoParent),
+    ]
+}
+
+proptest! {
+    /// The same options given to std leave the same bytes, or fail with the same kind of error.
+    #[test]
+    fn options_are_as_std_has_them(
+        before in before(),
+        bytes in prop::collection::vec(any::<u8>(), 0..20),
+        append: bool,
+        create_new: bool,
+        create_parents: bool,
+        only_if_changed: bool,
+    ) {
+        let folder = Folder::new();
+        let [ours, theirs] = ["ours", "theirs"].map(|name| {
+            let path = folder.path(name).join("file");
+            match &before {
+                Before::NoParent => {}
+                Before::Nothing => fs::create_dir(folder.path(name)).unwrap(),
+                Before::File(contents) => {
+                    fs::create_dir(folder.path(name)).unwrap();
+                    fs::write(&path, contents).unwrap();
+                }
+                Before::Directory => fs::create_dir_all(&path).unwrap(),
+            }
+            path
+        });
+
+        let mut options = WriteOptions::new();
+        options
+            .append(append)
+            .create_new(create_new)
+            .create_parents(create_parents)
+            .only_if_changed(only_if_changed);
+        let result = options.write(&ours, &bytes);
+        if only_if_changed && (append || create_new) {
+            prop_assert_eq!(result.unwrap_err().kind(), ErrorKind::InvalidInput);
+            return Ok(());
+        }
+
+        if create_parents {
+            fs::create_dir_all(theirs.parent().unwrap()).unwrap();
+        }
+        let expected = fs::OpenOptions::new()
+            .write(true)
+            .append(append)
+            .truncate(!append && !create_new)
+            .create(true)
+            .create_new(create_new)
+            .open(&theirs)
+            .and_then(|mut file| io::Write::write_all(&mut file, &bytes));
+        match (result, expected) {
+            (Ok(outcome), Ok(())) => {
+                let same = matches!(&before, Before::File(contents) if *contents == bytes);
+                prop_assert_eq!(outcome == Outcome::Unchanged, only_if_changed && same);
+                prop_assert_eq!(fs::read(&ours).unwrap(), fs::read(&theirs).unwrap());
+            }
+            (Err(ours), Err(theirs)) => prop_assert_eq!(ours.raw_os_error(), theirs.raw_os_error()),
+            (ours, theirs) => prop_assert!(false, "{:?} but std {:?}", ours, theirs),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read(chunks in prop::collection::vec(
+        prop::collection::vec(any::<u8>(), 0..20_000), 1..5,
+    )) {
+        let folder = Folder::new();
+        let path = folder.path("a");
+        let mut buffer = Vec::new();
+        let mut all = Vec::new();
+        for chunk in &chunks {
+            smallfry::fs::append(&path, chunk).unwrap();
+            all.extend_from_slice(chunk);
+            prop_assert_eq!(smallfry::fs::read_into(&path, &mut buffer).unwrap(), all.len());
+            prop_assert_eq!(&buffer, &all);
+            prop_assert_eq!(&smallfry::fs::read(&path).unwrap(), &all);
+        }
+    }
+}
