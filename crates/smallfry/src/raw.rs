@@ -33,8 +33,25 @@ use std::{fmt, io};
 
 pub use crate::sys::{
     AsFile, BorrowedFile, O_APPEND, O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_RDWR, O_TRUNC,
-    O_WRONLY, OwnedFile, borrow, close, open, read, status, write, write_all,
+    O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
 };
+
+/// Writes all of `bytes` at the file's position: one [`write`], unless the system takes them in parts. None for no bytes.
+///
+/// # Errors
+///
+/// The system's own, after which some of the bytes may have been written; [`Errno::NOTHING_WRITTEN`].
+#[inline]
+pub fn write_all(file: BorrowedFile<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
+    while !bytes.is_empty() {
+        let count = write(file, bytes)?;
+        if count == 0 {
+            return Err(Errno::NOTHING_WRITTEN);
+        }
+        bytes = &bytes[count..];
+    }
+    Ok(())
+}
 
 /// An error number as the operating system gave it: `errno` on Unix, `GetLastError` on Windows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,5 +1,6 @@
 //! No descriptor stays open, whatever fails. Alone in its file, hence alone in its process: other tests open some too.
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 

@@ -12,6 +12,6 @@ mod platform;
 
 pub use platform::{
     AsFile, BorrowedFile, O_APPEND, O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_RDWR, O_TRUNC,
-    O_WRONLY, OwnedFile, borrow, close, open, read, status, write, write_all,
+    O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
 };
 pub(crate) use platform::{open_path, read_spare};

@@ -130,23 +130,6 @@ pub fn write(file: BorrowedFile<'_>, bytes: &[u8]) -> Result<usize, Errno> {
     }
 }
 
-/// `write`, as often as it takes for all of `bytes`: once, unless the system takes them in parts. Never for no bytes.
-///
-/// On an error some of the bytes may have been written. A write that takes nothing is [`Errno::NOTHING_WRITTEN`].
-///
-/// [write(2)](https://man7.org/linux/man-pages/man2/write.2.html)
-#[inline]
-pub fn write_all(file: BorrowedFile<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
-    while !bytes.is_empty() {
-        let count = write(file, bytes)?;
-        if count == 0 {
-            return Err(Errno::NOTHING_WRITTEN);
-        }
-        bytes = &bytes[count..];
-    }
-    Ok(())
-}
-
 /// `read`: reads once, from the file's position, and returns the part of `buffer` that was filled. Empty means the end
 /// of the file, if `buffer` is not empty itself. An interrupted call is repeated.
 ///

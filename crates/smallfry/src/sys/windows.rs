@@ -101,23 +101,6 @@ pub fn write(file: BorrowedFile<'_>, bytes: &[u8]) -> Result<usize, Errno> {
     with_file(file, |mut file| file.write(bytes)).map_err(|error| errno(&error))
 }
 
-/// `WriteFile`, as often as it takes for all of `bytes`. Never for no bytes.
-///
-/// On an error some of the bytes may have been written. A write that takes nothing is [`Errno::NOTHING_WRITTEN`].
-///
-/// [WriteFile](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-writefile)
-#[inline]
-pub fn write_all(file: BorrowedFile<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
-    while !bytes.is_empty() {
-        let count = write(file, bytes)?;
-        if count == 0 {
-            return Err(Errno::NOTHING_WRITTEN);
-        }
-        bytes = &bytes[count..];
-    }
-    Ok(())
-}
-
 /// `ReadFile`: reads once, from the file's position, and returns the part of `buffer` that was filled. Empty means the
 /// end of the file, if `buffer` is not empty itself; also that the other end of a pipe is closed.
 ///
