@@ -1,0 +1,3 @@
+export * from 'node:fs';
+import fs from 'node:fs';
+export default fs;

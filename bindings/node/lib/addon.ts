@@ -1,0 +1,107 @@
+// Finds and loads the native half.
+
+import fs = require('node:fs');
+import nodeModule = require('node:module');
+import path = require('node:path');
+import worker = require('node:worker_threads');
+
+/** A path, or a descriptor. A Uint8Array holds the bytes of a path. */
+export type Target = string | Uint8Array | number;
+
+/** Called for each finished job; `code` is 0 or what `errors.ts` explains. */
+export type Complete = (id: number, code: number, value: Buffer | string | undefined) => void;
+
+/** What the addon puts on the object given to `start`. Codes: undefined is success; see `errors.ts`. */
+export interface Native {
+  writeSync(target: Target, data: string | ArrayBufferView, flags: number, mode: number): number | undefined;
+  readSync(target: Target, utf8: 0 | 1): Buffer | string | number;
+  read(target: Target, id: number, alone: 0 | 1, utf8: 0 | 1): number | undefined;
+  write(
+    target: Target,
+    id: number,
+    alone: 0 | 1,
+    data: string | ArrayBufferView,
+    flags: number,
+    mode: number,
+  ): number | undefined;
+}
+
+interface Addon {
+  start(exports: object, complete: Complete, known: 0 | 1): number;
+}
+
+/** The native functions, or why there are none. */
+export interface Loaded {
+  native: Native | undefined;
+  /** Longest string that one call takes, in UTF-16 units. */
+  longestString: number;
+  /** Why `native` is undefined; the empty string if it is not. */
+  reason: string;
+}
+
+/** Node versions whose string interface the addon was tested with; elsewhere it uses Node-API alone. */
+const KNOWN_MAJORS = new Set([20, 22, 24, 26]);
+
+export const major = Number.parseInt(process.versions.node, 10);
+
+function isKnownRuntime(): boolean {
+  const { electron, bun, deno } = process.versions;
+  return process.release.name === 'node' && !electron && !bun && !deno && KNOWN_MAJORS.has(major);
+}
+
+function isMusl(): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    return fs.readdirSync('/lib').some((name) => name.startsWith('ld-musl-'));
+  } catch {
+    return false;
+  }
+}
+
+/** File name of the addon for this system, such as `smallfry.linux-x64-gnu.node`. */
+export function addonName(): string {
+  const libc = process.platform === 'linux' ? (isMusl() ? '-musl' : '-gnu') : '';
+  return `smallfry.${process.platform}-${process.arch}${libc}.node`;
+}
+
+const none = (reason: string): Loaded => ({ native: undefined, longestString: 0, reason });
+
+export function load(complete: Complete): Loaded {
+  if ((process as { permission?: unknown }).permission !== undefined) {
+    return none('the permission model is on, and native file calls would go around it');
+  }
+  const file = path.join(__dirname, '..', addonName());
+  try {
+    const native = {} as Native;
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- a .node file has no other way in
+    const addon = require(file) as Addon;
+    const longest = addon.start(native, complete, isKnownRuntime() ? 1 : 0);
+    if (longest < 0) return none(`${file} could not start: out of memory`);
+    return { native, longestString: longest === 0 ? Infinity : longest, reason: '' };
+  } catch (error) {
+    const text = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
+    return none(`the native addon did not load from ${file}: ${text}`);
+  }
+}
+
+/** Says once per process that node:fs does the work instead. */
+export function warn(reason: string): void {
+  if (worker.isMainThread) {
+    process.emitWarning(`smallfry: ${reason}; node:fs is used as it is`, { code: 'SMALLFRY_NOT_NATIVE' });
+  }
+}
+
+const hasVirtualFiles = nodeModule.isBuiltin('node:vfs');
+let modulesSeen = 0;
+let virtualFilesLoaded = false;
+
+/** Whether the program uses node:vfs, whose files only node:fs sees. Costs a comparison per call where it exists. */
+export function usesVirtualFiles(): boolean {
+  if (!hasVirtualFiles || virtualFilesLoaded) return virtualFilesLoaded;
+  const list = (process as unknown as { moduleLoadList: string[] }).moduleLoadList;
+  if (list.length !== modulesSeen) {
+    modulesSeen = list.length;
+    virtualFilesLoaded = list.includes('NativeModule vfs');
+  }
+  return virtualFilesLoaded;
+}

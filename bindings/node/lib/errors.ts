@@ -1,0 +1,60 @@
+// Errors as node:fs makes them, from the numbers that native code answers.
+
+import os = require('node:os');
+import util = require('node:util');
+
+/** The call was not taken, nothing was done: node:fs has to do it. */
+export const DELEGATE = -1;
+
+const SYSCALLS = ['', 'open', 'fstat', 'read', 'write', 'close'] as const;
+const OPEN = 1;
+
+/** Whether the file could not even be opened, so that nothing was read or written. */
+export function failedToOpen(code: number): boolean {
+  return code >> 16 === OPEN;
+}
+
+let names: Map<number, [string, string]> | undefined;
+
+function describe(errno: number): [code: string, message: string] {
+  names ??= util.getSystemErrorMap();
+  const known = names.get(-errno);
+  if (known !== undefined) return known;
+  const name = Object.entries(os.constants.errno).find(([, number]) => number === errno)?.[0];
+  return [name ?? `E${errno}`, 'unknown error'];
+}
+
+/**
+ * The error for `code`, with own keys in Node's order.
+ *
+ * @param path path to name, if Node names it for this call
+ * @param caller function whose frames are left out of the stack; undefined for no frames at all, as in callbacks
+ * @param codeLast the order errno, syscall, code: what node:fs's own JavaScript gives, where its C++ has code second
+ */
+export function makeError(
+  code: number,
+  path: string | undefined,
+  caller: ((...args: never[]) => unknown) | undefined,
+  codeLast = false,
+): NodeJS.ErrnoException {
+  const errno = code & 0xffff;
+  const syscall = SYSCALLS[code >> 16] ?? '';
+  const [name, reason] = describe(errno);
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  const error: NodeJS.ErrnoException = new Error(
+    `${name}: ${reason}, ${syscall}${path === undefined ? '' : ` '${path}'`}`,
+  );
+  Error.stackTraceLimit = limit;
+  error.errno = -errno;
+  if (codeLast) {
+    error.syscall = syscall;
+    error.code = name;
+  } else {
+    error.code = name;
+    error.syscall = syscall;
+  }
+  if (path !== undefined) error.path = path;
+  if (caller !== undefined) Error.captureStackTrace(error, caller);
+  return error;
+}

@@ -1,0 +1,24 @@
+/**
+ * Fast drop-in forms of node:fs's whole-file functions.
+ *
+ * | use | for |
+ * |---|---|
+ * | `import { writeFileSync, readFile } from 'smallfry'` | a few functions by name |
+ * | `import fs from 'smallfry/fs'` | all of node:fs, these functions replaced |
+ * | `import fsp from 'smallfry/fs/promises'` | all of node:fs/promises, likewise |
+ * | `node --require smallfry/register app.js` | a program as it is, its dependencies included |
+ *
+ * Results, argument checks and errors are node:fs's own. What is not done natively (FileHandle, iterables, signals,
+ * unusual flags) is passed to node:fs unchanged, and so is everything where the native addon cannot be loaded.
+ *
+ * Not promised: an order between calls that are under way on one path at the same time, as in node:fs; that data
+ * survive a power failure, unless `{flush: true}` asks for it.
+ */
+
+export { appendFile, promises, readFile, writeFile } from './async.js';
+export { appendFileSync, readFileSync, writeFileSync } from './sync.js';
+
+import { native } from './native.js';
+
+/** Whether the native addon does the work; if false, node:fs does all of it. */
+export const isNative: boolean = native !== undefined;

@@ -1,0 +1,17 @@
+// The native functions of this environment, loaded once.
+
+import { type Native, load, warn } from './addon.js';
+import { complete } from './requests.js';
+
+const loaded = load(complete);
+
+/** Undefined if the addon cannot be used here; then node:fs does everything. */
+export const native: Native | undefined = loaded.native;
+
+/** Longest string that one native call takes, in UTF-16 units. */
+export const longestString = loaded.longestString;
+
+/** Why `native` is undefined. */
+export const reason = loaded.reason;
+
+if (native === undefined) warn(reason);

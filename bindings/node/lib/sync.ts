@@ -1,0 +1,129 @@
+// The calls that finish before they return.
+
+import fs = require('node:fs');
+
+import { usesVirtualFiles } from './addon.js';
+import { DELEGATE, failedToOpen, makeError } from './errors.js';
+import { longestString, native } from './native.js';
+import { type WritePlan, isDescriptor, isUtf8, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite } from './options.js';
+import { original } from './original.js';
+
+type Data = string | ArrayBufferView;
+
+/**
+ * `fs.writeFileSync`, with one crossing into native code for strings and bytes.
+ *
+ * `{flush: true}` flushes in every case, through `fs.fsyncSync`.
+ */
+export const writeFileSync: typeof fs.writeFileSync = function writeFileSync(path, data, options) {
+  if (!write(path, data, options, PLAIN_WRITE, writeFileSync)) original.writeFileSync(path, data, options);
+};
+
+/** `fs.appendFileSync`, as {@link writeFileSync}. */
+export const appendFileSync: typeof fs.appendFileSync = function appendFileSync(path, data, options) {
+  if (!write(path, data, options, PLAIN_APPEND, appendFileSync)) {
+    original.appendFileSync(path, data as string, options as fs.WriteFileOptions);
+  }
+};
+
+/** Does the call if it can be done natively; false leaves it to node:fs. */
+function write(
+  path: unknown,
+  data: unknown,
+  options: unknown,
+  defaults: Readonly<WritePlan>,
+  caller: (...args: never[]) => unknown,
+): boolean {
+  if (native === undefined || !(typeof path === 'string' || isDescriptor(path)) || usesVirtualFiles()) return false;
+  const plan = planWrite(options, defaults);
+  if (plan === undefined) return false;
+  let bytes: Data;
+  if (typeof data === 'string') {
+    const { encoding } = plan;
+    bytes = encoding && !isUtf8(encoding) ? Buffer.from(data, encoding) : data;
+  } else if (ArrayBuffer.isView(data)) {
+    bytes = data;
+  } else {
+    return false;
+  }
+  if (plan.flush || (typeof bytes === 'string' && bytes.length > longestString)) {
+    writeOpened(path, bytes, plan, caller);
+    return true;
+  }
+  const code = native.writeSync(path, bytes, plan.flags, plan.mode);
+  if (code === undefined) return true;
+  if (code === DELEGATE) return false;
+  throw writeError(code, path, data, plan, caller);
+}
+
+function writeError(
+  code: number,
+  path: string | number,
+  data: unknown,
+  plan: Readonly<WritePlan>,
+  caller: (...args: never[]) => unknown,
+): Error {
+  // Node writes a string in C++ only if the encoding is spelt out; its JavaScript orders an error's keys otherwise.
+  const inNative = typeof data === 'string' && isUtf8(plan.encoding);
+  return failedToOpen(code)
+    ? makeError(code, path as string, caller)
+    : makeError(code, undefined, caller, !inNative);
+}
+
+/** With a descriptor in JavaScript's hands: to flush it, or to write a long string in pieces. */
+function writeOpened(
+  path: string | number,
+  data: Data,
+  plan: Readonly<WritePlan>,
+  caller: (...args: never[]) => unknown,
+): void {
+  const owned = typeof path === 'string';
+  const fd = owned ? fs.openSync(path, plan.flags, plan.mode) : path;
+  try {
+    for (const piece of pieces(data)) {
+      const code = native?.writeSync(fd, piece, 0, 0);
+      if (code !== undefined) throw writeError(code, fd, data, plan, caller);
+    }
+    if (plan.flush) fs.fsyncSync(fd);
+  } finally {
+    if (owned) fs.closeSync(fd);
+  }
+}
+
+/** Cuts a string that is too long for one call, never between the halves of a surrogate pair. */
+function* pieces(data: Data): Generator<Data> {
+  if (typeof data !== 'string' || data.length <= longestString) {
+    yield data;
+    return;
+  }
+  for (let start = 0; start < data.length; ) {
+    let end = Math.min(start + longestString, data.length);
+    const last = data.charCodeAt(end - 1);
+    if (end < data.length && last >= 0xd800 && last <= 0xdbff) end -= 1;
+    yield data.substring(start, end);
+    start = end;
+  }
+}
+
+function readFile(path: unknown, options?: unknown): Buffer | string {
+  const encoding = native === undefined ? undefined : planRead(options);
+  if (
+    native === undefined || encoding === undefined ||
+    !(typeof path === 'string' || isDescriptor(path)) || usesVirtualFiles()
+  ) {
+    return original.readFileSync(path as string, options as BufferEncoding);
+  }
+  const value = native.readSync(path, encoding === 'utf8' ? 1 : 0);
+  if (typeof value === 'number') {
+    if (failedToOpen(value)) throw makeError(value, path as string, readFile);
+    // From a path the failed read can be had again, with Node's own words; a descriptor has moved on.
+    if (value === DELEGATE || typeof path === 'string') {
+      return original.readFileSync(path, options as BufferEncoding);
+    }
+    throw makeError(value, undefined, readFile);
+  }
+  return encoding === null || typeof value === 'string' ? value : value.toString(encoding);
+}
+
+/** `fs.readFileSync`, with one crossing into native code. */
+export const readFileSync = Object.defineProperty(readFile, 'name', { value: 'readFileSync' }) as typeof fs.readFileSync;

@@ -1,0 +1,66 @@
+//! What one JavaScript environment (the main thread or a worker) keeps.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+
+use napi_sys as sys;
+
+use crate::contents::Maker;
+use crate::jobs::{Client, Finished};
+use crate::text::Strings;
+
+/// A read buffer above this size is not kept between calls. In bytes.
+const KEPT_READ_BUFFER: usize = 1 << 20;
+
+/// State of one environment; every native function carries a pointer to it.
+pub(crate) struct Environment {
+    pub(crate) strings: Strings,
+    pub(crate) maker: Maker,
+    pub(crate) client: Arc<Client>,
+    /// Keeps the event loop alive while referenced.
+    pub(crate) waker: sys::napi_threadsafe_function,
+    /// `complete(id, code, value)`, called for each finished job.
+    pub(crate) complete: Cell<sys::napi_ref>,
+    /// Jobs handed in and not yet answered; the event loop is kept alive while there are any.
+    pub(crate) pending: Cell<u32>,
+    /// Finished jobs that wait for a callback scope of their own.
+    pub(crate) arrived: RefCell<VecDeque<Finished>>,
+    read_buffer: RefCell<Vec<u8>>,
+}
+
+impl Environment {
+    pub(crate) fn new(strings: Strings, maker: Maker, client: Arc<Client>, waker: sys::napi_threadsafe_function) -> Self {
+        Self {
+            strings,
+            maker,
+            client,
+            waker,
+            complete: Cell::new(ptr::null_mut()),
+            pending: Cell::new(0),
+            arrived: RefCell::default(),
+            read_buffer: RefCell::default(),
+        }
+    }
+
+    /// # Safety
+    /// `pointer` is the data pointer of a function defined with this environment, called by it.
+    #[inline]
+    pub(crate) unsafe fn borrow<'a>(pointer: *mut c_void) -> &'a Self {
+        // SAFETY: by the contract; environments are freed after their last function call.
+        unsafe { &*pointer.cast::<Self>() }
+    }
+
+    /// Lends an empty buffer that keeps its memory between calls.
+    pub(crate) fn with_read_buffer<R>(&self, use_it: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+        let mut buffer = self.read_buffer.take();
+        let result = use_it(&mut buffer);
+        if buffer.capacity() <= KEPT_READ_BUFFER {
+            buffer.clear();
+            self.read_buffer.replace(buffer);
+        }
+        result
+    }
+}

@@ -1,0 +1,113 @@
+//! The mailbox of one environment.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use napi_sys as sys;
+
+use super::queue::finished_writes;
+use crate::contents::Contents;
+use crate::outcome::Failure;
+
+/// A job that is done.
+pub(crate) struct Finished {
+    pub(crate) id: u32,
+    /// Its JavaScript callback wants a callback scope of its own.
+    pub(crate) alone: bool,
+    pub(crate) is_write: bool,
+    /// Contents for a read, nothing for a write.
+    pub(crate) result: Result<Option<Contents>, Failure>,
+}
+
+/// Where finished jobs wait for the environment that asked for them.
+pub(crate) struct Client {
+    state: Mutex<State>,
+    quiet: Condvar,
+}
+
+struct State {
+    /// Wakes the environment; null once it is going away.
+    waker: sys::napi_threadsafe_function,
+    /// A wake-up is under way, further results ride on it.
+    woken: bool,
+    finished: Vec<Finished>,
+    /// Writes accepted and not finished.
+    writes: usize,
+}
+
+// SAFETY: a thread-safe function may be called from any thread until it is released, and `waker` is nulled under the
+// lock before that; the rest is plain data.
+unsafe impl Send for State {}
+
+impl Client {
+    pub(crate) fn new(waker: sys::napi_threadsafe_function) -> Self {
+        Self {
+            state: Mutex::new(State { waker, woken: false, finished: Vec::new(), writes: 0 }),
+            quiet: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A write was accepted: from now on the environment does not end before it is done.
+    pub(crate) fn accept_write(&self) {
+        self.lock().writes += 1;
+    }
+
+    /// Puts results into the mailbox, on any thread; leaves `results` empty.
+    pub(crate) fn finish(&self, results: &mut Vec<Finished>) {
+        let writes = results.iter().filter(|finished| finished.is_write).count();
+        {
+            let mut state = self.lock();
+            state.writes -= writes;
+            if state.waker.is_null() {
+                results.clear();
+            } else if !results.is_empty() {
+                state.finished.append(results);
+                if !state.woken {
+                    state.woken = true;
+                    wake(state.waker);
+                }
+            }
+            if writes > 0 && state.writes == 0 {
+                self.quiet.notify_all();
+            }
+        }
+        if writes > 0 {
+            finished_writes(writes);
+        }
+    }
+
+    /// Takes what has arrived.
+    pub(crate) fn take(&self) -> Vec<Finished> {
+        let mut state = self.lock();
+        state.woken = false;
+        std::mem::take(&mut state.finished)
+    }
+
+    /// Asks for one more turn of the event loop's callback.
+    pub(crate) fn wake_again(&self) {
+        let state = self.lock();
+        if !state.waker.is_null() {
+            wake(state.waker);
+        }
+    }
+
+    /// No more results are wanted; waits for the writes that were accepted.
+    pub(crate) fn leave(&self) {
+        let mut state = self.lock();
+        state.waker = std::ptr::null_mut();
+        state.finished.clear();
+        while state.writes > 0 {
+            state = self.quiet.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+fn wake(waker: sys::napi_threadsafe_function) {
+    // SAFETY: not null, so not yet released; an unlimited queue takes the call without blocking.
+    unsafe {
+        sys::napi_call_threadsafe_function(waker, std::ptr::null_mut(), sys::ThreadsafeFunctionCallMode::nonblocking);
+    }
+}

@@ -1,0 +1,201 @@
+//! Between JavaScript and the queue: handing jobs in, and giving results back on the right thread.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+
+use napi_sys as sys;
+
+use super::client::{Client, Finished};
+use super::queue::{self, Job};
+use super::task::Task;
+use crate::environment::Environment;
+use crate::outcome::Failure;
+use crate::target::{OwnedTarget, PathRoom, Target};
+use crate::text::view_bytes;
+use crate::value::{arguments, guarded, int32, is_string, number, undefined};
+
+/// Results given back in one callback scope before the event loop may look at other things.
+const BATCH: usize = 256;
+
+/// `read(target, id, alone, utf8)`: answers undefined, or the number of a [`Failure`] if the call was not taken.
+pub(crate) unsafe extern "C" fn submit_read(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    guarded(env, || {
+        let ([target, id, alone, utf8], pointer) = arguments(env, info);
+        // SAFETY: the function was defined with its environment.
+        let environment = unsafe { Environment::borrow(pointer) };
+        submit(env, environment, target, id, alone, |target| Task::read(target, int32(env, utf8) != 0))
+    })
+}
+
+/// `write(target, id, alone, data, flags, mode)`: as [`submit_read`]. The data are copied before it returns.
+pub(crate) unsafe extern "C" fn submit_write(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    guarded(env, || {
+        let ([target, id, alone, data, flags, mode], pointer) = arguments(env, info);
+        // SAFETY: the function was defined with its environment.
+        let environment = unsafe { Environment::borrow(pointer) };
+        submit(env, environment, target, id, alone, |target| {
+            let bytes = if is_string(env, data) {
+                environment.strings.to_vec(env, data)
+            } else {
+                view_bytes(env, data).to_vec()
+            };
+            Task::write(target, int32(env, flags), int32(env, mode).cast_unsigned(), bytes)
+        })
+    })
+}
+
+fn submit(
+    env: sys::napi_env,
+    environment: &Environment,
+    target: sys::napi_value,
+    id: sys::napi_value,
+    alone: sys::napi_value,
+    task: impl FnOnce(OwnedTarget) -> Task,
+) -> sys::napi_value {
+    let mut room = PathRoom::new();
+    let target = match Target::read(env, &environment.strings, target, &mut room) {
+        Ok(target) => target.to_owned(),
+        Err(failure) => return number(env, failure.code()),
+    };
+    hold_loop(env, environment);
+    queue::push(Job {
+        id: int32(env, id).cast_unsigned(),
+        alone: int32(env, alone) != 0,
+        client: Arc::clone(&environment.client),
+        task: task(target),
+    });
+    undefined(env)
+}
+
+/// Keeps the event loop alive from the first pending job to the last.
+fn hold_loop(env: sys::napi_env, environment: &Environment) {
+    let pending = environment.pending.get();
+    if pending == 0 {
+        // SAFETY: on the environment's own thread, before it goes away.
+        unsafe { sys::napi_ref_threadsafe_function(env, environment.waker) };
+    }
+    environment.pending.set(pending + 1);
+}
+
+fn release_loop(env: sys::napi_env, environment: &Environment) {
+    let pending = environment.pending.get() - 1;
+    environment.pending.set(pending);
+    if pending == 0 {
+        // SAFETY: as in `hold_loop`.
+        unsafe { sys::napi_unref_threadsafe_function(env, environment.waker) };
+    }
+}
+
+/// Makes the mailbox of a new environment and registers its end. `build` gets the mailbox and its waker and makes the
+/// environment.
+pub(crate) fn attach(
+    env: sys::napi_env,
+    build: impl FnOnce(Arc<Client>, sys::napi_threadsafe_function) -> Environment,
+) -> Option<*mut Environment> {
+    let mut name = ptr::null_mut();
+    let mut waker = ptr::null_mut();
+    // The function needs its context before the environment exists: a box that is filled below.
+    let place = Box::into_raw(Box::<Environment>::new_uninit());
+    // SAFETY: static text; the context outlives the function, which is released by the environment's own clean-up.
+    let status = unsafe {
+        sys::napi_create_string_utf8(env, c"smallfry".as_ptr(), 8, &mut name);
+        sys::napi_create_threadsafe_function(
+            env,
+            ptr::null_mut(),
+            ptr::null_mut(),
+            name,
+            0,
+            1,
+            ptr::null_mut(),
+            None,
+            place.cast(),
+            Some(deliver),
+            &mut waker,
+        )
+    };
+    if status != sys::Status::napi_ok {
+        return None;
+    }
+    let environment = place.cast::<Environment>();
+    // SAFETY: `place` is memory for one environment; hooks run in reverse order, so this one comes before that of the
+    // thread-safe function.
+    unsafe {
+        environment.write(build(Arc::new(Client::new(waker)), waker));
+        sys::napi_unref_threadsafe_function(env, waker);
+        sys::napi_add_env_cleanup_hook(env, Some(leave), environment.cast());
+    }
+    Some(environment)
+}
+
+/// The environment ends: finish what was accepted, want nothing more.
+unsafe extern "C" fn leave(environment: *mut c_void) {
+    // SAFETY: registered with the environment, which is never freed before.
+    let environment = unsafe { Environment::borrow(environment) };
+    queue::forget_reads(&environment.client);
+    environment.client.leave();
+}
+
+/// Runs on the environment's thread, in a callback scope of its own, once per wake-up.
+unsafe extern "C" fn deliver(
+    env: sys::napi_env,
+    _function: sys::napi_value,
+    context: *mut c_void,
+    _data: *mut c_void,
+) {
+    if env.is_null() {
+        return;
+    }
+    // SAFETY: the context given at creation.
+    let environment = unsafe { Environment::borrow(context) };
+    environment.arrived.borrow_mut().extend(environment.client.take());
+    for done in 0..BATCH {
+        let next = {
+            let mut arrived = environment.arrived.borrow_mut();
+            match arrived.front() {
+                // A callback gets a scope of its own: microtasks drain before it and after it.
+                Some(next) if next.alone && done > 0 => None,
+                Some(_) => arrived.pop_front(),
+                None => return,
+            }
+        };
+        let Some(next) = next else { break };
+        let alone = next.alone;
+        release_loop(env, environment);
+        hand_over(env, environment, next);
+        if alone {
+            break;
+        }
+    }
+    if !environment.arrived.borrow().is_empty() {
+        environment.client.wake_again();
+    }
+}
+
+/// Calls `complete(id, code, value)`; what it throws is an uncaught exception, and the rest goes on.
+fn hand_over(env: sys::napi_env, environment: &Environment, finished: Finished) {
+    let mut scope = ptr::null_mut();
+    // SAFETY: opened and closed in order on this thread; all handles below live inside it.
+    unsafe {
+        sys::napi_open_handle_scope(env, &mut scope);
+        let (code, value) = match finished.result {
+            Ok(None) => (0, undefined(env)),
+            Ok(Some(contents)) => match environment.maker.make(env, contents) {
+                Some(value) => (0, value),
+                None => (Failure::Delegate.code(), undefined(env)),
+            },
+            Err(failure) => (failure.code(), undefined(env)),
+        };
+        let mut complete = ptr::null_mut();
+        sys::napi_get_reference_value(env, environment.complete.get(), &mut complete);
+        let arguments = [number(env, finished.id.cast_signed()), number(env, code), value];
+        let mut result = ptr::null_mut();
+        let status = sys::napi_call_function(env, undefined(env), complete, 3, arguments.as_ptr(), &mut result);
+        if status == sys::Status::napi_pending_exception {
+            let mut exception = ptr::null_mut();
+            sys::napi_get_and_clear_last_exception(env, &mut exception);
+            sys::napi_fatal_exception(env, exception);
+        }
+        sys::napi_close_handle_scope(env, scope);
+    }
+}

@@ -1,0 +1,14 @@
+//! Calls that finish later: promise and callback calls, gathered into native jobs.
+//!
+//! A call is put on one queue for the process (`queue.rs`), whose threads work through it in order of arrival: the first
+//! call starts at once, and calls made meanwhile wait there without a system call each. Long files are read and written
+//! in slices and go to the end of the queue between slices, so a huge one never holds up small ones. Results go back to
+//! the environment that asked (`client.rs`), which is woken once for all that have arrived (`delivery.rs`).
+
+mod client;
+mod delivery;
+mod queue;
+mod task;
+
+pub(crate) use client::{Client, Finished};
+pub(crate) use delivery::{attach, submit_read, submit_write};

@@ -1,0 +1,266 @@
+//! One queue and its threads, for the whole process.
+
+use std::collections::VecDeque;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::client::{Client, Finished};
+use super::task::{Progress, Task};
+use crate::arena::Arena;
+
+/// Threads at most: as many as Node's own pool has by default, so that as many slow files make progress at once.
+const THREADS: usize = 4;
+/// Threads at work while they make progress. More would fight the main thread for the cores.
+const BUSY: usize = 2;
+/// No job finished for this long: the disk is slow or a pipe waits, and another thread may join.
+const STALL: Duration = Duration::from_millis(1);
+/// How often a waiting thread looks for a stall while others work.
+const WATCH: Duration = Duration::from_millis(4);
+/// How long a thread looks for the next job of a burst before it sleeps; waking it costs the caller as much.
+const SPIN: Duration = Duration::from_micros(30);
+/// Jobs that a thread takes at a time.
+const TAKE: usize = 32;
+/// How long a result may wait for others to be handed over with it.
+const TOGETHER: Duration = Duration::from_micros(200);
+/// A thread without work ends after this.
+const LINGER: Duration = Duration::from_secs(10);
+
+/// One call on its way.
+pub(crate) struct Job {
+    pub(crate) id: u32,
+    pub(crate) alone: bool,
+    pub(crate) client: Arc<Client>,
+    pub(crate) task: Task,
+}
+
+struct State {
+    jobs: VecDeque<Job>,
+    threads: usize,
+    /// Threads that run jobs or look for more.
+    active: usize,
+    /// An active thread is looking for jobs right now and needs no waking.
+    spinning: bool,
+    /// A waiting thread wakes up by itself to look for a stall.
+    watching: bool,
+    /// Calls came while others were under way.
+    burst: bool,
+    /// When a job last made progress.
+    progress: Option<Instant>,
+    /// Writes accepted in this process and not finished.
+    writes: usize,
+    exiting: bool,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    jobs: VecDeque::new(),
+    threads: 0,
+    active: 0,
+    spinning: false,
+    watching: false,
+    burst: false,
+    progress: None,
+    writes: 0,
+    exiting: false,
+});
+/// Length of the queue, for threads that look without the lock.
+static QUEUED: AtomicUsize = AtomicUsize::new(0);
+static WORK: Condvar = Condvar::new();
+static QUIET: Condvar = Condvar::new();
+
+fn lock() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    fn put(&mut self, job: Job) {
+        self.jobs.push_back(job);
+        QUEUED.store(self.jobs.len(), Ordering::Relaxed);
+    }
+
+    /// Some of the jobs that wait, if there are any.
+    fn take(&mut self) -> Option<Vec<Job>> {
+        // Leave something for the other threads, or the last jobs of a batch would run one after the other.
+        let count = self.jobs.len().div_ceil(BUSY).min(TAKE);
+        let jobs = (count > 0).then(|| self.jobs.drain(..count).collect());
+        QUEUED.store(self.jobs.len(), Ordering::Relaxed);
+        jobs
+    }
+
+    fn stalled(&self) -> bool {
+        self.progress.is_none_or(|since| since.elapsed() > STALL)
+    }
+
+    /// Whether one more thread should be at work.
+    fn wants_thread(&self) -> bool {
+        !self.jobs.is_empty() && (self.active < BUSY || (self.active < THREADS && self.stalled()))
+    }
+
+    /// Wakes a waiting thread or makes one; false if there is none and none can be made.
+    fn call_thread(&mut self) -> bool {
+        if self.threads > self.active {
+            WORK.notify_one();
+        } else if self.threads < THREADS && spawn() {
+            self.threads += 1;
+        }
+        self.threads > 0
+    }
+}
+
+/// Hands in a job. It starts at once if a thread is free.
+pub(crate) fn push(job: Job) {
+    finish_writes_at_exit();
+    let mut state = lock();
+    if job.task.is_write() {
+        state.writes += 1;
+        job.client.accept_write();
+    }
+    state.burst |= state.active > 0;
+    state.put(job);
+    if !state.spinning && state.wants_thread() && !state.call_thread() {
+        // No thread can be made: do the work here rather than never.
+        state.active += 1;
+        let mut arena = Arena::default();
+        while let Some(jobs) = state.take() {
+            drop(state);
+            run(jobs, &mut arena);
+            state = lock();
+        }
+        state.active -= 1;
+    }
+}
+
+fn spawn() -> bool {
+    std::thread::Builder::new().name("smallfry".into()).stack_size(256 << 10).spawn(work).is_ok()
+}
+
+/// Body of a thread: waits to be wanted, works until nothing is left.
+fn work() {
+    let mut arena = Arena::default();
+    let mut state = lock();
+    loop {
+        if state.wants_thread() {
+            state = work_off(state, &mut arena);
+            continue;
+        }
+        let watch = state.active >= BUSY && !state.watching;
+        state.watching |= watch;
+        let patience = if watch { WATCH } else { LINGER };
+        let (again, timeout) = WORK.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner);
+        state = again;
+        if watch {
+            state.watching = false;
+        } else if timeout.timed_out() && !state.wants_thread() {
+            state.threads -= 1;
+            if state.threads == 0 {
+                Arena::trim();
+            }
+            return;
+        }
+    }
+}
+
+fn work_off(mut state: MutexGuard<'static, State>, arena: &mut Arena) -> MutexGuard<'static, State> {
+    state.active += 1;
+    state.progress = Some(Instant::now());
+    if state.active >= BUSY && !state.watching && state.threads < THREADS.max(state.active + 1) {
+        state.call_thread();
+    }
+    loop {
+        while let Some(jobs) = state.take() {
+            drop(state);
+            run(jobs, arena);
+            state = lock();
+            state.progress = Some(Instant::now());
+        }
+        if !state.burst || state.spinning {
+            break;
+        }
+        state.spinning = true;
+        drop(state);
+        let found = spin();
+        state = lock();
+        state.spinning = false;
+        state.burst = found;
+    }
+    state.active -= 1;
+    arena.rest();
+    state
+}
+
+/// Looks for a job for a while.
+fn spin() -> bool {
+    let start = Instant::now();
+    while start.elapsed() < SPIN {
+        for _ in 0..16 {
+            if QUEUED.load(Ordering::Relaxed) > 0 {
+                return true;
+            }
+            spin_loop();
+        }
+    }
+    false
+}
+
+/// Does a slice of each job. Results are handed over together, since every wake-up of the main thread costs more than a
+/// cached file; but not later than `TOGETHER` after the first of them, lest a slow file hold up the fast ones before it.
+fn run(jobs: Vec<Job>, arena: &mut Arena) {
+    let mut results: Vec<Finished> = Vec::with_capacity(jobs.len());
+    let mut client: Option<Arc<Client>> = None;
+    let mut first = None;
+    for mut job in jobs {
+        let Progress::Done(result) = job.task.step(arena) else {
+            lock().put(job);
+            continue;
+        };
+        if let Some(before) = client.take_if(|before| !Arc::ptr_eq(before, &job.client)) {
+            before.finish(&mut results);
+            first = None;
+        }
+        results.push(Finished { id: job.id, alone: job.alone, is_write: job.task.is_write(), result });
+        let now = Instant::now();
+        if now.duration_since(*first.get_or_insert(now)) > TOGETHER {
+            job.client.finish(&mut results);
+            first = None;
+        } else {
+            client = Some(job.client);
+        }
+    }
+    if let Some(client) = client {
+        client.finish(&mut results);
+    }
+}
+
+/// Takes finished writes off the count that the end of the process waits for.
+pub(super) fn finished_writes(count: usize) {
+    let mut state = lock();
+    state.writes -= count;
+    if state.writes == 0 && state.exiting {
+        QUIET.notify_all();
+    }
+}
+
+/// Drops the reads of an environment that is going away; its writes stay.
+pub(crate) fn forget_reads(client: &Arc<Client>) {
+    let mut state = lock();
+    state.jobs.retain(|job| job.task.is_write() || !Arc::ptr_eq(&job.client, client));
+    QUEUED.store(state.jobs.len(), Ordering::Relaxed);
+}
+
+/// `process.exit()` ends the main environment without its clean-up hooks, so accepted writes are awaited in `atexit`.
+fn finish_writes_at_exit() {
+    extern "C" fn wait() {
+        let mut state = lock();
+        state.exiting = true;
+        state.jobs.retain(|job| job.task.is_write());
+        while state.writes > 0 {
+            state = QUIET.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
+        // SAFETY: `wait` is static, and this library is never unloaded.
+        unsafe { libc::atexit(wait) };
+    });
+}

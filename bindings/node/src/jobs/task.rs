@@ -1,0 +1,170 @@
+//! One file to read or to write, done in slices.
+
+use smallfry::raw::{self, O_RDONLY};
+
+use crate::arena::{Arena, Slot};
+use crate::contents::Contents;
+use crate::outcome::{Failure, Step, at};
+use crate::sync::{LARGEST_READ, read_some};
+use crate::target::{Handle, OwnedTarget};
+
+/// What is read or written before the job goes to the end of the queue. In bytes.
+const SLICE: usize = 512 << 10;
+/// First guess for a file that does not tell its size. In bytes.
+const UNKNOWN_SIZE: usize = 64 << 10;
+
+/// Work for one file.
+pub(crate) enum Task {
+    Read(Read),
+    Write(Write),
+}
+
+/// What came of a slice.
+pub(crate) enum Progress {
+    /// There is more to do.
+    More,
+    Done(Result<Option<Contents>, Failure>),
+}
+
+pub(crate) struct Read {
+    target: OwnedTarget,
+    utf8: bool,
+    opened: Option<Opened>,
+}
+
+struct Opened {
+    handle: Handle,
+    /// Size if the file told one; then reading stops there, as in Node.
+    known: bool,
+    slot: Slot,
+}
+
+pub(crate) struct Write {
+    target: OwnedTarget,
+    flags: i32,
+    mode: u32,
+    bytes: Vec<u8>,
+    written: usize,
+    handle: Option<Handle>,
+}
+
+impl Task {
+    pub(crate) fn read(target: OwnedTarget, utf8: bool) -> Self {
+        Self::Read(Read { target, utf8, opened: None })
+    }
+
+    pub(crate) fn write(target: OwnedTarget, flags: i32, mode: u32, bytes: Vec<u8>) -> Self {
+        Self::Write(Write { target, flags, mode, bytes, written: 0, handle: None })
+    }
+
+    pub(crate) fn is_write(&self) -> bool {
+        matches!(self, Self::Write(_))
+    }
+
+    /// Does one slice.
+    pub(crate) fn step(&mut self, arena: &mut Arena) -> Progress {
+        match self {
+            Self::Read(read) => read.step(arena),
+            Self::Write(write) => write.step(),
+        }
+    }
+}
+
+impl Read {
+    fn step(&mut self, arena: &mut Arena) -> Progress {
+        match self.slice(arena) {
+            Ok(false) => Progress::More,
+            Ok(true) => Progress::Done(self.finish()),
+            Err(failure) => Progress::Done(Err(failure)),
+        }
+    }
+
+    fn finish(&mut self) -> Result<Option<Contents>, Failure> {
+        let Some(Opened { handle, slot, .. }) = self.opened.take() else {
+            return Err(Failure::Delegate);
+        };
+        handle.close()?;
+        Ok(Some(Contents::new(slot, self.utf8)))
+    }
+
+    /// Reads up to a slice; true at the end.
+    fn slice(&mut self, arena: &mut Arena) -> Result<bool, Failure> {
+        if self.opened.is_none() {
+            self.opened = Some(Opened::new(&self.target, arena)?);
+        }
+        let Some(opened) = &mut self.opened else {
+            return Err(Failure::Delegate);
+        };
+        let mut left = SLICE;
+        loop {
+            if opened.slot.free().is_empty() {
+                if opened.known {
+                    return Ok(true);
+                }
+                opened.grow(arena)?;
+            }
+            let room = opened.slot.free();
+            let most = room.len().min(left);
+            let count = read_some(&opened.handle, &mut room[..most])?;
+            opened.slot.filled(count);
+            left -= count;
+            if count == 0 || (opened.known && opened.slot.free().is_empty()) {
+                return Ok(true);
+            }
+            if left == 0 {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+impl Opened {
+    fn new(target: &OwnedTarget, arena: &mut Arena) -> Result<Self, Failure> {
+        let handle = target.open(O_RDONLY, 0)?;
+        let status = raw::status(handle.borrow()).map_err(at(Step::Status))?;
+        let size = if status.is_regular { status.size } else { 0 };
+        if size > LARGEST_READ || status.is_directory {
+            return Err(Failure::Delegate);
+        }
+        let known = size > 0;
+        let slot = arena.slot(if known { size as usize } else { UNKNOWN_SIZE }).ok_or(Failure::Delegate)?;
+        Ok(Self { handle, known, slot })
+    }
+
+    /// Moves the contents of a file of unknown size to a slot twice as large.
+    fn grow(&mut self, arena: &mut Arena) -> Result<(), Failure> {
+        let have = self.slot.bytes().len();
+        let mut larger = arena.slot(have * 2).ok_or(Failure::System(Step::Read, raw::Errno(libc::ENOMEM)))?;
+        larger.free()[..have].copy_from_slice(self.slot.bytes());
+        larger.filled(have);
+        self.slot = larger;
+        Ok(())
+    }
+}
+
+impl Write {
+    fn step(&mut self) -> Progress {
+        match self.slice() {
+            Ok(false) => Progress::More,
+            Ok(true) => Progress::Done(self.handle.take().map_or(Ok(()), Handle::close).map(|()| None)),
+            Err(failure) => {
+                self.handle = None;
+                Progress::Done(Err(failure))
+            }
+        }
+    }
+
+    /// Writes up to a slice; true at the end.
+    fn slice(&mut self) -> Result<bool, Failure> {
+        if self.handle.is_none() {
+            self.handle = Some(self.target.open(self.flags, self.mode)?);
+        }
+        let Some(handle) = &self.handle else {
+            return Err(Failure::Delegate);
+        };
+        let end = self.bytes.len().min(self.written + SLICE);
+        raw::write_all(handle.borrow(), &self.bytes[self.written..end]).map_err(at(Step::Write))?;
+        self.written = end;
+        Ok(end == self.bytes.len())
+    }
+}

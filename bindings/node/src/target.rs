@@ -1,0 +1,121 @@
+//! What a call reads or writes: a path, or a descriptor that stays the caller's.
+
+use std::ffi::{CStr, CString};
+use std::mem::MaybeUninit;
+use std::os::fd::BorrowedFd;
+
+use napi_sys as sys;
+use smallfry::raw::{self, BorrowedFile, OwnedFile};
+
+use crate::outcome::{Failure, Step, at};
+use crate::text::{Strings, view_bytes};
+use crate::value::{int32, kind};
+
+/// Longest path taken natively, the terminating NUL among it: Linux's own limit.
+const PATH_ROOM: usize = 4096;
+
+/// Memory for a path on the stack.
+pub(crate) struct PathRoom(MaybeUninit<[u8; PATH_ROOM]>);
+
+impl PathRoom {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self(MaybeUninit::uninit())
+    }
+}
+
+/// A path or a descriptor, for the time of one call.
+pub(crate) enum Target<'a> {
+    Path(&'a CStr),
+    Descriptor(i32),
+}
+
+/// A path or a descriptor, for as long as a job takes.
+pub(crate) enum OwnedTarget {
+    Path(CString),
+    Descriptor(i32),
+}
+
+/// A file that may be written or read: opened here, or lent by the caller.
+pub(crate) enum Handle {
+    Owned(OwnedFile),
+    Lent(i32),
+}
+
+impl<'a> Target<'a> {
+    /// Reads the first argument: a string or the bytes of a path, or a descriptor.
+    #[inline]
+    pub(crate) fn read(
+        env: sys::napi_env,
+        strings: &Strings,
+        value: sys::napi_value,
+        room: &'a mut PathRoom,
+    ) -> Result<Self, Failure> {
+        match kind(env, value) {
+            sys::ValueType::napi_number => Ok(Self::Descriptor(int32(env, value))),
+            sys::ValueType::napi_string => {
+                // SAFETY: bytes have no invalid values; `copy_to` only writes, and its count says how many it wrote.
+                let room = unsafe { &mut *room.0.as_mut_ptr() };
+                let length = strings.copy_to(env, value, &mut room[..PATH_ROOM - 1]).ok_or(Failure::Delegate)?;
+                room[length] = 0;
+                CStr::from_bytes_with_nul(&room[..=length]).map(Self::Path).map_err(|_| Failure::Delegate)
+            }
+            _ => {
+                let bytes = view_bytes(env, value);
+                if bytes.is_empty() || bytes.len() >= PATH_ROOM {
+                    return Err(Failure::Delegate);
+                }
+                // SAFETY: as above.
+                let room = unsafe { &mut *room.0.as_mut_ptr() };
+                room[..bytes.len()].copy_from_slice(bytes);
+                room[bytes.len()] = 0;
+                CStr::from_bytes_with_nul(&room[..=bytes.len()]).map(Self::Path).map_err(|_| Failure::Delegate)
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn open(&self, flags: i32, mode: u32) -> Result<Handle, Failure> {
+        match self {
+            Self::Path(path) => raw::open(path, flags, mode).map(Handle::Owned).map_err(at(Step::Open)),
+            Self::Descriptor(number) => Ok(Handle::Lent(*number)),
+        }
+    }
+
+    pub(crate) fn to_owned(&self) -> OwnedTarget {
+        match self {
+            Self::Path(path) => OwnedTarget::Path((*path).to_owned()),
+            Self::Descriptor(number) => OwnedTarget::Descriptor(*number),
+        }
+    }
+}
+
+impl OwnedTarget {
+    pub(crate) fn open(&self, flags: i32, mode: u32) -> Result<Handle, Failure> {
+        match self {
+            Self::Path(path) => Target::Path(path).open(flags, mode),
+            Self::Descriptor(number) => Target::Descriptor(*number).open(flags, mode),
+        }
+    }
+}
+
+impl Handle {
+    #[inline]
+    pub(crate) fn borrow(&self) -> BorrowedFile<'_> {
+        match self {
+            Self::Owned(file) => raw::borrow(file),
+            // SAFETY: JavaScript sends non-negative numbers only; the caller promises, as to node:fs, that it keeps the
+            // descriptor open during the call. A closed number gives EBADF.
+            Self::Lent(number) => unsafe { BorrowedFd::borrow_raw(*number) },
+        }
+    }
+
+    /// Closes what was opened here.
+    #[inline]
+    pub(crate) fn close(self) -> Result<(), Failure> {
+        match self {
+            Self::Owned(file) => raw::close(file).map_err(at(Step::Close)),
+            Self::Lent(_) => Ok(()),
+        }
+    }
+}

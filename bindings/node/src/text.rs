@@ -1,0 +1,150 @@
+//! From a JavaScript string to UTF-8 bytes, with as few copies as the engine allows.
+
+use std::cell::RefCell;
+use std::ptr;
+
+use napi_sys as sys;
+use smallfry_transcode::{Scratch, Text, encode};
+
+use crate::v8::{Characters, Engine};
+use crate::value::string_length;
+
+/// Strings longer than this are handed over in pieces by JavaScript where Node-API would copy them whole, so that
+/// memory stays flat. In UTF-16 units.
+pub(crate) const COPY_LIMIT: usize = 1 << 20;
+
+/// Reads strings for one environment; keeps its buffers between calls, which saves page faults.
+pub(crate) struct Strings {
+    engine: Engine,
+    buffers: RefCell<Buffers>,
+}
+
+#[derive(Default)]
+struct Buffers {
+    encoded: Scratch,
+    narrow: Vec<u8>,
+    wide: Vec<u16>,
+}
+
+impl Strings {
+    pub(crate) fn new(engine: Engine) -> Self {
+        Self { engine, buffers: RefCell::default() }
+    }
+
+    /// Whether strings are read where the engine keeps them, so that no length needs pieces.
+    pub(crate) fn in_place(&self) -> bool {
+        matches!(self.engine, Engine::View(_))
+    }
+
+    /// Calls `sink` with the UTF-8 form of `string`: once where it fits the scratch buffer or is ASCII, in pieces
+    /// otherwise. Lone surrogates become U+FFFD. `sink` must not call into the engine.
+    #[inline]
+    pub(crate) fn encode<E>(
+        &self,
+        env: sys::napi_env,
+        string: sys::napi_value,
+        sink: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let buffers = &mut *self.buffers.borrow_mut();
+        match self.engine {
+            Engine::View(view) => view.with(string, |characters| match characters {
+                Characters::OneByte(bytes) => encode(Text::Latin1(bytes), &mut buffers.encoded, sink),
+                Characters::TwoByte(units) => encode(Text::Utf16(units), &mut buffers.encoded, sink),
+            }),
+            _ => self.encode_copy(env, string, buffers, sink),
+        }
+    }
+
+    fn encode_copy<E>(
+        &self,
+        env: sys::napi_env,
+        string: sys::napi_value,
+        buffers: &mut Buffers,
+        sink: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let length = string_length(env, string);
+        let narrow = self.engine.is_one_byte(string) == Some(true);
+        let result = if narrow {
+            copy_latin1(env, string, length, &mut buffers.narrow);
+            encode(Text::Latin1(&buffers.narrow), &mut buffers.encoded, sink)
+        } else {
+            copy_utf16(env, string, length, &mut buffers.wide);
+            encode(Text::Utf16(&buffers.wide), &mut buffers.encoded, sink)
+        };
+        if length > COPY_LIMIT {
+            buffers.narrow = Vec::new();
+            buffers.wide = Vec::new();
+        }
+        result
+    }
+
+    /// The UTF-8 form of `string` in memory of its own.
+    pub(crate) fn to_vec(&self, env: sys::napi_env, string: sys::napi_value) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let Ok(()) = self.encode(env, string, |piece| {
+            bytes.extend_from_slice(piece);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        bytes
+    }
+
+    /// Copies the UTF-8 form of `string` into `room` and answers its length, or `None` if it does not fit.
+    #[inline]
+    pub(crate) fn copy_to(&self, env: sys::napi_env, string: sys::napi_value, room: &mut [u8]) -> Option<usize> {
+        if let Engine::View(view) = self.engine {
+            let copied = view.with(string, |characters| match characters {
+                Characters::OneByte(bytes) if bytes.len() <= room.len() && bytes.is_ascii() => {
+                    room[..bytes.len()].copy_from_slice(bytes);
+                    Some(bytes.len())
+                }
+                _ => None,
+            });
+            if copied.is_some() {
+                return copied;
+            }
+        }
+        let mut length = 0;
+        // SAFETY: Node-API writes at most `room.len()` bytes, a terminating NUL among them.
+        unsafe {
+            sys::napi_get_value_string_utf8(env, string, room.as_mut_ptr().cast(), room.len(), &mut length);
+        }
+        // A string that was cut short may leave up to three bytes free, where its next character did not fit.
+        (length + 4 < room.len()).then_some(length)
+    }
+}
+
+fn copy_latin1(env: sys::napi_env, string: sys::napi_value, length: usize, buffer: &mut Vec<u8>) {
+    buffer.clear();
+    buffer.reserve(length + 1);
+    let mut copied = 0;
+    // SAFETY: the buffer has room for `length` bytes and the NUL that Node-API adds; the copied ones are then set.
+    unsafe {
+        sys::napi_get_value_string_latin1(env, string, buffer.as_mut_ptr().cast(), length + 1, &mut copied);
+        buffer.set_len(copied);
+    }
+}
+
+fn copy_utf16(env: sys::napi_env, string: sys::napi_value, length: usize, buffer: &mut Vec<u16>) {
+    buffer.clear();
+    buffer.reserve(length + 1);
+    let mut copied = 0;
+    // SAFETY: as in `copy_latin1`, two bytes a unit.
+    unsafe {
+        sys::napi_get_value_string_utf16(env, string, buffer.as_mut_ptr(), length + 1, &mut copied);
+        buffer.set_len(copied);
+    }
+}
+
+/// The bytes of a Buffer, TypedArray or DataView; empty if it is detached.
+#[inline]
+pub(crate) fn view_bytes<'a>(env: sys::napi_env, view: sys::napi_value) -> &'a [u8] {
+    let mut data = ptr::null_mut();
+    let mut length = 0;
+    // SAFETY: plain output arguments.
+    let status = unsafe { sys::napi_get_buffer_info(env, view, &mut data, &mut length) };
+    if status != sys::Status::napi_ok || data.is_null() || length == 0 {
+        return &[];
+    }
+    // SAFETY: the engine keeps the memory while the caller's argument lives, that is for this call.
+    unsafe { std::slice::from_raw_parts(data.cast(), length) }
+}
