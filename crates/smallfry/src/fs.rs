@@ -32,8 +32,6 @@ const COMPARE_PIECE: usize = 16 * 1024;
 /// # let path = folder.path().join("a");
 /// smallfry::fs::write(&path, b"\x00\xff")?;
 /// assert_eq!(smallfry::fs::read(&path)?, b"\x00\xff");
-/// # Ok::<(), smallfry::Error>(())
-/// # .map_err(std::io::Error::from)?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[inline]
@@ -69,8 +67,11 @@ pub fn read_to_string(path: impl AsRef<Path>) -> Result<String, Error> {
 
 /// Reads a whole file into `buffer`, in place of what it held, and returns the file's length.
 ///
-/// For many files one after the other: the buffer is allocated once and its memory is warm. After an error the buffer
-/// holds what was read up to it.
+/// For many files one after the other: the buffer is allocated once and its memory is warm.
+///
+/// # Errors
+///
+/// As [`read`]. The buffer then holds what was read up to the error.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -194,7 +195,6 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, Error> 
 
 /// What a write found to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[must_use = "nothing was written if the file was `Unchanged`"]
 pub enum Outcome {
     /// The bytes were written.
     Written,
@@ -219,7 +219,7 @@ pub enum Outcome {
 /// let path = folder.path().join("new/folders/key");
 /// let mut options = WriteOptions::new();
 /// options.create_new(true).create_parents(true).mode(0o600);
-/// let _ = options.write(&path, "secret")?;
+/// options.write(&path, "secret")?;
 /// let error = options.write(&path, "again").unwrap_err();
 /// assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
 /// # Ok::<(), std::io::Error>(())
@@ -330,7 +330,7 @@ impl WriteOptions {
     ///
     /// ```
     /// let file = tempfile::tempfile()?;
-    /// let _ = smallfry::WriteOptions::new().write_to(&file, "text")?;
+    /// smallfry::WriteOptions::new().write_to(&file, "text")?;
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn write_to(&self, file: impl AsFile, bytes: impl AsRef<[u8]>) -> Result<Outcome, Error> {

@@ -25,7 +25,7 @@ fn none_is_left_open() {
         smallfry::fs::read(&path).unwrap();
         smallfry::fs::write_to(&file, "text").unwrap();
         for text in ["texttext", "other"] {
-            let _ = WriteOptions::new()
+            WriteOptions::new()
                 .only_if_changed(true)
                 .write(&path, text)
                 .unwrap();

@@ -6,8 +6,9 @@ use crate::scratch::Scratch;
 /// Units converted at a time where the room is tight, so that counting a piece leaves it in the cache for converting it.
 const PIECE: usize = 32 * 1024;
 
-/// Room for the result of text that is given out in parts. It stays in the second-level cache, where the sink finds it.
-const PART: usize = 256 * 1024;
+/// Room for the result of text that is given out in parts, if the limit allows. Writes to a file in memory gain a few
+/// percent with each doubling up to here.
+const PART: usize = 2 << 20;
 
 /// Text as runtimes hold it.
 #[derive(Clone, Copy, Debug)]

@@ -32,6 +32,24 @@
 //! is one system call. Longer text goes in several, and memory stays under the limit however long it is. ASCII held as
 //! Latin-1 is not copied at all: the sink gets the source itself.
 //!
+//! # Speed
+//!
+//! The conversions are those of simdutf, chosen by measurement. Nanoseconds for one, AMD EPYC (Zen 4), which has
+//! AVX-512; by `cargo run --release -p smallfry-transcode --example compare_libraries`:
+//!
+//! | | text | units | smallfry | `encoding_rs` | std |
+//! |---|---|--:|--:|--:|--:|
+//! | Latin-1 to UTF-8 | ASCII | 12 | 3.4 | 10 | 38 |
+//! | | ASCII | 12,288 | 94 | 1,880 | 36,600 |
+//! | | every 8th not ASCII | 12,288 | 650 | 7,110 | 44,000 |
+//! | UTF-16 to UTF-8 | 1 to 3 bytes | 12 | 14 | 21 | 27 |
+//! | | 1 to 3 bytes | 18,432 | 5,560 | 38,800 | 36,700 |
+//! | | 3 bytes | 1,048,576 | 316,000 | 1,710,000 | 2,580,000 |
+//! | | lone surrogates only | 1,024 | 1,980 | 1,950 | 2,500 |
+//! | [`decode_with`] | 1 to 3 bytes | 18,432 | 7,010 | 41,600 | 38,800 |
+//!
+//! simdutf is C++ and needs a C++ compiler to build, and the C++ standard library where it runs.
+//!
 //! # What is not promised
 //!
 //! UTF-16 may be ill-formed, as in JavaScript: each surrogate without its partner becomes U+FFFD, as the Encoding

@@ -19,8 +19,7 @@ pub struct Scratch {
 /// Below this a limit would cost more calls than it saves memory, and a character might not fit.
 const LEAST_LIMIT: usize = 64;
 
-/// The first allocation. Smaller ones lie beside other small ones, and the wide stores of a conversion, though masked,
-/// make the processor wait when those are read next: 12 characters took twice as long.
+/// The first allocation, so that short texts of different lengths share one.
 const LEAST_CAPACITY: usize = 4096;
 
 impl Scratch {
