@@ -1,5 +1,11 @@
 //! The `smallfry` command: shows what small files cost on this machine, and what pays.
 
+#![allow(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "figures to be shown: small, not negative, and a wrong digit beats a panic"
+)]
+
 mod bench;
 
 use clap::{Parser, Subcommand};

@@ -31,8 +31,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH")]
     pub(crate) node: Vec<PathBuf>,
 
-    /// Folder of the npm package smallfry [default: $SMALLFRY_NODE_PACKAGE, else the one that was built with this command]
-    #[arg(long, value_name = "DIR", conflicts_with = "no_smallfry")]
+    /// Folder of the npm package smallfry [default: the one that was built with this command]
+    #[arg(long, value_name = "DIR", env = "SMALLFRY_NODE_PACKAGE")]
     pub(crate) package: Option<PathBuf>,
 
     /// Leave out smallfry on Node, to compare Node versions alone

@@ -7,7 +7,8 @@ use super::failure::Failure;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-const COUNT: usize = 8;
+/// How many there are on the disk, and in memory.
+pub(crate) const COUNT: usize = 8;
 const PREFIX: &str = ".smallfry-bench-";
 
 /// Dropping it removes everything.
@@ -27,10 +28,6 @@ impl Folders {
 
     pub(crate) fn has_memory(&self) -> bool {
         self.memory.is_some()
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        COUNT
     }
 
     pub(crate) fn on_disk(&self, index: usize) -> PathBuf {

@@ -65,7 +65,7 @@ fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
         match scenario {
             Scenario::Build => results.build = Some(scenario::build::run(&mut session)?),
             Scenario::WriteString => {
-                results.write_string = Some(scenario::write_string::run(&mut session)?)
+                results.write_string = Some(scenario::write_string::run(&mut session)?);
             }
         }
     }

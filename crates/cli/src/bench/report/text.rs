@@ -33,7 +33,7 @@ pub(super) fn thousands(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -62,7 +62,7 @@ pub(super) fn bytes(count: u64) -> String {
     format!("{} {}", number(value), UNITS[unit])
 }
 
-/// `1.23x (1.20 to 1.26)`
+/// `1.23x (1.20-1.26)`
 pub(super) fn ratio(interval: Option<Interval>) -> String {
     interval.map_or_else(
         || "-".to_owned(),
@@ -70,7 +70,7 @@ pub(super) fn ratio(interval: Option<Interval>) -> String {
              low,
              estimate,
              high,
-         }| format!("{estimate:.2}x ({low:.2} to {high:.2})"),
+         }| format!("{estimate:.2}x ({low:.2}-{high:.2})"),
     )
 }
 
@@ -91,12 +91,39 @@ pub(super) fn segments(parts: &[(&str, f64)], whole: f64, cells: usize) -> Strin
         // The boundary takes a column of its own box, so that lengths stay to scale.
         if let Some(inner) = (end - column).checked_sub(1) {
             line.push('▕');
-            let shown: String = name.chars().take(inner).collect();
-            line.push_str(&format!("{shown:░<inner$}"));
+            // A letter alone says nothing.
+            let shown: String = if inner > 1 {
+                name.chars().take(inner).collect()
+            } else {
+                String::new()
+            };
+            line.push_str(&shown);
+            line.push_str(&"░".repeat(inner - shown.chars().count()));
             column = end;
         }
     }
     line
+}
+
+/// `lead` and the words of `text`, in lines of at most `columns`; later lines start as far in as the text does.
+pub(super) fn wrap(lead: &str, text: &str, columns: usize) -> String {
+    let start = lead.chars().count();
+    let mut wrapped = lead.to_owned();
+    let mut used = start;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if used > start && used + 1 + length > columns {
+            wrapped.push('\n');
+            wrapped.push_str(&" ".repeat(start));
+            used = start;
+        } else if used > start {
+            wrapped.push(' ');
+            used += 1;
+        }
+        wrapped.push_str(word);
+        used += length;
+    }
+    wrapped
 }
 
 /// Columns under headings; all but the first `left` to the right.
@@ -109,7 +136,7 @@ pub(super) fn table(headings: &[&str], left: usize) -> Table {
             .map(|heading| Cell::new(heading).add_attribute(Attribute::Bold)),
     );
     for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
+        column.set_padding((0, 1));
         if index >= left {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -148,6 +175,12 @@ mod tests {
         assert_eq!(duration(160.0), "160 ns");
         assert_eq!(duration(2_190.0), "2.19 µs");
         assert_eq!(bytes(5 << 30), "5.00 GiB");
+    }
+
+    #[test]
+    fn long_sentences_are_wrapped_between_words() {
+        assert_eq!(wrap("- ", "one two three", 9), "- one two\n  three");
+        assert_eq!(wrap("", "unbreakable", 4), "unbreakable");
     }
 
     #[test]

@@ -81,11 +81,10 @@ pub(crate) fn load_time(
     })
 }
 
-/// The npm package: what the user names, else the environment, else beside the binary, else the source tree it was built from.
+/// The npm package: what the user names, else beside the binary, else the source tree it was built from.
 pub(crate) fn find_package(named: Option<&Path>) -> Result<PathBuf, String> {
-    let environment = std::env::var_os("SMALLFRY_NODE_PACKAGE").map(PathBuf::from);
-    if let Some(folder) = named.map(Path::to_owned).or(environment) {
-        return match std::fs::canonicalize(&folder) {
+    if let Some(folder) = named {
+        return match std::fs::canonicalize(folder) {
             Ok(folder) => Ok(folder),
             Err(error) => Err(format!(
                 "cannot open the smallfry npm package {}: {error}",

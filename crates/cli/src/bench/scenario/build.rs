@@ -18,6 +18,7 @@
 
 use crate::bench::arguments::Scenario;
 use crate::bench::failure::Failure;
+use crate::bench::folders;
 use crate::bench::runtime::Row;
 use crate::bench::runtime::peer::PeerError;
 use crate::bench::runtime::protocol::{Build, BuildTimes, Functions, Reply, Request, Style};
@@ -40,9 +41,12 @@ pub(crate) const PHASES: [&str; 7] = [
 ];
 
 const EXTENSIONS: [&str; 5] = ["js", "cjs", "mjs", "json", "ts"];
-const MOST_FILES: usize = 3_000;
+/// Enough to be a build, few enough for many runs.
+const MOST_FILES: usize = 1_000;
+/// With `--all`.
+const ALL_FILES: usize = 3_000;
 const MOST_PUBLISHED: usize = 200;
-/// A disk that flushes slowly publishes fewer files.
+/// A disk that times slowly publishes fewer files.
 const PUBLISH_TIME: Duration = Duration::from_millis(200);
 
 pub(crate) const NODE_SYNC: &str = "Node sync";
@@ -110,10 +114,10 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
             tree.display()
         )));
     }
-    let most = if session.plan.extent == Extent::Quick {
-        60
-    } else {
-        MOST_FILES
+    let most = match session.plan.extent {
+        Extent::Quick => 60,
+        Extent::Core => MOST_FILES,
+        Extent::All => ALL_FILES,
     };
     let mut results = Results {
         outcomes: rows.iter().map(|_| RowResult::default()).collect(),
@@ -366,19 +370,19 @@ fn publishable(session: &Session) -> Result<usize, Failure> {
     if session.plan.extent == Extent::Quick {
         return Ok(3);
     }
-    let mut flushes = Vec::new();
-    for index in 0..session.folders.count() {
+    let mut times = Vec::new();
+    for index in 0..folders::COUNT {
         let path = session.folders.on_disk(index).join("flushed");
         let started = Instant::now();
         let flushed = File::create(&path).and_then(|file| {
             smallfry::fs::write_to(&file, b"flushed")?;
             file.sync_all()
         });
-        flushes.push(started.elapsed());
+        times.push(started.elapsed());
         flushed.map_err(Failure::at("write and flush", &path))?;
         std::fs::remove_file(&path).map_err(Failure::at("remove", &path))?;
     }
-    flushes.sort_unstable();
-    let typical = flushes[flushes.len() / 2].as_secs_f64();
+    times.sort_unstable();
+    let typical = times[times.len() / 2].as_secs_f64();
     Ok(((PUBLISH_TIME.as_secs_f64() / typical) as usize).clamp(10, MOST_PUBLISHED))
 }

@@ -9,6 +9,7 @@
 
 use crate::bench::arguments::Scenario;
 use crate::bench::failure::Failure;
+use crate::bench::folders;
 use crate::bench::runtime::Row;
 use crate::bench::runtime::peer::{Peer, PeerError};
 use crate::bench::runtime::protocol::{
@@ -199,10 +200,9 @@ fn all_cells() -> Vec<Cell> {
 pub(crate) fn cells(session: &Session) -> Result<Vec<Cell>, Failure> {
     let words = session.arguments.cells.as_deref();
     let mut cells = match (session.plan.extent, words) {
-        (Extent::All, _) | (Extent::Core, Some(_)) => all_cells(),
         (Extent::Core, None) => core_cells(),
         (Extent::Quick, None) => quick_cells(),
-        (Extent::Quick, Some(_)) => all_cells(),
+        (Extent::All, _) | (_, Some(_)) => all_cells(),
     };
     if !session.folders.has_memory() {
         cells.retain(|cell| cell.target != Target::Tmpfs);
@@ -387,7 +387,7 @@ fn pilot(
     results.rounds = 0;
     let batch = match session.plan.extent {
         Extent::Quick => Duration::from_millis(1),
-        Extent::Core => Duration::from_millis(6),
+        Extent::Core => Duration::from_millis(4),
         Extent::All => Duration::from_millis(3),
     };
     let mut sizes = Vec::with_capacity(results.cells.len());
@@ -446,7 +446,7 @@ fn round(
         session
             .progress
             .show(schedule.used(part), &format!("write-string: {name}"));
-        let folder = session.random.usize(..session.folders.count());
+        let folder = session.random.usize(..folders::COUNT);
         let mut turns: Vec<usize> = (0..results.rows.len()).collect();
         session.random.shuffle(&mut turns);
         for row in turns {

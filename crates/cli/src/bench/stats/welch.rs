@@ -110,7 +110,7 @@ mod tests {
         let welch = Welch::compare(&group1, &group2).unwrap();
         assert!(near(welch.p_value, 0.07939, 1e-5), "{}", welch.p_value);
         assert!(near(welch.improvement, (2.33 - 0.75) / 0.75 * 100.0, 1e-9));
-        let half = (0.205_483_2 + 3.365_483_2) / 2.0;
+        let half = f64::midpoint(0.205_483_2, 3.365_483_2);
         assert!(
             near(welch.accuracy[0], half / 0.75 * 100.0, 1e-4),
             "{:?}",

@@ -157,11 +157,9 @@ fn phases(out: &mut String, view: &View) {
         table.add_row(line);
     }
     text::put(out, &table);
-    let _ = writeln!(
-        out,
-        "  walk, transform, mkdir, and the flushes and rename of publish run the plain way in every row: smallfry does not do them yet.\n  \
-         Closing is inside write+close: whole-file functions close before they return."
-    );
+    let note = "Walking, transforming, making folders, and the flushes and rename of publish run the plain way in every row: smallfry \
+                does not do them yet. Closing is inside write+close: whole-file functions close before they return.";
+    let _ = writeln!(out, "{}", text::wrap("  ", note, text::width()));
 }
 
 fn ratios(out: &mut String, view: &View) {
@@ -198,6 +196,14 @@ fn ratios(out: &mut String, view: &View) {
     text::put(out, &table);
 }
 
+/// The costs that smallfry is about, by phase, in words.
+const COSTS: [(&str, &str); 4] = [
+    ("type", "asking module types"),
+    ("read", "reading all"),
+    ("write+close", "writing and closing all"),
+    ("publish", "publishing durably"),
+];
+
 fn sentences(said: &mut Sentences, session: &Session, view: &View) {
     for node in &session.nodes {
         let name = node.runtime.name();
@@ -206,24 +212,59 @@ fn sentences(said: &mut Sentences, session: &Session, view: &View) {
         } else {
             "build".to_owned()
         };
-        let pair = |a, b| Some((view.find(name, a)?, view.find(name, b)?));
-        if let Some((baseline, again)) = pair(NODE_SYNC, AGAIN) {
+        if let (Some(baseline), Some(again)) = (view.find(name, NODE_SYNC), view.find(name, AGAIN))
+        {
             said.noise(&on, view.ratio(baseline, again, None));
         }
-        if let Some((sync, parallel)) = pair(NODE_SYNC, NODE_PARALLEL) {
-            reversal(said, &on, view, sync, parallel);
-        }
-        for (idiom, ours) in [
+        let pairs = [
             (NODE_SYNC, SMALLFRY_SYNC),
             (NODE_PARALLEL, SMALLFRY_PARALLEL),
-        ] {
-            if let Some((idiom, ours)) = pair(idiom, ours) {
-                costs(said, &on, view, idiom, ours);
-            }
+        ];
+        costs(said, &on, view, name, &pairs);
+        if let (Some(sync), Some(parallel)) =
+            (view.find(name, NODE_SYNC), view.find(name, NODE_PARALLEL))
+        {
+            reversal(said, &on, view, sync, parallel);
+        }
+        if let Some(package) = &node.package {
+            let load = text::duration(package.load_ns as f64);
+            said.say(format!("{on}: loading smallfry costs a Node process {load} once; it is not in these figures."));
         }
     }
-    if let (Some(std), Some(ours)) = (view.find("Rust", STD), view.find("Rust", SMALLFRY_RUST)) {
-        costs(said, "build", view, std, ours);
+    costs(said, "build in Rust", view, "Rust", &[(STD, SMALLFRY_RUST)]);
+}
+
+/// One sentence a cost, then one for the whole: what the idioms take, and how smallfry's counterpart of each compares.
+fn costs(said: &mut Sentences, on: &str, view: &View, runtime: &str, pairs: &[(&str, &str)]) {
+    let whole = [(None, "the whole pipeline")];
+    for (phase, words) in COSTS
+        .map(|(phase, words)| (Some(phase), words))
+        .into_iter()
+        .chain(whole)
+    {
+        let mut idioms = Vec::new();
+        let mut verdicts = Vec::new();
+        for (idiom, ours) in pairs {
+            let Some(baseline) = view.find(runtime, idiom) else {
+                continue;
+            };
+            if let Some(ns) = view.median(baseline, phase) {
+                idioms.push(format!("{} with {idiom}", text::duration(ns)));
+            }
+            if let Some(ratio) = view
+                .find(runtime, ours)
+                .and_then(|row| view.ratio(baseline, row, phase))
+            {
+                verdicts.push(format!("{ours} is {}", verdict(ratio, idiom)));
+            }
+        }
+        if !verdicts.is_empty() {
+            said.say(format!(
+                "{on}, {words}: {}; {}.",
+                idioms.join(", "),
+                verdicts.join("; ")
+            ));
+        }
     }
 }
 
@@ -243,10 +284,10 @@ fn reversal(said: &mut Sentences, on: &str, view: &View, sync: usize, parallel: 
             high,
         } = interval;
         if estimate > 1.0 {
-            sides[1].push(format!("{phase} {estimate:.2}x ({low:.2} to {high:.2})"));
+            sides[1].push(format!("{phase} {estimate:.2}x ({low:.2}-{high:.2})"));
         } else {
             sides[0].push(format!(
-                "{phase} {:.2}x ({:.2} to {:.2})",
+                "{phase} {:.2}x ({:.2}-{:.2})",
                 1.0 / estimate,
                 1.0 / high,
                 1.0 / low
@@ -262,47 +303,4 @@ fn reversal(said: &mut Sentences, on: &str, view: &View, sync: usize, parallel: 
         side("sync wins", &sides[0]),
         side("Promise.all wins", &sides[1])
     ));
-}
-
-/// What smallfry changes, per phase in which it takes part, and as a whole.
-fn costs(said: &mut Sentences, on: &str, view: &View, idiom: usize, ours: usize) {
-    let (than, label) = (
-        &view.results.rows[idiom].implementation,
-        &view.results.rows[ours].implementation,
-    );
-    let mut parts = Vec::new();
-    for phase in ["type", "read", "write+close", "publish"] {
-        if let (Some(interval), Some(ns)) = (
-            view.ratio(idiom, ours, Some(phase)),
-            view.median(ours, Some(phase)),
-        ) {
-            parts.push(format!(
-                "{phase} {} ms, {}",
-                text::millis(ns),
-                short(interval)
-            ));
-        }
-    }
-    if let Some(whole) = view.ratio(idiom, ours, None) {
-        said.say(format!(
-            "{on}: {label} is, as a whole, {}: {}.",
-            verdict(whole, than),
-            parts.join("; ")
-        ));
-    }
-}
-
-fn short(interval: Interval) -> String {
-    let Interval {
-        low,
-        estimate,
-        high,
-    } = interval;
-    if interval.holds_one() {
-        format!("no measurable difference ({low:.2} to {high:.2})")
-    } else if estimate > 1.0 {
-        format!("{estimate:.2}x as fast ({low:.2} to {high:.2})")
-    } else {
-        format!("a loss, {estimate:.2}x as fast ({low:.2} to {high:.2})")
-    }
 }

@@ -119,7 +119,12 @@ fn host(out: &mut String, session: &Session) {
         ("disk", place),
         ("runtimes", runtimes),
     ] {
-        let _ = writeln!(out, "  {heading:<9} {}", facts.join(", "));
+        let lead = format!("  {heading:<9} ");
+        let _ = writeln!(
+            out,
+            "{}",
+            text::wrap(&lead, &facts.join(", "), text::width())
+        );
     }
     for warning in host.warnings() {
         let _ = writeln!(out, "  warning   {warning}");
@@ -138,7 +143,11 @@ pub(crate) fn results(session: &Session, results: &Results) {
     }
     let _ = writeln!(out, "\nIn words");
     for (mark, sentence) in said.0 {
-        let _ = writeln!(out, "{mark} {sentence}");
+        let _ = writeln!(
+            out,
+            "{}",
+            text::wrap(&format!("{mark} "), &sentence, text::width())
+        );
     }
     for skip in &session.skips {
         let _ = writeln!(out, "! {skip}");
@@ -193,7 +202,7 @@ impl Sentences {
     }
 }
 
-/// `1.52x as fast as Y (1.40 to 1.60)`, or that there is no difference, or the loss.
+/// `1.52x as fast as Y (1.40-1.60)`, or that there is no difference, or the loss.
 fn verdict(interval: Interval, than: &str) -> String {
     let Interval {
         low,
@@ -201,11 +210,11 @@ fn verdict(interval: Interval, than: &str) -> String {
         high,
     } = interval;
     if interval.holds_one() {
-        format!("no measurable difference from {than} ({low:.2} to {high:.2})")
+        format!("no measurable difference from {than} ({low:.2}-{high:.2})")
     } else if estimate > 1.0 {
-        format!("{estimate:.2}x as fast as {than} ({low:.2} to {high:.2})")
+        format!("{estimate:.2}x as fast as {than} ({low:.2}-{high:.2})")
     } else {
-        format!("LOSES to {than}: {estimate:.2}x as fast ({low:.2} to {high:.2})")
+        format!("a LOSS, {estimate:.2}x as fast as {than} ({low:.2}-{high:.2})")
     }
 }
 

@@ -97,7 +97,9 @@ fn or_dash(value: Option<f64>, form: fn(f64) -> String) -> String {
 
 /// The case in few words: what is the usual kind goes without saying.
 fn short(cell: &Cell) -> String {
-    cell.to_string().replace(" string writeFileSync", "")
+    let name = cell.to_string().replace(" string writeFileSync", "");
+    name.replace("path new", "new")
+        .replace("path overwritten", "overwritten")
 }
 
 fn failures(out: &mut String, results: &Results) {

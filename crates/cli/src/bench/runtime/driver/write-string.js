@@ -9,8 +9,9 @@ function textOf({ pattern, length }) {
   const key = `${pattern} ${length}`;
   let text = texts.get(key);
   if (text === undefined) {
-    const units = Array.from(pattern);
-    text = Array.from({ length }, (_, i) => units[i % units.length]).join('');
+    const parts = new Array(Math.floor(length / pattern.length)).fill(pattern);
+    parts.push(pattern.slice(0, length % pattern.length));
+    text = parts.join('');
     texts.set(key, text);
   }
   return text;
