@@ -137,7 +137,7 @@ pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Erro
 ///
 /// # Errors
 ///
-/// As [`write`].
+/// As [`write()`].
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -202,7 +202,7 @@ pub enum Outcome {
     Unchanged,
 }
 
-/// How to write a file. Starts as [`write`] does it: made if missing, replaced if there, mode 0666 less the umask.
+/// How to write a file. Starts as [`write()`] does it: made if missing, replaced if there, mode 0666 less the umask.
 ///
 /// | with | `append` | `create_new` | `only_if_changed` |
 /// |---|---|---|---|
@@ -247,7 +247,7 @@ impl Default for WriteOptions {
 }
 
 impl WriteOptions {
-    /// As [`write`].
+    /// As [`write()`].
     pub const fn new() -> Self {
         Self {
             append: false,
@@ -299,7 +299,7 @@ impl WriteOptions {
     ///
     /// # Errors
     ///
-    /// As [`write`]; [`Operation::Mkdir`] with the directory if [`create_parents`](Self::create_parents) fails;
+    /// As [`write()`]; [`Operation::Mkdir`] with the directory if [`create_parents`](Self::create_parents) fails;
     /// [`io::ErrorKind::InvalidInput`] for options that exclude each other.
     pub fn write(&self, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<Outcome, Error> {
         let (path, bytes) = (path.as_ref(), bytes.as_ref());

@@ -36,7 +36,7 @@ pub use crate::sys::{
     O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
 };
 
-/// Writes all of `bytes` at the file's position: one [`write`], unless the system takes them in parts. None for no bytes.
+/// Writes all of `bytes` at the file's position: one [`write()`], unless the system takes them in parts. None for no bytes.
 ///
 /// # Errors
 ///

@@ -205,6 +205,10 @@ fn proc_files_are_longer_than_they_say() {
         "/proc/self/environ",
         "/proc/kallsyms",
     ] {
+        if !Path::new(path).exists() {
+            println!("skipped {path}: not here");
+            continue;
+        }
         assert_eq!(fs::metadata(path).unwrap().len(), 0);
         let contents = smallfry::fs::read(path).unwrap();
         assert_eq!(contents, fs::read(path).unwrap(), "{path}");
