@@ -178,7 +178,7 @@ pub(crate) struct Build {
     pub(crate) extensions: Vec<String>,
     /// At most so many files, first in the order of their paths.
     pub(crate) files: usize,
-    /// Where to write; does not exist yet, its parent does.
+    /// Where to write; it and the folders in it are there, files are not.
     pub(crate) output: String,
     /// Where to publish; neither it nor `staging` exists yet.
     pub(crate) published: String,

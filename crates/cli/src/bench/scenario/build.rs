@@ -6,8 +6,7 @@
 //! | type | the `type` of each file's nearest package.json, each folder asked once |
 //! | read | every file into a string, all kept |
 //! | transform | put a line in front, CRLF to LF: work on strings alone, the same in all rows |
-//! | mkdir | the folders of the output |
-//! | write+close | every string to its file. Whole-file functions close inside, so that closing has no time of its own yet |
+//! | write+close | every string to its file, in folders that are there already (every row writes into the same ones). Whole-file functions close inside, so that closing has no time of its own yet |
 //! | publish | up to some files, written to a staging folder and made durable as one: every file flushed through the descriptor that wrote it, every folder flushed, one rename, and a flush of the folder in which it took place |
 //!
 //! smallfry so far replaces reading and writing whole files, in the phases type, read, write+close and (its write) publish. The
@@ -24,18 +23,18 @@ use crate::bench::runtime::peer::PeerError;
 use crate::bench::runtime::protocol::{Build, BuildTimes, Functions, Reply, Request, Style};
 use crate::bench::schedule::Schedule;
 use crate::bench::session::{Extent, Session};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// In the order in which they run.
-pub(crate) const PHASES: [&str; 7] = [
+pub(crate) const PHASES: [&str; 6] = [
     "walk",
     "type",
     "read",
     "transform",
-    "mkdir",
     "write+close",
     "publish",
 ];
@@ -46,6 +45,8 @@ const MOST_FILES: usize = 1_000;
 /// With `--all`.
 const ALL_FILES: usize = 3_000;
 const MOST_PUBLISHED: usize = 200;
+/// Rotated through.
+const OUTPUTS: usize = 4;
 /// A disk that times slowly publishes fewer files.
 const PUBLISH_TIME: Duration = Duration::from_millis(200);
 
@@ -107,24 +108,27 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
     let (rows, styles) = rows(session);
     let tree = tree(session)?;
     session.progress.show(0.0, "build: reading the tree once");
-    let found = read_once(&tree)?;
-    if found == 0 {
+    let mut sources = read_once(&tree)?;
+    if sources.is_empty() {
         return Err(Failure::said(format!(
             "cannot build {}: it holds no source files",
             tree.display()
         )));
     }
+    let found = sources.len();
     let most = match session.plan.extent {
         Extent::Quick => 60,
         Extent::Core => MOST_FILES,
         Extent::All => ALL_FILES,
     };
+    sources.truncate(most);
+    let outputs = make_outputs(session, &sources)?;
     let mut results = Results {
         outcomes: rows.iter().map(|_| RowResult::default()).collect(),
         rows,
         tree,
         found,
-        files: found.min(most),
+        files: sources.len(),
         bytes: 0,
         published: publishable(session)?,
         rounds: 0,
@@ -145,7 +149,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
                 &mut results,
                 row,
                 styles[row],
-                number,
+                &outputs[number % outputs.len()],
                 &mut expected,
             )?;
         }
@@ -224,14 +228,13 @@ fn turn(
     results: &mut Results,
     row: usize,
     style: Style,
-    round: usize,
+    output: &Output,
     expected: &mut Option<u64>,
 ) -> Result<(), Failure> {
     if results.outcomes[row].error.is_some() {
         return Ok(());
     }
-    let output = Output::under(&session.folders.on_disk(round));
-    let request = request(results, style, &output)?;
+    let request = request(results, style, output)?;
     let mut peer = results.rows[row].start(&session.interrupt)?;
     let answer = peer
         .hello()
@@ -246,7 +249,7 @@ fn turn(
         }
         Err(error) => Err(error.to_string()),
     };
-    output.remove()?;
+    output.clear()?;
     if let Ok(run) = &run {
         results.bytes = run.bytes;
         results.files = run.files;
@@ -311,8 +314,10 @@ impl Output {
         }
     }
 
-    fn remove(&self) -> Result<(), Failure> {
-        for tree in [&self.built, &self.staging, &self.published] {
+    /// Leaves the folders of `built`.
+    fn clear(&self) -> Result<(), Failure> {
+        remove_files(&self.built)?;
+        for tree in [&self.staging, &self.published] {
             match std::fs::remove_dir_all(tree) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     return Err(Failure::at("remove", tree)(error));
@@ -322,6 +327,42 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// The same folders for every row: how long a file takes to create depends on where the file system put its folder.
+fn make_outputs(session: &Session, sources: &[PathBuf]) -> Result<Vec<Output>, Failure> {
+    let folders: BTreeSet<&Path> = sources
+        .iter()
+        .filter_map(|source| source.parent())
+        .collect();
+    let outputs: Vec<Output> = (0..OUTPUTS)
+        .map(|index| Output::under(&session.folders.on_disk(index)))
+        .collect();
+    for output in &outputs {
+        for folder in &folders {
+            session.interrupt.check()?;
+            let path = output.built.join(folder);
+            std::fs::create_dir_all(&path).map_err(Failure::at("make folder", &path))?;
+        }
+    }
+    Ok(outputs)
+}
+
+fn remove_files(folder: &Path) -> Result<(), Failure> {
+    for entry in std::fs::read_dir(folder).map_err(Failure::at("read folder", folder))? {
+        let entry = entry.map_err(Failure::at("read folder", folder))?;
+        let path = entry.path();
+        if entry
+            .file_type()
+            .map_err(Failure::at("look at", &path))?
+            .is_dir()
+        {
+            remove_files(&path)?;
+        } else {
+            std::fs::remove_file(&path).map_err(Failure::at("remove", &path))?;
+        }
+    }
+    Ok(())
 }
 
 /// Names, kinds and contents of everything below `folder`, in order.
@@ -342,9 +383,9 @@ fn hash(root: &Path, folder: &Path, hasher: &mut DefaultHasher) -> std::io::Resu
     Ok(())
 }
 
-/// Reads all source files, so that every run finds them in the kernel's cache; counts them.
-fn read_once(tree: &Path) -> Result<usize, Failure> {
-    let mut files = 0;
+/// Reads all source files, so that every run finds them in the kernel's cache. Their paths within the tree, in order.
+fn read_once(tree: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
     let mut folders = vec![tree.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).map_err(Failure::at("read folder", &folder))? {
@@ -358,10 +399,12 @@ fn read_once(tree: &Path) -> Result<usize, Failure> {
                 folders.push(path);
             } else if kind.is_file() && wanted {
                 std::fs::read(&path).map_err(Failure::at("read", &path))?;
-                files += 1;
+                files.push(path.strip_prefix(tree).unwrap_or(&path).to_owned());
             }
         }
     }
+    // By their bytes, as the rows do: Path's own order is by component.
+    files.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
     Ok(files)
 }
 

@@ -157,7 +157,7 @@ fn phases(out: &mut String, view: &View) {
         table.add_row(line);
     }
     text::put(out, &table);
-    let note = "Walking, transforming, making folders, and the flushes and rename of publish run the plain way in every row: smallfry \
+    let note = "Walking, transforming and the flushes and rename of publish run the plain way in every row: smallfry \
                 does not do them yet. Closing is inside write+close: whole-file functions close before they return.";
     let _ = writeln!(out, "{}", text::wrap("  ", note, text::width()));
 }
@@ -207,35 +207,38 @@ const COSTS: [(&str, &str); 4] = [
 fn sentences(said: &mut Sentences, session: &Session, view: &View) {
     for node in &session.nodes {
         let name = node.runtime.name();
-        let on = if session.nodes.len() > 1 {
-            format!("build on {name}")
-        } else {
-            "build".to_owned()
-        };
+        said.about(format!("build, Node {name}"));
         if let (Some(baseline), Some(again)) = (view.find(name, NODE_SYNC), view.find(name, AGAIN))
         {
-            said.noise(&on, view.ratio(baseline, again, None));
+            said.noise(view.ratio(baseline, again, None));
         }
-        let pairs = [
-            (NODE_SYNC, SMALLFRY_SYNC),
-            (NODE_PARALLEL, SMALLFRY_PARALLEL),
-        ];
-        costs(said, &on, view, name, &pairs);
+        costs(
+            said,
+            view,
+            name,
+            &[
+                (NODE_SYNC, SMALLFRY_SYNC),
+                (NODE_PARALLEL, SMALLFRY_PARALLEL),
+            ],
+        );
         if let (Some(sync), Some(parallel)) =
             (view.find(name, NODE_SYNC), view.find(name, NODE_PARALLEL))
         {
-            reversal(said, &on, view, sync, parallel);
+            reversal(said, view, sync, parallel);
         }
         if let Some(package) = &node.package {
             let load = text::duration(package.load_ns as f64);
-            said.say(format!("{on}: loading smallfry costs a Node process {load} once; it is not in these figures."));
+            said.say(format!(
+                "loading smallfry costs a process {load} once; that is not in these figures."
+            ));
         }
     }
-    costs(said, "build in Rust", view, "Rust", &[(STD, SMALLFRY_RUST)]);
+    said.about("build, Rust".to_owned());
+    costs(said, view, "Rust", &[(STD, SMALLFRY_RUST)]);
 }
 
 /// One sentence a cost, then one for the whole: what the idioms take, and how smallfry's counterpart of each compares.
-fn costs(said: &mut Sentences, on: &str, view: &View, runtime: &str, pairs: &[(&str, &str)]) {
+fn costs(said: &mut Sentences, view: &View, runtime: &str, pairs: &[(&str, &str)]) {
     let whole = [(None, "the whole pipeline")];
     for (phase, words) in COSTS
         .map(|(phase, words)| (Some(phase), words))
@@ -249,27 +252,27 @@ fn costs(said: &mut Sentences, on: &str, view: &View, runtime: &str, pairs: &[(&
                 continue;
             };
             if let Some(ns) = view.median(baseline, phase) {
-                idioms.push(format!("{} with {idiom}", text::duration(ns)));
+                idioms.push(format!("{idiom} {}", text::duration(ns)));
             }
             if let Some(ratio) = view
                 .find(runtime, ours)
                 .and_then(|row| view.ratio(baseline, row, phase))
             {
-                verdicts.push(format!("{ours} is {}", verdict(ratio, idiom)));
+                verdicts.push(format!("{ours} {}", verdict(ratio)));
             }
         }
         if !verdicts.is_empty() {
             said.say(format!(
-                "{on}, {words}: {}; {}.",
+                "{words}: {}; {}.",
                 idioms.join(", "),
-                verdicts.join("; ")
+                verdicts.join(", ")
             ));
         }
     }
 }
 
 /// Where calling one after another and `Promise.all` each win.
-fn reversal(said: &mut Sentences, on: &str, view: &View, sync: usize, parallel: usize) {
+fn reversal(said: &mut Sentences, view: &View, sync: usize, parallel: usize) {
     let mut sides: [Vec<String>; 2] = Default::default();
     for phase in ["read", "write+close", "publish"] {
         let Some(interval) = view
@@ -299,8 +302,8 @@ fn reversal(said: &mut Sentences, on: &str, view: &View, sync: usize, parallel: 
         phases => format!("{name} at {}", phases.join(", ")),
     };
     said.say(format!(
-        "{on}: on this disk, with a warm cache, {}; {}.",
-        side("sync wins", &sides[0]),
-        side("Promise.all wins", &sides[1])
+        "which idiom to choose: on this disk, with a warm cache, {}; {}.",
+        side("Node sync wins", &sides[0]),
+        side("Node Promise.all wins", &sides[1])
     ));
 }

@@ -150,7 +150,7 @@ pub(crate) fn results(session: &Session, results: &Results) {
         );
     }
     for skip in &session.skips {
-        let _ = writeln!(out, "! {skip}");
+        let _ = writeln!(out, "  ! {skip}");
     }
     let _ = writeln!(out, "\nNext: {}", next(session));
     print(&out);
@@ -169,52 +169,62 @@ fn next(session: &Session) -> &'static str {
     }
 }
 
-/// One plain sentence per cost.
+/// One plain sentence per cost, each with what stands before it.
 #[derive(Default)]
-struct Sentences(Vec<(char, String)>);
+struct Sentences(Vec<(&'static str, String)>);
 
 impl Sentences {
+    /// What the next ones are about.
+    fn about(&mut self, subject: String) {
+        self.0.push(("  ", subject));
+    }
+
     fn say(&mut self, sentence: String) {
-        self.0.push(('-', sentence));
+        self.0.push(("  - ", sentence));
     }
 
     /// Something that the reader had better know before believing the rest.
     fn warn(&mut self, sentence: String) {
-        self.0.push(('!', sentence));
+        self.0.push(("  ! ", sentence));
+    }
+
+    fn detail(&mut self, detail: String) {
+        self.0.push(("      ", detail));
     }
 
     /// What the baseline against itself says of the machine.
-    fn noise(&mut self, scenario: &str, again: Option<Interval>) {
-        let Some(again) = again else { return };
-        let off = (again.estimate - 1.0).abs();
-        if again.half_width() > NOISE || off > NOISE {
+    fn noise(&mut self, again: Option<Interval>) {
+        let Some(interval) = again else {
+            return self.warn("one round tells nothing about noise: no intervals.".to_owned());
+        };
+        let shown = text::ratio(again);
+        let off = (interval.estimate - 1.0).abs();
+        if interval.half_width() > NOISE || off > NOISE {
             self.warn(format!(
-                "{scenario}: too noisy to tell small differences: the baseline against itself came out at {}. \
-                 Close other programs, or measure longer (--seconds).",
-                text::ratio(Some(again))
+                "too noisy to tell small differences: node:fs against itself came out at {shown}. \
+                 Close other programs, or measure longer (--seconds)."
             ));
         } else {
             self.say(format!(
-                "{scenario}: noise is small: the baseline against itself came out at {}.",
-                text::ratio(Some(again))
+                "noise is small: node:fs against itself came out at {shown}."
             ));
         }
     }
 }
 
-/// `1.52x as fast as Y (1.40-1.60)`, or that there is no difference, or the loss.
-fn verdict(interval: Interval, than: &str) -> String {
+/// `1.52x as fast (1.40-1.60)`, or that there is no difference, or the loss.
+fn verdict(interval: Interval) -> String {
     let Interval {
         low,
         estimate,
         high,
     } = interval;
     if interval.holds_one() {
-        format!("no measurable difference from {than} ({low:.2}-{high:.2})")
+        format!("no measurable difference ({low:.2}-{high:.2})")
     } else if estimate > 1.0 {
-        format!("{estimate:.2}x as fast as {than} ({low:.2}-{high:.2})")
+        format!("{estimate:.2}x as fast ({low:.2}-{high:.2})")
     } else {
-        format!("a LOSS, {estimate:.2}x as fast as {than} ({low:.2}-{high:.2})")
+        format!("a LOSS, {estimate:.2}x as fast ({low:.2}-{high:.2})")
     }
 }
 

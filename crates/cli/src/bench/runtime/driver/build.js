@@ -215,8 +215,6 @@ async function build(functions, request) {
   phase('read');
   texts = texts.map((text, i) => transform(text, types[i]));
   phase('transform');
-  await steps.mkdir(functions, request.output, files);
-  phase('mkdir');
   await steps.write(functions, request, files, texts);
   phase('write+close');
   await steps.publish(functions, request, files.slice(0, request.publish), texts);

@@ -37,8 +37,6 @@ pub(super) fn run(functions: Functions, request: &Build) -> Result<BuildTimes, P
         .map(|(text, kind)| transform(text, kind))
         .collect();
     clock.phase("transform");
-    make_folders(output, &files)?;
-    clock.phase("mkdir");
     for (file, text) in files.iter().zip(&texts) {
         let path = output.join(file);
         (whole.write)(&path, text).map_err(failed("write", &path))?;
