@@ -9,29 +9,10 @@ import {
   isDescriptor, isUtf8, nativePath, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite, type WritePlan,
 } from './options.js';
 import { original } from './original.js';
-import { forget, keep, type Request } from './requests.js';
-
-type Callback = (error: unknown, value?: Buffer | string) => void;
+import { type Callback, forget, keep, type Receiver, type Request, settle, settleError } from './requests.js';
 
 /** Larger bytes are left to node:fs, since native code would copy them to be safe from later changes. */
 const LARGEST_COPY = 16 << 20;
-
-// Native code calls back on an object of one shape, whatever the call.
-function request(
-  isRead: boolean, target: unknown, data: unknown, options: unknown, again: (request: Request) => void,
-): Request {
-  const path = typeof target === 'string' ? target : undefined;
-  return {
-    encoding: null, path, isRead, again, target, data, options,
-    resolve: undefined, reject: undefined, callback: undefined, resource: undefined,
-  };
-}
-
-function withCallback(made: Request, callback: Callback): Request {
-  made.callback = callback;
-  made.resource = new AsyncResource('SMALLFRY');
-  return made;
-}
 
 /** Hands a read to native code; false if it was not taken. */
 function startRead(made: Request, alone: 0 | 1): boolean {
@@ -72,91 +53,121 @@ function bytesOf(data: unknown, encoding: BufferEncoding | null | undefined): st
   return ArrayBuffer.isView(data) && data.byteLength <= LARGEST_COPY ? data : undefined;
 }
 
-const readAgain = (r: Request): void => {
-  original.readFile(r.target as string, r.options as null, finish(r));
-};
-const writeAgain = (r: Request): void => {
-  original.writeFile(r.target as string, r.data as string, r.options as null, finish(r));
-};
-const appendAgain = (r: Request): void => {
-  original.appendFile(r.target as string, r.data as string, r.options as null, finish(r));
-};
-const finish = (r: Request): Callback => (error, value) => {
-  r.resource?.runInAsyncScope(r.callback as Callback, undefined, ...(error ? [error] : r.isRead ? [null, value] : [null]));
+/** One of the three functions, as node:fs has it and as native code can do it. */
+interface Kind {
+  isRead: boolean;
+  /** What a write does without options. */
+  defaults: Readonly<WritePlan>;
+  withCallback: (target: unknown, data: unknown, options: unknown, callback: unknown) => void;
+  withPromise: (target: unknown, data: unknown, options: unknown) => Promise<unknown>;
+  /** The same call on node:fs, its result to the same receiver. */
+  again: (made: Request) => void;
+}
+
+const reading: Kind = {
+  isRead: true,
+  defaults: PLAIN_WRITE,
+  withCallback: (target, _data, options, callback) => {
+    original.readFile(target as string, options as null, callback as Callback);
+  },
+  withPromise: (target, _data, options) => original.promises.readFile(target as string, options as null),
+  again: (made) => { again(reading, made); },
 };
 
-const readPromiseAgain = (r: Request): void => {
-  original.promises.readFile(r.target as string, r.options as null).then(r.resolve, r.reject);
+const writing: Kind = {
+  isRead: false,
+  defaults: PLAIN_WRITE,
+  withCallback: (target, data, options, callback) => {
+    original.writeFile(target as string, data as string, options as null, callback as Callback);
+  },
+  withPromise: (target, data, options) =>
+    original.promises.writeFile(target as string, data as string, options as null),
+  again: (made) => { again(writing, made); },
 };
-const writePromiseAgain = (r: Request): void => {
-  original.promises.writeFile(r.target as string, r.data as string, r.options as null).then(r.resolve, r.reject);
+
+const appending: Kind = {
+  isRead: false,
+  defaults: PLAIN_APPEND,
+  withCallback: (target, data, options, callback) => {
+    original.appendFile(target as string, data as string, options as null, callback as Callback);
+  },
+  withPromise: (target, data, options) =>
+    original.promises.appendFile(target as string, data as string, options as null),
+  again: (made) => { again(appending, made); },
 };
-const appendPromiseAgain = (r: Request): void => {
-  original.promises.appendFile(r.target as string, r.data as string, r.options as null).then(r.resolve, r.reject);
-};
+
+function again(kind: Kind, made: Request): void {
+  const { target, data, options, receiver } = made;
+  if ('callback' in receiver) {
+    kind.withCallback(target, data, options, (error: unknown, value?: Buffer | string) => {
+      if (error) settleError(made, error);
+      else settle(made, value);
+    });
+  } else {
+    kind.withPromise(target, data, options).then(
+      (value) => { settle(made, value as Buffer | string | undefined); },
+      (error: unknown) => { settleError(made, error); },
+    );
+  }
+}
+
+function start(kind: Kind, made: Request, alone: 0 | 1): boolean {
+  return kind.isRead ? startRead(made, alone) : startWrite(made, kind.defaults, alone);
+}
+
+// Native code calls back on an object of one shape, whatever the call.
+function request(kind: Kind, target: unknown, data: unknown, options: unknown, receiver: Receiver): Request {
+  const path = typeof target === 'string' ? target : undefined;
+  const { isRead } = kind;
+  return { encoding: null, path, isRead, again: kind.again, target, data, options, receiver };
+}
+
+/** `options` may be left out in front of `callback`, as in node:fs. */
+function callBack(kind: Kind, target: unknown, data: unknown, options: unknown, callback: unknown): void {
+  // eslint-disable-next-line @typescript-eslint/prefer-nullish-coalescing -- node:fs takes any falsy value for none
+  const done = callback || options;
+  if (typeof done === 'function') {
+    const receiver = { callback: done as Callback, resource: new AsyncResource('SMALLFRY') };
+    const given = typeof options === 'function' ? undefined : options;
+    if (start(kind, request(kind, target, data, given, receiver), 1)) return;
+  }
+  kind.withCallback(target, data, options, callback);
+}
+
+function promise(kind: Kind, target: unknown, data: unknown, options: unknown): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const made = request(kind, target, data, options, { resolve, reject });
+    if (!start(kind, made, 0)) again(kind, made);
+  });
+}
 
 /** `fs.readFile`. */
 export const readFile = function readFile(path: unknown, options: unknown, callback?: unknown): void {
-  const done = callback || options;
-  const given = typeof options === 'function' ? undefined : options;
-  if (
-    typeof done !== 'function' ||
-    !startRead(withCallback(request(true, path, undefined, given, readAgain), done as Callback), 1)
-  ) {
-    original.readFile(path as string, options as null, callback as Callback);
-  }
+  callBack(reading, path, undefined, options, callback);
 } as typeof fs.readFile;
 
 /** `fs.writeFile`. Bytes are copied before it returns; an accepted write is completed even if the process exits. */
 export const writeFile = function writeFile(path: unknown, data: unknown, options: unknown, callback?: unknown): void {
-  const done = callback || options;
-  const given = typeof options === 'function' ? undefined : options;
-  if (
-    typeof done !== 'function' ||
-    !startWrite(withCallback(request(false, path, data, given, writeAgain), done as Callback), PLAIN_WRITE, 1)
-  ) {
-    original.writeFile(path as string, data as string, options as null, callback as Callback);
-  }
+  callBack(writing, path, data, options, callback);
 } as typeof fs.writeFile;
 
 /** `fs.appendFile`, as {@link writeFile}. */
 export const appendFile = function appendFile(path: unknown, data: unknown, options: unknown, callback?: unknown): void {
-  const done = callback || options;
-  const given = typeof options === 'function' ? undefined : options;
-  if (
-    typeof done !== 'function' ||
-    !startWrite(withCallback(request(false, path, data, given, appendAgain), done as Callback), PLAIN_APPEND, 1)
-  ) {
-    original.appendFile(path as string, data as string, options as null, callback as Callback);
-  }
+  callBack(appending, path, data, options, callback);
 } as typeof fs.appendFile;
 
-/** Makes the promise of a request that native code may have taken. */
-function promise(made: Request, start: (made: Request) => boolean): Promise<Buffer | string | undefined | void> {
-  return new Promise<Buffer | string | undefined | void>((resolve, reject) => {
-    made.resolve = resolve;
-    made.reject = reject;
-    if (!start(made)) made.again(made);
-  });
-}
-
-/** `fs.promises.readFile`. */
-const readFilePromise = function readFile(path: unknown, options?: unknown): Promise<unknown> {
-  return promise(request(true, path, undefined, options, readPromiseAgain), startReadPromise);
-} as typeof fs.promises.readFile;
-
-/** `fs.promises.writeFile`. As with the callback form, an accepted write is completed even if the process exits. */
-const writeFilePromise = function writeFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
-  return promise(request(false, path, data, options, writePromiseAgain), startWritePromise);
-} as typeof fs.promises.writeFile;
-
-/** `fs.promises.appendFile`, as {@link writeFilePromise}. */
-const appendFilePromise = function appendFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
-  return promise(request(false, path, data, options, appendPromiseAgain), startAppendPromise);
-} as typeof fs.promises.appendFile;
-
-const startReadPromise = (made: Request): boolean => startRead(made, 0);
-const startWritePromise = (made: Request): boolean => startWrite(made, PLAIN_WRITE, 0);
-const startAppendPromise = (made: Request): boolean => startWrite(made, PLAIN_APPEND, 0);
-
-export const promises = { readFile: readFilePromise, writeFile: writeFilePromise, appendFile: appendFilePromise };
+/** The promise forms. As with callbacks, an accepted write is completed even if the process exits. */
+export const promises = {
+  /** `fs.promises.readFile`. */
+  readFile: function readFile(path: unknown, options?: unknown): Promise<unknown> {
+    return promise(reading, path, undefined, options);
+  } as typeof fs.promises.readFile,
+  /** `fs.promises.writeFile`. */
+  writeFile: function writeFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
+    return promise(writing, path, data, options);
+  } as typeof fs.promises.writeFile,
+  /** `fs.promises.appendFile`. */
+  appendFile: function appendFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
+    return promise(appending, path, data, options);
+  } as typeof fs.promises.appendFile,
+};

@@ -5,10 +5,7 @@ import fs = require('node:fs');
 import promises = require('./fs-promises.js');
 import { replaced } from './replaced.js';
 
-const own: typeof fs = Object.create(
-  Object.getPrototypeOf(fs),
-  Object.getOwnPropertyDescriptors(fs),
-);
+const own = Object.defineProperties({}, Object.getOwnPropertyDescriptors(fs)) as typeof fs;
 const descriptors: PropertyDescriptorMap = {};
 for (const [name, value] of Object.entries({ ...replaced, promises })) {
   descriptors[name] = { value, writable: true, enumerable: true, configurable: true };

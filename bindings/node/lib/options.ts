@@ -82,10 +82,10 @@ export function planWrite(options: unknown, defaults: Readonly<WritePlan>): Read
   }
   if (flush !== undefined && flush !== null && typeof flush !== 'boolean') return undefined;
   return {
-    encoding: encoding as BufferEncoding | undefined | null,
+    encoding: encoding,
     flags,
     mode: (mode as number | undefined | null) ?? DEFAULT_MODE,
-    flush: (flush as boolean | undefined | null) ?? false,
+    flush: (flush) ?? false,
   };
 }
 

@@ -1,10 +1,10 @@
 // Calls on their way through native code.
 
-import { AsyncResource } from 'node:async_hooks';
+import { type AsyncResource } from 'node:async_hooks';
 
 import { DELEGATE, failedToOpen, makeError } from './errors.js';
 
-type Callback = (error: unknown, value?: Buffer | string) => void;
+export type Callback = (error: unknown, value?: Buffer | string) => void;
 
 /** One call that native code works on. */
 export interface Request {
@@ -20,13 +20,14 @@ export interface Request {
   target: unknown;
   data: unknown;
   options: unknown;
-  /** One of these takes the result. */
-  resolve: ((value?: Buffer | string | void) => void) | undefined;
-  reject: ((error: unknown) => void) | undefined;
-  callback: Callback | undefined;
-  /** The asynchronous context of a callback. */
-  resource: AsyncResource | undefined;
+  /** Who takes the result. */
+  receiver: Receiver;
 }
+
+/** The two functions of a promise, or a callback with its asynchronous context. */
+export type Receiver =
+  | { resolve: (value?: Buffer | string) => void; reject: (error: unknown) => void }
+  | { callback: Callback; resource: AsyncResource };
 
 const requests: (Request | undefined)[] = [];
 const free: number[] = [];
@@ -78,17 +79,15 @@ function fail(request: Request, code: number): void {
   }
 }
 
-function settle(request: Request, value: Buffer | string | undefined): void {
-  if (request.resolve !== undefined) {
-    request.resolve(value);
-  } else if (request.isRead) {
-    request.resource?.runInAsyncScope(request.callback as Callback, undefined, null, value);
-  } else {
-    request.resource?.runInAsyncScope(request.callback as Callback, undefined, null);
-  }
+/** Gives the request its result. */
+export function settle({ receiver, isRead }: Request, value: Buffer | string | undefined): void {
+  if ('resolve' in receiver) receiver.resolve(value);
+  else if (isRead) receiver.resource.runInAsyncScope(receiver.callback, undefined, null, value);
+  else receiver.resource.runInAsyncScope(receiver.callback, undefined, null);
 }
 
-function settleError(request: Request, error: unknown): void {
-  if (request.reject !== undefined) request.reject(error);
-  else request.resource?.runInAsyncScope(request.callback as Callback, undefined, error);
+/** Gives the request its error. */
+export function settleError({ receiver }: Request, error: unknown): void {
+  if ('reject' in receiver) receiver.reject(error);
+  else receiver.resource.runInAsyncScope(receiver.callback, undefined, error);
 }

@@ -22,7 +22,7 @@ export const writeFileSync: typeof fs.writeFileSync = function writeFileSync(pat
 /** `fs.appendFileSync`, as {@link writeFileSync}. */
 export const appendFileSync: typeof fs.appendFileSync = function appendFileSync(path, data, options) {
   if (!write(path, data, options, PLAIN_APPEND, appendFileSync)) {
-    original.appendFileSync(path, data as string, options as fs.WriteFileOptions);
+    original.appendFileSync(path, data, options);
   }
 };
 

@@ -2,7 +2,7 @@
 //!
 //! A file's bytes are read straight into a slot of a large mapping, and the Buffer or external string made of them owns
 //! that slot: no copy into the engine's heap, and a page fault per 2 MiB instead of one per 4 KiB where the system gives
-//! huge pages. Slots never overlap, and each Buffer has an ArrayBuffer of its own length. A mapping goes back to the
+//! huge pages. Slots never overlap, and each Buffer has an `ArrayBuffer` of its own length. A mapping goes back to the
 //! system when its last slot is gone. When less than an eighth of it lives on, the pages of the dead ones go back:
 //! earlier would split huge pages for slots whose neighbours are about to go as well.
 
@@ -70,13 +70,22 @@ impl Mapping {
             // SAFETY: advice on memory that is ours; it cannot fail in a way that matters.
             unsafe { libc::madvise(aligned as *mut _, size, libc::MADV_HUGEPAGE) };
         }
-        Some(Self { base: NonNull::new(aligned as *mut u8)?, size })
+        Some(Self {
+            base: NonNull::new(aligned as *mut u8)?,
+            size,
+        })
     }
 
     /// Gives `size` bytes of whole pages at `offset` back to the system; they read as zeros afterwards.
     fn release(&self, offset: usize, size: usize) {
         // SAFETY: the range is inside this mapping, page-aligned, and belongs to a slot that is going.
-        unsafe { libc::madvise(self.base.as_ptr().add(offset).cast(), size, libc::MADV_DONTNEED) };
+        unsafe {
+            libc::madvise(
+                self.base.as_ptr().add(offset).cast(),
+                size,
+                libc::MADV_DONTNEED,
+            )
+        };
     }
 }
 
@@ -101,7 +110,9 @@ struct Chunk {
 
 impl Chunk {
     fn new(size: usize) -> Option<Self> {
-        let spare = (size == CHUNK).then(|| SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop()).flatten();
+        let spare = (size == CHUNK)
+            .then(|| SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop())
+            .flatten();
         let mapping = match spare {
             Some(mapping) => mapping,
             None => Mapping::new(size)?,
@@ -124,7 +135,8 @@ impl Chunk {
 
     /// Gives all dead pages back to the system.
     fn sweep(&self, mapping: &Mapping) {
-        let is_dead = |page: usize| self.dead[page / 64].load(Ordering::Relaxed) >> (page % 64) & 1 == 1;
+        let is_dead =
+            |page: usize| self.dead[page / 64].load(Ordering::Relaxed) >> (page % 64) & 1 == 1;
         let mut page = 0;
         while page < CHUNK / PAGE {
             let start = page;
@@ -179,7 +191,13 @@ impl Arena {
         if size > SHARED_LIMIT {
             let chunk = Arc::new(Chunk::new(size)?);
             chunk.live.store(size, Ordering::Relaxed);
-            return Some(Slot { chunk, offset: 0, size, room, len: 0 });
+            return Some(Slot {
+                chunk,
+                offset: 0,
+                size,
+                room,
+                len: 0,
+            });
         }
         let fits = |&(_, used): &(Arc<Chunk>, usize)| used.next_multiple_of(align) + size <= CHUNK;
         let (chunk, used) = match self.current.take() {
@@ -194,7 +212,13 @@ impl Arena {
         let offset = used.next_multiple_of(align);
         chunk.live.fetch_add(size, Ordering::Relaxed);
         self.current = Some((Arc::clone(&chunk), offset + size));
-        Some(Slot { chunk, offset, size, room, len: 0 })
+        Some(Slot {
+            chunk,
+            offset,
+            size,
+            room,
+            len: 0,
+        })
     }
 
     /// Forgets the current chunk, so that an idle thread keeps no memory alive.
@@ -244,7 +268,13 @@ impl Drop for Slot {
     fn drop(&mut self) {
         let live = self.chunk.live.fetch_sub(self.size, Ordering::AcqRel) - self.size;
         let chunk = &self.chunk;
-        let Some(mapping) = chunk.mapping.as_ref().filter(|mapping| mapping.size == CHUNK) else { return };
+        let Some(mapping) = chunk
+            .mapping
+            .as_ref()
+            .filter(|mapping| mapping.size == CHUNK)
+        else {
+            return;
+        };
         if self.size < PAGE || live == 0 {
             return;
         }

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use napi_sys as sys;
-use smallfry_transcode::{Decoded, decode};
+use smallfry_transcode::{DecodeScratch, Decoded, decode, decode_with};
 
 use crate::arena::Slot;
 use crate::v8::optional_napi;
@@ -63,43 +63,33 @@ impl Maker {
         // SAFETY: the symbol has had this signature since it was added.
         let external_latin1 = optional_napi(c"node_api_create_external_string_latin1")
             .map(|symbol| unsafe { std::mem::transmute::<*mut c_void, ExternalLatin1>(symbol) });
-        let maker = Self { external_latin1, external_buffers: true };
         // Electron and other embedders with V8's sandbox refuse memory from outside: ask once.
         let external_buffers = crate::arena::Arena::default()
             .slot(COPY_BELOW)
-            .is_some_and(|slot| maker.external_buffer(env, slot).is_ok());
-        Self { external_buffers, ..maker }
+            .is_some_and(|slot| external_buffer(env, slot).is_ok());
+        Self {
+            external_latin1,
+            external_buffers,
+        }
     }
 
     /// The value of `contents`, or `None` if the engine refuses (a string over its limit; no memory).
     pub(crate) fn make(self, env: sys::napi_env, contents: Contents) -> Option<sys::napi_value> {
         match contents {
             Contents::Bytes(slot) if self.external_buffers && slot.bytes().len() >= COPY_BELOW => {
-                self.external_buffer(env, slot).or_else(|slot| buffer(env, slot.bytes()).ok_or(())).ok()
+                external_buffer(env, slot)
+                    .or_else(|slot| buffer(env, slot.bytes()).ok_or(()))
+                    .ok()
             }
             Contents::Bytes(slot) => buffer(env, slot.bytes()),
-            Contents::Ascii(slot) if slot.bytes().len() >= COPY_BELOW => self.external_ascii(env, slot),
+            Contents::Ascii(slot) if slot.bytes().len() >= COPY_BELOW => {
+                self.external_ascii(env, slot)
+            }
             Contents::Ascii(slot) => latin1(env, slot.bytes()),
             Contents::Latin1(bytes) => latin1(env, &bytes),
             Contents::Utf16(units) => utf16(env, &units),
             Contents::Undecoded(slot) => utf8(env, slot.bytes()),
         }
-    }
-
-    /// A Buffer over the slot's own memory; the slot comes back if the runtime refuses.
-    fn external_buffer(self, env: sys::napi_env, slot: Slot) -> Result<sys::napi_value, Slot> {
-        let mut value = ptr::null_mut();
-        let (data, length) = (slot.as_mut_ptr(), slot.bytes().len());
-        let owner = Box::into_raw(Box::new(slot));
-        // SAFETY: the memory lives until the finaliser drops its owner, and nobody else reaches it.
-        let status = unsafe {
-            sys::napi_create_external_buffer(env, length, data.cast(), Some(drop_slot), owner.cast(), &mut value)
-        };
-        if status == sys::Status::napi_ok {
-            return Ok(value);
-        }
-        // SAFETY: refused, so the finaliser will never run and the box is still ours.
-        Err(*unsafe { Box::from_raw(owner) })
     }
 
     fn external_ascii(self, env: sys::napi_env, slot: Slot) -> Option<sys::napi_value> {
@@ -111,8 +101,17 @@ impl Maker {
         let (data, length) = (slot.as_mut_ptr(), slot.bytes().len());
         let owner = Box::into_raw(Box::new(slot));
         // SAFETY: as for buffers; ASCII is Latin-1; a runtime that copies calls the finaliser itself and says so.
-        let status =
-            unsafe { create(env, data.cast(), length, Some(drop_slot), owner.cast(), &mut value, &mut copied) };
+        let status = unsafe {
+            create(
+                env,
+                data.cast(),
+                length,
+                Some(drop_slot),
+                owner.cast(),
+                &raw mut value,
+                &raw mut copied,
+            )
+        };
         if status == sys::Status::napi_ok {
             return Some(value);
         }
@@ -120,6 +119,29 @@ impl Maker {
         let slot = unsafe { Box::from_raw(owner) };
         latin1(env, slot.bytes())
     }
+}
+
+/// A Buffer over the slot's own memory; the slot comes back if the runtime refuses.
+fn external_buffer(env: sys::napi_env, slot: Slot) -> Result<sys::napi_value, Slot> {
+    let mut value = ptr::null_mut();
+    let (data, length) = (slot.as_mut_ptr(), slot.bytes().len());
+    let owner = Box::into_raw(Box::new(slot));
+    // SAFETY: the memory lives until the finaliser drops its owner, and nobody else reaches it.
+    let status = unsafe {
+        sys::napi_create_external_buffer(
+            env,
+            length,
+            data.cast(),
+            Some(drop_slot),
+            owner.cast(),
+            &raw mut value,
+        )
+    };
+    if status == sys::Status::napi_ok {
+        return Ok(value);
+    }
+    // SAFETY: refused, so the finaliser will never run and the box is still ours.
+    Err(*unsafe { Box::from_raw(owner) })
 }
 
 /// Finaliser of external buffers and strings.
@@ -137,30 +159,45 @@ pub(crate) fn buffer(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value
     let mut value = ptr::null_mut();
     // SAFETY: Node-API copies `bytes`.
     let status = unsafe {
-        sys::napi_create_buffer_copy(env, bytes.len(), bytes.as_ptr().cast(), ptr::null_mut(), &mut value)
+        sys::napi_create_buffer_copy(
+            env,
+            bytes.len(),
+            bytes.as_ptr().cast(),
+            ptr::null_mut(),
+            &raw mut value,
+        )
     };
     answered(status, value)
 }
 
 /// A Buffer of `length` bytes and a way to fill it; the memory is not cleared.
-pub(crate) fn buffer_to_fill<'a>(env: sys::napi_env, length: usize) -> Option<(sys::napi_value, &'a mut [u8])> {
+pub(crate) fn buffer_to_fill<'a>(
+    env: sys::napi_env,
+    length: usize,
+) -> Option<(sys::napi_value, &'a mut [u8])> {
     let mut value = ptr::null_mut();
     let mut data = ptr::null_mut();
     // SAFETY: plain output arguments.
-    let status = unsafe { sys::napi_create_buffer(env, length, &mut data, &mut value) };
+    let status = unsafe { sys::napi_create_buffer(env, length, &raw mut data, &raw mut value) };
     if status != sys::Status::napi_ok || data.is_null() {
         return None;
     }
     // SAFETY: the engine gave `length` bytes, alive while the handle is, reachable by nobody else yet.
-    Some((value, unsafe { std::slice::from_raw_parts_mut(data.cast(), length) }))
+    Some((value, unsafe {
+        std::slice::from_raw_parts_mut(data.cast(), length)
+    }))
 }
 
 /// The string that UTF-8 `bytes` spell, invalid sequences as the engine reads them.
-pub(crate) fn string(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
-    match decode(bytes) {
+pub(crate) fn string(
+    env: sys::napi_env,
+    bytes: &[u8],
+    scratch: &mut DecodeScratch,
+) -> Option<sys::napi_value> {
+    match decode_with(bytes, scratch) {
         Decoded::Ascii => latin1(env, bytes),
-        Decoded::Latin1(bytes) => latin1(env, &bytes),
-        Decoded::Utf16(units) => utf16(env, &units),
+        Decoded::Latin1(bytes) => latin1(env, bytes),
+        Decoded::Utf16(units) => utf16(env, units),
         Decoded::Invalid => utf8(env, bytes),
     }
 }
@@ -168,20 +205,41 @@ pub(crate) fn string(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value
 fn latin1(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
     let mut value = ptr::null_mut();
     // SAFETY: Node-API copies `bytes`.
-    let status = unsafe { sys::napi_create_string_latin1(env, bytes.as_ptr().cast(), bytes.len() as isize, &mut value) };
+    let status = unsafe {
+        sys::napi_create_string_latin1(
+            env,
+            bytes.as_ptr().cast(),
+            bytes.len().cast_signed(),
+            &raw mut value,
+        )
+    };
     answered(status, value)
 }
 
 fn utf16(env: sys::napi_env, units: &[u16]) -> Option<sys::napi_value> {
     let mut value = ptr::null_mut();
     // SAFETY: Node-API copies `units`.
-    let status = unsafe { sys::napi_create_string_utf16(env, units.as_ptr(), units.len() as isize, &mut value) };
+    let status = unsafe {
+        sys::napi_create_string_utf16(
+            env,
+            units.as_ptr(),
+            units.len().cast_signed(),
+            &raw mut value,
+        )
+    };
     answered(status, value)
 }
 
 fn utf8(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
     let mut value = ptr::null_mut();
     // SAFETY: Node-API copies `bytes`.
-    let status = unsafe { sys::napi_create_string_utf8(env, bytes.as_ptr().cast(), bytes.len() as isize, &mut value) };
+    let status = unsafe {
+        sys::napi_create_string_utf8(
+            env,
+            bytes.as_ptr().cast(),
+            bytes.len().cast_signed(),
+            &raw mut value,
+        )
+    };
     answered(status, value)
 }

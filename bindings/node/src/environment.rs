@@ -7,6 +7,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use napi_sys as sys;
+use smallfry_transcode::DecodeScratch;
 
 use crate::contents::Maker;
 use crate::jobs::{Client, Finished};
@@ -28,11 +29,23 @@ pub(crate) struct Environment {
     pub(crate) pending: Cell<u32>,
     /// Finished jobs that wait for a callback scope of their own.
     pub(crate) arrived: RefCell<VecDeque<Finished>>,
-    read_buffer: RefCell<Vec<u8>>,
+    reading: RefCell<ReadBuffers>,
+}
+
+/// Memory for the contents of a file on their way to a value.
+#[derive(Default)]
+pub(crate) struct ReadBuffers {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) decoded: DecodeScratch,
 }
 
 impl Environment {
-    pub(crate) fn new(strings: Strings, maker: Maker, client: Arc<Client>, waker: sys::napi_threadsafe_function) -> Self {
+    pub(crate) fn new(
+        strings: Strings,
+        maker: Maker,
+        client: Arc<Client>,
+        waker: sys::napi_threadsafe_function,
+    ) -> Self {
         Self {
             strings,
             maker,
@@ -41,7 +54,7 @@ impl Environment {
             complete: Cell::new(ptr::null_mut()),
             pending: Cell::new(0),
             arrived: RefCell::default(),
-            read_buffer: RefCell::default(),
+            reading: RefCell::default(),
         }
     }
 
@@ -53,13 +66,13 @@ impl Environment {
         unsafe { &*pointer.cast::<Self>() }
     }
 
-    /// Lends an empty buffer that keeps its memory between calls.
-    pub(crate) fn with_read_buffer<R>(&self, use_it: impl FnOnce(&mut Vec<u8>) -> R) -> R {
-        let mut buffer = self.read_buffer.take();
-        let result = use_it(&mut buffer);
-        if buffer.capacity() <= KEPT_READ_BUFFER {
-            buffer.clear();
-            self.read_buffer.replace(buffer);
+    /// Lends empty buffers that keep their memory between calls.
+    pub(crate) fn with_read_buffers<R>(&self, use_them: impl FnOnce(&mut ReadBuffers) -> R) -> R {
+        let mut buffers = self.reading.take();
+        let result = use_them(&mut buffers);
+        if buffers.bytes.capacity() <= KEPT_READ_BUFFER {
+            buffers.bytes.clear();
+            self.reading.replace(buffers);
         }
         result
     }

@@ -24,7 +24,10 @@ use value::{Function, arguments, define, guarded, int32, number};
 
 /// Called by the runtime once per environment. Leaves one function, `start`.
 #[unsafe(no_mangle)]
-extern "C" fn napi_register_module_v1(env: sys::napi_env, exports: sys::napi_value) -> sys::napi_value {
+extern "C" fn napi_register_module_v1(
+    env: sys::napi_env,
+    exports: sys::napi_value,
+) -> sys::napi_value {
     define(env, exports, ptr::null_mut(), &[Function(c"start", start)]);
     exports
 }
@@ -43,16 +46,18 @@ unsafe extern "C" fn start(env: sys::napi_env, info: sys::napi_callback_info) ->
         let ([exports, complete, known], _) = arguments(env, info);
         pin_library();
         let strings = Strings::new(v8::Engine::detect(env, int32(env, known) == 1));
-        let longest = if strings.in_place() { 0 } else { COPY_LIMIT as i32 };
+        let longest = if strings.in_place() { 0 } else { COPY_LIMIT };
         let maker = contents::Maker::detect(env);
-        let Some(environment) = jobs::attach(env, |client, waker| Environment::new(strings, maker, client, waker)) else {
+        let Some(environment) = jobs::attach(env, |client, waker| {
+            Environment::new(strings, maker, client, waker)
+        }) else {
             return number(env, -1);
         };
         // SAFETY: just made, and only this thread uses it.
         let reference = unsafe { &(*environment).complete };
         let mut made = ptr::null_mut();
         // SAFETY: `complete` is a live handle; the reference keeps it for the environment's life.
-        unsafe { sys::napi_create_reference(env, complete, 1, &mut made) };
+        unsafe { sys::napi_create_reference(env, complete, 1, &raw mut made) };
         reference.set(made);
         define(
             env,
@@ -75,7 +80,10 @@ fn pin_library() {
     // SAFETY: dladdr fills the structure for an address of this library, whose name is then a valid C string.
     unsafe {
         if libc::dladdr(pin_library as *const _, info.as_mut_ptr()) != 0 {
-            libc::dlopen(info.assume_init().dli_fname, libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
+            libc::dlopen(
+                info.assume_init().dli_fname,
+                libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE,
+            );
         }
     }
 }

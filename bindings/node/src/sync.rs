@@ -6,7 +6,7 @@ use napi_sys as sys;
 use smallfry::raw::{self, O_RDONLY};
 
 use crate::contents::{buffer, buffer_to_fill, string};
-use crate::environment::Environment;
+use crate::environment::{Environment, ReadBuffers};
 use crate::outcome::{Failure, Step, at};
 use crate::target::{Handle, PathRoom, Target};
 use crate::text::view_bytes;
@@ -19,7 +19,10 @@ const UNKNOWN_SIZE: usize = 64 << 10;
 
 /// `writeSync(target, data, flags, mode)`: string or bytes onto a path or a descriptor. Answers undefined, or the
 /// number of a [`Failure`].
-pub(crate) unsafe extern "C" fn write(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+pub(crate) unsafe extern "C" fn write(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
     guarded(env, || {
         let ([target, data, flags, mode], pointer) = arguments(env, info);
         // SAFETY: every function of this module was defined with its environment, which outlives JavaScript.
@@ -48,7 +51,9 @@ fn write_data(
 ) -> Result<(), Failure> {
     let file = handle.borrow();
     if is_string(env, data) {
-        environment.strings.encode(env, data, |bytes| raw::write_all(file, bytes))
+        environment
+            .strings
+            .encode(env, data, |bytes| raw::write_all(file, bytes))
     } else {
         raw::write_all(file, view_bytes(env, data))
     }
@@ -56,7 +61,10 @@ fn write_data(
 }
 
 /// `readSync(target, utf8)`: all of a file, as Buffer or string. Answers the value, or the number of a [`Failure`].
-pub(crate) unsafe extern "C" fn read(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+pub(crate) unsafe extern "C" fn read(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
     guarded(env, || {
         let ([target, utf8], pointer) = arguments(env, info);
         // SAFETY: as in `write`.
@@ -84,24 +92,35 @@ fn read_value(
 ) -> Result<sys::napi_value, Failure> {
     let status = raw::status(handle.borrow()).map_err(at(Step::Status))?;
     let size = if status.is_regular { status.size } else { 0 };
-    if size > LARGEST_READ {
+    // A pipe that fails half-way has lost what was read, so a caller's pipe is node:fs's from the start.
+    let lent_pipe = matches!(handle, Handle::Lent(_)) && !status.is_regular;
+    if size > LARGEST_READ || lent_pipe {
         return Err(Failure::Delegate);
     }
     if size > 0 && !utf8 {
         return read_buffer(env, handle, size as usize);
     }
-    environment.with_read_buffer(|bytes| {
+    environment.with_read_buffers(|ReadBuffers { bytes, decoded }| {
         if size > 0 {
             read_known(handle, size as usize, bytes)?;
         } else {
             read_to_end(handle, bytes)?;
         }
-        if utf8 { string(env, bytes) } else { buffer(env, bytes) }.ok_or(Failure::Delegate)
+        if utf8 {
+            string(env, bytes, decoded)
+        } else {
+            buffer(env, bytes)
+        }
+        .ok_or(Failure::Delegate)
     })
 }
 
 /// Reads a file of known size straight into the Buffer that is returned.
-fn read_buffer(env: sys::napi_env, handle: &Handle, size: usize) -> Result<sys::napi_value, Failure> {
+fn read_buffer(
+    env: sys::napi_env,
+    handle: &Handle,
+    size: usize,
+) -> Result<sys::napi_value, Failure> {
     let (value, room) = buffer_to_fill(env, size).ok_or(Failure::Delegate)?;
     let mut filled = 0;
     while filled < size {
@@ -138,7 +157,9 @@ fn read_to_end(handle: &Handle, bytes: &mut Vec<u8>) -> Result<(), Failure> {
 fn read_spare(handle: &Handle, bytes: &mut Vec<u8>, most: usize) -> Result<usize, Failure> {
     let spare = bytes.spare_capacity_mut();
     let most = most.min(spare.len());
-    let count = raw::read(handle.borrow(), &mut spare[..most]).map_err(at(Step::Read))?.len();
+    let count = raw::read(handle.borrow(), &mut spare[..most])
+        .map_err(at(Step::Read))?
+        .len();
     // SAFETY: the read has initialised `count` bytes behind the old length, within the capacity.
     unsafe { bytes.set_len(bytes.len() + count) };
     Ok(count)
@@ -148,5 +169,7 @@ fn read_spare(handle: &Handle, bytes: &mut Vec<u8>, most: usize) -> Result<usize
 pub(crate) fn read_some(handle: &Handle, room: &mut [u8]) -> Result<usize, Failure> {
     // SAFETY: `raw::read` only writes bytes into the room, so it stays initialised.
     let room = unsafe { &mut *(std::ptr::from_mut(room) as *mut [MaybeUninit<u8>]) };
-    raw::read(handle.borrow(), room).map(|filled| filled.len()).map_err(at(Step::Read))
+    raw::read(handle.borrow(), room)
+        .map(|filled| filled.len())
+        .map_err(at(Step::Read))
 }

@@ -56,9 +56,13 @@ impl<'a> Target<'a> {
             sys::ValueType::napi_string => {
                 // SAFETY: bytes have no invalid values; `copy_to` only writes, and its count says how many it wrote.
                 let room = unsafe { &mut *room.0.as_mut_ptr() };
-                let length = strings.copy_to(env, value, &mut room[..PATH_ROOM - 1]).ok_or(Failure::Delegate)?;
+                let length = strings
+                    .copy_to(env, value, &mut room[..PATH_ROOM - 1])
+                    .ok_or(Failure::Delegate)?;
                 room[length] = 0;
-                CStr::from_bytes_with_nul(&room[..=length]).map(Self::Path).map_err(|_| Failure::Delegate)
+                CStr::from_bytes_with_nul(&room[..=length])
+                    .map(Self::Path)
+                    .map_err(|_| Failure::Delegate)
             }
             _ => {
                 let bytes = view_bytes(env, value);
@@ -69,7 +73,9 @@ impl<'a> Target<'a> {
                 let room = unsafe { &mut *room.0.as_mut_ptr() };
                 room[..bytes.len()].copy_from_slice(bytes);
                 room[bytes.len()] = 0;
-                CStr::from_bytes_with_nul(&room[..=bytes.len()]).map(Self::Path).map_err(|_| Failure::Delegate)
+                CStr::from_bytes_with_nul(&room[..=bytes.len()])
+                    .map(Self::Path)
+                    .map_err(|_| Failure::Delegate)
             }
         }
     }
@@ -77,7 +83,9 @@ impl<'a> Target<'a> {
     #[inline]
     pub(crate) fn open(&self, flags: i32, mode: u32) -> Result<Handle, Failure> {
         match self {
-            Self::Path(path) => raw::open(path, flags, mode).map(Handle::Owned).map_err(at(Step::Open)),
+            Self::Path(path) => raw::open(path, flags, mode)
+                .map(Handle::Owned)
+                .map_err(at(Step::Open)),
             Self::Descriptor(number) => Ok(Handle::Lent(*number)),
         }
     }

@@ -11,7 +11,7 @@ use crate::value::string_length;
 
 /// Strings longer than this are handed over in pieces by JavaScript where Node-API would copy them whole, so that
 /// memory stays flat. In UTF-16 units.
-pub(crate) const COPY_LIMIT: usize = 1 << 20;
+pub(crate) const COPY_LIMIT: i32 = 1 << 20;
 
 /// Reads strings for one environment; keeps its buffers between calls, which saves page faults.
 pub(crate) struct Strings {
@@ -28,7 +28,10 @@ struct Buffers {
 
 impl Strings {
     pub(crate) fn new(engine: Engine) -> Self {
-        Self { engine, buffers: RefCell::default() }
+        Self {
+            engine,
+            buffers: RefCell::default(),
+        }
     }
 
     /// Whether strings are read where the engine keeps them, so that no length needs pieces.
@@ -48,8 +51,12 @@ impl Strings {
         let buffers = &mut *self.buffers.borrow_mut();
         match self.engine {
             Engine::View(view) => view.with(string, |characters| match characters {
-                Characters::OneByte(bytes) => encode(Text::Latin1(bytes), &mut buffers.encoded, sink),
-                Characters::TwoByte(units) => encode(Text::Utf16(units), &mut buffers.encoded, sink),
+                Characters::OneByte(bytes) => {
+                    encode(Text::Latin1(bytes), &mut buffers.encoded, sink)
+                }
+                Characters::TwoByte(units) => {
+                    encode(Text::Utf16(units), &mut buffers.encoded, sink)
+                }
             }),
             _ => self.encode_copy(env, string, buffers, sink),
         }
@@ -71,7 +78,7 @@ impl Strings {
             copy_utf16(env, string, length, &mut buffers.wide);
             encode(Text::Utf16(&buffers.wide), &mut buffers.encoded, sink)
         };
-        if length > COPY_LIMIT {
+        if length > COPY_LIMIT as usize {
             buffers.narrow = Vec::new();
             buffers.wide = Vec::new();
         }
@@ -90,7 +97,12 @@ impl Strings {
 
     /// Copies the UTF-8 form of `string` into `room` and answers its length, or `None` if it does not fit.
     #[inline]
-    pub(crate) fn copy_to(&self, env: sys::napi_env, string: sys::napi_value, room: &mut [u8]) -> Option<usize> {
+    pub(crate) fn copy_to(
+        &self,
+        env: sys::napi_env,
+        string: sys::napi_value,
+        room: &mut [u8],
+    ) -> Option<usize> {
         if let Engine::View(view) = self.engine {
             let copied = view.with(string, |characters| match characters {
                 Characters::OneByte(bytes) if bytes.len() <= room.len() && bytes.is_ascii() => {
@@ -106,7 +118,13 @@ impl Strings {
         let mut length = 0;
         // SAFETY: Node-API writes at most `room.len()` bytes, a terminating NUL among them.
         unsafe {
-            sys::napi_get_value_string_utf8(env, string, room.as_mut_ptr().cast(), room.len(), &mut length);
+            sys::napi_get_value_string_utf8(
+                env,
+                string,
+                room.as_mut_ptr().cast(),
+                room.len(),
+                &raw mut length,
+            );
         }
         // A string that was cut short may leave up to three bytes free, where its next character did not fit.
         (length + 4 < room.len()).then_some(length)
@@ -119,7 +137,13 @@ fn copy_latin1(env: sys::napi_env, string: sys::napi_value, length: usize, buffe
     let mut copied = 0;
     // SAFETY: the buffer has room for `length` bytes and the NUL that Node-API adds; the copied ones are then set.
     unsafe {
-        sys::napi_get_value_string_latin1(env, string, buffer.as_mut_ptr().cast(), length + 1, &mut copied);
+        sys::napi_get_value_string_latin1(
+            env,
+            string,
+            buffer.as_mut_ptr().cast(),
+            length + 1,
+            &raw mut copied,
+        );
         buffer.set_len(copied);
     }
 }
@@ -130,18 +154,24 @@ fn copy_utf16(env: sys::napi_env, string: sys::napi_value, length: usize, buffer
     let mut copied = 0;
     // SAFETY: as in `copy_latin1`, two bytes a unit.
     unsafe {
-        sys::napi_get_value_string_utf16(env, string, buffer.as_mut_ptr(), length + 1, &mut copied);
+        sys::napi_get_value_string_utf16(
+            env,
+            string,
+            buffer.as_mut_ptr(),
+            length + 1,
+            &raw mut copied,
+        );
         buffer.set_len(copied);
     }
 }
 
-/// The bytes of a Buffer, TypedArray or DataView; empty if it is detached.
+/// The bytes of a Buffer, typed array or data view; empty if it is detached.
 #[inline]
 pub(crate) fn view_bytes<'a>(env: sys::napi_env, view: sys::napi_value) -> &'a [u8] {
     let mut data = ptr::null_mut();
     let mut length = 0;
     // SAFETY: plain output arguments.
-    let status = unsafe { sys::napi_get_buffer_info(env, view, &mut data, &mut length) };
+    let status = unsafe { sys::napi_get_buffer_info(env, view, &raw mut data, &raw mut length) };
     if status != sys::Status::napi_ok || data.is_null() || length == 0 {
         return &[];
     }

@@ -25,7 +25,8 @@ pub(crate) enum Engine {
 
 type IsOneByte = unsafe extern "C" fn(this: *const c_void) -> bool;
 type GetCurrent = unsafe extern "C" fn() -> *mut c_void;
-type ViewNew = unsafe extern "C" fn(this: *mut RawView, isolate: *mut c_void, string: *const c_void);
+type ViewNew =
+    unsafe extern "C" fn(this: *mut RawView, isolate: *mut c_void, string: *const c_void);
 type ViewDrop = unsafe extern "C" fn(this: *mut RawView);
 
 #[derive(Clone, Copy)]
@@ -117,7 +118,11 @@ impl ViewCalls {
     /// Calls `read` with the characters of `string`, in place. `read` must not call into the engine: collection is
     /// forbidden while the view lives.
     #[inline]
-    pub(crate) fn with<R>(self, string: sys::napi_value, read: impl FnOnce(Characters<'_>) -> R) -> R {
+    pub(crate) fn with<R>(
+        self,
+        string: sys::napi_value,
+        read: impl FnOnce(Characters<'_>) -> R,
+    ) -> R {
         struct Guard(MaybeUninit<RawView>, ViewDrop);
         impl Drop for Guard {
             fn drop(&mut self) {
@@ -152,13 +157,21 @@ impl ViewCalls {
         let (Some(a), Some(b)) = (make_latin1(env, &narrow), make_utf16(env, &wide)) else {
             return false;
         };
-        self.with(a, |seen| matches!(seen, Characters::OneByte(bytes) if bytes == narrow))
-            && self.with(b, |seen| matches!(seen, Characters::TwoByte(units) if units == wide))
+        self.with(
+            a,
+            |seen| matches!(seen, Characters::OneByte(bytes) if bytes == narrow),
+        ) && self.with(
+            b,
+            |seen| matches!(seen, Characters::TwoByte(units) if units == wide),
+        )
     }
 }
 
 fn one_byte_answers(env: sys::napi_env, one_byte: IsOneByte) -> bool {
-    let (Some(a), Some(b)) = (make_latin1(env, b"na\xefve"), make_utf16(env, &[0x41, 0x20ac])) else {
+    let (Some(a), Some(b)) = (
+        make_latin1(env, b"na\xefve"),
+        make_utf16(env, &[0x41, 0x20ac]),
+    ) else {
         return false;
     };
     // SAFETY: both are live handles to strings.
@@ -168,13 +181,27 @@ fn one_byte_answers(env: sys::napi_env, one_byte: IsOneByte) -> bool {
 fn make_latin1(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
     let mut value = std::ptr::null_mut();
     // SAFETY: pointer and length describe `bytes`, which V8 copies.
-    let status = unsafe { sys::napi_create_string_latin1(env, bytes.as_ptr().cast(), bytes.len() as isize, &mut value) };
+    let status = unsafe {
+        sys::napi_create_string_latin1(
+            env,
+            bytes.as_ptr().cast(),
+            bytes.len().cast_signed(),
+            &raw mut value,
+        )
+    };
     (status == sys::Status::napi_ok).then_some(value)
 }
 
 fn make_utf16(env: sys::napi_env, units: &[u16]) -> Option<sys::napi_value> {
     let mut value = std::ptr::null_mut();
     // SAFETY: pointer and length describe `units`, which V8 copies.
-    let status = unsafe { sys::napi_create_string_utf16(env, units.as_ptr(), units.len() as isize, &mut value) };
+    let status = unsafe {
+        sys::napi_create_string_utf16(
+            env,
+            units.as_ptr(),
+            units.len().cast_signed(),
+            &raw mut value,
+        )
+    };
     (status == sys::Status::napi_ok).then_some(value)
 }

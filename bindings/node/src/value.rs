@@ -16,7 +16,16 @@ pub(crate) fn arguments<const N: usize>(
     let mut count = N;
     let mut data = ptr::null_mut();
     // SAFETY: `values` has room for `count` values; Node-API fills missing ones with undefined.
-    unsafe { sys::napi_get_cb_info(env, info, &mut count, values.as_mut_ptr(), ptr::null_mut(), &mut data) };
+    unsafe {
+        sys::napi_get_cb_info(
+            env,
+            info,
+            &raw mut count,
+            values.as_mut_ptr(),
+            ptr::null_mut(),
+            &raw mut data,
+        )
+    };
     (values, data)
 }
 
@@ -24,7 +33,7 @@ pub(crate) fn arguments<const N: usize>(
 pub(crate) fn kind(env: sys::napi_env, value: sys::napi_value) -> sys::napi_valuetype {
     let mut kind = sys::ValueType::napi_undefined;
     // SAFETY: `value` is a live handle.
-    unsafe { sys::napi_typeof(env, value, &mut kind) };
+    unsafe { sys::napi_typeof(env, value, &raw mut kind) };
     kind
 }
 
@@ -38,21 +47,21 @@ pub(crate) fn is_string(env: sys::napi_env, value: sys::napi_value) -> bool {
 pub(crate) fn int32(env: sys::napi_env, value: sys::napi_value) -> i32 {
     let mut number = 0;
     // SAFETY: `value` is a live handle; a value that is no number leaves `number` alone.
-    unsafe { sys::napi_get_value_int32(env, value, &mut number) };
+    unsafe { sys::napi_get_value_int32(env, value, &raw mut number) };
     number
 }
 
 pub(crate) fn number(env: sys::napi_env, number: i32) -> sys::napi_value {
     let mut value = ptr::null_mut();
     // SAFETY: plain output argument.
-    unsafe { sys::napi_create_int32(env, number, &mut value) };
+    unsafe { sys::napi_create_int32(env, number, &raw mut value) };
     value
 }
 
 pub(crate) fn undefined(env: sys::napi_env) -> sys::napi_value {
     let mut value = ptr::null_mut();
     // SAFETY: plain output argument.
-    unsafe { sys::napi_get_undefined(env, &mut value) };
+    unsafe { sys::napi_get_undefined(env, &raw mut value) };
     value
 }
 
@@ -61,20 +70,35 @@ pub(crate) fn undefined(env: sys::napi_env) -> sys::napi_value {
 pub(crate) fn string_length(env: sys::napi_env, string: sys::napi_value) -> usize {
     let mut length = 0;
     // SAFETY: with no buffer Node-API only answers the length.
-    unsafe { sys::napi_get_value_string_utf16(env, string, ptr::null_mut(), 0, &mut length) };
+    unsafe { sys::napi_get_value_string_utf16(env, string, ptr::null_mut(), 0, &raw mut length) };
     length
 }
 
 /// Name and code of a native function.
-pub(crate) struct Function(pub(crate) &'static CStr, pub(crate) unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value);
+pub(crate) struct Function(
+    pub(crate) &'static CStr,
+    pub(crate) unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value,
+);
 
 /// Puts native functions on `object`.
-pub(crate) fn define(env: sys::napi_env, object: sys::napi_value, data: *mut c_void, functions: &[Function]) {
+pub(crate) fn define(
+    env: sys::napi_env,
+    object: sys::napi_value,
+    data: *mut c_void,
+    functions: &[Function],
+) {
     for Function(name, code) in functions {
         let mut function = ptr::null_mut();
         // SAFETY: the name is NUL-terminated and static, and `data` outlives the environment's functions.
         unsafe {
-            sys::napi_create_function(env, name.as_ptr(), name.count_bytes() as isize, Some(*code), data, &mut function);
+            sys::napi_create_function(
+                env,
+                name.as_ptr(),
+                name.count_bytes().cast_signed(),
+                Some(*code),
+                data,
+                &raw mut function,
+            );
             sys::napi_set_named_property(env, object, name.as_ptr(), function);
         }
     }
@@ -82,13 +106,14 @@ pub(crate) fn define(env: sys::napi_env, object: sys::napi_value, data: *mut c_v
 
 /// Runs the body of a native function; a panic becomes a JavaScript error, never an abort of the host.
 #[inline]
-pub(crate) fn guarded(env: sys::napi_env, body: impl FnOnce() -> sys::napi_value) -> sys::napi_value {
-    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)) {
-        Ok(value) => value,
-        Err(_) => {
-            // SAFETY: static NUL-terminated texts.
-            unsafe { sys::napi_throw_error(env, c"ERR_SMALLFRY_INTERNAL".as_ptr(), c"smallfry: internal error".as_ptr()) };
-            ptr::null_mut()
-        }
-    }
+pub(crate) fn guarded(
+    env: sys::napi_env,
+    body: impl FnOnce() -> sys::napi_value,
+) -> sys::napi_value {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or_else(|_| {
+        let (code, text) = (c"ERR_SMALLFRY_INTERNAL", c"smallfry: internal error");
+        // SAFETY: static NUL-terminated texts.
+        unsafe { sys::napi_throw_error(env, code.as_ptr(), text.as_ptr()) };
+        ptr::null_mut()
+    })
 }

@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use napi_sys as sys;
 
-use super::queue::finished_writes;
+use super::exit::finished_writes;
 use crate::contents::Contents;
 use crate::outcome::Failure;
 
@@ -41,7 +41,12 @@ unsafe impl Send for State {}
 impl Client {
     pub(crate) fn new(waker: sys::napi_threadsafe_function) -> Self {
         Self {
-            state: Mutex::new(State { waker, woken: false, finished: Vec::new(), writes: 0 }),
+            state: Mutex::new(State {
+                waker,
+                woken: false,
+                finished: Vec::new(),
+                writes: 0,
+            }),
             quiet: Condvar::new(),
         }
     }
@@ -100,7 +105,10 @@ impl Client {
         state.waker = std::ptr::null_mut();
         state.finished.clear();
         while state.writes > 0 {
-            state = self.quiet.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .quiet
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -108,6 +116,10 @@ impl Client {
 fn wake(waker: sys::napi_threadsafe_function) {
     // SAFETY: not null, so not yet released; an unlimited queue takes the call without blocking.
     unsafe {
-        sys::napi_call_threadsafe_function(waker, std::ptr::null_mut(), sys::ThreadsafeFunctionCallMode::nonblocking);
+        sys::napi_call_threadsafe_function(
+            waker,
+            std::ptr::null_mut(),
+            sys::ThreadsafeFunctionCallMode::nonblocking,
+        );
     }
 }

@@ -19,17 +19,25 @@ use crate::value::{arguments, guarded, int32, is_string, number, undefined};
 const BATCH: usize = 256;
 
 /// `read(target, id, alone, utf8)`: answers undefined, or the number of a [`Failure`] if the call was not taken.
-pub(crate) unsafe extern "C" fn submit_read(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+pub(crate) unsafe extern "C" fn submit_read(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
     guarded(env, || {
         let ([target, id, alone, utf8], pointer) = arguments(env, info);
         // SAFETY: the function was defined with its environment.
         let environment = unsafe { Environment::borrow(pointer) };
-        submit(env, environment, target, id, alone, |target| Task::read(target, int32(env, utf8) != 0))
+        submit(env, environment, target, id, alone, |target| {
+            Task::read(target, int32(env, utf8) != 0)
+        })
     })
 }
 
 /// `write(target, id, alone, data, flags, mode)`: as [`submit_read`]. The data are copied before it returns.
-pub(crate) unsafe extern "C" fn submit_write(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+pub(crate) unsafe extern "C" fn submit_write(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
     guarded(env, || {
         let ([target, id, alone, data, flags, mode], pointer) = arguments(env, info);
         // SAFETY: the function was defined with its environment.
@@ -40,7 +48,12 @@ pub(crate) unsafe extern "C" fn submit_write(env: sys::napi_env, info: sys::napi
             } else {
                 view_bytes(env, data).to_vec()
             };
-            Task::write(target, int32(env, flags), int32(env, mode).cast_unsigned(), bytes)
+            Task::write(
+                target,
+                int32(env, flags),
+                int32(env, mode).cast_unsigned(),
+                bytes,
+            )
         })
     })
 }
@@ -99,7 +112,7 @@ pub(crate) fn attach(
     let place = Box::into_raw(Box::<Environment>::new_uninit());
     // SAFETY: static text; the context outlives the function, which is released by the environment's own clean-up.
     let status = unsafe {
-        sys::napi_create_string_utf8(env, c"smallfry".as_ptr(), 8, &mut name);
+        sys::napi_create_string_utf8(env, c"smallfry".as_ptr(), 8, &raw mut name);
         sys::napi_create_threadsafe_function(
             env,
             ptr::null_mut(),
@@ -111,7 +124,7 @@ pub(crate) fn attach(
             None,
             place.cast(),
             Some(deliver),
-            &mut waker,
+            &raw mut waker,
         )
     };
     if status != sys::Status::napi_ok {
@@ -148,7 +161,10 @@ unsafe extern "C" fn deliver(
     }
     // SAFETY: the context given at creation.
     let environment = unsafe { Environment::borrow(context) };
-    environment.arrived.borrow_mut().extend(environment.client.take());
+    environment
+        .arrived
+        .borrow_mut()
+        .extend(environment.client.take());
     for done in 0..BATCH {
         let next = {
             let mut arrived = environment.arrived.borrow_mut();
@@ -177,7 +193,7 @@ fn hand_over(env: sys::napi_env, environment: &Environment, finished: Finished) 
     let mut scope = ptr::null_mut();
     // SAFETY: opened and closed in order on this thread; all handles below live inside it.
     unsafe {
-        sys::napi_open_handle_scope(env, &mut scope);
+        sys::napi_open_handle_scope(env, &raw mut scope);
         let (code, value) = match finished.result {
             Ok(None) => (0, undefined(env)),
             Ok(Some(contents)) => match environment.maker.make(env, contents) {
@@ -187,13 +203,24 @@ fn hand_over(env: sys::napi_env, environment: &Environment, finished: Finished) 
             Err(failure) => (failure.code(), undefined(env)),
         };
         let mut complete = ptr::null_mut();
-        sys::napi_get_reference_value(env, environment.complete.get(), &mut complete);
-        let arguments = [number(env, finished.id.cast_signed()), number(env, code), value];
+        sys::napi_get_reference_value(env, environment.complete.get(), &raw mut complete);
+        let arguments = [
+            number(env, finished.id.cast_signed()),
+            number(env, code),
+            value,
+        ];
         let mut result = ptr::null_mut();
-        let status = sys::napi_call_function(env, undefined(env), complete, 3, arguments.as_ptr(), &mut result);
+        let status = sys::napi_call_function(
+            env,
+            undefined(env),
+            complete,
+            3,
+            arguments.as_ptr(),
+            &raw mut result,
+        );
         if status == sys::Status::napi_pending_exception {
             let mut exception = ptr::null_mut();
-            sys::napi_get_and_clear_last_exception(env, &mut exception);
+            sys::napi_get_and_clear_last_exception(env, &raw mut exception);
             sys::napi_fatal_exception(env, exception);
         }
         sys::napi_close_handle_scope(env, scope);

@@ -7,6 +7,7 @@
 
 mod client;
 mod delivery;
+mod exit;
 mod queue;
 mod task;
 

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::client::{Client, Finished};
+use super::exit::accept_write;
 use super::task::{Progress, Task};
 use crate::arena::Arena;
 
@@ -48,9 +49,6 @@ struct State {
     burst: bool,
     /// When a job last made progress.
     progress: Option<Instant>,
-    /// Writes accepted in this process and not finished.
-    writes: usize,
-    exiting: bool,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -61,13 +59,10 @@ static STATE: Mutex<State> = Mutex::new(State {
     watching: false,
     burst: false,
     progress: None,
-    writes: 0,
-    exiting: false,
 });
 /// Length of the queue, for threads that look without the lock.
 static QUEUED: AtomicUsize = AtomicUsize::new(0);
 static WORK: Condvar = Condvar::new();
-static QUIET: Condvar = Condvar::new();
 
 fn lock() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -110,12 +105,11 @@ impl State {
 
 /// Hands in a job. It starts at once if a thread is free.
 pub(crate) fn push(job: Job) {
-    finish_writes_at_exit();
-    let mut state = lock();
     if job.task.is_write() {
-        state.writes += 1;
         job.client.accept_write();
+        accept_write();
     }
+    let mut state = lock();
     state.burst |= state.active > 0;
     state.put(job);
     if !state.spinning && state.wants_thread() && !state.call_thread() {
@@ -132,7 +126,11 @@ pub(crate) fn push(job: Job) {
 }
 
 fn spawn() -> bool {
-    std::thread::Builder::new().name("smallfry".into()).stack_size(256 << 10).spawn(work).is_ok()
+    std::thread::Builder::new()
+        .name("smallfry".into())
+        .stack_size(256 << 10)
+        .spawn(work)
+        .is_ok()
 }
 
 /// Body of a thread: waits to be wanted, works until nothing is left.
@@ -147,7 +145,9 @@ fn work() {
         let watch = state.active >= BUSY && !state.watching;
         state.watching |= watch;
         let patience = if watch { WATCH } else { LINGER };
-        let (again, timeout) = WORK.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner);
+        let (again, timeout) = WORK
+            .wait_timeout(state, patience)
+            .unwrap_or_else(PoisonError::into_inner);
         state = again;
         if watch {
             state.watching = false;
@@ -161,7 +161,10 @@ fn work() {
     }
 }
 
-fn work_off(mut state: MutexGuard<'static, State>, arena: &mut Arena) -> MutexGuard<'static, State> {
+fn work_off(
+    mut state: MutexGuard<'static, State>,
+    arena: &mut Arena,
+) -> MutexGuard<'static, State> {
     state.active += 1;
     state.progress = Some(Instant::now());
     if state.active >= BUSY && !state.watching && state.threads < THREADS.max(state.active + 1) {
@@ -218,7 +221,12 @@ fn run(jobs: Vec<Job>, arena: &mut Arena) {
             before.finish(&mut results);
             first = None;
         }
-        results.push(Finished { id: job.id, alone: job.alone, is_write: job.task.is_write(), result });
+        results.push(Finished {
+            id: job.id,
+            alone: job.alone,
+            is_write: job.task.is_write(),
+            result,
+        });
         let now = Instant::now();
         if now.duration_since(*first.get_or_insert(now)) > TOGETHER {
             job.client.finish(&mut results);
@@ -232,35 +240,18 @@ fn run(jobs: Vec<Job>, arena: &mut Arena) {
     }
 }
 
-/// Takes finished writes off the count that the end of the process waits for.
-pub(super) fn finished_writes(count: usize) {
-    let mut state = lock();
-    state.writes -= count;
-    if state.writes == 0 && state.exiting {
-        QUIET.notify_all();
-    }
-}
-
 /// Drops the reads of an environment that is going away; its writes stay.
 pub(crate) fn forget_reads(client: &Arc<Client>) {
     let mut state = lock();
-    state.jobs.retain(|job| job.task.is_write() || !Arc::ptr_eq(&job.client, client));
+    state
+        .jobs
+        .retain(|job| job.task.is_write() || !Arc::ptr_eq(&job.client, client));
     QUEUED.store(state.jobs.len(), Ordering::Relaxed);
 }
 
-/// `process.exit()` ends the main environment without its clean-up hooks, so accepted writes are awaited in `atexit`.
-fn finish_writes_at_exit() {
-    extern "C" fn wait() {
-        let mut state = lock();
-        state.exiting = true;
-        state.jobs.retain(|job| job.task.is_write());
-        while state.writes > 0 {
-            state = QUIET.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-    static REGISTERED: Once = Once::new();
-    REGISTERED.call_once(|| {
-        // SAFETY: `wait` is static, and this library is never unloaded.
-        unsafe { libc::atexit(wait) };
-    });
+/// Drops all reads: the process is ending.
+pub(super) fn drop_reads() {
+    let mut state = lock();
+    state.jobs.retain(|job| job.task.is_write());
+    QUEUED.store(state.jobs.len(), Ordering::Relaxed);
 }

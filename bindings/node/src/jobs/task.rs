@@ -50,11 +50,22 @@ pub(crate) struct Write {
 
 impl Task {
     pub(crate) fn read(target: OwnedTarget, utf8: bool) -> Self {
-        Self::Read(Read { target, utf8, opened: None })
+        Self::Read(Read {
+            target,
+            utf8,
+            opened: None,
+        })
     }
 
     pub(crate) fn write(target: OwnedTarget, flags: i32, mode: u32, bytes: Vec<u8>) -> Self {
-        Self::Write(Write { target, flags, mode, bytes, written: 0, handle: None })
+        Self::Write(Write {
+            target,
+            flags,
+            mode,
+            bytes,
+            written: 0,
+            handle: None,
+        })
     }
 
     pub(crate) fn is_write(&self) -> bool {
@@ -127,14 +138,22 @@ impl Opened {
             return Err(Failure::Delegate);
         }
         let known = size > 0;
-        let slot = arena.slot(if known { size as usize } else { UNKNOWN_SIZE }).ok_or(Failure::Delegate)?;
-        Ok(Self { handle, known, slot })
+        let slot = arena
+            .slot(if known { size as usize } else { UNKNOWN_SIZE })
+            .ok_or(Failure::Delegate)?;
+        Ok(Self {
+            handle,
+            known,
+            slot,
+        })
     }
 
     /// Moves the contents of a file of unknown size to a slot twice as large.
     fn grow(&mut self, arena: &mut Arena) -> Result<(), Failure> {
         let have = self.slot.bytes().len();
-        let mut larger = arena.slot(have * 2).ok_or(Failure::System(Step::Read, raw::Errno(libc::ENOMEM)))?;
+        let mut larger = arena
+            .slot(have * 2)
+            .ok_or(Failure::System(Step::Read, raw::Errno(libc::ENOMEM)))?;
         larger.free()[..have].copy_from_slice(self.slot.bytes());
         larger.filled(have);
         self.slot = larger;
@@ -146,7 +165,12 @@ impl Write {
     fn step(&mut self) -> Progress {
         match self.slice() {
             Ok(false) => Progress::More,
-            Ok(true) => Progress::Done(self.handle.take().map_or(Ok(()), Handle::close).map(|()| None)),
+            Ok(true) => Progress::Done(
+                self.handle
+                    .take()
+                    .map_or(Ok(()), Handle::close)
+                    .map(|()| None),
+            ),
             Err(failure) => {
                 self.handle = None;
                 Progress::Done(Err(failure))

@@ -1,0 +1,73 @@
+# Each target does its own set-up. What is missing on this machine is named and left out; with CI=true it is an error.
+
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
+SMALLFRY := $(TARGET_DIR)/release/smallfry
+NODE_DIR := bindings/node
+NODE := $(shell command -v node 2>/dev/null)
+NPM := $(shell command -v npm 2>/dev/null)
+NPM_CI := npm ci --no-audit --no-fund --loglevel=error
+SAY := @printf 'smallfry: %s\n'
+
+# What to do where Node and npm are missing: a line and a skip, or with CI=true an error.
+ifeq ($(and $(NODE),$(NPM)),)
+  ifeq ($(CI),true)
+    NEED_NODE = @printf 'smallfry: node and npm are needed: the Node package cannot be %s\n' "$(1)" >&2; exit 1
+  else
+    NEED_NODE = @printf 'smallfry: node or npm is missing: the Node package is not %s\n' "$(1)"
+  endif
+endif
+
+.PHONY: build bench bench-all test test-all lint node-package node-tests node-lint clean
+
+build: node-package
+	cargo build --release -q -p smallfry-cli
+
+bench:
+	$(SAY) 'building (a minute the first time), then measuring for 60 seconds at most'
+	@$(MAKE) --no-print-directory build
+	@$(SMALLFRY) bench $(BENCH_FLAGS)
+
+bench-all:
+	$(SAY) 'building, then measuring every scenario and case; this takes a quarter of an hour'
+	@$(MAKE) --no-print-directory build
+	@$(SMALLFRY) bench --all $(BENCH_FLAGS)
+
+test: node-tests
+	cargo test -q --workspace --exclude smallfry-node
+
+# Everything `test` does, with more generated cases.
+test-all:
+	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 $(MAKE) --no-print-directory test
+
+lint: node-lint
+	cargo fmt --all --check
+	cargo clippy -q --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc -q --no-deps --workspace
+
+ifdef NEED_NODE
+node-package:
+	$(call NEED_NODE,built)
+node-tests:
+	$(call NEED_NODE,tested)
+node-lint:
+	$(call NEED_NODE,checked)
+else
+node-package: $(NODE_DIR)/node_modules/.package-lock.json
+	cd $(NODE_DIR) && npx --no-install tsc --project .
+	cargo build --release -q -p smallfry-node
+	node $(NODE_DIR)/scripts/place-addon.mjs $(TARGET_DIR)/release
+
+node-tests: build $(NODE_DIR)/test/runtimes/node_modules/.package-lock.json
+	node $(NODE_DIR)/test/all-versions.mjs
+
+node-lint: $(NODE_DIR)/node_modules/.package-lock.json
+	cd $(NODE_DIR) && npx --no-install tsc --project . --noEmit && npx --no-install eslint .
+endif
+
+%/node_modules/.package-lock.json: %/package-lock.json
+	cd $* && $(NPM_CI)
+	@touch $@
+
+clean:
+	cargo clean
+	rm -rf $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(NODE_DIR)/*.node

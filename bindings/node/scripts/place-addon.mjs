@@ -1,0 +1,20 @@
+// Copies the addon that cargo built to the name under which lib/addon.ts looks for it.
+// Usage: node scripts/place-addon.mjs CARGO_RELEASE_FOLDER
+
+import { copyFileSync, renameSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) {
+  console.error('usage: node scripts/place-addon.mjs CARGO_RELEASE_FOLDER');
+  process.exit(2);
+}
+const here = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const { addonName } = createRequire(import.meta.url)('../dist/addon.js');
+const built = { darwin: 'libsmallfry_node.dylib', win32: 'smallfry_node.dll' }[process.platform] ?? 'libsmallfry_node.so';
+const target = path.join(here, addonName());
+// Renamed into place, so that a process which has the old one mapped keeps it whole.
+copyFileSync(path.join(folder, built), `${target}.new`);
+renameSync(`${target}.new`, target);

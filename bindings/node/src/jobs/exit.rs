@@ -1,0 +1,52 @@
+//! Accepted writes are completed before the process ends.
+//!
+//! `process.exit()` ends the main environment without its clean-up hooks, so they are awaited in `atexit`.
+
+use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
+
+use super::queue::drop_reads;
+
+#[derive(Default)]
+struct State {
+    /// Writes accepted in this process and not finished.
+    writes: usize,
+    exiting: bool,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    writes: 0,
+    exiting: false,
+});
+static QUIET: Condvar = Condvar::new();
+
+fn lock() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on the process does not end before one more write is done.
+pub(super) fn accept_write() {
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
+        // SAFETY: `wait` is static, and this library is never unloaded.
+        unsafe { libc::atexit(wait) };
+    });
+    lock().writes += 1;
+}
+
+/// Takes finished writes off the count.
+pub(super) fn finished_writes(count: usize) {
+    let mut state = lock();
+    state.writes -= count;
+    if state.writes == 0 && state.exiting {
+        QUIET.notify_all();
+    }
+}
+
+extern "C" fn wait() {
+    drop_reads();
+    let mut state = lock();
+    state.exiting = true;
+    while state.writes > 0 {
+        state = QUIET.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+}
