@@ -1,0 +1,625 @@
+// Guards against: a call that behaves differently from the node:fs function of the same name - other bytes or another
+// mode on disk, another return value, another error, an error thrown where Node rejects, or the reverse.
+//
+// Why it was possible: which calls are done natively is decided from the shape of three arguments with dozens of forms
+// each, the options are read a second time by node:fs when the decision is no, and errors are rebuilt from numbers.
+// Each of these can be wrong for one combination that nobody thought of. So combinations are drawn at random from
+// everything that node:fs accepts or refuses, each is given to both in the same state of the same folder, and all that can be seen of the
+// outcome is compared. SMALLFRY_TEST_SEED and SMALLFRY_TEST_CASES choose other draws and how many.
+
+import assert from 'node:assert';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+import { chance, makeFolder, seed, smallfry } from './support.mjs';
+
+const base = makeFolder();
+const CASES = Number(process.env.SMALLFRY_TEST_CASES ?? 900);
+const CONTENT = 'first line\nsecond: \u00e4\u20ac\u{1f41f}\n';
+console.log(`# seed ${seed}, ${CASES} cases per function`);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Paths: each makes what it needs in a folder and answers the first argument.
+
+const file = (folder, name = 'file') => {
+  const made = path.join(folder, name);
+  fs.writeFileSync(made, CONTENT);
+  return made;
+};
+
+/** A descriptor that the case closes at its end. */
+const opened = (context, name, flags, position = 0) => {
+  const fd = fs.openSync(name, flags);
+  context.descriptors.push(fd);
+  if (position > 0) fs.readSync(fd, Buffer.alloc(position), 0, position, null);
+  return fd;
+};
+
+const PATHS = {
+  'existing file': (c) => file(c.folder),
+  'new file': (c) => path.join(c.folder, 'new'),
+  'empty file': (c) => (fs.writeFileSync(path.join(c.folder, 'empty'), ''), path.join(c.folder, 'empty')),
+  'binary file': (c) => (fs.writeFileSync(path.join(c.folder, 'b'), Buffer.from([0xff, 0, 0xc3, 0x28, 0xed, 0xa0, 0x80])), path.join(c.folder, 'b')),
+  'file of 10 kB': (c) => (fs.writeFileSync(path.join(c.folder, 'k'), 'k\u00e9'.repeat(3333)), path.join(c.folder, 'k')),
+  'file with BOM': (c) => (fs.writeFileSync(path.join(c.folder, 'k'), '\ufefftext'), path.join(c.folder, 'k')),
+  'file without rights': (c) => (file(c.folder, 'locked'), fs.chmodSync(path.join(c.folder, 'locked'), 0o000), path.join(c.folder, 'locked')),
+  'read-only file': (c) => (file(c.folder, 'locked'), fs.chmodSync(path.join(c.folder, 'locked'), 0o444), path.join(c.folder, 'locked')),
+  'name not ASCII': (c) => path.join(c.folder, '\u00e4\u20ac\u{1f41f}'),
+  'existing name not ASCII': (c) => file(c.folder, '\u00fcber \u65e5\u672c'),
+  'lone surrogate in name': (c) => path.join(c.folder, 'a\ud800b'),
+  'missing name not ASCII, missing parent': (c) => path.join(c.folder, '\u00e4/\u20ac'),
+  'missing parent': (c) => path.join(c.folder, 'none', 'file'),
+  'file as parent': (c) => path.join(file(c.folder), 'below'),
+  directory: (c) => c.folder,
+  'trailing slash': (c) => `${file(c.folder)}/`,
+  'new with trailing slash': (c) => `${c.folder}/new/`,
+  'doubled slashes and dots': (c) => `${c.folder}//./x/..//file`,
+  symlink: (c) => (file(c.folder), fs.symlinkSync('file', path.join(c.folder, 'link')), path.join(c.folder, 'link')),
+  'dangling symlink': (c) => (fs.symlinkSync('gone', path.join(c.folder, 'link')), path.join(c.folder, 'link')),
+  'symlink loop': (c) => (fs.symlinkSync('link', path.join(c.folder, 'link')), path.join(c.folder, 'link')),
+  'symlink to directory': (c) => (fs.symlinkSync('.', path.join(c.folder, 'link')), path.join(c.folder, 'link')),
+  relative: (c) => (file(c.folder, 'relative'), 'relative'),
+  'relative missing': () => './no/such',
+  'empty string': () => '',
+  dot: () => '.',
+  'NUL in string': (c) => `${file(c.folder)}\0rest`,
+  'only NUL': () => '\0',
+  'quote in missing path': (c) => path.join(c.folder, "it's", '"x"\n'),
+  'name of 255': (c) => path.join(c.folder, 'n'.repeat(255)),
+  'name of 256': (c) => path.join(c.folder, 'n'.repeat(256)),
+  'path of 4095': (c) => padded(c.folder, 4095),
+  'path of 4096': (c) => padded(c.folder, 4096),
+  'path of 4089': (c) => padded(c.folder, 4089),
+  'path of 100000': (c) => padded(c.folder, 100_000),
+  'wide path near the limit': (c) => `${c.folder}/${'./'.repeat(1000)}${'\u20ac'.repeat(80)}`,
+  Buffer: (c) => Buffer.from(file(c.folder)),
+  'Buffer, missing': (c) => Buffer.from(path.join(c.folder, 'none/file')),
+  'Buffer, not UTF-8': (c) => Buffer.concat([Buffer.from(`${c.folder}/x`), Buffer.from([0xff, 0xfe])]),
+  'Buffer, not UTF-8, missing': (c) => Buffer.concat([Buffer.from(`${c.folder}/none/x`), Buffer.from([0xff, 0xfe])]),
+  'Buffer with NUL': (c) => Buffer.from(`${file(c.folder)}\0`),
+  'Buffer, empty': () => Buffer.alloc(0),
+  'Buffer, too long': (c) => Buffer.from(padded(c.folder, 5000)),
+  Uint8Array: (c) => new Uint8Array(Buffer.from(file(c.folder))),
+  'DataView as path': (c) => new DataView(new Uint8Array(Buffer.from(file(c.folder))).buffer),
+  URL: (c) => pathToFileURL(file(c.folder)),
+  'URL, escaped': (c) => pathToFileURL(file(c.folder, 'a b%\u00e9#?')),
+  'URL, missing': (c) => pathToFileURL(path.join(c.folder, 'none/x')),
+  'URL, escaped slash': (c) => new URL(`file://${c.folder}/a%2Fb`),
+  'URL, NUL': (c) => new URL(`file://${c.folder}/a%00b`),
+  'URL, host': () => new URL('file://host/x'),
+  'URL, http': () => new URL('http://host/x'),
+  'URL-like object': (c) => {
+    const { href, protocol, hostname, pathname } = pathToFileURL(file(c.folder));
+    return { href, protocol, hostname, pathname };
+  },
+  'fd r+': (c) => opened(c, file(c.folder), 'r+'),
+  'fd r+ in the middle': (c) => opened(c, file(c.folder), 'r+', 5),
+  'fd w': (c) => opened(c, path.join(c.folder, 'fd'), 'w'),
+  'fd a+': (c) => opened(c, file(c.folder), 'a+'),
+  'fd r': (c) => opened(c, file(c.folder), 'r'),
+  'fd r at the end': (c) => opened(c, file(c.folder), 'r', CONTENT.length + 20),
+  'fd of directory': (c) => opened(c, c.folder, 'r'),
+  'fd of /dev/null': (c) => opened(c, '/dev/null', 'r+'),
+  '/dev/null': () => '/dev/null',
+  '/proc': () => '/proc/self/limits',
+  'closed fd': () => 987_654,
+  'fd -1': () => -1,
+  'fd 1.5': () => 1.5,
+  'fd NaN': () => NaN,
+  'fd Infinity': () => Infinity,
+  'fd 2 ** 31': () => 2 ** 31,
+  'fd 2 ** 31 - 1': () => 2 ** 31 - 1,
+  'fd 2 ** 32 + 1': () => 2 ** 32 + 1,
+  'fd 10n': () => 10n,
+  undefined: () => undefined,
+  null: () => null,
+  true: () => true,
+  object: () => ({}),
+  array: () => ['a'],
+  'boxed string': (c) => new String(file(c.folder)),
+  symbol: () => Symbol('path'),
+  function: () => function path() {},
+};
+
+function padded(folder, length) {
+  const tail = '/file';
+  const room = length - folder.length - tail.length;
+  return folder + '/.'.repeat(Math.floor(room / 2)) + '/'.repeat(room % 2) + tail;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Data. Made anew for each side: writing a rope flattens it.
+
+const bytesOf = (random, length) => Uint8Array.from({ length }, () => random.below(256));
+const rope = (...parts) => {
+  let whole = '';
+  for (const part of parts) whole += part;
+  return whole;
+};
+const detached = () => {
+  const view = new Uint8Array(8).fill(7);
+  structuredClone(view.buffer, { transfer: [view.buffer] });
+  return view;
+};
+const resizable = (make) => {
+  try {
+    const buffer = new ArrayBuffer(16, { maxByteLength: 64 });
+    new Uint8Array(buffer).fill(65);
+    return make(buffer);
+  } catch {
+    return new Uint8Array(16);
+  }
+};
+
+const DATA = {
+  empty: () => '',
+  'one character': () => 'x',
+  ascii: (r) => 'The quick brown fox. '.repeat(1 + r.below(40)),
+  latin1: (r) => 'na\u00efve caf\u00e9 '.repeat(1 + r.below(40)),
+  mixed: (r) => 'a\u20ac\u65e5b\u00df'.repeat(1 + r.below(40)),
+  emoji: (r) => '\u{1f41f}x'.repeat(1 + r.below(40)),
+  'high surrogate alone': () => 'a\ud83db',
+  'low surrogate alone': () => 'a\udc1fb',
+  'high surrogate first': () => '\ud83dab',
+  'high surrogate last': () => 'ab\ud83d',
+  'low surrogate first': () => '\udc1fab',
+  'low surrogate last': () => 'ab\udc1f',
+  'surrogates swapped': () => '\udc1f\ud83d'.repeat(9),
+  'NUL characters': () => 'a\0b\0',
+  'hexadecimal digits': () => '00ff7fa',
+  'base64 text': () => 'aGVsbG8+/w==',
+  'base64url text': () => 'aGVsbG8-_w',
+  'long ascii': () => 'z'.repeat(70_000),
+  'long mixed': () => '\u00e9\u20acz'.repeat(30_000),
+  'short rope': (r) => rope('first half, ', 'second half ', String(r.below(1000))),
+  'rope of both widths': (r) => rope('narrow '.repeat(9), '\u20ac wide '.repeat(9), String(r.below(1000))),
+  'slice of narrow': () => 'abcdefghij'.repeat(99).slice(7, 421),
+  'slice of wide': () => 'abc\u20acdefghij'.repeat(99).slice(3, 421),
+  'narrow slice of wide': () => `\u20ac${'abcdefgh'.repeat(20)}`.slice(1),
+  'external narrow': () => Buffer.alloc(1_100_000, 'external ').toString('latin1'),
+  'external wide': () => Buffer.from('\u20acxternal '.repeat(120_000), 'utf16le').toString('utf16le'),
+  Buffer: (r) => Buffer.from(bytesOf(r, r.below(300))),
+  'Buffer in a pool': (r) => Buffer.from('pooled '.repeat(1 + r.below(9))),
+  'Buffer of 100 kB': (r) => Buffer.alloc(100_000, r.below(256)),
+  'empty Buffer': () => Buffer.alloc(0),
+  'Uint8Array with offset': (r) => bytesOf(r, 64).subarray(5, 5 + r.below(50)),
+  Uint8ClampedArray: () => new Uint8ClampedArray([1, 2, 300]),
+  Uint16Array: () => new Uint16Array([1, 2, 65535]),
+  Float64Array: () => new Float64Array([Math.PI, -0, NaN]),
+  'Float64Array with offset': () => new Float64Array(new ArrayBuffer(64), 16, 3),
+  BigInt64Array: () => new BigInt64Array([1n, -1n]),
+  DataView: (r) => new DataView(bytesOf(r, 30).buffer, 3, 20),
+  'view of shared memory': () => new Uint8Array(new SharedArrayBuffer(24)).fill(66),
+  'Buffer of shared memory': () => Buffer.from(new SharedArrayBuffer(24)).fill(67),
+  'detached view': detached,
+  'view that tracks a resizable buffer': () => resizable((buffer) => (buffer.resize(40), new Uint8Array(buffer))),
+  'view of a resizable buffer': () => resizable((buffer) => new Uint8Array(buffer, 2, 9)),
+  'view out of bounds': () =>
+    resizable((buffer) => {
+      const view = new Uint8Array(buffer, 8, 8);
+      buffer.resize(4);
+      return view;
+    }),
+  'DataView of a resizable buffer': () => resizable((buffer) => new DataView(buffer, 1, 9)),
+  ArrayBuffer: () => new ArrayBuffer(8),
+  SharedArrayBuffer: () => new SharedArrayBuffer(8),
+  undefined: () => undefined,
+  null: () => null,
+  number: () => 42,
+  bigint: () => 42n,
+  boolean: () => false,
+  symbol: () => Symbol('data'),
+  object: () => ({}),
+  'object with toString': () => ({ toString: () => 'text' }),
+  'boxed string': () => new String('boxed'),
+  array: () => ['a', 'b'],
+  'empty array': () => [],
+  function: () => () => 'x',
+  date: () => new Date(0),
+  'proxy of bytes': () => new Proxy(new Uint8Array(4), {}),
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Options.
+
+const ENCODINGS = [
+  undefined, null, '', 'utf8', 'utf-8', 'UTF8', 'Utf-8', 'latin1', 'LATIN1', 'binary', 'ascii', 'hex', 'HEX', 'base64',
+  'base64url', 'ucs2', 'ucs-2', 'utf16le', 'UTF-16LE', 'buffer', 'utf', 'utf-16', 'latin-1', 'nope', 0, 1, true, false,
+  {}, [], Symbol('encoding'),
+];
+const FLAGS = [
+  undefined, null, '', 'w', 'r', 'r+', 'rs', 'rs+', 'sr', 'sr+', 'a', 'a+', 'wx', 'xw', 'ax', 'xa', 'w+', 'wx+', 'xw+',
+  'ax+', 'xa+', 'as', 'sa', 'as+', 'sa+', 'W', 'ww', '+', 'r ', 0, 1, 2, fs.constants.O_RDWR | fs.constants.O_CREAT,
+  fs.constants.O_WRONLY | fs.constants.O_APPEND, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY,
+  fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_TRUNC, 1.5, -1, NaN, 2 ** 40, true, {}, ['r'], 1n,
+];
+const MODES = [
+  undefined, null, 0o600, 0o644, 0, 0o777, 0o4755, 0o1777, 0o100644, '600', '0644', '0o644', '', 'abc', '8', -1, 1.5,
+  2 ** 32, NaN, Infinity, true, {}, [], 1n, -0,
+  // Not from 2 ** 31 to 2 ** 32 - 1: these pass the checks of node:fs and then abort the process.
+];
+const FLUSHES = [undefined, null, true, false, 0, 1, '', 'true', {}];
+const SIGNALS = [
+  () => undefined, () => null, () => new AbortController().signal, () => AbortSignal.abort(),
+  () => AbortSignal.abort(new Error('why')), () => AbortSignal.abort(null), () => ({}), () => ({ aborted: false }),
+  () => 'signal', () => 1,
+];
+const READ_BUFFERS = [
+  () => undefined, () => null, () => Buffer.alloc(200), () => new Uint8Array(3), () => Buffer.alloc(0),
+  () => new ArrayBuffer(9), () => (size) => Buffer.alloc(size || 500), () => (size) => new Uint8Array(size ? size - 1 : 0),
+  () => () => 'nothing', () => 7,
+];
+
+const SHAPES = {
+  plain: (o) => o,
+  frozen: (o) => Object.freeze(o),
+  'without prototype': (o) => Object.assign(Object.create(null), o),
+  inherited: (o) => Object.create(o),
+  'with getters': (o) =>
+    Object.defineProperties(
+      {},
+      Object.fromEntries(Object.entries(o).map(([key, value]) => [key, { get: () => value, enumerable: true }])),
+    ),
+  'not enumerable': (o) =>
+    Object.defineProperties({}, Object.fromEntries(Object.entries(o).map(([key, value]) => [key, { value }]))),
+  'with extra keys': (o) => ({ ...o, fd: 7, start: 2, recursive: true, autoClose: 'x' }),
+  proxied: (o) => new Proxy(o, {}),
+  'of a class': (o) => Object.assign(new (class Options {})(), o),
+  array: (o) => Object.assign([], o),
+};
+
+/** A value of a list; usually, but not always, one that does not make the call fail early. */
+const mostly = (random, list, sane) => (random.next() < 0.65 ? random.pick(list.slice(0, sane)) : random.pick(list));
+
+function makeOptions(random, isRead) {
+  const kind = random.below(10);
+  if (kind === 0) return { text: 'undefined', make: () => undefined };
+  if (kind === 1) {
+    const value = random.pick([null, 1, 0, true, false, NaN, 5n, Symbol('o'), '', 'nope', 'buffer', {}, [], Object.freeze({})]);
+    return { text: String(typeof value === 'object' ? JSON.stringify(value) : String(value)), make: () => value };
+  }
+  if (kind === 2) return { text: 'function', make: () => function options() {} };
+  if (kind < 5) {
+    const encoding = mostly(random, ENCODINGS, 19);
+    return { text: JSON.stringify(encoding) ?? String(encoding), make: () => encoding };
+  }
+  const makers = {};
+  const add = (key, share, make) => {
+    if (random.next() < share) makers[key] = make;
+  };
+  const encoding = mostly(random, ENCODINGS, 19);
+  const flag = isRead ? random.pick(random.next() < 0.5 ? ['r', undefined] : FLAGS) : mostly(random, FLAGS, 25);
+  const mode = mostly(random, MODES, 8);
+  const flush = mostly(random, FLUSHES, 4);
+  const signal = mostly(random, SIGNALS, 3);
+  const buffer = random.pick(READ_BUFFERS);
+  add('encoding', 0.6, () => encoding);
+  add('flag', 0.4, () => flag);
+  add('mode', 0.4, () => mode);
+  add('flush', isRead ? 0.1 : 0.4, () => flush);
+  add('signal', 0.15, signal);
+  if (isRead) add('buffer', 0.1, buffer);
+  const shape = random.next() < 0.6 ? 'plain' : random.pick(Object.keys(SHAPES));
+  const show = Object.entries(makers).map(([key, make]) => `${key}: ${show1(make())}`);
+  return {
+    text: `${shape} {${show.join(', ')}}`,
+    make: () => SHAPES[shape](Object.fromEntries(Object.entries(makers).map(([key, make]) => [key, make()]))),
+  };
+}
+
+function show1(value) {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'object' && value !== null) return value.constructor?.name ?? 'object';
+  return String(value);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// One case on one side, and what can be seen of it.
+
+const quiet = (fs, form, name, args) => {
+  if (form === 'sync') {
+    try {
+      return { how: 'returned', value: fs[`${name}Sync`](...args) };
+    } catch (error) {
+      return { how: 'thrown', error };
+    }
+  }
+  if (form === 'callback') {
+    return new Promise((resolve) => {
+      let returned = false;
+      const callback = (...given) => {
+        const [error, value] = given;
+        resolve({ how: returned ? 'called back' : 'called back at once', count: given.length, error, value });
+      };
+      try {
+        const value = fs[name](...args, callback);
+        if (value !== undefined) resolve({ how: 'returned something', value });
+      } catch (error) {
+        resolve({ how: 'thrown', error });
+      }
+      returned = true;
+    });
+  }
+  let promise;
+  try {
+    promise = fs.promises[name](...args);
+  } catch (error) {
+    return { how: 'thrown', error };
+  }
+  if (promise?.constructor !== Promise) return { how: 'returned something', value: promise };
+  return promise.then(
+    (value) => ({ how: 'resolved', value }),
+    (error) => ({ how: 'rejected', error }),
+  );
+};
+
+function describeValue(value, folder) {
+  if (Buffer.isBuffer(value)) {
+    return { kind: 'Buffer', prototype: Object.getPrototypeOf(value) === Buffer.prototype, bytes: value.toString('latin1') };
+  }
+  if (ArrayBuffer.isView(value)) return { kind: value.constructor.name, bytes: Buffer.from(value).toString('latin1') };
+  if (value instanceof Error) return describeError(value, folder);
+  if (typeof value === 'string') return { kind: 'string', value: value.replaceAll(folder, '<folder>') };
+  return { kind: typeof value, value: String(value) };
+}
+
+function describeError(error, folder) {
+  if (!(error instanceof Error)) return { notAnError: String(error) };
+  const clean = (value) =>
+    typeof value === 'string' ? value.replaceAll(folder, '<folder>') : Buffer.isBuffer(value) ? `Buffer ${clean(value.toString('latin1'))}` : value;
+  const keys = Object.keys(error);
+  return {
+    type: error.constructor.name,
+    name: error.name,
+    message: clean(error.message),
+    text: clean(String(error)),
+    keys: keys.join(),
+    own: Object.getOwnPropertyNames(error).sort().join(),
+    values: keys.map((key) => `${typeof error[key]} ${String(clean(error[key]))}`),
+    firstLine: clean(String(error.stack).split('\n', 1)[0]),
+    cause: error.cause === undefined ? undefined : String(error.cause),
+  };
+}
+
+function describeFolder(folder) {
+  const found = {};
+  for (const name of fs.readdirSync(folder, { encoding: 'buffer' })) {
+    const full = Buffer.concat([Buffer.from(`${folder}/`), name]);
+    const status = fs.lstatSync(full);
+    const entry = { mode: status.mode.toString(8), size: status.size };
+    if (status.isFile()) entry.bytes = fs.readFileSync(full).toString('latin1');
+    if (status.isSymbolicLink()) entry.target = fs.readlinkSync(full).replaceAll(folder, '<folder>');
+    found[name.toString('latin1')] = entry;
+  }
+  return found;
+}
+
+function describeDescriptor(fd) {
+  try {
+    return `open, ${fs.readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1').split('\n', 1)[0]}`;
+  } catch {
+    try {
+      fs.fstatSync(fd);
+      return 'open';
+    } catch {
+      return 'closed';
+    }
+  }
+}
+
+const reference = { ...fs, promises: { ...fs.promises } };
+
+async function side(which, number, form, name, drawn) {
+  // The same folder for both, one after the other, so that names in messages are the same too.
+  const folder = path.join(base, String(number).padStart(6, '0'));
+  fs.mkdirSync(folder, { recursive: true });
+  const context = { folder, descriptors: [] };
+  const cwd = process.cwd();
+  process.chdir(folder);
+  const before = process.umask(0o022);
+  try {
+    const target = PATHS[drawn.path](context);
+    const args = [target];
+    if (name !== 'readFile') args.push(DATA[drawn.data](chance(drawn.seed)));
+    if (drawn.options) args.push(drawn.options.make());
+    if (drawn.asBuffer) args[1] = Buffer.from(args[1]);
+    process.umask(drawn.umask);
+    const outcome = await quiet(which === 'ours' ? smallfry : reference, form, name, args);
+    process.umask(0o022);
+    if (Buffer.isBuffer(outcome.value) && which === 'ours' && !(drawn.options?.text ?? '').includes('buffer:')) {
+      const { byteLength } = outcome.value.buffer;
+      assert.ok(
+        byteLength === outcome.value.byteLength || byteLength <= Buffer.poolSize,
+        `the ArrayBuffer of a Buffer shows memory of others: ${byteLength} bytes`,
+      );
+    }
+    return {
+      how: outcome.how,
+      count: outcome.count,
+      value: describeValue(outcome.value, folder),
+      error: outcome.error === undefined || outcome.error === null ? String(outcome.error) : describeError(outcome.error, folder),
+      descriptors: context.descriptors.map(describeDescriptor),
+      disk: describeFolder(folder),
+    };
+  } finally {
+    process.umask(before);
+    process.chdir(cwd);
+    for (const fd of context.descriptors) {
+      try {
+        fs.closeSync(fd);
+      } catch {
+        // Closed by the call; the description says so.
+      }
+    }
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const same = (a, b) => {
+  try {
+    assert.deepStrictEqual(a, b);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+function difference(ours, theirs) {
+  const lines = [];
+  const walk = (a, b, where) => {
+    if (same(a, b)) return;
+    if (a && b && typeof a === 'object' && typeof b === 'object') {
+      for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) walk(a[key], b[key], `${where}.${key}`);
+    } else {
+      const short = (value) => String(typeof value === 'object' ? JSON.stringify(value) : value).slice(0, 200);
+      lines.push(`    ${where.slice(1)}: node ${short(b)} | smallfry ${short(a)}`);
+    }
+  };
+  walk(ours, theirs, '');
+  return lines.join('\n');
+}
+
+let numbers = 0;
+
+async function compare(form, name, drawn) {
+  const number = numbers++;
+  const theirs = await side('node', number, form, name, drawn);
+  const ours = await side('ours', number, form, name, drawn);
+  if (same(ours, theirs)) return undefined;
+  // Node's writeFileSync of a UTF-8 string forgets {flush: true}; smallfry flushes, as Node does for a Buffer.
+  if (form === 'sync' && JSON.stringify(ours).includes('fsync')) {
+    const flushed = await side('node', number, form, name, { ...drawn, asBuffer: true });
+    if (same(ours, flushed)) return undefined;
+  }
+  return `  ${name} ${form}: path "${drawn.path}"` +
+    (drawn.data === undefined ? '' : `, data "${drawn.data}"`) +
+    `, options ${drawn.options?.text ?? 'not given'}, umask ${drawn.umask.toString(8)}\n${difference(ours, theirs)}`;
+}
+
+function draw(random, name, overrides = {}) {
+  const isRead = name === 'readFile';
+  const usualPaths = ['existing file', 'new file', 'fd r+', 'fd w', 'fd a+', 'URL', 'Buffer', 'missing parent', 'directory'];
+  const usualData = ['ascii', 'latin1', 'mixed', 'Buffer', 'empty'];
+  return {
+    path: random.next() < 0.4 ? random.pick(usualPaths) : random.pick(Object.keys(PATHS)),
+    data: isRead ? undefined : random.next() < 0.4 ? random.pick(usualData) : random.pick(Object.keys(DATA)),
+    options: random.next() < 0.15 ? undefined : makeOptions(random, isRead),
+    seed: random.below(2 ** 31),
+    umask: random.pick([0o022, 0o022, 0o077, 0o000, 0o777]),
+    ...overrides,
+  };
+}
+
+function expectNone(mismatches, total) {
+  const shown = mismatches.slice(0, 12).join('\n');
+  assert.equal(mismatches.length, 0, `seed ${seed}: ${mismatches.length} of ${total} calls differ from node:fs\n${shown}`);
+}
+
+const FORMS = ['sync', 'callback', 'promise'];
+const NAMES = ['writeFile', 'appendFile', 'readFile'];
+
+for (const name of NAMES) {
+  for (const form of FORMS) {
+    const label = form === 'sync' ? `${name}Sync` : form === 'callback' ? name : `promises.${name}`;
+    const own = seed + NAMES.indexOf(name) * 31 + FORMS.indexOf(form) * 7;
+
+    test(`${label}: each kind of path as node:fs`, async () => {
+      const mismatches = [];
+      const random = chance(own);
+      for (const kind of Object.keys(PATHS)) {
+        for (const make of [() => undefined, () => 'utf8', () => ({ encoding: 'utf8' }), () => ({ mode: 0o640 })]) {
+          for (const data of name === 'readFile' ? [undefined] : ['mixed', 'Buffer', 'empty']) {
+            const drawn = draw(random, name, { path: kind, data, options: { text: show1(make()), make } });
+            const mismatch = await compare(form, name, drawn);
+            if (mismatch) mismatches.push(mismatch);
+          }
+        }
+      }
+      expectNone(mismatches, Object.keys(PATHS).length * 4);
+    });
+
+    if (name !== 'readFile') {
+      test(`${label}: each kind of data as node:fs`, async () => {
+        const mismatches = [];
+        const random = chance(own);
+        for (const kind of Object.keys(DATA)) {
+          for (const encoding of [undefined, 'utf8', 'latin1', 'utf16le', 'hex', 'base64']) {
+            const options = { text: String(encoding), make: () => encoding };
+            const drawn = draw(random, name, { path: random.pick(['existing file', 'fd r+']), data: kind, options });
+            const mismatch = await compare(form, name, drawn);
+            if (mismatch) mismatches.push(mismatch);
+          }
+        }
+        expectNone(mismatches, Object.keys(DATA).length * 6);
+      });
+    }
+
+    test(`${label}: ${CASES} combinations as node:fs`, async () => {
+      const mismatches = [];
+      const random = chance(own);
+      for (let count = 0; count < CASES; count += 1) {
+        const mismatch = await compare(form, name, draw(random, name));
+        if (mismatch) mismatches.push(mismatch);
+      }
+      expectNone(mismatches, CASES);
+    });
+  }
+}
+
+
+test('callbacks: what is not a function is refused as by node:fs, at once', () => {
+  for (const callback of [undefined, null, 1, 'x', {}, []]) {
+    for (const name of NAMES) {
+      for (const options of [undefined, null, 'utf8', {}, { signal: AbortSignal.abort() }]) {
+        const args = name === 'readFile' ? [path.join(base, 'x')] : [path.join(base, 'x'), 'data'];
+        const both = [smallfry, reference].map((fs) => {
+          try {
+            fs[name](...args, options, callback);
+            return 'no error';
+          } catch (error) {
+            return describeError(error, base);
+          }
+        });
+        assert.deepStrictEqual(both[0], both[1], `${name}, callback ${show1(callback)}`);
+      }
+    }
+  }
+});
+
+test('missing arguments: each function refuses as node:fs', async () => {
+  for (const name of NAMES) {
+    for (const args of [[], [path.join(base, 'argument')]]) {
+      for (const form of ['sync', 'promise']) {
+        const both = [];
+        for (const side of [smallfry, reference]) {
+          const { how, error, value } = await quiet(side, form, name, args);
+          both.push({ how, error: error && describeError(error, base), value: describeValue(value, base) });
+        }
+        assert.deepStrictEqual(both[0], both[1], `${name} ${form}, ${args.length} arguments`);
+      }
+    }
+  }
+});
+
+test('FileHandle as path of the promise functions', async () => {
+  const both = [];
+  for (const [which, side] of [['ours', smallfry], ['node', reference]]) {
+    const seen = [];
+    const name = path.join(base, `handle-${which}`);
+    const handle = await fs.promises.open(name, 'w+');
+    seen.push((await quiet(side, 'promise', 'writeFile', [handle, 'by handle \u20ac'])).how);
+    seen.push((await quiet(side, 'promise', 'appendFile', [handle, ' and on'])).how);
+    await handle.close();
+    seen.push(fs.readFileSync(name, 'utf8'));
+    const reader = await fs.promises.open(name, 'r');
+    const read = await quiet(side, 'promise', 'readFile', [reader, 'utf8']);
+    seen.push(read.how, read.value);
+    await reader.close();
+    const closed = await quiet(side, 'promise', 'readFile', [reader, 'utf8']);
+    seen.push(closed.how, describeError(closed.error, base));
+    both.push(seen);
+  }
+  assert.deepStrictEqual(both[0], both[1]);
+});

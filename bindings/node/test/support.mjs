@@ -1,0 +1,126 @@
+// What the tests share: folders that go away, child processes, seeded chance, and skips that cannot pass unnoticed.
+
+import { spawn, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+/** Folder of the package. */
+export const packageFolder = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+
+const require = createRequire(import.meta.url);
+
+/** The package's own functions, in the shape of node:fs. */
+export const smallfry = require('../dist/fs.js');
+
+export const major = Number.parseInt(process.versions.node, 10);
+
+/** Whether a missing tool is a failure instead of a skip. */
+const strict = process.env.CI === 'true';
+
+/** A fresh folder, removed when the test file ends. */
+export function makeFolder() {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-test-'));
+  after(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return folder;
+}
+
+/** A test that needs something of the machine: skipped by name without it, failed where CI is true. */
+export function testNeeding(need, name, body) {
+  if (need.there) return test(name, body);
+  if (!strict) return test(name, { skip: need.missing }, body);
+  return test(name, () => {
+    throw new Error(need.missing);
+  });
+}
+
+function runs(command, ...args) {
+  const { status } = spawnSync(command, args, { stdio: 'ignore' });
+  return status === 0;
+}
+
+export const needs = {
+  get strace() {
+    return { there: runs('strace', '-o', '/dev/null', 'true'), missing: 'strace is missing or may not trace' };
+  },
+  get mkfifo() {
+    return { there: runs('mkfifo', '--version'), missing: 'mkfifo is missing' };
+  },
+  get mount() {
+    return {
+      there: process.platform === 'linux' && process.getuid() === 0 && canMount(),
+      missing: 'mounting a small tmpfs needs root',
+    };
+  },
+  get proc() {
+    return { there: fs.existsSync('/proc/self/fd'), missing: '/proc is missing' };
+  },
+  get devFull() {
+    return { there: fs.existsSync('/dev/full'), missing: '/dev/full is missing' };
+  },
+};
+
+function canMount() {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-mount-'));
+  const mounted = runs('mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder);
+  if (mounted) runs('umount', folder);
+  fs.rmdirSync(folder);
+  return mounted;
+}
+
+/** Numbers from a seed (mulberry32): `next()` in [0, 1), `below(n)`, `pick(list)`. */
+export function chance(seed) {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+  const below = (n) => Math.floor(next() * n);
+  return { next, below, pick: (list) => list[below(list.length)] };
+}
+
+/** The seed of this run: from SMALLFRY_TEST_SEED, or fixed, so that a failure comes back. */
+export const seed = Number(process.env.SMALLFRY_TEST_SEED ?? 20240229);
+
+/** Runs this Node on a file or arguments; answers `{ code, signal, stdout, stderr }` when it has ended. */
+export function runNode(args, { cwd, env = {}, input, command = process.execPath } = {}) {
+  return new Promise((resolve, reject) => {
+    const inherited = { ...process.env };
+    // A test runner above must not be reported to by the child, nor give it options.
+    delete inherited.NODE_TEST_CONTEXT;
+    delete inherited.NODE_OPTIONS;
+    delete inherited.NODE_V8_COVERAGE;
+    const child = spawn(command, args, { cwd, env: { ...inherited, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
+  });
+}
+
+let scripts = 0;
+
+/** Runs `source` as a CommonJS script that finds the package in `smallfry` (as node:fs) and its own `folder`. */
+export function runScript(folder, source, options = {}) {
+  const file = path.join(folder, `script-${scripts++}.cjs`);
+  const head =
+    `'use strict';const smallfry = require(${JSON.stringify(path.join(packageFolder, 'dist/fs.js'))});` +
+    `const fs = require('node:fs'), path = require('node:path'), folder = ${JSON.stringify(folder)};\n`;
+  fs.writeFileSync(file, head + source);
+  return runNode([...(options.flags ?? []), file, ...(options.args ?? [])], options);
+}
+
+/** Numbers of open descriptors. */
+export const openDescriptors = () => fs.readdirSync('/proc/self/fd').length;
+
+/** Waits for one turn of the event loop. */
+export const turn = () => new Promise((resolve) => setImmediate(resolve));
