@@ -144,7 +144,10 @@ pub(crate) struct WriteString {
     pub(crate) function: Function,
     pub(crate) data: Data,
     pub(crate) addressing: Addressing,
+    /// Of the file; for [`Addressing::New`] what the names of the files start with.
     pub(crate) path: String,
+    /// Leave the new files there, empty, instead of removing them.
+    pub(crate) keep_names: bool,
     /// Calls before the first sample, untimed.
     pub(crate) warm_up: u32,
     pub(crate) samples: u32,

@@ -2,8 +2,10 @@
 //!
 //! - text: `ascii`; `latin1`, one byte a character in memory but not in UTF-8; `mixed`, characters of two and three bytes
 //! - target: the disk (`--dir`), a tmpfs, the null device (the overhead alone)
-//! - addressing: by path onto a file that is `new` (removed, untimed, after each call) or `overwritten` (for append: appended
-//!   to); by `fd`, a descriptor that the caller holds. A file that grows is cut back, untimed, every few megabytes.
+//! - addressing: by path onto a file that is `new` (another name for each call) or `overwritten` (for append: appended to); by `fd`, a descriptor that the caller holds. A file that grows is cut back, untimed, every few megabytes.
+//!
+//! Files on the disk stay, emptied, until the run ends: ext4 passes over the inodes of files removed in the last minute one by one, so
+//! that removing between samples would make each later create slower, up to twenty times.
 //!
 //! Where a call takes less than [`SHORTEST_SAMPLE_NS`] a sample times several calls; the number is shown.
 
@@ -35,6 +37,8 @@ const SHORTEST_SAMPLE_NS: f64 = 4_000.0;
 const LENGTHS: [u32; 6] = [12, 1_024, 12_288, 18_432, 102_400, 1_048_576];
 const MOST_SAMPLES: f64 = 200.0;
 const LEAST_SAMPLES: f64 = 5.0;
+/// Each sample on a new file leaves a name.
+const MOST_NEW_FILES: f64 = 20.0;
 const GROW_TO: u64 = 16 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -405,12 +409,13 @@ fn pilot(
             result.calls = (SHORTEST_SAMPLE_NS / fastest).ceil() as u32;
         }
         let calls = result.calls;
-        sizes.push(
-            times
-                .into_iter()
-                .map(|time| Size::fitting(time.unwrap_or(fastest), calls, batch))
-                .collect(),
-        );
+        let most = if result.cell.addressing == Addressing::New {
+            MOST_NEW_FILES
+        } else {
+            MOST_SAMPLES
+        };
+        let size = |time: Option<f64>| Size::fitting(time.unwrap_or(fastest), calls, batch, most);
+        sizes.push(times.into_iter().map(size).collect());
         for row in result.rows.iter_mut().flatten() {
             row.batches.clear();
         }
@@ -419,12 +424,12 @@ fn pilot(
 }
 
 impl Size {
-    fn fitting(call_ns: f64, calls: u32, batch: Duration) -> Self {
+    fn fitting(call_ns: f64, calls: u32, batch: Duration, most: f64) -> Self {
         let sample_ns = call_ns * f64::from(calls);
         let batch_ns = batch.as_nanos() as f64;
         Self {
-            warm_up: (batch_ns / 8.0 / call_ns).clamp(2.0, 400.0) as u32,
-            samples: (batch_ns / sample_ns).clamp(LEAST_SAMPLES, MOST_SAMPLES) as u32,
+            warm_up: (batch_ns / 8.0 / call_ns).clamp(2.0, 2.0 * most) as u32,
+            samples: (batch_ns / sample_ns).clamp(LEAST_SAMPLES, most) as u32,
             calls,
         }
     }
@@ -547,6 +552,7 @@ fn request(
         data: cell.data,
         addressing: cell.addressing,
         path,
+        keep_names: cell.target == Target::Disk,
         warm_up: size.warm_up,
         samples: size.samples,
         calls: size.calls,

@@ -172,7 +172,14 @@ fn legend(out: &mut String) {
 /// The first table of the reference: `confidence improvement accuracy`.
 fn comparisons(out: &mut String, view: &View, node: &Node) {
     let name = node.runtime.name();
-    for (from, to) in [(NODE, SMALLFRY), (BEFORE, SMALLFRY)] {
+    let with_package = [(NODE, SMALLFRY), (BEFORE, SMALLFRY)];
+    let without = [(BEFORE, NODE)];
+    let pairs = if node.package.is_some() {
+        &with_package[..]
+    } else {
+        &without
+    };
+    for &(from, to) in pairs {
         if let (Some(baseline), Some(row)) = (view.find(name, from), view.find(name, to)) {
             comparison(
                 out,
@@ -344,9 +351,9 @@ fn rust(out: &mut String, view: &View) {
 /// Of every sample of every row of one case.
 fn percentiles(out: &mut String, results: &Results, cell: &CellResult) {
     let heading = if cell.calls > 1 {
-        format!("{} ({} calls a sample)", short(&cell.cell), cell.calls)
+        format!("µs: {} ({} calls a sample)", short(&cell.cell), cell.calls)
     } else {
-        short(&cell.cell)
+        format!("µs: {}", short(&cell.cell))
     };
     let mut table = text::table(
         &[

@@ -42,11 +42,18 @@ class Target {
     this.request = request;
     this.step = bytes.byteLength;
     this.grown = 0;
+    this.made = [];
     this.where = request.path;
     const { addressing } = request;
+    if (addressing === 'new') this.next();
     if (addressing === 'fd') this.open();
     if (addressing === 'overwritten') fs.writeFileSync(request.path, bytes);
     this.grows = addressing === 'fd' || (addressing === 'overwritten' && request.function === 'appendFileSync');
+  }
+
+  next() {
+    this.where = `${this.request.path}-${process.pid}-${++Target.count}`;
+    this.made.push(this.where);
   }
 
   open() {
@@ -55,25 +62,26 @@ class Target {
   }
 
   reset(calls) {
-    const { addressing, path } = this.request;
-    if (addressing === 'new') fs.unlinkSync(path);
+    if (this.request.addressing === 'new') this.next();
     if (!this.grows) return;
     this.grown += this.step * calls;
     if (this.grown + this.step * this.request.calls <= this.request.grow_to) return;
     this.grown = 0;
-    if (addressing === 'fd') this.open();
-    else fs.truncateSync(path, 0);
+    if (this.request.addressing === 'fd') this.open();
+    else fs.truncateSync(this.request.path, 0);
   }
 
   close() {
     if (typeof this.where === 'number') fs.closeSync(this.where);
-  }
-
-  remove() {
-    const { addressing, path } = this.request;
-    if (addressing !== 'new' && path !== nullDevice) fs.unlinkSync(path);
+    this.made.pop();
+    for (const path of this.made) {
+      if (this.request.keep_names) fs.truncateSync(path, 0);
+      else fs.unlinkSync(path);
+    }
   }
 }
+
+Target.count = 0;
 
 // A loop of its own for each case, so that what V8 learns in one case does not slow the next.
 function loopOf(asString) {
@@ -101,15 +109,11 @@ function writeString(functions, request) {
   if (!loops.has(key)) loops.set(key, loopOf(asString));
   const target = new Target(request, bytes);
   const times = new Array(request.samples).fill(0);
-  let started;
-  try {
-    const write = functions[request.function];
-    started = loops.get(key)(write, target, asString ? text : bytes, request.warm_up, request.calls, times, resources);
-  } finally {
-    target.close();
-  }
+  const write = functions[request.function];
+  const data = asString ? text : bytes;
+  const started = loops.get(key)(write, target, data, request.warm_up, request.calls, times, resources);
   const usage = resourcesSince(started);
-  target.remove();
+  target.close();
   return { samples: { ns: times, usage } };
 }
 

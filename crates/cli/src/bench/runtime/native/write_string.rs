@@ -8,62 +8,52 @@ use crate::bench::runtime::protocol::{
 };
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Runs one batch.
 pub(super) fn run(functions: Functions, request: &WriteString) -> Result<Samples, PeerFailure> {
+    let text = request.text.repeat(request.length as usize);
+    let bytes = text.as_bytes();
     let path = Path::new(&request.path);
-    let bytes = request.text.repeat(request.length as usize).into_bytes();
-    let mut target = Target::prepare(request, path, bytes.len() as u64)?;
-    let prepared = Prepared::new(path);
+    let target = Target::prepare(request, bytes).map_err(failed("prepare", path))?;
     let append = request.function == Function::Append;
     let by_fd = request.addressing == Addressing::Fd;
-    let bytes = bytes.as_slice();
-    let write = failed("write", path);
-    let ns = match (functions, by_fd) {
-        (Functions::Std, true) => {
-            batch(request, &mut target, |file| file_of(file)?.write_all(bytes))
-        }
-        (Functions::Std, false) if append => batch(request, &mut target, |_| {
+    let samples = match (functions, by_fd) {
+        (Functions::Std, true) => batch(target, |place| place.file()?.write_all(bytes)),
+        (Functions::Std, false) if append => batch(target, |place| {
             OpenOptions::new()
                 .append(true)
                 .create(true)
-                .open(path)?
+                .open(&place.path)?
                 .write_all(bytes)
         }),
-        (Functions::Std, false) => batch(request, &mut target, |_| std::fs::write(path, bytes)),
-        (Functions::Smallfry, true) => batch(request, &mut target, |file| {
-            Ok(smallfry::fs::write_to(file_of(file)?, bytes)?)
+        (Functions::Std, false) => batch(target, |place| std::fs::write(&place.path, bytes)),
+        (Functions::Smallfry, true) => batch(target, |place| {
+            Ok(smallfry::fs::write_to(place.file()?, bytes)?)
         }),
-        (Functions::Smallfry, false) if append => batch(request, &mut target, |_| {
-            Ok(smallfry::fs::append(path, bytes)?)
+        (Functions::Smallfry, false) if append => batch(target, |place| {
+            Ok(smallfry::fs::append(&place.path, bytes)?)
         }),
-        (Functions::Smallfry, false) => batch(request, &mut target, |_| {
-            Ok(smallfry::fs::write(path, bytes)?)
-        }),
-        (Functions::Floor, true) => batch(request, &mut target, |file| {
-            write_all(file_of(file)?, bytes)
-        }),
-        (Functions::Floor, false) => match prepared {
-            Ok(prepared) => batch(request, &mut target, |_| prepared.write(append, bytes)),
-            Err(error) => Err(error),
-        },
+        (Functions::Smallfry, false) => {
+            batch(target, |place| Ok(smallfry::fs::write(&place.path, bytes)?))
+        }
+        (Functions::Floor, true) => batch(target, |place| floor::write_to(place.file()?, bytes)),
+        (Functions::Floor, false) => batch(target, |place| place.prepared.write(append, bytes)),
         (Functions::Node | Functions::Before, _) => Err(io::ErrorKind::Unsupported.into()),
     };
-    let samples = ns.map_err(write)?;
-    target.remove()?;
-    Ok(samples)
+    samples.map_err(failed("write", path))
 }
 
 /// The warm-up, then the samples. Generic so that each implementation's call is in the loop, not behind a pointer.
 fn batch(
-    request: &WriteString,
-    target: &mut Target<'_>,
-    mut call: impl FnMut(Option<&File>) -> io::Result<()>,
+    mut target: Target<'_>,
+    mut call: impl FnMut(&Place) -> io::Result<()>,
 ) -> io::Result<Samples> {
+    let request = target.request;
     for _ in 0..request.warm_up {
-        call(target.file.as_ref())?;
+        call(&target.place)?;
         target.reset(1)?;
     }
     let mut ns = Vec::with_capacity(request.samples as usize);
@@ -71,73 +61,91 @@ fn batch(
     for _ in 0..request.samples {
         let started = Instant::now();
         for _ in 0..request.calls {
-            call(target.file.as_ref())?;
+            call(&target.place)?;
         }
         ns.push(nanoseconds(started.elapsed()));
         target.reset(request.calls)?;
     }
-    Ok(Samples {
-        ns,
-        usage: meter.stop(),
-    })
+    let usage = meter.stop();
+    target.close()?;
+    Ok(Samples { ns, usage })
 }
 
-fn file_of(file: Option<&File>) -> io::Result<&File> {
-    file.ok_or_else(|| io::ErrorKind::InvalidInput.into())
+/// Where the next call writes.
+struct Place {
+    path: PathBuf,
+    prepared: Prepared,
+    /// The caller's descriptor, when the case is by descriptor.
+    file: Option<File>,
 }
 
-#[cfg(unix)]
-fn write_all(file: &File, bytes: &[u8]) -> io::Result<()> {
-    use std::os::fd::AsRawFd;
-    floor::write_all(file.as_raw_fd(), bytes)
-}
+impl Place {
+    fn at(path: PathBuf) -> io::Result<Self> {
+        Ok(Self {
+            prepared: Prepared::new(&path)?,
+            path,
+            file: None,
+        })
+    }
 
-#[cfg(not(unix))]
-fn write_all(_: &File, _: &[u8]) -> io::Result<()> {
-    let _ = floor::Prepared::new;
-    Err(io::ErrorKind::Unsupported.into())
+    fn file(&self) -> io::Result<&File> {
+        self.file
+            .as_ref()
+            .ok_or_else(|| io::ErrorKind::InvalidInput.into())
+    }
 }
 
 /// The file written to, and what has to happen to it between samples, outside the timing.
 struct Target<'a> {
     request: &'a WriteString,
-    path: &'a Path,
-    /// The caller's descriptor, when the case is by descriptor.
-    file: Option<File>,
+    place: Place,
+    made: Vec<PathBuf>,
     /// Bytes a call adds to a file that grows.
     step: u64,
     grown: u64,
 }
 
 impl<'a> Target<'a> {
-    fn prepare(request: &'a WriteString, path: &'a Path, step: u64) -> Result<Self, PeerFailure> {
+    fn prepare(request: &'a WriteString, bytes: &[u8]) -> io::Result<Self> {
+        let place = Place::at(PathBuf::from(&request.path))?;
         let mut target = Self {
             request,
-            path,
-            file: None,
-            step,
+            place,
+            made: Vec::new(),
+            step: bytes.len() as u64,
             grown: 0,
         };
         match request.addressing {
-            Addressing::Fd => target.open().map_err(failed("open", path))?,
-            Addressing::Overwritten => {
-                let bytes = request.text.repeat(request.length as usize);
-                std::fs::write(path, bytes).map_err(failed("write", path))?;
-            }
-            Addressing::New | Addressing::Path => {}
+            Addressing::New => target.next()?,
+            Addressing::Fd => target.open()?,
+            Addressing::Overwritten => std::fs::write(&request.path, bytes)?,
+            Addressing::Path => {}
         }
         Ok(target)
     }
 
+    fn next(&mut self) -> io::Result<()> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = PathBuf::from(format!(
+            "{}-{}-{count}",
+            self.request.path,
+            std::process::id()
+        ));
+        self.made.push(path.clone());
+        self.place = Place::at(path)?;
+        Ok(())
+    }
+
     fn open(&mut self) -> io::Result<()> {
-        self.file = None;
-        self.file = Some(File::create(self.path)?);
+        self.place.file = None;
+        self.place.file = Some(File::create(&self.place.path)?);
         Ok(())
     }
 
     fn reset(&mut self, calls: u32) -> io::Result<()> {
         match self.request.addressing {
-            Addressing::New => return std::fs::remove_file(self.path),
+            Addressing::New => return self.next(),
             Addressing::Path => return Ok(()),
             Addressing::Overwritten if self.request.function == Function::Write => return Ok(()),
             Addressing::Overwritten | Addressing::Fd => {}
@@ -147,19 +155,26 @@ impl<'a> Target<'a> {
             return Ok(());
         }
         self.grown = 0;
-        if self.file.is_some() {
+        if self.place.file.is_some() {
             self.open()
         } else {
-            OpenOptions::new().write(true).open(self.path)?.set_len(0)
+            empty(&self.place.path)
         }
     }
 
-    fn remove(self) -> Result<(), PeerFailure> {
-        drop(self.file);
-        let device = Path::new(crate::bench::scenario::write_string::NULL_DEVICE);
-        if self.request.addressing == Addressing::New || self.path == device {
-            return Ok(());
+    fn close(mut self) -> io::Result<()> {
+        self.made.pop();
+        for path in &self.made {
+            if self.request.keep_names {
+                empty(path)?;
+            } else {
+                std::fs::remove_file(path)?;
+            }
         }
-        std::fs::remove_file(self.path).map_err(failed("remove", self.path))
+        Ok(())
     }
+}
+
+fn empty(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).open(path)?.set_len(0)
 }

@@ -1,0 +1,478 @@
+//! `smallfry bench` as a user runs it. What it measures is not looked at, only how it behaves: that it says what it does,
+//! that its file is what its documentation says, and above all that whatever happens nothing is left behind. A bench
+//! that litters the disk it measures, or leaves processes running on it, falsifies every later one.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A folder to measure in and a small source tree, both gone with it.
+struct Place {
+    root: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("disk")).unwrap();
+        let tree = root.path().join("tree");
+        std::fs::create_dir_all(tree.join("inner/deep")).unwrap();
+        std::fs::write(tree.join("package.json"), r#"{"type":"module"}"#).unwrap();
+        std::fs::write(tree.join("inner/package.json"), r#"{"type":"commonjs"}"#).unwrap();
+        for index in 0..20 {
+            std::fs::write(
+                tree.join(format!("inner/deep/{index}.js")),
+                "line\r\nна́звание €\r\n",
+            )
+            .unwrap();
+        }
+        // Not UTF-8: every runtime has to put U+FFFD in the same places.
+        std::fs::write(
+            tree.join("inner/broken.js"),
+            b"a\xff\xe2\x82 \xf0\x9f b\r\n",
+        )
+        .unwrap();
+        Self { root }
+    }
+
+    fn disk(&self) -> PathBuf {
+        self.root.path().join("disk")
+    }
+
+    fn bench(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_smallfry"));
+        command
+            .arg("bench")
+            .arg("--tree")
+            .arg(self.root.path().join("tree"));
+        command
+            .env_remove("CI")
+            .env_remove("SMALLFRY_NODE_PACKAGE")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn quick(&self) -> Command {
+        let mut command = self.bench();
+        command.arg("--quick").arg("--dir").arg(self.disk());
+        command
+    }
+
+    /// A package with the functions of node:fs: what the bench needs of it, without building it.
+    fn package(&self) -> PathBuf {
+        let folder = self.root.path().join("package");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(
+            folder.join("package.json"),
+            r#"{"name":"smallfry","main":"index.js"}"#,
+        )
+        .unwrap();
+        std::fs::write(
+            folder.join("index.js"),
+            "module.exports = require('node:fs');",
+        )
+        .unwrap();
+        folder
+    }
+
+    /// An executable that runs `script` under sh.
+    #[cfg(unix)]
+    fn program(&self, script: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.root.path().join("fake-node");
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).unwrap().next().is_none()
+}
+
+/// It failed with one line that holds all `parts`.
+fn assert_one_line(output: &Output, parts: &[&str]) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "it succeeded");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    for part in parts {
+        assert!(said.contains(part), "{part:?} is not in {said}");
+    }
+}
+
+fn node_is_here() -> bool {
+    let here = Command::new("node")
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success());
+    skip_unless(here, "node is not on PATH");
+    here
+}
+
+/// A test that cannot run here says so; in continuous integration that is an error.
+fn skip_unless(possible: bool, why_not: &str) {
+    if !possible {
+        assert!(
+            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+            "{why_not}"
+        );
+        eprintln!("skipped: {why_not}");
+    }
+}
+
+#[test]
+fn a_quick_run_writes_its_samples_and_leaves_nothing() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let file = place.root.path().join("results.json");
+    let output = place
+        .quick()
+        .arg("--package")
+        .arg(place.package())
+        .arg("--json")
+        .arg(&file)
+        .output()
+        .unwrap();
+    let (said, complaints) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(output.status.success(), "{said}{complaints}");
+    for part in ["measures build, write-string", "In words", "Next: "] {
+        assert!(said.contains(part), "{part:?} is not in {said}");
+    }
+    assert!(is_empty(&place.disk()));
+
+    let json: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert_eq!(json["schema"], "smallfry-bench/1");
+    assert_eq!(json["host"]["cache"], "warm");
+    assert_eq!(json["build"]["files"], 23);
+    let rows = json["build"]["rows"].as_array().unwrap();
+    for name in [
+        "Node sync",
+        "Node sync again",
+        "Node Promise.all",
+        "smallfry sync",
+        "Rust std",
+        "smallfry in Rust",
+    ] {
+        let row = rows
+            .iter()
+            .find(|row| row["implementation"] == name)
+            .unwrap_or_else(|| panic!("no row {name}"));
+        assert_eq!(row["error"], Value::Null, "{name}");
+        assert_eq!(row["runs"].as_array().unwrap().len(), 2);
+    }
+    let cells = json["write_string"]["cells"].as_array().unwrap();
+    assert!(!cells.is_empty());
+    for cell in cells {
+        let rows = cell["rows"].as_array().unwrap();
+        for name in [
+            "node:fs",
+            "node:fs again",
+            "before",
+            "smallfry",
+            "std",
+            "smallfry Rust",
+        ] {
+            let row = rows
+                .iter()
+                .find(|row| row["implementation"] == name)
+                .unwrap_or_else(|| panic!("no row {name}"));
+            assert_eq!(row["error"], Value::Null, "{name}");
+            for batch in row["batches"].as_array().unwrap() {
+                let samples = batch["samples"]["ns"].as_array().unwrap();
+                assert!(!samples.is_empty() && samples.iter().all(|ns| ns.as_u64().is_some()));
+            }
+        }
+    }
+}
+
+#[test]
+fn both_tables_of_the_reference_are_printed() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let mut bench = place.bench();
+    bench
+        .args(["write-string", "--runs", "2", "--no-smallfry", "--dir"])
+        .arg(place.disk());
+    let output = bench.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    for part in [
+        "confidence",
+        "improvement",
+        "accuracy (*)",
+        "(***)",
+        "time (avg)",
+        "(min … max)",
+        "p995",
+        "P99.9",
+        "Iterations",
+    ] {
+        assert!(said.contains(part), "{part:?} is not in {said}");
+    }
+    assert!(is_empty(&place.disk()));
+}
+
+#[test]
+fn without_node_the_rows_of_rust_run_and_the_others_are_missed_aloud() {
+    let place = Place::new();
+    let output = place.quick().env("PATH", "").output().unwrap();
+    assert!(output.status.success());
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        complaint.contains("no node on PATH") && complaint.lines().count() == 1,
+        "{complaint}"
+    );
+    assert!(String::from_utf8_lossy(&output.stdout).contains("smallfry in Rust"));
+
+    let output = place
+        .quick()
+        .env("PATH", "")
+        .env("CI", "true")
+        .output()
+        .unwrap();
+    assert_one_line(&output, &["no node on PATH"]);
+    assert!(is_empty(&place.disk()));
+}
+
+#[test]
+fn a_package_that_does_not_load_is_one_clear_line() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let folder = place.package();
+    std::fs::write(
+        folder.join("index.js"),
+        "throw new Error('made for another machine')",
+    )
+    .unwrap();
+    let output = place
+        .quick()
+        .arg("--package")
+        .arg(&folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        complaint.contains("made for another machine") && complaint.lines().count() == 1,
+        "{complaint}"
+    );
+}
+
+#[test]
+fn a_row_that_fails_is_shown_as_failed() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let folder = place.package();
+    std::fs::write(
+        folder.join("index.js"),
+        "const fs = require('node:fs'); \
+         module.exports = { ...fs, promises: fs.promises, readFileSync: () => 'wrong', \
+         writeFileSync(path) { if (String(path).includes('file')) throw new Error('refused'); return fs.writeFileSync(...arguments); } };",
+    )
+    .unwrap();
+    let output = place
+        .quick()
+        .arg("--package")
+        .arg(&folder)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success());
+    assert!(
+        said.contains("the output differs") && said.contains("FAILED") && said.contains("refused"),
+        "{said}"
+    );
+    assert!(is_empty(&place.disk()));
+}
+
+#[test]
+fn bad_arguments_are_refused() {
+    let place = Place::new();
+    for arguments in [
+        &["--runs", "0"][..],
+        &["--seconds", "soon"],
+        &["no-such-scenario"],
+        &["--quick", "--all"],
+        &["--nope"],
+    ] {
+        let output = place.bench().args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+    let output = place
+        .quick()
+        .args(["--cells", "no such words"])
+        .output()
+        .unwrap();
+    assert_one_line(&output, &["no such words"]);
+    assert!(is_empty(&place.disk()));
+}
+
+#[test]
+fn unfit_folders_are_one_line() {
+    let place = Place::new();
+    let file = place.root.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for folder in [file.clone(), place.root.path().join("missing")] {
+        let output = place
+            .bench()
+            .arg("--quick")
+            .arg("--dir")
+            .arg(&folder)
+            .output()
+            .unwrap();
+        assert_one_line(&output, &[folder.to_str().unwrap()]);
+    }
+    let tree = file.to_str().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_smallfry"))
+        .args(["bench", "--quick", "--tree", tree, "--dir"])
+        .arg(place.disk())
+        .env_remove("CI")
+        .env("PATH", "")
+        .output()
+        .unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        !output.status.success() && complaint.contains(tree),
+        "{complaint}"
+    );
+    let output = place
+        .quick()
+        .arg("--json")
+        .arg(place.root.path().join("missing/results.json"))
+        .output()
+        .unwrap();
+    assert_one_line(&output, &["missing/results.json"]);
+    assert!(is_empty(&place.disk()));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_not_node_is_one_line() {
+    let place = Place::new();
+    for script in [
+        "exit 0",
+        "echo 'Segmentation fault' >&2; exit 139",
+        "echo hello; cat",
+        "kill -9 $$",
+    ] {
+        let fake = place.program(script);
+        let output = place.quick().arg("--node").arg(&fake).output().unwrap();
+        assert_one_line(&output, &["fake-node", "does not work as Node.js"]);
+    }
+    let missing = place.root.path().join("no-node");
+    let output = place.quick().arg("--node").arg(&missing).output().unwrap();
+    assert_one_line(&output, &["no-node", "cannot run"]);
+    assert!(is_empty(&place.disk()));
+}
+
+/// Both ways of filling up: while the bench prepares, and in the middle of a row.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_one_line() {
+    let place = Place::new();
+    let disk = place.disk();
+    for (size, arguments) in [
+        ("size=300k", &["build"][..]),
+        ("size=600k", &["write-string", "--cells", "1048576 disk fd"]),
+    ] {
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", size, "tmpfs"])
+            .arg(&disk)
+            .output();
+        let mounted = mounted.is_ok_and(|output| output.status.success());
+        skip_unless(mounted, "a tmpfs cannot be mounted here");
+        if !mounted {
+            return;
+        }
+        let tree = place.root.path().join("tree");
+        std::fs::write(tree.join("large.js"), "x".repeat(400 << 10)).unwrap();
+        let output = place
+            .quick()
+            .args(arguments)
+            .env("PATH", "")
+            .output()
+            .unwrap();
+        let empty = is_empty(&disk);
+        Command::new("umount").arg(&disk).status().unwrap();
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && complaint.contains("No space left"),
+            "{complaint}"
+        );
+        assert!(complaint.contains("disk/"), "no path: {complaint}");
+        assert!(empty);
+    }
+}
+
+/// Children are told apart from everybody else's by the path of the fake node they were started from, or by this folder.
+#[cfg(target_os = "linux")]
+#[test]
+fn every_way_of_stopping_leaves_no_files_and_no_processes() {
+    for signal in ["INT", "TERM", "HUP"] {
+        let place = Place::new();
+        let results = place.root.path().join("results.json");
+        let mut child = place
+            .bench()
+            .args(["--seconds", "60", "--no-smallfry", "--json"])
+            .arg(&results)
+            .arg("--dir")
+            .arg(place.disk())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let patience = Instant::now() + Duration::from_secs(60);
+        while children_of(child.id()).is_empty() {
+            assert!(Instant::now() < patience, "it starts no rows");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let rows = children_of(child.id());
+        Command::new("kill")
+            .args(["-s", signal, &child.id().to_string()])
+            .status()
+            .unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), Some(130), "{signal}");
+        assert!(is_empty(&place.disk()), "{signal}");
+        let names: Vec<_> = std::fs::read_dir(place.root.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(names.len(), 2, "{signal}: {names:?}");
+        for row in rows {
+            assert!(!is_running(row), "{signal}: a row is still there");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn children_of(parent: u32) -> Vec<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"))
+        .unwrap_or_default();
+    text.split_whitespace()
+        .filter_map(|pid| pid.parse().ok())
+        .collect()
+}
+
+#[cfg(target_os = "linux")]
+fn is_running(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')')
+        .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
