@@ -2,6 +2,8 @@
 //! that its file is what its documentation says, and above all that whatever happens nothing is left behind. A bench
 //! that litters the disk it measures, or leaves processes running on it, falsifies every later one.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -44,14 +44,14 @@ pub(crate) const PHASES: [&str; 6] = [
 
 const EXTENSIONS: [&str; 5] = ["js", "cjs", "mjs", "json", "ts"];
 /// Enough to be a build, few enough for many runs.
-const MOST_FILES: usize = 2_000;
+const MOST_FILES: usize = 1_000;
 /// With `--all`.
 const ALL_FILES: usize = 3_000;
-const MOST_PUBLISHED: usize = 200;
+const MOST_PUBLISHED: usize = 100;
 /// Rotated through.
 const OUTPUTS: usize = 4;
 /// A disk that times slowly publishes fewer files.
-const PUBLISH_TIME: Duration = Duration::from_millis(200);
+const PUBLISH_TIME: Duration = Duration::from_millis(100);
 
 pub(crate) const NODE_SYNC: &str = "Node sync";
 /// The baseline once more: what differs between the two is noise.
