@@ -2,8 +2,8 @@
 
 use super::{Sentences, text, verdict};
 use crate::bench::scenario::build::{
-    AGAIN, NODE_PARALLEL, NODE_SYNC, PHASES, Results, SMALLFRY_PARALLEL, SMALLFRY_RUST,
-    SMALLFRY_SYNC, STD,
+    AGAIN, BUT_PUBLISH, NODE_PARALLEL, NODE_SYNC, PHASES, Results, SMALLFRY_PARALLEL,
+    SMALLFRY_RUST, SMALLFRY_SYNC, STD,
 };
 use crate::bench::session::Session;
 use crate::bench::stats::bootstrap::{self, Interval};
@@ -197,10 +197,11 @@ fn ratios(out: &mut String, view: &View) {
 }
 
 /// The costs that smallfry is about, by phase, in words.
-const COSTS: [(&str, &str); 4] = [
+const COSTS: [(&str, &str); 5] = [
     ("type", "asking module types"),
     ("read", "reading all"),
     ("write+close", "writing and closing all"),
+    (BUT_PUBLISH, "all that together"),
     ("publish", "publishing durably"),
 ];
 
@@ -210,7 +211,16 @@ fn sentences(said: &mut Sentences, session: &Session, view: &View) {
         said.about(format!("build, Node {name}"));
         if let (Some(baseline), Some(again)) = (view.find(name, NODE_SYNC), view.find(name, AGAIN))
         {
-            said.noise(view.ratio(baseline, again, None));
+            said.noise(
+                view.ratio(baseline, again, Some(BUT_PUBLISH)),
+                view.results.rounds,
+            );
+            if let Some(interval) = view.ratio(baseline, again, Some("publish")) {
+                said.say(format!(
+                    "noise of publishing, which waits for the device: {}.",
+                    text::ratio(Some(interval))
+                ));
+            }
         }
         costs(
             said,

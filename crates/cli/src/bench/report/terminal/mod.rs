@@ -7,13 +7,18 @@ use super::text;
 use crate::bench::Results;
 use crate::bench::arguments::{Arguments, Scenario};
 use crate::bench::schedule::Budget;
-use crate::bench::session::Session;
+use crate::bench::session::{Extent, Session};
 use crate::bench::stats::bootstrap::Interval;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 /// Wider than this, or further from 1, and two equal rows cannot be told from two that differ a little.
 const NOISE: f64 = 0.05;
+
+/// Measured, on two cores.
+const TURN_SECONDS: f64 = 0.0035;
+/// With fewer, even widened intervals leave out the truth too often.
+const ENOUGH_ROUNDS: usize = 6;
 
 /// What is about to happen, before anything else does.
 pub(crate) fn first_line(arguments: &Arguments) {
@@ -43,7 +48,13 @@ pub(crate) fn opening(session: &Session) {
         .map(|scenario| match session.budget(*scenario) {
             Budget::Time(time) => format!("{} for {:.0} s", name(*scenario), time.as_secs_f64()),
             Budget::Rounds(1) => format!("{} for one round", name(*scenario)),
-            Budget::Rounds(rounds) => format!("{} for {rounds} rounds", name(*scenario)),
+            Budget::Rounds(rounds) => {
+                format!(
+                    "{} for {rounds} rounds{}",
+                    name(*scenario),
+                    estimate(session, *scenario, rounds)
+                )
+            }
         })
         .collect();
     let _ = writeln!(
@@ -53,6 +64,19 @@ pub(crate) fn opening(session: &Session) {
     );
     host(&mut out, session);
     print(&out);
+}
+
+/// Of the one that can take long.
+fn estimate(session: &Session, scenario: Scenario, rounds: usize) -> String {
+    if scenario != Scenario::WriteString || session.plan.extent != Extent::All {
+        return String::new();
+    }
+    let turns = write_string::turns(session) * (rounds + 1);
+    format!(
+        " of {} turns, about {:.0} minutes",
+        turns,
+        (turns as f64 * TURN_SECONDS / 60.0).max(1.0)
+    )
 }
 
 const fn name(scenario: Scenario) -> &'static str {
@@ -193,7 +217,12 @@ impl Sentences {
     }
 
     /// What the baseline against itself says of the machine.
-    fn noise(&mut self, again: Option<Interval>) {
+    fn noise(&mut self, again: Option<Interval>, rounds: usize) {
+        if (2..ENOUGH_ROUNDS).contains(&rounds) {
+            self.warn(format!(
+                "only {rounds} rounds: intervals from so few are guesses."
+            ));
+        }
         let Some(interval) = again else {
             return self.warn("one round tells nothing about noise: no intervals.".to_owned());
         };

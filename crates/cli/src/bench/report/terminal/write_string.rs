@@ -15,6 +15,8 @@ use std::fmt::Write as _;
 const LOST: f64 = 0.97;
 /// More cases than this are listed in the JSON file only.
 const MOST_LISTED: usize = 24;
+/// Nor are more lost ones.
+const MOST_LOST: usize = 40;
 
 pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, results: &Results) {
     let view = View {
@@ -56,6 +58,12 @@ pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, re
         summary(said, &view, node);
     }
     rust_summary(said, &view);
+}
+
+/// Batches in a round.
+pub(super) fn turns(session: &Session) -> usize {
+    let cells = crate::bench::scenario::write_string::cells(session).map_or(0, |cells| cells.len());
+    cells * crate::bench::scenario::write_string::rows(session).len()
 }
 
 /// The results, and the arithmetic that every part of the report needs.
@@ -431,7 +439,10 @@ fn summary(said: &mut Sentences, view: &View, node: &Node) {
     };
     let all = || view.results.cells.iter();
     if let Some(again) = view.find(name, AGAIN) {
-        said.noise(view.geometric_mean(all(), baseline, again));
+        said.noise(
+            view.geometric_mean(all(), baseline, again),
+            view.results.rounds,
+        );
     }
     let Some(ours) = view.find(name, SMALLFRY) else {
         return;
@@ -471,40 +482,43 @@ fn lost<'a>(
     [baseline, ours]: [usize; 2],
     again: Option<usize>,
 ) {
-    let mut lost = Vec::new();
+    let reaches = |ratio: &Interval| ratio.low < LOST;
+    let (mut lost, mut itself_lost, mut count) = (Vec::new(), 0, 0);
     for cell in cells {
-        let Some(ratio) = view
-            .ratio(cell, baseline, ours)
-            .filter(|ratio| ratio.low < LOST)
-        else {
-            continue;
-        };
+        count += 1;
         let itself = again.and_then(|again| view.ratio(cell, baseline, again));
-        let kind = if ratio.high < 1.0 {
-            "slower"
-        } else {
-            "not shown to be no slower"
-        };
-        lost.push((
-            ratio.low,
-            format!(
-                "{}: {kind}, {}; node:fs against itself {}",
-                short(&cell.cell),
-                text::ratio(Some(ratio)),
-                text::ratio(itself)
-            ),
-        ));
+        itself_lost += usize::from(itself.as_ref().is_some_and(reaches));
+        if let Some(ratio) = view.ratio(cell, baseline, ours).filter(reaches) {
+            lost.push((ratio, itself, cell));
+        }
     }
     if lost.is_empty() {
-        return;
+        return said.say(format!(
+            "{group}: in none of {count} cases does the interval reach below {LOST}."
+        ));
     }
-    lost.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Losses first, then what is merely not known; the worst on top.
+    lost.sort_by(|(a, ..), (b, ..)| {
+        (a.high >= 1.0)
+            .cmp(&(b.high >= 1.0))
+            .then(a.low.total_cmp(&b.low))
+    });
+    let slower = lost.iter().filter(|(ratio, ..)| ratio.high < 1.0).count();
     said.warn(format!(
-        "{group}: in {} cases the interval reaches below {LOST}:",
+        "{group}: in {} of {count} cases the interval reaches below {LOST} (node:fs against itself: in {itself_lost}); \
+         in {slower} smallfry LOSES, in the others this run cannot tell:",
         lost.len()
     ));
-    for (_, line) in lost {
-        said.detail(line);
+    for (ratio, itself, cell) in lost.iter().take(MOST_LOST) {
+        let kind = if ratio.high < 1.0 { "LOSES " } else { "unsure" };
+        let (ratio, itself) = (text::ratio(Some(*ratio)), text::ratio(*itself));
+        said.detail(format!(
+            "{kind} {ratio}, itself {itself}: {}",
+            short(&cell.cell)
+        ));
+    }
+    if let Some(more) = lost.len().checked_sub(MOST_LOST).filter(|more| *more > 0) {
+        said.detail(format!("and {more} more; --json FILE holds all"));
     }
 }
 
