@@ -19,7 +19,7 @@ const PAGE: usize = 4096;
 /// Smaller slots are copied on delivery and gone at once; this keeps them off each other's cache lines.
 const LINE: usize = 64;
 /// Empty mappings kept for the next reads, their pages in place, until all threads rest.
-const KEPT: usize = 16;
+const KEPT: usize = 32;
 /// Slots alive in a chunk below which its dead pages go back to the system. In bytes.
 const FEW: usize = CHUNK / 8;
 
@@ -66,7 +66,7 @@ impl Mapping {
         unmap(start, aligned);
         unmap(aligned + size, start + wanted);
         #[cfg(target_os = "linux")]
-        if size >= CHUNK && std::env::var_os("SF_THP").is_some() {
+        if size >= CHUNK {
             // SAFETY: advice on memory that is ours; it cannot fail in a way that matters.
             unsafe { libc::madvise(aligned as *mut _, size, libc::MADV_HUGEPAGE) };
         }

@@ -1,10 +1,15 @@
-//! One slice to UTF-8 at the end of a buffer that has room for it. The edge to simdutf, and the only unsafe code.
+//! One slice to UTF-8 at the end of a buffer that has room for it. The edge to simdutf.
+
+use crate::avx512;
 
 /// Up to this many bytes a plain loop beats the call into the library.
 const SHORT: usize = 32;
 
 /// How much is asked about at a time where one byte may decide.
 const ASCII_PIECE: usize = 16 * 1024;
+
+/// How many units the library takes where the faster conversion met a surrogate.
+const BETWEEN: usize = 512;
 
 /// How far the plain conversion goes on after a lone surrogate.
 const AFTER_LONE_SURROGATE: usize = 32;
@@ -99,8 +104,30 @@ pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
         room >= units.len() * 3 || room >= utf16_len(units),
         "no room for the text"
     );
-    if !push_if_well_formed(units, out) {
-        push_ill_formed(units, out);
+    let mut rest = units;
+    loop {
+        rest = &rest[avx512::push_utf16(rest, out)..];
+        // What is in its way, a surrogate or an end, is the library's. After a surrogate others are likely.
+        let count = split_point(rest, BETWEEN);
+        let (piece, after) = rest.split_at(count);
+        if !push_if_well_formed(piece, out) {
+            push_ill_formed(piece, out);
+        }
+        if after.is_empty() {
+            return;
+        }
+        rest = after;
+    }
+}
+
+/// The first `count` units, or one less where that would split a pair.
+pub(crate) fn split_point(units: &[u16], count: usize) -> usize {
+    if count >= units.len() {
+        units.len()
+    } else if count > 0 && is_high_surrogate(units[count - 1]) && is_low_surrogate(units[count]) {
+        count - 1
+    } else {
+        count
     }
 }
 

@@ -338,15 +338,7 @@ impl Unit for u16 {
     }
 
     fn split(units: &[Self], count: usize) -> (&[Self], &[Self]) {
-        let (piece, rest) = units.split_at(count.min(units.len()));
-        match (piece, rest) {
-            ([.., high], [low, ..])
-                if convert::is_high_surrogate(*high) && convert::is_low_surrogate(*low) =>
-            {
-                units.split_at(piece.len() - 1)
-            }
-            _ => (piece, rest),
-        }
+        units.split_at(convert::split_point(units, count))
     }
 
     fn as_utf8(_: &[Self]) -> Option<&[u8]> {

@@ -55,6 +55,7 @@
 //! UTF-16 may be ill-formed, as in JavaScript: each surrogate without its partner becomes U+FFFD, as the Encoding
 //! Standard and Node.js have it, and cannot be told afterwards from a real U+FFFD.
 
+mod avx512;
 mod convert;
 mod decode;
 mod encode;

@@ -1,0 +1,10 @@
+//! Compiles the one part that Rust cannot express at the oldest version supported: AVX-512.
+
+fn main() {
+    println!("cargo:rerun-if-changed=src/avx512.c");
+    if std::env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("x86_64") {
+        cc::Build::new()
+            .file("src/avx512.c")
+            .compile("smallfry_avx512");
+    }
+}

@@ -1,0 +1,46 @@
+//! UTF-16 to UTF-8 on processors with AVX-512 (VBMI2), half again as fast there as the library. The edge to `avx512.c`.
+
+/// Converts what it can of the beginning of `units`, at the end of `out`, within its room; returns the number of units
+/// taken. It stops before a surrogate and near the end of either buffer, at once on other processors.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) -> usize {
+    unsafe extern "C" {
+        fn smallfry_utf16_to_utf8_avx512(
+            units: *const u16,
+            count: usize,
+            out: *mut u8,
+            room: usize,
+            written: *mut usize,
+        ) -> usize;
+    }
+    if !(is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vbmi2"))
+    {
+        return 0;
+    }
+    let spare = out.spare_capacity_mut();
+    let mut written = 0;
+    // SAFETY: the processor has the instructions; the function reads `units`, writes only within `spare` and returns
+    // how many bytes it has written from its start.
+    unsafe {
+        let taken = smallfry_utf16_to_utf8_avx512(
+            units.as_ptr(),
+            units.len(),
+            spare.as_mut_ptr().cast(),
+            spare.len(),
+            &raw mut written,
+        );
+        out.set_len(out.len() + written);
+        taken
+    }
+}
+
+/// No such processor.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn push_utf16(_units: &[u16], _out: &mut Vec<u8>) -> usize {
+    0
+}
