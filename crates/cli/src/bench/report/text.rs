@@ -12,6 +12,11 @@ pub(super) fn width() -> usize {
     usize::from(told.clamp(72, 140))
 }
 
+/// Columns for a bar beside numbers: none where the numbers need them all.
+pub(super) fn bar_cells() -> usize {
+    if width() < 96 { 0 } else { 9 }
+}
+
 /// Three significant digits, without exponent.
 pub(super) fn number(value: f64) -> String {
     match value.abs() {

@@ -42,7 +42,7 @@ pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, re
         comparisons(out, &view, node);
     }
     if session.nodes.iter().all(|node| node.package.is_none()) {
-        node_versions(out, &view, &session.nodes);
+        node_versions(out, said, &view, &session.nodes);
     }
     distributions(out, &view, session);
     if listed {
@@ -162,7 +162,9 @@ fn cases(out: &mut String, view: &View, node: &Node, several: bool) {
             [baseline, again, before, ours].map(|row| or_dash(p50(cell, row), text::micros)),
         );
         line.push(text::ratio(ratio));
-        line.push(ratio.map_or_else(String::new, |ratio| text::bar(ratio.estimate / best, 10)));
+        line.push(ratio.map_or_else(String::new, |ratio| {
+            text::bar(ratio.estimate / best, text::bar_cells())
+        }));
         table.add_row(line);
     }
     if let Some(column) = table.column_mut(6) {
@@ -200,21 +202,28 @@ fn comparisons(out: &mut String, view: &View, node: &Node) {
     }
 }
 
-/// The first Node against each later one.
-fn node_versions(out: &mut String, view: &View, nodes: &[Node]) {
+/// The first Node against each later one, with nothing of smallfry's.
+fn node_versions(out: &mut String, said: &mut Sentences, view: &View, nodes: &[Node]) {
     let Some((first, others)) = nodes.split_first() else {
         return;
     };
     for other in others {
         let (from, to) = (first.runtime.name(), other.runtime.name());
-        if let (Some(baseline), Some(row)) = (view.find(from, NODE), view.find(to, NODE)) {
-            comparison(
-                out,
-                view,
-                &format!("node:fs of {to} against {from}"),
-                baseline,
-                row,
-            );
+        let (Some(baseline), Some(row)) = (view.find(from, NODE), view.find(to, NODE)) else {
+            continue;
+        };
+        let heading = format!("node:fs of {to} against {from}");
+        comparison(out, view, &heading, baseline, row);
+        said.about(format!("write-string, {heading}"));
+        for (group, holds) in GROUPS {
+            let cells = || view.results.cells.iter().filter(|cell| holds(&cell.cell));
+            if let Some(mean) = view.geometric_mean(cells(), baseline, row) {
+                said.say(format!(
+                    "{group}: {}, geometric mean of {} cases.",
+                    verdict(mean),
+                    cells().count()
+                ));
+            }
         }
     }
 }
@@ -404,7 +413,7 @@ fn percentiles(out: &mut String, results: &Results, cell: &CellResult) {
         };
         let mut line = vec![
             results.rows[row].label.clone(),
-            text::bar(found.p50 / slowest, 8),
+            text::bar(found.p50 / slowest, text::bar_cells()),
         ];
         line.extend(
             [
