@@ -3,7 +3,6 @@
 import fs = require('node:fs');
 import nodeModule = require('node:module');
 import path = require('node:path');
-import worker = require('node:worker_threads');
 
 /** A path, or a descriptor. A Uint8Array holds the bytes of a path. */
 export type Target = string | Uint8Array | number;
@@ -49,19 +48,10 @@ function isKnownRuntime(): boolean {
   return process.release.name === 'node' && !electron && !bun && !deno && KNOWN_MAJORS.has(major);
 }
 
-function isMusl(): boolean {
-  if (process.platform !== 'linux') return false;
-  try {
-    return fs.readdirSync('/lib').some((name) => name.startsWith('ld-musl-'));
-  } catch {
-    return false;
-  }
-}
-
-/** File name of the addon for this system, such as `smallfry.linux-x64-gnu.node`. */
-export function addonName(): string {
-  const libc = process.platform === 'linux' ? (isMusl() ? '-musl' : '-gnu') : '';
-  return `smallfry.${process.platform}-${process.arch}${libc}.node`;
+/** File names under which an addon for this system may lie, such as `smallfry.linux-x64-gnu.node`. */
+export function addonNames(): string[] {
+  const system = `smallfry.${process.platform}-${process.arch}`;
+  return process.platform === 'linux' ? [`${system}-gnu.node`, `${system}-musl.node`] : [`${system}.node`];
 }
 
 const none = (reason: string): Loaded => ({ native: undefined, longestString: 0, reason });
@@ -70,7 +60,9 @@ export function load(complete: Complete): Loaded {
   if ((process as { permission?: unknown }).permission !== undefined) {
     return none('the permission model is on, and native file calls would go around it');
   }
-  const file = path.join(__dirname, '..', addonName());
+  const files = addonNames().map((name) => path.join(__dirname, '..', name));
+  const file = files.find((candidate) => fs.existsSync(candidate));
+  if (file === undefined) return none(`there is no native addon at ${files.join(' or ')}`);
   try {
     const native = {} as Native;
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- a .node file has no other way in
@@ -86,7 +78,10 @@ export function load(complete: Complete): Loaded {
 
 /** Says once per process that node:fs does the work instead. */
 export function warn(reason: string): void {
-  if (worker.isMainThread) {
+  // Loaded only here: it takes longer than all the rest.
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- as above
+  const { isMainThread } = require('node:worker_threads') as typeof import('node:worker_threads');
+  if (isMainThread) {
     process.emitWarning(`smallfry: ${reason}; node:fs is used as it is`, { code: 'SMALLFRY_NOT_NATIVE' });
   }
 }
