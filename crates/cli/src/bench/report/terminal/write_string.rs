@@ -175,7 +175,7 @@ fn cases(out: &mut String, view: &View, node: &Node, several: bool) {
 
 fn legend(out: &mut String) {
     let note = "again: node:fs once more, in a process of its own: what differs from node:fs is noise. before: Buffer.from, openSync, \
-                writeSync, closeSync, as strings were written before Node had a native path.";
+                writeSync, closeSync, as strings were written before Node had a native path. Calls too short for the clock are timed several to a sample.";
     let _ = writeln!(out, "{}", text::wrap("  ", note, text::width()));
 }
 
