@@ -31,11 +31,6 @@ impl Interval {
         self.low <= 1.0 && 1.0 <= self.high
     }
 
-    /// Half its width, relative to the estimate.
-    pub(crate) fn half_width(&self) -> f64 {
-        (self.high - self.low) / 2.0 / self.estimate
-    }
-
     fn exp(self) -> Self {
         Self {
             low: self.low.exp(),

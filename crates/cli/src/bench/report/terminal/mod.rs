@@ -12,8 +12,8 @@ use crate::bench::stats::bootstrap::Interval;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// Wider than this, or further from 1, and two equal rows cannot be told from two that differ a little.
-const NOISE: f64 = 0.05;
+/// A baseline that may differ from itself by more deserves a warning.
+const NOISE: f64 = 0.08;
 
 /// Measured, on two cores.
 const TURN_SECONDS: f64 = 0.0035;
@@ -227,15 +227,16 @@ impl Sentences {
             return self.warn("one round tells nothing about noise: no intervals.".to_owned());
         };
         let shown = text::ratio(again);
-        let off = (interval.estimate - 1.0).abs();
-        if interval.half_width() > NOISE || off > NOISE {
+        let reach = (interval.high - 1.0).max(1.0 - interval.low);
+        let percent = (reach * 100.0).ceil().max(1.0);
+        if reach > NOISE {
             self.warn(format!(
-                "too noisy to tell small differences: node:fs against itself came out at {shown}. \
-                 Close other programs, or measure longer (--seconds)."
+                "this machine is too noisy to tell differences under {percent:.0} %: node:fs against itself came out at \
+                 {shown}. Close other programs, or measure longer (--seconds)."
             ));
         } else {
             self.say(format!(
-                "noise is small: node:fs against itself came out at {shown}."
+                "noise: node:fs against itself came out at {shown}; differences under {percent:.0} % mean nothing here."
             ));
         }
     }
