@@ -23,6 +23,8 @@ export interface Native {
     flags: number,
     mode: number,
   ): number | undefined;
+  /** Returns when every accepted write is done; for the end of the process. */
+  finish(): void;
 }
 
 interface Addon {

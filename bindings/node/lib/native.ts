@@ -14,4 +14,9 @@ export const longestString = loaded.longestString;
 /** Why `native` is undefined. */
 export const reason = loaded.reason;
 
-if (native === undefined) warn(reason);
+if (native === undefined) {
+  warn(reason);
+} else if (process.versions.bun) {
+  // Bun ends without running the addon's `atexit` handler.
+  process.on('exit', () => { native.finish(); });
+}

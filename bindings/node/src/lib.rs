@@ -68,6 +68,7 @@ unsafe extern "C" fn start(env: sys::napi_env, info: sys::napi_callback_info) ->
                 Function(c"readSync", sync::read),
                 Function(c"read", jobs::submit_read),
                 Function(c"write", jobs::submit_write),
+                Function(c"finish", jobs::finish),
             ],
         );
         number(env, longest)

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use napi_sys as sys;
 
 use super::client::{Client, Finished};
+use super::exit;
 use super::queue::{self, Job};
 use super::task::Task;
 use crate::environment::Environment;
@@ -55,6 +56,17 @@ pub(crate) unsafe extern "C" fn submit_write(
                 bytes,
             )
         })
+    })
+}
+
+/// `finish()`: returns when every accepted write is done, for runtimes that end without running `atexit` handlers.
+pub(crate) unsafe extern "C" fn finish(
+    env: sys::napi_env,
+    _info: sys::napi_callback_info,
+) -> sys::napi_value {
+    guarded(env, || {
+        exit::wait();
+        undefined(env)
     })
 }
 

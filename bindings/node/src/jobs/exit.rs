@@ -42,7 +42,8 @@ pub(super) fn finished_writes(count: usize) {
     }
 }
 
-extern "C" fn wait() {
+/// Drops reads and waits for all accepted writes: nothing happens after this but the end of the process.
+pub(super) extern "C" fn wait() {
     drop_reads();
     let mut state = lock();
     state.exiting = true;

@@ -12,4 +12,4 @@ mod queue;
 mod task;
 
 pub(crate) use client::{Client, Finished};
-pub(crate) use delivery::{attach, submit_read, submit_write};
+pub(crate) use delivery::{attach, finish, submit_read, submit_write};
