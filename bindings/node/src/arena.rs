@@ -15,6 +15,7 @@ const CHUNK: usize = 2 << 20;
 /// Larger contents get a mapping of their own.
 const SHARED_LIMIT: usize = CHUNK / 4;
 /// Slots of a page or more begin at a page, so that a dead one can give its pages back whatever its neighbours do.
+/// Contents of less are copied into the engine's heap: that costs less than the finaliser of an external value.
 const PAGE: usize = 4096;
 /// Smaller slots are copied on delivery and gone at once; this keeps them off each other's cache lines.
 const LINE: usize = 64;
@@ -37,7 +38,7 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    fn new(size: usize) -> Option<Self> {
+    fn new(size: usize, huge: bool) -> Option<Self> {
         // A huge page needs its alignment: ask for more, give back what is over.
         let align = if size >= CHUNK { CHUNK } else { PAGE };
         let wanted = size.checked_add(align - PAGE)?;
@@ -66,7 +67,7 @@ impl Mapping {
         unmap(start, aligned);
         unmap(aligned + size, start + wanted);
         #[cfg(target_os = "linux")]
-        if size >= CHUNK {
+        if huge {
             // SAFETY: advice on memory that is ours; it cannot fail in a way that matters.
             unsafe { libc::madvise(aligned as *mut _, size, libc::MADV_HUGEPAGE) };
         }
@@ -109,13 +110,13 @@ struct Chunk {
 }
 
 impl Chunk {
-    fn new(size: usize) -> Option<Self> {
+    fn new(size: usize, huge: bool) -> Option<Self> {
         let spare = (size == CHUNK)
             .then(|| SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop())
             .flatten();
         let mapping = match spare {
             Some(mapping) => mapping,
-            None => Mapping::new(size)?,
+            None => Mapping::new(size, huge)?,
         };
         Some(Self {
             mapping: Some(mapping),
@@ -168,15 +169,34 @@ pub(crate) struct Arena {
     current: Option<(Arc<Chunk>, usize)>,
 }
 
-/// Bytes in a chunk that nobody else can reach.
+impl Drop for Arena {
+    fn drop(&mut self) {
+        if let Some((chunk, _)) = self.current.take() {
+            chunk.full.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Bytes that nobody else can reach.
 pub(crate) struct Slot {
+    memory: Memory,
+    /// Bytes that may be filled, of which `len` are.
+    room: usize,
+    len: usize,
+}
+
+enum Memory {
+    /// Of a mapping that outlives the call.
+    Shared(Part),
+    /// For a result that will be copied.
+    Own(Box<[u8]>),
+}
+
+struct Part {
     chunk: Arc<Chunk>,
     offset: usize,
     /// Bytes taken from the chunk.
     size: usize,
-    /// Bytes that may be filled, of which `len` are.
-    room: usize,
-    len: usize,
 }
 
 impl Arena {
@@ -189,43 +209,26 @@ impl Arena {
             (room.checked_next_multiple_of(PAGE)?, PAGE)
         };
         if size > SHARED_LIMIT {
-            let chunk = Arc::new(Chunk::new(size)?);
+            let chunk = Arc::new(Chunk::new(size, size >= CHUNK)?);
             chunk.live.store(size, Ordering::Relaxed);
-            return Some(Slot {
-                chunk,
-                offset: 0,
-                size,
-                room,
-                len: 0,
-            });
+            return Some(Slot::shared(chunk, 0, size, room));
         }
         let fits = |&(_, used): &(Arc<Chunk>, usize)| used.next_multiple_of(align) + size <= CHUNK;
         let (chunk, used) = match self.current.take() {
             Some(current) if fits(&current) => current,
             before => {
+                // The first chunk is of small pages: a program that reads few files should not pay for 2 MiB.
+                let huge = before.is_some();
                 if let Some((full, _)) = before {
                     full.full.store(true, Ordering::Relaxed);
                 }
-                (Arc::new(Chunk::new(CHUNK)?), 0)
+                (Arc::new(Chunk::new(CHUNK, huge)?), 0)
             }
         };
         let offset = used.next_multiple_of(align);
         chunk.live.fetch_add(size, Ordering::Relaxed);
         self.current = Some((Arc::clone(&chunk), offset + size));
-        Some(Slot {
-            chunk,
-            offset,
-            size,
-            room,
-            len: 0,
-        })
-    }
-
-    /// Forgets the current chunk, so that an idle thread keeps no memory alive.
-    pub(crate) fn rest(&mut self) {
-        if let Some((chunk, _)) = self.current.take() {
-            chunk.full.store(true, Ordering::Relaxed);
-        }
+        Some(Slot::shared(chunk, offset, size, room))
     }
 
     /// Gives back the empty mappings that were kept.
@@ -235,23 +238,50 @@ impl Arena {
 }
 
 impl Slot {
-    fn base(&self) -> *mut u8 {
-        match &self.chunk.mapping {
-            // SAFETY: offset and room lie inside the mapping.
-            Some(mapping) => unsafe { mapping.base.as_ptr().add(self.offset) },
-            None => NonNull::dangling().as_ptr(),
+    fn shared(chunk: Arc<Chunk>, offset: usize, size: usize, room: usize) -> Self {
+        let memory = Memory::Shared(Part {
+            chunk,
+            offset,
+            size,
+        });
+        Self {
+            memory,
+            room,
+            len: 0,
         }
     }
 
+    /// A slot of ordinary memory. For one file at a time it is cheaper: it was in use a moment ago, and has its pages.
+    pub(crate) fn own(room: usize) -> Self {
+        Self {
+            memory: Memory::Own(vec![0; room].into_boxed_slice()),
+            room,
+            len: 0,
+        }
+    }
+
+    /// Whether a value should be made over this memory rather than a copy of it.
+    pub(crate) fn worth_keeping(&self) -> bool {
+        matches!(self.memory, Memory::Shared(_)) && self.len >= PAGE
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: `len` bytes were read into this slot, and only this owner reaches them.
-        unsafe { std::slice::from_raw_parts(self.base(), self.len) }
+        match &self.memory {
+            // SAFETY: the part has room for `len` bytes, mapped memory is initialised, only this owner reaches them.
+            Memory::Shared(part) => unsafe { std::slice::from_raw_parts(part.base(), self.len) },
+            Memory::Own(bytes) => &bytes[..self.len],
+        }
     }
 
     /// The part that is still free.
     pub(crate) fn free(&mut self) -> &mut [u8] {
-        // SAFETY: mapped memory always holds initialised bytes; this owner alone reaches them.
-        unsafe { std::slice::from_raw_parts_mut(self.base().add(self.len), self.room - self.len) }
+        match &mut self.memory {
+            // SAFETY: as above, up to `room`.
+            Memory::Shared(part) => unsafe {
+                std::slice::from_raw_parts_mut(part.base().add(self.len), self.room - self.len)
+            },
+            Memory::Own(bytes) => &mut bytes[self.len..],
+        }
     }
 
     /// Says that `count` more bytes of the free part hold contents.
@@ -259,20 +289,31 @@ impl Slot {
         self.len = (self.len + count).min(self.room);
     }
 
-    pub(crate) fn as_mut_ptr(&self) -> *mut u8 {
-        self.base()
+    /// Where the bytes are, for a value made over them; `None` for memory that is to be copied.
+    pub(crate) fn shared_memory(&self) -> Option<*mut u8> {
+        match &self.memory {
+            Memory::Shared(part) => Some(part.base()),
+            Memory::Own(_) => None,
+        }
     }
 }
 
-impl Drop for Slot {
+impl Part {
+    fn base(&self) -> *mut u8 {
+        match &self.chunk.mapping {
+            // SAFETY: offset and size lie inside the mapping.
+            Some(mapping) => unsafe { mapping.base.as_ptr().add(self.offset) },
+            None => NonNull::dangling().as_ptr(),
+        }
+    }
+}
+
+impl Drop for Part {
     fn drop(&mut self) {
-        let live = self.chunk.live.fetch_sub(self.size, Ordering::AcqRel) - self.size;
         let chunk = &self.chunk;
-        let Some(mapping) = chunk
-            .mapping
-            .as_ref()
-            .filter(|mapping| mapping.size == CHUNK)
-        else {
+        let live = chunk.live.fetch_sub(self.size, Ordering::AcqRel) - self.size;
+        let shared = |mapping: &&Mapping| mapping.size == CHUNK;
+        let Some(mapping) = chunk.mapping.as_ref().filter(shared) else {
             return;
         };
         if self.size < PAGE || live == 0 {

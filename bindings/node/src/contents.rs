@@ -9,10 +9,6 @@ use smallfry_transcode::{DecodeScratch, Decoded, decode, decode_with};
 use crate::arena::Slot;
 use crate::v8::optional_napi;
 
-/// Contents shorter than this are copied into the engine's heap; longer ones stay where they were read. Below it the
-/// copy costs less than the finaliser that an external value needs.
-const COPY_BELOW: usize = 4096;
-
 type ExternalLatin1 = unsafe extern "C" fn(
     sys::napi_env,
     *mut c_void,
@@ -65,7 +61,7 @@ impl Maker {
             .map(|symbol| unsafe { std::mem::transmute::<*mut c_void, ExternalLatin1>(symbol) });
         // Electron and other embedders with V8's sandbox refuse memory from outside: ask once.
         let external_buffers = crate::arena::Arena::default()
-            .slot(COPY_BELOW)
+            .slot(1)
             .is_some_and(|slot| external_buffer(env, slot).is_ok());
         Self {
             external_latin1,
@@ -76,15 +72,13 @@ impl Maker {
     /// The value of `contents`, or `None` if the engine refuses (a string over its limit; no memory).
     pub(crate) fn make(self, env: sys::napi_env, contents: Contents) -> Option<sys::napi_value> {
         match contents {
-            Contents::Bytes(slot) if self.external_buffers && slot.bytes().len() >= COPY_BELOW => {
+            Contents::Bytes(slot) if self.external_buffers && slot.worth_keeping() => {
                 external_buffer(env, slot)
                     .or_else(|slot| buffer(env, slot.bytes()).ok_or(()))
                     .ok()
             }
             Contents::Bytes(slot) => buffer(env, slot.bytes()),
-            Contents::Ascii(slot) if slot.bytes().len() >= COPY_BELOW => {
-                self.external_ascii(env, slot)
-            }
+            Contents::Ascii(slot) if slot.worth_keeping() => self.external_ascii(env, slot),
             Contents::Ascii(slot) => latin1(env, slot.bytes()),
             Contents::Latin1(bytes) => latin1(env, &bytes),
             Contents::Utf16(units) => utf16(env, &units),
@@ -93,12 +87,12 @@ impl Maker {
     }
 
     fn external_ascii(self, env: sys::napi_env, slot: Slot) -> Option<sys::napi_value> {
-        let Some(create) = self.external_latin1 else {
+        let (Some(create), Some(data)) = (self.external_latin1, slot.shared_memory()) else {
             return latin1(env, slot.bytes());
         };
         let mut value = ptr::null_mut();
         let mut copied = false;
-        let (data, length) = (slot.as_mut_ptr(), slot.bytes().len());
+        let length = slot.bytes().len();
         let owner = Box::into_raw(Box::new(slot));
         // SAFETY: as for buffers; ASCII is Latin-1; a runtime that copies calls the finaliser itself and says so.
         let status = unsafe {
@@ -124,7 +118,10 @@ impl Maker {
 /// A Buffer over the slot's own memory; the slot comes back if the runtime refuses.
 fn external_buffer(env: sys::napi_env, slot: Slot) -> Result<sys::napi_value, Slot> {
     let mut value = ptr::null_mut();
-    let (data, length) = (slot.as_mut_ptr(), slot.bytes().len());
+    let Some(data) = slot.shared_memory() else {
+        return Err(slot);
+    };
+    let length = slot.bytes().len();
     let owner = Box::into_raw(Box::new(slot));
     // SAFETY: the memory lives until the finaliser drops its owner, and nobody else reaches it.
     let status = unsafe {

@@ -28,8 +28,8 @@ pub(crate) unsafe extern "C" fn submit_read(
         let ([target, id, alone, utf8], pointer) = arguments(env, info);
         // SAFETY: the function was defined with its environment.
         let environment = unsafe { Environment::borrow(pointer) };
-        submit(env, environment, target, id, alone, |target| {
-            Task::read(target, int32(env, utf8) != 0)
+        submit(env, environment, target, id, alone, |target, together| {
+            Task::read(target, int32(env, utf8) != 0, together)
         })
     })
 }
@@ -43,7 +43,7 @@ pub(crate) unsafe extern "C" fn submit_write(
         let ([target, id, alone, data, flags, mode], pointer) = arguments(env, info);
         // SAFETY: the function was defined with its environment.
         let environment = unsafe { Environment::borrow(pointer) };
-        submit(env, environment, target, id, alone, |target| {
+        submit(env, environment, target, id, alone, |target, _| {
             let bytes = if is_string(env, data) {
                 environment.strings.to_vec(env, data)
             } else {
@@ -76,31 +76,33 @@ fn submit(
     target: sys::napi_value,
     id: sys::napi_value,
     alone: sys::napi_value,
-    task: impl FnOnce(OwnedTarget) -> Task,
+    task: impl FnOnce(OwnedTarget, bool) -> Task,
 ) -> sys::napi_value {
     let mut room = PathRoom::new();
     let target = match Target::read(env, &environment.strings, target, &mut room) {
         Ok(target) => target.to_owned(),
         Err(failure) => return number(env, failure.code()),
     };
-    hold_loop(env, environment);
-    queue::push(Job {
+    let together = hold_loop(env, environment);
+    let job = Job {
         id: int32(env, id).cast_unsigned(),
         alone: int32(env, alone) != 0,
         client: Arc::clone(&environment.client),
-        task: task(target),
-    });
+        task: task(target, together),
+    };
+    queue::push(job, together);
     undefined(env)
 }
 
-/// Keeps the event loop alive from the first pending job to the last.
-fn hold_loop(env: sys::napi_env, environment: &Environment) {
+/// Keeps the event loop alive from the first pending job to the last. True if there were others.
+fn hold_loop(env: sys::napi_env, environment: &Environment) -> bool {
     let pending = environment.pending.get();
     if pending == 0 {
         // SAFETY: on the environment's own thread, before it goes away.
         unsafe { sys::napi_ref_threadsafe_function(env, environment.waker) };
     }
     environment.pending.set(pending + 1);
+    pending > 0
 }
 
 fn release_loop(env: sys::napi_env, environment: &Environment) {

@@ -45,7 +45,7 @@ struct State {
     spinning: bool,
     /// A waiting thread wakes up by itself to look for a stall.
     watching: bool,
-    /// Calls came while others were under way.
+    /// Calls come while others are under way.
     burst: bool,
     /// When a job last made progress.
     progress: Option<Instant>,
@@ -103,14 +103,14 @@ impl State {
     }
 }
 
-/// Hands in a job. It starts at once if a thread is free.
-pub(crate) fn push(job: Job) {
+/// Hands in a job. It starts at once if a thread is free. `together` says that the same caller has others under way.
+pub(crate) fn push(job: Job, together: bool) {
     if job.task.is_write() {
         job.client.accept_write();
         accept_write();
     }
     let mut state = lock();
-    state.burst |= state.active > 0;
+    state.burst |= together;
     state.put(job);
     if !state.spinning && state.wants_thread() && !state.call_thread() {
         // No thread can be made: do the work here rather than never.
@@ -188,7 +188,6 @@ fn work_off(
         state.burst = found;
     }
     state.active -= 1;
-    arena.rest();
     state
 }
 

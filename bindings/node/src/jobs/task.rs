@@ -10,6 +10,8 @@ use crate::target::{Handle, OwnedTarget};
 
 /// What is read or written before the job goes to the end of the queue. In bytes.
 const SLICE: usize = 512 << 10;
+/// Contents of up to this size are copied where no other calls are under way. In bytes.
+const LONE_COPY: usize = 64 << 10;
 /// First guess for a file that does not tell its size. In bytes.
 const UNKNOWN_SIZE: usize = 64 << 10;
 
@@ -29,6 +31,8 @@ pub(crate) enum Progress {
 pub(crate) struct Read {
     target: OwnedTarget,
     utf8: bool,
+    /// The caller has other calls under way, so that memory is worth sharing.
+    together: bool,
     opened: Option<Opened>,
 }
 
@@ -49,10 +53,11 @@ pub(crate) struct Write {
 }
 
 impl Task {
-    pub(crate) fn read(target: OwnedTarget, utf8: bool) -> Self {
+    pub(crate) fn read(target: OwnedTarget, utf8: bool, together: bool) -> Self {
         Self::Read(Read {
             target,
             utf8,
+            together,
             opened: None,
         })
     }
@@ -101,7 +106,7 @@ impl Read {
     /// Reads up to a slice; true at the end.
     fn slice(&mut self, arena: &mut Arena) -> Result<bool, Failure> {
         if self.opened.is_none() {
-            self.opened = Some(Opened::new(&self.target, arena)?);
+            self.opened = Some(Opened::new(&self.target, self.together, arena)?);
         }
         let Some(opened) = &mut self.opened else {
             return Err(Failure::Delegate);
@@ -130,7 +135,7 @@ impl Read {
 }
 
 impl Opened {
-    fn new(target: &OwnedTarget, arena: &mut Arena) -> Result<Self, Failure> {
+    fn new(target: &OwnedTarget, together: bool, arena: &mut Arena) -> Result<Self, Failure> {
         let handle = target.open(O_RDONLY, 0)?;
         let status = raw::status(handle.borrow()).map_err(at(Step::Status))?;
         let size = if status.is_regular { status.size } else { 0 };
@@ -138,9 +143,12 @@ impl Opened {
             return Err(Failure::Delegate);
         }
         let known = size > 0;
-        let slot = arena
-            .slot(if known { size as usize } else { UNKNOWN_SIZE })
-            .ok_or(Failure::Delegate)?;
+        let room = if known { size as usize } else { UNKNOWN_SIZE };
+        let slot = if together || room > LONE_COPY {
+            arena.slot(room).ok_or(Failure::Delegate)?
+        } else {
+            Slot::own(room)
+        };
         Ok(Self {
             handle,
             known,
