@@ -16,7 +16,7 @@ import { pathToFileURL } from 'node:url';
 import { chance, makeFolder, seed, smallfry } from './support.mjs';
 
 const base = makeFolder();
-const CASES = Number(process.env.SMALLFRY_TEST_CASES ?? 700);
+const CASES = Number(process.env.SMALLFRY_TEST_CASES ?? 600);
 const CONTENT = 'first line\nsecond: \u00e4\u20ac\u{1f41f}\n';
 console.log(`# seed ${seed}, ${CASES} cases per function`);
 
@@ -409,6 +409,9 @@ function describeDescriptor(fd) {
   }
 }
 
+/** Length of the memory behind a Buffer: not compared, but it must not show what belongs to others. */
+const ROOM = Symbol('room');
+
 const reference = { ...fs, promises: { ...fs.promises } };
 
 async function side(which, number, form, name, drawn) {
@@ -428,17 +431,11 @@ async function side(which, number, form, name, drawn) {
     process.umask(drawn.umask);
     const outcome = await quiet(which === 'ours' ? smallfry : reference, form, name, args);
     process.umask(0o022);
-    if (Buffer.isBuffer(outcome.value) && which === 'ours' && !(drawn.options?.text ?? '').includes('buffer:')) {
-      const { byteLength } = outcome.value.buffer;
-      assert.ok(
-        byteLength === outcome.value.byteLength || byteLength <= Buffer.poolSize + 64,
-        `the ArrayBuffer of a Buffer shows memory of others: ${byteLength} bytes`,
-      );
-    }
     return {
       how: outcome.how,
       count: outcome.count,
       value: describeValue(outcome.value, folder),
+      [ROOM]: Buffer.isBuffer(outcome.value) ? outcome.value.buffer.byteLength : 0,
       error: outcome.error === undefined || outcome.error === null ? String(outcome.error) : describeError(outcome.error, folder),
       descriptors: context.descriptors.map(describeDescriptor),
       disk: describeFolder(folder),
@@ -489,15 +486,19 @@ async function compare(form, name, drawn) {
   const number = numbers++;
   const theirs = await side('node', number, form, name, drawn);
   const ours = await side('ours', number, form, name, drawn);
-  if (same(ours, theirs)) return undefined;
+  const isolated = [theirs[ROOM], ours.value.bytes?.length].includes(ours[ROOM]) || ours[ROOM] <= Buffer.poolSize + 64;
+  delete theirs[ROOM];
+  delete ours[ROOM];
+  if (same(ours, theirs) && isolated) return undefined;
   // Node's writeFileSync of a UTF-8 string forgets {flush: true}; smallfry flushes, as Node does for a Buffer.
   if (form === 'sync' && JSON.stringify(ours).includes('fsync')) {
     const flushed = await side('node', number, form, name, { ...drawn, asBuffer: true });
+    delete flushed[ROOM];
     if (same(ours, flushed)) return undefined;
   }
   return `  ${name} ${form}: path "${drawn.path}"` +
     (drawn.data === undefined ? '' : `, data "${drawn.data}"`) +
-    `, options ${drawn.options?.text ?? 'not given'}, umask ${drawn.umask.toString(8)}\n${difference(ours, theirs)}`;
+    `, options ${drawn.options?.text ?? 'not given'}, umask ${drawn.umask.toString(8)}\n${isolated ? '' : '    its ArrayBuffer shows memory of others\n'}${difference(ours, theirs)}`;
 }
 
 function draw(random, name, overrides = {}) {
@@ -530,16 +531,18 @@ for (const name of NAMES) {
     test(`${label}: each kind of path as node:fs`, async () => {
       const mismatches = [];
       const random = chance(own);
+      let calls = 0;
       for (const kind of Object.keys(PATHS)) {
         for (const make of [() => undefined, () => 'utf8', () => ({ encoding: 'utf8' }), () => ({ mode: 0o640 })]) {
-          for (const data of name === 'readFile' ? [undefined] : ['mixed', 'Buffer', 'empty']) {
+          for (const data of name === 'readFile' ? [undefined] : make() === undefined ? ['mixed', 'Buffer', 'empty'] : ['mixed', 'empty']) {
+            calls += 1;
             const drawn = draw(random, name, { path: kind, data, options: { text: show1(make()), make } });
             const mismatch = await compare(form, name, drawn);
             if (mismatch) mismatches.push(mismatch);
           }
         }
       }
-      expectNone(mismatches, Object.keys(PATHS).length * 4);
+      expectNone(mismatches, calls);
     });
 
     if (name !== 'readFile') {
