@@ -348,12 +348,12 @@ async function goesOn(t, order, read) {
 }
 
 for (const [name, order] of Object.entries(ORDERS)) {
-  testNeeding(needs.mkfifo, `three FIFOs that nobody writes to, ${name}: these go on`, { timeout: 15_000 }, async (t) => {
+  testNeeding(needs.mkfifo, `three FIFOs that nobody writes to, ${name}: these go on`, { timeout: 10_000 }, async (t) => {
     await goesOn(t, order, (file) => smallfry.promises.readFile(file, 'utf8'));
   });
 }
 
-testNeeding(needs.mkfifo, 'three FIFOs that nobody writes to, with callbacks: small files go on', { timeout: 15_000 }, async (t) => {
+testNeeding(needs.mkfifo, 'three FIFOs that nobody writes to, with callbacks: small files go on', { timeout: 10_000 }, async (t) => {
   const read = (file) => new Promise((resolve, reject) => smallfry.readFile(file, 'utf8', (error, text) => (error ? reject(error) : resolve(text))));
   await goesOn(t, ORDERS['among small files'], read);
 });

@@ -1,0 +1,67 @@
+// Runs the suite on each Node version that the package supports: `node test/all-versions.mjs`.
+//
+// The versions are npm packages that carry the binaries, installed by `npm ci` in test/runtimes. Without them the suite
+// runs on this Node alone, which is an error where CI is true. The last line is `N passed, N failed, N skipped`.
+
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const runtimes = path.join(here, 'runtimes');
+const wanted = Object.keys(JSON.parse(fs.readFileSync(path.join(runtimes, 'package.json'), 'utf8')).optionalDependencies);
+const strict = process.env.CI === 'true';
+
+/** The executable of one package, if it is there and runs here. */
+const executable = (name) => path.join(runtimes, 'node_modules', name, 'bin', 'node');
+
+const found = wanted.filter((name) => fs.existsSync(executable(name)));
+const missing = wanted.filter((name) => !found.includes(name));
+const commands = found.map((name) => ({ name, command: executable(name) }));
+if (missing.length > 0) {
+  console.log(`${missing.join(', ')} not installed (npm ci in ${path.relative(process.cwd(), runtimes) || '.'} does it)${strict ? '' : found.length === 0 ? ': only this Node is tested' : ''}`);
+  if (found.length === 0) commands.push({ name: 'this Node', command: process.execPath });
+}
+
+const files = fs.readdirSync(here).filter((name) => name.endsWith('.test.mjs')).sort().map((name) => path.join('test', name));
+
+/** Runs the suite with one Node; answers its numbers. */
+function run({ command }) {
+  return new Promise((resolve) => {
+    const env = { ...process.env };
+    delete env.NODE_OPTIONS;
+    delete env.NODE_TEST_CONTEXT;
+    // One file at a time: tests that count threads, memory or system calls want the machine to themselves.
+    const child = spawn(command, ['--test', '--test-concurrency=1', '--test-reporter=tap', ...files, ...process.argv.slice(2)], {
+      cwd: path.dirname(here), env, stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
+    child.on('error', (error) => resolve({ code: 1, output: String(error) }));
+    child.on('close', (code, signal) => resolve({ code: code ?? signal, output }));
+  });
+}
+
+const number = (output, name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
+const total = { passed: 0, failed: 0, skipped: 0 };
+let failed = strict && missing.length > 0;
+
+for (const { name, command } of commands) {
+  const { code, output } = await run({ command });
+  const numbers = {
+    passed: number(output, 'pass'),
+    failed: number(output, 'fail') + number(output, 'cancelled'),
+    skipped: number(output, 'skipped') + number(output, 'todo'),
+  };
+  if (code !== 0 && numbers.failed === 0) numbers.failed = 1;
+  for (const key of Object.keys(total)) total[key] += numbers[key];
+  failed ||= code !== 0;
+  if (code !== 0) console.log(output);
+  for (const [, what, why] of output.matchAll(/^ *ok \d+ - (.*) # SKIP ?(.*)$/gm)) console.log(`  skipped: ${what}${why ? ` (${why})` : ''}`);
+  console.log(`${name}: ${numbers.passed} passed, ${numbers.failed} failed, ${numbers.skipped} skipped`);
+}
+
+if (strict && missing.length > 0) total.failed += 1;
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exitCode = failed ? 1 : 0;

@@ -1,0 +1,128 @@
+// Guards against: more system calls per file than the work needs, and memory that grows with the length of a string.
+//
+// Why it was possible: a string may be handed over, converted and written in pieces, each a system call, or copied whole
+// once or twice on its way; nothing but the system call trace and the high-water mark of the process tells.
+// Nothing here looks at the time.
+
+import assert from 'node:assert';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { makeFolder, needs, packageFolder, runNode, testNeeding } from './support.mjs';
+
+const folder = makeFolder();
+
+const LENGTHS = [1, 12, 1024, 4096, 12_288, 18_432, 65_536, 65_537, 102_400, 262_144, 524_288, 1_048_576];
+const TEXTS = {
+  ascii: (length) => 'x'.repeat(length),
+  latin1: (length) => 'caf\u00e9 '.repeat(length / 5 + 1).slice(0, length),
+  mixed: (length) => 'a\u00df\u20ac'.repeat(length / 3 + 1).slice(0, length),
+};
+
+testNeeding(needs.strace, 'writeFileSync of a string: open, write, close; of an empty one: open, close', async () => {
+  const script = path.join(folder, 'calls.cjs');
+  const cases = [];
+  for (const kind of Object.keys(TEXTS)) for (const length of LENGTHS) cases.push({ kind, length });
+  fs.writeFileSync(script, `const { writeFileSync, appendFileSync } = require(${JSON.stringify(path.join(packageFolder, 'dist/index.js'))});
+    const TEXTS = { ${Object.entries(TEXTS).map(([kind, make]) => `${kind}: ${make}`).join(', ')} };
+    for (const { kind, length } of ${JSON.stringify(cases)}) {
+      const text = TEXTS[kind](length), again = TEXTS[kind](length);
+      writeFileSync('by-default-' + kind + '-' + length, text);
+      writeFileSync('by-options-' + kind + '-' + length, again, { encoding: 'utf8', mode: 0o600 });
+      appendFileSync('appended-' + kind + '-' + length, again);
+    }
+    writeFileSync('empty', ''); writeFileSync('empty-utf8', '', 'utf8');
+    writeFileSync('bytes', Buffer.from('1234567'));`);
+  const trace = path.join(folder, 'calls.trace');
+  // Only calls of the main thread: the others do not touch these files.
+  const { code, stderr } = await runNode(['-y', '-s', '8', '-o', trace, process.execPath, script], { cwd: folder, command: 'strace' });
+  assert.strictEqual(code, 0, stderr);
+  const calls = new Map();
+  const lines = fs.readFileSync(trace, 'latin1').split('\n');
+  const open = /^openat\([^"]*"([a-z0-9-]+)".*= \d+</;
+  let current;
+  for (const line of lines) {
+    const opened = open.exec(line);
+    if (opened) {
+      current = opened[1];
+      calls.set(current, [...(calls.get(current) ?? []), 'openat']);
+      continue;
+    }
+    const name = /^(\w+)\(/.exec(line)?.[1];
+    const at = /^\w+\(\d+<([^>]*)>/.exec(line)?.[1];
+    const mine = at?.startsWith(`${folder}/`) ? path.basename(at) : undefined;
+    if (mine !== undefined) calls.set(mine, [...(calls.get(mine) ?? []), name]);
+    // A stat or a second look at the name would show by its text.
+    const named = new RegExp(`"([a-z]+-[a-z]+-\\w+|empty(-utf8)?|bytes)"`).exec(line)?.[1];
+    if (named !== undefined && calls.has(named)) calls.set(named, [...calls.get(named), name]);
+  }
+  for (const { kind, length } of cases) {
+    for (const way of ['by-default', 'by-options', 'appended']) {
+      assert.deepStrictEqual(calls.get(`${way}-${kind}-${length}`), ['openat', 'write', 'close'], `${way}, ${kind}, ${length}`);
+    }
+  }
+  assert.deepStrictEqual(calls.get('empty'), ['openat', 'close']);
+  assert.deepStrictEqual(calls.get('empty-utf8'), ['openat', 'close']);
+  assert.deepStrictEqual(calls.get('bytes'), ['openat', 'write', 'close'], 'bytes');
+});
+
+const LARGE = {
+  'one-byte ascii': "Buffer.alloc(100e6, 'plain text ').toString('latin1')",
+  'one-byte with é': "Buffer.alloc(100e6, 'caf\\u00e9 plain ', 'latin1').toString('latin1')",
+  'two-byte': "Buffer.alloc(100e6, 'a\\u20acb\\u0416', 'utf16le').toString('utf16le')",
+  'two-byte pairs': "Buffer.alloc(100e6, '\\ud83d\\udc1f', 'utf16le').toString('utf16le')",
+};
+const ALLOWED = 16 << 20;
+
+for (const [what, make] of Object.entries(LARGE)) {
+  for (const [how, call] of Object.entries({
+    'by path': "fs.writeFileSync(name, text)",
+    'to a descriptor': "fs.writeFileSync(fd, text, 'utf8')",
+    flushed: "fs.writeFileSync(name, text, { encoding: 'utf8', flush: true })",
+  })) {
+    testNeeding(needs.proc, `a flat ${what} string of 100 MB, ${how}: at most 16 MB of memory above it`, async () => {
+      const name = path.join(folder, 'large');
+      const script = path.join(folder, 'large.cjs');
+      fs.writeFileSync(script, `
+        const fs = require(${JSON.stringify(path.join(packageFolder, 'dist/fs.js'))}), real = require('node:fs');
+        const name = ${JSON.stringify(name)};
+        const number = (key) => 1024 * Number(new RegExp(key + ':\\\\s+(\\\\d+)').exec(real.readFileSync('/proc/self/status', 'latin1'))[1]);
+        let text = ${make};
+        fs.writeFileSync(name, 'warm \\u20ac'); gc(); gc();
+        const fd = real.openSync(name, 'w');
+        // Makes the high-water mark of memory start from here.
+        real.writeFileSync('/proc/self/clear_refs', '5');
+        const before = number('VmRSS');
+        ${call};
+        const most = number('VmHWM');
+        const bytes = real.statSync(name).size;
+        console.log(JSON.stringify({ above: most - before, bytes, expected: Buffer.byteLength(text) }));`);
+      const { stdout, stderr, code } = await runNode(['--expose-gc', script]);
+      assert.strictEqual(code, 0, stderr);
+      const { above, bytes, expected } = JSON.parse(stdout);
+      assert.strictEqual(bytes, expected);
+      assert.ok(above <= ALLOWED, `${(above / 2 ** 20).toFixed(1)} MiB above the string, ${ALLOWED / 2 ** 20} allowed`);
+      fs.rmSync(name);
+    });
+  }
+}
+
+testNeeding(needs.proc, 'memory does not grow with the number of calls', async () => {
+  const script = path.join(folder, 'many.cjs');
+  fs.writeFileSync(path.join(folder, 'ten'), 'caf\u00e9 '.repeat(2000));
+  fs.writeFileSync(script, `
+    const fs = require(${JSON.stringify(path.join(packageFolder, 'dist/fs.js'))}), real = require('node:fs');
+    const rss = () => { gc(); gc(); return process.memoryUsage.rss(); };
+    async function round(count) {
+      for (let i = 0; i < count; i += 50) {
+        const some = [];
+        for (let j = 0; j < 50; j += 1) some.push(fs.promises.readFile('ten'), fs.promises.readFile('ten', 'utf8'), fs.promises.readFile('none').catch(() => {}));
+        await Promise.all(some);
+        fs.readFileSync('ten', 'utf8'); fs.writeFileSync('w', 'caf\\u00e9'.repeat(1000)); await fs.promises.writeFile('w', 'x'.repeat(9000));
+      }
+      await new Promise(setImmediate);
+    }
+    (async () => { await round(3000); const before = rss(); await round(12000); await new Promise(setImmediate); console.log(rss() - before); })();`);
+  const { stdout, stderr } = await runNode(['--expose-gc', script], { cwd: folder });
+  assert.ok(Number(stdout) < 48 << 20, `${stdout.trim()} bytes more after 36,000 calls. ${stderr}`);
+});

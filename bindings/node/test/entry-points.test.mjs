@@ -1,0 +1,396 @@
+// Guards against: an entry point that lacks what node:fs has, a registered function that some way of importing node:fs
+// does not see, somebody else's patch that is trampled, and a program that breaks - or silently runs without the
+// native addon - where it cannot be used.
+//
+// Why it was possible: node:fs is reached in five ways (require, its default export, named imports, fs.promises and
+// fs/promises), each bound at another time; package managers, mocks and tracers patch the same functions; and the addon
+// may be missing, broken, or forbidden by the permission model.
+
+import assert from 'node:assert';
+import fs from 'node:fs';
+import path from 'node:path';
+import { mock, test } from 'node:test';
+
+import { major, makeFolder, needs, packageFolder, runNode, smallfry, testNeeding } from './support.mjs';
+
+const folder = makeFolder();
+fs.mkdirSync(path.join(folder, 'node_modules'));
+fs.symlinkSync(packageFolder, path.join(folder, 'node_modules', 'smallfry'));
+fs.writeFileSync(path.join(folder, 'data.txt'), 'some text');
+
+let count = 0;
+/** Runs a script in the folder; `kind` is mjs or cjs. */
+function run(kind, source, { flags = [], env = {}, cwd = folder } = {}) {
+  const name = path.join(cwd, `entry-${count++}.${kind}`);
+  fs.writeFileSync(name, source);
+  return runNode([...flags, name], { cwd, env });
+}
+
+async function expectOutput(kind, source, expected, options) {
+  const { stdout, stderr, code } = await run(kind, source, options);
+  assert.strictEqual(stderr, '');
+  assert.strictEqual(stdout.trimEnd(), expected);
+  assert.strictEqual(code, 0);
+}
+
+const SIX = ['readFile', 'readFileSync', 'writeFile', 'writeFileSync', 'appendFile', 'appendFileSync'];
+const THREE = ['readFile', 'writeFile', 'appendFile'];
+
+test('smallfry by require and by named import', async () => {
+  await expectOutput('cjs',
+    `const s = require('smallfry'); s.writeFileSync('a', 'x'); s.appendFileSync('a', 'y'); console.log(s.readFileSync('a', 'utf8'), s.isNative);` +
+    `console.log(Object.keys(s).sort().join());`,
+    'xy true\nappendFile,appendFileSync,isNative,promises,readFile,readFileSync,writeFile,writeFileSync');
+  await expectOutput('mjs',
+    `import { writeFileSync, readFileSync, appendFile, promises, isNative } from 'smallfry'; writeFileSync('a', 'x');` +
+    `await promises.appendFile('a', 'y'); appendFile('a', 'z', () => console.log(readFileSync('a', 'utf8'), isNative));`,
+    'xyz true');
+});
+
+test('smallfry/fs and smallfry/fs/promises, by require and by import', async () => {
+  await expectOutput('mjs',
+    `import fs, { writeFileSync, promises, existsSync, Stats } from 'smallfry/fs'; import fsp, { readFile, stat } from 'smallfry/fs/promises';` +
+    `import real from 'node:fs';` +
+    `fs.writeFileSync('b', 'x'); writeFileSync('b', 'y');` +
+    `console.log(await fsp.readFile('b', 'utf8'), await readFile('b', 'utf8'), await promises.readFile('b', 'utf8'),` +
+    ` existsSync('b'), (await stat('b')).size, fs.statSync('b') instanceof Stats, fs.writeFileSync === writeFileSync,` +
+    ` fs.promises.readFile === readFile, fs.promises === promises, real.writeFileSync === writeFileSync);`,
+    'y y y true 1 true true true true false');
+  await expectOutput('cjs',
+    `const fs = require('smallfry/fs'), fsp = require('smallfry/fs/promises');` +
+    `fs.writeFileSync('c', 'x'); fsp.readFile('c', 'utf8').then((text) => console.log(text, fs.promises === fsp, fs.statSync('c').size));`,
+    'x true 1');
+});
+
+test('every name of node:fs is there, with values of the same kind', async () => {
+  await expectOutput('mjs',
+    `import * as real from 'node:fs'; import * as own from 'smallfry/fs'; import * as realp from 'node:fs/promises'; import * as ownp from 'smallfry/fs/promises';
+    import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);
+    const lacks = (a, b) => Object.keys(a).filter((name) => name !== 'default' && (!(name in b) || typeof a[name] !== typeof b[name]));
+    console.log(JSON.stringify([lacks(real, own), lacks(realp, ownp), lacks(real.default, own.default), lacks(realp.default, ownp.default),
+      lacks(real, require('smallfry/fs')), lacks(realp, require('smallfry/fs/promises')), lacks(real.promises, own.promises)]));`,
+    '[[],[],[],[],[],[],[]]');
+  for (const name of Object.getOwnPropertyNames(fs)) {
+    assert.ok(Object.hasOwn(smallfry, name), name);
+    const [theirs, ours] = [fs, smallfry].map((side) => Object.getOwnPropertyDescriptor(side, name).enumerable);
+    assert.strictEqual(ours, theirs, `${name} enumerable`);
+  }
+});
+
+test('function names and lengths are those of node:fs', () => {
+  for (const name of SIX) {
+    assert.strictEqual(smallfry[name].name, fs[name].name);
+    assert.strictEqual(smallfry[name].length, fs[name].length, name);
+  }
+  for (const name of THREE) {
+    assert.strictEqual(smallfry.promises[name].name, fs.promises[name].name);
+    assert.strictEqual(smallfry.promises[name].length, fs.promises[name].length, `promises.${name}`);
+  }
+});
+
+test('util.promisify, and calls without this', async () => {
+  const { promisify } = await import('node:util');
+  const { readFile, readFileSync, writeFileSync } = smallfry;
+  assert.strictEqual(await promisify(readFile)(path.join(folder, 'data.txt'), 'utf8'), 'some text');
+  writeFileSync(path.join(folder, 'free'), 'x');
+  assert.strictEqual(readFileSync(path.join(folder, 'free'), 'utf8'), 'x');
+});
+
+const SEEN = `
+const list = [
+  fs.readFileSync, fs.writeFileSync, fs.appendFileSync, fs.readFile, fs.writeFile, fs.appendFile,
+  fs.promises.readFile, fs.promises.writeFile, fs.promises.appendFile,
+];
+const ownList = [
+  own.readFileSync, own.writeFileSync, own.appendFileSync, own.readFile, own.writeFile, own.appendFile,
+  own.promises.readFile, own.promises.writeFile, own.promises.appendFile,
+];
+`;
+
+for (const [how, options] of Object.entries({
+  '--require': { flags: ['--require', 'smallfry/register'] },
+  '--import': { flags: ['--import', 'smallfry/register'] },
+  'NODE_OPTIONS --require': { env: { NODE_OPTIONS: '--require smallfry/register' } },
+  'NODE_OPTIONS --import': { env: { NODE_OPTIONS: '--import smallfry/register' } },
+})) {
+  test(`register by ${how}: require, default and named imports, fs.promises and fs/promises see it`, async () => {
+    await expectOutput('cjs', `const fs = require('fs'), own = require('smallfry'); ${SEEN}
+      console.log(list.every((f, i) => f === ownList[i]), require('node:fs/promises').readFile === own.promises.readFile,
+        require('node:fs').promises.writeFile === own.promises.writeFile);
+      fs.writeFileSync('d', 'x'); console.log(fs.readFileSync('d', 'utf8'));`, 'true true true\nx', options);
+    await expectOutput('mjs', `import def, * as ns from 'node:fs'; import { readFileSync, writeFile, promises } from 'fs';
+      import { readFile as later } from 'node:fs/promises'; import pdef from 'fs/promises'; import own from 'smallfry';
+      import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);
+      for (const fs of [def, ns, require('fs')]) { ${SEEN} console.log(list.every((f, i) => f === ownList[i])); }
+      console.log(readFileSync === own.readFileSync, writeFile === own.writeFile, promises.readFile === own.promises.readFile,
+        later === own.promises.readFile, pdef.appendFile === own.promises.appendFile);`,
+      'true\ntrue\ntrue\ntrue true true true true', options);
+  });
+}
+
+test('register: names and lengths of the functions stay', async () => {
+  const source = `const fs = require('fs'); const show = (o, l) => l.map((n) => n + o[n].name + o[n].length).join();
+    console.log(show(fs, ${JSON.stringify(SIX)}), show(fs.promises, ${JSON.stringify(THREE)}), Object.keys(fs).join());`;
+  const plain = await run('cjs', source);
+  const registered = await run('cjs', source, { flags: ['--require', 'smallfry/register'] });
+  assert.strictEqual(registered.stdout, plain.stdout);
+});
+
+test('register: child processes and workers of a program started with NODE_OPTIONS', async () => {
+  const env = { NODE_OPTIONS: '--require smallfry/register' };
+  const tell = "console.log(require('fs').readFileSync === require('smallfry').readFileSync)";
+  fs.writeFileSync(path.join(folder, 'child.cjs'), tell);
+  await expectOutput('cjs', `${tell}; console.log(String(require('child_process').execFileSync(process.execPath, ['child.cjs'])).trim());
+    const { Worker } = require('worker_threads'); new Worker('./child.cjs');`, 'true\ntrue\ntrue', { env });
+  await expectOutput('cjs', `const { Worker } = require('worker_threads'); new Worker('./child.cjs');`, 'true', { flags: ['--require', 'smallfry/register'] });
+});
+
+test("register: Node's own loaders go on working", async () => {
+  fs.mkdirSync(path.join(folder, 'node_modules', 'some'), { recursive: true });
+  fs.writeFileSync(path.join(folder, 'node_modules', 'some', 'package.json'), '{"name":"some","main":"main.js"}');
+  fs.writeFileSync(path.join(folder, 'node_modules', 'some', 'main.js'), 'exports.value = "\u20ac";');
+  fs.writeFileSync(path.join(folder, 'plain.json'), '\ufeff{"a":1}');
+  fs.writeFileSync(path.join(folder, 'other.mjs'), 'export const other = "\u00e9";');
+  await expectOutput('cjs', `console.log(require('some').value, require('./plain.json').a);
+    try { require('./none.cjs'); } catch (e) { console.log(e.code); }
+    try { require(process.cwd()); } catch (e) { console.log(e.code); }
+    import('./other.mjs').then((m) => { console.log(m.other); return import('./none.mjs'); }).catch((e) => console.log(e.code));`,
+    '\u20ac 1\nMODULE_NOT_FOUND\nMODULE_NOT_FOUND\n\u00e9\nERR_MODULE_NOT_FOUND', { flags: ['--require', 'smallfry/register'] });
+});
+
+test('register twice, and after smallfry/fs', async () => {
+  await expectOutput('cjs', `const own = require('smallfry/fs'); require('smallfry/register'); require('smallfry/register');
+    delete require.cache[require.resolve('smallfry/register')]; require('smallfry/register');
+    const fs = require('fs'); fs.writeFileSync('e', 'x', { flag: 'w', signal: undefined }); fs.readFile('e', 'utf8', (error, text) => console.log(text, fs.readFileSync === own.readFileSync));`,
+    'x true');
+});
+
+test('smallfry/fs leaves node:fs alone', async () => {
+  await expectOutput('cjs', `const fs = require('fs'); const before = { ...fs }, later = { ...fs.promises }; require('smallfry/fs'); require('smallfry');
+    console.log(Object.keys(before).every((n) => before[n] === fs[n]), Object.keys(later).every((n) => later[n] === fs.promises[n]));`, 'true true');
+});
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+const PATCHES = {
+  'a function assigned in place': `const before = fs.readFileSync; fs.readFileSync = function readFileSync(path, options) { return before.call(this, path, options); };`,
+  'an arrow function': `const before = fs.readFileSync; fs.readFileSync = (...args) => before(...args);`,
+  'a proxy': `fs.readFileSync = new Proxy(fs.readFileSync, {});`,
+  'a bound function': `fs.readFileSync = fs.readFileSync.bind(fs);`,
+  "node:test's mock.method": `require('node:test').mock.method(fs, 'readFileSync');`,
+  'a wrapper that names its arguments as Node does': `const before = fs.readFileSync; fs.readFileSync = function readFileSync(path, options) { options = getOptions(options, { flag: 'r' }); return before(path, options); }; function getOptions(o) { return o; }`,
+};
+
+for (const [name, patch] of Object.entries(PATCHES)) {
+  test(`register leaves ${name} in place and says nothing`, async () => {
+    fs.writeFileSync(path.join(folder, 'patch.cjs'), `const fs = require('fs'); ${patch} globalThis.patched = fs.readFileSync;`);
+    await expectOutput('cjs', `const fs = require('fs'), own = require('smallfry');
+      console.log(fs.readFileSync === patched, fs.writeFileSync === own.writeFileSync, fs.promises.readFile === own.promises.readFile, fs.readFileSync('data.txt', 'utf8'));`,
+      'true true true some text', { flags: ['--require', './patch.cjs', '--require', 'smallfry/register'] });
+  });
+}
+
+test('register leaves patches of later calls and of promises in place', async () => {
+  fs.writeFileSync(path.join(folder, 'patch.cjs'), `const fs = require('fs'); const { readFile, writeFile } = fs, later = fs.promises.readFile;
+    // Tries again when there are too many open files, as graceful-fs does.
+    fs.readFile = function readFile_(path, options, cb) { if (typeof options === 'function') cb = options, options = null; return go(path, options, cb);
+      function go(path, options, cb) { return readFile(path, options, function (err) { if (err && err.code === 'EMFILE') setTimeout(go, 5, path, options, cb); else cb.apply(this, arguments); }); } };
+    fs.writeFile = function writeFile_(path, data, options, cb) { return writeFile(path, data, options, cb); };
+    fs.promises.readFile = async function readFile(...args) { return later(...args); };
+    globalThis.patched = [fs.readFile, fs.writeFile, fs.promises.readFile];`);
+  await expectOutput('cjs', `const fs = require('fs'), own = require('smallfry');
+    console.log(patched[0] === fs.readFile, patched[1] === fs.writeFile, patched[2] === fs.promises.readFile, fs.readFileSync === own.readFileSync, fs.appendFile === own.appendFile);
+    fs.readFile('data.txt', 'utf8', (error, text) => console.log(text));`,
+    'true true true true true\nsome text', { flags: ['--require', './patch.cjs', '--require', 'smallfry/register'] });
+});
+
+test('patches made after register are kept, see the calls and can be taken back', async () => {
+  await expectOutput('cjs', `const fs = require('fs'); const { mock } = require('node:test'); const own = fs.writeFileSync;
+    const spy = mock.method(fs, 'writeFileSync'); fs.writeFileSync('f', 'x'); console.log(spy.mock.callCount()); spy.mock.restore();
+    console.log(fs.writeFileSync === own, fs.readFileSync('f', 'utf8'));`, '1\ntrue x', { flags: ['--require', 'smallfry/register'] });
+});
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** A copy of the package whose addon is what `make` makes of it. */
+function copyPackage(name, make) {
+  const home = path.join(folder, name);
+  const copy = path.join(home, 'node_modules', 'smallfry');
+  fs.mkdirSync(copy, { recursive: true });
+  for (const part of ['dist', 'esm', 'package.json']) fs.cpSync(path.join(packageFolder, part), path.join(copy, part), { recursive: true });
+  for (const addon of fs.readdirSync(packageFolder).filter((file) => file.endsWith('.node'))) make(copy, addon);
+  fs.writeFileSync(path.join(home, 'data.txt'), 'some text');
+  return home;
+}
+
+const BROKEN = {
+  missing: () => {},
+  'a text file': (copy, addon) => fs.writeFileSync(path.join(copy, addon), 'this is no shared library\n'),
+  empty: (copy, addon) => fs.writeFileSync(path.join(copy, addon), ''),
+  'cut short': (copy, addon) => fs.writeFileSync(path.join(copy, addon), fs.readFileSync(path.join(packageFolder, addon)).subarray(0, 40)),
+};
+
+const UNCHANGED = `const fs = require('fs'); const plain = (f) => !require('util').types.isProxy(f) && /getOptions\\(/.test(f);
+  console.log([fs.readFileSync, fs.writeFileSync, fs.readFile, fs.promises.readFile, fs.promises.writeFile].every(plain), fs.readFileSync('data.txt', 'utf8'));`;
+
+/** One line of warning, naming what is wrong, and Node's own hint on how to trace it. */
+function expectOneLine(stderr, pattern) {
+  const lines = stderr.split('\n').filter((line) => line && !/^\(Use `.*--trace-warnings/.test(line) && !/^\s/.test(line));
+  const ours = lines.filter((line) => line.includes('smallfry'));
+  assert.strictEqual(ours.length, 1, stderr);
+  assert.match(ours[0], pattern);
+  assert.match(ours[0], /node:fs/);
+}
+
+for (const [what, make] of Object.entries(BROKEN)) {
+  test(`addon ${what}: register says so once and leaves node:fs as it was`, async () => {
+    const cwd = copyPackage(`broken-${what.replaceAll(' ', '-')}`, make);
+    for (const flags of [['--require', 'smallfry/register'], ['--import', 'smallfry/register']]) {
+      const { stdout, stderr, code } = await run('cjs', UNCHANGED, { flags, cwd });
+      assert.strictEqual(stdout, 'true some text\n');
+      assert.strictEqual(code, 0);
+      expectOneLine(stderr, /\.node/);
+    }
+    const twice = await run('cjs', `require('smallfry/register'); require('smallfry/fs'); require('smallfry');
+      const { Worker } = require('worker_threads'); new Worker("require('smallfry/register'); require('smallfry')", { eval: true });`, { cwd });
+    expectOneLine(twice.stderr, /\.node/);
+    assert.strictEqual(twice.code, 0);
+  });
+
+  test(`addon ${what}: smallfry itself works on node:fs`, async () => {
+    const cwd = copyPackage(`fallback-${what.replaceAll(' ', '-')}`, make);
+    const { stdout, code, stderr } = await run('mjs', `import { isNative, readFileSync, writeFileSync, appendFileSync, readFile, writeFile, appendFile, promises } from 'smallfry';
+      import fs from 'smallfry/fs'; import fsp from 'smallfry/fs/promises';
+      writeFileSync('g', 'a'); writeFileSync('g', 'b', { encoding: 'utf8', flush: true }); appendFileSync('g', Buffer.from('c'));
+      const wait = (call) => new Promise((resolve, reject) => call((error, value) => (error ? reject(error) : resolve(value))));
+      await wait((done) => appendFile('g', 'd', done)); await promises.appendFile('g', 'e'); await fsp.appendFile('g', 'f', 'utf8');
+      console.log(isNative, readFileSync('g', 'utf8'), await fsp.readFile('g', 'latin1'), await wait((done) => readFile('g', 'utf8', done)), String(fs.readFileSync('g')));
+      await wait((done) => writeFile('g', 'x', done)); await promises.writeFile('g', 'y'); console.log(String(await promises.readFile('g')));
+      for (const call of [() => readFileSync('none'), () => writeFileSync('none/none', 'x'), () => writeFileSync('g', {})]) try { call(); } catch (e) { console.log(e.code, Object.keys(e).join()); }
+      await promises.readFile('none').catch((e) => console.log(e.code, Object.keys(e).join()));`, { cwd });
+    assert.strictEqual(stdout,
+      'false bcdef bcdef bcdef bcdef\ny\nENOENT errno,code,syscall,path\nENOENT errno,code,syscall,path\nERR_INVALID_ARG_TYPE code\nENOENT errno,code,syscall,path\n');
+    assert.strictEqual(code, 0);
+    expectOneLine(stderr, /\.node/);
+  });
+}
+
+test('under the permission model register refuses, says so once, and leaves node:fs as it was', async () => {
+  const permission = major >= 22 ? '--permission' : '--experimental-permission';
+  const allowed = ['--allow-fs-read=*', '--allow-addons'];
+  for (const more of [allowed, ['--allow-fs-read=*']]) {
+    const { stdout, stderr, code } = await run('cjs', `${UNCHANGED} try { fs.writeFileSync('forbidden', 'x'); } catch (e) { console.log(e.code); }
+      try { require('smallfry').writeFileSync('forbidden', 'x'); } catch (e) { console.log(e.code); }`,
+      { flags: [permission, ...(major < 22 && more.length === 2 ? ['--allow-fs-read=*'] : more), '--require', 'smallfry/register'] });
+    assert.strictEqual(stdout, 'true some text\nERR_ACCESS_DENIED\nERR_ACCESS_DENIED\n', stderr);
+    assert.strictEqual(code, 0);
+    expectOneLine(stderr, /permission/);
+    assert.ok(!fs.existsSync(path.join(folder, 'forbidden')));
+  }
+});
+
+const virtual = { there: major >= 26, missing: 'node:vfs came with Node 26' };
+(virtual.there ? test : (name, body) => test(name, { skip: virtual.missing }, body))(
+  'files of a mounted node:vfs are seen',
+  async () => {
+    const { stdout, stderr } = await run('mjs', `import vfs from 'node:vfs'; import own from 'smallfry/fs'; import fs from 'node:fs';
+      const files = vfs.create(); files.writeFileSync('/in.txt', 'virtual'); const at = files.mount();
+      const seen = [];
+      for (const side of [fs, own]) {
+        seen.push(side.readFileSync(at + '/in.txt', 'utf8'), String(side.readFileSync(at + '/in.txt')), await side.promises.readFile(at + '/in.txt', 'utf8'),
+          await new Promise((resolve) => side.readFile(at + '/in.txt', 'utf8', (error, text) => resolve(error?.code ?? text))));
+        side.writeFileSync(at + '/out.txt', 'written'); await side.promises.appendFile(at + '/out.txt', ' more');
+        seen.push(fs.readFileSync(at + '/out.txt', 'utf8'));
+      }
+      seen.push(own.readFileSync('data.txt', 'utf8'));
+      console.log(JSON.stringify(seen));`, { flags: ['--experimental-vfs'] });
+    assert.notStrictEqual(stdout, '', stderr);
+    const seen = JSON.parse(stdout);
+    assert.deepStrictEqual(seen.slice(5, 10), seen.slice(0, 5));
+    assert.ok(seen.includes('virtual'));
+  },
+);
+
+test('a node:vfs mounted under registered functions', { skip: !virtual.there && virtual.missing }, async () => {
+  const { stdout, stderr } = await run('mjs', `import fs from 'node:fs'; fs.readFileSync('data.txt');
+    const { default: vfs } = await import('node:vfs'); const files = vfs.create(); files.writeFileSync('/in.txt', 'virtual');
+    const at = files.mount(); console.log(fs.readFileSync(at + '/in.txt', 'utf8'), await fs.promises.readFile(at + '/in.txt', 'utf8'));`,
+    { flags: ['--experimental-vfs', '--require', 'smallfry/register'] });
+  assert.strictEqual(stdout, 'virtual virtual\n', stderr);
+});
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+test('{flush: true} calls fs.fsyncSync once, after the data, on the open descriptor', () => {
+  const name = path.join(folder, 'flushed');
+  for (const flushOptions of [{ flush: true }, { encoding: 'utf8', flush: true }, { encoding: 'latin1', flush: true }, { encoding: 'utf8', mode: 0o600, flag: 'w', flush: true }]) {
+    for (const data of ['text \u20ac', '', 'x'.repeat(3_000_000), Buffer.from('bytes'), new Uint8Array(0)]) {
+      for (const call of ['writeFileSync', 'appendFileSync']) {
+        for (const byDescriptor of [false, true]) {
+          fs.writeFileSync(name, '');
+          const lent = byDescriptor ? fs.openSync(name, 'a') : undefined;
+          const seen = [];
+          const real = fs.fsyncSync;
+          const spy = mock.method(fs, 'fsyncSync', (fd) => {
+            seen.push(fs.fstatSync(fd).size);
+            if (byDescriptor) assert.strictEqual(fd, lent);
+            return real(fd);
+          });
+          try {
+            smallfry[call](lent ?? name, data, flushOptions);
+          } finally {
+            spy.mock.restore();
+          }
+          const expected = typeof data === 'string' ? Buffer.from(data, flushOptions.encoding ?? 'utf8').length : data.byteLength;
+          assert.deepStrictEqual(seen, [expected], `${call} ${typeof data} ${JSON.stringify(flushOptions)}`);
+          if (lent !== undefined) fs.closeSync(lent);
+        }
+      }
+    }
+  }
+});
+
+test('without flush, or with flush false, fs.fsyncSync is not called', () => {
+  const spy = mock.method(fs, 'fsyncSync');
+  try {
+    for (const options of [undefined, 'utf8', {}, { flush: false }, { flush: undefined }, { flush: null }]) {
+      smallfry.writeFileSync(path.join(folder, 'flushed'), 'x', options);
+      smallfry.appendFileSync(path.join(folder, 'flushed'), 'x', options);
+    }
+    assert.strictEqual(spy.mock.callCount(), 0);
+  } finally {
+    spy.mock.restore();
+  }
+});
+
+test('a flush that fails: its error reaches the caller, and the file is closed', () => {
+  const descriptors = [];
+  const failure = Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' });
+  const spy = mock.method(fs, 'fsyncSync', (fd) => {
+    descriptors.push(fd);
+    throw failure;
+  });
+  try {
+    assert.throws(() => smallfry.writeFileSync(path.join(folder, 'flushed'), 'x', { flush: true }), (error) => error === failure);
+    assert.throws(() => smallfry.appendFileSync(path.join(folder, 'flushed'), Buffer.from('x'), { flush: true }), (error) => error === failure);
+  } finally {
+    spy.mock.restore();
+  }
+  for (const fd of descriptors) assert.throws(() => fs.fstatSync(fd), { code: 'EBADF' });
+  assert.strictEqual(descriptors.length, 2);
+});
+
+testNeeding(needs.strace, '{flush: true} is a system call on the file, in each form of call', async () => {
+  const trace = path.join(folder, 'trace');
+  const script = path.join(folder, 'flush.cjs');
+  fs.writeFileSync(script, `const own = require('smallfry/fs');
+    own.writeFileSync('flush-s', 'x', { encoding: 'utf8', flush: true });
+    own.appendFileSync('flush-a', 'x', { flush: true });
+    own.writeFile('flush-c', 'x', { flush: true }, () => own.promises.writeFile('flush-p', Buffer.from('x'), { flush: true }));`);
+  const { code, stderr } = await runNode(['-f', '-y', '-e', 'trace=fsync,fdatasync', '-o', trace, process.execPath, script], { cwd: folder, command: 'strace' });
+  assert.strictEqual(code, 0, stderr);
+  const text = fs.readFileSync(trace, 'utf8');
+  for (const name of ['flush-s', 'flush-a', 'flush-c', 'flush-p']) {
+    assert.match(text, new RegExp(`f(data)?sync\\(\\d+<[^>]*${name}>`), name);
+  }
+});
