@@ -7,7 +7,7 @@ use napi_sys as sys;
 use smallfry_transcode::{DecodeScratch, Decoded, decode, decode_with};
 
 use crate::arena::Slot;
-use crate::v8::optional_napi;
+use crate::v8::{Buffers, symbol};
 
 type ExternalLatin1 = unsafe extern "C" fn(
     sys::napi_env,
@@ -23,7 +23,7 @@ type ExternalLatin1 = unsafe extern "C" fn(
 #[derive(Clone, Copy)]
 pub(crate) struct Maker {
     external_latin1: Option<ExternalLatin1>,
-    external_buffers: bool,
+    buffers: Option<Buffers>,
 }
 
 /// What a job found in a file, in the form in which the engine keeps it.
@@ -55,28 +55,25 @@ impl Contents {
 }
 
 impl Maker {
-    pub(crate) fn detect(env: sys::napi_env) -> Self {
-        // SAFETY: the symbol has had this signature since it was added.
-        let external_latin1 = optional_napi(c"node_api_create_external_string_latin1")
-            .map(|symbol| unsafe { std::mem::transmute::<*mut c_void, ExternalLatin1>(symbol) });
-        // Electron and other embedders with V8's sandbox refuse memory from outside: ask once.
-        let external_buffers = crate::arena::Arena::default()
-            .slot(1)
-            .is_some_and(|slot| external_buffer(env, slot).is_ok());
+    /// `known` is true on a runtime whose own interface was tested.
+    pub(crate) fn detect(env: sys::napi_env, known: bool) -> Self {
+        let external_latin1 = symbol(c"node_api_create_external_string_latin1").map(|symbol| {
+            // SAFETY: the symbol has had this signature since it was added.
+            unsafe { std::mem::transmute::<*mut c_void, ExternalLatin1>(symbol) }
+        });
         Self {
             external_latin1,
-            external_buffers,
+            buffers: Buffers::detect(env, known),
         }
     }
 
     /// The value of `contents`, or `None` if the engine refuses (a string over its limit; no memory).
     pub(crate) fn make(self, env: sys::napi_env, contents: Contents) -> Option<sys::napi_value> {
         match contents {
-            Contents::Bytes(slot) if self.external_buffers && slot.worth_keeping() => {
-                external_buffer(env, slot)
-                    .or_else(|slot| buffer(env, slot.bytes()).ok_or(()))
-                    .ok()
-            }
+            Contents::Bytes(slot) if slot.worth_keeping() => match self.buffers {
+                Some(buffers) => buffer_over(buffers, slot),
+                None => buffer(env, slot.bytes()),
+            },
             Contents::Bytes(slot) => buffer(env, slot.bytes()),
             Contents::Ascii(slot) if slot.worth_keeping() => self.external_ascii(env, slot),
             Contents::Ascii(slot) => latin1(env, slot.bytes()),
@@ -115,33 +112,23 @@ impl Maker {
     }
 }
 
-/// A Buffer over the slot's own memory; the slot comes back if the runtime refuses.
-fn external_buffer(env: sys::napi_env, slot: Slot) -> Result<sys::napi_value, Slot> {
-    let mut value = ptr::null_mut();
-    let Some(data) = slot.shared_memory() else {
-        return Err(slot);
-    };
+/// A Buffer over the slot's own memory.
+fn buffer_over(buffers: Buffers, slot: Slot) -> Option<sys::napi_value> {
+    let data = slot.shared_memory()?;
     let length = slot.bytes().len();
     let owner = Box::into_raw(Box::new(slot));
-    // SAFETY: the memory lives until the finaliser drops its owner, and nobody else reaches it.
-    let status = unsafe {
-        sys::napi_create_external_buffer(
-            env,
-            length,
-            data.cast(),
-            Some(drop_slot),
-            owner.cast(),
-            &raw mut value,
-        )
-    };
-    if status == sys::Status::napi_ok {
-        return Ok(value);
-    }
-    // SAFETY: refused, so the finaliser will never run and the box is still ours.
-    Err(*unsafe { Box::from_raw(owner) })
+    // SAFETY: the memory lives until the deleter drops its owner, and nobody else reaches it; results are made in the
+    // handle scope of their delivery.
+    unsafe { buffers.over(data, length, delete_slot, owner.cast()) }
 }
 
-/// Finaliser of external buffers and strings.
+/// Deleter of Buffers.
+unsafe extern "C" fn delete_slot(_data: *mut c_void, _length: usize, owner: *mut c_void) {
+    // SAFETY: `owner` is the box made with the Buffer, and deleters run once.
+    drop(unsafe { Box::from_raw(owner.cast::<Slot>()) });
+}
+
+/// Finaliser of external strings.
 unsafe extern "C" fn drop_slot(_env: sys::napi_env, _data: *mut c_void, owner: *mut c_void) {
     // SAFETY: `owner` is the box made with the value, and finalisers run once.
     drop(unsafe { Box::from_raw(owner.cast::<Slot>()) });

@@ -45,9 +45,10 @@ unsafe extern "C" fn start(env: sys::napi_env, info: sys::napi_callback_info) ->
     guarded(env, || {
         let ([exports, complete, known], _) = arguments(env, info);
         pin_library();
-        let strings = Strings::new(v8::Engine::detect(env, int32(env, known) == 1));
+        let known = v8::TRIED_SYSTEM && int32(env, known) == 1;
+        let strings = Strings::new(v8::Engine::detect(env, known));
         let longest = if strings.in_place() { 0 } else { COPY_LIMIT };
-        let maker = contents::Maker::detect(env);
+        let maker = contents::Maker::detect(env, known);
         let Some(environment) = jobs::attach(env, |client, waker| {
             Environment::new(strings, maker, client, waker)
         }) else {

@@ -1,16 +1,14 @@
-//! Two questions that Node-API cannot answer, asked of V8 itself where that is known to be safe.
+//! Strings, read where V8 keeps them.
 //!
-//! Node-API copies every string, and does not tell a one-byte (Latin-1) string from a two-byte one. V8's own C++ API
-//! does both: `String::IsOneByte` and `String::ValueView`, a borrowed view of a flat string. The `node` executable
-//! exports both. They are looked up by name at start, used only on Node versions and processors on which this module
-//! was tested, and only after they have answered correctly for strings whose contents are known. Everywhere else
-//! (Bun, Deno, Electron, other versions, other systems) [`Engine::detect`] answers [`Engine::Portable`] and the
-//! portable route is taken: same results, one copy more.
+//! Node-API copies every string, and does not tell a one-byte (Latin-1) string from a two-byte one. V8's own
+//! `String::IsOneByte` and `String::ValueView`, a borrowed view of a flat string, do both.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::mem::MaybeUninit;
 
 use napi_sys as sys;
+
+use super::{GetCurrent, get_current, symbol};
 
 /// What of V8's own interface may be used in this process.
 #[derive(Clone, Copy)]
@@ -24,7 +22,6 @@ pub(crate) enum Engine {
 }
 
 type IsOneByte = unsafe extern "C" fn(this: *const c_void) -> bool;
-type GetCurrent = unsafe extern "C" fn() -> *mut c_void;
 type ViewNew =
     unsafe extern "C" fn(this: *mut RawView, isolate: *mut c_void, string: *const c_void);
 type ViewDrop = unsafe extern "C" fn(this: *mut RawView);
@@ -56,22 +53,11 @@ pub(crate) enum Characters<'a> {
     TwoByte(&'a [u16]),
 }
 
-fn symbol(name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: dlsym with RTLD_DEFAULT only reads the tables of loaded objects; the name is NUL-terminated.
-    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    (!address.is_null()).then_some(address)
-}
-
-/// An optional Node-API function, looked up because declaring its version would refuse older runtimes.
-pub(crate) fn optional_napi(name: &CStr) -> Option<*mut c_void> {
-    symbol(name)
-}
-
 impl Engine {
     /// Decides once per environment. `known` is true when JavaScript found Node itself (not Electron, Bun or Deno) in
     /// a version on which the calls below were tested.
     pub(crate) fn detect(env: sys::napi_env, known: bool) -> Self {
-        if !known || !cfg!(all(target_os = "linux", target_pointer_width = "64")) {
+        if !known {
             return Self::Portable;
         }
         let Some(one_byte) = symbol(c"_ZNK2v86String9IsOneByteEv") else {
@@ -101,14 +87,14 @@ impl Engine {
 
 impl ViewCalls {
     fn find() -> Option<Self> {
-        let get_current = symbol(c"_ZN2v87Isolate10GetCurrentEv")?;
+        let get_current = get_current()?;
         let new = symbol(c"_ZN2v86String9ValueViewC1EPNS_7IsolateENS_5LocalIS0_EE")?;
         let drop = symbol(c"_ZN2v86String9ValueViewD1Ev")?;
         // SAFETY: the mangled names fix the argument types; Local<String> is one pointer passed in a register
         // (V8_TRIVIAL_ABI), which is what a napi_value is.
         unsafe {
             Some(Self {
-                get_current: std::mem::transmute::<*mut c_void, GetCurrent>(get_current),
+                get_current,
                 new: std::mem::transmute::<*mut c_void, ViewNew>(new),
                 drop: std::mem::transmute::<*mut c_void, ViewDrop>(drop),
             })

@@ -1,0 +1,32 @@
+//! What Node-API cannot do, asked of V8 itself where that is known to be safe.
+//!
+//! The `node` executable exports V8's C++ functions. They are looked up by name at start, used only on Node versions and
+//! systems on which this was tested, and only after they have done right by values made for the purpose. Everywhere
+//! else (Bun, Deno, Electron, other versions, other systems) the portable way is taken: same results, a copy more.
+
+mod buffer;
+mod string;
+
+use std::ffi::{CStr, c_void};
+
+pub(crate) use buffer::Buffers;
+pub(crate) use string::{Characters, Engine};
+
+type GetCurrent = unsafe extern "C" fn() -> *mut c_void;
+
+/// Whether this build is for a system on which V8's functions were tried; which runtime it is, JavaScript tells.
+pub(crate) const TRIED_SYSTEM: bool = cfg!(all(target_os = "linux", target_pointer_width = "64"));
+
+/// A function of the host process, by its symbol.
+pub(crate) fn symbol(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: dlsym with RTLD_DEFAULT only reads the tables of loaded objects; the name is NUL-terminated.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!address.is_null()).then_some(address)
+}
+
+/// `v8::Isolate::GetCurrent`.
+fn get_current() -> Option<GetCurrent> {
+    let function = symbol(c"_ZN2v87Isolate10GetCurrentEv")?;
+    // SAFETY: the mangled name fixes the arguments; the result is a pointer.
+    Some(unsafe { std::mem::transmute::<*mut c_void, GetCurrent>(function) })
+}
