@@ -6,6 +6,8 @@
 // Everything that Node does for its own pool - waiting at exit, asynchronous contexts, draining microtasks between
 // callbacks, going on after a callback throws - has to be done again, and goes wrong only under load or at the end.
 
+/* global AbortController, AbortSignal, setImmediate, structuredClone */
+
 import assert from 'node:assert';
 import { AsyncLocalStorage, executionAsyncId } from 'node:async_hooks';
 import { execFileSync, spawn } from 'node:child_process';

@@ -7,6 +7,8 @@
 // everything that node:fs accepts or refuses, each is given to both in the same state of the same folder, and all that can be seen of the
 // outcome is compared. SMALLFRY_TEST_SEED and SMALLFRY_TEST_CASES choose other draws and how many.
 
+/* global AbortController, AbortSignal, structuredClone */
+
 import assert from 'node:assert';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -515,9 +517,17 @@ function draw(random, name, overrides = {}) {
   };
 }
 
+/** Fails with one example of each kind of difference. */
 function expectNone(mismatches, total) {
-  const shown = mismatches.slice(0, 12).join('\n');
-  assert.equal(mismatches.length, 0, `seed ${seed}: ${mismatches.length} of ${total} calls differ from node:fs\n${shown}`);
+  const kinds = new Map();
+  for (const mismatch of mismatches) {
+    const kind = mismatch.slice(mismatch.indexOf('\n')).replace(/\d+/g, '#').slice(0, 300);
+    const known = kinds.get(kind);
+    if (known) known.count += 1;
+    else kinds.set(kind, { mismatch, count: 1 });
+  }
+  const shown = [...kinds.values()].slice(0, 12).map(({ mismatch, count }) => (count > 1 ? `${mismatch}\n    (and ${count - 1} more like it)` : mismatch));
+  assert.equal(mismatches.length, 0, `seed ${seed}: ${mismatches.length} of ${total} calls differ from node:fs\n${shown.join('\n')}`);
 }
 
 const FORMS = ['sync', 'callback', 'promise'];

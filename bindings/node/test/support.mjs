@@ -1,5 +1,7 @@
 // What the tests share: folders that go away, child processes, seeded chance, and skips that cannot pass unnoticed.
 
+/* global setImmediate */
+
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
