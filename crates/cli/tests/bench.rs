@@ -63,6 +63,10 @@ impl Place {
 
     /// A package with the functions of node:fs: what the bench needs of it, without building it.
     fn package(&self) -> PathBuf {
+        self.package_of("module.exports = require('node:fs');")
+    }
+
+    fn package_of(&self, script: &str) -> PathBuf {
         let folder = self.root.path().join("package");
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(
@@ -70,11 +74,7 @@ impl Place {
             r#"{"name":"smallfry","main":"index.js"}"#,
         )
         .unwrap();
-        std::fs::write(
-            folder.join("index.js"),
-            "module.exports = require('node:fs');",
-        )
-        .unwrap();
+        std::fs::write(folder.join("index.js"), script).unwrap();
         folder
     }
 
@@ -91,6 +91,26 @@ impl Place {
 
 fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
+}
+
+/// It succeeds, and says all `parts`.
+fn assert_says(bench: &mut Command, parts: &[&str]) {
+    assert_ends_saying(bench, true, parts);
+}
+
+/// It measures what it can, says all `parts`, and does not succeed.
+fn assert_fails_saying(bench: &mut Command, parts: &[&str]) {
+    assert_ends_saying(bench, false, parts);
+}
+
+fn assert_ends_saying(bench: &mut Command, success: bool, parts: &[&str]) {
+    let output = bench.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.success(), success, "{said}{complaints}");
+    for part in parts {
+        assert!(said.contains(part), "{part:?} is not in {said}");
+    }
 }
 
 /// It failed with one line that holds all `parts`.
@@ -123,6 +143,14 @@ fn skip_unless(possible: bool, why_not: &str) {
     }
 }
 
+/// Of a scenario or case in the JSON file.
+fn row_named<'a>(within: &'a Value, name: &str) -> &'a Value {
+    let rows = within["rows"].as_array().unwrap();
+    rows.iter()
+        .find(|row| row["implementation"] == name)
+        .unwrap_or_else(|| panic!("no row {name}"))
+}
+
 #[test]
 fn a_quick_run_writes_its_samples_and_leaves_nothing() {
     if !node_is_here() {
@@ -130,29 +158,19 @@ fn a_quick_run_writes_its_samples_and_leaves_nothing() {
     }
     let place = Place::new();
     let file = place.root.path().join("results.json");
-    let output = place
-        .quick()
-        .arg("--package")
-        .arg(place.package())
-        .arg("--json")
-        .arg(&file)
-        .output()
-        .unwrap();
-    let (said, complaints) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
+    let mut bench = place.quick();
+    bench.arg("--package").arg(place.package());
+    bench.arg("--json").arg(&file);
+    assert_says(
+        &mut bench,
+        &["measures build, write-string", "In words", "Next: "],
     );
-    assert!(output.status.success(), "{said}{complaints}");
-    for part in ["measures build, write-string", "In words", "Next: "] {
-        assert!(said.contains(part), "{part:?} is not in {said}");
-    }
     assert!(is_empty(&place.disk()));
 
     let json: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     assert_eq!(json["schema"], "smallfry-bench/1");
     assert_eq!(json["host"]["cache"], "warm");
     assert_eq!(json["build"]["files"], 23);
-    let rows = json["build"]["rows"].as_array().unwrap();
     for name in [
         "Node sync",
         "Node sync again",
@@ -161,17 +179,13 @@ fn a_quick_run_writes_its_samples_and_leaves_nothing() {
         "Rust std",
         "smallfry in Rust",
     ] {
-        let row = rows
-            .iter()
-            .find(|row| row["implementation"] == name)
-            .unwrap_or_else(|| panic!("no row {name}"));
+        let row = row_named(&json["build"], name);
         assert_eq!(row["error"], Value::Null, "{name}");
         assert_eq!(row["runs"].as_array().unwrap().len(), 2);
     }
     let cells = json["write_string"]["cells"].as_array().unwrap();
     assert!(!cells.is_empty());
     for cell in cells {
-        let rows = cell["rows"].as_array().unwrap();
         for name in [
             "node:fs",
             "node:fs again",
@@ -180,10 +194,7 @@ fn a_quick_run_writes_its_samples_and_leaves_nothing() {
             "std",
             "smallfry Rust",
         ] {
-            let row = rows
-                .iter()
-                .find(|row| row["implementation"] == name)
-                .unwrap_or_else(|| panic!("no row {name}"));
+            let row = row_named(cell, name);
             assert_eq!(row["error"], Value::Null, "{name}");
             for batch in row["batches"].as_array().unwrap() {
                 let samples = batch["samples"]["ns"].as_array().unwrap();
@@ -191,6 +202,82 @@ fn a_quick_run_writes_its_samples_and_leaves_nothing() {
             }
         }
     }
+}
+
+/// It is not among the scenarios that run unasked: they have a minute.
+#[test]
+fn read_many_runs_when_named_and_reads_every_file_in_every_row() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let file = place.root.path().join("results.json");
+    let mut bench = place.quick();
+    bench.args(["read-many", "--runs", "3", "--package"]);
+    bench.arg(place.package()).arg("--json").arg(&file);
+    let parts = [
+        "measures read-many",
+        "cache warm",
+        "as Buffers",
+        "as strings",
+        "x Node sync (95 %)",
+        "peak MiB",
+        "which idiom to choose",
+    ];
+    assert_says(&mut bench, &parts);
+    assert!(is_empty(&place.disk()));
+
+    let json: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let read = &json["read_many"];
+    let files = read["files"].as_u64().unwrap();
+    assert_eq!(read["bytes_per_file"], 10_000);
+    let cases = read["cases"].as_array().unwrap();
+    let kept: Vec<_> = cases.iter().map(|case| &case["data"]).collect();
+    assert_eq!(kept, ["buffer", "string"]);
+    for case in cases {
+        for name in [
+            "Node sync",
+            "Node Promise.all",
+            "Node Promise.all again",
+            "smallfry sync",
+            "smallfry Promise.all",
+            "Rust std",
+            "smallfry in Rust",
+        ] {
+            let row = row_named(case, name);
+            assert_eq!(row["error"], Value::Null, "{name}");
+            let runs = row["runs"].as_array().unwrap();
+            assert_eq!(runs.len(), 3, "{name}");
+            for run in runs {
+                assert_eq!(run["files"], files, "{name}");
+                assert_eq!(run["bytes"], files * 10_000, "{name}");
+                assert!(run["usage"]["wall_ns"].as_u64().unwrap() > 0, "{name}");
+            }
+        }
+    }
+}
+
+/// What is fast because it reads something else must not be shown as fast.
+#[test]
+fn a_row_that_reads_the_wrong_bytes_is_shown_as_failed() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let folder = place.package_of(
+        "const fs = require('node:fs'); const wrong = Buffer.alloc(10_000, 'x'); \
+         module.exports = { ...fs, readFileSync: (path, encoding) => (encoding ? wrong.toString() : wrong), \
+         promises: { ...fs.promises, readFile: async () => '' } };",
+    );
+    let mut bench = place.quick();
+    bench.args(["read-many", "--package"]).arg(&folder);
+    let parts = [
+        "FAILED  Buffer, smallfry sync: cannot run: read",
+        "FAILED  string, smallfry sync",
+        "FAILED  string, smallfry Promise.all",
+    ];
+    assert_fails_saying(&mut bench, &parts);
+    assert!(is_empty(&place.disk()));
 }
 
 #[test]
@@ -203,14 +290,7 @@ fn both_tables_of_the_reference_are_printed() {
     bench
         .args(["write-string", "--runs", "2", "--no-smallfry", "--dir"])
         .arg(place.disk());
-    let output = bench.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success(),
-        "{said}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    for part in [
+    let parts = [
         "confidence",
         "improvement",
         "accuracy (*)",
@@ -220,9 +300,8 @@ fn both_tables_of_the_reference_are_printed() {
         "p995",
         "P99.9",
         "Iterations",
-    ] {
-        assert!(said.contains(part), "{part:?} is not in {said}");
-    }
+    ];
+    assert_says(&mut bench, &parts);
     assert!(is_empty(&place.disk()));
 }
 
@@ -254,12 +333,7 @@ fn a_package_that_does_not_load_is_one_clear_line() {
         return;
     }
     let place = Place::new();
-    let folder = place.package();
-    std::fs::write(
-        folder.join("index.js"),
-        "throw new Error('made for another machine')",
-    )
-    .unwrap();
+    let folder = place.package_of("throw new Error('made for another machine')");
     let output = place
         .quick()
         .arg("--package")
@@ -280,26 +354,14 @@ fn a_row_that_fails_is_shown_as_failed() {
         return;
     }
     let place = Place::new();
-    let folder = place.package();
-    std::fs::write(
-        folder.join("index.js"),
+    let folder = place.package_of(
         "const fs = require('node:fs'); \
          module.exports = { ...fs, promises: fs.promises, readFileSync: () => 'wrong', \
          writeFileSync(path) { if (String(path).includes('file')) throw new Error('refused'); return fs.writeFileSync(...arguments); } };",
-    )
-    .unwrap();
-    let output = place
-        .quick()
-        .arg("--package")
-        .arg(&folder)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(!output.status.success());
-    assert!(
-        said.contains("the output differs") && said.contains("FAILED") && said.contains("refused"),
-        "{said}"
     );
+    let mut bench = place.quick();
+    bench.arg("--package").arg(&folder);
+    assert_fails_saying(&mut bench, &["the output differs", "FAILED", "refused"]);
     assert!(is_empty(&place.disk()));
 }
 

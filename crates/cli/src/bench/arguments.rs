@@ -11,6 +11,8 @@ pub(crate) enum Scenario {
     Build,
     /// One string into one file, over lengths, texts and kinds of target
     WriteString,
+    /// Many small files read whole, all kept as Buffers or strings
+    ReadMany,
 }
 
 #[derive(Args, Debug, Serialize)]
@@ -66,4 +68,22 @@ pub(crate) struct Arguments {
     /// Only cases of `write-string` whose names hold all these words, for example "12288 ascii fd null"
     #[arg(long, value_name = "WORDS")]
     pub(crate) cells: Option<String>,
+}
+
+impl Arguments {
+    /// Those named, else the core ones, with `--all` all.
+    pub(crate) fn scenarios(&self) -> Vec<Scenario> {
+        let mut scenarios = self.scenarios.clone();
+        if scenarios.is_empty() {
+            scenarios.extend([Scenario::Build, Scenario::WriteString]);
+            scenarios.extend(self.all.then_some(Scenario::ReadMany));
+        }
+        let mut named = Vec::new();
+        for scenario in scenarios {
+            if !named.contains(&scenario) {
+                named.push(scenario);
+            }
+        }
+        named
+    }
 }

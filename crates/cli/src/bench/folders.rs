@@ -65,6 +65,16 @@ fn make_under(folder: &Path) -> Result<TempDir, Failure> {
     Ok(root)
 }
 
+/// A path as the rows are told it.
+pub(crate) fn unicode(path: &Path) -> Result<String, Failure> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Failure::said(format!(
+            "cannot measure with {}: its name is not Unicode",
+            path.display()
+        ))
+    })
+}
+
 /// tempfile's errors name the random path; the user knows the folder.
 fn without_path(operation: &str, path: &Path, error: &std::io::Error) -> Failure {
     let inner = match error.raw_os_error().or_else(|| errno_within(error)) {

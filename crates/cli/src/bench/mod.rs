@@ -67,6 +67,9 @@ fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
             Scenario::WriteString => {
                 results.write_string = Some(scenario::write_string::run(&mut session)?);
             }
+            Scenario::ReadMany => {
+                results.read_many = Some(scenario::read_many::run(&mut session)?);
+            }
         }
     }
     session.progress.finish();
@@ -84,6 +87,7 @@ fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
 pub(crate) struct Results {
     build: Option<scenario::build::Results>,
     write_string: Option<scenario::write_string::Results>,
+    read_many: Option<scenario::read_many::Results>,
 }
 
 impl Results {
@@ -96,5 +100,9 @@ impl Results {
                 .write_string
                 .as_ref()
                 .map_or(0, scenario::write_string::Results::failures)
+            + self
+                .read_many
+                .as_ref()
+                .map_or(0, scenario::read_many::Results::failures)
     }
 }

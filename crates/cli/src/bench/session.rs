@@ -6,7 +6,8 @@ use super::folders::Folders;
 use super::host::{self, Host};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
-use super::runtime::protocol::{Functions, Launch};
+use super::runtime::peer::PeerError;
+use super::runtime::protocol::{Functions, Launch, Reply};
 use super::runtime::{Row, Runtime, node};
 use super::schedule::Budget;
 use std::path::PathBuf;
@@ -128,6 +129,20 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Is what went wrong the row's own failure? An interrupt, and a folder that is unfit for all rows, stop the run.
+    pub(crate) fn judge(
+        &self,
+        answer: Result<Reply, PeerError>,
+    ) -> Result<Result<Reply, PeerError>, Failure> {
+        self.interrupt.check()?;
+        match answer {
+            Err(PeerError::Failed(failure)) if failure.is_the_folder() => {
+                Err(Failure::said(failure.to_string()))
+            }
+            answer => Ok(answer),
+        }
+    }
+
     pub(crate) fn budget(&self, scenario: Scenario) -> Budget {
         self.plan.budget(self.arguments, scenario)
     }
@@ -171,17 +186,15 @@ impl<'a> Session<'a> {
 
 impl Plan {
     fn of(arguments: &Arguments) -> Self {
-        let mut scenarios = arguments.scenarios.clone();
-        if scenarios.is_empty() {
-            scenarios = vec![Scenario::Build, Scenario::WriteString];
-        }
-        scenarios.dedup();
         let extent = match (arguments.quick, arguments.all) {
             (true, _) => Extent::Quick,
             (_, true) => Extent::All,
             _ => Extent::Core,
         };
-        Self { scenarios, extent }
+        Self {
+            scenarios: arguments.scenarios(),
+            extent,
+        }
     }
 
     fn budget(&self, arguments: &Arguments, scenario: Scenario) -> Budget {
@@ -190,7 +203,7 @@ impl Plan {
         }
         let share = |scenario| match scenario {
             Scenario::Build => 35.0,
-            Scenario::WriteString => 20.0,
+            Scenario::WriteString | Scenario::ReadMany => 20.0,
         };
         let whole: f64 = self.scenarios.iter().copied().map(share).sum();
         let seconds = match (arguments.seconds, self.extent) {

@@ -6,6 +6,7 @@
 use super::FileSystem;
 use std::ffi::CString;
 use std::fs::read_to_string;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -173,6 +174,16 @@ fn free(folder: &Path) -> Option<u64> {
         reason = "the field is 32 bits wide on some targets"
     )]
     (result == 0).then(|| u64::from(facts.f_bavail) * u64::from(facts.f_frsize))
+}
+
+/// `syncfs`: <https://man7.org/linux/man-pages/man2/syncfs.2.html>.
+pub(super) fn flush_all(folder: &Path) -> std::io::Result<()> {
+    let folder = std::fs::File::open(folder)?;
+    // SAFETY: the descriptor is open across the call.
+    if unsafe { libc::syncfs(folder.as_raw_fd()) } != 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -89,6 +89,11 @@ impl Host {
     }
 }
 
+/// Waits until everything written to the file system of `folder` is on its device; where the system has no such call, does nothing.
+pub(crate) fn flush_all(folder: &Path) -> std::io::Result<()> {
+    platform::flush_all(folder)
+}
+
 /// A folder in memory, if there is one to compare the disk with.
 pub(crate) fn tmpfs() -> Option<PathBuf> {
     ["/dev/shm", "/tmp", "/run/shm"]

@@ -20,6 +20,11 @@
 //!       percentiles  nanoseconds per call; null when there are no samples
 //!       batches      by round, null where there is none: {folder, samples: {ns, usage}}
 //!         ns         one number a sample: nanoseconds for calls_per_sample calls
+//! read_many     null, or
+//!   files, bytes_per_file, rounds
+//!   cases       [{data, rows}]: kept as "buffer" or "string"
+//!     rows      [{implementation, runtime, error, runs}]
+//!       runs    by round, null where there is none: {files, bytes, usage}
 //! ```
 //!
 //! A batch is one process in one round: that, not the sample, is the unit for statistics. Usage counts the whole batch, what
@@ -28,8 +33,10 @@
 use crate::bench::Results;
 use crate::bench::failure::Failure;
 use crate::bench::runtime::{Row, Runtime};
-use crate::bench::scenario::{build, write_string};
+use crate::bench::scenario::runs::RowResult;
+use crate::bench::scenario::{build, read_many, write_string};
 use crate::bench::session::Session;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -110,6 +117,7 @@ fn document(session: &Session, results: &Results) -> Value {
         "skipped": session.skips,
         "build": results.build.as_ref().map(build),
         "write_string": results.write_string.as_ref().map(write_string),
+        "read_many": results.read_many.as_ref().map(read_many),
     })
 }
 
@@ -121,14 +129,6 @@ fn binary(runtime: &Runtime) -> Option<&Path> {
 }
 
 fn build(results: &build::Results) -> Value {
-    let row = |(row, outcome): (&Row, &build::RowResult)| {
-        json!({
-            "implementation": row.implementation,
-            "runtime": row.runtime.name(),
-            "error": outcome.error,
-            "runs": outcome.runs,
-        })
-    };
     json!({
         "tree": results.tree,
         "files_found": results.found,
@@ -136,8 +136,30 @@ fn build(results: &build::Results) -> Value {
         "bytes": results.bytes,
         "published": results.published,
         "rounds": results.rounds,
-        "rows": results.rows.iter().zip(&results.outcomes).map(row).collect::<Vec<_>>(),
+        "rows": runs(&results.rows, &results.outcomes),
     })
+}
+
+fn read_many(results: &read_many::Results) -> Value {
+    let case = |case: &read_many::CaseResult| json!({ "data": case.data, "rows": runs(&results.rows, &case.outcomes) });
+    json!({
+        "files": results.files,
+        "bytes_per_file": read_many::BYTES,
+        "rounds": results.rounds,
+        "cases": results.cases.iter().map(case).collect::<Vec<_>>(),
+    })
+}
+
+fn runs<T: Serialize>(rows: &[Row], outcomes: &[RowResult<T>]) -> Vec<Value> {
+    let row = |(row, outcome): (&Row, &RowResult<T>)| {
+        json!({
+            "implementation": row.implementation,
+            "runtime": row.runtime.name(),
+            "error": outcome.error,
+            "runs": outcome.runs,
+        })
+    };
+    rows.iter().zip(outcomes).map(row).collect()
 }
 
 fn write_string(results: &write_string::Results) -> Value {

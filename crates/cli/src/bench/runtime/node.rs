@@ -12,6 +12,7 @@ use std::process::Command;
 const DRIVER: &str = concat!(
     include_str!("driver/write-string.js"),
     include_str!("driver/build.js"),
+    include_str!("driver/read-many.js"),
     include_str!("driver/main.js")
 );
 

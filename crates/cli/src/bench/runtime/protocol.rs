@@ -3,6 +3,7 @@
 //! `driver/*.js` speaks the same; a field added here is added there.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Whose functions a row calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +38,7 @@ pub(crate) struct Launch {
 pub(crate) enum Request {
     WriteString(WriteString),
     Build(Build),
+    ReadMany(ReadMany),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,6 +47,7 @@ pub(crate) enum Reply {
     Hello(Hello),
     Samples(Samples),
     Build(BuildTimes),
+    ReadMany(ReadTimes),
     Failure(PeerFailure),
 }
 
@@ -118,6 +121,15 @@ pub(crate) enum Function {
 pub(crate) enum Data {
     String,
     Buffer,
+}
+
+impl fmt::Display for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::String => "string",
+            Self::Buffer => "Buffer",
+        })
+    }
 }
 
 /// How the file is named.
@@ -196,5 +208,25 @@ pub(crate) struct BuildTimes {
     pub(crate) phases: Vec<(String, u64)>,
     pub(crate) files: usize,
     pub(crate) bytes: u64,
+    pub(crate) usage: Usage,
+}
+
+/// One run of the scenario `read-many`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ReadMany {
+    pub(crate) style: Style,
+    /// What is kept of each file.
+    pub(crate) data: Data,
+    /// Holds the files, and nothing else.
+    pub(crate) folder: String,
+    /// Compare, untimed, what was read with the files.
+    pub(crate) compare: bool,
+}
+
+/// How much was read, and what it took: from the first call to the last byte looked at.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ReadTimes {
+    pub(crate) files: usize,
+    pub(crate) bytes: usize,
     pub(crate) usage: Usage,
 }

@@ -17,13 +17,12 @@
 //! the inodes of files removed in the last minute one by one, so that removing between runs would make each later run slower, up
 //! to twenty times.
 
+use super::runs;
 use crate::bench::arguments::Scenario;
 use crate::bench::failure::Failure;
 use crate::bench::folders;
 use crate::bench::runtime::Row;
-use crate::bench::runtime::peer::PeerError;
-use crate::bench::runtime::protocol::{Build, BuildTimes, Functions, Reply, Request, Style};
-use crate::bench::schedule::Schedule;
+use crate::bench::runtime::protocol::{Build, BuildTimes, Reply, Request, Style};
 use crate::bench::session::{Extent, Session};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -56,21 +55,7 @@ const OUTPUTS: usize = 4;
 /// A disk that times slowly publishes fewer files.
 const PUBLISH_TIME: Duration = Duration::from_millis(100);
 
-pub(crate) const NODE_SYNC: &str = "Node sync";
-/// The baseline once more: what differs between the two is noise.
-pub(crate) const AGAIN: &str = "Node sync again";
-pub(crate) const NODE_PARALLEL: &str = "Node Promise.all";
-pub(crate) const SMALLFRY_SYNC: &str = "smallfry sync";
-pub(crate) const SMALLFRY_PARALLEL: &str = "smallfry Promise.all";
-pub(crate) const STD: &str = "Rust std";
-pub(crate) const SMALLFRY_RUST: &str = "smallfry in Rust";
-
-#[derive(Default)]
-pub(crate) struct RowResult {
-    pub(crate) error: Option<String>,
-    /// By round.
-    pub(crate) runs: Vec<Option<BuildTimes>>,
-}
+pub(crate) type RowResult = runs::RowResult<BuildTimes>;
 
 pub(crate) struct Results {
     pub(crate) rows: Vec<Row>,
@@ -86,14 +71,11 @@ pub(crate) struct Results {
 
 impl Results {
     pub(crate) fn failures(&self) -> usize {
-        self.outcomes
-            .iter()
-            .filter(|row| row.error.is_some())
-            .count()
+        RowResult::failures(&self.outcomes)
     }
 
     /// Nanoseconds by round: of a phase, of [`BUT_PUBLISH`], or of all of them.
-    pub(crate) fn times(&self, row: usize, phase: Option<&str>) -> Vec<Option<f64>> {
+    pub(crate) fn phase_times(&self, row: usize, phase: Option<&str>) -> Vec<Option<f64>> {
         let counts = |name: &str| match phase {
             None => true,
             Some(BUT_PUBLISH) => name != "publish",
@@ -116,7 +98,7 @@ impl Results {
 
 /// Measures until the budget is spent.
 pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
-    let (rows, styles) = rows(session);
+    let (rows, styles): (Vec<Row>, Vec<Style>) = rows(session).into_iter().unzip();
     let tree = tree(session)?;
     session.progress.show(0.0, "build: reading the tree once");
     let mut sources = read_once(&tree)?;
@@ -135,7 +117,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
     sources.truncate(most);
     let outputs = make_outputs(session, &sources)?;
     let mut results = Results {
-        outcomes: rows.iter().map(|_| RowResult::default()).collect(),
+        outcomes: RowResult::for_each(&rows),
         rows,
         tree,
         found,
@@ -145,82 +127,30 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
         rounds: 0,
     };
     let mut expected = None;
-    let mut schedule = Schedule::start(session.budget(Scenario::Build));
-    // The first round meets whatever the file system was left in, and tells nothing.
-    round(
-        session,
-        &mut results,
-        &styles,
-        &outputs[0],
-        &mut expected,
-        &schedule,
-    )?;
-    for row in &mut results.outcomes {
-        row.runs.clear();
-    }
-    while let Some(number) = schedule.next_round() {
-        let output = &outputs[number % outputs.len()];
-        round(
+    let names: Vec<String> = results
+        .rows
+        .iter()
+        .map(|row| format!("build: {}", row.label))
+        .collect();
+    let rounds = runs::measure(session, Scenario::Build, &names, |session, row, round| {
+        let output = &outputs[round.unwrap_or(0) % outputs.len()];
+        let request = request(&results, styles[row], output)?;
+        turn(
             session,
             &mut results,
-            &styles,
+            row,
+            request,
             output,
             &mut expected,
-            &schedule,
-        )?;
-        results.rounds += 1;
-    }
+            round,
+        )
+    })?;
+    results.rounds = rounds;
     Ok(results)
 }
 
-/// Every row once, in random order.
-fn round(
-    session: &mut Session,
-    results: &mut Results,
-    styles: &[Style],
-    output: &Output,
-    expected: &mut Option<u64>,
-    schedule: &Schedule,
-) -> Result<(), Failure> {
-    let mut turns: Vec<usize> = (0..results.rows.len()).collect();
-    session.random.shuffle(&mut turns);
-    for (done, row) in turns.iter().copied().enumerate() {
-        let part = done as f64 / turns.len() as f64;
-        session.progress.show(
-            schedule.used(part),
-            &format!("build: {}", results.rows[row].label),
-        );
-        turn(session, results, row, styles[row], output, expected)?;
-    }
-    Ok(())
-}
-
-fn rows(session: &Session) -> (Vec<Row>, Vec<Style>) {
-    let mut rows = Vec::new();
-    for node in &session.nodes {
-        rows.push((session.row(node, Functions::Node, NODE_SYNC), Style::Sync));
-        rows.push((session.row(node, Functions::Node, AGAIN), Style::Sync));
-        rows.push((
-            session.row(node, Functions::Node, NODE_PARALLEL),
-            Style::Parallel,
-        ));
-        if node.package.is_some() {
-            rows.push((
-                session.row(node, Functions::Smallfry, SMALLFRY_SYNC),
-                Style::Sync,
-            ));
-            rows.push((
-                session.row(node, Functions::Smallfry, SMALLFRY_PARALLEL),
-                Style::Parallel,
-            ));
-        }
-    }
-    rows.push((Session::native_row(Functions::Std, STD), Style::Sync));
-    rows.push((
-        Session::native_row(Functions::Smallfry, SMALLFRY_RUST),
-        Style::Sync,
-    ));
-    rows.into_iter().unzip()
+pub(crate) fn rows(session: &Session) -> Vec<(Row, Style)> {
+    runs::rows(session, Style::Sync)
 }
 
 /// `--tree`, else the development dependencies of this project's own npm package or the nearest ones, else the source it was built
@@ -264,57 +194,38 @@ fn turn(
     session: &Session,
     results: &mut Results,
     row: usize,
-    style: Style,
+    request: Build,
     output: &Output,
     expected: &mut Option<u64>,
+    round: Option<usize>,
 ) -> Result<(), Failure> {
     if results.outcomes[row].error.is_some() {
         return Ok(());
     }
-    let request = request(results, style, output)?;
-    let mut peer = results.rows[row].start(&session.interrupt)?;
-    let answer = peer
-        .hello()
-        .and_then(|_| peer.ask(&Request::Build(request)));
-    drop(peer);
-    session.interrupt.check()?;
-    let run = match answer {
-        Ok(Reply::Build(times)) => output.check(expected).map(|()| times),
-        Ok(other) => Err(format!("unexpected reply {other:?}")),
-        Err(PeerError::Failed(failure)) if failure.is_the_folder() => {
-            return Err(Failure::said(failure.to_string()));
-        }
-        Err(error) => Err(error.to_string()),
-    };
+    let answer = runs::run_once(session, &results.rows[row], &Request::Build(request))?;
+    let run = answer.and_then(|reply| match reply {
+        Reply::Build(times) => output.check(expected).map(|()| times),
+        other => Err(format!("unexpected reply {other:?}")),
+    });
     output.clear()?;
     if let Ok(run) = &run {
         results.bytes = run.bytes;
         results.files = run.files;
         results.published = results.published.min(run.files);
     }
-    let outcome = &mut results.outcomes[row];
-    outcome.error = run.as_ref().err().cloned();
-    outcome.runs.push(run.ok());
+    results.outcomes[row].record(run, round);
     Ok(())
 }
 
 fn request(results: &Results, style: Style, output: &Output) -> Result<Build, Failure> {
-    let text = |path: &Path| {
-        path.to_str().map(str::to_owned).ok_or_else(|| {
-            Failure::said(format!(
-                "cannot measure with {}: its name is not Unicode",
-                path.display()
-            ))
-        })
-    };
     Ok(Build {
         style,
-        tree: text(&results.tree)?,
+        tree: folders::unicode(&results.tree)?,
         extensions: EXTENSIONS.map(str::to_owned).to_vec(),
         files: results.files,
-        output: text(&output.built)?,
-        published: text(&output.published)?,
-        staging: text(&output.staging)?,
+        output: folders::unicode(&output.built)?,
+        published: folders::unicode(&output.published)?,
+        staging: folders::unicode(&output.staging)?,
         publish: results.published,
     })
 }

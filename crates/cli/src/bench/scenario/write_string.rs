@@ -67,10 +67,6 @@ impl fmt::Display for Cell {
             Text::Latin1 => "latin1",
             Text::Mixed => "mixed",
         };
-        let data = match self.data {
-            Data::String => "string",
-            Data::Buffer => "Buffer",
-        };
         let function = match self.function {
             Function::Write => "writeFileSync",
             Function::Append => "appendFileSync",
@@ -88,8 +84,8 @@ impl fmt::Display for Cell {
         };
         write!(
             f,
-            "{} {text} {data} {function} {place} {addressing}",
-            self.length
+            "{} {text} {} {function} {place} {addressing}",
+            self.length, self.data
         )
     }
 }
@@ -505,14 +501,10 @@ fn turn(
         Ok(living) => living.ask(&Request::WriteString(request)),
         Err(gone) => Err(PeerError::Lost(gone.clone())),
     };
-    session.interrupt.check()?;
     let mut lost = false;
-    let batch = match answer {
+    let batch = match session.judge(answer)? {
         Ok(Reply::Samples(samples)) => Ok(Batch { folder, samples }),
         Ok(other) => Err(format!("unexpected reply {other:?}")),
-        Err(PeerError::Failed(failure)) if failure.is_the_folder() => {
-            return Err(Failure::said(failure.to_string()));
-        }
         Err(error) => {
             lost = peer.is_ok() && matches!(error, PeerError::Lost(_));
             Err(error.to_string())
@@ -538,12 +530,6 @@ fn request(
             .join("file"),
         Target::Null => Path::new(NULL_DEVICE).to_owned(),
     };
-    let path = path.into_os_string().into_string().map_err(|path| {
-        Failure::said(format!(
-            "cannot measure in {}: its name is not Unicode",
-            path.display()
-        ))
-    })?;
     Ok(WriteString {
         length: cell.length,
         text: cell.text,
@@ -551,7 +537,7 @@ fn request(
         function: cell.function,
         data: cell.data,
         addressing: cell.addressing,
-        path,
+        path: folders::unicode(&path)?,
         keep_names: cell.target == Target::Disk,
         warm_up: size.warm_up,
         samples: size.samples,

@@ -1,11 +1,14 @@
 //! What a person sees: the machine, a table or two per scenario, then sentences.
 
 mod build;
+mod read_many;
+mod runs;
 mod write_string;
 
 use super::text;
 use crate::bench::Results;
 use crate::bench::arguments::{Arguments, Scenario};
+use crate::bench::scenario;
 use crate::bench::schedule::Budget;
 use crate::bench::session::{Extent, Session};
 use crate::bench::stats::bootstrap::Interval;
@@ -15,25 +18,15 @@ use std::io::Write as _;
 /// A baseline that may differ from itself by more deserves a warning.
 const NOISE: f64 = 0.08;
 
-/// Measured, on two cores.
-const TURN_SECONDS: f64 = 0.0035;
 /// With fewer, even widened intervals leave out the truth too often.
 const ENOUGH_ROUNDS: usize = 6;
 
 /// What is about to happen, before anything else does.
 pub(crate) fn first_line(arguments: &Arguments) {
-    let scenarios = if arguments.scenarios.is_empty() {
-        "build, write-string".to_owned()
-    } else {
-        let names: Vec<_> = arguments
-            .scenarios
-            .iter()
-            .map(|scenario| name(*scenario))
-            .collect();
-        names.join(", ")
-    };
+    let names: Vec<_> = arguments.scenarios().into_iter().map(name).collect();
     print(&format!(
-        "smallfry bench: measures {scenarios} in a fresh folder under {}\n",
+        "smallfry bench: measures {} in a fresh folder under {}\n",
+        names.join(", "),
         arguments.dir.display()
     ));
 }
@@ -66,23 +59,30 @@ pub(crate) fn opening(session: &Session) {
     print(&out);
 }
 
-/// Of the one that can take long.
+/// Of what takes minutes.
 fn estimate(session: &Session, scenario: Scenario, rounds: usize) -> String {
-    if scenario != Scenario::WriteString || session.plan.extent != Extent::All {
+    if session.plan.extent != Extent::All {
         return String::new();
     }
-    let turns = write_string::turns(session) * (rounds + 1);
-    format!(
-        " of {} turns, about {:.0} minutes",
-        turns,
-        (turns as f64 * TURN_SECONDS / 60.0).max(1.0)
-    )
+    // Seconds of a turn: measured, on two cores.
+    let (turns, seconds) = match scenario {
+        Scenario::Build => (scenario::build::rows(session).len(), 0.8),
+        Scenario::WriteString => (write_string::turns(session), 0.0035),
+        Scenario::ReadMany => (scenario::read_many::turns(session), 0.35),
+    };
+    let turns = turns * (rounds + 1);
+    let minutes = match (turns as f64 * seconds / 60.0).round() {
+        few if few <= 1.0 => "a minute".to_owned(),
+        many => format!("{many:.0} minutes"),
+    };
+    format!(" of {turns} turns, about {minutes}")
 }
 
 const fn name(scenario: Scenario) -> &'static str {
     match scenario {
         Scenario::Build => "build",
         Scenario::WriteString => "write-string",
+        Scenario::ReadMany => "read-many",
     }
 }
 
@@ -164,6 +164,9 @@ pub(crate) fn results(session: &Session, results: &Results) {
     }
     if let Some(results) = &results.write_string {
         write_string::show(&mut out, &mut said, session, results);
+    }
+    if let Some(results) = &results.read_many {
+        read_many::show(&mut out, &mut said, session, results);
     }
     let _ = writeln!(out, "\nIn words");
     for (mark, sentence) in said.0 {

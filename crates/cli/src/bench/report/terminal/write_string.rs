@@ -1,6 +1,7 @@
 //! The scenario `write-string`: both tables of the reference in their forms, medians and ratios per case, percentiles,
 //! geometric means and the cases that lose.
 
+use super::runs::find;
 use super::{Sentences, text, verdict};
 use crate::bench::runtime::protocol::{Addressing, Data, Text};
 use crate::bench::scenario::write_string::{
@@ -74,10 +75,7 @@ struct View<'a> {
 
 impl View<'_> {
     fn find(&self, runtime: &str, implementation: &str) -> Option<usize> {
-        self.results
-            .rows
-            .iter()
-            .position(|row| row.implementation == implementation && row.runtime.name() == runtime)
+        find(&self.results.rows, runtime, implementation)
     }
 
     fn ratio(&self, cell: &CellResult, baseline: usize, row: usize) -> Option<Interval> {

@@ -59,6 +59,8 @@ function load({ functions, package: folder }) {
   return functions === 'before' ? functionsBefore : fs;
 }
 
+const scenarios = Object.entries({ build, 'read-many': readMany, 'write-string': writeString });
+
 async function main(launch) {
   let functions;
   const started = process.hrtime();
@@ -74,8 +76,9 @@ async function main(launch) {
   for (let line = readLine(); line !== null; line = readLine()) {
     const request = JSON.parse(line);
     try {
-      if (request.build) send(await build(functions, request.build));
-      else send(writeString(functions, request['write-string']));
+      for (const [scenario, run] of scenarios) {
+        if (request[scenario]) send(await run(functions, request[scenario]));
+      }
     } catch (error) {
       send(failure(error, 'run'));
     }

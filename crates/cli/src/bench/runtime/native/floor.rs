@@ -32,6 +32,19 @@ impl Prepared {
         let closed = check(unsafe { libc::close(fd as i32) } as isize);
         written.and(closed.map(|_| ()))
     }
+
+    /// `open`, `fstat`, `read` until as much is read as it told, `close`. The buffer grows to the longest file.
+    pub(super) fn read<'buffer>(&self, buffer: &'buffer mut Vec<u8>) -> io::Result<&'buffer [u8]> {
+        // SAFETY: the path ends in NUL and lives across the call; without O_CREAT there is no mode.
+        let opened = unsafe { libc::open(self.0.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
+        let fd = check(opened as isize)? as i32;
+        let read = read_all(fd, buffer);
+        // SAFETY: fd came from open just now, nobody else has it, and it is not used again.
+        let closed = check(unsafe { libc::close(fd) } as isize);
+        let length = read?;
+        closed?;
+        Ok(&buffer[..length])
+    }
 }
 
 /// On the caller's descriptor.
@@ -56,6 +69,30 @@ fn write_all(fd: i32, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// As many bytes as `fstat` told, or up to the end.
+#[cfg(unix)]
+fn read_all(fd: i32, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    // SAFETY: an all-zero stat is a valid one; it is plain numbers.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a whole stat that lives across the call. A wrong fd is an error, not undefined.
+    check(unsafe { libc::fstat(fd, &raw mut stat) } as isize)?;
+    let size = usize::try_from(stat.st_size).unwrap_or(0);
+    if buffer.len() < size {
+        buffer.resize(size, 0);
+    }
+    let mut length = 0;
+    while length < size {
+        let room = &mut buffer[length..size];
+        // SAFETY: the pointer and length are those of a live slice. A wrong fd is an error, not undefined.
+        let read = check(unsafe { libc::read(fd, room.as_mut_ptr().cast(), room.len()) })?;
+        if read == 0 {
+            break;
+        }
+        length += read;
+    }
+    Ok(length)
+}
+
 #[cfg(unix)]
 fn check(result: isize) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
@@ -70,6 +107,10 @@ impl Prepared {
 
     pub(super) fn write(&self, _append: bool, _bytes: &[u8]) -> io::Result<()> {
         let _ = &self.0;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn read<'buffer>(&self, _: &'buffer mut Vec<u8>) -> io::Result<&'buffer [u8]> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

@@ -2,6 +2,7 @@
 
 mod build;
 mod floor;
+mod read_many;
 mod usage;
 mod write_string;
 
@@ -48,6 +49,9 @@ fn obey(launch: &str) -> io::Result<()> {
                 write_string::run(launch.functions, &request).map(Reply::Samples)
             }
             Request::Build(request) => build::run(launch.functions, &request).map(Reply::Build),
+            Request::ReadMany(request) => {
+                read_many::run(launch.functions, &request).map(Reply::ReadMany)
+            }
         };
         send(&done.unwrap_or_else(Reply::Failure))?;
     }
