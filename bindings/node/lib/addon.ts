@@ -28,7 +28,7 @@ export interface Native {
 }
 
 interface Addon {
-  start(exports: object, complete: Complete, known: 0 | 1): number;
+  start(exports: object, complete: Complete, known: 0 | 1, writesNothing: 0 | 1): number;
 }
 
 /** The native functions, or why there are none. */
@@ -43,7 +43,7 @@ export interface Loaded {
 /** Node versions whose string interface the addon was tested with; elsewhere it uses Node-API alone. */
 const KNOWN_MAJORS = new Set([20, 22, 24, 26]);
 
-export const major = Number.parseInt(process.versions.node, 10);
+const major = Number.parseInt(process.versions.node, 10);
 
 function isKnownRuntime(): boolean {
   const { electron, bun, deno } = process.versions;
@@ -69,7 +69,8 @@ export function load(complete: Complete): Loaded {
     const native = {} as Native;
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- a .node file has no other way in
     const addon = require(file) as Addon;
-    const longest = addon.start(native, complete, isKnownRuntime() ? 1 : 0);
+    // Before 26 fs.writeFile calls write(2) even for no bytes, which some files refuse.
+    const longest = addon.start(native, complete, isKnownRuntime() ? 1 : 0, major < 26 ? 1 : 0);
     if (longest < 0) return none(`${file} could not start: out of memory`);
     return { native, longestString: longest === 0 ? Infinity : longest, reason: '' };
   } catch (error) {

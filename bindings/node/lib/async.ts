@@ -50,7 +50,9 @@ function bytesOf(data: unknown, encoding: BufferEncoding | null | undefined): st
     if (!encoding || isUtf8(encoding)) return data.length <= longestString ? data : Buffer.from(data);
     return Buffer.from(data, encoding);
   }
-  return ArrayBuffer.isView(data) && data.byteLength <= LARGEST_COPY ? data : undefined;
+  if (!ArrayBuffer.isView(data) || data.byteLength > LARGEST_COPY) return undefined;
+  // Of no bytes at all some are detached, of which Node's versions think differently.
+  return data.buffer.byteLength === 0 ? undefined : data;
 }
 
 /** One of the three functions, as node:fs has it and as native code can do it. */

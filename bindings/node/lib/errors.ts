@@ -8,10 +8,16 @@ export const DELEGATE = -1;
 
 const SYSCALLS = ['', 'open', 'fstat', 'read', 'write', 'close'] as const;
 const OPEN = 1;
+const FSTAT = 2;
 
 /** Whether the file could not even be opened, so that nothing was read or written. */
 export function failedToOpen(code: number): boolean {
   return code >> 16 === OPEN;
+}
+
+/** Whether the call ended before the first byte, so that it can be made again even on a descriptor. */
+export function failedToBegin(code: number): boolean {
+  return code === DELEGATE || code >> 16 === FSTAT;
 }
 
 let names: Map<number, [string, string]> | undefined;
@@ -38,12 +44,14 @@ export function makeError(
   codeLast = false,
 ): NodeJS.ErrnoException {
   const errno = code & 0xffff;
+  // As the system saw it: a lone surrogate in a path is U+FFFD there.
+  const seen = path?.toWellFormed();
   const syscall = SYSCALLS[code >> 16] ?? '';
   const [name, reason] = describe(errno);
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
   const error: NodeJS.ErrnoException = new Error(
-    `${name}: ${reason}, ${syscall}${path === undefined ? '' : ` '${path}'`}`,
+    `${name}: ${reason}, ${syscall}${seen === undefined ? '' : ` '${seen}'`}`,
   );
   Error.stackTraceLimit = limit;
   error.errno = -errno;
@@ -54,7 +62,7 @@ export function makeError(
     error.code = name;
     error.syscall = syscall;
   }
-  if (path !== undefined) error.path = path;
+  if (seen !== undefined) error.path = seen;
   if (caller !== undefined) Error.captureStackTrace(error, caller);
   return error;
 }

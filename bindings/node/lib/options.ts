@@ -70,6 +70,8 @@ export function planWrite(options: unknown, defaults: Readonly<WritePlan>): Read
     return Buffer.isEncoding(options) ? { ...defaults, encoding: options } : undefined;
   }
   if (typeof options !== 'object') return undefined;
+  // Appending looks at a copy of the enumerable properties, in node:fs; whoever hides some is served there.
+  if (defaults === PLAIN_APPEND && hidesSome(options)) return undefined;
   const { encoding, mode, flag, flush, signal } = options as Record<string, unknown>;
   if (signal !== undefined) return undefined;
   if (encoding !== undefined && encoding !== null && !(typeof encoding === 'string' && Buffer.isEncoding(encoding))) {
@@ -87,6 +89,12 @@ export function planWrite(options: unknown, defaults: Readonly<WritePlan>): Read
     mode: (mode as number | undefined | null) ?? DEFAULT_MODE,
     flush: (flush) ?? false,
   };
+}
+
+function hidesSome(options: object): boolean {
+  return ['encoding', 'mode', 'flag', 'flush'].some(
+    (name) => name in options && Object.getOwnPropertyDescriptor(options, name)?.enumerable !== true,
+  );
 }
 
 /** An encoding to give the contents in; null for a Buffer. */

@@ -8,13 +8,37 @@ import { replaced, replacedPromises } from './replaced.js';
 
 /**
  * Whether a function is still Node's own. Somebody else's (a package manager's archive, a mock, a tracer) is left in
- * place: it sees paths that native code would not. Node's own whole-file functions all begin by reading their options
- * with an internal helper, which no replacement can reach.
+ * place: it sees paths that native code would not. Node's own whole-file functions all read their options with an
+ * internal helper; what looks so is called without arguments, which it refuses, and must have refused from Node's files.
  */
 function isNodesOwn(candidate: unknown, name: string): boolean {
   if (typeof candidate !== 'function' || candidate.name !== name) return false;
   const text = Function.prototype.toString.call(candidate);
-  return /^(?:async )?function \w+\(path/.test(text) && /\boptions = getOptions\(/.test(text);
+  if (text.startsWith('async ')) return /\boptions = getOptions\(/.test(text);
+  return /\boptions = getOptions\(/.test(text) && refusesInside(candidate as () => unknown);
+}
+
+/** Whether `refuse()` throws with nothing but Node's own files on the stack above this one. */
+function refusesInside(refuse: () => unknown): boolean {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- only put back as it was
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  let files: (string | null | undefined)[] = [];
+  Error.stackTraceLimit = 20;
+  Error.prepareStackTrace = (_error, sites) => {
+    files = sites.map((site) => site.getFileName());
+    return '';
+  };
+  try {
+    refuse();
+  } catch (error) {
+    // Asking for the stack makes the engine call the function above.
+    String((error as Error).stack);
+  } finally {
+    Error.prepareStackTrace = prepareStackTrace;
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+  const above = files.slice(0, Math.max(files.indexOf(__filename), 0));
+  return above.length > 0 && above.every((file) => file?.startsWith('node:'));
 }
 
 function replace<T extends object>(target: T, functions: Partial<T>): void {

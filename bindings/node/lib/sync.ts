@@ -3,7 +3,7 @@
 import fs = require('node:fs');
 
 import { usesVirtualFiles } from './addon.js';
-import { DELEGATE, failedToOpen, makeError } from './errors.js';
+import { DELEGATE, failedToBegin, failedToOpen, makeError } from './errors.js';
 import { longestString, native } from './native.js';
 import { type WritePlan, isDescriptor, isUtf8, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite } from './options.js';
 import { original } from './original.js';
@@ -117,7 +117,7 @@ function readFile(path: unknown, options?: unknown): Buffer | string {
   if (typeof value === 'number') {
     if (failedToOpen(value)) throw makeError(value, path as string, readFile);
     // From a path the failed read can be had again, with Node's own words; a descriptor has moved on.
-    if (value === DELEGATE || typeof path === 'string') {
+    if (typeof path === 'string' || failedToBegin(value)) {
       return original.readFileSync(path, options as BufferEncoding);
     }
     throw makeError(value, undefined, readFile);

@@ -21,6 +21,8 @@ pub(crate) struct Environment {
     pub(crate) strings: Strings,
     pub(crate) maker: Maker,
     pub(crate) client: Arc<Client>,
+    /// This runtime's callback writes call `write` even for no bytes.
+    pub(crate) writes_nothing: bool,
     /// Keeps the event loop alive while referenced.
     pub(crate) waker: sys::napi_threadsafe_function,
     /// `complete(id, code, value)`, called for each finished job.
@@ -43,12 +45,14 @@ impl Environment {
     pub(crate) fn new(
         strings: Strings,
         maker: Maker,
+        writes_nothing: bool,
         client: Arc<Client>,
         waker: sys::napi_threadsafe_function,
     ) -> Self {
         Self {
             strings,
             maker,
+            writes_nothing,
             client,
             waker,
             complete: Cell::new(ptr::null_mut()),

@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use napi_sys as sys;
 
-use super::exit::finished_writes;
+use super::exit::finished_write;
 use crate::contents::Contents;
 use crate::outcome::Failure;
 
@@ -60,27 +60,36 @@ impl Client {
         self.lock().writes += 1;
     }
 
-    /// Puts results into the mailbox, on any thread; leaves `results` empty.
-    pub(crate) fn finish(&self, results: &mut Vec<Finished>) {
-        let writes = results.iter().filter(|finished| finished.is_write).count();
-        {
+    /// Puts a result into the mailbox, on any thread. True if the environment is yet to be woken for it.
+    pub(crate) fn put(&self, finished: Finished) -> bool {
+        let is_write = finished.is_write;
+        let owed = {
             let mut state = self.lock();
-            state.writes -= writes;
-            if state.waker.is_null() {
-                results.clear();
-            } else if !results.is_empty() {
-                state.finished.append(results);
-                if !state.woken {
-                    state.woken = true;
-                    wake(state.waker);
+            if is_write {
+                state.writes -= 1;
+                if state.writes == 0 {
+                    self.quiet.notify_all();
                 }
             }
-            if writes > 0 && state.writes == 0 {
-                self.quiet.notify_all();
+            if state.waker.is_null() {
+                false
+            } else {
+                state.finished.push(finished);
+                !state.woken
             }
+        };
+        if is_write {
+            finished_write();
         }
-        if writes > 0 {
-            finished_writes(writes);
+        owed
+    }
+
+    /// Wakes the environment for what is in the mailbox, if that has not been done.
+    pub(crate) fn wake(&self) {
+        let mut state = self.lock();
+        if !state.woken && !state.finished.is_empty() && !state.waker.is_null() {
+            state.woken = true;
+            wake(state.waker);
         }
     }
 

@@ -9,7 +9,7 @@ use napi_sys as sys;
 use super::client::{Client, Finished};
 use super::exit;
 use super::queue::{self, Job};
-use super::task::Task;
+use super::task::{Task, Write};
 use crate::environment::Environment;
 use crate::outcome::Failure;
 use crate::target::{OwnedTarget, PathRoom, Target};
@@ -49,11 +49,12 @@ pub(crate) unsafe extern "C" fn submit_write(
             } else {
                 view_bytes(env, data).to_vec()
             };
-            Task::write(
-                target,
-                int32(env, flags),
-                int32(env, mode).cast_unsigned(),
-                bytes,
+            let lent = matches!(target, OwnedTarget::Descriptor(_));
+            let with_callback = int32(env, alone) != 0;
+            let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
+            Task::Write(
+                Write::new(target, flags, mode, bytes)
+                    .writing_nothing(with_callback && (lent || environment.writes_nothing)),
             )
         })
     })

@@ -33,10 +33,10 @@ pub(super) fn accept_write() {
     lock().writes += 1;
 }
 
-/// Takes finished writes off the count.
-pub(super) fn finished_writes(count: usize) {
+/// Takes a finished write off the count.
+pub(super) fn finished_write() {
     let mut state = lock();
-    state.writes -= count;
+    state.writes -= 1;
     if state.writes == 0 && state.exiting {
         QUIET.notify_all();
     }

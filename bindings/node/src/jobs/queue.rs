@@ -21,10 +21,10 @@ const STALL: Duration = Duration::from_millis(1);
 const WATCH: Duration = Duration::from_millis(4);
 /// How long a thread looks for the next job of a burst before it sleeps; waking it costs the caller as much.
 const SPIN: Duration = Duration::from_micros(30);
-/// Jobs that a thread takes at a time.
-const TAKE: usize = 32;
-/// How long a result may wait for others to be handed over with it.
-const TOGETHER: Duration = Duration::from_micros(200);
+/// Results that wait to be handed over together, since every wake-up of the main thread costs more than a cached file.
+const TOGETHER: usize = 32;
+/// How long they may wait for others.
+const TOGETHER_FOR: Duration = Duration::from_micros(200);
 /// A thread without work ends after this.
 const LINGER: Duration = Duration::from_secs(10);
 
@@ -49,6 +49,8 @@ struct State {
     burst: bool,
     /// When a job last made progress.
     progress: Option<Instant>,
+    /// Has results that it was not yet woken for, since the thread that put them there went on with the next job.
+    unaware: Option<Arc<Client>>,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -59,6 +61,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     watching: false,
     burst: false,
     progress: None,
+    unaware: None,
 });
 /// Length of the queue, for threads that look without the lock.
 static QUEUED: AtomicUsize = AtomicUsize::new(0);
@@ -74,13 +77,10 @@ impl State {
         QUEUED.store(self.jobs.len(), Ordering::Relaxed);
     }
 
-    /// Some of the jobs that wait, if there are any.
-    fn take(&mut self) -> Option<Vec<Job>> {
-        // Leave something for the other threads, or the last jobs of a batch would run one after the other.
-        let count = self.jobs.len().div_ceil(BUSY).min(TAKE);
-        let jobs = (count > 0).then(|| self.jobs.drain(..count).collect());
+    fn take(&mut self) -> Option<Job> {
+        let job = self.jobs.pop_front();
         QUEUED.store(self.jobs.len(), Ordering::Relaxed);
-        jobs
+        job
     }
 
     fn stalled(&self) -> bool {
@@ -114,14 +114,7 @@ pub(crate) fn push(job: Job, together: bool) {
     state.put(job);
     if !state.spinning && state.wants_thread() && !state.call_thread() {
         // No thread can be made: do the work here rather than never.
-        state.active += 1;
-        let mut arena = Arena::default();
-        while let Some(jobs) = state.take() {
-            drop(state);
-            run(jobs, &mut arena);
-            state = lock();
-        }
-        state.active -= 1;
+        drop(work_off(state, &mut Arena::default()));
     }
 }
 
@@ -142,7 +135,7 @@ fn work() {
             state = work_off(state, &mut arena);
             continue;
         }
-        let watch = state.active >= BUSY && !state.watching;
+        let watch = state.active > 0 && !state.watching;
         state.watching |= watch;
         let patience = if watch { WATCH } else { LINGER };
         let (again, timeout) = WORK
@@ -151,6 +144,10 @@ fn work() {
         state = again;
         if watch {
             state.watching = false;
+            // Results must not wait for a job that does not end.
+            if let Some(client) = state.stalled().then(|| state.unaware.take()).flatten() {
+                client.wake();
+            }
         } else if timeout.timed_out() && !state.wants_thread() {
             state.threads -= 1;
             if state.threads == 0 {
@@ -161,21 +158,36 @@ fn work() {
     }
 }
 
+/// Does jobs until none are left, a slice of each at a time.
 fn work_off(
     mut state: MutexGuard<'static, State>,
     arena: &mut Arena,
 ) -> MutexGuard<'static, State> {
     state.active += 1;
     state.progress = Some(Instant::now());
-    if state.active >= BUSY && !state.watching && state.threads < THREADS.max(state.active + 1) {
+    if state.active >= BUSY && !state.watching {
         state.call_thread();
     }
+    let mut results = Results::default();
     loop {
-        while let Some(jobs) = state.take() {
+        if let Some(job) = state.take() {
             drop(state);
-            run(jobs, arena);
+            let client = run(job, arena);
+            let now = Instant::now();
+            let unaware = client.and_then(|client| results.put(client, now));
             state = lock();
-            state.progress = Some(Instant::now());
+            state.progress = Some(now);
+            if unaware.is_some() {
+                state.unaware = unaware;
+            }
+            continue;
+        }
+        if results.some() {
+            state.unaware = None;
+            drop(state);
+            results.hand_over();
+            state = lock();
+            continue;
         }
         if !state.burst || state.spinning {
             break;
@@ -191,6 +203,64 @@ fn work_off(
     state
 }
 
+/// Does one slice of a job; answers whose result it was, if the job is done and its environment is yet to be woken.
+fn run(mut job: Job, arena: &mut Arena) -> Option<Arc<Client>> {
+    let Progress::Done(result) = job.task.step(arena) else {
+        lock().put(job);
+        return None;
+    };
+    let finished = Finished {
+        id: job.id,
+        alone: job.alone,
+        is_write: job.task.is_write(),
+        result,
+    };
+    job.client.put(finished).then_some(job.client)
+}
+
+/// The results that one thread has in mailboxes whose owner is yet to be woken.
+#[derive(Default)]
+struct Results {
+    client: Option<Arc<Client>>,
+    count: usize,
+    first: Option<Instant>,
+}
+
+impl Results {
+    /// Counts one more result, and wakes its owner if it is time to. Answers the owner if it has become one to be woken
+    /// later.
+    fn put(&mut self, client: Arc<Client>, now: Instant) -> Option<Arc<Client>> {
+        if self
+            .client
+            .as_ref()
+            .is_some_and(|before| !Arc::ptr_eq(before, &client))
+        {
+            self.hand_over();
+        }
+        self.count += 1;
+        let first = *self.first.get_or_insert(now);
+        let is_new = self.client.is_none();
+        let client = self.client.get_or_insert(client);
+        let unaware = is_new.then(|| Arc::clone(client));
+        if self.count >= TOGETHER || now.duration_since(first) > TOGETHER_FOR {
+            self.hand_over();
+            return None;
+        }
+        unaware
+    }
+
+    fn some(&self) -> bool {
+        self.count > 0
+    }
+
+    fn hand_over(&mut self) {
+        if let Some(client) = self.client.take() {
+            client.wake();
+        }
+        *self = Self::default();
+    }
+}
+
 /// Looks for a job for a while.
 fn spin() -> bool {
     let start = Instant::now();
@@ -203,40 +273,6 @@ fn spin() -> bool {
         }
     }
     false
-}
-
-/// Does a slice of each job. Results are handed over together, since every wake-up of the main thread costs more than a
-/// cached file; but not later than `TOGETHER` after the first of them, lest a slow file hold up the fast ones before it.
-fn run(jobs: Vec<Job>, arena: &mut Arena) {
-    let mut results: Vec<Finished> = Vec::with_capacity(jobs.len());
-    let mut client: Option<Arc<Client>> = None;
-    let mut first = None;
-    for mut job in jobs {
-        let Progress::Done(result) = job.task.step(arena) else {
-            lock().put(job);
-            continue;
-        };
-        if let Some(before) = client.take_if(|before| !Arc::ptr_eq(before, &job.client)) {
-            before.finish(&mut results);
-            first = None;
-        }
-        results.push(Finished {
-            id: job.id,
-            alone: job.alone,
-            is_write: job.task.is_write(),
-            result,
-        });
-        let now = Instant::now();
-        if now.duration_since(*first.get_or_insert(now)) > TOGETHER {
-            job.client.finish(&mut results);
-            first = None;
-        } else {
-            client = Some(job.client);
-        }
-    }
-    if let Some(client) = client {
-        client.finish(&mut results);
-    }
 }
 
 /// Drops the reads of an environment that is going away; its writes stay.

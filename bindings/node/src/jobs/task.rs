@@ -48,6 +48,8 @@ pub(crate) struct Write {
     flags: i32,
     mode: u32,
     bytes: Vec<u8>,
+    /// No bytes are written too, since node:fs does so here, and a file may refuse even that.
+    writes_nothing: bool,
     written: usize,
     handle: Option<Handle>,
 }
@@ -59,17 +61,6 @@ impl Task {
             utf8,
             together,
             opened: None,
-        })
-    }
-
-    pub(crate) fn write(target: OwnedTarget, flags: i32, mode: u32, bytes: Vec<u8>) -> Self {
-        Self::Write(Write {
-            target,
-            flags,
-            mode,
-            bytes,
-            written: 0,
-            handle: None,
         })
     }
 
@@ -170,6 +161,26 @@ impl Opened {
 }
 
 impl Write {
+    pub(crate) fn new(target: OwnedTarget, flags: i32, mode: u32, bytes: Vec<u8>) -> Self {
+        Self {
+            target,
+            flags,
+            mode,
+            bytes,
+            writes_nothing: false,
+            written: 0,
+            handle: None,
+        }
+    }
+
+    /// Writes no bytes, too.
+    pub(crate) fn writing_nothing(self, writes_nothing: bool) -> Self {
+        Self {
+            writes_nothing,
+            ..self
+        }
+    }
+
     fn step(&mut self) -> Progress {
         match self.slice() {
             Ok(false) => Progress::More,
@@ -194,6 +205,9 @@ impl Write {
         let Some(handle) = &self.handle else {
             return Err(Failure::Delegate);
         };
+        if self.bytes.is_empty() && self.writes_nothing {
+            raw::write(handle.borrow(), &[]).map_err(at(Step::Write))?;
+        }
         let end = self.bytes.len().min(self.written + SLICE);
         raw::write_all(handle.borrow(), &self.bytes[self.written..end]).map_err(at(Step::Write))?;
         self.written = end;
