@@ -1,5 +1,6 @@
 //! The mailbox of one environment.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use napi_sys as sys;
@@ -22,6 +23,8 @@ pub(crate) struct Finished {
 pub(crate) struct Client {
     state: Mutex<State>,
     quiet: Condvar,
+    /// Calls of the waker under way.
+    calls: AtomicUsize,
 }
 
 struct State {
@@ -48,6 +51,7 @@ impl Client {
                 writes: 0,
             }),
             quiet: Condvar::new(),
+            calls: AtomicUsize::new(0),
         }
     }
 
@@ -87,9 +91,9 @@ impl Client {
     /// Wakes the environment for what is in the mailbox, if that has not been done.
     pub(crate) fn wake(&self) {
         let mut state = self.lock();
-        if !state.woken && !state.finished.is_empty() && !state.waker.is_null() {
+        if !state.woken && !state.finished.is_empty() {
             state.woken = true;
-            wake(state.waker);
+            self.call(state);
         }
     }
 
@@ -102,10 +106,24 @@ impl Client {
 
     /// Asks for one more turn of the event loop's callback.
     pub(crate) fn wake_again(&self) {
-        let state = self.lock();
-        if !state.waker.is_null() {
-            wake(state.waker);
+        self.call(self.lock());
+    }
+
+    /// Calls the waker with the lock released: whoever wakes up wants it at once.
+    fn call(&self, state: MutexGuard<'_, State>) {
+        let waker = state.waker;
+        if waker.is_null() {
+            return;
         }
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        drop(state);
+        // SAFETY: not null, so not yet released, and `leave` waits for the count of calls before it can be; an unlimited
+        // queue takes the call without blocking.
+        unsafe {
+            let mode = sys::ThreadsafeFunctionCallMode::nonblocking;
+            sys::napi_call_threadsafe_function(waker, std::ptr::null_mut(), mode);
+        }
+        self.calls.fetch_sub(1, Ordering::Release);
     }
 
     /// No more results are wanted; waits for the writes that were accepted.
@@ -113,22 +131,14 @@ impl Client {
         let mut state = self.lock();
         state.waker = std::ptr::null_mut();
         state.finished.clear();
+        while self.calls.load(Ordering::Acquire) > 0 {
+            std::thread::yield_now();
+        }
         while state.writes > 0 {
             state = self
                 .quiet
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-    }
-}
-
-fn wake(waker: sys::napi_threadsafe_function) {
-    // SAFETY: not null, so not yet released; an unlimited queue takes the call without blocking.
-    unsafe {
-        sys::napi_call_threadsafe_function(
-            waker,
-            std::ptr::null_mut(),
-            sys::ThreadsafeFunctionCallMode::nonblocking,
-        );
     }
 }

@@ -92,15 +92,25 @@ impl State {
         !self.jobs.is_empty() && (self.active < BUSY || (self.active < THREADS && self.stalled()))
     }
 
-    /// Wakes a waiting thread or makes one; false if there is none and none can be made.
-    fn call_thread(&mut self) -> bool {
+    /// Who should be asked to work, of the waiting threads or a new one.
+    fn next_thread(&mut self) -> Next {
         if self.threads > self.active {
-            WORK.notify_one();
+            Next::Waiting
         } else if self.threads < THREADS && spawn() {
             self.threads += 1;
+            Next::Spawned
+        } else {
+            Next::None
         }
-        self.threads > 0
     }
+}
+
+enum Next {
+    /// `WORK` is to be notified, after the lock is released: the thread that wakes up wants it at once.
+    Waiting,
+    /// It comes by itself.
+    Spawned,
+    None,
 }
 
 /// Hands in a job. It starts at once if a thread is free. `together` says that the same caller has others under way.
@@ -112,9 +122,17 @@ pub(crate) fn push(job: Job, together: bool) {
     let mut state = lock();
     state.burst |= together;
     state.put(job);
-    if !state.spinning && state.wants_thread() && !state.call_thread() {
+    if state.spinning || !state.wants_thread() {
+        return;
+    }
+    match state.next_thread() {
+        Next::Waiting => {
+            drop(state);
+            WORK.notify_one();
+        }
         // No thread can be made: do the work here rather than never.
-        drop(work_off(state, &mut Arena::default()));
+        Next::None if state.threads == 0 => drop(work_off(state, &mut Arena::default())),
+        Next::Spawned | Next::None => {}
     }
 }
 
@@ -165,8 +183,11 @@ fn work_off(
 ) -> MutexGuard<'static, State> {
     state.active += 1;
     state.progress = Some(Instant::now());
-    if state.active >= BUSY && !state.watching {
-        state.call_thread();
+    if state.active >= BUSY
+        && !state.watching
+        && let Next::Waiting = state.next_thread()
+    {
+        WORK.notify_one();
     }
     let mut results = Results::default();
     loop {
