@@ -2,14 +2,18 @@
 
 use std::collections::VecDeque;
 use std::hint::spin_loop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use smallfry::raw::Errno;
 
 use super::client::{Client, Finished};
 use super::exit::accept_write;
 use super::task::{Progress, Task};
 use crate::arena::Arena;
+use crate::outcome::{Failure, Step};
 
 /// Threads at most: as many as Node's own pool has by default, so that as many slow files make progress at once.
 const THREADS: usize = 4;
@@ -49,8 +53,8 @@ struct State {
     burst: bool,
     /// When a job last made progress.
     progress: Option<Instant>,
-    /// Has results that it was not yet woken for, since the thread that put them there went on with the next job.
-    unaware: Option<Arc<Client>>,
+    /// Have results that they were not yet woken for, since the thread that put them there went on with the next job.
+    unaware: Vec<Arc<Client>>,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -61,7 +65,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     watching: false,
     burst: false,
     progress: None,
-    unaware: None,
+    unaware: Vec::new(),
 });
 /// Length of the queue, for threads that look without the lock.
 static QUEUED: AtomicUsize = AtomicUsize::new(0);
@@ -81,6 +85,17 @@ impl State {
         let job = self.jobs.pop_front();
         QUEUED.store(self.jobs.len(), Ordering::Relaxed);
         job
+    }
+
+    fn remember(&mut self, client: Option<&Arc<Client>>) {
+        if let Some(client) = client
+            && !self
+                .unaware
+                .iter()
+                .any(|unaware| Arc::ptr_eq(unaware, client))
+        {
+            self.unaware.push(Arc::clone(client));
+        }
     }
 
     fn stalled(&self) -> bool {
@@ -163,8 +178,10 @@ fn work() {
         if watch {
             state.watching = false;
             // Results must not wait for a job that does not end.
-            if let Some(client) = state.stalled().then(|| state.unaware.take()).flatten() {
-                client.wake();
+            if state.stalled() {
+                for client in std::mem::take(&mut state.unaware) {
+                    client.wake();
+                }
             }
         } else if timeout.timed_out() && !state.wants_thread() {
             state.threads -= 1;
@@ -195,16 +212,18 @@ fn work_off(
             drop(state);
             let client = run(job, arena);
             let now = Instant::now();
-            let unaware = client.and_then(|client| results.put(client, now));
+            if let Some(client) = client {
+                results.put(client, now);
+            }
             state = lock();
             state.progress = Some(now);
-            if unaware.is_some() {
-                state.unaware = unaware;
-            }
+            state.remember(results.client.as_ref());
             continue;
         }
-        if results.some() {
-            state.unaware = None;
+        if let Some(client) = &results.client {
+            state
+                .unaware
+                .retain(|unaware| !Arc::ptr_eq(unaware, client));
             drop(state);
             results.hand_over();
             state = lock();
@@ -226,9 +245,15 @@ fn work_off(
 
 /// Does one slice of a job; answers whose result it was, if the job is done and its environment is yet to be woken.
 fn run(mut job: Job, arena: &mut Arena) -> Option<Arc<Client>> {
-    let Progress::Done(result) = job.task.step(arena) else {
-        lock().put(job);
-        return None;
+    let progress = catch_unwind(AssertUnwindSafe(|| job.task.step(arena)));
+    let result = match progress {
+        Ok(Progress::Done(result)) => result,
+        Ok(Progress::More) => {
+            lock().put(job);
+            return None;
+        }
+        // A bug of ours must not leave the caller waiting for ever.
+        Err(_) => Err(Failure::System(Step::Read, Errno(libc::EIO))),
     };
     let finished = Finished {
         id: job.id,
@@ -248,30 +273,18 @@ struct Results {
 }
 
 impl Results {
-    /// Counts one more result, and wakes its owner if it is time to. Answers the owner if it has become one to be woken
-    /// later.
-    fn put(&mut self, client: Arc<Client>, now: Instant) -> Option<Arc<Client>> {
-        if self
-            .client
-            .as_ref()
-            .is_some_and(|before| !Arc::ptr_eq(before, &client))
-        {
+    /// Counts one more result, and wakes its owner if it is time to.
+    fn put(&mut self, client: Arc<Client>, now: Instant) {
+        let other = |before: &Arc<Client>| !Arc::ptr_eq(before, &client);
+        if self.client.as_ref().is_some_and(other) {
             self.hand_over();
         }
+        self.client = Some(client);
         self.count += 1;
         let first = *self.first.get_or_insert(now);
-        let is_new = self.client.is_none();
-        let client = self.client.get_or_insert(client);
-        let unaware = is_new.then(|| Arc::clone(client));
         if self.count >= TOGETHER || now.duration_since(first) > TOGETHER_FOR {
             self.hand_over();
-            return None;
         }
-        unaware
-    }
-
-    fn some(&self) -> bool {
-        self.count > 0
     }
 
     fn hand_over(&mut self) {
