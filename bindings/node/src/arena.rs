@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Size of a shared mapping, that of a huge page on the processors this was measured on.
 const CHUNK: usize = 2 << 20;
@@ -23,11 +24,16 @@ const PAGE: usize = 4096;
 const LINE: usize = 64;
 /// Empty mappings kept for the next reads, their pages in place, until all threads rest.
 const KEPT: usize = 32;
+/// A huge page is cleared in 0.1 ms. Where a hypervisor has to find the memory first it is 4 ms, and small pages, which
+/// are more often in use already, come faster.
+const SLOW_HUGE_PAGE: Duration = Duration::from_micros(500);
 /// Slots alive in a chunk below which its dead pages go back to the system. In bytes.
 const FEW: usize = CHUNK / 8;
 
 static SPARE: Mutex<Vec<Mapping>> = Mutex::new(Vec::new());
-/// Whether there are threads that may want them.
+/// The last huge page took long to come. Then there are none until all threads have rested.
+static HUGE_PAGES_ARE_SLOW: AtomicBool = AtomicBool::new(false);
+/// Whether there are threads that may want mappings.
 static IN_USE: AtomicBool = AtomicBool::new(false);
 
 /// An anonymous private mapping.
@@ -70,15 +76,29 @@ impl Mapping {
         };
         unmap(start, aligned);
         unmap(aligned + size, start + wanted);
-        #[cfg(target_os = "linux")]
-        if huge {
-            // SAFETY: advice on memory that is ours; it cannot fail in a way that matters.
-            unsafe { libc::madvise(aligned as *mut _, size, libc::MADV_HUGEPAGE) };
-        }
-        Some(Self {
+        let mapping = Self {
             base: NonNull::new(aligned as *mut u8)?,
             size,
-        })
+        };
+        #[cfg(target_os = "linux")]
+        if huge && !HUGE_PAGES_ARE_SLOW.load(Ordering::Relaxed) {
+            mapping.ask_for_huge_pages();
+        }
+        Some(mapping)
+    }
+
+    /// Asks for huge pages, and sees how long the first takes.
+    #[cfg(target_os = "linux")]
+    fn ask_for_huge_pages(&self) {
+        let start = Instant::now();
+        // SAFETY: advice on memory that is ours, and a first byte written to it.
+        unsafe {
+            libc::madvise(self.base.as_ptr().cast(), self.size, libc::MADV_HUGEPAGE);
+            self.base.as_ptr().write_volatile(0);
+        }
+        if start.elapsed() > SLOW_HUGE_PAGE {
+            HUGE_PAGES_ARE_SLOW.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Gives `size` bytes of whole pages at `offset` back to the system; they read as zeros afterwards.
@@ -250,6 +270,7 @@ impl Arena {
     /// Gives back the empty mappings that were kept, and keeps none until a slot is wanted again.
     pub(crate) fn trim() {
         IN_USE.store(false, Ordering::Relaxed);
+        HUGE_PAGES_ARE_SLOW.store(false, Ordering::Relaxed);
         SPARE.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

@@ -80,7 +80,7 @@ for (const [what, make] of Object.entries(LARGE)) {
     'to a descriptor': "fs.writeFileSync(fd, text, 'utf8')",
     flushed: "fs.writeFileSync(name, text, { encoding: 'utf8', flush: true })",
   })) {
-    testNeeding(needs.proc, `a flat ${what} string of 100 MB, ${how}: at most 16 MB of memory above it`, async () => {
+    testNeeding(needs.proc, `a flat ${what} string of 100 MB, ${how}: at most 16 MB of memory above it`, async (t) => {
       const name = path.join(folder, 'large');
       const script = path.join(folder, 'large.cjs');
       fs.writeFileSync(script, `
@@ -100,6 +100,7 @@ for (const [what, make] of Object.entries(LARGE)) {
       const { stdout, stderr, code } = await runNode(['--expose-gc', script]);
       assert.strictEqual(code, 0, stderr);
       const { above, bytes, expected } = JSON.parse(stdout);
+      t.diagnostic(`${(above / 2 ** 20).toFixed(1)} MiB above ${what}, ${how}`);
       assert.strictEqual(bytes, expected);
       assert.ok(above <= ALLOWED, `${(above / 2 ** 20).toFixed(1)} MiB above the string, ${ALLOWED / 2 ** 20} allowed`);
       fs.rmSync(name);

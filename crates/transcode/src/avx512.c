@@ -40,6 +40,20 @@ WIDE static inline uint8_t *store16(__m512i character, uint8_t *out)
     return out + _mm_popcnt_u64(_cvtmask64_u64(mask));
 }
 
+/* As many as a register holds, all below 0x800, in 16-bit lanes: stores their UTF-8, returns its end. */
+WIDE static inline uint8_t *store32(__m512i character, uint8_t *out)
+{
+    const __mmask32 beyond_ascii = _mm512_cmpge_epu16_mask(character, _mm512_set1_epi16(0x80));
+    /* Low byte: the character from bit 6 on under 0xc0. High byte: its low six bits under 0x80. */
+    const __m512i low_six = _mm512_and_si512(_mm512_slli_epi16(character, 8), _mm512_set1_epi16(0x3f00));
+    const __m512i two = _mm512_ternarylogic_epi32(
+        low_six, _mm512_srli_epi16(character, 6), _mm512_set1_epi16((short)0x80c0), 0xfe);
+    const __m512i bytes = _mm512_mask_mov_epi16(character, beyond_ascii, two);
+    const uint64_t mask = 0x5555555555555555 | _pdep_u64(_cvtmask32_u32(beyond_ascii), 0xaaaaaaaaaaaaaaaa);
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(_cvtu64_mask64(mask), bytes));
+    return out + BLOCK + _mm_popcnt_u32(_cvtmask32_u32(beyond_ascii));
+}
+
 /*
  * Converts blocks of UTF-16 until one holds a surrogate, fewer than a block are left, or the room gets short.
  * Returns the number of units taken; *written is the number of bytes.
@@ -54,6 +68,8 @@ WIDE size_t smallfry_utf16_to_utf8_avx512(const uint16_t *units, size_t count, u
         if (_mm512_testn_epi16_mask(block, _mm512_set1_epi16((short)0xff80)) == 0xffffffff) {
             _mm256_storeu_si256((__m256i *)end, _mm512_cvtepi16_epi8(block));
             end += BLOCK;
+        } else if (_mm512_testn_epi16_mask(block, _mm512_set1_epi16((short)0xf800)) == 0xffffffff) {
+            end = store32(block, end);
         } else {
             const __m512i top = _mm512_and_si512(block, _mm512_set1_epi16((short)0xf800));
             if (_mm512_cmpeq_epi16_mask(top, _mm512_set1_epi16((short)0xd800)) != 0) {
