@@ -34,19 +34,19 @@
 //!
 //! # Speed
 //!
-//! The conversions are those of simdutf, chosen by measurement. Nanoseconds for one, AMD EPYC (Zen 4), which has
-//! AVX-512; by `cargo run --release -p smallfry-transcode --example compare_libraries`:
+//! The conversions are those of simdutf, chosen by measurement, but for UTF-16 without surrogates on processors with
+//! AVX-512 (VBMI2), for which `avx512.c` is faster. Nanoseconds for one, AMD EPYC (Zen 4), which has it; by `cargo run --release -p smallfry-transcode --example compare_libraries`:
 //!
 //! | | text | units | smallfry | `encoding_rs` | std |
 //! |---|---|--:|--:|--:|--:|
 //! | Latin-1 to UTF-8 | ASCII | 12 | 3.4 | 10 | 38 |
-//! | | ASCII | 12,288 | 94 | 1,880 | 36,600 |
-//! | | every 8th not ASCII | 12,288 | 650 | 7,110 | 44,000 |
-//! | UTF-16 to UTF-8 | 1 to 3 bytes | 12 | 14 | 21 | 27 |
-//! | | 1 to 3 bytes | 18,432 | 5,560 | 38,800 | 36,700 |
-//! | | 3 bytes | 1,048,576 | 316,000 | 1,710,000 | 2,580,000 |
-//! | | lone surrogates only | 1,024 | 1,980 | 1,950 | 2,500 |
-//! | [`decode_with`] | 1 to 3 bytes | 18,432 | 7,010 | 41,600 | 38,800 |
+//! | | ASCII | 12,288 | 110 | 1,880 | 33,300 |
+//! | | every 8th not ASCII | 12,288 | 660 | 7,100 | 37,800 |
+//! | UTF-16 to UTF-8 | 1 to 3 bytes | 12 | 18 | 22 | 25 |
+//! | | 1 to 3 bytes | 18,432 | 3,470 | 39,700 | 35,500 |
+//! | | 3 bytes | 1,048,576 | 198,000 | 1,720,000 | 2,580,000 |
+//! | | lone surrogates only | 1,024 | 2,020 | 1,680 | 2,500 |
+//! | [`decode_with`] | 1 to 3 bytes | 18,432 | 7,020 | 41,600 | 43,800 |
 //!
 //! simdutf is C++ and needs a C++ compiler to build, and the C++ standard library where it runs.
 //!
