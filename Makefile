@@ -28,7 +28,7 @@ bench:
 	@$(SMALLFRY) bench $(BENCH_FLAGS)
 
 bench-all:
-	$(SAY) 'building, then measuring every scenario and case; this takes a quarter of an hour'
+	$(SAY) 'building, then measuring every scenario and case; the bench says how long that takes'
 	@$(MAKE) --no-print-directory build
 	@$(SMALLFRY) bench --all $(BENCH_FLAGS)
 

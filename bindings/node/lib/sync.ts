@@ -82,7 +82,8 @@ function writeOpened(
   try {
     for (const piece of pieces(data)) {
       const code = native?.writeSync(fd, piece, 0, 0);
-      if (code !== undefined) throw writeError(code, fd, data, plan, caller);
+      if (code === DELEGATE) original.writeFileSync(fd, piece as string, 'utf8');
+      else if (code !== undefined) throw writeError(code, fd, data, plan, caller);
     }
     if (plan.flush) fs.fsyncSync(fd);
   } finally {

@@ -186,7 +186,7 @@ pub(crate) fn string(
     }
 }
 
-fn latin1(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
+pub(crate) fn latin1(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
     let mut value = ptr::null_mut();
     // SAFETY: Node-API copies `bytes`.
     let status = unsafe {
@@ -200,7 +200,7 @@ fn latin1(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
     answered(status, value)
 }
 
-fn utf16(env: sys::napi_env, units: &[u16]) -> Option<sys::napi_value> {
+pub(crate) fn utf16(env: sys::napi_env, units: &[u16]) -> Option<sys::napi_value> {
     let mut value = ptr::null_mut();
     // SAFETY: Node-API copies `units`.
     let status = unsafe {

@@ -40,16 +40,16 @@ extern "C" fn node_api_module_get_api_version_v1() -> i32 {
 
 /// `start(exports, complete, known, writesNothing)`: sets up this environment and puts the native functions on `exports`. `complete`
 /// is called for each finished job; `known` is 1 on a runtime whose own interface was tested; `writesNothing` is 1 where
-/// node:fs writes even no bytes if there is a callback. Answers the
+/// node:fs writes even no bytes if there is a callback, that is before Node 26, whose encoder is new as well. Answers the
 /// longest string that a call may be given, in UTF-16 units, 0 for no limit; or -1 if there was no memory.
 unsafe extern "C" fn start(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     guarded(env, || {
         let ([exports, complete, known, writes_nothing], _) = arguments(env, info);
         pin_library();
-        let known = v8::TRIED_SYSTEM && int32(env, known) == 1;
-        let strings = Strings::new(v8::Engine::detect(env, known));
-        let longest = if strings.in_place() { 0 } else { COPY_LIMIT };
         let writes_nothing = int32(env, writes_nothing) == 1;
+        let known = v8::TRIED_SYSTEM && int32(env, known) == 1;
+        let strings = Strings::new(v8::Engine::detect(env, known), !writes_nothing);
+        let longest = if strings.in_place() { 0 } else { COPY_LIMIT };
         let maker = contents::Maker::detect(env, known);
         let Some(environment) = jobs::attach(env, |client, waker| {
             Environment::new(strings, maker, writes_nothing, client, waker)

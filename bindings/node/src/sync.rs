@@ -27,6 +27,9 @@ pub(crate) unsafe extern "C" fn write(
         let ([target, data, flags, mode], pointer) = arguments(env, info);
         // SAFETY: every function of this module was defined with its environment, which outlives JavaScript.
         let environment = unsafe { Environment::borrow(pointer) };
+        if is_string(env, data) && environment.strings.leaves(data) {
+            return number(env, Failure::Delegate.code());
+        }
         let mut room = PathRoom::new();
         let result = Target::read(env, &environment.strings, target, &mut room)
             .and_then(|target| target.open(int32(env, flags), int32(env, mode).cast_unsigned()))

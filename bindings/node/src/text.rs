@@ -1,10 +1,11 @@
 //! From a JavaScript string to UTF-8 bytes, with as few copies as the engine allows.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::ptr;
 
 use napi_sys as sys;
-use smallfry_transcode::{Scratch, Text, encode};
+use smallfry_transcode::{Scratch, Text, encode, outruns_simdutf};
 
 use crate::v8::{Characters, Engine};
 use crate::value::string_length;
@@ -13,9 +14,15 @@ use crate::value::string_length;
 /// memory stays flat. In UTF-16 units.
 pub(crate) const COPY_LIMIT: i32 = 1 << 20;
 
+/// From here on the conversion, not the crossing, decides which way is faster; beyond the end the runtime would need the
+/// memory for all of it at once. In UTF-16 units.
+const LONG_TWO_BYTE: Range<usize> = 64 << 10..4 << 20;
+
 /// Reads strings for one environment; keeps its buffers between calls, which saves page faults.
 pub(crate) struct Strings {
     engine: Engine,
+    /// Two-byte strings of these lengths, in units, are the runtime's own.
+    left: Range<usize>,
     buffers: RefCell<Buffers>,
 }
 
@@ -27,9 +34,12 @@ struct Buffers {
 }
 
 impl Strings {
-    pub(crate) fn new(engine: Engine) -> Self {
+    /// `encodes_well` says that the runtime's own encoder is as good as simdutf.
+    pub(crate) fn new(engine: Engine, encodes_well: bool) -> Self {
+        let leave = encodes_well && !outruns_simdutf();
         Self {
             engine,
+            left: if leave { LONG_TWO_BYTE } else { 0..0 },
             buffers: RefCell::default(),
         }
     }
@@ -37,6 +47,17 @@ impl Strings {
     /// Whether strings are read where the engine keeps them, so that no length needs pieces.
     pub(crate) fn in_place(&self) -> bool {
         matches!(self.engine, Engine::View(_))
+    }
+
+    /// Whether the runtime's own encoder should have `string`: a long two-byte one, where that encoder is as good as
+    /// simdutf and ours no better.
+    #[inline]
+    pub(crate) fn leaves(&self, string: sys::napi_value) -> bool {
+        let Engine::View(view) = self.engine else {
+            return false;
+        };
+        let is_left = |characters: Characters<'_>| matches!(characters, Characters::TwoByte(units) if self.left.contains(&units.len()));
+        !self.left.is_empty() && view.with(string, is_left)
     }
 
     /// Calls `sink` with the UTF-8 form of `string`: once where it fits the scratch buffer or is ASCII, in pieces

@@ -14,12 +14,7 @@ pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) -> usize {
             written: *mut usize,
         ) -> usize;
     }
-    if !(is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("avx512vbmi2"))
-    {
+    if !available() {
         return 0;
     }
     let spare = out.spare_capacity_mut();
@@ -37,6 +32,23 @@ pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) -> usize {
         out.set_len(out.len() + written);
         taken
     }
+}
+
+/// Whether the processor has the instructions.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn available() -> bool {
+    is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vbmi2")
+}
+
+/// No such processor.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn available() -> bool {
+    false
 }
 
 /// No such processor.

@@ -1,5 +1,6 @@
 //! A runtime's strings to UTF-8.
 
+use crate::avx512;
 use crate::convert::{self, REPLACEMENT};
 use crate::scratch::Scratch;
 
@@ -176,6 +177,16 @@ pub fn utf8_len(text: Text<'_>) -> usize {
         Text::Latin1(bytes) => convert::latin1_len(bytes),
         Text::Utf16(units) => convert::utf16_len(units),
     }
+}
+
+/// Whether long UTF-16 is converted by code of our own that outruns simdutf, as this processor allows. A runtime that has
+/// a good encoder itself may be the better choice where not.
+///
+/// ```
+/// println!("{}", smallfry_transcode::outruns_simdutf());
+/// ```
+pub fn outruns_simdutf() -> bool {
+    avx512::available()
 }
 
 #[inline]

@@ -62,5 +62,5 @@ mod encode;
 mod scratch;
 
 pub use decode::{DecodeScratch, Decoded, decode, decode_with, is_ascii};
-pub use encode::{Encoder, Text, encode, encode_to_vec, utf8_len};
+pub use encode::{Encoder, Text, encode, encode_to_vec, outruns_simdutf, utf8_len};
 pub use scratch::Scratch;

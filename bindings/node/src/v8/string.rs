@@ -8,6 +8,8 @@ use std::mem::MaybeUninit;
 
 use napi_sys as sys;
 
+use crate::contents::{latin1, utf16};
+
 use super::{GetCurrent, get_current, symbol};
 
 /// What of V8's own interface may be used in this process.
@@ -140,7 +142,7 @@ impl ViewCalls {
     fn answers(self, env: sys::napi_env) -> bool {
         let narrow: Vec<u8> = (0..61).map(|n| n * 4 + 3).collect();
         let wide: Vec<u16> = (0..67).map(|n| n * 900 + 257).collect();
-        let (Some(a), Some(b)) = (make_latin1(env, &narrow), make_utf16(env, &wide)) else {
+        let (Some(a), Some(b)) = (latin1(env, &narrow), utf16(env, &wide)) else {
             return false;
         };
         self.with(
@@ -154,40 +156,9 @@ impl ViewCalls {
 }
 
 fn one_byte_answers(env: sys::napi_env, one_byte: IsOneByte) -> bool {
-    let (Some(a), Some(b)) = (
-        make_latin1(env, b"na\xefve"),
-        make_utf16(env, &[0x41, 0x20ac]),
-    ) else {
+    let (Some(a), Some(b)) = (latin1(env, b"na\xefve"), utf16(env, &[0x41, 0x20ac])) else {
         return false;
     };
     // SAFETY: both are live handles to strings.
     unsafe { one_byte(a.cast()) && !one_byte(b.cast()) }
-}
-
-fn make_latin1(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
-    let mut value = std::ptr::null_mut();
-    // SAFETY: pointer and length describe `bytes`, which V8 copies.
-    let status = unsafe {
-        sys::napi_create_string_latin1(
-            env,
-            bytes.as_ptr().cast(),
-            bytes.len().cast_signed(),
-            &raw mut value,
-        )
-    };
-    (status == sys::Status::napi_ok).then_some(value)
-}
-
-fn make_utf16(env: sys::napi_env, units: &[u16]) -> Option<sys::napi_value> {
-    let mut value = std::ptr::null_mut();
-    // SAFETY: pointer and length describe `units`, which V8 copies.
-    let status = unsafe {
-        sys::napi_create_string_utf16(
-            env,
-            units.as_ptr(),
-            units.len().cast_signed(),
-            &raw mut value,
-        )
-    };
-    (status == sys::Status::napi_ok).then_some(value)
 }
