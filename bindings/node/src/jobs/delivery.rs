@@ -91,7 +91,7 @@ fn submit(
         client: Arc::clone(&environment.client),
         task: task(target, together),
     };
-    queue::push(job, together);
+    queue::push(job);
     undefined(env)
 }
 

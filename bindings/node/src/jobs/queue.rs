@@ -1,9 +1,7 @@
 //! One queue and its threads, for the whole process.
 
 use std::collections::VecDeque;
-use std::hint::spin_loop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,8 +21,6 @@ const BUSY: usize = 2;
 const STALL: Duration = Duration::from_millis(1);
 /// How often a waiting thread looks for a stall while others work.
 const WATCH: Duration = Duration::from_millis(4);
-/// How long a thread looks for the next job of a burst before it sleeps; waking it costs the caller as much.
-const SPIN: Duration = Duration::from_micros(30);
 /// Results that wait to be handed over together, since every wake-up of the main thread costs more than a cached file.
 const TOGETHER: usize = 32;
 /// How long they may wait for others.
@@ -45,12 +41,8 @@ struct State {
     threads: usize,
     /// Threads that run jobs or look for more.
     active: usize,
-    /// An active thread is looking for jobs right now and needs no waking.
-    spinning: bool,
     /// A waiting thread wakes up by itself to look for a stall.
     watching: bool,
-    /// Calls come while others are under way.
-    burst: bool,
     /// When a job last made progress.
     progress: Option<Instant>,
     /// Have results that they were not yet woken for, since the thread that put them there went on with the next job.
@@ -61,14 +53,10 @@ static STATE: Mutex<State> = Mutex::new(State {
     jobs: VecDeque::new(),
     threads: 0,
     active: 0,
-    spinning: false,
     watching: false,
-    burst: false,
     progress: None,
     unaware: Vec::new(),
 });
-/// Length of the queue, for threads that look without the lock.
-static QUEUED: AtomicUsize = AtomicUsize::new(0);
 static WORK: Condvar = Condvar::new();
 
 fn lock() -> MutexGuard<'static, State> {
@@ -76,17 +64,6 @@ fn lock() -> MutexGuard<'static, State> {
 }
 
 impl State {
-    fn put(&mut self, job: Job) {
-        self.jobs.push_back(job);
-        QUEUED.store(self.jobs.len(), Ordering::Relaxed);
-    }
-
-    fn take(&mut self) -> Option<Job> {
-        let job = self.jobs.pop_front();
-        QUEUED.store(self.jobs.len(), Ordering::Relaxed);
-        job
-    }
-
     fn remember(&mut self, client: Option<&Arc<Client>>) {
         if let Some(client) = client
             && !self
@@ -128,16 +105,15 @@ enum Next {
     None,
 }
 
-/// Hands in a job. It starts at once if a thread is free. `together` says that the same caller has others under way.
-pub(crate) fn push(job: Job, together: bool) {
+/// Hands in a job. It starts at once if a thread is free.
+pub(crate) fn push(job: Job) {
     if job.task.is_write() {
         job.client.accept_write();
         accept_write();
     }
     let mut state = lock();
-    state.burst |= together;
-    state.put(job);
-    if state.spinning || !state.wants_thread() {
+    state.jobs.push_back(job);
+    if !state.wants_thread() {
         return;
     }
     match state.next_thread() {
@@ -208,7 +184,7 @@ fn work_off(
     }
     let mut results = Results::default();
     loop {
-        if let Some(job) = state.take() {
+        if let Some(job) = state.jobs.pop_front() {
             drop(state);
             let client = run(job, arena);
             let now = Instant::now();
@@ -229,15 +205,7 @@ fn work_off(
             state = lock();
             continue;
         }
-        if !state.burst || state.spinning {
-            break;
-        }
-        state.spinning = true;
-        drop(state);
-        let found = spin();
-        state = lock();
-        state.spinning = false;
-        state.burst = found;
+        break;
     }
     state.active -= 1;
     state
@@ -249,7 +217,7 @@ fn run(mut job: Job, arena: &mut Arena) -> Option<Arc<Client>> {
     let result = match progress {
         Ok(Progress::Done(result)) => result,
         Ok(Progress::More) => {
-            lock().put(job);
+            lock().jobs.push_back(job);
             return None;
         }
         // A bug of ours must not leave the caller waiting for ever.
@@ -295,32 +263,16 @@ impl Results {
     }
 }
 
-/// Looks for a job for a while.
-fn spin() -> bool {
-    let start = Instant::now();
-    while start.elapsed() < SPIN {
-        for _ in 0..16 {
-            if QUEUED.load(Ordering::Relaxed) > 0 {
-                return true;
-            }
-            spin_loop();
-        }
-    }
-    false
-}
-
 /// Drops the reads of an environment that is going away; its writes stay.
 pub(crate) fn forget_reads(client: &Arc<Client>) {
     let mut state = lock();
     state
         .jobs
         .retain(|job| job.task.is_write() || !Arc::ptr_eq(&job.client, client));
-    QUEUED.store(state.jobs.len(), Ordering::Relaxed);
 }
 
 /// Drops all reads: the process is ending.
 pub(super) fn drop_reads() {
     let mut state = lock();
     state.jobs.retain(|job| job.task.is_write());
-    QUEUED.store(state.jobs.len(), Ordering::Relaxed);
 }
