@@ -18,10 +18,16 @@ pub enum Operation {
     Close,
     /// Asking for the size and kind of the open file.
     Fstat,
+    /// Asking for the size, kind and times of what has that path.
+    Stat,
     /// Making the directories above the file.
     Mkdir,
     /// Copying one file to another, in all its steps.
     Copy,
+    /// Removing the file.
+    Unlink,
+    /// Listing a directory, which includes opening it; also finding out what its entries are, where a walk has to ask.
+    Readdir,
 }
 
 impl Operation {
@@ -33,8 +39,11 @@ impl Operation {
             Self::Write => "write",
             Self::Close => "close",
             Self::Fstat => "fstat",
+            Self::Stat => "stat",
             Self::Mkdir => "mkdir",
             Self::Copy => "copy",
+            Self::Unlink => "unlink",
+            Self::Readdir => "readdir",
         }
     }
 }
@@ -60,7 +69,11 @@ impl fmt::Display for Operation {
 /// assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 /// assert!(error.to_string().starts_with("open no/such/file: "));
 /// ```
-pub struct Error {
+///
+/// It is one pointer wide, so that a batch may keep a million results at little cost.
+pub struct Error(Box<Inner>);
+
+struct Inner {
     operation: Operation,
     path: Option<Box<Path>>,
     destination: Option<Box<Path>>,
@@ -70,102 +83,181 @@ pub struct Error {
 impl Error {
     #[cold]
     pub(crate) fn at(operation: Operation, path: &Path, source: impl Into<io::Error>) -> Self {
-        Self {
-            operation,
-            path: Some(path.into()),
-            destination: None,
-            source: source.into(),
-        }
+        Self::new(operation, Some(path), None, source.into())
     }
 
     #[cold]
     pub(crate) fn on_open_file(operation: Operation, source: impl Into<io::Error>) -> Self {
-        Self {
-            operation,
-            path: None,
-            destination: None,
-            source: source.into(),
-        }
+        Self::new(operation, None, None, source.into())
     }
 
     #[cold]
     pub(crate) fn between(from: &Path, to: &Path, source: io::Error) -> Self {
-        Self {
-            operation: Operation::Copy,
-            path: Some(from.into()),
-            destination: Some(to.into()),
+        Self::new(Operation::Copy, Some(from), Some(to), source)
+    }
+
+    /// The file is not read because it has `size` bytes, which is more than the caller allows.
+    #[allow(dead_code, reason = "bulk/ uses it")]
+    #[cold]
+    pub(crate) fn too_large(path: &Path, size: u64, limit: u64) -> Self {
+        Self::at(Operation::Read, path, too_large(size, limit))
+    }
+
+    /// The operation was not begun because the batch that it belongs to was cancelled.
+    #[allow(dead_code, reason = "bulk/ uses it")]
+    #[cold]
+    pub(crate) fn cancelled(operation: Operation, path: &Path) -> Self {
+        Self::at(operation, path, io::Error::other(Cancelled))
+    }
+
+    fn new(
+        operation: Operation,
+        path: Option<&Path>,
+        destination: Option<&Path>,
+        source: io::Error,
+    ) -> Self {
+        Self(Box::new(Inner {
+            operation,
+            path: path.map(Box::from),
+            destination: destination.map(Box::from),
             source,
-        }
+        }))
     }
 
     /// The step that failed.
     pub const fn operation(&self) -> Operation {
-        self.operation
+        self.0.operation
     }
 
     /// The path that the operation was given; `None` if it was given an open file.
     pub fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
+        self.0.path.as_deref()
     }
 
     /// Where a copy should have gone.
     pub fn destination(&self) -> Option<&Path> {
-        self.destination.as_deref()
+        self.0.destination.as_deref()
     }
 
     /// What kind of error it is, in the standard library's terms.
     pub fn kind(&self) -> io::ErrorKind {
-        self.source.kind()
+        self.0.source.kind()
     }
 
     /// The operating system's error number, if the error comes from there.
     pub fn raw_os_error(&self) -> Option<i32> {
-        self.source.raw_os_error()
+        self.0.source.raw_os_error()
+    }
+
+    /// Whether nothing failed, but the batch was cancelled before this operation began.
+    ///
+    /// The kind is then [`io::ErrorKind::Other`], not [`io::ErrorKind::Interrupted`], which callers take for a reason to
+    /// try again.
+    pub fn is_cancelled(&self) -> bool {
+        let reason = self.0.source.get_ref();
+        reason.is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>)
     }
 
     /// The error without its operation and path.
     pub const fn io_error(&self) -> &io::Error {
-        &self.source
+        &self.0.source
     }
 
     /// Takes the error out, without its operation and path.
     pub fn into_io_error(self) -> io::Error {
-        self.source
+        self.0.source
     }
+}
+
+/// Why an operation was not begun.
+#[derive(Debug)]
+struct Cancelled;
+
+impl fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cancelled before it began")
+    }
+}
+
+impl std::error::Error for Cancelled {}
+
+/// The reason of [`Error::too_large`], for where the path is not known.
+#[allow(dead_code, reason = "bulk/ uses it")]
+#[cold]
+pub(crate) fn too_large(size: u64, limit: u64) -> io::Error {
+    let reason = format!("the file has {size} bytes, more than the limit of {limit}");
+    io::Error::new(io::ErrorKind::FileTooLarge, reason)
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error")
-            .field("operation", &self.operation)
-            .field("path", &self.path)
-            .field("destination", &self.destination)
-            .field("source", &self.source)
+            .field("operation", &self.0.operation)
+            .field("path", &self.0.path)
+            .field("destination", &self.0.destination)
+            .field("source", &self.0.source)
             .finish()
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.operation)?;
-        if let Some(path) = &self.path {
+        write!(f, "{}", self.0.operation)?;
+        if let Some(path) = &self.0.path {
             write!(f, " {}", path.display())?;
         }
-        if let Some(destination) = &self.destination {
+        if let Some(destination) = &self.0.destination {
             write!(f, " to {}", destination.display())?;
         }
-        write!(f, ": {}", self.source)
+        write!(f, ": {}", self.0.source)
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.source)
+        Some(&self.0.source)
     }
 }
 
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         Self::new(error.kind(), error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_one_pointer_wide() {
+        assert_eq!(size_of::<Result<(), Error>>(), size_of::<usize>());
+        assert_eq!(size_of::<Result<u32, Error>>(), 2 * size_of::<usize>());
+    }
+
+    #[test]
+    fn cancelled_is_told_apart_and_not_retried() {
+        let path = Path::new("a");
+        let error = Error::cancelled(Operation::Read, path);
+        assert!(error.is_cancelled());
+        assert_eq!(error.kind(), io::ErrorKind::Other);
+        assert_eq!(error.to_string(), "read a: cancelled before it began");
+        for reason in [
+            io::Error::other("cancelled before it began"),
+            io::ErrorKind::Interrupted.into(),
+        ] {
+            assert!(!Error::at(Operation::Read, path, reason).is_cancelled());
+        }
+    }
+
+    #[test]
+    fn too_large_says_both_sizes() {
+        let error = Error::too_large(Path::new("a"), 11, 10);
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert!(!error.is_cancelled());
+        assert_eq!(
+            error.to_string(),
+            "read a: the file has 11 bytes, more than the limit of 10"
+        );
     }
 }

@@ -31,6 +31,8 @@
 
 use std::{fmt, io};
 
+use crate::sys;
+
 pub use crate::sys::{
     AsFile, BorrowedFile, O_APPEND, O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_RDWR, O_TRUNC,
     O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
@@ -65,6 +67,11 @@ impl Errno {
     /// What kind of error this is, in the standard library's terms.
     pub fn kind(self) -> io::ErrorKind {
         io::Error::from(self).kind()
+    }
+
+    /// Whether the process, or the whole system, has as many files open as it may. That passes when some are closed.
+    pub const fn is_out_of_descriptors(self) -> bool {
+        sys::is_out_of_descriptors(self.0)
     }
 }
 

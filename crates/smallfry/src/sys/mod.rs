@@ -3,6 +3,10 @@
 //! `unix.rs` and `windows.rs` hold the same free functions with the same signatures; one of them is compiled.
 //! `linux.rs` and `macos.rs` are the two variants of what differs among Unix systems.
 
+use std::num::NonZeroUsize;
+use std::sync::OnceLock;
+use std::thread;
+
 #[cfg(not(any(unix, windows)))]
 compile_error!("smallfry knows Unix and Windows only");
 
@@ -10,8 +14,28 @@ compile_error!("smallfry knows Unix and Windows only");
 #[cfg_attr(windows, path = "windows.rs")]
 mod platform;
 
+#[allow(dead_code, reason = "bulk/ uses it")]
+#[cfg_attr(unix, path = "unix/threads.rs")]
+#[cfg_attr(windows, path = "windows/threads.rs")]
+mod threads;
+
 pub use platform::{
     AsFile, BorrowedFile, O_APPEND, O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_RDWR, O_TRUNC,
     O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
 };
-pub(crate) use platform::{open_path, read_spare};
+pub(crate) use platform::{is_out_of_descriptors, open_path, read_spare};
+#[allow(unused_imports, reason = "bulk/ uses it")]
+pub(crate) use threads::thread_cpu_time;
+
+/// How many threads can run at once: the processors that this process may use, or fewer if its control group has a
+/// quota. 1 if the system does not tell.
+///
+/// Found once, since Linux reads several files for the answer; a limit changed later is not seen.
+///
+/// [`thread::available_parallelism`], which calls `sched_getaffinity`, `sysctl` or `GetSystemInfo`;
+/// [cgroup v2, `cpu.max`](https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files)
+#[allow(dead_code, reason = "bulk/ uses it")]
+pub(crate) fn available_cores() -> NonZeroUsize {
+    static CORES: OnceLock<NonZeroUsize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+}

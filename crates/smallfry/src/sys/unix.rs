@@ -206,6 +206,13 @@ pub fn close(file: OwnedFile) -> Result<(), Errno> {
     }
 }
 
+/// Whether `error` says that the process (`EMFILE`) or the system (`ENFILE`) has as many files open as it may.
+///
+/// [open(2), ERRORS](https://man7.org/linux/man-pages/man2/open.2.html)
+pub(crate) const fn is_out_of_descriptors(error: i32) -> bool {
+    matches!(error, libc::EMFILE | libc::ENFILE)
+}
+
 #[cold]
 fn last_error() -> Errno {
     Errno(io::Error::last_os_error().raw_os_error().unwrap_or(0))
