@@ -61,8 +61,8 @@ pub use arena::Arena;
 pub use bytes::Bytes;
 pub use control::{Control, Progress};
 pub use files::Files;
-pub use reader::{Contents, ReadFailure, Reader, read_contents};
-pub use writer::{Report, Writer};
+pub use reader::{Contents, ReadFile, Reader};
+pub use writer::{Report, WriteFile, Writer};
 
 /// How many operations of a batch are under way at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -116,23 +116,27 @@ impl Reader {
     where
         I: IntoIterator<Item: AsRef<Path>>,
     {
-        let task = ReadFile {
+        let batch = Batch::new(self.task(), self.terms(), Detached);
+        Contents(Stream::new(batch, Paths(paths.into_iter()), self.in_order))
+    }
+
+    /// What is done for each path, for front ends with an engine of their own around it.
+    pub fn task(&self) -> ReadFile {
+        ReadFile {
             largest: self.largest_file,
             place: Place::default(),
-        };
-        let terms = Terms {
+        }
+    }
+
+    /// How a batch is done, likewise.
+    pub fn terms(&self) -> Terms {
+        Terms {
             strategy: self.strategy,
             most_in_flight: self.most_in_flight,
             control: self.control.clone(),
             fail_fast: self.fail_fast,
             notify: None,
-        };
-        let paths = Paths(paths.into_iter());
-        Contents(Stream::new(
-            Batch::new(task, terms, Detached),
-            paths,
-            self.in_order,
-        ))
+        }
     }
 }
 
@@ -168,7 +172,9 @@ impl<I: Iterator<Item: AsRef<Path>>> Iterator for Paths<I> {
     }
 }
 
-struct ReadFile {
+/// Reads one file of many, by its path.
+#[derive(Debug)]
+pub struct ReadFile {
     largest: u64,
     place: Place,
 }
@@ -205,9 +211,7 @@ impl Task for ReadFile {
 }
 
 /// Why a file was not read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ReadFailure {
+enum ReadFailure {
     /// The system refused this operation.
     System(Operation, Errno),
     /// It has this many bytes, more than are allowed.
@@ -230,7 +234,7 @@ impl ReadFailure {
 ///
 /// A file that grows meanwhile, or does not tell its size, comes whole; more than `largest` bytes are refused, and no
 /// memory is taken for them.
-pub fn read_contents(
+fn read_contents(
     file: BorrowedFile<'_>,
     largest: u64,
     arena: &mut Arena,

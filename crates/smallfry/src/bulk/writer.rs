@@ -120,19 +120,27 @@ impl Writer {
         P: AsRef<Path> + Send,
         B: AsRef<[u8]> + Send,
     {
-        let task = WriteFile {
-            options: &self.options,
+        Report(run_all(self.task(), self.terms(), entries))
+    }
+
+    /// What is done for each entry, for front ends with an engine of their own around it.
+    pub fn task<P, B>(&self) -> WriteFile<P, B> {
+        WriteFile {
+            options: self.options.clone(),
             place: Place::default(),
             entry: PhantomData,
-        };
-        let terms = Terms {
+        }
+    }
+
+    /// How a batch is done, likewise.
+    pub fn terms(&self) -> Terms {
+        Terms {
             strategy: self.strategy,
             most_in_flight: self.most_in_flight,
             control: self.control.clone(),
             fail_fast: self.fail_fast,
             notify: None,
-        };
-        Report(run_all(task, terms, entries))
+        }
     }
 }
 
@@ -179,13 +187,15 @@ impl Report {
     }
 }
 
-struct WriteFile<'w, P, B> {
-    options: &'w WriteOptions,
+/// Writes one file of many: a path and its contents.
+#[derive(Debug)]
+pub struct WriteFile<P, B> {
+    options: WriteOptions,
     place: Place,
     entry: PhantomData<fn(P, B)>,
 }
 
-impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<'_, P, B> {
+impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
     type Input = (P, B);
     type Output = Result<Outcome, Error>;
     type Tools = ();
@@ -197,7 +207,7 @@ impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<'_, P, B> 
         ticket: &mut Ticket<'_>,
     ) -> Result<Outcome, Error> {
         let bytes = bytes.as_ref();
-        let result = write_file(self.options, &self.place, path.as_ref(), bytes);
+        let result = write_file(&self.options, &self.place, path.as_ref(), bytes);
         if matches!(result, Ok(Outcome::Written)) {
             ticket.moved(bytes.len());
         }
@@ -224,7 +234,7 @@ impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<'_, P, B> 
 }
 
 /// Writes one file of a batch.
-pub(super) fn write_file(
+fn write_file(
     options: &WriteOptions,
     place: &Place,
     path: &Path,
