@@ -10,7 +10,8 @@
 //! needs next never waits.
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::hash_map::Entry::{Occupied, Vacant};
+use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
@@ -187,6 +188,8 @@ pub struct Batch<'a, T: Task> {
 struct State<T: Task> {
     inputs: VecDeque<Entry<T::Input>>,
     closed: bool,
+    /// Keys of inputs under way, and the inputs that wait for these.
+    keys: HashMap<u64, VecDeque<Entry<T::Input>>>,
     done: VecDeque<Done<T::Output>>,
     /// Inputs pushed whose results have not been taken.
     outstanding: usize,
@@ -200,6 +203,34 @@ struct State<T: Task> {
     head: Option<usize>,
     in_flight: u64,
     panic: Option<Box<dyn Any + Send>>,
+}
+
+impl<T: Task> State<T> {
+    /// Puts an input where workers take it, or behind the one of its key that is under way.
+    fn queue(&mut self, entry: Entry<T::Input>) {
+        if let Some(key) = entry.key {
+            match self.keys.entry(key) {
+                Occupied(mut waiting) => return waiting.get_mut().push_back(entry),
+                Vacant(place) => drop(place.insert(VecDeque::new())),
+            }
+        }
+        self.inputs.push_back(entry);
+    }
+
+    /// What had this key is done: the next one may begin. True if there is one.
+    fn finish(&mut self, key: u64) -> bool {
+        let next = self.keys.get_mut(&key).and_then(VecDeque::pop_front);
+        match next {
+            Some(next) => {
+                self.inputs.push_front(next);
+                true
+            }
+            None => {
+                self.keys.remove(&key);
+                false
+            }
+        }
+    }
 }
 
 /// One input on its way.
@@ -231,6 +262,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             state: Mutex::new(State {
                 inputs: VecDeque::new(),
                 closed: false,
+                keys: HashMap::new(),
                 done: VecDeque::new(),
                 outstanding: 0,
                 untold: None,
@@ -279,7 +311,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             let entry = self.entry(index, input);
             state.outstanding += 1;
             state.in_flight += entry.weight;
-            state.inputs.push_back(entry);
+            state.queue(entry);
         }
         let waiting = state.inputs.len();
         let remaining = beyond.map_or(usize::MAX, |beyond| beyond.saturating_add(waiting));
@@ -312,7 +344,10 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         self.stopped.store(true, Ordering::Relaxed);
         let mut state = self.lock();
         state.closed = true;
-        let dropped = std::mem::take(&mut state.inputs);
+        let dropped = (
+            std::mem::take(&mut state.inputs),
+            std::mem::take(&mut state.keys),
+        );
         let unread = std::mem::take(&mut state.done);
         state.in_flight = 0;
         drop(state);
@@ -447,6 +482,15 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         entry
     }
 
+    /// The consumer has done what it claimed.
+    fn finish(&self, done: &Done<T::Output>) {
+        if let Some(key) = done.key
+            && self.lock().finish(key)
+        {
+            self.work.notify_one();
+        }
+    }
+
     fn count_down(&self, count: usize) {
         if self.remaining.load(Ordering::Relaxed) != usize::MAX {
             self.remaining.fetch_sub(count, Ordering::Relaxed);
@@ -556,7 +600,11 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
     /// Leaves a result for the consumer. The worker has nothing more at hand if it is the `last`.
     fn deliver(&self, done: Done<T::Output>, last: bool) {
         let mut state = self.lock();
+        let follows = done.key.is_some_and(|key| state.finish(key)) && state.workers_wait > 0;
         state.done.push_back(done);
+        if follows {
+            self.work.notify_one();
+        }
         if state.consumer_waits {
             drop(state);
             self.ready.notify_one();

@@ -1,6 +1,6 @@
 //! Results one by one, for a consumer that is one of the workers.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::iter::Fuse;
 use std::panic::resume_unwind;
 use std::time::Duration;
@@ -23,10 +23,6 @@ pub struct Stream<'a, T: Task + 'a, I: Iterator<Item = T::Input>> {
     in_order: bool,
     tools: T::Tools,
     meter: Meter,
-    /// An input that must wait until another of its key is done.
-    held: Option<T::Input>,
-    /// Keys of what is under way.
-    keys: HashSet<u64>,
     /// Results that nobody has asked for yet, as they were done.
     ready: VecDeque<Done<T::Output>>,
     /// Where order matters: results from the one needed next onward.
@@ -51,8 +47,6 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
             inputs: inputs.fuse(),
             in_order,
             tools: T::Tools::default(),
-            held: None,
-            keys: HashSet::new(),
             ready: VecDeque::new(),
             early: VecDeque::new(),
             head: 0,
@@ -115,10 +109,10 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
 
     /// The next input, unless nothing more is to be begun.
     fn next_input(&mut self) -> Option<T::Input> {
-        match self.held.take() {
-            None if !self.batch.is_stopped() => self.inputs.next(),
-            held => held,
+        if self.batch.is_stopped() {
+            return None;
         }
+        self.inputs.next()
     }
 
     /// Does the next input here, without a lock and without the others.
@@ -153,12 +147,6 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
             let Some(input) = self.next_input() else {
                 break;
             };
-            if let Some(key) = self.batch.task.key(&input)
-                && !self.keys.insert(key)
-            {
-                self.held = Some(input);
-                break;
-            }
             room = room.saturating_sub(self.batch.task.weight(&input));
             inputs.push(input);
             if room == 0 {
@@ -181,11 +169,6 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
         self.batch.release(std::mem::take(&mut self.consumed), head);
         self.batch.take(&mut self.ready);
         self.lent -= self.ready.len();
-        for done in &self.ready {
-            if let Some(key) = &done.key {
-                self.keys.remove(key);
-            }
-        }
     }
 
     /// Does an input here that was meant for a worker, rather than wait for one.
@@ -199,9 +182,7 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
             &Unwaiting(&*self.batch),
         );
         self.lent -= 1;
-        if let Some(key) = &done.key {
-            self.keys.remove(key);
-        }
+        self.batch.finish(&done);
         Some(done)
     }
 }
@@ -222,7 +203,7 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Iterator for Stream<'a, T, 
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let here = self.begun - self.head + usize::from(self.held.is_some());
+        let here = self.begun - self.head;
         let (least, most) = self.inputs.size_hint();
         // A batch that is stopped ends early.
         let least = if self.batch.is_stopped() { 0 } else { least };
