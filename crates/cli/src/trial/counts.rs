@@ -1,6 +1,7 @@
 //! Where the time on small files went, as the program itself tells: each process that loads smallfry with `SMALLFRY_COUNT`
 //! set leaves a JSON file in the folder it names (`bindings/node/lib/counting`, schema "smallfry-count/1").
 
+use super::process::Usage;
 use crate::bench::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -37,7 +38,7 @@ impl Folder {
     }
 
     /// What all processes have written. Those that are being written to just now are taken as not ended.
-    pub(super) fn read(&self) -> Result<Counts, Failure> {
+    pub(super) fn read(&self, usage: Usage) -> Result<Counts, Failure> {
         let list = Failure::at("list", self.path());
         let mut names: Vec<_> = std::fs::read_dir(self.path())
             .and_then(Iterator::collect::<std::io::Result<Vec<_>>>)
@@ -52,12 +53,15 @@ impl Folder {
             let text = std::fs::read(&name).map_err(Failure::at("read", &name))?;
             processes.push(serde_json::from_slice(&text).unwrap_or_default());
         }
-        Ok(Counts(processes))
+        Ok(Counts { usage, processes })
     }
 }
 
 /// Of all processes of a run.
-pub(super) struct Counts(Vec<Process>);
+pub(super) struct Counts {
+    usage: Usage,
+    processes: Vec<Process>,
+}
 
 #[derive(Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -113,6 +117,8 @@ pub(super) struct Part {
     pub(super) bytes: u64,
     /// While the calling thread stood still.
     pub(super) sync_ns: u64,
+    /// The same, in functions that smallfry does.
+    pub(super) native_sync_ns: u64,
     /// Until the result was there; calls under way together each count.
     pub(super) async_ns: u64,
 }
@@ -133,47 +139,64 @@ impl Part {
             self.native += calls.saturating_sub(handed_on);
         }
         match function.form {
-            Form::Sync => self.sync_ns += nanoseconds,
+            Form::Sync => {
+                self.sync_ns += nanoseconds;
+                self.native_sync_ns += if function.native { nanoseconds } else { 0 };
+            }
             Form::Callback | Form::Promise => self.async_ns += nanoseconds,
         }
     }
 }
 
 impl Counts {
+    /// How long the counted run took.
+    pub(super) fn wall_ns(&self) -> u64 {
+        self.usage.wall_ns
+    }
+
     pub(super) fn processes(&self) -> usize {
-        self.0.len()
+        self.processes.len()
     }
 
     pub(super) fn threads(&self) -> u64 {
-        self.0.iter().map(|process| process.threads).sum()
+        self.processes.iter().map(|process| process.threads).sum()
     }
 
     /// Those that were killed, or still ran: nothing is known of their calls.
     pub(super) fn unknown(&self) -> usize {
-        self.0.iter().filter(|process| !process.ended).count()
+        self.processes
+            .iter()
+            .filter(|process| !process.ended)
+            .count()
     }
 
     /// Why smallfry did nothing in any process, if so.
     pub(super) fn not_native(&self) -> Option<&str> {
-        let is_native = self.0.iter().any(|process| process.native);
-        let process = self.0.first().filter(|_| !is_native)?;
+        let is_native = self.processes.iter().any(|process| process.native);
+        let process = self.processes.first().filter(|_| !is_native)?;
         Some(&process.reason)
     }
 
     /// Functions that somebody else had changed before smallfry came, and that it left to them.
     pub(super) fn left_alone(&self) -> BTreeSet<&str> {
-        let names = self.0.iter().flat_map(|process| &process.left_alone);
+        let names = self
+            .processes
+            .iter()
+            .flat_map(|process| &process.left_alone);
         names.map(String::as_str).collect()
     }
 
     /// Node versions that ran.
     pub(super) fn versions(&self) -> BTreeSet<&str> {
-        self.0.iter().map(|process| process.node.as_str()).collect()
+        self.processes
+            .iter()
+            .map(|process| process.node.as_str())
+            .collect()
     }
 
     /// Each process's script, or what it was started with.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|process| {
+        self.processes.iter().map(|process| {
             let script = process.command.get(1).or(process.command.first());
             let script = script.map_or("?", String::as_str);
             Path::new(script)
@@ -186,7 +209,7 @@ impl Counts {
     /// Those that occur, in the order of the work.
     pub(super) fn parts(&self) -> Vec<(&'static str, Part)> {
         let mut parts = PARTS.map(|name| (name, Part::default()));
-        for function in self.0.iter().flat_map(|process| &process.functions) {
+        for function in self.processes.iter().flat_map(|process| &process.functions) {
             if let Some((_, part)) = parts.iter_mut().find(|(name, _)| *name == function.part) {
                 part.add(function);
             }
@@ -199,6 +222,6 @@ impl Counts {
 
     /// As the processes wrote it.
     pub(super) fn document(&self) -> impl Serialize + '_ {
-        &self.0
+        &self.processes
     }
 }

@@ -160,31 +160,29 @@ impl Trial<'_> {
             return Ok(WarmUp::Answered(Answer::Failed(failed)));
         }
         comparison.add(Side::Without, self.see(&run)?);
-        if folder.read()?.processes() > 0 {
+        let plain = run.status;
+        if folder.read(run.usage)?.processes() > 0 {
             return Ok(WarmUp::nothing(Sameness::AlreadyLoaded));
         }
         let folder = counts::Folder::make()?;
         let run = self.runner.run(Side::With, Some(folder.path()))?;
-        let counts = folder.read()?;
-        if counts.processes() == 0 {
-            self.progress.show(0.0, "strace");
-            return Ok(WarmUp::nothing(Sameness::NotLoaded(system_calls::count(
-                &self.runner,
-            )?)));
-        }
-        if self.failure(Side::With, &run, comparison)?.is_none() {
-            return Ok(match counts.not_native() {
-                Some(reason) => WarmUp::nothing(Sameness::NotNative(reason.to_owned())),
-                None => WarmUp::Counted(Ok(counts)),
+        if self.failure(Side::With, &run, comparison)?.is_some() {
+            // Is it the counting that it cannot stand, or smallfry?
+            let again = self.runner.run(Side::With, None)?;
+            return Ok(match self.failure(Side::With, &again, comparison)? {
+                Some(failed) => WarmUp::Answered(Answer::Failed(failed)),
+                None => WarmUp::not_counted("the command fails when its calls are counted"),
             });
         }
-        // Is it the counting that it cannot stand, or smallfry?
-        let again = self.runner.run(Side::With, None)?;
-        Ok(match self.failure(Side::With, &again, comparison)? {
-            Some(failed) => WarmUp::Answered(Answer::Failed(failed)),
-            None => WarmUp::Counted(Err(
-                "the command fails when its calls are counted".to_owned()
-            )),
+        let counts = folder.read(run.usage)?;
+        Ok(match (counts.processes(), counts.not_native()) {
+            (0, _) if run.status == plain => {
+                self.progress.show(0.0, "strace");
+                WarmUp::nothing(Sameness::NotLoaded(system_calls::count(&self.runner)?))
+            }
+            (0, _) => WarmUp::not_counted("no process counted its calls"),
+            (_, Some(reason)) => WarmUp::nothing(Sameness::NotNative(reason.to_owned())),
+            _ => WarmUp::Counted(Ok(counts)),
         })
     }
 
@@ -220,5 +218,9 @@ enum WarmUp {
 impl WarmUp {
     fn nothing(sameness: Sameness) -> Self {
         Self::Answered(Answer::NoDifference(sameness))
+    }
+
+    fn not_counted(reason: &str) -> Self {
+        Self::Counted(Err(reason.to_owned()))
     }
 }

@@ -44,6 +44,7 @@ pub(super) fn counted(out: &mut String, counts: &Counts) {
             bytes,
             sync_ns,
             async_ns,
+            ..
         } = *part;
         table.add_row([
             (*name).to_owned(),
@@ -109,21 +110,28 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
     let parts = counts.parts();
     let sum = |get: fn(&Part) -> u64| parts.iter().map(|(_, part)| get(part)).sum::<u64>();
     let (calls, native) = (sum(|part| part.calls), sum(|part| part.native));
-    if native == 0 {
-        say(
-            out,
-            '-',
-            "of the calls counted, none is one that smallfry does.",
-        );
+    let sync = sum(|part| part.sync_ns);
+    let of_run = format!(
+        "sync calls took {} of the {} of that run{}",
+        text::duration(sync as f64),
+        text::duration(counts.wall_ns() as f64),
+        if counts.threads() > 1 {
+            ", all threads together"
+        } else {
+            ""
+        }
+    );
+    let calls = plural(calls as usize, "call");
+    let sentence = if native == 0 {
+        format!("none of the {calls} counted is one that smallfry does; {of_run}.")
     } else {
-        let sentence = format!(
-            "smallfry did {} of the {} counted; threads stood still for {} in sync calls.",
-            number(native),
-            plural(calls as usize, "call"),
-            text::duration(sum(|part| part.sync_ns) as f64)
-        );
-        say(out, '-', &sentence);
-    }
+        let own = text::duration(sum(|part| part.native_sync_ns) as f64);
+        format!(
+            "smallfry did {} of the {calls} counted; {of_run}, {own} of it in functions that smallfry does.",
+            number(native)
+        )
+    };
+    say(out, '-', &sentence);
     let left_alone = counts.left_alone();
     if !left_alone.is_empty() {
         let names: Vec<_> = left_alone.into_iter().collect();

@@ -67,7 +67,7 @@ impl Gain {
         }
         let _ = writeln!(
             out,
-            "\n{}, in random order, after one that was not measured",
+            "\n{} of runs, each in random order, after one that was not measured",
             plural(self.pairs, "pair")
         );
         text::put(out, &table);

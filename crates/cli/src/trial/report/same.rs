@@ -116,7 +116,14 @@ fn outputs(
         let which = if never == files {
             "none of them was".to_owned()
         } else {
-            format!("{} of them were not", text::thousands(never as i64))
+            format!(
+                "of them, {} not",
+                if never == 1 {
+                    "1 was".to_owned()
+                } else {
+                    format!("{} were", text::thousands(never as i64))
+                }
+            )
         };
         let sentence = format!(
             "{which} written by the runs compared, so comparing tells nothing there; --prepare 'rm -rf ...' has each run make its own."
@@ -140,6 +147,9 @@ fn printed(out: &mut String, judgements: &[(&Thing, Judgement)]) {
                         name(thing)
                     ),
                 );
+            }
+            (_, Judgement::NumbersVary) => {
+                same.push(format!("{} (but for numbers)", name(thing)));
             }
             (_, Judgement::OnlyNumbers([without, with])) => {
                 say(

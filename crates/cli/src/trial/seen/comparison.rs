@@ -5,7 +5,7 @@ use super::printed::Printed;
 use super::{Seen, Shape, Value};
 use crate::trial::subject::Side;
 use crate::trial::system::Stamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,11 +16,24 @@ pub(in crate::trial) enum Thing {
     Output(PathBuf),
 }
 
+impl Thing {
+    /// Of an output.
+    fn folder(&self) -> Option<&Path> {
+        match self {
+            Self::Output(path) => path.parent(),
+            Self::ExitStatus | Self::StandardOutput | Self::StandardError => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::trial) enum Judgement {
     Same,
     /// It is not the same in each run without smallfry either.
     Varies,
+    /// Printed text that is the same in all runs of both sides but for numbers, which are not the same in each run without
+    /// smallfry either.
+    NumbersVary,
     /// Printed text that is the same but for numbers; and a line of it, without and with smallfry.
     OnlyNumbers([String; 2]),
     /// It is with smallfry as it never was without.
@@ -46,6 +59,7 @@ pub(in crate::trial) struct Comparison {
     runs: [usize; 2],
     /// By side.
     tallies: BTreeMap<Thing, [Tally; 2]>,
+    /// Regular files among the outputs of the last run.
     files: BTreeMap<PathBuf, FileFacts>,
     /// What the first run without smallfry printed, and the first with it that was different.
     printed: [Vec<(Side, Printed)>; 2],
@@ -69,29 +83,31 @@ impl Comparison {
             (Thing::StandardOutput, seen.output.value),
             (Thing::StandardError, seen.errors.value),
         ]);
-        for (path, entry) in seen.entries {
-            self.note_file(&path, &entry);
-            values.insert(Thing::Output(path), entry.value);
-        }
+        self.note_files(&seen.entries);
+        let outputs = seen.entries.into_iter();
+        values.extend(outputs.map(|(path, entry)| (Thing::Output(path), entry.value)));
         self.tally(side, values);
         for (kept, printed) in self.printed.iter_mut().zip([seen.output, seen.errors]) {
             keep_for_example(kept, side, printed);
         }
     }
 
-    fn note_file(&mut self, path: &Path, entry: &Entry) {
-        if !matches!(entry.value.shape, Shape::File | Shape::Executable) {
-            return;
+    fn note_files(&mut self, entries: &BTreeMap<PathBuf, Entry>) {
+        let before = std::mem::take(&mut self.files);
+        let is_first = self.runs == [0, 0];
+        let is_file = |entry: &Entry| matches!(entry.value.shape, Shape::File | Shape::Executable);
+        for (path, entry) in entries.iter().filter(|(_, entry)| is_file(entry)) {
+            let written = match before.get(path) {
+                Some(known) => known.written || known.stamp != entry.stamp,
+                None => !is_first,
+            };
+            let facts = FileFacts {
+                bytes: entry.bytes,
+                stamp: entry.stamp,
+                written,
+            };
+            self.files.insert(path.clone(), facts);
         }
-        let known = self.files.get(path);
-        let written = known.is_some_and(|known| known.written || known.stamp != entry.stamp);
-        let facts = FileFacts {
-            bytes: entry.bytes,
-            stamp: entry.stamp,
-            // A file that a later run was the first to make.
-            written: written || (known.is_none() && self.runs != [0, 0]),
-        };
-        self.files.insert(path.to_owned(), facts);
     }
 
     fn tally(&mut self, side: Side, mut values: BTreeMap<Thing, Value>) {
@@ -129,18 +145,33 @@ impl Comparison {
     }
 
     pub(in crate::trial) fn judgements(&self) -> impl Iterator<Item = (&Thing, Judgement)> {
-        self.tallies
-            .iter()
-            .map(|(thing, tallies)| (thing, self.judge(thing, tallies)))
+        let unstable = self.unstable_folders();
+        self.tallies.iter().map(move |(thing, tallies)| {
+            let judgement = if is_chance_name(thing, tallies, &unstable) {
+                Judgement::Varies
+            } else {
+                self.judge(thing, tallies)
+            };
+            (thing, judgement)
+        })
     }
 
-    /// Regular files among the outputs, and their bytes as last seen.
+    /// Folders whose names vary from run to run without smallfry.
+    fn unstable_folders(&self) -> BTreeSet<&Path> {
+        let varying = self.tallies.iter().filter(|(_, [without, _])| {
+            let absent = without.iter().any(|(value, _)| value.is_none());
+            absent && without.len() > 1
+        });
+        varying.filter_map(|(thing, _)| thing.folder()).collect()
+    }
+
+    /// Regular files among the outputs of the last run, and their bytes.
     pub(in crate::trial) fn files(&self) -> (usize, u64) {
         let bytes = self.files.values().map(|facts| facts.bytes).sum();
         (self.files.len(), bytes)
     }
 
-    /// Files that no run has written since they were first looked at: comparing them tells nothing.
+    /// Of those, how many no run has written since they were first looked at: comparing them tells nothing.
     pub(in crate::trial) fn never_written(&self) -> usize {
         self.files.values().filter(|facts| !facts.written).count()
     }
@@ -167,7 +198,10 @@ impl Comparison {
             return Judgement::Differs(difference(value, runs));
         }
         if without.len() > 1 {
-            return Judgement::Varies;
+            return match shapes[0] {
+                Some(Shape::Text(_)) => Judgement::NumbersVary,
+                _ => Judgement::Varies,
+            };
         }
         match strange(&|value| *value != known) {
             None => Judgement::Same,
@@ -191,6 +225,19 @@ impl Comparison {
         // Past what is kept there are no lines to show.
         Some(without.first_difference(with, numbers).unwrap_or_default())
     }
+}
+
+/// A name that came up with smallfry and not without it, but by chance: it did not come up again, and where it is, names vary
+/// without smallfry too.
+fn is_chance_name(thing: &Thing, [without, with]: &[Tally; 2], unstable: &BTreeSet<&Path>) -> bool {
+    let never_without = without.iter().all(|(value, _)| value.is_none());
+    let times: usize = with
+        .iter()
+        .filter(|(value, _)| value.is_some())
+        .map(|(_, runs)| runs)
+        .sum();
+    let folders = thing.folder().into_iter().flat_map(Path::ancestors);
+    never_without && times == 1 && folders.into_iter().any(|folder| unstable.contains(folder))
 }
 
 /// Keeps the first text without smallfry, and of those with it one that is different: in more than numbers, if there is one.
@@ -282,6 +329,34 @@ mod tests {
         let (a, b, c) = (Some("a"), Some("b"), Some("c"));
         assert_eq!(judgement([a, c, c, b]), Judgement::Varies);
         assert_eq!(judgement([a, a, a, None]), Judgement::Varies);
+    }
+
+    /// `chunk-1`, `chunk-2`: a build that names files by what is random in them.
+    #[test]
+    fn names_that_come_up_once_are_none_where_names_vary_without_smallfry() {
+        let mut comparison = Comparison::default();
+        let value = Value {
+            shape: Shape::File,
+            contents: blake3::hash(&[]),
+        };
+        let output = |name: String| (Thing::Output(name.into()), value);
+        for (run, side) in SIDES.into_iter().enumerate() {
+            let mut values = BTreeMap::from([
+                output("stable".to_owned()),
+                output(format!("chunks/chunk-{run}")),
+                output(format!("chunks/folder-{run}/file")),
+            ]);
+            if side == Side::With {
+                values.extend([output("chunks/again".to_owned())]);
+            }
+            comparison.tally(side, values);
+        }
+        let judgements: Vec<_> = comparison.judgements().collect();
+        let differing = judgements
+            .iter()
+            .filter(|(_, judgement)| matches!(judgement, Judgement::Differs(_)));
+        let differing: Vec<_> = differing.map(|(thing, _)| (*thing).clone()).collect();
+        assert_eq!(differing, [Thing::Output("chunks/again".into())]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What was asked to end and has not by then is made to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -59,11 +59,15 @@ impl Child {
         // Not reaped yet: until then its number is not given to another process, and the lock is free.
         until_ended(leader)?;
         let mut known = self.leader();
-        if self.ended.load(Ordering::SeqCst) {
+        let all_end = self.ended.load(Ordering::SeqCst);
+        if all_end {
             signal(leader, libc::SIGKILL);
         }
         let ended = reap(leader);
         *known = None;
+        if all_end {
+            until_gone(leader);
+        }
         ended
     }
 
@@ -90,10 +94,19 @@ impl Running for Child {
     }
 }
 
-/// `kill(-leader)`: <https://man7.org/linux/man-pages/man2/kill.2.html>. An error means that nobody is left.
-fn signal(leader: libc::pid_t, number: libc::c_int) {
+/// `kill(-leader)`: <https://man7.org/linux/man-pages/man2/kill.2.html>. Is anybody left?
+fn signal(leader: libc::pid_t, number: libc::c_int) -> bool {
     // SAFETY: a call with two numbers, which touches no memory of ours.
-    unsafe { libc::kill(-leader, number) };
+    unsafe { libc::kill(-leader, number) == 0 }
+}
+
+/// Waits, not for ever, until a group that was killed is gone, so that nothing of it runs on when we have ended.
+fn until_gone(leader: libc::pid_t) {
+    let patience = Instant::now() + GRACE;
+    // Signal 0 is none: it only asks.
+    while signal(leader, 0) && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// `waitid(WNOWAIT)`: <https://man7.org/linux/man-pages/man2/waitid.2.html>.
