@@ -426,16 +426,10 @@ fn which_strace() -> bool {
 #[test]
 fn without_strace_it_says_what_to_install() {
     let place = Place::new();
-    let answer = place.answer(
-        place
-            .attempt()
-            .env("PATH", "")
-            .args(["--", "/bin/cat", "build.js"])
-            .current_dir({
-                place.script("");
-                place.work()
-            }),
-    );
+    place.script("");
+    let mut command = place.attempt();
+    command.env("PATH", "").args(["--", "/bin/cat", "build.js"]);
+    let answer = place.answer(&mut command);
     answer.assert(1, "not loaded", &["is not known", "strace"]);
 }
 

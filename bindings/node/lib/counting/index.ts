@@ -30,9 +30,15 @@ const nameOf = (name: string, form: Form) => (form === 'sync' ? `${name}Sync` : 
 export function start(folder: string): void {
   const cells = Cells.open();
   if (cells === undefined) return;
-  const leftAlone = notReplaced();
+  if (workers.isMainThread) {
+    try {
+      leaveFile(folder, cells, notReplaced());
+    } catch (error) {
+      process.emitWarning(`smallfry: calls are not counted: ${String(error)}`, { code: 'SMALLFRY_NOT_COUNTED' });
+      return;
+    }
+  }
   wrapAll(cells);
-  if (workers.isMainThread) leaveFile(folder, cells, leftAlone);
 }
 
 /** Functions that have a native form which was not put in their place. */

@@ -119,7 +119,8 @@ pub(super) struct Part {
     pub(super) sync_ns: u64,
     /// The same, in functions that smallfry does.
     pub(super) native_sync_ns: u64,
-    /// Until the result was there; calls under way together each count.
+    /// Calls that gave their result later, and how long it took to be there; of calls under way together each counts.
+    pub(super) async_calls: u64,
     pub(super) async_ns: u64,
 }
 
@@ -143,7 +144,10 @@ impl Part {
                 self.sync_ns += nanoseconds;
                 self.native_sync_ns += if function.native { nanoseconds } else { 0 };
             }
-            Form::Callback | Form::Promise => self.async_ns += nanoseconds,
+            Form::Callback | Form::Promise => {
+                self.async_calls += calls;
+                self.async_ns += nanoseconds;
+            }
         }
     }
 }

@@ -2,7 +2,8 @@
 //
 //   node run.mjs [--size PART] [--runs N] [--node PATH]... [--only NAME]... [--smallfry PATH] [--in DIR]
 //
-// --size   of the full projects (1,000 to 2,000 files); 0.05 is the default, enough to see that all goes well
+// --size   of the full projects (1,000 to 2,000 files); 1 is the default, 0.05 is enough to see that all goes well
+// --runs   pairs of runs; the default is that of `smallfry try`
 // --node   Node.js binaries; the default is the oldest and the newest that the package is tested on
 // --in     where the projects are made; the default is the system's temporary folder. They are removed at the end
 //
@@ -22,7 +23,7 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const root = path.resolve(here, '../../../..');
 const { values } = parseArgs({
   options: {
-    size: { type: 'string', default: '0.05' },
+    size: { type: 'string', default: '1' },
     runs: { type: 'string' },
     node: { type: 'string', multiple: true },
     only: { type: 'string', multiple: true },

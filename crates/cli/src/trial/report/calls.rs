@@ -17,14 +17,14 @@ pub(super) fn counted(out: &mut String, counts: &Counts) {
         .into_iter()
         .filter(|version| !version.is_empty())
         .collect();
-    let _ = writeln!(
-        out,
-        "\nWhere the small-file time went, of one more run with smallfry: calls of node:fs in {} ({}), {}, Node {}",
+    let heading = format!(
+        "Where the small-file time went, in one more run with smallfry: calls of node:fs in {} ({}), {}, Node {}",
         plural(counts.processes(), "process"),
         names(counts),
         plural(counts.threads() as usize, "thread"),
         versions.join(", ")
     );
+    let _ = writeln!(out, "\n{}", text::wrap("", &heading, text::width()));
     let parts = counts.parts();
     let headings = [
         "",
@@ -33,7 +33,7 @@ pub(super) fn counted(out: &mut String, counts: &Counts) {
         "by smallfry",
         "bytes",
         "sync",
-        "async, overlapping",
+        "async, each",
     ];
     let mut table = text::table(&headings, 1);
     for (name, part) in &parts {
@@ -43,6 +43,7 @@ pub(super) fn counted(out: &mut String, counts: &Counts) {
             native,
             bytes,
             sync_ns,
+            async_calls,
             async_ns,
             ..
         } = *part;
@@ -57,7 +58,7 @@ pub(super) fn counted(out: &mut String, counts: &Counts) {
                 "-".to_owned()
             },
             time(sync_ns),
-            time(async_ns),
+            time(async_ns / async_calls.max(1)),
         ]);
     }
     text::put(out, &table);

@@ -76,12 +76,7 @@ impl Gain {
     pub(super) fn say(&self, out: &mut String) {
         say(out, '-', &self.verdict());
         if let Some(interval) = self.processor().filter(|interval| !interval.holds_one()) {
-            let ratio = text::ratio(Some(interval));
-            let sentence = if interval.estimate > 1.0 {
-                format!("processor time (user + sys) falls: {ratio} as little.")
-            } else {
-                format!("processor time (user + sys) RISES: {ratio}.")
-            };
+            let sentence = format!("processor time (user + sys): {}.", change(interval));
             say(out, '-', &sentence);
         }
         if (2..ENOUGH_PAIRS).contains(&self.pairs) {
@@ -141,6 +136,24 @@ fn middle(times: &[Option<f64>]) -> Option<f64> {
     median(times.iter().copied().flatten())
 }
 
+/// How much less, or more, is needed of what is `interval` times as fast.
+fn change(interval: Interval) -> String {
+    let percent = |ratio: f64| (1.0 - 1.0 / ratio) * 100.0;
+    let (sign, what) = if interval.estimate > 1.0 {
+        (1.0, "less")
+    } else {
+        (-1.0, "MORE")
+    };
+    let mut ends = [interval.low, interval.high].map(|ratio| sign * percent(ratio));
+    ends.sort_unstable_by(f64::total_cmp);
+    format!(
+        "{:.0} % {what} ({:.0}-{:.0} %)",
+        sign * percent(interval.estimate),
+        ends[0],
+        ends[1]
+    )
+}
+
 pub(super) fn plural(count: usize, what: &str) -> String {
     let count_shown = text::thousands(count as i64);
     let ending = match (count, what.ends_with("ss")) {
@@ -149,4 +162,34 @@ pub(super) fn plural(count: usize, what: &str) -> String {
         (_, false) => "s",
     };
     format!("{count_shown} {what}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_told_in_per_cent_of_what_was() {
+        let [low, estimate, high] = [1.25, 2.0, 4.0];
+        let interval = Interval {
+            low,
+            estimate,
+            high,
+        };
+        assert_eq!(change(interval), "50 % less (20-75 %)");
+        let (low, estimate, high) = (0.5, 0.8, 0.9);
+        let interval = Interval {
+            low,
+            estimate,
+            high,
+        };
+        assert_eq!(change(interval), "25 % MORE (11-100 %)");
+    }
+
+    #[test]
+    fn words_are_counted_in_english() {
+        assert_eq!(plural(1, "process"), "1 process");
+        assert_eq!(plural(1200, "process"), "1,200 processes");
+        assert_eq!(plural(0, "run"), "0 runs");
+    }
 }
