@@ -151,7 +151,7 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
             out,
             '!',
             &format!(
-                "{} did not end by itself, so its calls are not counted.",
+                "{} had not ended by itself when the command had: its calls are not counted, and one that stays (a daemon) may serve both sides.",
                 plural(unknown, "process")
             ),
         );
