@@ -148,11 +148,8 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
         report?.({ done, total, bytes });
         if (!ended) return;
         plan.signal?.removeEventListener('abort', abort);
-        try {
-          resolve(conclude(results, texts, plan));
-        } catch (error) {
-          reject(error);
-        }
+        // A promise's own function turns what it throws into a rejection.
+        resolve(Promise.resolve().then(() => conclude(results, texts, plan)));
       },
     };
     const here = nativeHere();
