@@ -4,6 +4,7 @@ use std::fs::Metadata;
 use std::marker::PhantomData;
 use std::path::Path;
 
+use super::descriptors::patiently;
 use super::engine::{Task, Terms, Ticket, run_all};
 use super::place::Place;
 use super::{Control, Strategy};
@@ -33,7 +34,7 @@ use crate::error::{Error, Operation};
 pub struct Files {
     strategy: Strategy,
     fail_fast: bool,
-    control: Control,
+    control: Option<Control>,
 }
 
 impl Files {
@@ -57,7 +58,7 @@ impl Files {
 
     /// Cancel the batch or watch its progress through `control`.
     pub fn control(&mut self, control: &Control) -> &mut Self {
-        self.control = control.clone();
+        self.control = Some(control.clone());
         self
     }
 
@@ -99,7 +100,11 @@ impl Files {
         pairs: impl IntoIterator<Item = (P, Q)>,
     ) -> Vec<Result<u64, Error>> {
         let task = Each {
-            run: |(from, to): &(P, Q)| crate::fs::copy(from, to),
+            run: |(from, to): &(P, Q)| {
+                let (from, to) = (from.as_ref(), to.as_ref());
+                patiently(|| std::fs::copy(from, to))
+                    .map_err(|reason| Error::between(from, to, reason))
+            },
             cancelled: |(from, _): &(P, Q)| Error::cancelled(Operation::Copy, from.as_ref()),
             types: PhantomData,
         };
@@ -123,7 +128,7 @@ impl Files {
     fn terms(&self) -> Terms {
         Terms {
             strategy: self.strategy,
-            control: self.control.clone(),
+            control: self.control.clone().unwrap_or_default(),
             fail_fast: self.fail_fast,
             ..Terms::default()
         }

@@ -34,7 +34,7 @@ pub struct Writer {
     strategy: Strategy,
     most_in_flight: u64,
     fail_fast: bool,
-    control: Control,
+    control: Option<Control>,
 }
 
 impl Default for Writer {
@@ -51,7 +51,7 @@ impl Writer {
             strategy: Strategy::Auto,
             most_in_flight: MOST_IN_FLIGHT,
             fail_fast: false,
-            control: Control::new(),
+            control: None,
         }
     }
 
@@ -101,13 +101,13 @@ impl Writer {
 
     /// Cancel the batch or watch its progress through `control`.
     pub fn control(&mut self, control: &Control) -> &mut Self {
-        self.control = control.clone();
+        self.control = Some(control.clone());
         self
     }
 
     /// Writes all entries, each a path and the bytes to be its contents.
     ///
-    /// `entries` is asked for more as files are written, never for all at once. Of several entries for one path the last
+    /// `entries` is asked for more as files are written, never for all at once, but ahead of the writing. Of several entries for one path the last
     /// one wins: they are written one after the other. Paths are the same if they are spelled the same, apart from `.`
     /// and repeated separators; two names of one file through links are not seen to be one.
     ///
@@ -137,7 +137,7 @@ impl Writer {
         Terms {
             strategy: self.strategy,
             most_in_flight: self.most_in_flight,
-            control: self.control.clone(),
+            control: self.control.clone().unwrap_or_default(),
             fail_fast: self.fail_fast,
             notify: None,
         }
