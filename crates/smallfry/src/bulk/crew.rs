@@ -138,6 +138,12 @@ impl Crew {
         left
     }
 
+    /// As a controller would say it.
+    #[cfg(all(test, loom))]
+    pub(super) fn want(&self, workers: usize) {
+        self.wanted.store(workers, Ordering::Relaxed);
+    }
+
     fn record(&self, sample: Sample, remaining: Option<usize>) {
         let Some(controller) = &self.controller else {
             return;

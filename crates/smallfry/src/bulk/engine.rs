@@ -437,7 +437,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         self.make_room(self.lock(), bytes, head);
     }
 
-    fn make_room<'s>(&self, mut state: MutexGuard<'s, State<T>>, bytes: u64, head: Option<usize>) {
+    fn make_room(&self, mut state: MutexGuard<'_, State<T>>, bytes: u64, head: Option<usize>) {
         state.in_flight = state.in_flight.saturating_sub(bytes);
         state.head = head;
         let wanted = state.room_waits > 0;
@@ -721,7 +721,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             return;
         }
         let all = last && state.inputs.is_empty();
-        let tell = all || state.done.len() >= notify.together || {
+        let awaited = all || state.room_waits > 0;
+        let tell = awaited || state.done.len() >= notify.together || {
             let now = Instant::now();
             let since = *state.untold.get_or_insert(now);
             now.duration_since(since) >= notify.patience
@@ -758,6 +759,12 @@ impl<'a, T: Task + 'a> Room for Batch<'a, T> {
             return Duration::ZERO;
         }
         let began = Instant::now();
+        // The room may be that of results that the consumer does not know of yet.
+        if !state.done.is_empty() && !std::mem::replace(&mut state.told, true) {
+            drop(state);
+            self.tell();
+            state = self.lock();
+        }
         while !fits(&state) {
             state.room_waits += 1;
             state = wait(&self.room, state);
