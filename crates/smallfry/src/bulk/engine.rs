@@ -107,7 +107,7 @@ pub struct Terms {
     pub most_in_flight: u64,
     /// Who may cancel it.
     pub control: Control,
-    /// Stop at the first error.
+    /// Stop at the first error: nothing behind it is begun any more.
     pub fail_fast: bool,
     /// For a consumer that does not wait for results but is told of them.
     pub notify: Option<Notify>,
@@ -190,8 +190,11 @@ pub struct Batch<'a, T: Task> {
     remaining: AtomicUsize,
     /// Somebody may ask the control how far the batch is.
     counted: bool,
-    /// An error has stopped a batch that fails fast, or nobody wants results any more.
+    /// Nobody wants results any more.
     stopped: AtomicBool,
+    /// The first input that failed, of a batch that fails fast. Those before it are done all the same: who goes through
+    /// results in order finds the failure first, and then what it stopped.
+    failed: AtomicUsize,
 }
 
 struct State<T: Task> {
@@ -319,6 +322,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             ready: Condvar::new(),
             remaining: AtomicUsize::new(usize::MAX),
             stopped: AtomicBool::new(false),
+            failed: AtomicUsize::new(usize::MAX),
         })
     }
 
@@ -336,9 +340,16 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         &self.terms.control
     }
 
-    /// Whether nothing more is begun.
+    /// Whether this input is not to be done any more.
+    fn is_stopped_at(&self, index: usize) -> bool {
+        index > self.failed.load(Ordering::Relaxed)
+            || self.stopped.load(Ordering::Relaxed)
+            || self.terms.control.is_cancelled()
+    }
+
+    /// Whether no more inputs are wanted.
     fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed) || self.terms.control.is_cancelled()
+        self.is_stopped_at(usize::MAX)
     }
 
     /// Adds inputs, the `first` of which has this number, and of which `beyond` more will follow as far as is known.
@@ -662,7 +673,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             weight,
             key,
         };
-        if self.is_stopped() {
+        if self.is_stopped_at(index) {
             self.count(true, 0);
             return done(self.task.cancelled(input), weight);
         }
@@ -688,7 +699,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             (remaining != usize::MAX).then_some(remaining)
         });
         if failed && self.terms.fail_fast {
-            self.stopped.store(true, Ordering::Relaxed);
+            self.failed.fetch_min(index, Ordering::Relaxed);
             self.let_in();
         }
         self.count(failed, moved);

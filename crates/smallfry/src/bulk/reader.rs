@@ -90,8 +90,8 @@ impl Reader {
         self
     }
 
-    /// Begin nothing more after the first error. What had been handed to threads by then gets an error for which
-    /// [`Error::is_cancelled`] holds; paths behind it have no result.
+    /// Begin nothing more after an error. What is behind it and had been handed to threads gets an error for which
+    /// [`Error::is_cancelled`] holds; paths behind that have no result.
     pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
         self.fail_fast = fail_fast;
         self

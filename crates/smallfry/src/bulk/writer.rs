@@ -92,8 +92,8 @@ impl Writer {
         self
     }
 
-    /// Begin nothing more after the first error. What had been handed to threads by then gets an error for which
-    /// [`Error::is_cancelled`] holds; entries behind it are not in the report.
+    /// Begin nothing more after an error. What is behind it and had been handed to threads gets an error for which
+    /// [`Error::is_cancelled`] holds; entries behind that are not in the report.
     pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
         self.fail_fast = fail_fast;
         self
