@@ -52,6 +52,8 @@ mod error;
 pub mod fs;
 pub mod raw;
 mod sys;
+#[allow(dead_code, reason = "bulk/ uses it")]
+mod within;
 
 pub use error::{Error, Operation};
 pub use fs::{Outcome, WriteOptions};

@@ -50,10 +50,16 @@ pub const O_TRUNC: i32 = 0x200;
 /// Nothing to ask for on Windows.
 pub const O_NONBLOCK: i32 = 0;
 
-const ACCESS: i32 = O_WRONLY | O_RDWR;
+pub(super) const ACCESS: i32 = O_WRONLY | O_RDWR;
 
 /// The owner may write, among the bits of a mode.
-const OWNER_WRITES: u32 = 0o200;
+pub(super) const OWNER_WRITES: u32 = 0o200;
+
+/// Windows takes some names for devices and alters others.
+pub(crate) const RESERVES_NAMES: bool = true;
+
+/// Names that differ only in case are one file, unless a directory is set to tell them apart.
+pub(crate) const FOLDS_CASE: bool = true;
 
 /// The file held by `file`, as a value that costs nothing to pass on. No system call.
 #[inline]
