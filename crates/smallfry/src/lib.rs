@@ -50,6 +50,8 @@
 
 mod error;
 pub mod fs;
+#[allow(dead_code, reason = "bulk/ uses it")]
+mod parents;
 pub mod raw;
 mod sys;
 #[allow(dead_code, reason = "bulk/ uses it")]
