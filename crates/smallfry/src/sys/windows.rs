@@ -15,7 +15,7 @@ use std::path::Path;
 
 use windows_sys::Win32::Foundation::{
     CloseHandle, ERROR_BROKEN_PIPE, ERROR_HANDLE_EOF, ERROR_INVALID_NAME, ERROR_INVALID_PARAMETER,
-    ERROR_NO_SYSTEM_RESOURCES, ERROR_TOO_MANY_OPEN_FILES,
+    ERROR_TOO_MANY_OPEN_FILES,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY, FILE_TYPE_DISK,
@@ -185,10 +185,7 @@ pub fn close(file: OwnedFile) -> Result<(), Errno> {
 ///
 /// [System error codes](https://learn.microsoft.com/windows/win32/debug/system-error-codes--0-499-)
 pub(crate) const fn is_out_of_descriptors(error: i32) -> bool {
-    matches!(
-        error.cast_unsigned(),
-        ERROR_TOO_MANY_OPEN_FILES | ERROR_NO_SYSTEM_RESOURCES
-    )
+    error.cast_unsigned() == ERROR_TOO_MANY_OPEN_FILES
 }
 
 /// Lends a borrowed handle to `work` as std's type for files.
