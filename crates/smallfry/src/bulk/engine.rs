@@ -291,7 +291,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
     }
 
     /// Whether nothing more is begun.
-    fn is_stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed) || self.terms.control.is_cancelled()
     }
 
@@ -330,9 +330,16 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
 
     /// No more inputs will come.
     pub fn close(&self) {
-        self.lock().closed = true;
+        let mut state = self.lock();
+        state.closed = true;
+        let ends = state.outstanding == 0;
+        drop(state);
         self.work.notify_all();
         self.ready.notify_all();
+        // Nobody else will say that there is nothing to wait for.
+        if ends && let Some(notify) = &self.terms.notify {
+            (notify.call)();
+        }
     }
 
     /// Nothing more is begun: what has not begun gets a result that says so.
