@@ -1,0 +1,583 @@
+//! How many workers a batch should have: what `Auto` decides, and nothing else.
+
+use std::time::Duration;
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes that cost about as much as one more operation, so that a batch of mixed sizes shows a steady rate.
+const BYTES_PER_UNIT: f64 = 32.0 * 1024.0;
+
+/// Less work than this, in seconds of one worker, is not worth a second one.
+const WORTH_SHARING: f64 = 1e-3;
+
+/// Work that each worker should find, in seconds: a few times what starting a thread costs.
+const WORTH_STARTING: f64 = 200e-6;
+
+/// What starting a worker is taken to cost, in seconds.
+const START_COST: f64 = 60e-6;
+
+/// The processors are full when this part of them is in use.
+const FULL: f64 = 0.85;
+
+/// More workers have to bring this much, as a logarithm, to be kept.
+const GAIN: f64 = 0.04;
+
+/// Fewer workers may cost this much, as a logarithm, and are kept.
+const TOLERANCE: f64 = 0.02;
+
+/// A change of throughput by this much, as a logarithm, is a change of conditions if noise cannot explain it.
+const CHANGE: f64 = 0.35;
+
+/// The part of a batch's time that trials may lose.
+const BUDGET: f64 = 0.015;
+
+/// Standard errors beyond which a difference is taken as real before a trial has run its length.
+const CERTAIN: f64 = 1.5;
+
+/// What a controller may do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Processors that this process may use: affinity and cgroup quota already taken into account.
+    pub(crate) cores: usize,
+    /// The most workers ever asked for.
+    pub(crate) most_workers: usize,
+}
+
+/// What one worker did since its last report.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sample {
+    /// Operations completed.
+    pub(crate) operations: u32,
+    /// Bytes that they moved.
+    pub(crate) bytes: u64,
+    /// Time that passed.
+    pub(crate) elapsed: Duration,
+    /// Processor time that the worker's thread used in it.
+    pub(crate) busy: Duration,
+}
+
+/// Decides how many workers there should be.
+#[derive(Debug)]
+pub(crate) struct Controller {
+    cores: f64,
+    most: usize,
+    /// The number asked for.
+    workers: usize,
+    phase: Phase,
+    /// The best number known, and what it gave.
+    best: Level,
+    /// Reports not yet in any level's total.
+    slice: Slice,
+    noise: Noise,
+    now: f64,
+    /// Reports in a row that spent their time waiting.
+    waiting: usize,
+    probes: Probes,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// Finding out what `best.workers` give, nothing being known.
+    Measuring,
+    /// Another number is at work, to be compared with the best.
+    Trying(Trial),
+    /// The best number is at work, and is watched.
+    Settled,
+}
+
+#[derive(Debug)]
+struct Level {
+    workers: usize,
+    total: Total,
+    /// Settled slices in a row that differ from the total.
+    unlike: u32,
+}
+
+#[derive(Debug)]
+struct Trial {
+    since: f64,
+    /// Everything since the trial began.
+    all: Total,
+    /// Without the time in which new workers started and operations begun before came to an end.
+    steady: Total,
+    warming_up: bool,
+    why: Why,
+}
+
+/// What a trial is part of, which decides what follows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Why {
+    /// On the way up, nothing better being known.
+    Climb,
+    /// Conditions changed: if more is not better, fewer may be.
+    Change,
+    /// A look whether the best is still the best.
+    Probe,
+}
+
+/// Sums over reports. `time` is the wall's, the same for all workers; `elapsed` is added up over the workers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Total {
+    work: f64,
+    operations: f64,
+    reports: f64,
+    time: f64,
+    elapsed: f64,
+    busy: f64,
+}
+
+#[derive(Debug, Default)]
+struct Slice {
+    since: f64,
+    total: Total,
+}
+
+/// The variance of one report's share in a rate, from the differences between neighbouring slices.
+#[derive(Debug)]
+struct Noise {
+    variance: f64,
+    seen: f64,
+    last: Option<f64>,
+}
+
+/// When the next probe is due and what trials have cost.
+#[derive(Debug)]
+struct Probes {
+    due: f64,
+    lost: f64,
+    failures: i32,
+    down_next: bool,
+    /// Part of the throughput that the last rejected trial upwards lost.
+    loss_above: f64,
+    /// Growth of log throughput with log workers, where last seen.
+    slope: f64,
+}
+
+impl Controller {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            cores: limits.cores.max(1) as f64,
+            most: limits.most_workers.max(1),
+            workers: 1,
+            phase: Phase::Measuring,
+            best: Level::new(1),
+            slice: Slice::default(),
+            noise: Noise::unknown(),
+            now: 0.0,
+            waiting: 0,
+            probes: Probes::none(),
+        }
+    }
+
+    /// How many workers there should be now.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Takes one worker's report and says how many workers there should be. `now` counts from the batch's beginning;
+    /// `remaining` is the number of operations not yet begun, if known.
+    pub(crate) fn record(
+        &mut self,
+        now: Duration,
+        sample: Sample,
+        remaining: Option<usize>,
+    ) -> usize {
+        self.now = self.now.max(now.as_secs_f64());
+        let report = Total::of(sample);
+        if report.is_waiting() {
+            self.waiting += 1;
+        } else {
+            self.waiting = 0;
+        }
+        self.slice.total.add(&report);
+        self.slice.total.time = self.now - self.slice.since;
+        match self.phase {
+            Phase::Measuring => self.measure(remaining),
+            Phase::Trying(_) => self.compare(&report, remaining),
+            Phase::Settled => self.watch(remaining),
+        }
+        self.workers
+    }
+
+    fn measure(&mut self, remaining: Option<usize>) {
+        let slice = &self.slice.total;
+        let enough = self.workers as f64;
+        // One slow operation says enough. Several operations in a report that waited may just have been interrupted by
+        // another process: wait for a second opinion.
+        let doubtful = slice.is_waiting() && slice.operations > slice.reports && self.waiting < 2;
+        if slice.is_empty() || slice.reports < enough || doubtful {
+            return;
+        }
+        self.best.total.add(slice);
+        self.begin_slice();
+        self.explore(Why::Climb, remaining);
+    }
+
+    /// Takes the next step up, or down to the number of processors if they are full, or settles.
+    fn explore(&mut self, why: Why, remaining: Option<usize>) {
+        match self.next_step(4, remaining) {
+            Some(workers) => self.try_out(workers, why),
+            None => self.settle(),
+        }
+    }
+
+    fn next_step(&self, factor: usize, remaining: Option<usize>) -> Option<usize> {
+        let here = self.best.workers;
+        let in_use = self.best.total.processors();
+        if in_use >= FULL * self.cores {
+            let cores = (self.cores as usize).min(self.most);
+            return (here > cores).then_some(cores);
+        }
+        // Utilisation law: this many workers like these would fill the processors.
+        let useful = (here as f64 * self.cores / in_use.max(1e-9)).ceil();
+        let wanted = if self.best.total.is_waiting() {
+            (here * factor) as f64
+        } else {
+            self.cores.max(here as f64 * 2.0)
+        };
+        let target = wanted.min(useful).min(self.most as f64) as usize;
+        let target = target.min(self.affordable(remaining));
+        (target > here).then_some(target)
+    }
+
+    /// Seconds of one worker's time that are left to do. Where nobody knows, as much as has been done.
+    fn left(&self, remaining: Option<usize>) -> f64 {
+        match remaining {
+            Some(count) => count as f64 * self.best.total.per_operation(),
+            None => self.now * self.best.workers as f64,
+        }
+    }
+
+    fn affordable(&self, remaining: Option<usize>) -> usize {
+        let left = self.left(remaining);
+        if left < WORTH_SHARING {
+            return 1;
+        }
+        let by_time = (left / WORTH_STARTING) as usize;
+        remaining.map_or(by_time, |count| {
+            by_time.min(self.workers.saturating_add(count))
+        })
+    }
+
+    fn try_out(&mut self, workers: usize, why: Why) {
+        self.workers = workers;
+        self.begin_slice();
+        self.phase = Phase::Trying(Trial {
+            since: self.now,
+            all: Total::default(),
+            steady: Total::default(),
+            warming_up: true,
+            why,
+        });
+    }
+
+    fn compare(&mut self, report: &Total, remaining: Option<usize>) {
+        let Phase::Trying(trial) = &mut self.phase else {
+            return;
+        };
+        trial.all.add(report);
+        trial.all.time = self.now - trial.since;
+        let workers = self.workers as f64;
+        let reference = self.best.total.rate();
+        if trial.is_hopeless(workers, reference) {
+            return self.reject(remaining);
+        }
+        let round = if trial.warming_up {
+            workers.max(self.best.workers as f64)
+        } else {
+            workers
+        };
+        if self.slice.total.reports < round || self.slice.total.is_empty() {
+            return;
+        }
+        let upwards = self.workers > self.best.workers;
+        if trial.warming_up {
+            trial.warming_up = false;
+            let gain = (trial.all.rate() / reference).ln();
+            let error = self.noise.error(&trial.all, &self.best.total);
+            self.begin_slice();
+            if upwards && gain > (2.0 * error).max(0.4) {
+                self.accept(gain, remaining);
+            }
+            return;
+        }
+        trial.steady.add(&self.slice.total);
+        self.noise.learn(&self.slice.total);
+        let gain = (trial.steady.rate() / reference).ln();
+        let error = self.noise.error(&trial.steady, &self.best.total);
+        let enough = trial.steady.reports >= self.noise.reports_for(0.025).max(4.0 * workers);
+        self.begin_slice();
+        let required = if upwards { GAIN } else { -TOLERANCE };
+        if gain > required + CERTAIN * error || (enough && gain > required) {
+            self.accept(gain, remaining);
+        } else if gain < required - CERTAIN * error || enough {
+            self.reject(remaining);
+        }
+    }
+
+    fn accept(&mut self, gain: f64, remaining: Option<usize>) {
+        let Phase::Trying(trial) = std::mem::replace(&mut self.phase, Phase::Settled) else {
+            return;
+        };
+        let before = self.best.workers;
+        let ratio = self.workers as f64 / before as f64;
+        self.probes.slope = (gain / ratio.ln()).clamp(0.0, 1.0);
+        self.probes.failures = 0;
+        self.probes.loss_above = 0.0;
+        self.best = Level::new(self.workers);
+        self.best.total = if trial.steady.is_empty() {
+            trial.all
+        } else {
+            trial.steady
+        };
+        if self.workers > before {
+            self.explore(Why::Climb, remaining);
+        } else if self.workers > 1 && self.best.total.is_waiting() {
+            self.try_out(self.workers.div_ceil(2), Why::Probe);
+        } else {
+            self.settle();
+        }
+    }
+
+    fn reject(&mut self, _remaining: Option<usize>) {
+        let Phase::Trying(trial) = std::mem::replace(&mut self.phase, Phase::Settled) else {
+            return;
+        };
+        let reference = self.best.total.rate();
+        let part = (1.0 - trial.all.rate() / reference).clamp(0.0, 1.0);
+        let loss = trial.all.time * part;
+        self.probes.lost += loss;
+        let upwards = self.workers > self.best.workers;
+        if upwards {
+            self.probes.loss_above = part;
+            self.probes.lost += (self.workers - self.best.workers) as f64 * START_COST / self.cores;
+        } else if self.workers < self.best.workers {
+            let ratio = self.best.workers as f64 / self.workers as f64;
+            let gain = (reference / trial.all.rate().max(1e-9)).ln();
+            self.probes.slope = (gain / ratio.ln()).clamp(0.0, 1.0);
+        }
+        if upwards && trial.why == Why::Change && self.best.workers > 1 {
+            return self.try_out(self.best.workers.div_ceil(2), Why::Probe);
+        }
+        if trial.why == Why::Probe {
+            self.probes.failures += 1;
+        }
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        self.workers = self.best.workers;
+        self.phase = Phase::Settled;
+        self.begin_slice();
+        let round = self.best.total.per_report();
+        let waits = f64::from(1 << self.probes.failures.clamp(0, 3));
+        self.probes.due = self.now + 8.0 * round * waits;
+    }
+
+    fn begin_slice(&mut self) {
+        self.slice = Slice {
+            since: self.now,
+            total: Total::default(),
+        };
+    }
+
+    fn watch(&mut self, remaining: Option<usize>) {
+        let was_busy = !self.best.total.is_waiting();
+        if was_busy && self.waiting >= 2 + self.workers / 2 {
+            return self.start_again();
+        }
+        let round = self
+            .noise
+            .reports_for(0.14)
+            .clamp(2.0, 64.0)
+            .max(self.workers as f64);
+        if self.slice.total.reports < round || self.slice.total.is_empty() {
+            return;
+        }
+        let slice = self.slice.total;
+        self.begin_slice();
+        self.noise.learn(&slice);
+        if !self.best.total.is_empty() {
+            let difference = (slice.rate() / self.best.total.rate()).ln();
+            let error = self.noise.error(&slice, &self.best.total);
+            if difference.abs() > CHANGE.max(3.0 * error) {
+                self.best.unlike += 1;
+                if self.best.unlike >= 2 || difference.abs() > 3.0 * CHANGE {
+                    return self.start_again();
+                }
+                return;
+            }
+        }
+        self.best.unlike = 0;
+        self.best.total.add(&slice);
+        self.best.total.fade();
+        if self.now >= self.probes.due {
+            self.probe(remaining);
+        }
+    }
+
+    /// Conditions changed: what was known is worth nothing.
+    fn start_again(&mut self) {
+        self.best = Level::new(self.workers);
+        self.noise = Noise::unknown();
+        self.probes.failures = 0;
+        self.waiting = 0;
+        self.phase = Phase::Measuring;
+        self.begin_slice();
+    }
+
+    fn probe(&mut self, remaining: Option<usize>) {
+        let length = 4.0 * self.best.total.per_report();
+        if self.left(remaining) / (self.workers as f64) < 8.0 * length {
+            return;
+        }
+        let allowed = BUDGET * self.now - self.probes.lost;
+        let up = self
+            .next_step(2, remaining)
+            .filter(|_| self.probes.loss_above * length <= allowed);
+        let expected_below = 1.0 - 0.5_f64.powf(self.probes.slope);
+        let down = (self.workers > 1 && expected_below * length <= allowed)
+            .then_some(self.workers.div_ceil(2));
+        self.probes.down_next = !self.probes.down_next;
+        let choice = if self.probes.down_next {
+            up.or(down)
+        } else {
+            down.or(up)
+        };
+        if let Some(workers) = choice {
+            self.try_out(workers, Why::Probe);
+        }
+    }
+}
+
+impl Level {
+    fn new(workers: usize) -> Self {
+        Self {
+            workers,
+            total: Total::default(),
+            unlike: 0,
+        }
+    }
+}
+
+impl Trial {
+    /// Would this be a loss even if each worker were about to complete what it is at?
+    fn is_hopeless(&self, workers: f64, reference: f64) -> bool {
+        let per_report = self.all.work / self.all.reports.max(1.0);
+        let at_best = self.all.work + workers * per_report;
+        self.all.reports >= 2.0 && at_best < 0.7 * reference * self.all.time
+    }
+}
+
+impl Total {
+    fn of(sample: Sample) -> Self {
+        let operations = f64::from(sample.operations);
+        Self {
+            work: operations + sample.bytes as f64 / BYTES_PER_UNIT,
+            operations,
+            reports: 1.0,
+            time: 0.0,
+            elapsed: sample.elapsed.as_secs_f64(),
+            busy: sample.busy.as_secs_f64(),
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.work += other.work;
+        self.operations += other.operations;
+        self.reports += other.reports;
+        self.time += other.time;
+        self.elapsed += other.elapsed;
+        self.busy += other.busy;
+    }
+
+    /// Forgets the older half once there is plenty.
+    fn fade(&mut self) {
+        if self.reports > 1024.0 {
+            for sum in [
+                &mut self.work,
+                &mut self.operations,
+                &mut self.reports,
+                &mut self.time,
+                &mut self.elapsed,
+                &mut self.busy,
+            ] {
+                *sum /= 2.0;
+            }
+        }
+    }
+
+    /// Is there no rate to be had from it?
+    fn is_empty(&self) -> bool {
+        self.work <= 0.0 || self.time <= 0.0
+    }
+
+    fn rate(&self) -> f64 {
+        self.work / self.time
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.busy < 0.5 * self.elapsed
+    }
+
+    /// How many processors were in use.
+    fn processors(&self) -> f64 {
+        self.busy / self.time
+    }
+
+    fn per_operation(&self) -> f64 {
+        if self.operations > 0.0 {
+            self.elapsed / self.operations
+        } else {
+            0.0
+        }
+    }
+
+    fn per_report(&self) -> f64 {
+        self.elapsed / self.reports.max(1.0)
+    }
+}
+
+impl Noise {
+    fn unknown() -> Self {
+        Self {
+            variance: 0.5,
+            seen: 1.0,
+            last: None,
+        }
+    }
+
+    fn learn(&mut self, slice: &Total) {
+        let rate = slice.rate().ln();
+        if let Some(last) = self.last.replace(rate) {
+            let difference = rate - last;
+            let variance = (difference * difference / 2.0 * slice.reports).clamp(0.005, 8.0);
+            self.seen = (self.seen + 1.0).min(16.0);
+            self.variance += (variance - self.variance) / self.seen;
+        }
+    }
+
+    /// The standard error of the logarithm of the ratio of two rates.
+    fn error(&self, one: &Total, other: &Total) -> f64 {
+        (self.variance * (1.0 / one.reports.max(1.0) + 1.0 / other.reports.max(1.0))).sqrt()
+    }
+
+    /// How many reports bring a rate's standard error down to `error`.
+    fn reports_for(&self, error: f64) -> f64 {
+        self.variance / (error * error)
+    }
+}
+
+impl Probes {
+    fn none() -> Self {
+        Self {
+            due: 0.0,
+            lost: 0.0,
+            failures: 0,
+            down_next: false,
+            loss_above: 0.0,
+            slope: 1.0,
+        }
+    }
+}

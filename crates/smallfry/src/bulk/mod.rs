@@ -1,0 +1,3 @@
+//! Many files in one call.
+
+mod controller;
