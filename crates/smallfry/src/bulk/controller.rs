@@ -73,7 +73,8 @@ pub(crate) struct Controller {
     now: f64,
     /// Reports in a row that spent their time waiting.
     waiting: usize,
-    probes: Probes,
+    up: Probe,
+    down: Probe,
 }
 
 #[derive(Debug)]
@@ -141,17 +142,13 @@ struct Noise {
     last: Option<f64>,
 }
 
-/// When the next probe is due and what trials have cost.
-#[derive(Debug)]
-struct Probes {
+/// When the next look in one direction is due, and what it will cost.
+#[derive(Debug, Default)]
+struct Probe {
     due: f64,
-    lost: f64,
     failures: i32,
-    down_next: bool,
-    /// Part of the throughput that the last rejected trial upwards lost.
-    loss_above: f64,
-    /// Growth of log throughput with log workers, where last seen.
-    slope: f64,
+    /// The part of the throughput that such a trial is expected to lose.
+    loss: f64,
 }
 
 impl Controller {
@@ -166,7 +163,8 @@ impl Controller {
             noise: Noise::unknown(),
             now: 0.0,
             waiting: 0,
-            probes: Probes::none(),
+            up: Probe::default(),
+            down: Probe::default(),
         }
     }
 
@@ -210,6 +208,7 @@ impl Controller {
             return;
         }
         self.best.total.add(slice);
+        self.noise = Noise::of(slice);
         self.begin_slice();
         self.explore(Why::Climb, remaining);
     }
@@ -306,10 +305,18 @@ impl Controller {
         self.noise.learn(&self.slice.total);
         let gain = (trial.steady.rate() / reference).ln();
         let error = self.noise.error(&trial.steady, &self.best.total);
-        let enough = trial.steady.reports >= self.noise.reports_for(0.025).max(4.0 * workers);
+        let known = 4.0 * self.best.total.reports;
+        let enough =
+            trial.steady.reports >= self.noise.reports_for(0.025).min(known).max(2.0 * workers);
+        // Where nothing better is known, and little of what is, waiting is a reason to go on unless it was for nothing.
+        let hope = if trial.why == Why::Climb && self.best.total.is_waiting() {
+            error
+        } else {
+            0.0
+        };
         self.begin_slice();
         let required = if upwards { GAIN } else { -TOLERANCE };
-        if gain > required + CERTAIN * error || (enough && gain > required) {
+        if gain > required + CERTAIN * error || (enough && gain + hope > required) {
             self.accept(gain, remaining);
         } else if gain < required - CERTAIN * error || enough {
             self.reject(remaining);
@@ -322,9 +329,12 @@ impl Controller {
         };
         let before = self.best.workers;
         let ratio = self.workers as f64 / before as f64;
-        self.probes.slope = (gain / ratio.ln()).clamp(0.0, 1.0);
-        self.probes.failures = 0;
-        self.probes.loss_above = 0.0;
+        let slope = (gain / ratio.ln()).clamp(0.0, 1.0);
+        self.up = Probe::default();
+        self.down = Probe {
+            loss: 1.0 - 0.5_f64.powf(slope),
+            ..Probe::default()
+        };
         self.best = Level::new(self.workers);
         self.best.total = if trial.steady.is_empty() {
             trial.all
@@ -347,21 +357,14 @@ impl Controller {
         let reference = self.best.total.rate();
         let part = (1.0 - trial.all.rate() / reference).clamp(0.0, 1.0);
         let loss = trial.all.time * part;
-        self.probes.lost += loss;
         let upwards = self.workers > self.best.workers;
         if upwards {
-            self.probes.loss_above = part;
-            self.probes.lost += (self.workers - self.best.workers) as f64 * START_COST / self.cores;
-        } else if self.workers < self.best.workers {
-            let ratio = self.best.workers as f64 / self.workers as f64;
-            let gain = (reference / trial.all.rate().max(1e-9)).ln();
-            self.probes.slope = (gain / ratio.ln()).clamp(0.0, 1.0);
+            self.up.failed(self.now, loss, part, 3);
+        } else {
+            self.down.failed(self.now, loss, part, 8);
         }
         if upwards && trial.why == Why::Change && self.best.workers > 1 {
             return self.try_out(self.best.workers.div_ceil(2), Why::Probe);
-        }
-        if trial.why == Why::Probe {
-            self.probes.failures += 1;
         }
         self.settle();
     }
@@ -371,8 +374,8 @@ impl Controller {
         self.phase = Phase::Settled;
         self.begin_slice();
         let round = self.best.total.per_report();
-        let waits = f64::from(1 << self.probes.failures.clamp(0, 3));
-        self.probes.due = self.now + 8.0 * round * waits;
+        self.up.wait(self.now, round);
+        self.down.wait(self.now, round);
     }
 
     fn begin_slice(&mut self) {
@@ -412,16 +415,15 @@ impl Controller {
         self.best.unlike = 0;
         self.best.total.add(&slice);
         self.best.total.fade();
-        if self.now >= self.probes.due {
-            self.probe(remaining);
-        }
+        self.probe(remaining);
     }
 
     /// Conditions changed: what was known is worth nothing.
     fn start_again(&mut self) {
         self.best = Level::new(self.workers);
         self.noise = Noise::unknown();
-        self.probes.failures = 0;
+        self.up = Probe::default();
+        self.down = Probe::default();
         self.waiting = 0;
         self.phase = Phase::Measuring;
         self.begin_slice();
@@ -432,20 +434,13 @@ impl Controller {
         if self.left(remaining) / (self.workers as f64) < 8.0 * length {
             return;
         }
-        let allowed = BUDGET * self.now - self.probes.lost;
-        let up = self
-            .next_step(2, remaining)
-            .filter(|_| self.probes.loss_above * length <= allowed);
-        let expected_below = 1.0 - 0.5_f64.powf(self.probes.slope);
-        let down = (self.workers > 1 && expected_below * length <= allowed)
-            .then_some(self.workers.div_ceil(2));
-        self.probes.down_next = !self.probes.down_next;
-        let choice = if self.probes.down_next {
-            up.or(down)
-        } else {
-            down.or(up)
-        };
-        if let Some(workers) = choice {
+        let allowed = BUDGET * self.now;
+        let due = |probe: &Probe| self.now >= probe.due && probe.loss * length <= allowed;
+        let up = due(&self.up)
+            .then(|| self.next_step(2, remaining))
+            .flatten();
+        let down = (due(&self.down) && self.workers > 1).then_some(self.workers.div_ceil(2));
+        if let Some(workers) = up.or(down) {
             self.try_out(workers, Why::Probe);
         }
     }
@@ -540,6 +535,14 @@ impl Total {
 }
 
 impl Noise {
+    /// A first guess: operations differ by as much as they take.
+    fn of(total: &Total) -> Self {
+        Self {
+            variance: (0.7 * total.reports / total.operations.max(1.0)).clamp(0.01, 0.7),
+            ..Self::unknown()
+        }
+    }
+
     fn unknown() -> Self {
         Self {
             variance: 0.5,
@@ -569,15 +572,18 @@ impl Noise {
     }
 }
 
-impl Probes {
-    fn none() -> Self {
-        Self {
-            due: 0.0,
-            lost: 0.0,
-            failures: 0,
-            down_next: false,
-            loss_above: 0.0,
-            slope: 1.0,
-        }
+impl Probe {
+    /// A trial in this direction was rejected.
+    fn failed(&mut self, now: f64, loss: f64, part: f64, longest: i32) {
+        self.failures = (self.failures + 1).min(longest);
+        self.loss = part;
+        self.due = now + loss / BUDGET;
+    }
+
+    /// Not before so many rounds.
+    fn wait(&mut self, now: f64, round: f64) {
+        self.due = self
+            .due
+            .max(now + 8.0 * round * f64::from(1 << self.failures));
     }
 }
