@@ -71,6 +71,8 @@ pub(crate) struct Controller {
     slice: Slice,
     noise: Noise,
     now: f64,
+    /// Reports still to come that are about the time before the number changed.
+    unsettled: usize,
     /// Reports in a row that spent their time waiting.
     waiting: usize,
     up: Probe,
@@ -80,7 +82,7 @@ pub(crate) struct Controller {
 #[derive(Debug)]
 enum Phase {
     /// Finding out what `best.workers` give, nothing being known.
-    Measuring,
+    Measuring { reports: f64 },
     /// Another number is at work, to be compared with the best.
     Trying(Trial),
     /// The best number is at work, and is watched.
@@ -102,7 +104,6 @@ struct Trial {
     all: Total,
     /// Without the time in which new workers started and operations begun before came to an end.
     steady: Total,
-    warming_up: bool,
     why: Why,
 }
 
@@ -157,7 +158,8 @@ impl Controller {
             cores: limits.cores.max(1) as f64,
             most: limits.most_workers.max(1),
             workers: 1,
-            phase: Phase::Measuring,
+            phase: Phase::Measuring { reports: 1.0 },
+            unsettled: 0,
             best: Level::new(1),
             slice: Slice::default(),
             noise: Noise::unknown(),
@@ -183,28 +185,55 @@ impl Controller {
     ) -> usize {
         self.now = self.now.max(now.as_secs_f64());
         let report = Total::of(sample);
-        if report.is_waiting() {
-            self.waiting += 1;
-        } else {
-            self.waiting = 0;
+        if let Phase::Trying(trial) = &mut self.phase {
+            trial.all.add(&report);
+            trial.all.time = self.now - trial.since;
         }
+        if self.unsettled > 0 {
+            self.unsettled -= 1;
+            if self.unsettled == 0 {
+                self.arrived(remaining);
+            }
+            return self.workers;
+        }
+        self.waiting = if report.is_waiting() {
+            self.waiting + 1
+        } else {
+            0
+        };
         self.slice.total.add(&report);
         self.slice.total.time = self.now - self.slice.since;
         match self.phase {
-            Phase::Measuring => self.measure(remaining),
-            Phase::Trying(_) => self.compare(&report, remaining),
+            Phase::Measuring { reports } => self.measure(reports, remaining),
+            Phase::Trying(_) => self.compare(remaining),
             Phase::Settled => self.watch(remaining),
         }
         self.workers
     }
 
-    fn measure(&mut self, remaining: Option<usize>) {
+    /// Asks for another number. As many reports as there are workers are then about operations begun before.
+    fn set_workers(&mut self, workers: usize) {
+        if workers != self.workers {
+            self.unsettled = workers.max(self.workers);
+        }
+        self.workers = workers;
+        self.waiting = 0;
+        self.begin_slice();
+    }
+
+    fn begin_slice(&mut self) {
+        self.slice = Slice {
+            since: self.now,
+            total: Total::default(),
+        };
+    }
+
+    fn measure(&mut self, reports: f64, remaining: Option<usize>) {
         let slice = &self.slice.total;
-        let enough = self.workers as f64;
         // One slow operation says enough. Several operations in a report that waited may just have been interrupted by
         // another process: wait for a second opinion.
         let doubtful = slice.is_waiting() && slice.operations > slice.reports && self.waiting < 2;
-        if slice.is_empty() || slice.reports < enough || doubtful {
+        if slice.is_empty() || slice.reports < reports || doubtful {
             return;
         }
         self.best.total.add(slice);
@@ -213,31 +242,40 @@ impl Controller {
         self.explore(Why::Climb, remaining);
     }
 
-    /// Takes the next step up, or down to the number of processors if they are full, or settles.
+    /// Takes the next step up, or down if the processors are full, or settles.
     fn explore(&mut self, why: Why, remaining: Option<usize>) {
-        match self.next_step(4, remaining) {
-            Some(workers) => self.try_out(workers, why),
-            None => self.settle(),
+        let here = self.best.workers;
+        let target = self.next_step(4);
+        let affordable = self.affordable(remaining).max(here);
+        if target > here && affordable == here && here == 1 {
+            self.phase = Phase::Measuring { reports: 1.0 }; // It may pay later.
+        } else if target == here || affordable == here && target > here {
+            self.settle();
+        } else {
+            self.try_out(target.min(affordable), why);
         }
     }
 
-    fn next_step(&self, factor: usize, remaining: Option<usize>) -> Option<usize> {
+    /// The number to try next, whatever it costs.
+    fn next_step(&self, factor: usize) -> usize {
         let here = self.best.workers;
-        let in_use = self.best.total.processors();
-        if in_use >= FULL * self.cores {
-            let cores = (self.cores as usize).min(self.most);
-            return (here > cores).then_some(cores);
+        let cores = (self.cores as usize).min(self.most);
+        let load = self.best.total.load();
+        if self.is_full() {
+            return here.div_ceil(2).max(cores).min(here);
         }
-        // Utilisation law: this many workers like these would fill the processors.
-        let useful = (here as f64 * self.cores / in_use.max(1e-9)).ceil();
-        let wanted = if self.best.total.is_waiting() {
-            (here * factor) as f64
+        let wanted = if load < 0.5 || factor == 2 {
+            here * factor
         } else {
-            self.cores.max(here as f64 * 2.0)
+            cores.max(here * 2)
         };
-        let target = wanted.min(useful).min(self.most as f64) as usize;
-        let target = target.min(self.affordable(remaining));
-        (target > here).then_some(target)
+        // Utilisation law: this many workers like these would fill the processors.
+        let useful = (self.cores / load.max(1e-9)).ceil().min(self.most as f64) as usize;
+        wanted.min(useful).max(here)
+    }
+
+    fn is_full(&self) -> bool {
+        self.best.total.load() * self.best.workers as f64 >= FULL * self.cores
     }
 
     /// Seconds of one worker's time that are left to do. Where nobody knows, as much as has been done.
@@ -248,6 +286,7 @@ impl Controller {
         }
     }
 
+    /// How many workers the rest of the batch can keep busy for long enough.
     fn affordable(&self, remaining: Option<usize>) -> usize {
         let left = self.left(remaining);
         if left < WORTH_SHARING {
@@ -260,50 +299,49 @@ impl Controller {
     }
 
     fn try_out(&mut self, workers: usize, why: Why) {
-        self.workers = workers;
-        self.begin_slice();
+        self.set_workers(workers);
         self.phase = Phase::Trying(Trial {
             since: self.now,
             all: Total::default(),
             steady: Total::default(),
-            warming_up: true,
             why,
         });
     }
 
-    fn compare(&mut self, report: &Total, remaining: Option<usize>) {
+    /// What was begun with the number before has come to an end.
+    fn arrived(&mut self, remaining: Option<usize>) {
+        self.begin_slice();
+        let Phase::Trying(trial) = &self.phase else {
+            return;
+        };
+        if trial.all.is_empty() {
+            return;
+        }
+        let gain = (trial.all.rate() / self.best.total.rate()).ln();
+        let error = self.noise.error(&trial.all, &self.best.total);
+        if self.workers > self.best.workers && gain > (2.0 * error).max(0.4) {
+            self.accept(gain, remaining);
+        }
+    }
+
+    fn compare(&mut self, remaining: Option<usize>) {
         let Phase::Trying(trial) = &mut self.phase else {
             return;
         };
-        trial.all.add(report);
-        trial.all.time = self.now - trial.since;
         let workers = self.workers as f64;
-        let reference = self.best.total.rate();
-        if trial.is_hopeless(workers, reference) {
-            return self.reject(remaining);
+        let error = self.noise.error(&trial.all, &self.best.total);
+        if trial.all.falls_short(
+            workers,
+            self.best.total.rate() * (-0.35 - 2.0 * error).exp(),
+        ) {
+            return self.reject();
         }
-        let round = if trial.warming_up {
-            workers.max(self.best.workers as f64)
-        } else {
-            workers
-        };
-        if self.slice.total.reports < round || self.slice.total.is_empty() {
-            return;
-        }
-        let upwards = self.workers > self.best.workers;
-        if trial.warming_up {
-            trial.warming_up = false;
-            let gain = (trial.all.rate() / reference).ln();
-            let error = self.noise.error(&trial.all, &self.best.total);
-            self.begin_slice();
-            if upwards && gain > (2.0 * error).max(0.4) {
-                self.accept(gain, remaining);
-            }
+        if self.slice.total.reports < workers || self.slice.total.is_empty() {
             return;
         }
         trial.steady.add(&self.slice.total);
         self.noise.learn(&self.slice.total);
-        let gain = (trial.steady.rate() / reference).ln();
+        let gain = (trial.steady.rate() / self.best.total.rate()).ln();
         let error = self.noise.error(&trial.steady, &self.best.total);
         let known = 4.0 * self.best.total.reports;
         let enough =
@@ -315,11 +353,15 @@ impl Controller {
             0.0
         };
         self.begin_slice();
-        let required = if upwards { GAIN } else { -TOLERANCE };
+        let required = if self.workers > self.best.workers {
+            GAIN
+        } else {
+            -TOLERANCE
+        };
         if gain > required + CERTAIN * error || (enough && gain + hope > required) {
             self.accept(gain, remaining);
         } else if gain < required - CERTAIN * error || enough {
-            self.reject(remaining);
+            self.reject();
         }
     }
 
@@ -341,21 +383,22 @@ impl Controller {
         } else {
             trial.steady
         };
-        if self.workers > before {
+        if self.workers > before || self.is_full() {
             self.explore(Why::Climb, remaining);
-        } else if self.workers > 1 && self.best.total.is_waiting() {
+        } else if self.workers > 1 {
             self.try_out(self.workers.div_ceil(2), Why::Probe);
         } else {
             self.settle();
         }
     }
 
-    fn reject(&mut self, _remaining: Option<usize>) {
+    fn reject(&mut self) {
         let Phase::Trying(trial) = std::mem::replace(&mut self.phase, Phase::Settled) else {
             return;
         };
         let reference = self.best.total.rate();
-        let part = (1.0 - trial.all.rate() / reference).clamp(0.0, 1.0);
+        let error = self.noise.error(&trial.all, &self.best.total);
+        let part = (1.0 - trial.all.rate() / reference - error).clamp(0.0, 1.0);
         let loss = trial.all.time * part;
         let upwards = self.workers > self.best.workers;
         if upwards {
@@ -364,30 +407,27 @@ impl Controller {
             self.down.failed(self.now, loss, part, 8);
         }
         if upwards && trial.why == Why::Change && self.best.workers > 1 {
-            return self.try_out(self.best.workers.div_ceil(2), Why::Probe);
+            self.try_out(self.best.workers.div_ceil(2), Why::Probe);
+        } else {
+            self.settle();
         }
-        self.settle();
     }
 
     fn settle(&mut self) {
-        self.workers = self.best.workers;
         self.phase = Phase::Settled;
-        self.begin_slice();
+        self.set_workers(self.best.workers);
         let round = self.best.total.per_report();
         self.up.wait(self.now, round);
         self.down.wait(self.now, round);
     }
 
-    fn begin_slice(&mut self) {
-        self.slice = Slice {
-            since: self.now,
-            total: Total::default(),
-        };
-    }
-
     fn watch(&mut self, remaining: Option<usize>) {
         let was_busy = !self.best.total.is_waiting();
-        if was_busy && self.waiting >= 2 + self.workers / 2 {
+        let workers = self.workers as f64;
+        let slow = self.best.total.rate() * (-3.0 * CHANGE).exp();
+        if was_busy && self.waiting >= 2 + self.workers / 2
+            || !self.best.total.is_empty() && self.slice.total.falls_short(workers, slow)
+        {
             return self.start_again();
         }
         let round = self
@@ -425,7 +465,10 @@ impl Controller {
         self.up = Probe::default();
         self.down = Probe::default();
         self.waiting = 0;
-        self.phase = Phase::Measuring;
+        self.unsettled = self.workers;
+        self.phase = Phase::Measuring {
+            reports: self.workers as f64,
+        };
         self.begin_slice();
     }
 
@@ -436,12 +479,11 @@ impl Controller {
         }
         let allowed = BUDGET * self.now;
         let due = |probe: &Probe| self.now >= probe.due && probe.loss * length <= allowed;
-        let up = due(&self.up)
-            .then(|| self.next_step(2, remaining))
-            .flatten();
-        let down = (due(&self.down) && self.workers > 1).then_some(self.workers.div_ceil(2));
-        if let Some(workers) = up.or(down) {
-            self.try_out(workers, Why::Probe);
+        let above = self.next_step(2).min(self.affordable(remaining));
+        if due(&self.up) && above > self.workers {
+            self.try_out(above, Why::Probe);
+        } else if due(&self.down) && self.workers > 1 {
+            self.try_out(self.workers.div_ceil(2), Why::Probe);
         }
     }
 }
@@ -453,15 +495,6 @@ impl Level {
             total: Total::default(),
             unlike: 0,
         }
-    }
-}
-
-impl Trial {
-    /// Would this be a loss even if each worker were about to complete what it is at?
-    fn is_hopeless(&self, workers: f64, reference: f64) -> bool {
-        let per_report = self.all.work / self.all.reports.max(1.0);
-        let at_best = self.all.work + workers * per_report;
-        self.all.reports >= 2.0 && at_best < 0.7 * reference * self.all.time
     }
 }
 
@@ -516,9 +549,19 @@ impl Total {
         self.busy < 0.5 * self.elapsed
     }
 
-    /// How many processors were in use.
-    fn processors(&self) -> f64 {
-        self.busy / self.time
+    /// The part of a worker's time that it computes.
+    fn load(&self) -> f64 {
+        if self.elapsed > 0.0 {
+            self.busy / self.elapsed
+        } else {
+            1.0
+        }
+    }
+
+    /// Would the rate be below `rate` even if each worker were about to complete what it is at?
+    fn falls_short(&self, workers: f64, rate: f64) -> bool {
+        let at_best = self.work * (1.0 + workers / self.reports.max(1.0));
+        self.reports >= 2.0 && at_best < rate * self.time
     }
 
     fn per_operation(&self) -> f64 {

@@ -57,7 +57,7 @@ pub(super) fn profiles() -> Vec<Profile> {
         10_000,
         vec![stretch(0, 6e-6, MEMORY, Even)],
     );
-    interrupted.world.interruptions = 1e-3;
+    interrupted.world.interruptions = 3e-4;
     all.push(interrupted);
     let mut uncounted = profile(
         "warm, count unknown",
