@@ -20,6 +20,9 @@ const START_COST: f64 = 60e-6;
 /// The processors are full when this part of them is in use.
 const FULL: f64 = 0.85;
 
+/// A report that takes longer than this, in seconds, may be one of a worker that had to yield its processor.
+const INTERRUPTION: f64 = 1e-3;
+
 /// More workers have to bring this much, as a logarithm, to be kept.
 const GAIN: f64 = 0.04;
 
@@ -30,7 +33,7 @@ const TOLERANCE: f64 = 0.02;
 const CHANGE: f64 = 0.35;
 
 /// The part of a batch's time that trials may lose.
-const BUDGET: f64 = 0.015;
+const BUDGET: f64 = 0.01;
 
 /// Standard errors beyond which a difference is taken as real before a trial has run its length.
 const CERTAIN: f64 = 1.5;
@@ -82,7 +85,7 @@ pub(crate) struct Controller {
 #[derive(Debug)]
 enum Phase {
     /// Finding out what `best.workers` give, nothing being known.
-    Measuring { reports: f64 },
+    Measuring(Why),
     /// Another number is at work, to be compared with the best.
     Trying(Trial),
     /// The best number is at work, and is watched.
@@ -158,7 +161,7 @@ impl Controller {
             cores: limits.cores.max(1) as f64,
             most: limits.most_workers.max(1),
             workers: 1,
-            phase: Phase::Measuring { reports: 1.0 },
+            phase: Phase::Measuring(Why::Climb),
             unsettled: 0,
             best: Level::new(1),
             slice: Slice::default(),
@@ -204,7 +207,7 @@ impl Controller {
         self.slice.total.add(&report);
         self.slice.total.time = self.now - self.slice.since;
         match self.phase {
-            Phase::Measuring { reports } => self.measure(reports, remaining),
+            Phase::Measuring(why) => self.measure(why, remaining),
             Phase::Trying(_) => self.compare(remaining),
             Phase::Settled => self.watch(remaining),
         }
@@ -228,31 +231,40 @@ impl Controller {
         };
     }
 
-    fn measure(&mut self, reports: f64, remaining: Option<usize>) {
+    fn measure(&mut self, why: Why, remaining: Option<usize>) {
         let slice = &self.slice.total;
-        // One slow operation says enough. Several operations in a report that waited may just have been interrupted by
-        // another process: wait for a second opinion.
-        let doubtful = slice.is_waiting() && slice.operations > slice.reports && self.waiting < 2;
-        if slice.is_empty() || slice.reports < reports || doubtful {
+        let workers = self.workers as f64;
+        // Workers that were in step may report together. What lies between two such moments belongs to the measure.
+        let enough = slice.reports >= workers
+            || slice.reports >= 16.0 && slice.time >= 0.5 * slice.per_report();
+        // One slow operation says enough. A long report about several may be one in which another process had the
+        // processor: wait for a second opinion.
+        let doubtful = slice.is_waiting()
+            && slice.operations > slice.reports
+            && slice.per_report() > INTERRUPTION
+            && self.waiting < 2;
+        if slice.is_empty() || !enough || doubtful {
             return;
         }
         self.best.total.add(slice);
         self.noise = Noise::of(slice);
         self.begin_slice();
-        self.explore(Why::Climb, remaining);
+        self.explore(why, remaining);
     }
 
     /// Takes the next step up, or down if the processors are full, or settles.
     fn explore(&mut self, why: Why, remaining: Option<usize>) {
         let here = self.best.workers;
-        let target = self.next_step(4);
-        let affordable = self.affordable(remaining).max(here);
-        if target > here && affordable == here && here == 1 {
-            self.phase = Phase::Measuring { reports: 1.0 }; // It may pay later.
-        } else if target == here || affordable == here && target > here {
-            self.settle();
-        } else {
+        let target = self.next_step(if why == Why::Probe { 2 } else { 4 });
+        let affordable = self.affordable(remaining);
+        if target < here || target > here && affordable > here {
             self.try_out(target.min(affordable), why);
+        } else if target > here && here == 1 {
+            self.phase = Phase::Measuring(why); // It may pay later.
+        } else if why == Why::Change && here > 1 && !self.is_full() {
+            self.try_out(here.div_ceil(2), Why::Probe);
+        } else {
+            self.settle();
         }
     }
 
@@ -319,7 +331,13 @@ impl Controller {
         }
         let gain = (trial.all.rate() / self.best.total.rate()).ln();
         let error = self.noise.error(&trial.all, &self.best.total);
-        if self.workers > self.best.workers && gain > (2.0 * error).max(0.4) {
+        let unknown = self.best.total.reports <= 2.0 && self.best.total.is_waiting();
+        let required = if unknown {
+            -error
+        } else {
+            (2.0 * error).max(0.4)
+        };
+        if self.workers > self.best.workers && gain > required {
             self.accept(gain, remaining);
         }
     }
@@ -352,13 +370,18 @@ impl Controller {
         } else {
             0.0
         };
+        let certain = if trial.why == Why::Probe {
+            2.0
+        } else {
+            CERTAIN
+        };
         self.begin_slice();
         let required = if self.workers > self.best.workers {
             GAIN
         } else {
             -TOLERANCE
         };
-        if gain > required + CERTAIN * error || (enough && gain + hope > required) {
+        if gain > required + certain * error || (enough && gain + hope > required) {
             self.accept(gain, remaining);
         } else if gain < required - CERTAIN * error || enough {
             self.reject();
@@ -384,7 +407,8 @@ impl Controller {
             trial.steady
         };
         if self.workers > before || self.is_full() {
-            self.explore(Why::Climb, remaining);
+            let quick = trial.why != Why::Probe || slope > 0.7;
+            self.explore(if quick { Why::Climb } else { Why::Probe }, remaining);
         } else if self.workers > 1 {
             self.try_out(self.workers.div_ceil(2), Why::Probe);
         } else {
@@ -398,7 +422,9 @@ impl Controller {
         };
         let reference = self.best.total.rate();
         let error = self.noise.error(&trial.all, &self.best.total);
-        let part = (1.0 - trial.all.rate() / reference - error).clamp(0.0, 1.0);
+        let part = (1.0 - trial.all.rate() / reference).clamp(0.0, 1.0);
+        // What noise explains as well counts for little.
+        let part = part * part * part / (part * part + error * error).max(1e-9);
         let loss = trial.all.time * part;
         let upwards = self.workers > self.best.workers;
         if upwards {
@@ -465,10 +491,8 @@ impl Controller {
         self.up = Probe::default();
         self.down = Probe::default();
         self.waiting = 0;
-        self.unsettled = self.workers;
-        self.phase = Phase::Measuring {
-            reports: self.workers as f64,
-        };
+        self.unsettled = self.workers.min(16);
+        self.phase = Phase::Measuring(Why::Change);
         self.begin_slice();
     }
 
