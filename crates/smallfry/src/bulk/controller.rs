@@ -146,13 +146,16 @@ struct Noise {
     last: Option<f64>,
 }
 
-/// When the next look in one direction is due, and what it will cost.
+/// When to look in one direction again, and what that would cost.
 #[derive(Debug, Default)]
 struct Probe {
-    due: f64,
+    /// Trials in this direction that were rejected since one was accepted.
     failures: i32,
-    /// The part of the throughput that such a trial is expected to lose.
-    loss: f64,
+    /// When the last one ended, and not before when there is another.
+    tried: f64,
+    earliest: f64,
+    /// The rate that a trial is expected to have, where there is reason for an expectation.
+    rate: Option<f64>,
 }
 
 impl Controller {
@@ -189,7 +192,7 @@ impl Controller {
         self.now = self.now.max(now.as_secs_f64());
         let report = Total::of(sample);
         if let Phase::Trying(trial) = &mut self.phase {
-            trial.all.add(&report);
+            trial.all.add(&report.since(self.now - trial.since));
             trial.all.time = self.now - trial.since;
         }
         if self.unsettled > 0 {
@@ -199,7 +202,7 @@ impl Controller {
             }
             return self.workers;
         }
-        self.waiting = if report.is_waiting() {
+        self.waiting = if report.load() < 0.25 {
             self.waiting + 1
         } else {
             0
@@ -395,17 +398,14 @@ impl Controller {
         let before = self.best.workers;
         let ratio = self.workers as f64 / before as f64;
         let slope = (gain / ratio.ln()).clamp(0.0, 1.0);
-        self.up = Probe::default();
-        self.down = Probe {
-            loss: 1.0 - 0.5_f64.powf(slope),
-            ..Probe::default()
-        };
         self.best = Level::new(self.workers);
         self.best.total = if trial.steady.is_empty() {
             trial.all
         } else {
             trial.steady
         };
+        self.up = Probe::default();
+        self.down = Probe::expecting(self.best.total.rate() * 0.5_f64.powf(slope));
         if self.workers > before || self.is_full() {
             let quick = trial.why != Why::Probe || slope > 0.7;
             self.explore(if quick { Why::Climb } else { Why::Probe }, remaining);
@@ -425,12 +425,12 @@ impl Controller {
         let part = (1.0 - trial.all.rate() / reference).clamp(0.0, 1.0);
         // What noise explains as well counts for little.
         let part = part * part * part / (part * part + error * error).max(1e-9);
-        let loss = trial.all.time * part;
+        let rate = reference * (1.0 - part);
         let upwards = self.workers > self.best.workers;
         if upwards {
-            self.up.failed(self.now, loss, part, 3);
+            self.up.failed(self.now, rate, 3);
         } else {
-            self.down.failed(self.now, loss, part, 8);
+            self.down.failed(self.now, rate, 8);
         }
         if upwards && trial.why == Why::Change && self.best.workers > 1 {
             self.try_out(self.best.workers.div_ceil(2), Why::Probe);
@@ -448,7 +448,7 @@ impl Controller {
     }
 
     fn watch(&mut self, remaining: Option<usize>) {
-        let was_busy = !self.best.total.is_waiting();
+        let was_busy = self.best.total.load() > 0.75;
         let workers = self.workers as f64;
         let slow = self.best.total.rate() * (-3.0 * CHANGE).exp();
         if was_busy && self.waiting >= 2 + self.workers / 2
@@ -501,8 +501,8 @@ impl Controller {
         if self.left(remaining) / (self.workers as f64) < 8.0 * length {
             return;
         }
-        let allowed = BUDGET * self.now;
-        let due = |probe: &Probe| self.now >= probe.due && probe.loss * length <= allowed;
+        let rate = self.best.total.rate();
+        let due = |probe: &Probe| probe.is_due(self.now, rate, length);
         let above = self.next_step(2).min(self.affordable(remaining));
         if due(&self.up) && above > self.workers {
             self.try_out(above, Why::Probe);
@@ -533,6 +533,18 @@ impl Total {
             elapsed: sample.elapsed.as_secs_f64(),
             busy: sample.busy.as_secs_f64(),
         }
+    }
+
+    /// The part of a report that is about the last `time`.
+    fn since(mut self, time: f64) -> Self {
+        if self.elapsed > time {
+            let part = time / self.elapsed;
+            self.work *= part;
+            self.operations *= part;
+            self.busy *= part;
+            self.elapsed = time;
+        }
+        self
     }
 
     fn add(&mut self, other: &Self) {
@@ -640,17 +652,29 @@ impl Noise {
 }
 
 impl Probe {
-    /// A trial in this direction was rejected.
-    fn failed(&mut self, now: f64, loss: f64, part: f64, longest: i32) {
-        self.failures = (self.failures + 1).min(longest);
-        self.loss = part;
-        self.due = now + loss / BUDGET;
+    fn expecting(rate: f64) -> Self {
+        Self {
+            rate: Some(rate),
+            ..Self::default()
+        }
+    }
+
+    /// A trial in this direction was rejected; it gave this rate.
+    fn failed(&mut self, now: f64, rate: f64, most: i32) {
+        self.failures = (self.failures + 1).min(most);
+        self.tried = now;
+        self.rate = Some(rate);
     }
 
     /// Not before so many rounds.
     fn wait(&mut self, now: f64, round: f64) {
-        self.due = self
-            .due
-            .max(now + 8.0 * round * f64::from(1 << self.failures));
+        let rounds = 8.0 * f64::from(1 << self.failures);
+        self.earliest = self.earliest.max(now + rounds * round);
+    }
+
+    /// Is another look due, and has enough time passed for what a trial of this length may lose?
+    fn is_due(&self, now: f64, rate: f64, length: f64) -> bool {
+        let part = self.rate.map_or(0.0, |expected| 1.0 - expected / rate);
+        now >= self.earliest && part * length <= BUDGET * (now - self.tried)
     }
 }
