@@ -17,9 +17,6 @@ const WORTH_STARTING: f64 = 200e-6;
 /// What starting a worker is taken to cost, in seconds.
 const START_COST: f64 = 60e-6;
 
-/// The processors are full when this part of them is in use.
-const FULL: f64 = 0.85;
-
 /// A report that takes longer than this, in seconds, may be one of a worker that had to yield its processor.
 const INTERRUPTION: f64 = 1e-3;
 
@@ -285,12 +282,16 @@ impl Controller {
             cores.max(here * 2)
         };
         // Utilisation law: this many workers like these would fill the processors.
-        let useful = (self.cores / load.max(1e-9)).ceil().min(self.most as f64) as usize;
+        let useful = (1.25 * self.cores / load.max(1e-9))
+            .ceil()
+            .min(self.most as f64) as usize;
         wanted.min(useful).max(here)
     }
 
     fn is_full(&self) -> bool {
-        self.best.total.load() * self.best.workers as f64 >= FULL * self.cores
+        let load = self.best.total.load();
+        let full = if load > 0.5 { 0.85 } else { 0.95 };
+        load * self.best.workers as f64 >= full * self.cores
     }
 
     /// Seconds of one worker's time that are left to do. Where nobody knows, as much as has been done.
@@ -396,6 +397,7 @@ impl Controller {
             return;
         };
         let before = self.best.workers;
+        let unknown = self.best.total.reports <= 2.0;
         let ratio = self.workers as f64 / before as f64;
         let slope = (gain / ratio.ln()).clamp(0.0, 1.0);
         self.best = Level::new(self.workers);
@@ -407,7 +409,7 @@ impl Controller {
         self.up = Probe::default();
         self.down = Probe::expecting(self.best.total.rate() * 0.5_f64.powf(slope));
         if self.workers > before || self.is_full() {
-            let quick = trial.why != Why::Probe || slope > 0.7;
+            let quick = slope > 0.7 || trial.why != Why::Probe && (slope > 0.1 || unknown);
             self.explore(if quick { Why::Climb } else { Why::Probe }, remaining);
         } else if self.workers > 1 {
             self.try_out(self.workers.div_ceil(2), Why::Probe);
@@ -625,7 +627,7 @@ impl Noise {
     fn unknown() -> Self {
         Self {
             variance: 0.5,
-            seen: 1.0,
+            seen: 3.0,
             last: None,
         }
     }

@@ -78,16 +78,21 @@ fn history() {
     let seed = std::env::var("SEED").map_or(0, |seed| seed.parse().unwrap());
     for profile in profiles().into_iter().filter(|p| p.name.contains(&name)) {
         println!("{}", profile.name);
-        for workers in FIXED {
-            println!(
-                "  {workers}: {:.2} ms",
-                profile.world.fixed(seed, workers).time * 1e3
-            );
+        let times = |seed| FIXED.map(|workers| profile.world.fixed(seed, workers).time * 1e3);
+        let best = |seed| times(seed).into_iter().fold(f64::INFINITY, f64::min);
+        let worst = (0..seed)
+            .map(|seed| (best(seed) / profile.world.auto(seed, 64).time, seed))
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .unwrap()
+            .1;
+        for (workers, time) in FIXED.into_iter().zip(times(worst)) {
+            print!("  {workers}: {time:.1} ms");
         }
-        let run = profile.world.auto(seed, 64);
-        println!("  auto: {:.2} ms", run.time * 1e3);
+        let run = profile.world.auto(worst, 64);
+        println!("\n  seed {worst} auto: {:.2} ms", run.time * 1e3);
         for (time, workers) in run.history {
-            println!("    {:.2} ms {workers}", time * 1e3);
+            print!("  {:.2}ms {workers}", time * 1e3);
         }
+        println!();
     }
 }

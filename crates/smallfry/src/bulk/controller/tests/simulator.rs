@@ -267,7 +267,8 @@ impl<'a> Simulation<'a> {
 
     fn computed(&mut self, worker: usize) {
         let Some(operation) = self.workers[worker].current else {
-            return self.take(worker); // It has just started.
+            self.workers[worker].reported = self.now; // It has just started.
+            return self.take(worker);
         };
         let stretch = &self.world.stretches[operation.stretch];
         self.workers[worker].asked = self.now;
