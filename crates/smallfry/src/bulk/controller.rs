@@ -73,6 +73,8 @@ pub(crate) struct Controller {
     now: f64,
     /// Reports still to come that are about the time before the number changed.
     unsettled: usize,
+    /// When conditions or the number changed.
+    changed: f64,
     /// Reports in a row that spent their time waiting.
     waiting: usize,
     up: Probe,
@@ -163,6 +165,7 @@ impl Controller {
             workers: 1,
             phase: Phase::Measuring(Why::Climb),
             unsettled: 0,
+            changed: 0.0,
             best: Level::new(1),
             slice: Slice::default(),
             noise: Noise::unknown(),
@@ -199,6 +202,12 @@ impl Controller {
             }
             return self.workers;
         }
+        // Many quick operations and a slow one: the quick ones belong to the time before.
+        let began = self.now - report.elapsed;
+        let mixed = report.operations > 1.0 && began < self.changed;
+        if mixed && matches!(self.phase, Phase::Measuring(_)) {
+            return self.workers;
+        }
         self.waiting = if report.load() < 0.25 {
             self.waiting + 1
         } else {
@@ -220,6 +229,7 @@ impl Controller {
             self.unsettled = workers.max(self.workers);
         }
         self.workers = workers;
+        self.changed = self.now;
         self.waiting = 0;
         self.begin_slice();
     }
@@ -369,10 +379,12 @@ impl Controller {
         let enough =
             trial.steady.reports >= self.noise.reports_for(0.025).min(known).max(2.0 * workers);
         // Where nothing better is known, and little of what is, waiting is a reason to go on unless it was for nothing.
-        let hope = if trial.why == Why::Climb && self.best.total.is_waiting() {
+        let hope = if trial.why != Why::Climb || !self.best.total.is_waiting() {
+            0.0
+        } else if self.best.total.reports <= 2.0 {
             error
         } else {
-            0.0
+            error.min(0.25)
         };
         let certain = if trial.why == Why::Probe {
             2.0
@@ -436,6 +448,13 @@ impl Controller {
         }
         if upwards && trial.why == Why::Change && self.best.workers > 1 {
             self.try_out(self.best.workers.div_ceil(2), Why::Probe);
+        } else if trial.why == Why::Climb
+            && self.best.total.is_waiting()
+            && self.best.total.reports < 4.0
+        {
+            // So little was known that it may have been chance.
+            self.set_workers(self.best.workers);
+            self.phase = Phase::Measuring(Why::Climb);
         } else {
             self.settle();
         }
@@ -494,6 +513,7 @@ impl Controller {
         self.down = Probe::default();
         self.waiting = 0;
         self.unsettled = self.workers.min(16);
+        self.changed = self.now;
         self.phase = Phase::Measuring(Why::Change);
         self.begin_slice();
     }
