@@ -442,7 +442,8 @@ impl Controller {
         let rate = reference * (1.0 - part);
         let upwards = self.workers > self.best.workers;
         if upwards {
-            self.up.failed(self.now, rate, 3);
+            let most = if part > 0.1 { 6 } else { 3 };
+            self.up.failed(self.now, rate, most);
         } else {
             self.down.failed(self.now, rate, 8);
         }
