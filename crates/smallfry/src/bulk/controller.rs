@@ -95,6 +95,8 @@ enum Phase {
 struct Level {
     workers: usize,
     total: Total,
+    /// The total is from while workers started: good enough to go on from, not to compare with.
+    provisional: bool,
     /// Settled slices in a row that differ from the total.
     unlike: u32,
 }
@@ -413,7 +415,8 @@ impl Controller {
         let ratio = self.workers as f64 / before as f64;
         let slope = (gain / ratio.ln()).clamp(0.0, 1.0);
         self.best = Level::new(self.workers);
-        self.best.total = if trial.steady.is_empty() {
+        self.best.provisional = trial.steady.is_empty();
+        self.best.total = if self.best.provisional {
             trial.all
         } else {
             trial.steady
@@ -476,7 +479,7 @@ impl Controller {
         if was_busy && self.waiting >= 2 + self.workers / 2
             || !self.best.total.is_empty() && self.slice.total.falls_short(workers, slow)
         {
-            return self.start_again();
+            return self.start_again(Why::Change);
         }
         let round = self
             .noise
@@ -489,25 +492,33 @@ impl Controller {
         let slice = self.slice.total;
         self.begin_slice();
         self.noise.learn(&slice);
-        if !self.best.total.is_empty() {
+        if self.best.provisional {
+            self.best.provisional = false;
+            self.best.total = slice;
+        } else if !self.best.total.is_empty() {
             let difference = (slice.rate() / self.best.total.rate()).ln();
             let error = self.noise.error(&slice, &self.best.total);
             if difference.abs() > CHANGE.max(3.0 * error) {
                 self.best.unlike += 1;
                 if self.best.unlike >= 2 || difference.abs() > 3.0 * CHANGE {
-                    return self.start_again();
+                    let why = if difference < 0.0 {
+                        Why::Change
+                    } else {
+                        Why::Climb
+                    };
+                    return self.start_again(why);
                 }
                 return;
             }
+            self.best.unlike = 0;
+            self.best.total.add(&slice);
         }
-        self.best.unlike = 0;
-        self.best.total.add(&slice);
         self.best.total.fade();
         self.probe(remaining);
     }
 
     /// Conditions changed: what was known is worth nothing.
-    fn start_again(&mut self) {
+    fn start_again(&mut self, why: Why) {
         self.best = Level::new(self.workers);
         self.noise = Noise::unknown();
         self.up = Probe::default();
@@ -515,7 +526,7 @@ impl Controller {
         self.waiting = 0;
         self.unsettled = self.workers.min(16);
         self.changed = self.now;
-        self.phase = Phase::Measuring(Why::Change);
+        self.phase = Phase::Measuring(why);
         self.begin_slice();
     }
 
@@ -540,6 +551,7 @@ impl Level {
         Self {
             workers,
             total: Total::default(),
+            provisional: false,
             unlike: 0,
         }
     }
