@@ -116,7 +116,7 @@ struct Trial {
 enum Why {
     /// On the way up, nothing better being known.
     Climb,
-    /// Conditions changed: if more is not better, fewer may be.
+    /// Workers that waited already got slower: if fewer are not better, more may be.
     Change,
     /// A look whether the best is still the best.
     Probe,
@@ -269,12 +269,12 @@ impl Controller {
         let here = self.best.workers;
         let target = self.next_step(if why == Why::Probe { 2 } else { 4 });
         let affordable = self.affordable(remaining);
-        if target < here || target > here && affordable > here {
+        if why == Why::Change && here > 1 {
+            self.try_out(here.div_ceil(2), why);
+        } else if target < here || target > here && affordable > here {
             self.try_out(target.min(affordable), why);
         } else if target > here && here == 1 {
             self.phase = Phase::Measuring(why); // It may pay later.
-        } else if why == Why::Change && here > 1 && !self.is_full() {
-            self.try_out(here.div_ceil(2), Why::Probe);
         } else {
             self.settle();
         }
@@ -339,9 +339,15 @@ impl Controller {
     /// What was begun with the number before has come to an end.
     fn arrived(&mut self, remaining: Option<usize>) {
         self.begin_slice();
-        let Phase::Trying(trial) = &self.phase else {
+        let Phase::Trying(trial) = &mut self.phase else {
             return;
         };
+        if self.workers < self.best.workers {
+            // What came until now was the work of more workers.
+            trial.all = Total::default();
+            trial.since = self.now;
+            return;
+        }
         if trial.all.is_empty() {
             return;
         }
@@ -353,7 +359,7 @@ impl Controller {
         } else {
             (2.0 * error).max(0.4)
         };
-        if self.workers > self.best.workers && gain > required {
+        if gain > required {
             self.accept(gain, remaining);
         }
     }
@@ -368,7 +374,7 @@ impl Controller {
             workers,
             self.best.total.rate() * (-0.35 - 2.0 * error).exp(),
         ) {
-            return self.reject();
+            return self.reject(remaining);
         }
         if self.slice.total.reports < workers || self.slice.total.is_empty() {
             return;
@@ -402,7 +408,7 @@ impl Controller {
         if gain > required + certain * error || (enough && gain + hope > required) {
             self.accept(gain, remaining);
         } else if gain < required - CERTAIN * error || enough {
-            self.reject();
+            self.reject(remaining);
         }
     }
 
@@ -433,7 +439,7 @@ impl Controller {
         }
     }
 
-    fn reject(&mut self) {
+    fn reject(&mut self, remaining: Option<usize>) {
         let Phase::Trying(trial) = std::mem::replace(&mut self.phase, Phase::Settled) else {
             return;
         };
@@ -444,14 +450,14 @@ impl Controller {
         let part = part * part * part / (part * part + error * error).max(1e-9);
         let rate = reference * (1.0 - part);
         let upwards = self.workers > self.best.workers;
+        let most = if part > 0.1 { 6 } else { 3 };
         if upwards {
-            let most = if part > 0.1 { 6 } else { 3 };
             self.up.failed(self.now, rate, most);
         } else {
-            self.down.failed(self.now, rate, 8);
+            self.down.failed(self.now, rate, most);
         }
-        if upwards && trial.why == Why::Change && self.best.workers > 1 {
-            self.try_out(self.best.workers.div_ceil(2), Why::Probe);
+        if trial.why == Why::Change {
+            self.explore(Why::Climb, remaining);
         } else if trial.why == Why::Climb
             && self.best.total.is_waiting()
             && self.best.total.reports < 4.0
@@ -479,7 +485,7 @@ impl Controller {
         if was_busy && self.waiting >= 2 + self.workers / 2
             || !self.best.total.is_empty() && self.slice.total.falls_short(workers, slow)
         {
-            return self.start_again(Why::Change);
+            return self.start_again(if was_busy { Why::Climb } else { Why::Change });
         }
         let round = self
             .noise
@@ -501,7 +507,7 @@ impl Controller {
             if difference.abs() > CHANGE.max(3.0 * error) {
                 self.best.unlike += 1;
                 if self.best.unlike >= 2 || difference.abs() > 3.0 * CHANGE {
-                    let why = if difference < 0.0 {
+                    let why = if difference < 0.0 && !was_busy {
                         Why::Change
                     } else {
                         Why::Climb

@@ -7,7 +7,7 @@
 mod profiles;
 mod simulator;
 
-use profiles::{Profile, profiles};
+use profiles::{Profile, profiles, random_profile};
 
 const FIXED: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 
@@ -72,11 +72,48 @@ fn auto_is_near_the_best_fixed_number() {
 }
 
 #[test]
+fn auto_is_near_the_best_fixed_number_on_random_devices() {
+    let mut scores = Vec::new();
+    for seed in 0..40 * seeds() / 3 {
+        let profile = random_profile(seed);
+        let auto = profile.world.auto(seed, 64).time;
+        let best = FIXED
+            .map(|workers| profile.world.fixed(seed, workers).time)
+            .into_iter()
+            .fold(f64::INFINITY, f64::min);
+        scores.push((best / auto, seed));
+    }
+    scores.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mean = scores.iter().map(|score| score.0.min(1.0)).sum::<f64>() / scores.len() as f64;
+    println!(
+        "mean {mean:.3}, least {:?}",
+        &scores[..scores.len().min(12)]
+    );
+    for (score, seed) in &scores[..6] {
+        println!(
+            "{score} {:?} {:?}",
+            random_profile(*seed).world.cores,
+            random_profile(*seed).world.stretches
+        );
+    }
+    assert!(mean >= 0.95);
+}
+
+#[test]
 #[ignore]
 fn history() {
     let name = std::env::var("PROFILE").unwrap();
     let seed = std::env::var("SEED").map_or(0, |seed| seed.parse().unwrap());
-    for profile in profiles().into_iter().filter(|p| p.name.contains(&name)) {
+    let random = (0..400).map(|seed| {
+        let mut profile = random_profile(seed);
+        profile.name = format!("random {seed} cores");
+        profile
+    });
+    for profile in profiles()
+        .into_iter()
+        .chain(random)
+        .filter(|p| p.name.contains(&name))
+    {
         println!("{}", profile.name);
         let times = |seed| FIXED.map(|workers| profile.world.fixed(seed, workers).time * 1e3);
         let best = |seed| times(seed).into_iter().fold(f64::INFINITY, f64::min);

@@ -297,3 +297,53 @@ pub(super) fn profiles() -> Vec<Profile> {
     }
     all
 }
+
+/// Machines and devices drawn at random, some of which change in mid-run.
+pub(super) fn random_profile(seed: u64) -> Profile {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let cores = [1, 2, 4, 8, 16][random.usize(..5)];
+    let changes = [0, 0, 1, 2][random.usize(..4)];
+    let operations = 10_000;
+    let stretches = (0..=changes)
+        .map(|index| {
+            stretch(
+                index * operations / (changes + 1),
+                between(&mut random, 4e-6, 40e-6),
+                random_device(&mut random, cores),
+                [Times::Even, Times::Exponential, Times::HeavyTailed][random.usize(..3)],
+            )
+        })
+        .collect();
+    profile("random", cores, operations, stretches)
+}
+
+fn random_device(random: &mut fastrand::Rng, cores: usize) -> Device {
+    match random.u8(..if cores > 1 { 6 } else { 5 }) {
+        0 => Device::Memory,
+        1 => Device::Distant {
+            mean: between(random, 0.3e-3, 5e-3),
+        },
+        2 => Device::Servers {
+            count: between(random, 2.0, 64.0) as usize,
+            mean: between(random, 0.1e-3, 10e-3),
+        },
+        3 => Device::Reordering {
+            rest: between(random, 0.05e-3, 2e-3),
+            saved: between(random, 0.05e-3, 4e-3),
+        },
+        4 => Device::Collapsing {
+            best: random.usize(2..=6),
+            mean: between(random, 0.2e-3, 3e-3),
+            slope: between(random, 0.02, 0.2),
+        },
+        _ => Device::Lock {
+            held: between(random, 5e-6, 50e-6),
+            spins: random.bool(),
+        },
+    }
+}
+
+/// Evenly spread over the orders of magnitude.
+fn between(random: &mut fastrand::Rng, low: f64, high: f64) -> f64 {
+    low * (high / low).powf(random.f64())
+}
