@@ -675,7 +675,9 @@ impl Noise {
         let rate = slice.rate().ln();
         if let Some(last) = self.last.replace(rate) {
             let difference = rate - last;
-            let variance = (difference * difference / 2.0 * slice.reports).clamp(0.005, 8.0);
+            // A change of conditions is not noise.
+            let most = (4.0 * self.variance).min(2.0);
+            let variance = (difference * difference / 2.0 * slice.reports).clamp(0.005, most);
             self.seen = (self.seen + 1.0).min(16.0);
             self.variance += (variance - self.variance) / self.seen;
         }
@@ -716,6 +718,6 @@ impl Probe {
     /// Is another look due, and has enough time passed for what a trial of this length may lose?
     fn is_due(&self, now: f64, rate: f64, length: f64) -> bool {
         let part = self.rate.map_or(0.0, |expected| 1.0 - expected / rate);
-        now >= self.earliest && part * length <= BUDGET * (now - self.tried)
+        part < -0.1 || now >= self.earliest && part * length <= BUDGET * (now - self.tried)
     }
 }
