@@ -451,7 +451,9 @@ impl Controller {
         let rate = reference * (1.0 - part);
         let upwards = self.workers > self.best.workers;
         let most = if part > 0.1 { 6 } else { 3 };
-        if upwards {
+        if trial.why == Why::Change {
+            // Found out in the midst of a change, so worth little.
+        } else if upwards {
             self.up.failed(self.now, rate, most);
         } else {
             self.down.failed(self.now, rate, most);
@@ -576,9 +578,10 @@ impl Total {
         }
     }
 
-    /// The part of a report that is about the last `time`.
+    /// The part of a report that is about the last `time`. A single operation counts whole when it ends: as much of others
+    /// as of this one before `time` will be missing at the end.
     fn since(mut self, time: f64) -> Self {
-        if self.elapsed > time {
+        if self.operations > 1.0 && self.elapsed > time {
             let part = time / self.elapsed;
             self.work *= part;
             self.operations *= part;
