@@ -381,34 +381,47 @@ impl Controller {
         }
         trial.steady.add(&self.slice.total);
         self.noise.learn(&self.slice.total);
-        let gain = (trial.steady.rate() / self.best.total.rate()).ln();
-        let error = self.noise.error(&trial.steady, &self.best.total);
-        let known = 4.0 * self.best.total.reports;
-        let enough =
-            trial.steady.reports >= self.noise.reports_for(0.025).min(known).max(2.0 * workers);
-        // Where nothing better is known, and little of what is, waiting is a reason to go on unless it was for nothing.
-        let hope = if trial.why != Why::Climb || !self.best.total.is_waiting() {
-            0.0
-        } else if self.best.total.reports <= 2.0 {
-            error
-        } else {
-            error.min(0.25)
-        };
-        let certain = if trial.why == Why::Probe {
-            2.0
-        } else {
-            CERTAIN
-        };
+        let (steady, why) = (trial.steady, trial.why);
+        let gain = (steady.rate() / self.best.total.rate()).ln();
         self.begin_slice();
+        match self.verdict(&steady, gain, why) {
+            Some(true) => self.accept(gain, remaining),
+            Some(false) => self.reject(remaining),
+            None => {}
+        }
+    }
+
+    /// Is the number on trial to be kept? `None` if that is not clear yet.
+    fn verdict(&self, steady: &Total, gain: f64, why: Why) -> Option<bool> {
+        let best = &self.best.total;
+        let two_rounds = 2.0 * self.workers as f64;
+        let error = self.noise.error(steady, best);
         let required = if self.workers > self.best.workers {
             GAIN
         } else {
             -TOLERANCE
         };
-        if gain > required + certain * error || (enough && gain + hope > required) {
-            self.accept(gain, remaining);
-        } else if gain < required - CERTAIN * error || enough {
-            self.reject(remaining);
+        // More reports than four times as many as the best number has would not make the comparison much better.
+        let enough = self.noise.reports_for(0.025).min(4.0 * best.reports);
+        let long_enough = steady.reports >= enough.max(two_rounds);
+        // Where nothing better is known, and little of what is, waiting is a reason to go on unless it was for nothing.
+        let hope = match why {
+            Why::Climb if best.is_waiting() && best.reports <= 2.0 => error,
+            Why::Climb if best.is_waiting() => error.min(0.25),
+            _ => 0.0,
+        };
+        // Nobody waits for a probe's outcome, and each is one more chance to be wrong.
+        let (certain, seen) = if why == Why::Probe {
+            (2.0, steady.reports >= two_rounds.max(12.0))
+        } else {
+            (CERTAIN, true)
+        };
+        if seen && gain > required + certain * error || long_enough && gain + hope > required {
+            Some(true)
+        } else if long_enough || gain < required - CERTAIN * error {
+            Some(false)
+        } else {
+            None
         }
     }
 
