@@ -545,7 +545,7 @@ impl Controller {
         self.up = Probe::default();
         self.down = Probe::default();
         self.waiting = 0;
-        self.unsettled = self.workers.min(16);
+        self.unsettled = self.workers.min(16) / if why == Why::Change { 1 } else { 4 };
         self.changed = self.now;
         self.phase = Phase::Measuring(why);
         self.begin_slice();
