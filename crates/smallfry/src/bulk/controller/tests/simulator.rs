@@ -74,9 +74,10 @@ pub(super) enum Choice {
 pub(super) struct Run {
     /// Seconds until the last operation ended.
     pub(super) time: f64,
+    /// Operations that ended.
+    pub(super) done: usize,
+    /// The most workers at a time.
     pub(super) most_workers: usize,
-    /// Seconds of workers' existence, added up.
-    pub(super) worker_time: f64,
     /// Number of workers whenever it changed.
     pub(super) history: Vec<(f64, usize)>,
 }
@@ -106,7 +107,6 @@ struct Operation {
 #[derive(Debug, Default)]
 struct Worker {
     running: bool,
-    since: f64,
     reported: f64,
     sample: Counted,
     current: Option<Operation>,
@@ -174,8 +174,8 @@ impl<'a> Simulation<'a> {
             answers: BinaryHeap::new(),
             run: Run {
                 time: 0.0,
+                done: 0,
                 most_workers: 0,
-                worker_time: 0.0,
                 history: Vec::new(),
             },
         }
@@ -226,7 +226,6 @@ impl<'a> Simulation<'a> {
             self.running += 1;
             self.workers[index] = Worker {
                 running: true,
-                since: self.now,
                 reported: self.now,
                 ..Worker::default()
             };
@@ -262,7 +261,6 @@ impl<'a> Simulation<'a> {
     fn stop(&mut self, worker: usize) {
         self.workers[worker].running = false;
         self.running -= 1;
-        self.run.worker_time += self.now - self.workers[worker].since;
     }
 
     fn computed(&mut self, worker: usize) {
@@ -325,6 +323,7 @@ impl<'a> Simulation<'a> {
     fn done(&mut self, index: usize) {
         let worker = &mut self.workers[index];
         let operation = worker.current.take().unwrap();
+        self.run.done += 1;
         worker.sample.operations += 1;
         worker.sample.bytes += operation.bytes;
         let patience = if worker.reports == 0 {
