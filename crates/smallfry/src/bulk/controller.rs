@@ -1,21 +1,56 @@
 //! How many workers a batch should have: what `Auto` decides, and nothing else.
+//!
+//! Workers report what they did every 250 us, the first time after 100 us, or after each operation that takes longer; the
+//! controller answers how many there should be. There is no clock and no thread here, so all of it can be tried in simulated
+//! time (`tests`).
+//!
+//! # How
+//!
+//! The rate is work done per second of wall time by all workers together. An operation is one unit of work and every 32 KiB
+//! it moves another, so that files of all sizes show one rate.
+//!
+//! 1. **Measure.** A batch begins with one worker, the calling thread. One report tells waiting (processor time far below
+//!    the time passed) from computing.
+//! 2. **Climb.** Computing workers are worth as many as there are processors, once the rest of the batch pays for starting
+//!    them. Waiting ones are multiplied by four, at most until they would fill the processors (the utilisation law). The new
+//!    number is on trial: reports about operations begun before are left aside, then its rate is compared with the best
+//!    one's, report by report, until the difference exceeds the noise or has been looked at for long enough. Better by 4 %,
+//!    and the climb goes on; else the best number is back at once. Where the best rate rests on an operation or two, doubt
+//!    speaks for going on.
+//! 3. **Settle.** The best number is watched. A change of its rate that noise does not explain begins everything anew from
+//!    there: fewer first if workers that waited got slower, as when a device collapses; more first if they computed before,
+//!    as when files are no longer in memory. Full processors lead down to their number.
+//! 4. **Probe.** Some conditions change without showing: a server that could now take more than it is sent. So twice the
+//!    number and half of it are tried now and then, when what such a trial lost last time is 1 % or less of the time since,
+//!    and less and less often while they fail. Half of it is kept if it costs no more than 2 %: among equals fewer win.
+//!
+//! # Why so
+//!
+//! Rates are compared, never latencies: with a reordering disk both rise together, and only the rate says that this is good.
+//! Noise is learned from neighbouring stretches of time, because it differs a hundredfold between files in memory and a
+//! server with a heavy tail; fixed windows would be too long for one and too short for the other. Steps are factors, because
+//! what is gained by one more worker drowns in noise.
+//!
+//! Ideas are from these, the rest is what the simulator showed to work: the utilisation law (Denning and Buzen 1978, "The
+//! operational analysis of queueing network models"); hill climbing on throughput (Hellerstein, Morrison and Eilebrecht 2008,
+//! "Optimizing concurrency levels in the .NET `ThreadPool`"), whose 10 to 200 ms a sample are a whole batch here; limits after
+//! TCP Vegas (Netflix concurrency-limits, Envoy's adaptive concurrency), which guard latency; sequential tests (Wald 1945);
+//! the variance from successive differences (von Neumann 1941).
 
-use std::time::Duration;
-
+mod measure;
+mod probe;
 #[cfg(test)]
 mod tests;
 
-/// Bytes that cost about as much as one more operation, so that a batch of mixed sizes shows a steady rate.
-const BYTES_PER_UNIT: f64 = 32.0 * 1024.0;
+use measure::{Noise, Total};
+use probe::Probe;
+use std::time::Duration;
 
 /// Less work than this, in seconds of one worker, is not worth a second one.
 const WORTH_SHARING: f64 = 1e-3;
 
 /// Work that each worker should find, in seconds: a few times what starting a thread costs.
 const WORTH_STARTING: f64 = 200e-6;
-
-/// What starting a worker is taken to cost, in seconds.
-const START_COST: f64 = 60e-6;
 
 /// A report that takes longer than this, in seconds, may be one of a worker that had to yield its processor.
 const INTERRUPTION: f64 = 1e-3;
@@ -28,9 +63,6 @@ const TOLERANCE: f64 = 0.02;
 
 /// A change of throughput by this much, as a logarithm, is a change of conditions if noise cannot explain it.
 const CHANGE: f64 = 0.35;
-
-/// The part of a batch's time that trials may lose.
-const BUDGET: f64 = 0.01;
 
 /// Standard errors beyond which a difference is taken as real before a trial has run its length.
 const CERTAIN: f64 = 1.5;
@@ -122,41 +154,10 @@ enum Why {
     Probe,
 }
 
-/// Sums over reports. `time` is the wall's, the same for all workers; `elapsed` is added up over the workers.
-#[derive(Clone, Copy, Debug, Default)]
-struct Total {
-    work: f64,
-    operations: f64,
-    reports: f64,
-    time: f64,
-    elapsed: f64,
-    busy: f64,
-}
-
 #[derive(Debug, Default)]
 struct Slice {
     since: f64,
     total: Total,
-}
-
-/// The variance of one report's share in a rate, from the differences between neighbouring slices.
-#[derive(Debug)]
-struct Noise {
-    variance: f64,
-    seen: f64,
-    last: Option<f64>,
-}
-
-/// When to look in one direction again, and what that would cost.
-#[derive(Debug, Default)]
-struct Probe {
-    /// Trials in this direction that were rejected since one was accepted.
-    failures: i32,
-    /// When the last one ended, and not before when there is another.
-    tried: f64,
-    earliest: f64,
-    /// The rate that a trial is expected to have, where there is reason for an expectation.
-    rate: Option<f64>,
 }
 
 impl Controller {
@@ -283,21 +284,19 @@ impl Controller {
     /// The number to try next, whatever it costs.
     fn next_step(&self, factor: usize) -> usize {
         let here = self.best.workers;
-        let cores = (self.cores as usize).min(self.most);
+        let cores = whole(self.cores).min(self.most);
         let load = self.best.total.load();
         if self.is_full() {
             return here.div_ceil(2).max(cores).min(here);
         }
         let wanted = if load < 0.5 || factor == 2 {
-            here * factor
+            here.saturating_mul(factor)
         } else {
-            cores.max(here * 2)
+            cores.max(here.saturating_mul(2))
         };
         // Utilisation law: this many workers like these would fill the processors.
-        let useful = (1.25 * self.cores / load.max(1e-9))
-            .ceil()
-            .min(self.most as f64) as usize;
-        wanted.min(useful).max(here)
+        let useful = whole((1.25 * self.cores / load.max(1e-9)).ceil());
+        wanted.min(useful).min(self.most).max(here)
     }
 
     fn is_full(&self) -> bool {
@@ -320,7 +319,7 @@ impl Controller {
         if left < WORTH_SHARING {
             return 1;
         }
-        let by_time = (left / WORTH_STARTING) as usize;
+        let by_time = whole(left / WORTH_STARTING);
         remaining.map_or(by_time, |count| {
             by_time.min(self.workers.saturating_add(count))
         })
@@ -567,6 +566,11 @@ impl Controller {
     }
 }
 
+#[expect(clippy::cast_sign_loss, reason = "nothing here is negative")]
+fn whole(number: f64) -> usize {
+    number as usize
+}
+
 impl Level {
     fn new(workers: usize) -> Self {
         Self {
@@ -575,165 +579,5 @@ impl Level {
             provisional: false,
             unlike: 0,
         }
-    }
-}
-
-impl Total {
-    fn of(sample: Sample) -> Self {
-        let operations = f64::from(sample.operations);
-        Self {
-            work: operations + sample.bytes as f64 / BYTES_PER_UNIT,
-            operations,
-            reports: 1.0,
-            time: 0.0,
-            elapsed: sample.elapsed.as_secs_f64(),
-            busy: sample.busy.as_secs_f64(),
-        }
-    }
-
-    /// The part of a report that is about the last `time`. A single operation counts whole when it ends: as much of others
-    /// as of this one before `time` will be missing at the end.
-    fn since(mut self, time: f64) -> Self {
-        if self.operations > 1.0 && self.elapsed > time {
-            let part = time / self.elapsed;
-            self.work *= part;
-            self.operations *= part;
-            self.busy *= part;
-            self.elapsed = time;
-        }
-        self
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.work += other.work;
-        self.operations += other.operations;
-        self.reports += other.reports;
-        self.time += other.time;
-        self.elapsed += other.elapsed;
-        self.busy += other.busy;
-    }
-
-    /// Forgets the older half once there is plenty.
-    fn fade(&mut self) {
-        if self.reports > 1024.0 {
-            for sum in [
-                &mut self.work,
-                &mut self.operations,
-                &mut self.reports,
-                &mut self.time,
-                &mut self.elapsed,
-                &mut self.busy,
-            ] {
-                *sum /= 2.0;
-            }
-        }
-    }
-
-    /// Is there no rate to be had from it?
-    fn is_empty(&self) -> bool {
-        self.work <= 0.0 || self.time <= 0.0
-    }
-
-    fn rate(&self) -> f64 {
-        self.work / self.time
-    }
-
-    fn is_waiting(&self) -> bool {
-        self.busy < 0.5 * self.elapsed
-    }
-
-    /// The part of a worker's time that it computes.
-    fn load(&self) -> f64 {
-        if self.elapsed > 0.0 {
-            self.busy / self.elapsed
-        } else {
-            1.0
-        }
-    }
-
-    /// Would the rate be below `rate` even if each worker were about to complete what it is at?
-    fn falls_short(&self, workers: f64, rate: f64) -> bool {
-        let at_best = self.work * (1.0 + workers / self.reports.max(1.0));
-        self.reports >= 2.0 && at_best < rate * self.time
-    }
-
-    fn per_operation(&self) -> f64 {
-        if self.operations > 0.0 {
-            self.elapsed / self.operations
-        } else {
-            0.0
-        }
-    }
-
-    fn per_report(&self) -> f64 {
-        self.elapsed / self.reports.max(1.0)
-    }
-}
-
-impl Noise {
-    /// A first guess: operations differ by as much as they take.
-    fn of(total: &Total) -> Self {
-        Self {
-            variance: (0.7 * total.reports / total.operations.max(1.0)).clamp(0.01, 0.7),
-            ..Self::unknown()
-        }
-    }
-
-    fn unknown() -> Self {
-        Self {
-            variance: 0.5,
-            seen: 3.0,
-            last: None,
-        }
-    }
-
-    fn learn(&mut self, slice: &Total) {
-        let rate = slice.rate().ln();
-        if let Some(last) = self.last.replace(rate) {
-            let difference = rate - last;
-            // A change of conditions is not noise.
-            let most = (4.0 * self.variance).min(2.0);
-            let variance = (difference * difference / 2.0 * slice.reports).clamp(0.005, most);
-            self.seen = (self.seen + 1.0).min(16.0);
-            self.variance += (variance - self.variance) / self.seen;
-        }
-    }
-
-    /// The standard error of the logarithm of the ratio of two rates.
-    fn error(&self, one: &Total, other: &Total) -> f64 {
-        (self.variance * (1.0 / one.reports.max(1.0) + 1.0 / other.reports.max(1.0))).sqrt()
-    }
-
-    /// How many reports bring a rate's standard error down to `error`.
-    fn reports_for(&self, error: f64) -> f64 {
-        self.variance / (error * error)
-    }
-}
-
-impl Probe {
-    fn expecting(rate: f64) -> Self {
-        Self {
-            rate: Some(rate),
-            ..Self::default()
-        }
-    }
-
-    /// A trial in this direction was rejected; it gave this rate.
-    fn failed(&mut self, now: f64, rate: f64, most: i32) {
-        self.failures = (self.failures + 1).min(most);
-        self.tried = now;
-        self.rate = Some(rate);
-    }
-
-    /// Not before so many rounds.
-    fn wait(&mut self, now: f64, round: f64) {
-        let rounds = 8.0 * f64::from(1 << self.failures);
-        self.earliest = self.earliest.max(now + rounds * round);
-    }
-
-    /// Is another look due, and has enough time passed for what a trial of this length may lose?
-    fn is_due(&self, now: f64, rate: f64, length: f64) -> bool {
-        let part = self.rate.map_or(0.0, |expected| 1.0 - expected / rate);
-        part < -0.1 || now >= self.earliest && part * length <= BUDGET * (now - self.tried)
     }
 }

@@ -138,7 +138,7 @@ fn history() {
 #[test]
 fn one_core_and_warm_files_need_one_worker() {
     for seed in 0..seeds() {
-        assert_eq!(warm(1, 10_000).auto(seed, MOST).most_workers, 1);
+        assert_eq!(warm(1, 10_000).world.auto(seed, MOST).most_workers, 1);
     }
 }
 
@@ -146,7 +146,10 @@ fn one_core_and_warm_files_need_one_worker() {
 fn cores_are_used_for_warm_files_and_no_more_than_cores() {
     for cores in [2, 4, 8] {
         for seed in 0..seeds() {
-            assert_eq!(warm(cores, 10_000).auto(seed, MOST).most_workers, cores);
+            assert_eq!(
+                warm(cores, 10_000).world.auto(seed, MOST).most_workers,
+                cores
+            );
         }
     }
 }
@@ -156,7 +159,7 @@ fn a_short_batch_stays_on_the_calling_thread() {
     for cores in [1, 2, 8] {
         for seed in 0..seeds() {
             // About 0.75 ms of work.
-            assert_eq!(warm(cores, 100).auto(seed, MOST).most_workers, 1);
+            assert_eq!(warm(cores, 100).world.auto(seed, MOST).most_workers, 1);
         }
     }
 }

@@ -67,7 +67,7 @@ pub(super) struct World {
 /// Who says how many workers there are.
 pub(super) enum Choice {
     Fixed(usize),
-    Auto(Controller),
+    Auto(Box<Controller>),
 }
 
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl World {
             cores: self.cores,
             most_workers,
         };
-        Simulation::new(self, seed, Choice::Auto(Controller::new(limits))).run()
+        Simulation::new(self, seed, Choice::Auto(Box::new(Controller::new(limits)))).run()
     }
 
     pub(super) fn fixed(&self, seed: u64, workers: usize) -> Run {
