@@ -1,7 +1,8 @@
 //! The machines, devices and changes that the controller is tried on.
 //!
-//! Times are those of the systems that the devices stand for (a disk of 7,200 rpm, a server one round trip away, close on
-//! Windows), not chosen to suit the controller. A device that writes looks the same from here as one that reads.
+//! The disk takes 0.42 ms for one file after another and 0.18 ms for many at once, as one measured by others did; closing a
+//! file on Windows takes 1 to 10 ms; the device that collapses is fastest with 2 files at a time and takes 4.5 times as long
+//! with 24, as one installer did. From here a write looks the same as a read.
 
 use super::simulator::{Device, Stretch, Times, World};
 use Times::{Even, Exponential, HeavyTailed};
