@@ -149,7 +149,7 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
         if (!ended) return;
         plan.signal?.removeEventListener('abort', abort);
         // A promise's own function turns what it throws into a rejection.
-        resolve(Promise.resolve().then(() => conclude(results, texts, plan)));
+        Promise.resolve().then(() => conclude(results, texts, plan)).then(resolve, reject);
       },
     };
     const here = nativeHere();

@@ -101,7 +101,7 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
         report?.({ done, total: done, bytes });
         if (!ended) return;
         plan.signal?.removeEventListener('abort', abort);
-        resolve(Promise.resolve().then(() => conclude(results, plan, text)));
+        Promise.resolve().then(() => conclude(results, plan, text)).then(resolve, reject);
       },
     };
     const id = follow(follower);

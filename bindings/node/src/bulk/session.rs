@@ -85,6 +85,7 @@ struct Progress<O> {
 }
 
 /// How a session works with its results.
+#[derive(Clone, Copy)]
 pub(super) struct Manner {
     pub(super) id: u32,
     pub(super) results: sys::napi_value,
@@ -283,7 +284,7 @@ fn tell(
 ) {
     let arguments = [
         number(env, id.cast_signed()),
-        number(env, done as i32),
+        double_value(env, done as f64),
         double_value(env, bytes as f64),
         number(env, i32::from(ended)),
     ];

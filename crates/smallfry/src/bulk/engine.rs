@@ -443,7 +443,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         let mut meter = self.crew.meter();
         let mut claimed = VecDeque::with_capacity(CLAIM);
         loop {
-            match self.claim(&mut claimed) {
+            let most = if meter.is_short() { CLAIM } else { 1 };
+            match self.claim(&mut claimed, most) {
                 Claim::Taken => {}
                 end => return end,
             }
@@ -455,8 +456,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         }
     }
 
-    /// Takes inputs for a worker, and waits for them if it must.
-    fn claim(&self, claimed: &mut VecDeque<Entry<T::Input>>) -> Claim {
+    /// Takes inputs for a worker, a fair share but not more than `most`, and waits for them if it must.
+    fn claim(&self, claimed: &mut VecDeque<Entry<T::Input>>, most: usize) -> Claim {
         let mut state = self.lock();
         while state.inputs.is_empty() {
             if state.closed {
@@ -471,7 +472,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             return Claim::Dismissed;
         }
         let share = state.inputs.len() / (2 * self.crew.active().max(1));
-        let count = share.clamp(1, CLAIM);
+        let count = share.clamp(1, most);
         claimed.extend(state.inputs.drain(..count));
         self.count_down(count);
         Claim::Taken
