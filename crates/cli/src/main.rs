@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod slow;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -27,6 +28,11 @@ struct Cli {
 enum Command {
     /// Measure on this disk, beside today's idioms, what smallfry gains and where it does not
     Bench(bench::Arguments),
+    /// Make a directory slow, full or faulty: the same files behind a simulated disk
+    Slow(slow::Arguments),
+    /// Unmount what a killed `slow` leaves
+    #[command(name = slow::GUARD, hide = true)]
+    SlowGuard { process: u32 },
     /// Obey a bench: the process of one row
     #[command(name = bench::DRIVER, hide = true)]
     Driver { launch: String },
@@ -35,6 +41,8 @@ enum Command {
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Slow(arguments) => slow::run(&arguments),
+        Command::SlowGuard { process } => slow::guard(process),
         Command::Driver { launch } => bench::drive(&launch),
     }
 }

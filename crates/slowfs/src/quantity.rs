@@ -1,5 +1,6 @@
 //! Times and bytes as people write them: `8.5ms`, `150MB`, `64MiB`.
 
+use crate::error::Error;
 use std::time::Duration;
 
 const TIMES: &[(&str, f64)] = &[("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
@@ -13,6 +14,16 @@ const BYTES: &[(&str, u64)] = &[
     ("kB", 1000),
     ("B", 1),
 ];
+
+/// A time as the command line has it, such as `8.5ms`.
+pub fn parse_time(text: &str) -> Result<Duration, Error> {
+    time(text).ok_or_else(|| Error::Argument(format!("{text}: a time such as 8.5ms is expected")))
+}
+
+/// A number of bytes as the command line has it, such as `64MiB`.
+pub fn parse_bytes(text: &str) -> Result<u64, Error> {
+    bytes(text).ok_or_else(|| Error::Argument(format!("{text}: bytes are expected, such as 64MiB")))
+}
 
 /// A number with a unit, or a bare 0.
 pub(crate) fn time(text: &str) -> Option<Duration> {

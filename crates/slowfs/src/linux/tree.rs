@@ -1,0 +1,237 @@
+//! Which inodes the kernel knows, and by which names they are reached.
+//!
+//! No inode costs a descriptor: a name in a directory is enough, and the directory has one too, up to the root. Renaming
+//! a directory therefore changes one entry. Numbers are the real inode numbers, so that they mean on the mount what they
+//! mean below it, but for the root, which is 1 to the kernel, and for other file systems mounted inside.
+
+use rustix::fs::Stat;
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// As the kernel knows an inode.
+pub(super) type Id = u64;
+
+/// The kernel's number for the root.
+pub(super) const ROOT: Id = 1;
+/// First number for what has none of its own here.
+const FOREIGN: Id = 1 << 63;
+
+pub(super) struct Tree {
+    device: u64,
+    root_inode: u64,
+    nodes: Mutex<Nodes>,
+}
+
+#[derive(Default)]
+struct Nodes {
+    known: HashMap<Id, Node>,
+    foreign: HashMap<(u64, u64), Id>,
+    foreigners: u64,
+}
+
+#[derive(Default)]
+struct Node {
+    /// Times that the kernel was told of it and has not forgotten.
+    lookups: u64,
+    /// Known nodes that this one is the directory of.
+    children: u32,
+    /// Directory and name, for each link that was seen.
+    names: Vec<(Id, OsString)>,
+    /// Differs between files that had the same number one after the other.
+    generation: u32,
+    /// Its last link is gone, so that its number may come back as another file's.
+    gone: bool,
+    /// The system has read it, if it is a directory.
+    listed: bool,
+    foreign: Option<(u64, u64)>,
+}
+
+/// What a look-up told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) id: Id,
+    pub(super) generation: u64,
+    /// It was not known before: a system would have had to read it.
+    pub(super) cold: bool,
+}
+
+impl Tree {
+    pub(super) fn new(root: &Stat) -> Self {
+        let mut nodes = Nodes::default();
+        nodes.known.insert(
+            ROOT,
+            Node {
+                lookups: 1,
+                ..Node::default()
+            },
+        );
+        Self {
+            device: root.st_dev,
+            root_inode: root.st_ino,
+            nodes: Mutex::new(nodes),
+        }
+    }
+
+    /// The number that the kernel has, or would have, for it.
+    pub(super) fn id(&self, stat: &Stat) -> Option<Id> {
+        self.own(stat)
+            .or_else(|| self.lock().foreign.get(&(stat.st_dev, stat.st_ino)).copied())
+    }
+
+    fn own(&self, stat: &Stat) -> Option<Id> {
+        if stat.st_dev != self.device {
+            None
+        } else if stat.st_ino == self.root_inode {
+            Some(ROOT)
+        } else {
+            (ROOT + 1..FOREIGN).contains(&stat.st_ino).then_some(stat.st_ino)
+        }
+    }
+
+    /// The kernel is told of an inode under a name.
+    pub(super) fn found(&self, parent: Id, name: &OsStr, stat: &Stat) -> Found {
+        let own = self.own(stat);
+        let mut nodes = self.lock();
+        let foreign = own.is_none().then_some((stat.st_dev, stat.st_ino));
+        let id = own.unwrap_or_else(|| nodes.foreign(stat));
+        let node = nodes.known.entry(id).or_default();
+        let cold = node.lookups == 0 || node.gone;
+        node.lookups += 1;
+        node.foreign = foreign;
+        if std::mem::take(&mut node.gone) {
+            node.generation += 1;
+            node.listed = false;
+        }
+        let generation = u64::from(node.generation);
+        nodes.name(id, parent, name);
+        Found {
+            id,
+            generation,
+            cold,
+        }
+    }
+
+    /// The kernel forgets what it was told so many times.
+    pub(super) fn forget(&self, id: Id, lookups: u64) {
+        let mut nodes = self.lock();
+        if let Some(node) = nodes.known.get_mut(&id) {
+            node.lookups = node.lookups.saturating_sub(lookups);
+            nodes.tidy(id);
+        }
+    }
+
+    /// A directory and a name in it by which the inode is reached, if it has one left.
+    pub(super) fn name_of(&self, id: Id) -> Option<(Id, OsString)> {
+        self.lock().known.get(&id)?.names.last().cloned()
+    }
+
+    /// Whether the system has yet to read the directory, which it does now.
+    pub(super) fn list(&self, id: Id) -> bool {
+        let mut nodes = self.lock();
+        nodes
+            .known
+            .get_mut(&id)
+            .is_some_and(|node| !std::mem::replace(&mut node.listed, true))
+    }
+
+    /// A name is gone, and with it the inode if that was its last link.
+    pub(super) fn removed(&self, parent: Id, name: &OsStr, id: Id, last: bool) {
+        let mut nodes = self.lock();
+        if last {
+            if let Some(node) = nodes.known.get_mut(&id) {
+                node.gone = true;
+            }
+        }
+        nodes.unname(id, parent, name);
+    }
+
+    /// A name is now another one.
+    pub(super) fn renamed(&self, id: Id, from: (Id, &OsStr), to: (Id, &OsStr)) {
+        let mut nodes = self.lock();
+        if nodes.known.contains_key(&id) {
+            nodes.name(id, to.0, to.1);
+            nodes.unname(id, from.0, from.1);
+        }
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.lock().known.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Nodes> {
+        // Nothing that holds it can panic half way.
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Nodes {
+    fn foreign(&mut self, stat: &Stat) -> Id {
+        let next = FOREIGN + self.foreigners;
+        let id = *self.foreign.entry((stat.st_dev, stat.st_ino)).or_insert(next);
+        if id == next {
+            self.foreigners += 1;
+        }
+        id
+    }
+
+    fn name(&mut self, id: Id, parent: Id, name: &OsStr) {
+        let Some(node) = self.known.get_mut(&id) else {
+            return;
+        };
+        let known = |(known_parent, known): &(Id, OsString)| *known_parent == parent && known == name;
+        if id == ROOT || node.names.iter().any(known) {
+            return;
+        }
+        // Most inodes have one name for ever.
+        node.names.reserve_exact(1);
+        node.names.push((parent, name.to_owned()));
+        if let Some(parent) = self.known.get_mut(&parent) {
+            parent.children += 1;
+        }
+    }
+
+    fn unname(&mut self, id: Id, parent: Id, name: &OsStr) {
+        let Some(node) = self.known.get_mut(&id) else {
+            return;
+        };
+        let before = node.names.len();
+        node.names
+            .retain(|(known_parent, known)| *known_parent != parent || known != name);
+        if node.names.len() < before {
+            self.release(parent);
+        }
+        self.tidy(id);
+    }
+
+    fn release(&mut self, parent: Id) {
+        if let Some(node) = self.known.get_mut(&parent) {
+            node.children = node.children.saturating_sub(1);
+            self.tidy(parent);
+        }
+    }
+
+    /// Drops a node that neither the kernel nor a child needs, and then perhaps its directories.
+    fn tidy(&mut self, id: Id) {
+        let mut doubtful = vec![id];
+        while let Some(id) = doubtful.pop() {
+            let needed = |node: &Node| node.lookups > 0 || node.children > 0;
+            if id == ROOT || self.known.get(&id).is_none_or(needed) {
+                continue;
+            }
+            let Some(node) = self.known.remove(&id) else {
+                continue;
+            };
+            if let Some(key) = node.foreign {
+                self.foreign.remove(&key);
+            }
+            for (parent, _) in node.names {
+                if let Some(node) = self.known.get_mut(&parent) {
+                    node.children = node.children.saturating_sub(1);
+                    doubtful.push(parent);
+                }
+            }
+        }
+    }
+}
