@@ -11,7 +11,10 @@ use std::time::Duration;
 ///
 /// [`Profile`](crate::Profile) has the sets that stand for something real.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-#[allow(missing_docs, reason = "PARAMETERS says what each is, for the command too")]
+#[allow(
+    missing_docs,
+    reason = "PARAMETERS says what each is, for the command too"
+)]
 pub struct Parameters {
     pub seed: u64,
     pub names: Duration,

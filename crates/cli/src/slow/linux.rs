@@ -2,9 +2,7 @@
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{
-    PidfdFlags, Resource, Rlimit, getppid, getrlimit, pidfd_open, setrlimit,
-};
+use rustix::process::{PidfdFlags, Resource, Rlimit, getppid, getrlimit, pidfd_open, setrlimit};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;

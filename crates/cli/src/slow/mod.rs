@@ -79,7 +79,7 @@ fn listen() -> Result<Receiver<()>, Box<dyn Error>> {
     ctrlc::set_handler(move || {
         let _ = stop.send(());
     })
-        .map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
+    .map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
     platform::when_orphaned(move || {
         let _ = orphaned.send(());
     })?;

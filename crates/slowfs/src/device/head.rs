@@ -260,5 +260,7 @@ fn rotation(now: Duration, position: u64, parameters: &Parameters) -> Duration {
     }
     let angle = now.as_secs_f64() / parameters.rotation.as_secs_f64();
     let target = position as f64 / track(parameters);
-    parameters.rotation.mul_f64((target - angle).rem_euclid(1.0))
+    parameters
+        .rotation
+        .mul_f64((target - angle).rem_euclid(1.0))
 }

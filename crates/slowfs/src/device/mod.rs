@@ -9,9 +9,9 @@
 //!
 //! | operation | disk | network | closing | flush |
 //! |---|---|---|---|---|
-//! | look-up | 16 KiB, unless the system has the inode | a trip | | |
+//! | look-up | 512 inodes, unless the system has them | a trip | | |
 //! | open, attributes, a change of names | | a trip | | |
-//! | listing a directory | 16 KiB, unless the system has it | a trip | | |
+//! | listing a directory | 4 KiB, unless the system has it | a trip | | |
 //! | read | the bytes | a trip with the bytes | | |
 //! | write | | | | |
 //! | close of a written file | | a trip with the bytes written | one scan | |
@@ -29,19 +29,22 @@ use crate::parameters::{self, Parameters};
 use flushes::Flushes;
 use head::Head;
 use lanes::Lanes;
+pub use layout::INODES_AT_ONCE;
 use std::collections::HashMap;
 use std::time::Duration;
 
 /// Names a request that is answered later.
 pub type Ticket = u64;
 
+/// Bytes read to list a directory.
+const BLOCK: u64 = 4096;
 
 /// What is asked of the device, as far as the device can tell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Operation {
     /// A name is looked up.
     Lookup {
-        /// What was found, unless the system has it in memory already.
+        /// What was found, unless the system has it in memory already: it has [`INODES_AT_ONCE`] or none of them.
         cold: Option<u64>,
     },
     /// A file is opened, attributes are asked for or changed, or a name is made, changed or removed.
@@ -176,10 +179,11 @@ impl Device {
     fn route(&self, operation: Operation) -> Vec<Stage> {
         let parameters = &self.parameters;
         let mut stages = Vec::new();
-        let disk = |stages: &mut Vec<Stage>, inode: u64, offset: u64, bytes: u64, write: bool| {
+        let data = |inode| layout::position(inode, parameters);
+        let disk = |stages: &mut Vec<Stage>, position: u64, bytes: u64, write: bool| {
             if parameters.has_disk() {
                 stages.push(Stage::Head(Extent {
-                    position: layout::position(inode, parameters) + offset,
+                    position,
                     bytes,
                     write,
                 }));
@@ -187,14 +191,18 @@ impl Device {
             }
         };
         match operation {
-            Operation::Lookup { cold: Some(inode) } | Operation::List { cold: Some(inode) } => {
-                disk(&mut stages, inode, 0, layout::BYTES_PER_INODE, false);
+            Operation::Lookup { cold: Some(inode) } => {
+                let (position, bytes) = layout::table(inode, parameters);
+                disk(&mut stages, position, bytes, false);
+            }
+            Operation::List { cold: Some(inode) } => {
+                disk(&mut stages, data(inode), BLOCK, false);
             }
             Operation::Read {
                 inode,
                 offset,
                 bytes,
-            } => disk(&mut stages, inode, offset, bytes, false),
+            } => disk(&mut stages, data(inode) + offset, bytes, false),
             Operation::Close { .. } if parameters.has_closing() => {
                 stages.push(Stage::Close);
             }
@@ -203,7 +211,7 @@ impl Device {
                     stages.push(Stage::Flush);
                 }
                 if bytes > 0 {
-                    disk(&mut stages, inode, 0, bytes, true);
+                    disk(&mut stages, data(inode), bytes, true);
                 }
             }
             Operation::Lookup { .. }
@@ -255,9 +263,17 @@ impl Device {
         let served = match station {
             Station::Commands => self.commands.finish(0).into_iter().collect(),
             Station::Head => self.head.finish(parameters).into_iter().collect(),
-            Station::Network => self.network.finish(parameters.servers).into_iter().collect(),
+            Station::Network => self
+                .network
+                .finish(parameters.servers)
+                .into_iter()
+                .collect(),
             Station::Link => self.link.finish(1).into_iter().collect(),
-            Station::Closing => self.closing.finish(parameters.closers).into_iter().collect(),
+            Station::Closing => self
+                .closing
+                .finish(parameters.closers)
+                .into_iter()
+                .collect(),
             Station::Flushes => self.flushes.finish(parameters.flush),
         };
         for ticket in served {
@@ -292,7 +308,8 @@ impl Device {
             }
             Stage::Close => {
                 let service = parameters.close + parameters.close_spread.mul_f64(self.luck.f64());
-                self.closing.arrive(now, ticket, service, parameters.closers);
+                self.closing
+                    .arrive(now, ticket, service, parameters.closers);
             }
             Stage::Flush => self.flushes.arrive(now, ticket, parameters.flush),
         }

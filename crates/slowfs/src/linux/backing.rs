@@ -299,9 +299,8 @@ impl Backing {
                 name,
             });
         }
-        entries.sort_unstable_by(|one, other| {
-            (one.inode, &one.name).cmp(&(other.inode, &other.name))
-        });
+        entries
+            .sort_unstable_by(|one, other| (one.inode, &one.name).cmp(&(other.inode, &other.name)));
         Ok(Arc::new(entries))
     }
 
@@ -348,10 +347,12 @@ impl Backing {
                 fs::openat(directory, name, flags, Mode::empty())
             })
             .and_then(|held| self.check(id, fs::fstat(&held)?).map(|_| held));
-        named.map(Grip::Held).or_else(|error| match self.nameless(id) {
-            Some(file) => Ok(Grip::Open(file)),
-            None => Err(error),
-        })
+        named
+            .map(Grip::Held)
+            .or_else(|error| match self.nameless(id) {
+                Some(file) => Ok(Grip::Open(file)),
+                None => Err(error),
+            })
     }
 
     /// Something open on an inode that may have lost its name.
@@ -471,8 +472,7 @@ pub(super) fn drop_privileges(descriptor: BorrowedFd<'_>) -> Result<()> {
 }
 
 fn kind_of(directory: &OwnedFd, name: &OsStr) -> FileType {
-    fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
-        .map_or(FileType::RegularFile, |stat| {
-            FileType::from_raw_mode(stat.st_mode)
-        })
+    fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map_or(FileType::RegularFile, |stat| {
+        FileType::from_raw_mode(stat.st_mode)
+    })
 }

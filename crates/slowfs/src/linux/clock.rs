@@ -150,7 +150,10 @@ impl Shared {
     fn sleep<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let Some(next) = state.next() else {
             state.wakes = Duration::MAX;
-            return self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            return self
+                .wake
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         };
         state.wakes = next;
         let left = next.saturating_sub(self.began.elapsed());

@@ -55,7 +55,10 @@ impl SlowFilesystem {
     }
 
     fn directory(&self, handle: FileHandle) -> Result<Arc<Directory>> {
-        self.backing.open_directories.get(handle.0).ok_or(Errno::BADF)
+        self.backing
+            .open_directories
+            .get(handle.0)
+            .ok_or(Errno::BADF)
     }
 
     /// Answers with an inode that was found or made.
@@ -106,7 +109,10 @@ impl SlowFilesystem {
     }
 
     fn write_at(&self, file: &File, offset: u64, data: &[u8], flags: WriteFlags) -> Result<u32> {
-        let room = self.faults.take_room(data.len() as u64).ok_or(Errno::NOSPC)?;
+        let room = self
+            .faults
+            .take_room(data.len() as u64)
+            .ok_or(Errno::NOSPC)?;
         let mut done = 0;
         let data = &data[..usize::try_from(room).unwrap_or(data.len())];
         while done < data.len() {
@@ -398,14 +404,7 @@ impl Filesystem for SlowFilesystem {
         }
     }
 
-    fn flush(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        fh: FileHandle,
-        _: LockOwner,
-        reply: ReplyEmpty,
-    ) {
+    fn flush(&self, _: &Request, _: INodeNo, fh: FileHandle, _: LockOwner, reply: ReplyEmpty) {
         match self.file(fh) {
             Ok(file) if file.take_changed() => {
                 let bytes = file.take_written();
@@ -431,14 +430,7 @@ impl Filesystem for SlowFilesystem {
         reply.ok();
     }
 
-    fn fsync(
-        &self,
-        _: &Request,
-        ino: INodeNo,
-        fh: FileHandle,
-        datasync: bool,
-        reply: ReplyEmpty,
-    ) {
+    fn fsync(&self, _: &Request, ino: INodeNo, fh: FileHandle, datasync: bool, reply: ReplyEmpty) {
         match self.meet(Call::Fsync).and_then(|()| self.file(fh)) {
             Ok(file) => {
                 let bytes = file.take_written();
@@ -512,14 +504,7 @@ impl Filesystem for SlowFilesystem {
             .after(Operation::List { cold }, move || reply.ok());
     }
 
-    fn releasedir(
-        &self,
-        _: &Request,
-        _: INodeNo,
-        fh: FileHandle,
-        _: OpenFlags,
-        reply: ReplyEmpty,
-    ) {
+    fn releasedir(&self, _: &Request, _: INodeNo, fh: FileHandle, _: OpenFlags, reply: ReplyEmpty) {
         self.backing.open_directories.remove(fh.0);
         reply.ok();
     }
@@ -551,9 +536,7 @@ impl Filesystem for SlowFilesystem {
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
-        let outcome = self
-            .meet(Call::Statfs)
-            .and_then(|()| self.backing.statfs());
+        let outcome = self.meet(Call::Statfs).and_then(|()| self.backing.statfs());
         self.clock.after(Operation::Name, move || match outcome {
             Ok(stat) => reply.statfs(
                 stat.f_blocks,
@@ -677,7 +660,10 @@ impl Filesystem for SlowFilesystem {
     ) {
         let outcome = self.meet(Call::CopyFileRange).and_then(|()| {
             let (from, to) = (self.file(fh_in)?, self.file(fh_out)?);
-            let room = self.faults.take_room(len.min(MAX_COPY)).ok_or(Errno::NOSPC)?;
+            let room = self
+                .faults
+                .take_room(len.min(MAX_COPY))
+                .ok_or(Errno::NOSPC)?;
             let (mut offset_in, mut offset_out) = (offset_in, offset_out);
             let bytes = fs::copy_file_range(
                 &from.descriptor,

@@ -24,7 +24,10 @@ pub(super) fn sources(kind: &str) -> io::Result<Vec<String>> {
 }
 
 fn find_in(table: &[u8], source: &str) -> Option<PathBuf> {
-    let mounts: Vec<Mount> = table.split(|&byte| byte == b'\n').filter_map(mount).collect();
+    let mounts: Vec<Mount> = table
+        .split(|&byte| byte == b'\n')
+        .filter_map(mount)
+        .collect();
     let (index, ours) = mounts
         .iter()
         .enumerate()

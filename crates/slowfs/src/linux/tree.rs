@@ -4,6 +4,7 @@
 //! a directory therefore changes one entry. Numbers are the real inode numbers, so that they mean on the mount what they
 //! mean below it, but for the root, which is 1 to the kernel, and for other file systems mounted inside.
 
+use crate::device::INODES_AT_ONCE;
 use rustix::fs::Stat;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -28,6 +29,8 @@ struct Nodes {
     known: HashMap<Id, Node>,
     foreign: HashMap<(u64, u64), Id>,
     foreigners: u64,
+    /// How many inodes are known of those that a system reads together.
+    warm: HashMap<u64, u32>,
 }
 
 #[derive(Default)]
@@ -52,7 +55,7 @@ struct Node {
 pub(super) struct Found {
     pub(super) id: Id,
     pub(super) generation: u64,
-    /// It was not known before: a system would have had to read it.
+    /// Nor was any that lies beside it: a system would have had to read it.
     pub(super) cold: bool,
 }
 
@@ -75,8 +78,12 @@ impl Tree {
 
     /// The number that the kernel has, or would have, for it.
     pub(super) fn id(&self, stat: &Stat) -> Option<Id> {
-        self.own(stat)
-            .or_else(|| self.lock().foreign.get(&(stat.st_dev, stat.st_ino)).copied())
+        self.own(stat).or_else(|| {
+            self.lock()
+                .foreign
+                .get(&(stat.st_dev, stat.st_ino))
+                .copied()
+        })
     }
 
     fn own(&self, stat: &Stat) -> Option<Id> {
@@ -85,7 +92,9 @@ impl Tree {
         } else if stat.st_ino == self.root_inode {
             Some(ROOT)
         } else {
-            (ROOT + 1..FOREIGN).contains(&stat.st_ino).then_some(stat.st_ino)
+            (ROOT + 1..FOREIGN)
+                .contains(&stat.st_ino)
+                .then_some(stat.st_ino)
         }
     }
 
@@ -95,8 +104,8 @@ impl Tree {
         let mut nodes = self.lock();
         let foreign = own.is_none().then_some((stat.st_dev, stat.st_ino));
         let id = own.unwrap_or_else(|| nodes.foreign(stat));
+        let cold = nodes.warm(id);
         let node = nodes.known.entry(id).or_default();
-        let cold = node.lookups == 0 || node.gone;
         node.lookups += 1;
         node.foreign = foreign;
         if std::mem::take(&mut node.gone) {
@@ -169,18 +178,42 @@ impl Tree {
 impl Nodes {
     fn foreign(&mut self, stat: &Stat) -> Id {
         let next = FOREIGN + self.foreigners;
-        let id = *self.foreign.entry((stat.st_dev, stat.st_ino)).or_insert(next);
+        let id = *self
+            .foreign
+            .entry((stat.st_dev, stat.st_ino))
+            .or_insert(next);
         if id == next {
             self.foreigners += 1;
         }
         id
     }
 
+    /// Counts an inode that is about to be known. Whether nothing beside it was.
+    fn warm(&mut self, id: Id) -> bool {
+        if self.known.contains_key(&id) {
+            return false;
+        }
+        let known = self.warm.entry(id / INODES_AT_ONCE).or_default();
+        *known += 1;
+        *known == 1
+    }
+
+    fn cool(&mut self, id: Id) {
+        let beside = id / INODES_AT_ONCE;
+        if let Some(known) = self.warm.get_mut(&beside) {
+            *known -= 1;
+            if *known == 0 {
+                self.warm.remove(&beside);
+            }
+        }
+    }
+
     fn name(&mut self, id: Id, parent: Id, name: &OsStr) {
         let Some(node) = self.known.get_mut(&id) else {
             return;
         };
-        let known = |(known_parent, known): &(Id, OsString)| *known_parent == parent && known == name;
+        let known =
+            |(known_parent, known): &(Id, OsString)| *known_parent == parent && known == name;
         if id == ROOT || node.names.iter().any(known) {
             return;
         }
@@ -223,6 +256,7 @@ impl Nodes {
             let Some(node) = self.known.remove(&id) else {
                 continue;
             };
+            self.cool(id);
             if let Some(key) = node.foreign {
                 self.foreign.remove(&key);
             }
