@@ -164,11 +164,6 @@ impl Tree {
         }
     }
 
-    #[cfg(test)]
-    fn len(&self) -> usize {
-        self.lock().known.len()
-    }
-
     fn lock(&self) -> MutexGuard<'_, Nodes> {
         // Nothing that holds it can panic half way.
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
