@@ -106,6 +106,7 @@ fn any_data() -> impl Strategy<Value = Vec<u8>> {
     (any::<u8>(), 0..20_000_usize).prop_map(|(byte, length)| vec![byte; length])
 }
 
+// Links lead nowhere but into the tree, or the test would work on the machine's own files.
 fn any_step() -> impl Strategy<Value = Step> {
     let path = any_path;
     let data = any_data;
@@ -121,7 +122,7 @@ fn any_step() -> impl Strategy<Value = Step> {
         3 => (path(), path()).prop_map(|(from, to)| Step::Rename(from, to)),
         1 => path().prop_map(Step::Unlink),
         1 => path().prop_map(Step::Rmdir),
-        1 => ("[abc./]{1,4}", path()).prop_map(|(target, path)| Step::Symlink(target, path)),
+        1 => (path(), path()).prop_map(|(target, path)| Step::Symlink(target, path)),
         1 => path().prop_map(Step::Readlink),
         1 => (path(), path()).prop_map(|(from, to)| Step::Link(from, to)),
         1 => (path(), 0..0o7777_u32).prop_map(|(path, mode)| Step::Chmod(path, mode)),
