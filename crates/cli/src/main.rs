@@ -29,7 +29,7 @@ enum Command {
     /// Measure on this disk, beside today's idioms, what smallfry gains and where it does not
     Bench(bench::Arguments),
     /// Make a directory slow, full or faulty: the same files behind a simulated disk
-    Slow(slow::Arguments),
+    Slow(Box<slow::Arguments>),
     /// Unmount what a killed `slow` leaves
     #[command(name = slow::GUARD, hide = true)]
     SlowGuard { process: u32 },

@@ -261,7 +261,7 @@ fn faults_and_a_full_disk_are_asked_for_on_the_command_line() {
     };
     assert!(
         slow.first_line
-            .contains("fails mkdir:1:EIO; full after 1000 bytes")
+            .contains("fails mkdir:1:EIO; full after 1kB")
     );
     assert!(
         slow.first_line.contains("after 1ms slow-flush,"),
@@ -298,6 +298,8 @@ fn what_is_wrong_is_said_before_anything_is_mounted() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path().to_str().unwrap();
     let missing: PathBuf = folder.path().join("missing");
+    let inside: PathBuf = folder.path().join("inside");
+    fs::create_dir(&inside).unwrap();
     for (arguments, told) in [
         (vec!["floppy", here], "there is no profile"),
         (
@@ -312,6 +314,10 @@ fn what_is_wrong_is_said_before_anything_is_mounted() {
         (vec!["hdd", "--then", "1s", here], "TIME:PROFILE"),
         (vec!["hdd"], "DIR"),
         (vec!["hdd", missing.to_str().unwrap()], "cannot open"),
+        (
+            vec!["hdd", "--at", inside.to_str().unwrap(), here],
+            "is inside",
+        ),
     ] {
         let (success, said) = run(&arguments);
         assert!(!success && said.contains(told), "{arguments:?}: {said}");

@@ -1,7 +1,9 @@
 //! A directory behind a simulated device.
 
 use crate::platform::{self, Session};
+use crate::quantity::{show_bytes, show_time};
 use crate::{Error, Fault, Profile};
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,6 +34,26 @@ impl Options {
             full_after: None,
             keep_cache: false,
         }
+    }
+}
+
+/// All of it on one line, so that a run can be repeated.
+impl fmt::Display for Options {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.profile)?;
+        for (time, profile) in &self.changes {
+            write!(formatter, "; after {} {profile}", show_time(*time))?;
+        }
+        for fault in &self.faults {
+            write!(formatter, "; fails {fault}")?;
+        }
+        if let Some(bytes) = self.full_after {
+            write!(formatter, "; full after {}", show_bytes(bytes))?;
+        }
+        if self.keep_cache {
+            write!(formatter, "; keeps the page cache")?;
+        }
+        Ok(())
     }
 }
 

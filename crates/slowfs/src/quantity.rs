@@ -41,8 +41,8 @@ pub(crate) fn bytes(text: &str) -> Option<u64> {
     let unit = if unit.is_empty() { "B" } else { unit };
     let (_, each) = BYTES.iter().find(|(name, _)| *name == unit)?;
     let bytes = number * *each as f64;
-    // The largest f64 below 2^64 still fits.
-    (0.0..18_446_744_073_709_551_616.0)
+    #[allow(clippy::cast_sign_loss, reason = "in that range it has none")]
+    (0.0..u64::MAX as f64)
         .contains(&bytes)
         .then_some(bytes as u64)
 }
@@ -71,7 +71,7 @@ pub(crate) fn show_bytes(bytes: u64) -> String {
     }
     BYTES
         .iter()
-        .find(|(_, each)| bytes % each == 0)
+        .find(|(_, each)| bytes.is_multiple_of(*each))
         .map_or_else(
             || bytes.to_string(),
             |(unit, each)| format!("{}{unit}", bytes / each),

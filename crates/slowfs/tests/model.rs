@@ -58,7 +58,7 @@ fn open(parameters: Parameters, requests: &[(Duration, Operation)]) -> Vec<Durat
         while let Some(time) = device.next().filter(|&time| time <= until) {
             for ticket in device.advance(time) {
                 let index = waiting.remove(&ticket).unwrap();
-                took[index] = time - requests[index].0;
+                took[index] = time.checked_sub(requests[index].0).unwrap();
             }
         }
     };

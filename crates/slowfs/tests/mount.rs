@@ -548,7 +548,7 @@ fn what_is_open_does_not_hold_up_an_unmount_and_fails_afterwards() {
     let Some(place) = Place::plain() else {
         return;
     };
-    fs::write(place.shown("a"), [7; 100_000]).unwrap();
+    fs::write(place.shown("a"), "x".repeat(100_000)).unwrap();
     let file = File::open(place.shown("a")).unwrap();
     assert!(place.mount.is_mounted());
     let shown = place.mount.path().to_owned();

@@ -98,19 +98,8 @@ fn say_mounted(mount: &Mount, directory: &Path, options: &Options) {
     } else {
         format!(", showing {}", directory.display())
     };
-    let mut more = String::new();
-    for (time, profile) in &options.changes {
-        more += &format!("; after {time:?} {profile}");
-    }
-    for fault in &options.faults {
-        more += &format!("; fails {fault}");
-    }
-    if let Some(bytes) = options.full_after {
-        more += &format!("; full after {bytes} bytes");
-    }
     say(&format!(
-        "mounted at {place}{shown}: {}{more}. Ctrl-C or `umount {place}` unmounts it.",
-        options.profile
+        "mounted at {place}{shown}: {options}. Ctrl-C or `umount {place}` unmounts it."
     ));
 }
 

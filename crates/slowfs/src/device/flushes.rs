@@ -28,10 +28,10 @@ impl Flushes {
     /// Ends the running flush and gives those who shared it.
     pub(super) fn finish(&mut self, takes: Duration) -> Vec<Ticket> {
         let done = std::mem::take(&mut self.running);
-        if let Some(end) = self.end.take() {
-            if !self.waiting.is_empty() {
-                self.start(end, takes);
-            }
+        if let Some(end) = self.end.take()
+            && !self.waiting.is_empty()
+        {
+            self.start(end, takes);
         }
         done
     }

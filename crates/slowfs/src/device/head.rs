@@ -127,9 +127,9 @@ impl Head {
         if self.run.is_none() || self.current.is_some() {
             return self.position;
         }
-        let idle = now.saturating_sub(self.ended);
-        let ahead = idle.as_secs_f64() * parameters.rate as f64;
-        self.position + (ahead as u64).min(segment(parameters))
+        let idle = now.saturating_sub(self.ended).as_nanos();
+        let ahead = idle * u128::from(parameters.rate) / 1_000_000_000;
+        self.position + ahead.min(segment(parameters).into()) as u64
     }
 
     fn start(&mut self, now: Duration, parameters: &Parameters) {
@@ -138,13 +138,13 @@ impl Head {
             return;
         };
         let Waiting { extent, since, .. } = self.waiting[index];
-        if !self.follows(extent, parameters) {
-            if let Some(until) = self.linger(parameters) {
-                if now < until && since + parameters.patience >= now {
-                    self.stays = Some(until);
-                    return;
-                }
-            }
+        if !self.follows(extent, parameters)
+            && let Some(until) = self.linger(parameters)
+            && now < until
+            && since + parameters.patience >= now
+        {
+            self.stays = Some(until);
+            return;
         }
         let ticket = self.waiting.remove(index).ticket;
         self.ended = now + self.go(now, extent, parameters);
@@ -164,11 +164,13 @@ impl Head {
         self.leave(passed);
         self.position = end;
         if !extent.write && segment(parameters) > 0 {
-            let resumes = |&&(_, end): &&(u64, u64)| (end..=end + NEAR).contains(&extent.position);
-            let resumed = self.cached.iter().find(resumes);
+            let goes_on = self
+                .cached
+                .iter()
+                .any(|&(_, left)| (left..=left + NEAR).contains(&extent.position));
             self.run = Some(Run {
                 start: extent.position,
-                asked: resumed.map_or(end, |_| extent.position),
+                asked: if goes_on { extent.position } else { end },
                 followed: None,
             });
         }

@@ -4,21 +4,19 @@
 //! symbolic links: the kernel resolves those on the mount. What has no name any more is reached by what is open.
 
 use super::directories::Directories;
-use super::handles::{Directory, Entry, File, Handles};
+use super::handles::{Directory, File, Handles};
 use super::tree::{Found, Id, ROOT, Tree};
 use rustix::fs::{
-    self, AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, RenameFlags, Stat, StatVfs, Timestamps,
-    Uid,
+    self, AtFlags, CWD, FileType, Gid, Mode, OFlags, RenameFlags, Stat, StatVfs, Timestamps, Uid,
 };
 use rustix::io::{Errno, Result};
 use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Flags of open(2) that mean something to the descriptor below. Appending is up to the kernel, which gives offsets; so
-/// is the page cache that O_DIRECT passes by.
+/// is the page cache that `O_DIRECT` passes by.
 const OPEN_FLAGS: OFlags = OFlags::ACCMODE
     .union(OFlags::TRUNC)
     .union(OFlags::SYNC)
@@ -283,27 +281,6 @@ impl Backing {
         Ok(self.open_directories.add(Directory::new(descriptor)))
     }
 
-    /// The directory's entries in the order of their inodes, which is that of the simulated disk.
-    pub(super) fn read_directory(&self, handle: &Directory) -> Result<Arc<Vec<Entry>>> {
-        let mut entries = Vec::new();
-        for entry in Dir::read_from(&handle.descriptor)? {
-            let entry = entry?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
-            let kind = match entry.file_type() {
-                FileType::Unknown => kind_of(&handle.descriptor, &name),
-                kind => kind,
-            };
-            entries.push(Entry {
-                inode: entry.ino(),
-                kind,
-                name,
-            });
-        }
-        entries
-            .sort_unstable_by(|one, other| (one.inode, &one.name).cmp(&(other.inode, &other.name)));
-        Ok(Arc::new(entries))
-    }
-
     pub(super) fn statfs(&self) -> Result<StatVfs> {
         fs::fstatvfs(&**self.directories.root())
     }
@@ -414,7 +391,7 @@ impl Backing {
     }
 }
 
-/// An inode that is held, by an O_PATH descriptor or by one that is open.
+/// An inode that is held, by an `O_PATH` descriptor or by one that is open.
 enum Grip {
     Held(OwnedFd),
     Open(Arc<File>),
@@ -469,10 +446,4 @@ pub(super) fn drop_privileges(descriptor: BorrowedFd<'_>) -> Result<()> {
         return Ok(());
     }
     chmod(descriptor, kept)
-}
-
-fn kind_of(directory: &OwnedFd, name: &OsStr) -> FileType {
-    fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map_or(FileType::RegularFile, |stat| {
-        FileType::from_raw_mode(stat.st_mode)
-    })
 }

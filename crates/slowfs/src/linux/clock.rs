@@ -92,11 +92,11 @@ impl Clock {
 
     /// Gives the answer when the device is done with the request; at once, if it is by now.
     pub(super) fn answer(&self, ticket: Option<Ticket>, answer: impl FnOnce() + Send + 'static) {
-        if let Some(ticket) = ticket {
-            if let Some(place) = self.shared.lock().answers.get_mut(&ticket) {
-                *place = Some(Box::new(answer));
-                return;
-            }
+        if let Some(ticket) = ticket
+            && let Some(place) = self.shared.lock().answers.get_mut(&ticket)
+        {
+            *place = Some(Box::new(answer));
+            return;
         }
         answer();
     }

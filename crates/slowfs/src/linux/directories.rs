@@ -74,9 +74,9 @@ impl Directories {
         }
         let mut open = self.lock();
         open.uses += 1;
-        let uses = open.uses;
+        let now = open.uses;
         let (directory, used) = open.directories.get_mut(&id)?;
-        *used = uses;
+        *used = now;
         Some(Arc::clone(directory))
     }
 

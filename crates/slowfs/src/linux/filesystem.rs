@@ -472,11 +472,11 @@ impl Filesystem for SlowFilesystem {
     ) {
         let entries = self.meet(Call::Readdir).and_then(|()| {
             let directory = self.directory(fh)?;
-            let mut entries = directory.entries();
             if offset == 0 {
-                *entries = self.backing.read_directory(&directory)?;
+                directory.read()
+            } else {
+                Ok(directory.entries())
             }
-            Ok(Arc::clone(&entries))
         });
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         let entries = match entries {

@@ -1,12 +1,14 @@
 //! What is open: real descriptors, by the numbers that the kernel gives back to us.
 
 use super::tree::Id;
-use rustix::fs::FileType;
+use rustix::fs::{AtFlags, Dir, FileType, statat};
+use rustix::io::Result;
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// An open file.
 pub(super) struct File {
@@ -64,8 +66,32 @@ impl Directory {
         }
     }
 
-    pub(super) fn entries(&self) -> MutexGuard<'_, Arc<Vec<Entry>>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What was in it when it was last read.
+    pub(super) fn entries(&self) -> Arc<Vec<Entry>> {
+        Arc::clone(&self.entries.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What is in it now, in the order of their inodes, which is that of the simulated disk.
+    pub(super) fn read(&self) -> Result<Arc<Vec<Entry>>> {
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(&self.descriptor)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
+            let kind = match entry.file_type() {
+                FileType::Unknown => kind_of(&self.descriptor, &name),
+                kind => kind,
+            };
+            entries.push(Entry {
+                inode: entry.ino(),
+                kind,
+                name,
+            });
+        }
+        entries
+            .sort_unstable_by(|one, other| (one.inode, &one.name).cmp(&(other.inode, &other.name)));
+        let entries = Arc::new(entries);
+        *self.entries.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&entries);
+        Ok(entries)
     }
 }
 
@@ -118,4 +144,10 @@ impl<T> Handles<T> {
             .find(|handle| wanted(handle))
             .cloned()
     }
+}
+
+fn kind_of(directory: &OwnedFd, name: &OsStr) -> FileType {
+    statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map_or(FileType::RegularFile, |stat| {
+        FileType::from_raw_mode(stat.st_mode)
+    })
 }

@@ -32,7 +32,7 @@ static MOUNTS: AtomicU32 = AtomicU32::new(0);
 pub(crate) struct Session {
     source: String,
     clock: Arc<Clock>,
-    session: Option<BackgroundSession>,
+    served: Option<BackgroundSession>,
 }
 
 impl Session {
@@ -47,6 +47,7 @@ impl Session {
             .map_err(io::Error::from)
             .map_err(failed("open", directory))?;
         let point = std::fs::canonicalize(at).map_err(failed("open", at))?;
+        refuse_inside(directory, &point)?;
         let profile = &options.profile;
         let changes = options
             .changes
@@ -69,14 +70,14 @@ impl Session {
         let number = MOUNTS.fetch_add(1, Ordering::Relaxed);
         let source = format!("{}:{}:{number}", profile.name, std::process::id());
         let device = attach(&source, &point).map_err(failed("mount", &point))?;
-        let session = serve(filesystem, device).map_err(|error| {
+        let served = serve(filesystem, device).map_err(|error| {
             let _ = release(&source);
             failed("serve", &point)(error)
         })?;
         Ok(Self {
             source,
             clock,
-            session: Some(session),
+            served: Some(served),
         })
     }
 
@@ -85,15 +86,15 @@ impl Session {
     }
 
     pub(crate) fn is_mounted(&self) -> bool {
-        self.session
+        self.served
             .as_ref()
-            .is_some_and(|session| !session.guard.is_finished())
+            .is_some_and(|served| !served.guard.is_finished())
     }
 
     pub(crate) fn unmount(&mut self) -> io::Result<Unmounted> {
         let outcome = release(&self.source)?;
-        if let Some(session) = self.session.take() {
-            session.join()?;
+        if let Some(served) = self.served.take() {
+            served.join()?;
         }
         Ok(outcome)
     }
@@ -104,6 +105,19 @@ impl Drop for Session {
         // Whoever wants to know calls unmount.
         let _ = self.unmount();
     }
+}
+
+/// A mount inside the tree that it shows would wait for itself.
+fn refuse_inside(directory: &Path, point: &Path) -> Result<(), Error> {
+    let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
+    if point != directory && point.starts_with(&directory) {
+        return Err(Error::Argument(format!(
+            "{} is inside {}, which it is to show",
+            point.display(),
+            directory.display()
+        )));
+    }
+    Ok(())
 }
 
 /// Unmounts what has this source, if it is mounted.

@@ -147,10 +147,8 @@ impl Tree {
     /// A name is gone, and with it the inode if that was its last link.
     pub(super) fn removed(&self, parent: Id, name: &OsStr, id: Id, last: bool) {
         let mut nodes = self.lock();
-        if last {
-            if let Some(node) = nodes.known.get_mut(&id) {
-                node.gone = true;
-            }
+        if last && let Some(node) = nodes.known.get_mut(&id) {
+            node.gone = true;
         }
         nodes.unname(id, parent, name);
     }
@@ -262,5 +260,88 @@ impl Nodes {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{File, create_dir};
+    use std::path::Path;
+
+    fn stat(path: &Path) -> Stat {
+        rustix::fs::lstat(path).unwrap()
+    }
+
+    fn known(tree: &Tree) -> usize {
+        tree.lock().known.len()
+    }
+
+    /// A tree with `directory/file`, and the two as the kernel knows them.
+    fn small() -> (tempfile::TempDir, Tree, Found, Found) {
+        let root = tempfile::tempdir().unwrap();
+        create_dir(root.path().join("directory")).unwrap();
+        File::create(root.path().join("directory/file")).unwrap();
+        let tree = Tree::new(&stat(root.path()));
+        let directory = tree.found(
+            ROOT,
+            "directory".as_ref(),
+            &stat(&root.path().join("directory")),
+        );
+        let file = tree.found(
+            directory.id,
+            "file".as_ref(),
+            &stat(&root.path().join("directory/file")),
+        );
+        (root, tree, directory, file)
+    }
+
+    #[test]
+    fn a_directory_is_known_while_something_in_it_is() {
+        let (_root, tree, directory, file) = small();
+        assert_eq!(known(&tree), 3);
+        tree.forget(directory.id, 1);
+        assert_eq!(tree.name_of(file.id), Some((directory.id, "file".into())));
+        assert_eq!(tree.name_of(directory.id), Some((ROOT, "directory".into())));
+        tree.forget(file.id, 1);
+        assert_eq!(known(&tree), 1);
+        assert!(tree.lock().warm.is_empty());
+    }
+
+    #[test]
+    fn a_number_that_comes_again_has_another_generation() {
+        let (root, tree, directory, file) = small();
+        let same = stat(&root.path().join("directory/file"));
+        tree.removed(directory.id, "file".as_ref(), file.id, true);
+        assert_eq!(tree.name_of(file.id), None);
+        let next = tree.found(ROOT, "next".as_ref(), &same);
+        assert_eq!(next.id, file.id);
+        assert_ne!(next.generation, file.generation);
+        // The kernel gives back what it knew of both.
+        tree.forget(file.id, 1);
+        assert_eq!(tree.name_of(next.id), Some((ROOT, "next".into())));
+        tree.forget(next.id, 1);
+        assert_eq!(tree.name_of(next.id), None);
+    }
+
+    #[test]
+    fn of_two_links_one_is_enough() {
+        let (root, tree, directory, file) = small();
+        let same = stat(&root.path().join("directory/file"));
+        let link = tree.found(ROOT, "link".as_ref(), &same);
+        assert_eq!((link.id, link.generation), (file.id, file.generation));
+        tree.removed(ROOT, "link".as_ref(), file.id, false);
+        assert_eq!(tree.name_of(file.id), Some((directory.id, "file".into())));
+    }
+
+    #[test]
+    fn inodes_beside_a_known_one_are_not_cold() {
+        let (_root, tree, directory, file) = small();
+        assert!(directory.cold);
+        let beside = directory.id / INODES_AT_ONCE == file.id / INODES_AT_ONCE;
+        assert_eq!(file.cold, !beside);
+        tree.forget(file.id, 1);
+        tree.forget(directory.id, 1);
+        assert!(tree.lock().warm.is_empty());
     }
 }
