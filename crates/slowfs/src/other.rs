@@ -25,6 +25,7 @@ impl Session {
     }
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
 pub(crate) fn clean_up(_: u32) -> io::Result<()> {
     Ok(())
 }
