@@ -15,13 +15,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Flags of open(2) that mean something to the descriptor below. Appending is up to the kernel, which gives offsets; so
-/// is the page cache that `O_DIRECT` passes by.
-const OPEN_FLAGS: OFlags = OFlags::ACCMODE
-    .union(OFlags::TRUNC)
-    .union(OFlags::SYNC)
-    .union(OFlags::DSYNC)
-    .union(OFlags::NOATIME);
+/// Flags of open(2) that mean something to the descriptor below. The kernel sees to the others itself: it gives offsets
+/// for `O_APPEND`, sends a flush after each write for `O_SYNC`, and passes its own page cache by for `O_DIRECT`.
+const OPEN_FLAGS: OFlags = OFlags::ACCMODE.union(OFlags::TRUNC).union(OFlags::NOATIME);
 
 /// Who is to own what is made.
 #[derive(Clone, Copy)]
