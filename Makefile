@@ -34,7 +34,7 @@ bench-all:
 	@$(SMALLFRY) bench --all $(BENCH_FLAGS)
 
 test: node-tests test-model
-	cargo test -q --workspace --exclude smallfry-node
+	cargo test -q --workspace --exclude smallfry-node --features smallfry/tree
 
 # How the threads of a batch may interleave, explored by loom.
 test-model:

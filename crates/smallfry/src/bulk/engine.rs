@@ -348,7 +348,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
     }
 
     /// Whether no more inputs are wanted.
-    fn is_stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         self.is_stopped_at(usize::MAX)
     }
 
@@ -553,7 +553,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         }
     }
 
-    /// Takes inputs for a worker, and waits for them if it must.
+    /// Takes inputs for a worker, a fair share but not more than `most`, and waits for them if it must.
     fn claim(&self, claimed: &mut VecDeque<Entry<T::Input>>, most: usize) -> Claim {
         let mut state = self.lock();
         loop {
