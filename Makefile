@@ -43,7 +43,7 @@ test-model:
 
 # Everything `test` does, with more generated cases, and programs that people use.
 test-all:
-	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 $(MAKE) --no-print-directory test
+	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 $(MAKE) --no-print-directory test
 	$(MAKE) --no-print-directory trials
 
 lint: node-lint

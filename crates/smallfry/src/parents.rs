@@ -125,8 +125,37 @@ impl Parents {
         let Some(claim) = self.claim(directory) else {
             return Ok(Ensured::Remembered);
         };
-        self.make(place, directory)?;
-        claim.fulfil();
+        // From the directory that is wanted up to the one to be made first. Not by recursion: a path can be 2,000
+        // directories deep, and a worker's stack is small.
+        let mut claims = vec![(claim, None)];
+        while let Some((claim, above)) = claims.last_mut() {
+            let directory = claim.directory;
+            match (make_one(place, directory), parent(directory)) {
+                (Err(error), Some(parent))
+                    if error.kind() == io::ErrorKind::NotFound && *above != Some(Ensured::Seen) =>
+                {
+                    if above.is_some() {
+                        // Somebody removed it since.
+                        self.forget(parent);
+                    }
+                    // Made or found there: this is the last attempt.
+                    let claim = self.claim(parent);
+                    let last = above.is_some() || claim.is_some();
+                    *above = Some(if last {
+                        Ensured::Seen
+                    } else {
+                        Ensured::Remembered
+                    });
+                    claims.extend(claim.map(|claim| (claim, None)));
+                }
+                (done, _) => {
+                    done?;
+                    if let Some((claim, _)) = claims.pop() {
+                        claim.fulfil();
+                    }
+                }
+            }
+        }
         Ok(Ensured::Seen)
     }
 
@@ -153,28 +182,6 @@ impl Parents {
             parents: self,
             directory,
         })
-    }
-
-    /// Makes one directory; those above only if that fails for want of them.
-    fn make(&self, place: &impl Place, directory: &Path) -> io::Result<()> {
-        let Some(above) = parent(directory) else {
-            return make_one(place, directory);
-        };
-        match make_one(place, directory) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            done => return done,
-        }
-        let ensured = self.ensure_in(place, above)?;
-        match make_one(place, directory) {
-            Err(error)
-                if error.kind() == io::ErrorKind::NotFound && ensured == Ensured::Remembered =>
-            {
-                self.forget(above);
-                self.ensure_in(place, above)?;
-                make_one(place, directory)
-            }
-            done => done,
-        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {

@@ -5,11 +5,9 @@
 
 mod common;
 
-use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
@@ -18,14 +16,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use common::unix::{SmallDisk, make_fifo};
 use common::{Folder, assert_error, skip};
 use smallfry::{Operation, Outcome, WriteOptions};
-
-fn make_fifo(path: &Path) {
-    let path = CString::new(path.as_os_str().as_bytes()).unwrap();
-    // SAFETY: the path is a NUL-terminated string that outlives the call.
-    assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
-}
 
 #[test]
 fn a_mode_is_for_new_files_less_the_umask() {
@@ -149,13 +142,13 @@ fn a_read_only_folder() {
         let mountpoint = folder.path("disk");
         match SmallDisk::mount(&mountpoint, "ro") {
             Ok(disk) => {
-                let path = disk.0.join("a/b");
+                let path = disk.path().join("a/b");
                 let mut options = WriteOptions::new();
-                let error = options.write(disk.0.join("a"), "x").unwrap_err();
+                let error = options.write(disk.path().join("a"), "x").unwrap_err();
                 assert_error(
                     &error,
                     Operation::Open,
-                    Some(&disk.0.join("a")),
+                    Some(&disk.path().join("a")),
                     ErrorKind::ReadOnlyFilesystem,
                 );
                 let error = options.create_parents(true).write(&path, "x").unwrap_err();
@@ -345,40 +338,6 @@ fn a_full_device() {
     smallfry::fs::write(path, "").unwrap();
 }
 
-/// A file system in memory, mounted in a folder of the test's own and gone with it.
-struct SmallDisk<'folder>(&'folder Path);
-
-impl<'folder> SmallDisk<'folder> {
-    fn mount(path: &'folder Path, options: &str) -> Result<Self, String> {
-        // SAFETY: has no preconditions.
-        if !cfg!(target_os = "linux") || unsafe { libc::geteuid() } != 0 {
-            return Err("only root on Linux may mount".into());
-        }
-        fs::create_dir(path).unwrap();
-        let output = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", options, "smallfry-test"])
-            .arg(path)
-            .output()
-            .map_err(|error| error.to_string())?;
-        if output.status.success() {
-            Ok(Self(path))
-        } else {
-            Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
-        }
-    }
-}
-
-impl Drop for SmallDisk<'_> {
-    fn drop(&mut self) {
-        let status = Command::new("umount").arg(self.0).status();
-        assert!(
-            status.is_ok_and(|status| status.success()),
-            "umount {}",
-            self.0.display()
-        );
-    }
-}
-
 #[test]
 fn a_disk_that_fills_up_half_way() {
     let folder = Folder::new();
@@ -387,7 +346,7 @@ fn a_disk_that_fills_up_half_way() {
         Ok(disk) => disk,
         Err(reason) => return skip("a_disk_that_fills_up_half_way", &reason),
     };
-    let path = disk.0.join("a");
+    let path = disk.path().join("a");
     // The system takes the part that fits without an error, and reports the rest at the next call.
     let error = smallfry::fs::write(&path, vec![0; 1 << 20]).unwrap_err();
     assert_error(

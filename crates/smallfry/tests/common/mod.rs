@@ -2,6 +2,9 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[cfg(unix)]
+pub(crate) mod unix;
+
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 

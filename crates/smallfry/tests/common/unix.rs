@@ -1,0 +1,131 @@
+//! What several test files need on Unix.
+
+use std::ffi::{CString, OsStr};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Folder;
+
+pub(crate) fn make_fifo(path: &Path) {
+    let path = CString::new(path.as_os_str().as_bytes()).unwrap();
+    // SAFETY: the path is a NUL-terminated string that outlives the call.
+    assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+}
+
+/// A file system in memory, mounted in a folder of the test's own and gone with it.
+pub(crate) struct SmallDisk<'folder>(&'folder Path);
+
+impl<'folder> SmallDisk<'folder> {
+    pub(crate) fn mount(path: &'folder Path, options: &str) -> Result<Self, String> {
+        // SAFETY: has no preconditions.
+        if !cfg!(target_os = "linux") || unsafe { libc::geteuid() } != 0 {
+            return Err("only root on Linux may mount".into());
+        }
+        fs::create_dir(path).unwrap();
+        let output = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", options, "smallfry-test"])
+            .arg(path)
+            .output()
+            .map_err(|error| error.to_string())?;
+        if output.status.success() {
+            Ok(Self(path))
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0
+    }
+}
+
+impl Drop for SmallDisk<'_> {
+    fn drop(&mut self) {
+        let status = Command::new("umount").arg(self.0).status();
+        assert!(
+            status.is_ok_and(|status| status.success()),
+            "umount {}",
+            self.0.display()
+        );
+    }
+}
+
+/// Set in children, where tests of this binary that are ignored otherwise run.
+const CHILD: &str = "SMALLFRY_TEST_CHILD";
+/// A child that takes longer hangs. One with a million files takes minutes.
+const WATCHDOG: Duration = Duration::from_secs(1200);
+
+/// Whether this process was started by [`run_child`].
+pub(crate) fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+/// Runs the ignored test of this name in a process of its own, with the folder to work in as [`child_folder`], and
+/// checks that it succeeds. `under` is the command it is run by, if any.
+#[track_caller]
+pub(crate) fn run_child(test: &str, folder: &Folder, under: &[impl AsRef<OsStr>]) {
+    let exe = std::env::current_exe().unwrap();
+    let mut command = under.iter().map(AsRef::as_ref).chain([exe.as_os_str()]);
+    let (status, output) = run(Command::new(command.next().unwrap())
+        .args(command)
+        .args([
+            test,
+            "--exact",
+            "--ignored",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env(CHILD, folder.path("")));
+    assert!(
+        status.success() && output.contains("1 passed"),
+        "{test}: {status}\n{output}"
+    );
+}
+
+/// The folder that [`run_child`] was given.
+pub(crate) fn child_folder() -> std::path::PathBuf {
+    std::env::var_os(CHILD).unwrap().into()
+}
+
+/// Runs a command to its end, or fails if there is none.
+#[track_caller]
+fn run(command: &mut Command) -> (ExitStatus, String) {
+    let folder = Folder::new();
+    let output = fs::File::create(folder.path("output")).unwrap();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(output.try_clone().unwrap())
+        .stderr(output)
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break Some(status);
+        }
+        if began.elapsed() > WATCHDOG {
+            // SAFETY: the child leads this group and has not been waited for, so the number is its own.
+            unsafe { libc::kill(-child.id().cast_signed(), libc::SIGKILL) };
+            child.wait().unwrap();
+            break None;
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let output = fs::read(folder.path("output")).unwrap();
+    let output = String::from_utf8_lossy(&output).into_owned();
+    (
+        status.unwrap_or_else(|| panic!("{command:?} hangs\n{output}")),
+        output,
+    )
+}
+
+/// Whether a program is installed.
+pub(crate) fn is_installed(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok()
+}
