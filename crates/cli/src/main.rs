@@ -26,15 +26,18 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Measure on this disk, beside today's idioms, what smallfry gains and where it does not
-    Bench(bench::Arguments),
+    Bench(Box<bench::Arguments>),
     /// Obey a bench: the process of one row
     #[command(name = bench::DRIVER, hide = true)]
-    Driver { launch: String },
+    Driver {
+        launch: String,
+        work: Option<String>,
+    },
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench(arguments) => bench::run(&arguments),
-        Command::Driver { launch } => bench::drive(&launch),
+        Command::Driver { launch, work } => bench::drive(&launch, work.as_deref()),
     }
 }
