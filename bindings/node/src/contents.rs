@@ -4,9 +4,9 @@ use std::ffi::c_void;
 use std::ptr;
 
 use napi_sys as sys;
+use smallfry::bulk::Bytes;
 use smallfry_transcode::{DecodeScratch, Decoded, decode, decode_with};
 
-use crate::arena::Slot;
 use crate::v8::{Buffers, symbol};
 
 type ExternalLatin1 = unsafe extern "C" fn(
@@ -29,27 +29,27 @@ pub(crate) struct Maker {
 /// What a job found in a file, in the form in which the engine keeps it.
 pub(crate) enum Contents {
     /// Bytes for a Buffer.
-    Bytes(Slot),
+    Bytes(Bytes),
     /// ASCII, for a string.
-    Ascii(Slot),
+    Ascii(Bytes),
     /// Code points up to U+00FF, for a string.
     Latin1(Vec<u8>),
     Utf16(Vec<u16>),
     /// Not UTF-8: the engine decides what it reads as.
-    Undecoded(Slot),
+    Undecoded(Bytes),
 }
 
 impl Contents {
     /// Decodes as far as can be done off the main thread.
-    pub(crate) fn new(slot: Slot, utf8: bool) -> Self {
+    pub(crate) fn new(contents: Bytes, utf8: bool) -> Self {
         if !utf8 {
-            return Self::Bytes(slot);
+            return Self::Bytes(contents);
         }
-        match decode(slot.bytes()) {
-            Decoded::Ascii => Self::Ascii(slot),
+        match decode(&contents) {
+            Decoded::Ascii => Self::Ascii(contents),
             Decoded::Latin1(bytes) => Self::Latin1(bytes),
             Decoded::Utf16(units) => Self::Utf16(units),
-            Decoded::Invalid => Self::Undecoded(slot),
+            Decoded::Invalid => Self::Undecoded(contents),
         }
     }
 }
@@ -70,34 +70,36 @@ impl Maker {
     /// The value of `contents`, or `None` if the engine refuses (a string over its limit; no memory).
     pub(crate) fn make(self, env: sys::napi_env, contents: Contents) -> Option<sys::napi_value> {
         match contents {
-            Contents::Bytes(slot) if slot.worth_keeping() => match self.buffers {
-                Some(buffers) => buffer_over(buffers, slot),
-                None => buffer(env, slot.bytes()),
+            Contents::Bytes(contents) if contents.shareable().is_some() => match self.buffers {
+                Some(buffers) => buffer_over(buffers, contents),
+                None => buffer(env, &contents),
             },
-            Contents::Bytes(slot) => buffer(env, slot.bytes()),
-            Contents::Ascii(slot) if slot.worth_keeping() => self.external_ascii(env, slot),
-            Contents::Ascii(slot) => latin1(env, slot.bytes()),
+            Contents::Bytes(contents) => buffer(env, &contents),
+            Contents::Ascii(contents) if contents.shareable().is_some() => {
+                self.external_ascii(env, contents)
+            }
+            Contents::Ascii(contents) => latin1(env, &contents),
             Contents::Latin1(bytes) => latin1(env, &bytes),
             Contents::Utf16(units) => utf16(env, &units),
-            Contents::Undecoded(slot) => utf8(env, slot.bytes()),
+            Contents::Undecoded(contents) => utf8(env, &contents),
         }
     }
 
-    fn external_ascii(self, env: sys::napi_env, slot: Slot) -> Option<sys::napi_value> {
-        let (Some(create), Some(data)) = (self.external_latin1, slot.shared_memory()) else {
-            return latin1(env, slot.bytes());
+    fn external_ascii(self, env: sys::napi_env, contents: Bytes) -> Option<sys::napi_value> {
+        let (Some(create), Some(data)) = (self.external_latin1, contents.shareable()) else {
+            return latin1(env, &contents);
         };
         let mut value = ptr::null_mut();
         let mut copied = false;
-        let length = slot.bytes().len();
-        let owner = Box::into_raw(Box::new(slot));
+        let length = contents.len();
+        let owner = Box::into_raw(Box::new(contents));
         // SAFETY: as for buffers; ASCII is Latin-1; a runtime that copies calls the finaliser itself and says so.
         let status = unsafe {
             create(
                 env,
                 data.cast(),
                 length,
-                Some(drop_slot),
+                Some(drop_bytes),
                 owner.cast(),
                 &raw mut value,
                 &raw mut copied,
@@ -107,31 +109,31 @@ impl Maker {
             return Some(value);
         }
         // SAFETY: refused, so the box is still ours.
-        let slot = unsafe { Box::from_raw(owner) };
-        latin1(env, slot.bytes())
+        let contents = unsafe { Box::from_raw(owner) };
+        latin1(env, &contents)
     }
 }
 
-/// A Buffer over the slot's own memory.
-fn buffer_over(buffers: Buffers, slot: Slot) -> Option<sys::napi_value> {
-    let data = slot.shared_memory()?;
-    let length = slot.bytes().len();
-    let owner = Box::into_raw(Box::new(slot));
+/// A Buffer over the contents' own memory.
+fn buffer_over(buffers: Buffers, contents: Bytes) -> Option<sys::napi_value> {
+    let data = contents.shareable()?;
+    let length = contents.len();
+    let owner = Box::into_raw(Box::new(contents));
     // SAFETY: the memory lives until the deleter drops its owner, and nobody else reaches it; results are made in the
     // handle scope of their delivery.
-    unsafe { buffers.over(data, length, delete_slot, owner.cast()) }
+    unsafe { buffers.over(data, length, delete_bytes, owner.cast()) }
 }
 
 /// Deleter of Buffers.
-unsafe extern "C" fn delete_slot(_data: *mut c_void, _length: usize, owner: *mut c_void) {
+unsafe extern "C" fn delete_bytes(_data: *mut c_void, _length: usize, owner: *mut c_void) {
     // SAFETY: `owner` is the box made with the Buffer, and deleters run once.
-    drop(unsafe { Box::from_raw(owner.cast::<Slot>()) });
+    drop(unsafe { Box::from_raw(owner.cast::<Bytes>()) });
 }
 
 /// Finaliser of external strings.
-unsafe extern "C" fn drop_slot(_env: sys::napi_env, _data: *mut c_void, owner: *mut c_void) {
+unsafe extern "C" fn drop_bytes(_env: sys::napi_env, _data: *mut c_void, owner: *mut c_void) {
     // SAFETY: `owner` is the box made with the value, and finalisers run once.
-    drop(unsafe { Box::from_raw(owner.cast::<Slot>()) });
+    drop(unsafe { Box::from_raw(owner.cast::<Bytes>()) });
 }
 
 fn answered(status: sys::napi_status, value: sys::napi_value) -> Option<sys::napi_value> {

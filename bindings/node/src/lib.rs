@@ -3,7 +3,6 @@
 //! It is written on Node-API's C functions as napi-rs declares them: nearly every function here is on a hot path, where
 //! a call costs 0.1 us and a conversion layer shows.
 
-mod arena;
 mod contents;
 mod environment;
 mod jobs;

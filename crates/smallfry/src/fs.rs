@@ -14,6 +14,9 @@ use crate::sys;
 /// First room for a file that does not tell its size: a pipe, or one under `/proc`.
 const UNKNOWN_SIZE: usize = 8 * 1024;
 
+/// How a file is opened to be compared. Without `O_NONBLOCK` a named pipe would wait for somebody to write to it.
+pub(crate) const COMPARE_FLAGS: i32 = raw::O_RDONLY | raw::O_NONBLOCK;
+
 /// How much of an existing file is held at a time to compare it with what is to be written.
 const COMPARE_PIECE: usize = 16 * 1024;
 
@@ -230,11 +233,11 @@ pub enum Outcome {
     reason = "a builder of independent switches, as std's OpenOptions"
 )]
 pub struct WriteOptions {
-    append: bool,
-    create_new: bool,
-    create_parents: bool,
-    only_if_changed: bool,
-    mode: u32,
+    pub(crate) append: bool,
+    pub(crate) create_new: bool,
+    pub(crate) create_parents: bool,
+    pub(crate) only_if_changed: bool,
+    pub(crate) mode: u32,
 }
 
 /// Permissions of a new file before the umask: read and write for all, as std and Node have it.
@@ -348,7 +351,7 @@ impl WriteOptions {
         Ok(Outcome::Written)
     }
 
-    const fn flags(&self) -> i32 {
+    pub(crate) const fn flags(&self) -> i32 {
         let position = match (self.append, self.create_new) {
             (true, _) => raw::O_APPEND,
             (false, true) => 0,
@@ -358,7 +361,7 @@ impl WriteOptions {
         raw::O_WRONLY | raw::O_CREAT | position | exclusive
     }
 
-    fn check_comparable(&self, path: &Path) -> Result<(), Error> {
+    pub(crate) fn check_comparable(&self, path: &Path) -> Result<(), Error> {
         let other = match (self.append, self.create_new) {
             (false, false) => return Ok(()),
             (true, _) => "append",
@@ -398,11 +401,11 @@ fn make_parent(path: &Path) -> Result<(), Error> {
 /// Whether `path` is a regular file that holds exactly `bytes`. Any error counts as no: the write that follows meets
 /// it too, and reports it.
 fn is_identical(path: &Path, bytes: &[u8]) -> bool {
-    // Without O_NONBLOCK a named pipe would wait here for somebody to write to it.
-    let Ok(file) = sys::open_path(path, raw::O_RDONLY | raw::O_NONBLOCK, 0) else {
-        return false;
-    };
-    let file = raw::borrow(&file);
+    sys::open_path(path, COMPARE_FLAGS, 0).is_ok_and(|file| is_file_of(raw::borrow(&file), bytes))
+}
+
+/// Whether an open file is a regular one that holds exactly `bytes`.
+pub(crate) fn is_file_of(file: BorrowedFile<'_>, bytes: &[u8]) -> bool {
     match raw::status(file) {
         Ok(status) if status.is_regular && status.size == bytes.len() as u64 => {
             holds_exactly(file, bytes)

@@ -48,6 +48,7 @@
 //! - Two writers of one file at one time are not kept apart. Appends on Unix go to the end one by one, each write
 //!   system call as a whole, but a large one may take several; a network file system may not even promise that.
 
+pub mod bulk;
 mod error;
 pub mod fs;
 pub mod raw;

@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use smallfry::bulk::Arena;
 use smallfry::raw::Errno;
 
 use super::client::{Client, Finished};
 use super::exit::accept_write;
 use super::task::{Progress, Task};
-use crate::arena::Arena;
 use crate::outcome::{Failure, Step};
 
 /// Threads at most: as many as Node's own pool has by default, so that as many slow files make progress at once.
@@ -161,9 +161,6 @@ fn work() {
             }
         } else if timeout.timed_out() && !state.wants_thread() {
             state.threads -= 1;
-            if state.threads == 0 {
-                Arena::trim();
-            }
             return;
         }
     }

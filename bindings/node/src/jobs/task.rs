@@ -1,11 +1,11 @@
 //! One file to read or to write, done in slices.
 
+use smallfry::bulk::{Arena, Bytes};
 use smallfry::raw::{self, O_RDONLY};
 
-use crate::arena::{Arena, Slot};
 use crate::contents::Contents;
 use crate::outcome::{Failure, Step, at};
-use crate::sync::{LARGEST_READ, read_some};
+use crate::sync::LARGEST_READ;
 use crate::target::{Handle, OwnedTarget};
 
 /// What is read or written before the job goes to the end of the queue. In bytes.
@@ -40,7 +40,7 @@ struct Opened {
     handle: Handle,
     /// Size if the file told one; then reading stops there, as in Node.
     known: bool,
-    slot: Slot,
+    bytes: Bytes,
 }
 
 pub(crate) struct Write {
@@ -87,11 +87,11 @@ impl Read {
     }
 
     fn finish(&mut self) -> Result<Option<Contents>, Failure> {
-        let Some(Opened { handle, slot, .. }) = self.opened.take() else {
+        let Some(Opened { handle, bytes, .. }) = self.opened.take() else {
             return Err(Failure::Delegate);
         };
         handle.close()?;
-        Ok(Some(Contents::new(slot, self.utf8)))
+        Ok(Some(Contents::new(bytes, self.utf8)))
     }
 
     /// Reads up to a slice; true at the end.
@@ -104,18 +104,16 @@ impl Read {
         };
         let mut left = SLICE;
         loop {
-            if opened.slot.free().is_empty() {
+            if opened.bytes.room() == 0 {
                 if opened.known {
                     return Ok(true);
                 }
                 opened.grow(arena)?;
             }
-            let room = opened.slot.free();
-            let most = room.len().min(left);
-            let count = read_some(&opened.handle, &mut room[..most])?;
-            opened.slot.filled(count);
+            let file = opened.handle.borrow();
+            let count = opened.bytes.read(file, left).map_err(at(Step::Read))?;
             left -= count;
-            if count == 0 || (opened.known && opened.slot.free().is_empty()) {
+            if count == 0 || (opened.known && opened.bytes.room() == 0) {
                 return Ok(true);
             }
             if left == 0 {
@@ -135,27 +133,25 @@ impl Opened {
         }
         let known = size > 0;
         let room = if known { size as usize } else { UNKNOWN_SIZE };
-        let slot = if together || room > LONE_COPY {
-            arena.slot(room).ok_or(Failure::Delegate)?
+        let bytes = if together || room > LONE_COPY {
+            arena.allocate(room).ok_or(Failure::Delegate)?
         } else {
-            Slot::own(room)
+            Bytes::with_capacity(room)
         };
         Ok(Self {
             handle,
             known,
-            slot,
+            bytes,
         })
     }
 
-    /// Moves the contents of a file of unknown size to a slot twice as large.
+    /// Moves the contents of a file of unknown size to where there is twice the room.
     fn grow(&mut self, arena: &mut Arena) -> Result<(), Failure> {
-        let have = self.slot.bytes().len();
         let mut larger = arena
-            .slot(have * 2)
+            .allocate(self.bytes.len() * 2)
             .ok_or(Failure::System(Step::Read, raw::Errno(libc::ENOMEM)))?;
-        larger.free()[..have].copy_from_slice(self.slot.bytes());
-        larger.filled(have);
-        self.slot = larger;
+        larger.extend_from_slice(&self.bytes);
+        self.bytes = larger;
         Ok(())
     }
 }

@@ -14,18 +14,26 @@ compile_error!("smallfry knows Unix and Windows only");
 #[cfg_attr(windows, path = "windows.rs")]
 mod platform;
 
-#[allow(dead_code, reason = "bulk/ uses it")]
+#[cfg_attr(unix, path = "unix/mapping.rs")]
+#[cfg_attr(windows, path = "windows/mapping.rs")]
+mod mapping;
+
 #[cfg_attr(unix, path = "unix/threads.rs")]
 #[cfg_attr(windows, path = "windows/threads.rs")]
 mod threads;
 
+pub(crate) use mapping::Mapping;
 pub use platform::{
     AsFile, BorrowedFile, O_APPEND, O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_RDWR, O_TRUNC,
     O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
 };
 pub(crate) use platform::{is_out_of_descriptors, open_path, read_spare};
-#[allow(unused_imports, reason = "bulk/ uses it")]
-pub(crate) use threads::thread_cpu_time;
+pub(crate) use threads::{descriptor_limit, thread_cpu_time};
+
+/// What the system gives and takes back at the least. In bytes.
+pub(crate) const PAGE: usize = 4096;
+/// A huge page on the processors this was measured on. In bytes.
+pub(crate) const HUGE_PAGE: usize = 2 << 20;
 
 /// How many threads can run at once: the processors that this process may use, or fewer if its control group has a
 /// quota. 1 if the system does not tell.
@@ -34,7 +42,6 @@ pub(crate) use threads::thread_cpu_time;
 ///
 /// [`thread::available_parallelism`], which calls `sched_getaffinity`, `sysctl` or `GetSystemInfo`;
 /// [cgroup v2, `cpu.max`](https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files)
-#[allow(dead_code, reason = "bulk/ uses it")]
 pub(crate) fn available_cores() -> NonZeroUsize {
     static CORES: OnceLock<NonZeroUsize> = OnceLock::new();
     *CORES.get_or_init(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))

@@ -1,4 +1,4 @@
-//! Unix: a thread's own clock.
+//! Unix: what bounds threads, and a thread's own clock.
 
 use std::mem::MaybeUninit;
 use std::time::Duration;
@@ -19,6 +19,19 @@ pub(crate) fn thread_cpu_time() -> Duration {
         u64::try_from(time.tv_sec).unwrap_or(0),
         u32::try_from(time.tv_nsec).unwrap_or(0),
     )
+}
+
+/// `getrlimit(RLIMIT_NOFILE)`: how many files this process may have open at once.
+///
+/// [getrlimit(2)](https://man7.org/linux/man-pages/man2/getrlimit.2.html)
+pub(crate) fn descriptor_limit() -> usize {
+    let mut limit = MaybeUninit::<libc::rlimit>::uninit();
+    // SAFETY: the structure is large enough and borrowed for writing.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, limit.as_mut_ptr()) } != 0 {
+        return usize::MAX;
+    }
+    // SAFETY: the call succeeded, so it has filled the structure.
+    usize::try_from(unsafe { limit.assume_init() }.rlim_cur).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

@@ -37,3 +37,8 @@ pub(crate) fn thread_cpu_time() -> Duration {
 const fn ticks(time: FILETIME) -> u64 {
     (time.dwHighDateTime as u64) << 32 | time.dwLowDateTime as u64
 }
+
+/// How many files this process may have open at once: handles are bounded by memory only.
+pub(crate) fn descriptor_limit() -> usize {
+    usize::MAX
+}

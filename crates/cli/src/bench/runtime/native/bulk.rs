@@ -1,30 +1,39 @@
 //! smallfry's bulk calls, as the rows make them.
 
 use crate::bench::runtime::protocol::Threads;
+use smallfry::bulk::{Reader, Strategy, Writer};
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(super) type Bytes = Vec<u8>;
+pub(super) use smallfry::bulk::Bytes;
+
+fn strategy(threads: Threads) -> Strategy {
+    match threads {
+        Threads::Auto => Strategy::Auto,
+        Threads::CallingThread => Strategy::CallingThread,
+        Threads::Fixed(count) => Strategy::Threads(count),
+    }
+}
 
 /// Contents in the order of `paths`, each handed on as it comes.
 pub(super) fn read(
     paths: &[PathBuf],
-    _threads: Threads,
+    threads: Threads,
     mut each: impl FnMut(Bytes) -> io::Result<()>,
 ) -> io::Result<()> {
-    for path in paths {
-        each(smallfry::fs::read(path)?)?;
+    for (_, contents) in Reader::new().strategy(strategy(threads)).read(paths) {
+        each(contents?)?;
     }
-    Ok(())
 }
 
 /// Stops at nothing; then tells of the first failure.
-pub(super) fn write<P: AsRef<Path>, B: AsRef<[u8]>>(
+pub(super) fn write<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send>(
     entries: impl IntoIterator<Item = (P, B)>,
-    _threads: Threads,
+    threads: Threads,
 ) -> io::Result<()> {
-    for (path, bytes) in entries {
-        smallfry::fs::write(path, bytes)?;
+    let report = Writer::new().strategy(strategy(threads)).write(entries);
+    match report.into_results().into_iter().find_map(Result::err) {
+        Some(error) => Err(error.into()),
+        None => Ok(()),
     }
-    Ok(())
 }

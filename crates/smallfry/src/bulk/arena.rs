@@ -1,0 +1,241 @@
+//! Memory for the contents of many files.
+//!
+//! A file's bytes are read straight into a slot of a large mapping, and whoever gets them owns that slot: no copy, and a
+//! page fault per 2 MiB instead of one per 4 KiB where the system gives huge pages. Slots never overlap. A mapping goes
+//! back to the system when its last slot is gone. When less than an eighth of it lives on, the pages of the dead ones go
+//! back: earlier would split huge pages for slots whose neighbours are about to go as well.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::bytes::Bytes;
+use crate::sys::{HUGE_PAGE, Mapping, PAGE};
+
+/// Size of a shared mapping.
+const CHUNK: usize = HUGE_PAGE;
+/// Larger contents get a mapping of their own.
+const SHARED_LIMIT: usize = CHUNK / 4;
+/// Slots begin at a multiple of this, so that no two share a cache line. At pages they would take a fifth more memory for
+/// files of 10 kB, and touching memory is most of the cost.
+const LINE: usize = 64;
+/// Empty mappings kept for the next reads, their pages in place, while there is an arena.
+const KEPT: usize = 16;
+/// A huge page is cleared in 0.1 ms. Where a hypervisor has to find the memory first it is 4 ms, and small pages, which
+/// are more often in use already, come faster.
+const SLOW_HUGE_PAGE: Duration = Duration::from_micros(500);
+/// Slots alive in a chunk below which its dead pages go back to the system. In bytes.
+const FEW: usize = CHUNK / 8;
+
+static SPARE: Mutex<Vec<Mapping>> = Mutex::new(Vec::new());
+/// The last huge page took long to come. Then there are none until no arena is left.
+static HUGE_PAGES_ARE_SLOW: AtomicBool = AtomicBool::new(false);
+static ARENAS: AtomicUsize = AtomicUsize::new(0);
+
+/// A mapping and the slots that live in it.
+pub(super) struct Chunk {
+    /// `None` only while it is dropped.
+    mapping: Option<Mapping>,
+    /// Many slots live in it, rather than one.
+    shared: bool,
+    /// Bytes in slots that are alive.
+    live: AtomicUsize,
+    /// No more slots will be cut from it.
+    full: AtomicBool,
+    /// Its dead pages have gone back to the system.
+    swept: AtomicBool,
+    /// Slots alive on each page.
+    residents: [AtomicU16; CHUNK / PAGE],
+}
+
+impl Chunk {
+    fn new(mapping: Mapping, shared: bool) -> Self {
+        Self {
+            mapping: Some(mapping),
+            shared,
+            live: AtomicUsize::new(0),
+            full: AtomicBool::new(false),
+            swept: AtomicBool::new(false),
+            residents: [const { AtomicU16::new(0) }; CHUNK / PAGE],
+        }
+    }
+
+    /// For many slots, with huge pages if they are wanted and come fast.
+    fn shared(huge: bool) -> Option<Self> {
+        let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mapping = match spare {
+            Some(mapping) => mapping,
+            None => new_mapping(CHUNK, huge)?,
+        };
+        Some(Self::new(mapping, true))
+    }
+
+    /// For one large slot.
+    fn single(size: usize) -> Option<Self> {
+        let size = size.checked_next_multiple_of(PAGE)?;
+        Some(Self::new(new_mapping(size, size >= CHUNK)?, false))
+    }
+
+    /// Where the mapping begins.
+    pub(super) fn base(&self) -> *mut u8 {
+        match &self.mapping {
+            Some(mapping) => mapping.base().as_ptr(),
+            None => std::ptr::null_mut(),
+        }
+    }
+
+    fn pages(offset: usize, size: usize) -> Range<usize> {
+        offset / PAGE..(offset + size).div_ceil(PAGE)
+    }
+
+    fn move_in(&self, offset: usize, size: usize) {
+        self.live.fetch_add(size, Ordering::Relaxed);
+        for page in Self::pages(offset, size) {
+            self.residents[page].fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A slot is gone, and with it what only it kept in memory.
+    pub(super) fn move_out(&self, offset: usize, size: usize) {
+        let Some(mapping) = self.mapping.as_ref().filter(|_| self.shared) else {
+            return;
+        };
+        for page in Self::pages(offset, size) {
+            self.residents[page].fetch_sub(1, Ordering::Relaxed);
+        }
+        let live = self.live.fetch_sub(size, Ordering::AcqRel) - size;
+        if live == 0 || live >= FEW || !self.full.load(Ordering::Relaxed) {
+            return;
+        }
+        let pages = if self.swept.swap(true, Ordering::Relaxed) {
+            Self::pages(offset, size)
+        } else {
+            0..CHUNK / PAGE
+        };
+        self.sweep(mapping, pages);
+    }
+
+    /// Gives those of `pages` back to the system on which nobody lives.
+    fn sweep(&self, mapping: &Mapping, pages: Range<usize>) {
+        let is_empty = |page: usize| self.residents[page].load(Ordering::Acquire) == 0;
+        let mut page = pages.start;
+        while page < pages.end {
+            let start = page;
+            while page < pages.end && is_empty(page) {
+                page += 1;
+            }
+            if page > start {
+                mapping.release(start * PAGE, (page - start) * PAGE);
+            }
+            page += 1;
+        }
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        if let Some(mapping) = self.mapping.take().filter(|_| self.shared) {
+            let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+            if spare.len() < KEPT && ARENAS.load(Ordering::Relaxed) > 0 {
+                spare.push(mapping);
+            }
+        }
+    }
+}
+
+fn new_mapping(size: usize, huge: bool) -> Option<Mapping> {
+    let mapping = Mapping::new(size)?;
+    if huge && !HUGE_PAGES_ARE_SLOW.load(Ordering::Relaxed) {
+        let start = Instant::now();
+        mapping.touch_huge_page();
+        if start.elapsed() > SLOW_HUGE_PAGE {
+            HUGE_PAGES_ARE_SLOW.store(true, Ordering::Relaxed);
+        }
+    }
+    Some(mapping)
+}
+
+/// Hands out room for contents; each reading thread has its own.
+///
+/// Memory of results that are gone is kept for the next ones while there is an arena in the process, up to 32 MiB.
+#[derive(Debug)]
+pub struct Arena {
+    current: Option<Current>,
+}
+
+/// The mapping that slots are being cut from.
+struct Current {
+    chunk: Arc<Chunk>,
+    used: usize,
+}
+
+impl std::fmt::Debug for Current {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of {CHUNK} bytes", self.used)
+    }
+}
+
+impl Default for Arena {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Arena {
+    /// Takes no memory yet.
+    pub fn new() -> Self {
+        ARENAS.fetch_add(1, Ordering::Relaxed);
+        Self { current: None }
+    }
+
+    /// Room for `room` bytes, all zero or left from files that this process read; `None` if the system has no memory.
+    pub fn allocate(&mut self, room: usize) -> Option<Bytes> {
+        let size = room.checked_next_multiple_of(LINE)?.max(LINE);
+        if size > SHARED_LIMIT {
+            let chunk = Arc::new(Chunk::single(size)?);
+            return Some(Bytes::part_of(chunk, 0, size, room));
+        }
+        if let Some(current) = &mut self.current
+            && Arc::get_mut(&mut current.chunk).is_some()
+        {
+            // All results have been consumed and are gone, and the processor's cache still has their memory.
+            current.used = 0;
+        }
+        let current = match self.current.take() {
+            Some(current) if current.used + size <= CHUNK => self.current.insert(current),
+            before => {
+                // The first chunk is of small pages: a program that reads few files should not pay for 2 MiB.
+                let huge = before.is_some();
+                if let Some(full) = before {
+                    full.chunk.full.store(true, Ordering::Relaxed);
+                }
+                self.current.insert(Current {
+                    chunk: Arc::new(Chunk::shared(huge)?),
+                    used: 0,
+                })
+            }
+        };
+        let offset = current.used;
+        current.chunk.move_in(offset, size);
+        current.used += size;
+        Some(Bytes::part_of(
+            Arc::clone(&current.chunk),
+            offset,
+            size,
+            room,
+        ))
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        if let Some(current) = self.current.take() {
+            current.chunk.full.store(true, Ordering::Relaxed);
+        }
+        if ARENAS.fetch_sub(1, Ordering::Relaxed) == 1 {
+            HUGE_PAGES_ARE_SLOW.store(false, Ordering::Relaxed);
+            SPARE.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+    }
+}

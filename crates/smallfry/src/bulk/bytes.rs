@@ -1,0 +1,165 @@
+//! The contents of one file.
+
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::arena::Chunk;
+use crate::raw::{self, BorrowedFile, Errno};
+use crate::sys::PAGE;
+
+/// The contents of one file among many, read without a copy into memory that it owns.
+///
+/// A `Bytes` is a slice of bytes for whoever reads it. It may keep neighbours' memory mapped, of up to 2 MiB, so a few
+/// small ones that are to live long are better copied with [`into_vec`](Self::into_vec).
+pub struct Bytes {
+    memory: Memory,
+    /// Bytes that may be filled, of which `len` are.
+    room: usize,
+    len: usize,
+}
+
+enum Memory {
+    /// A part of a mapping that others have parts of.
+    Part(Part),
+    Own(Box<[MaybeUninit<u8>]>),
+}
+
+struct Part {
+    chunk: Arc<Chunk>,
+    offset: usize,
+    /// Bytes taken from the chunk.
+    size: usize,
+}
+
+impl Part {
+    fn base(&self) -> *mut u8 {
+        // SAFETY: the chunk was cut with this offset inside its mapping, which lives as long as the chunk.
+        unsafe { self.chunk.base().add(self.offset) }
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        self.chunk.move_out(self.offset, self.size);
+    }
+}
+
+impl Bytes {
+    pub(super) fn part_of(chunk: Arc<Chunk>, offset: usize, size: usize, room: usize) -> Self {
+        let memory = Memory::Part(Part {
+            chunk,
+            offset,
+            size,
+        });
+        Self {
+            memory,
+            room,
+            len: 0,
+        }
+    }
+
+    /// Room for `room` bytes of ordinary memory. For one file at a time it is cheaper than an [`Arena`](super::Arena): it
+    /// was in use a moment ago, and has its pages.
+    pub fn with_capacity(room: usize) -> Self {
+        Self {
+            memory: Memory::Own(Box::new_uninit_slice(room)),
+            room,
+            len: 0,
+        }
+    }
+
+    /// The part that holds no contents yet.
+    fn spare(&mut self) -> &mut [MaybeUninit<u8>] {
+        match &mut self.memory {
+            // SAFETY: the part is `room` bytes at least, only this owner reaches them, and they need not be initialised.
+            Memory::Part(part) => unsafe {
+                std::slice::from_raw_parts_mut(
+                    part.base().add(self.len).cast(),
+                    self.room - self.len,
+                )
+            },
+            Memory::Own(bytes) => &mut bytes[self.len..],
+        }
+    }
+
+    /// Bytes that there is room for behind the contents.
+    pub const fn room(&self) -> usize {
+        self.room - self.len
+    }
+
+    /// Adds what one [`raw::read`] of `most` bytes at most finds, and answers how many there were: 0 at the end of the
+    /// file, or if there was no room.
+    pub fn read(&mut self, file: BorrowedFile<'_>, most: usize) -> Result<usize, Errno> {
+        let spare = self.spare();
+        let most = most.min(spare.len());
+        let count = raw::read(file, &mut spare[..most])?.len();
+        self.len += count;
+        Ok(count)
+    }
+
+    /// Adds as much of `bytes` as there is room for.
+    pub fn extend_from_slice(&mut self, bytes: &[u8]) {
+        let count = bytes.len().min(self.room());
+        for (place, byte) in self.spare().iter_mut().zip(&bytes[..count]) {
+            place.write(*byte);
+        }
+        self.len += count;
+    }
+
+    /// Where the bytes are, if they outlive a move of this value: for front ends that make a value of another language
+    /// over them and keep the `Bytes` until it dies. `None` for contents that are better copied: smaller than a page, or
+    /// in ordinary memory.
+    pub fn shareable(&self) -> Option<*mut u8> {
+        match &self.memory {
+            Memory::Part(part) if self.len >= PAGE => Some(part.base()),
+            _ => None,
+        }
+    }
+
+    /// A copy in ordinary memory.
+    pub fn into_vec(self) -> Vec<u8> {
+        self.to_vec()
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.memory {
+            // SAFETY: the first `len` bytes were filled, and only this owner reaches them.
+            Memory::Part(part) => unsafe { std::slice::from_raw_parts(part.base(), self.len) },
+            Memory::Own(bytes) => {
+                let filled = &bytes[..self.len];
+                // SAFETY: as above.
+                unsafe { std::slice::from_raw_parts(filled.as_ptr().cast(), filled.len()) }
+            }
+        }
+    }
+}
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl From<Bytes> for Vec<u8> {
+    fn from(bytes: Bytes) -> Self {
+        bytes.into_vec()
+    }
+}
+
+impl PartialEq<[u8]> for Bytes {
+    fn eq(&self, other: &[u8]) -> bool {
+        **self == *other
+    }
+}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Bytes").field(&self.len()).finish()
+    }
+}

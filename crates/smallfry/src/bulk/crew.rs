@@ -1,0 +1,221 @@
+//! Who works on a batch: how many workers there are and should be, and what each of them measures.
+
+use std::sync::atomic::AtomicUsize as ProcessWide;
+use std::time::{Duration, Instant};
+
+use super::Strategy;
+use super::controller::{Controller, Limits, Sample};
+use super::descriptors;
+use super::sync::{AtomicUsize, Mutex, Ordering, PoisonError};
+use crate::sys::{available_cores, thread_cpu_time};
+
+/// Workers that `Auto` gives one batch, and that all batches of the process together may have beside those that were
+/// asked for by number.
+pub(super) const MOST_WORKERS: usize = 64;
+/// How much work a worker does between two reports.
+const REPORT: Duration = Duration::from_micros(250);
+/// An operation shorter than this came from the cache, and the next ones likely do too.
+const SHORT: Duration = Duration::from_micros(50);
+/// Of short operations only one in so many is timed: looking at two clocks twice costs a tenth of one.
+const ONE_IN: u32 = 8;
+
+/// Worker threads of the whole process.
+static WORKERS: ProcessWide = ProcessWide::new(0);
+
+/// The workers of one batch.
+pub(super) struct Crew {
+    /// `None` where the caller named a number.
+    controller: Option<Mutex<Controller>>,
+    began: Instant,
+    wanted: AtomicUsize,
+    active: AtomicUsize,
+}
+
+impl Crew {
+    /// Nobody is there yet.
+    pub(super) fn new(strategy: Strategy) -> Self {
+        let most = descriptors::most_workers();
+        let (wanted, controller) = match strategy {
+            Strategy::CallingThread => (1, None),
+            Strategy::Threads(count) => (count.get().min(most), None),
+            Strategy::Auto => {
+                let most_workers = MOST_WORKERS.min(most);
+                let controller = Controller::new(Limits {
+                    cores: available_cores().get(),
+                    most_workers,
+                });
+                let wanted = controller.workers();
+                (wanted, Some(Mutex::new(controller)))
+            }
+        };
+        Self {
+            controller,
+            began: Instant::now(),
+            wanted: AtomicUsize::new(wanted),
+            active: AtomicUsize::new(0),
+        }
+    }
+
+    /// How many workers there should be.
+    pub(super) fn wanted(&self) -> usize {
+        self.wanted.load(Ordering::Relaxed)
+    }
+
+    /// How many there are.
+    pub(super) fn active(&self) -> usize {
+        self.active.load(Ordering::Acquire)
+    }
+
+    /// A place for one more worker thread, if one is wanted and the process may have one. Whoever gets it must
+    /// [`leave`](Self::leave) in the end.
+    pub(super) fn join(&self) -> bool {
+        let join = |active: usize| (active < self.wanted()).then_some(active + 1);
+        let joined = self
+            .active
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, join);
+        if joined.is_err() {
+            return false;
+        }
+        let before = WORKERS.fetch_add(1, Ordering::Relaxed);
+        if self.controller.is_some() && before >= MOST_WORKERS {
+            self.leave();
+            return false;
+        }
+        true
+    }
+
+    /// A place for the first worker thread, whoever else there is in the process.
+    pub(super) fn force_join(&self) {
+        self.active.fetch_add(1, Ordering::AcqRel);
+        WORKERS.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The consumer's own thread is one of the workers.
+    pub(super) fn attend(&self) {
+        self.active.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// It is not any more.
+    pub(super) fn absent(&self) {
+        self.active.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// There is one worker, and that is how it should be.
+    pub(super) fn is_one(&self) -> bool {
+        self.wanted() == 1 && self.active() == 1
+    }
+
+    /// A worker thread's place is free again.
+    pub(super) fn leave(&self) {
+        WORKERS.fetch_sub(1, Ordering::Relaxed);
+        self.active.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Gives up a worker thread's place if there are more workers than wanted: true if the one who asks has to go.
+    pub(super) fn dismiss(&self) -> bool {
+        let leave = |active: usize| (active > self.wanted()).then(|| active - 1);
+        let left = self
+            .active
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, leave)
+            .is_ok();
+        if left {
+            WORKERS.fetch_sub(1, Ordering::Relaxed);
+        }
+        left
+    }
+
+    fn record(&self, sample: Sample, remaining: Option<usize>) {
+        let Some(controller) = &self.controller else {
+            return;
+        };
+        let mut controller = controller.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = controller.record(self.began.elapsed(), sample, remaining);
+        self.wanted.store(wanted, Ordering::Relaxed);
+    }
+
+    /// A new worker's meter.
+    pub(super) fn meter(&self) -> Meter {
+        Meter {
+            measures: self.controller.is_some(),
+            ..Meter::default()
+        }
+    }
+}
+
+/// What one worker has done since its last report.
+#[derive(Default)]
+pub(super) struct Meter {
+    measures: bool,
+    /// Operations to let pass before one is timed again.
+    skip: u32,
+    operations: u32,
+    timed: u32,
+    bytes: u64,
+    elapsed: Duration,
+    busy: Duration,
+}
+
+/// When an operation began.
+pub(super) struct Start {
+    at: Instant,
+    busy: Duration,
+}
+
+impl Meter {
+    /// An operation begins; `None` if it is not timed.
+    pub(super) fn start(&mut self) -> Option<Start> {
+        if !self.measures {
+            return None;
+        }
+        if self.skip > 0 {
+            self.skip -= 1;
+            return None;
+        }
+        Some(Start {
+            at: Instant::now(),
+            busy: thread_cpu_time(),
+        })
+    }
+
+    /// It is done, `waited` of its time for the consumer rather than for the system.
+    pub(super) fn stop(
+        &mut self,
+        crew: &Crew,
+        start: Option<Start>,
+        bytes: u64,
+        waited: Duration,
+        remaining: impl FnOnce() -> Option<usize>,
+    ) {
+        if !self.measures {
+            return;
+        }
+        self.operations += 1;
+        self.bytes += bytes;
+        let Some(start) = start else { return };
+        let elapsed = start.at.elapsed().saturating_sub(waited);
+        self.timed += 1;
+        self.elapsed += elapsed;
+        self.busy += thread_cpu_time().saturating_sub(start.busy);
+        if elapsed < SHORT {
+            self.skip = ONE_IN - 1;
+        }
+        let scale = self.operations / self.timed;
+        let all = self.elapsed * scale;
+        if all >= REPORT {
+            crew.record(
+                Sample {
+                    operations: self.operations,
+                    bytes: self.bytes,
+                    elapsed: all,
+                    busy: self.busy * scale,
+                },
+                remaining(),
+            );
+            *self = Self {
+                measures: true,
+                skip: self.skip,
+                ..Self::default()
+            };
+        }
+    }
+}

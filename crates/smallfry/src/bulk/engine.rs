@@ -1,0 +1,683 @@
+//! The machinery of a batch, for front ends that have their own kinds of work and of results.
+//!
+//! A [`Task`] says what is done for one input. A [`Batch`] holds inputs that wait, results that wait, and the workers in
+//! between: threads that take an input, run the task and leave the result. How many there are is up to
+//! [`Strategy`]. Who consumes results may be one of the workers, so that the calling thread alone does everything as
+//! long as that is fastest: [`Stream`] does so.
+//!
+//! Bytes in flight are bounded: a task that has found out how much memory its result takes asks for it with
+//! [`Ticket::reserve`], and is made to wait while too many results have not been consumed. The one that the consumer
+//! needs next never waits.
+
+use std::any::Any;
+use std::collections::hash_map::Entry::{Occupied, Vacant};
+use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::{Builder, Scope};
+use std::time::{Duration, Instant};
+
+use super::crew::{Crew, Meter};
+use super::sync::{
+    Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, PoisonError,
+};
+use super::{Control, Strategy};
+
+mod stream;
+
+pub use stream::Stream;
+
+/// Results waiting to be consumed, and inputs of writes, hold this many bytes at most unless said otherwise.
+pub const MOST_IN_FLIGHT: u64 = 32 << 20;
+
+/// Inputs that one worker takes at a time while operations are short.
+const CLAIM: usize = 8;
+/// Enough for a task, which has its large buffers elsewhere. In bytes.
+const STACK: usize = 256 << 10;
+
+/// What is done for each input of a batch.
+pub trait Task: Send + Sync {
+    /// A path; a path and what to write there.
+    type Input: Send;
+    /// A result, errors among them.
+    type Output: Send;
+    /// What each worker keeps from one input to the next: an arena, a buffer.
+    type Tools: Default + Send;
+
+    /// Does it.
+    fn run(
+        &self,
+        tools: &mut Self::Tools,
+        input: Self::Input,
+        ticket: &mut Ticket<'_>,
+    ) -> Self::Output;
+
+    /// The result for an input that was cancelled before it began.
+    fn cancelled(&self, input: Self::Input) -> Self::Output;
+
+    /// Whether that result is an error.
+    fn failed(&self, output: &Self::Output) -> bool;
+
+    /// Bytes that an input holds in memory until its result is consumed.
+    fn weight(&self, _input: &Self::Input) -> u64 {
+        0
+    }
+
+    /// Inputs of one key are done one after the other, in their order.
+    fn key(&self, _input: &Self::Input) -> Option<u64> {
+        None
+    }
+}
+
+/// Makes threads: for as long as the process ([`Detached`]) or as a scope.
+pub trait Spawn<'a>: Send + Sync {
+    /// False if the system has no thread to give.
+    fn spawn(&self, body: Box<dyn FnOnce() + Send + 'a>) -> bool;
+}
+
+/// Threads that own all they use.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Detached;
+
+impl Spawn<'static> for Detached {
+    fn spawn(&self, body: Box<dyn FnOnce() + Send + 'static>) -> bool {
+        builder().spawn(body).is_ok()
+    }
+}
+
+impl<'scope> Spawn<'scope> for &'scope Scope<'scope, '_> {
+    fn spawn(&self, body: Box<dyn FnOnce() + Send + 'scope>) -> bool {
+        builder().spawn_scoped(self, body).is_ok()
+    }
+}
+
+fn builder() -> Builder {
+    Builder::new().name("smallfry".into()).stack_size(STACK)
+}
+
+/// How a batch is to be done.
+pub struct Terms {
+    /// How many at once.
+    pub strategy: Strategy,
+    /// Bound on what waits to be consumed, in bytes.
+    pub most_in_flight: u64,
+    /// Who may cancel it.
+    pub control: Control,
+    /// Stop at the first error.
+    pub fail_fast: bool,
+    /// For a consumer that does not wait for results but is told of them.
+    pub notify: Option<Notify>,
+}
+
+/// How a consumer is told that there are results.
+pub struct Notify {
+    /// Called on any thread and without a lock; once, until results are taken.
+    pub call: Box<dyn Fn() + Send + Sync>,
+    /// Results worth telling of, while others are on their way. 1 to be told of each at once.
+    pub together: usize,
+    /// How long a result waits for others.
+    pub patience: Duration,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self {
+            strategy: Strategy::Auto,
+            most_in_flight: MOST_IN_FLIGHT,
+            control: Control::new(),
+            fail_fast: false,
+            notify: None,
+        }
+    }
+}
+
+/// Does a task for all inputs and gives the results in their order, without those of inputs that a stopped batch left
+/// alone.
+///
+/// The threads end before this returns, so inputs may borrow.
+pub fn run_all<T: Task>(
+    task: T,
+    terms: Terms,
+    inputs: impl IntoIterator<Item = T::Input>,
+) -> Vec<T::Output> {
+    let inputs = inputs.into_iter();
+    let mut results = Vec::with_capacity(inputs.size_hint().0);
+    std::thread::scope(|scope| {
+        let batch = Batch::new(task, terms, scope);
+        for (index, output) in Stream::new(batch, inputs, false) {
+            if results.len() <= index {
+                results.resize_with(index + 1, || None);
+            }
+            results[index] = Some(output);
+        }
+    });
+    results.into_iter().flatten().collect()
+}
+
+/// One result.
+#[derive(Debug)]
+pub struct Done<O> {
+    /// Of the input, in the order in which they were pushed.
+    pub index: usize,
+    /// What came of it.
+    pub output: O,
+    /// Bytes in flight that [`Batch::release`] is to be told of when the result has been consumed.
+    pub weight: u64,
+    /// Of the input.
+    key: Option<u64>,
+}
+
+/// Inputs, workers and results.
+pub struct Batch<'a, T: Task> {
+    task: T,
+    spawn: Box<dyn Spawn<'a> + 'a>,
+    terms: Terms,
+    crew: Crew,
+    state: Mutex<State<T>>,
+    /// Where workers wait: for inputs, for room.
+    work: Condvar,
+    /// Where the consumer waits: for results, for the last worker to leave.
+    ready: Condvar,
+    /// Inputs that no worker has taken, as far as is known; `usize::MAX` if it is not.
+    remaining: AtomicUsize,
+    /// Somebody may ask the control how far the batch is.
+    counted: bool,
+    /// An error has stopped a batch that fails fast, or nobody wants results any more.
+    stopped: AtomicBool,
+}
+
+struct State<T: Task> {
+    inputs: VecDeque<Entry<T::Input>>,
+    closed: bool,
+    /// Keys of inputs under way, and the inputs that wait for these.
+    keys: HashMap<u64, VecDeque<Entry<T::Input>>>,
+    done: VecDeque<Done<T::Output>>,
+    /// Inputs pushed whose results have not been taken.
+    outstanding: usize,
+    /// When the oldest result came that the consumer has not been told of.
+    untold: Option<Instant>,
+    /// The consumer was told of results and has not come yet.
+    told: bool,
+    consumer_waits: bool,
+    workers_wait: usize,
+    /// What the consumer needs next, if it needs results in order.
+    head: Option<usize>,
+    in_flight: u64,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl<T: Task> State<T> {
+    /// Puts an input where workers take it, or behind the one of its key that is under way.
+    fn queue(&mut self, entry: Entry<T::Input>) {
+        if let Some(key) = entry.key {
+            match self.keys.entry(key) {
+                Occupied(mut waiting) => return waiting.get_mut().push_back(entry),
+                Vacant(place) => drop(place.insert(VecDeque::new())),
+            }
+        }
+        self.inputs.push_back(entry);
+    }
+
+    /// What had this key is done: the next one may begin. True if there is one.
+    fn finish(&mut self, key: u64) -> bool {
+        let next = self.keys.get_mut(&key).and_then(VecDeque::pop_front);
+        match next {
+            Some(next) => {
+                self.inputs.push_front(next);
+                true
+            }
+            None => {
+                self.keys.remove(&key);
+                false
+            }
+        }
+    }
+}
+
+/// One input on its way.
+struct Entry<I> {
+    index: usize,
+    input: I,
+    weight: u64,
+    key: Option<u64>,
+}
+
+/// What a worker that asked for inputs has got.
+enum Claim {
+    Taken,
+    /// There are none and there will be none.
+    End,
+    /// There are more workers than wanted, and its place is no longer counted.
+    Dismissed,
+}
+
+impl<'a, T: Task + 'a> Batch<'a, T> {
+    /// Nothing runs before something is pushed.
+    pub fn new(task: T, terms: Terms, spawn: impl Spawn<'a> + 'a) -> Arc<Self> {
+        Arc::new(Self {
+            task,
+            spawn: Box::new(spawn),
+            crew: Crew::new(terms.strategy),
+            counted: terms.control.is_shared(),
+            terms,
+            state: Mutex::new(State {
+                inputs: VecDeque::new(),
+                closed: false,
+                keys: HashMap::new(),
+                done: VecDeque::new(),
+                outstanding: 0,
+                untold: None,
+                told: false,
+                consumer_waits: false,
+                workers_wait: 0,
+                head: None,
+                in_flight: 0,
+                panic: None,
+            }),
+            work: Condvar::new(),
+            ready: Condvar::new(),
+            remaining: AtomicUsize::new(usize::MAX),
+            stopped: AtomicBool::new(false),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is done for each input.
+    pub fn task(&self) -> &T {
+        &self.task
+    }
+
+    /// Who may cancel it.
+    pub fn control(&self) -> &Control {
+        &self.terms.control
+    }
+
+    /// Whether nothing more is begun.
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed) || self.terms.control.is_cancelled()
+    }
+
+    /// Adds inputs, the `first` of which has this number, and of which `beyond` more will follow as far as is known.
+    pub fn push(
+        &self,
+        first: usize,
+        inputs: impl IntoIterator<Item = T::Input>,
+        beyond: Option<usize>,
+    ) {
+        let mut state = self.lock();
+        for (index, input) in (first..).zip(inputs) {
+            let entry = self.entry(index, input);
+            state.outstanding += 1;
+            state.in_flight += entry.weight;
+            state.queue(entry);
+        }
+        let waiting = state.inputs.len();
+        let remaining = beyond.map_or(usize::MAX, |beyond| beyond.saturating_add(waiting));
+        self.remaining.store(remaining, Ordering::Relaxed);
+        let wake = state.workers_wait.min(waiting);
+        drop(state);
+        for _ in 0..wake {
+            self.work.notify_one();
+        }
+    }
+
+    fn entry(&self, index: usize, input: T::Input) -> Entry<T::Input> {
+        Entry {
+            index,
+            weight: self.task.weight(&input),
+            key: self.task.key(&input),
+            input,
+        }
+    }
+
+    /// No more inputs will come.
+    pub fn close(&self) {
+        self.lock().closed = true;
+        self.work.notify_all();
+        self.ready.notify_all();
+    }
+
+    /// Nobody wants results any more: what has not begun is dropped.
+    pub fn abandon(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        let mut state = self.lock();
+        state.closed = true;
+        let dropped = (
+            std::mem::take(&mut state.inputs),
+            std::mem::take(&mut state.keys),
+        );
+        let unread = std::mem::take(&mut state.done);
+        state.in_flight = 0;
+        drop(state);
+        self.work.notify_all();
+        drop((dropped, unread));
+    }
+
+    /// Takes all results that there are, and answers whether more will come.
+    pub fn take(&self, into: &mut VecDeque<Done<T::Output>>) -> bool {
+        let mut state = self.lock();
+        state.told = false;
+        state.untold = None;
+        state.outstanding -= state.done.len();
+        into.append(&mut state.done);
+        state.outstanding > 0 || !state.closed
+    }
+
+    /// Results of this many bytes were consumed, and the one needed next is `head`, where that matters.
+    pub fn release(&self, bytes: u64, head: Option<usize>) {
+        let mut state = self.lock();
+        state.in_flight = state.in_flight.saturating_sub(bytes);
+        state.head = head;
+        let waiting = state.workers_wait > 0;
+        drop(state);
+        if waiting {
+            self.work.notify_all();
+        }
+    }
+
+    /// A worker's panic, which its consumer is to go on with.
+    pub fn panic(&self) -> Option<Box<dyn Any + Send>> {
+        self.lock().panic.take()
+    }
+
+    /// Makes a thread the first worker, for a consumer that does not work itself. False if the system has none to give.
+    pub fn start(self: &Arc<Self>) -> bool {
+        self.crew.force_join();
+        self.add_worker()
+    }
+
+    /// Adds workers that are wanted and missing.
+    fn recruit(self: &Arc<Self>) {
+        while self.crew.active() < self.crew.wanted() && self.crew.join() {
+            if !self.add_worker() {
+                return;
+            }
+        }
+    }
+
+    fn add_worker(self: &Arc<Self>) -> bool {
+        let batch = Arc::clone(self);
+        let spawned = self.spawn.spawn(Box::new(move || batch.work()));
+        if !spawned {
+            self.crew.leave();
+        }
+        spawned
+    }
+
+    /// Body of a worker's thread, which has a place in the crew.
+    fn work(self: Arc<Self>) {
+        let result = catch_unwind(AssertUnwindSafe(|| self.work_off()));
+        if !matches!(result, Ok(Claim::Dismissed)) {
+            self.crew.leave();
+        }
+        let mut state = self.lock();
+        let mut tell = false;
+        if let Err(panic) = result {
+            state.panic.get_or_insert(panic);
+            state.closed = true;
+            state.inputs.clear();
+            tell = true;
+        }
+        drop(state);
+        self.ready.notify_all();
+        if tell && let Some(notify) = &self.terms.notify {
+            (notify.call)();
+        }
+    }
+
+    fn work_off(self: &Arc<Self>) -> Claim {
+        let mut tools = T::Tools::default();
+        let mut meter = self.crew.meter();
+        let mut claimed = VecDeque::with_capacity(CLAIM);
+        loop {
+            match self.claim(&mut claimed) {
+                Claim::Taken => {}
+                end => return end,
+            }
+            while let Some(entry) = claimed.pop_front() {
+                let done = self.perform(&mut tools, &mut meter, entry, &**self);
+                self.deliver(done, claimed.is_empty());
+                self.recruit();
+            }
+        }
+    }
+
+    /// Takes inputs for a worker, and waits for them if it must.
+    fn claim(&self, claimed: &mut VecDeque<Entry<T::Input>>) -> Claim {
+        let mut state = self.lock();
+        while state.inputs.is_empty() {
+            if state.closed {
+                return Claim::End;
+            }
+            if self.crew.dismiss() {
+                return Claim::Dismissed;
+            }
+            state = self.wait_for_work(state);
+        }
+        if self.crew.dismiss() {
+            return Claim::Dismissed;
+        }
+        let share = state.inputs.len() / (2 * self.crew.active().max(1));
+        let count = share.clamp(1, CLAIM);
+        claimed.extend(state.inputs.drain(..count));
+        self.count_down(count);
+        Claim::Taken
+    }
+
+    /// Takes one input for a consumer that has nothing else to do, unless too much waits to be consumed already. Its
+    /// `head` is always given to it.
+    fn claim_for_consumer(&self, head: Option<usize>) -> Option<Entry<T::Input>> {
+        let mut state = self.lock();
+        let first = state.inputs.front()?;
+        if state.in_flight >= self.terms.most_in_flight
+            && head.is_some_and(|head| head != first.index)
+        {
+            return None;
+        }
+        let entry = state.inputs.pop_front();
+        state.outstanding -= 1;
+        self.count_down(1);
+        entry
+    }
+
+    /// The consumer has done what it claimed.
+    fn finish(&self, done: &Done<T::Output>) {
+        if let Some(key) = done.key
+            && self.lock().finish(key)
+        {
+            self.work.notify_one();
+        }
+    }
+
+    fn count_down(&self, count: usize) {
+        if self.remaining.load(Ordering::Relaxed) != usize::MAX {
+            self.remaining.fetch_sub(count, Ordering::Relaxed);
+        }
+    }
+
+    fn set_remaining(&self, remaining: usize) {
+        self.remaining.store(remaining, Ordering::Relaxed);
+    }
+
+    /// Bytes that may be added to what is in flight.
+    fn room(&self) -> u64 {
+        let in_flight = self.lock().in_flight;
+        self.terms.most_in_flight.saturating_sub(in_flight)
+    }
+
+    /// Waits until there is a result to take, or a panic.
+    fn wait_for_result(&self) {
+        let mut state = self.lock();
+        while state.done.is_empty() && state.panic.is_none() && state.outstanding > 0 {
+            state.consumer_waits = true;
+            state = self
+                .ready
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+            state.consumer_waits = false;
+        }
+    }
+
+    /// Waits until no worker thread is left. Nothing must be left to do.
+    fn wait_for_workers(&self) {
+        self.crew.absent();
+        let mut state = self.lock();
+        while self.crew.active() > 0 {
+            state = self
+                .ready
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn wait_for_work<'s>(
+        &'s self,
+        mut state: MutexGuard<'s, State<T>>,
+    ) -> MutexGuard<'s, State<T>> {
+        state.workers_wait += 1;
+        state = self
+            .work
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.workers_wait -= 1;
+        state
+    }
+
+    /// Runs the task for one input.
+    fn perform(
+        &self,
+        tools: &mut T::Tools,
+        meter: &mut Meter,
+        entry: Entry<T::Input>,
+        room: &dyn Room,
+    ) -> Done<T::Output> {
+        let Entry {
+            index,
+            input,
+            weight,
+            key,
+        } = entry;
+        let done = |output, weight| Done {
+            index,
+            output,
+            weight,
+            key,
+        };
+        if self.is_stopped() {
+            return done(self.task.cancelled(input), weight);
+        }
+        let start = meter.start();
+        let mut ticket = Ticket {
+            room,
+            index,
+            reserved: 0,
+            moved: 0,
+            waited: Duration::ZERO,
+        };
+        let output = self.task.run(tools, input, &mut ticket);
+        let Ticket {
+            reserved,
+            moved,
+            waited,
+            ..
+        } = ticket;
+        let failed = self.task.failed(&output);
+        meter.stop(&self.crew, start, moved, waited, || {
+            let remaining = self.remaining.load(Ordering::Relaxed);
+            (remaining != usize::MAX).then_some(remaining)
+        });
+        if failed && self.terms.fail_fast {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        if self.counted {
+            self.terms.control.count(failed, moved);
+        }
+        done(output, weight + reserved)
+    }
+
+    /// Leaves a result for the consumer. The worker has nothing more at hand if it is the `last`.
+    fn deliver(&self, done: Done<T::Output>, last: bool) {
+        let mut state = self.lock();
+        let follows = done.key.is_some_and(|key| state.finish(key)) && state.workers_wait > 0;
+        state.done.push_back(done);
+        if follows {
+            self.work.notify_one();
+        }
+        if state.consumer_waits {
+            drop(state);
+            self.ready.notify_one();
+            return;
+        }
+        let Some(notify) = &self.terms.notify else {
+            return;
+        };
+        if state.told {
+            return;
+        }
+        let all = last && state.inputs.is_empty();
+        let tell = all || state.done.len() >= notify.together || {
+            let now = Instant::now();
+            let since = *state.untold.get_or_insert(now);
+            now.duration_since(since) >= notify.patience
+        };
+        if tell {
+            state.told = true;
+            drop(state);
+            (notify.call)();
+        }
+    }
+}
+
+/// Bounds what is in flight.
+trait Room {
+    /// Answers how long it took to get.
+    fn reserve(&self, index: usize, bytes: u64, waits: bool) -> Duration;
+}
+
+impl<'a, T: Task + 'a> Room for Batch<'a, T> {
+    fn reserve(&self, index: usize, bytes: u64, waits: bool) -> Duration {
+        let mut state = self.lock();
+        let fits = |state: &State<T>| {
+            state.in_flight == 0
+                || state.head == Some(index)
+                || state.in_flight + bytes <= self.terms.most_in_flight
+                || self.stopped.load(Ordering::Relaxed)
+        };
+        if !waits || fits(&state) {
+            state.in_flight += bytes;
+            return Duration::ZERO;
+        }
+        let began = Instant::now();
+        while !fits(&state) {
+            state = self.wait_for_work(state);
+        }
+        state.in_flight += bytes;
+        began.elapsed()
+    }
+}
+
+/// What a running task may ask of its batch, and tells it.
+pub struct Ticket<'b> {
+    room: &'b dyn Room,
+    index: usize,
+    reserved: u64,
+    moved: u64,
+    waited: Duration,
+}
+
+impl Ticket<'_> {
+    /// Asks for room for `bytes` of the result. The first time it may take until others have been consumed.
+    pub fn reserve(&mut self, bytes: u64) {
+        // One who has some already and waits for more could wait for another who does the same.
+        let waits = self.reserved == 0;
+        self.waited += self.room.reserve(self.index, bytes, waits);
+        self.reserved += bytes;
+    }
+
+    /// Says how many bytes were read or written.
+    pub fn moved(&mut self, bytes: usize) {
+        self.moved += bytes as u64;
+    }
+}

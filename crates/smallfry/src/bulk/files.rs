@@ -1,0 +1,162 @@
+//! What is done with many files without looking inside.
+
+use std::fs::Metadata;
+use std::marker::PhantomData;
+use std::path::Path;
+
+use super::engine::{Task, Terms, Ticket, run_all};
+use super::place::Place;
+use super::{Control, Strategy};
+use crate::error::{Error, Operation};
+
+/// Asks for the metadata of many files, removes them or copies them.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = |name: &str| folder.path().join(name);
+/// # for name in ["a", "b"] { smallfry::fs::write(path(name), name)?; }
+/// use smallfry::bulk::Files;
+///
+/// for length in Files::new().copy([(path("a"), path("c")), (path("b"), path("d"))]) {
+///     assert_eq!(length?, 1);
+/// }
+/// for metadata in Files::new().stat([path("c"), path("d")]) {
+///     assert_eq!(metadata?.len(), 1);
+/// }
+/// for removed in Files::new().remove([path("c"), path("d")]) {
+///     removed?;
+/// }
+/// assert!(!path("c").exists());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    strategy: Strategy,
+    fail_fast: bool,
+    control: Control,
+}
+
+impl Files {
+    /// Strategy `Auto`.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many operations are under way at once.
+    pub fn strategy(&mut self, strategy: Strategy) -> &mut Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Begin nothing more after the first error. What had been handed to threads by then gets an error for which
+    /// [`Error::is_cancelled`] holds; paths behind it have no result.
+    pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
+        self.fail_fast = fail_fast;
+        self
+    }
+
+    /// Cancel the batch or watch its progress through `control`.
+    pub fn control(&mut self, control: &Control) -> &mut Self {
+        self.control = control.clone();
+        self
+    }
+
+    /// Size, kind and times of many files, in the order of `paths`. Symbolic links are followed.
+    ///
+    /// # Errors
+    ///
+    /// [`Operation::Stat`] with the path.
+    pub fn stat<P: AsRef<Path> + Send>(
+        &self,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Vec<Result<Metadata, Error>> {
+        let place = Place::default();
+        self.run(paths, Operation::Stat, |path| place.stat(path.as_ref()))
+    }
+
+    /// Removes many files, and answers in the order of `paths`. A symbolic link is removed itself; a directory is an
+    /// error.
+    ///
+    /// # Errors
+    ///
+    /// [`Operation::Unlink`] with the path.
+    pub fn remove<P: AsRef<Path> + Send>(
+        &self,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Vec<Result<(), Error>> {
+        let place = Place::default();
+        self.run(paths, Operation::Unlink, |path| place.remove(path.as_ref()))
+    }
+
+    /// Copies many files, contents and permissions, as [`fs::copy`](crate::fs::copy), and answers their lengths in the
+    /// order of `pairs`, each of which is a source and a destination.
+    ///
+    /// # Errors
+    ///
+    /// [`Operation::Copy`] with both paths.
+    pub fn copy<P: AsRef<Path> + Send, Q: AsRef<Path> + Send>(
+        &self,
+        pairs: impl IntoIterator<Item = (P, Q)>,
+    ) -> Vec<Result<u64, Error>> {
+        let task = Each {
+            run: |(from, to): &(P, Q)| crate::fs::copy(from, to),
+            cancelled: |(from, _): &(P, Q)| Error::cancelled(Operation::Copy, from.as_ref()),
+            types: PhantomData,
+        };
+        run_all(task, self.terms(), pairs)
+    }
+
+    fn run<P: AsRef<Path> + Send, O: Send>(
+        &self,
+        paths: impl IntoIterator<Item = P>,
+        operation: Operation,
+        run: impl Fn(&P) -> Result<O, Error> + Send + Sync,
+    ) -> Vec<Result<O, Error>> {
+        let task = Each {
+            run,
+            cancelled: |path: &P| Error::cancelled(operation, path.as_ref()),
+            types: PhantomData,
+        };
+        run_all(task, self.terms(), paths)
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
+            strategy: self.strategy,
+            control: self.control.clone(),
+            fail_fast: self.fail_fast,
+            ..Terms::default()
+        }
+    }
+}
+
+/// One operation for each input, the same for all.
+struct Each<I, O, F, C> {
+    run: F,
+    cancelled: C,
+    types: PhantomData<fn(I) -> O>,
+}
+
+impl<I, O, F, C> Task for Each<I, O, F, C>
+where
+    I: Send,
+    O: Send,
+    F: Fn(&I) -> Result<O, Error> + Send + Sync,
+    C: Fn(&I) -> Error + Send + Sync,
+{
+    type Input = I;
+    type Output = Result<O, Error>;
+    type Tools = ();
+
+    fn run(&self, (): &mut (), input: I, _: &mut Ticket<'_>) -> Result<O, Error> {
+        (self.run)(&input)
+    }
+
+    fn cancelled(&self, input: I) -> Result<O, Error> {
+        Err((self.cancelled)(&input))
+    }
+
+    fn failed(&self, result: &Result<O, Error>) -> bool {
+        result.is_err()
+    }
+}

@@ -1,0 +1,284 @@
+//! Reading many files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::engine::{Batch, Detached, MOST_IN_FLIGHT, Stream, Task, Terms, Ticket};
+use super::place::Place;
+use super::{Arena, Bytes, Control, Strategy};
+use crate::error::{Error, Operation, too_large};
+use crate::raw::{self, BorrowedFile, Errno};
+
+/// Files larger than this are refused unless said otherwise: the limit of `readFile` in Node, far above any small file.
+const LARGEST_FILE: u64 = 2 << 30;
+/// First room for a file that does not tell its size. In bytes.
+const UNKNOWN_SIZE: usize = 64 << 10;
+
+/// Reads many files whole.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let paths: Vec<_> = ["a", "b", "c"].map(|name| folder.path().join(name)).into();
+/// # for path in &paths[..2] { smallfry::fs::write(path, "text")?; }
+/// use smallfry::bulk::Reader;
+///
+/// let (mut bytes, mut missing) = (0, 0);
+/// for (index, result) in Reader::new().read(&paths) {
+///     match result {
+///         Ok(contents) => bytes += contents.len(),
+///         Err(error) => {
+///             assert_eq!(error.path(), Some(paths[index].as_path()));
+///             missing += 1;
+///         }
+///     }
+/// }
+/// assert_eq!((bytes, missing), (8, 1));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reader {
+    strategy: Strategy,
+    most_in_flight: u64,
+    largest_file: u64,
+    in_order: bool,
+    fail_fast: bool,
+    control: Control,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Reader {
+    /// Strategy `Auto`, 32 MiB in flight, files of 2 GiB at most, results in the order of paths.
+    pub fn new() -> Self {
+        Self {
+            strategy: Strategy::Auto,
+            most_in_flight: MOST_IN_FLIGHT,
+            largest_file: LARGEST_FILE,
+            in_order: true,
+            fail_fast: false,
+            control: Control::new(),
+        }
+    }
+
+    /// How many files are read at once.
+    pub fn strategy(&mut self, strategy: Strategy) -> &mut Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Bytes of contents, at most, that have been read and not been taken from the iterator, or are being read. A larger
+    /// file is read when nothing else is in flight.
+    pub fn max_in_flight(&mut self, bytes: u64) -> &mut Self {
+        self.most_in_flight = bytes;
+        self
+    }
+
+    /// Refuse files larger than this many bytes, with [`io::ErrorKind::FileTooLarge`], before anything is allocated.
+    pub fn max_file_size(&mut self, bytes: u64) -> &mut Self {
+        self.largest_file = bytes;
+        self
+    }
+
+    /// Give results as files are done, rather than in the order of paths: nothing waits for a slow one.
+    pub fn completion_order(&mut self, completion_order: bool) -> &mut Self {
+        self.in_order = !completion_order;
+        self
+    }
+
+    /// Begin nothing more after the first error. What had been handed to threads by then gets an error for which
+    /// [`Error::is_cancelled`] holds; paths behind it have no result.
+    pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
+        self.fail_fast = fail_fast;
+        self
+    }
+
+    /// Cancel the batch or watch its progress through `control`.
+    pub fn control(&mut self, control: &Control) -> &mut Self {
+        self.control = control.clone();
+        self
+    }
+
+    /// Reads the files that `paths` gives.
+    ///
+    /// The iterator gives each path's number, from 0, with the contents or the error. It works only while it is asked,
+    /// apart from what threads read ahead within the limit in flight. `paths` is asked for more as files are read, never
+    /// for all at once. Dropping the iterator waits for the operations under way and begins no others.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`fs::read`](crate::fs::read) for each path; [`Operation::Read`] with
+    /// [`io::ErrorKind::FileTooLarge`].
+    pub fn read<I>(&self, paths: I) -> Contents<I::IntoIter>
+    where
+        I: IntoIterator<Item: AsRef<Path>>,
+    {
+        let batch = Batch::new(self.task(), self.terms(), Detached);
+        Contents(Stream::new(batch, Paths(paths.into_iter()), self.in_order))
+    }
+
+    /// What is done for each path, for front ends with an engine of their own around it.
+    pub fn task(&self) -> ReadFile {
+        ReadFile {
+            largest: self.largest_file,
+            place: Place::default(),
+        }
+    }
+
+    /// How a batch is done, likewise.
+    pub fn terms(&self) -> Terms {
+        Terms {
+            strategy: self.strategy,
+            most_in_flight: self.most_in_flight,
+            control: self.control.clone(),
+            fail_fast: self.fail_fast,
+            notify: None,
+        }
+    }
+}
+
+/// Contents of many files, one after the other: what [`Reader::read`] gives.
+pub struct Contents<I: Iterator<Item: AsRef<Path>>>(Stream<'static, ReadFile, Paths<I>>);
+
+impl<I: Iterator<Item: AsRef<Path>>> Iterator for Contents<I> {
+    type Item = (usize, Result<Bytes, Error>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+/// Paths of their own.
+struct Paths<I>(I);
+
+impl<I: Iterator<Item: AsRef<Path>>> Iterator for Paths<I> {
+    type Item = PathBuf;
+
+    #[inline]
+    fn next(&mut self) -> Option<PathBuf> {
+        Some(self.0.next()?.as_ref().to_owned())
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+/// Reads one file of many, by its path.
+#[derive(Debug)]
+pub struct ReadFile {
+    largest: u64,
+    place: Place,
+}
+
+impl Task for ReadFile {
+    type Input = PathBuf;
+    type Output = Result<Bytes, Error>;
+    type Tools = Arena;
+
+    fn run(
+        &self,
+        arena: &mut Arena,
+        path: PathBuf,
+        ticket: &mut Ticket<'_>,
+    ) -> Result<Bytes, Error> {
+        let file = self
+            .place
+            .open(&path, raw::O_RDONLY, 0)
+            .map_err(|reason| Error::at(Operation::Open, &path, reason))?;
+        // Closing a file that was only read has nothing to report, so dropping it will do.
+        read_contents(raw::borrow(&file), self.largest, arena, ticket).map_err(|failure| {
+            let (operation, reason) = failure.explain(self.largest);
+            Error::at(operation, &path, reason)
+        })
+    }
+
+    fn cancelled(&self, path: PathBuf) -> Result<Bytes, Error> {
+        Err(Error::cancelled(Operation::Read, &path))
+    }
+
+    fn failed(&self, result: &Result<Bytes, Error>) -> bool {
+        result.is_err()
+    }
+}
+
+/// Why a file was not read.
+enum ReadFailure {
+    /// The system refused this operation.
+    System(Operation, Errno),
+    /// It has this many bytes, more than are allowed.
+    TooLarge(u64),
+    /// There is no memory for it.
+    OutOfMemory,
+}
+
+impl ReadFailure {
+    fn explain(self, largest: u64) -> (Operation, io::Error) {
+        match self {
+            Self::System(operation, errno) => (operation, errno.into()),
+            Self::TooLarge(size) => (Operation::Read, too_large(size, largest)),
+            Self::OutOfMemory => (Operation::Read, io::ErrorKind::OutOfMemory.into()),
+        }
+    }
+}
+
+/// Reads an open file to its end, into memory of `arena`, for which it asks at `ticket`.
+///
+/// A file that grows meanwhile, or does not tell its size, comes whole; more than `largest` bytes are refused, and no
+/// memory is taken for them.
+fn read_contents(
+    file: BorrowedFile<'_>,
+    largest: u64,
+    arena: &mut Arena,
+    ticket: &mut Ticket<'_>,
+) -> Result<Bytes, ReadFailure> {
+    let status = raw::status(file).map_err(|errno| ReadFailure::System(Operation::Fstat, errno))?;
+    let told = if status.is_regular { status.size } else { 0 };
+    if told > largest {
+        return Err(ReadFailure::TooLarge(told));
+    }
+    // One byte more, so that one read finds both the contents and their end.
+    let size = usize::try_from(told).map_err(|_| ReadFailure::TooLarge(told))?;
+    let room = if size > 0 { size + 1 } else { UNKNOWN_SIZE };
+    ticket.reserve(room as u64);
+    let mut contents = arena.allocate(room).ok_or(ReadFailure::OutOfMemory)?;
+    loop {
+        if contents.room() == 0 {
+            contents = grow(&contents, arena, ticket)?;
+        }
+        let asked = contents.room();
+        let count = contents
+            .read(file, asked)
+            .map_err(|errno| ReadFailure::System(Operation::Read, errno))?;
+        if contents.len() as u64 > largest {
+            return Err(ReadFailure::TooLarge(contents.len() as u64));
+        }
+        // As in `fs`: two answers that agree end it, anything else ends where a read finds nothing.
+        if count == 0 || (count < asked && size > 0 && contents.len() == size) {
+            ticket.moved(contents.len());
+            return Ok(contents);
+        }
+    }
+}
+
+/// Moves the contents of a file that has more to where there is more room.
+#[cold]
+fn grow(
+    contents: &Bytes,
+    arena: &mut Arena,
+    ticket: &mut Ticket<'_>,
+) -> Result<Bytes, ReadFailure> {
+    let room = (contents.len() * 2).max(UNKNOWN_SIZE);
+    ticket.reserve((room - contents.len()) as u64);
+    let mut larger = arena.allocate(room).ok_or(ReadFailure::OutOfMemory)?;
+    larger.extend_from_slice(contents);
+    Ok(larger)
+}

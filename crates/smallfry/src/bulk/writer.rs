@@ -1,0 +1,263 @@
+//! Writing many files.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::marker::PhantomData;
+use std::path::Path;
+
+use super::engine::{MOST_IN_FLIGHT, Task, Terms, Ticket, run_all};
+use super::place::Place;
+use super::{Control, Strategy};
+use crate::error::{Error, Operation};
+use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of};
+use crate::raw::{self, OwnedFile};
+
+/// Writes many files whole.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let out = folder.path().join("dist");
+/// use smallfry::Outcome;
+/// use smallfry::bulk::Writer;
+///
+/// let pages = (1..=3).map(|page| (out.join(format!("{page}/index.html")), format!("<h1>{page}</h1>")));
+/// let report = Writer::new().create_parents(true).write(pages.clone());
+/// assert_eq!(report.written(), 3);
+///
+/// let report = Writer::new().only_if_changed(true).write(pages);
+/// assert_eq!(report.unchanged(), 3);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Writer {
+    options: WriteOptions,
+    strategy: Strategy,
+    most_in_flight: u64,
+    fail_fast: bool,
+    control: Control,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Writer {
+    /// Strategy `Auto`; files made if missing, replaced if there, mode 0666 less the umask.
+    pub fn new() -> Self {
+        Self {
+            options: WriteOptions::new(),
+            strategy: Strategy::Auto,
+            most_in_flight: MOST_IN_FLIGHT,
+            fail_fast: false,
+            control: Control::new(),
+        }
+    }
+
+    /// How many files are written at once.
+    pub fn strategy(&mut self, strategy: Strategy) -> &mut Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Bytes of contents, at most, that have been taken from the entries and not been written. A larger file is written
+    /// when nothing else is in flight.
+    pub fn max_in_flight(&mut self, bytes: u64) -> &mut Self {
+        self.most_in_flight = bytes;
+        self
+    }
+
+    /// Make the directories above each file if they are missing, each once, with mode 0777 less the umask.
+    pub fn create_parents(&mut self, create_parents: bool) -> &mut Self {
+        self.options.create_parents(create_parents);
+        self
+    }
+
+    /// Leave files alone that hold the right bytes already, as [`WriteOptions::only_if_changed`].
+    pub fn only_if_changed(&mut self, only_if_changed: bool) -> &mut Self {
+        self.options.only_if_changed(only_if_changed);
+        self
+    }
+
+    /// Fail for files that are there already, as [`WriteOptions::create_new`].
+    pub fn create_new(&mut self, create_new: bool) -> &mut Self {
+        self.options.create_new(create_new);
+        self
+    }
+
+    /// Permissions of new files, as [`WriteOptions::mode`].
+    pub fn mode(&mut self, mode: u32) -> &mut Self {
+        self.options.mode(mode);
+        self
+    }
+
+    /// Begin nothing more after the first error. What had been handed to threads by then gets an error for which
+    /// [`Error::is_cancelled`] holds; entries behind it are not in the report.
+    pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
+        self.fail_fast = fail_fast;
+        self
+    }
+
+    /// Cancel the batch or watch its progress through `control`.
+    pub fn control(&mut self, control: &Control) -> &mut Self {
+        self.control = control.clone();
+        self
+    }
+
+    /// Writes all entries, each a path and the bytes to be its contents.
+    ///
+    /// `entries` is asked for more as files are written, never for all at once. Of several entries for one path the last
+    /// one wins: they are written one after the other. Paths are the same if they are spelled the same, apart from `.`
+    /// and repeated separators; two names of one file through links are not seen to be one.
+    ///
+    /// # Errors
+    ///
+    /// Each entry's are those of [`WriteOptions::write`], in the report. After an error that is not
+    /// [`Operation::Open`] or [`Operation::Mkdir`] the file is there, with some of the bytes or none.
+    pub fn write<P, B>(&self, entries: impl IntoIterator<Item = (P, B)>) -> Report
+    where
+        P: AsRef<Path> + Send,
+        B: AsRef<[u8]> + Send,
+    {
+        Report(run_all(self.task(), self.terms(), entries))
+    }
+
+    /// What is done for each entry, for front ends with an engine of their own around it.
+    pub fn task<P, B>(&self) -> WriteFile<P, B> {
+        WriteFile {
+            options: self.options.clone(),
+            place: Place::default(),
+            entry: PhantomData,
+        }
+    }
+
+    /// How a batch is done, likewise.
+    pub fn terms(&self) -> Terms {
+        Terms {
+            strategy: self.strategy,
+            most_in_flight: self.most_in_flight,
+            control: self.control.clone(),
+            fail_fast: self.fail_fast,
+            notify: None,
+        }
+    }
+}
+
+/// What came of each entry of a batch of writes, in the order of entries.
+#[derive(Debug)]
+pub struct Report(Vec<Result<Outcome, Error>>);
+
+impl Report {
+    /// The results of the entries, in their order. A batch that was cancelled may have begun fewer than there were.
+    pub fn results(&self) -> &[Result<Outcome, Error>] {
+        &self.0
+    }
+
+    /// Takes the results out.
+    pub fn into_results(self) -> Vec<Result<Outcome, Error>> {
+        self.0
+    }
+
+    /// The entries that failed, by their numbers from 0.
+    pub fn errors(&self) -> impl Iterator<Item = (usize, &Error)> {
+        let results = self.0.iter().enumerate();
+        results.filter_map(|(index, result)| Some((index, result.as_ref().err()?)))
+    }
+
+    /// How many files were written.
+    pub fn written(&self) -> usize {
+        self.count(Outcome::Written)
+    }
+
+    /// How many files held the right bytes already. Only with [`Writer::only_if_changed`].
+    pub fn unchanged(&self) -> usize {
+        self.count(Outcome::Unchanged)
+    }
+
+    fn count(&self, outcome: Outcome) -> usize {
+        let is_it =
+            |result: &&Result<Outcome, Error>| result.as_ref().is_ok_and(|it| *it == outcome);
+        self.0.iter().filter(is_it).count()
+    }
+
+    /// The first error, for who has no use for the others.
+    pub fn into_result(self) -> Result<(), Error> {
+        self.0.into_iter().try_for_each(|result| result.map(drop))
+    }
+}
+
+/// Writes one file of many: a path and its contents.
+#[derive(Debug)]
+pub struct WriteFile<P, B> {
+    options: WriteOptions,
+    place: Place,
+    entry: PhantomData<fn(P, B)>,
+}
+
+impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
+    type Input = (P, B);
+    type Output = Result<Outcome, Error>;
+    type Tools = ();
+
+    fn run(
+        &self,
+        (): &mut (),
+        (path, bytes): (P, B),
+        ticket: &mut Ticket<'_>,
+    ) -> Result<Outcome, Error> {
+        let bytes = bytes.as_ref();
+        let result = write_file(&self.options, &self.place, path.as_ref(), bytes);
+        if matches!(result, Ok(Outcome::Written)) {
+            ticket.moved(bytes.len());
+        }
+        result
+    }
+
+    fn cancelled(&self, (path, _): (P, B)) -> Result<Outcome, Error> {
+        Err(Error::cancelled(Operation::Write, path.as_ref()))
+    }
+
+    fn failed(&self, result: &Result<Outcome, Error>) -> bool {
+        result.is_err()
+    }
+
+    fn weight(&self, (_, bytes): &(P, B)) -> u64 {
+        bytes.as_ref().len() as u64
+    }
+
+    fn key(&self, (path, _): &(P, B)) -> Option<u64> {
+        let mut hasher = DefaultHasher::new();
+        path.as_ref().hash(&mut hasher);
+        Some(hasher.finish())
+    }
+}
+
+/// Writes one file of a batch.
+fn write_file(
+    options: &WriteOptions,
+    place: &Place,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<Outcome, Error> {
+    if options.only_if_changed {
+        options.check_comparable(path)?;
+        let is_file_of = |file: OwnedFile| is_file_of(raw::borrow(&file), bytes);
+        if place.open(path, COMPARE_FLAGS, 0).is_ok_and(is_file_of) {
+            return Ok(Outcome::Unchanged);
+        }
+    }
+    let open = || place.open(path, options.flags(), options.mode);
+    let file = match open() {
+        Err(error) if options.create_parents && error.kind() == io::ErrorKind::NotFound => {
+            place.create_parents(path)?;
+            open()
+        }
+        opened => opened,
+    };
+    let file = file.map_err(|reason| Error::at(Operation::Open, path, reason))?;
+    raw::write_all(raw::borrow(&file), bytes)
+        .map_err(|reason| Error::at(Operation::Write, path, reason))?;
+    raw::close(file).map_err(|reason| Error::at(Operation::Close, path, reason))?;
+    Ok(Outcome::Written)
+}
