@@ -3,6 +3,7 @@
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 SMALLFRY := $(TARGET_DIR)/release/smallfry
 NODE_DIR := bindings/node
+TRIALS_DIR := crates/cli/tests/trials
 NODE := $(shell command -v node 2>/dev/null)
 NPM := $(shell command -v npm 2>/dev/null)
 NPM_CI := npm ci --no-audit --no-fund --loglevel=error
@@ -17,7 +18,7 @@ ifeq ($(and $(NODE),$(NPM)),)
   endif
 endif
 
-.PHONY: build bench bench-all test test-all lint node-package node-tests node-lint clean
+.PHONY: build bench bench-all test test-all trials lint node-package node-tests node-lint clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -35,9 +36,10 @@ bench-all:
 test: node-tests
 	cargo test -q --workspace --exclude smallfry-node
 
-# Everything `test` does, with more generated cases.
+# Everything `test` does, with more generated cases, and programs that people use.
 test-all:
 	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 $(MAKE) --no-print-directory test
+	$(MAKE) --no-print-directory trials
 
 lint: node-lint
 	cargo fmt --all --check
@@ -51,6 +53,8 @@ node-tests:
 	$(call NEED_NODE,tested)
 node-lint:
 	$(call NEED_NODE,checked)
+trials:
+	$(call NEED_NODE,tried)
 else
 node-package: $(NODE_DIR)/node_modules/.package-lock.json
 	cd $(NODE_DIR) && npx --no-install tsc --project .
@@ -59,6 +63,11 @@ node-package: $(NODE_DIR)/node_modules/.package-lock.json
 
 node-tests: build $(NODE_DIR)/test/runtimes/node_modules/.package-lock.json
 	node $(NODE_DIR)/test/all-versions.mjs
+
+# Small projects and one pair of runs tell whether all goes well; to measure: make trials TRIALS_FLAGS='--size 1'
+trials: TRIALS_FLAGS ?= --size 0.05 --runs 1
+trials: build $(NODE_DIR)/test/runtimes/node_modules/.package-lock.json $(TRIALS_DIR)/node_modules/.package-lock.json
+	node $(TRIALS_DIR)/run.mjs --smallfry $(SMALLFRY) $(TRIALS_FLAGS)
 
 node-lint: $(NODE_DIR)/node_modules/.package-lock.json
 	cd $(NODE_DIR) && npx --no-install tsc --project . --noEmit && npx --no-install eslint .
@@ -70,4 +79,4 @@ endif
 
 clean:
 	cargo clean
-	rm -rf $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(NODE_DIR)/*.node
+	rm -rf $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(TRIALS_DIR)/node_modules $(NODE_DIR)/*.node

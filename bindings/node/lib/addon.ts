@@ -10,6 +10,9 @@ export type Target = string | Uint8Array | number;
 /** Called for each finished job; `code` is 0 or what `errors.ts` explains. */
 export type Complete = (id: number, code: number, value: Buffer | string | undefined) => void;
 
+/** Called when a call for many files has new results: how many it has by now, their bytes, and 1 if these are all. */
+export type Advance = (id: number, done: number, bytes: number, ended: number) => void;
+
 /** What the addon puts on the object given to `start`. Codes: undefined is success; see `errors.ts`. */
 export interface Native {
   writeSync(target: Target, data: string | ArrayBufferView, flags: number, mode: number): number | undefined;
@@ -23,12 +26,33 @@ export interface Native {
     flags: number,
     mode: number,
   ): number | undefined;
+  /** Begins a call for many files, whose results go into an array; 0 or 1 for yes or no. -1 if there is no thread for it. */
+  openRead(
+    id: number, results: unknown[], utf8: number, inSteps: number, threads: number, maxInFlight: number,
+    maxFileSize: number, failFast: number,
+  ): number | undefined;
+  openWrite(
+    id: number, results: unknown[], threads: number, failFast: number, flags: number, mode: number, maxInFlight: number,
+  ): number | undefined;
+  /** Paths are joined by NUL; `beyond` says how many more will follow, -1 if that is not known. */
+  pushPaths(id: number, joined: string, beyond: number): void;
+  pushEntries(id: number, joined: string, data: (string | ArrayBufferView)[], beyond: number): void;
+  close(id: number): void;
+  cancel(id: number): void;
+  consume(id: number, count: number): void;
+  readManySync(
+    joined: string, results: unknown[], utf8: number, threads: number, maxFileSize: number, failFast: number,
+  ): void;
+  writeManySync(
+    joined: string, data: (string | ArrayBufferView)[], results: unknown[], threads: number, failFast: number,
+    flags: number, mode: number,
+  ): void;
   /** Returns when every accepted write is done; for the end of the process. */
   finish(): void;
 }
 
 interface Addon {
-  start(exports: object, complete: Complete, known: 0 | 1, writesNothing: 0 | 1): number;
+  start(exports: object, complete: Complete, advance: Advance, known: 0 | 1, writesNothing: 0 | 1): number;
 }
 
 /** The native functions, or why there are none. */
@@ -58,7 +82,7 @@ export function addonNames(): string[] {
 
 const none = (reason: string): Loaded => ({ native: undefined, longestString: 0, reason });
 
-export function load(complete: Complete): Loaded {
+export function load(complete: Complete, advance: Advance): Loaded {
   if ((process as { permission?: unknown }).permission !== undefined) {
     return none('the permission model is on, and native file calls would go around it');
   }
@@ -70,7 +94,7 @@ export function load(complete: Complete): Loaded {
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- a .node file has no other way in
     const addon = require(file) as Addon;
     // Before 26 fs.writeFile calls write(2) even for no bytes, which some files refuse.
-    const longest = addon.start(native, complete, isKnownRuntime() ? 1 : 0, major < 26 ? 1 : 0);
+    const longest = addon.start(native, complete, advance, isKnownRuntime() ? 1 : 0, major < 26 ? 1 : 0);
     if (longest < 0) return none(`${file} could not start: out of memory`);
     return { native, longestString: longest === 0 ? Infinity : longest, reason: '' };
   } catch (error) {

@@ -3,7 +3,8 @@
  *
  * | use | for |
  * |---|---|
- * | `import { writeFileSync, readFile } from 'smallfry'` | a few functions by name |
+ * | `import { readFiles, writeFiles } from 'smallfry'` | many files in one call |
+ * | `import { writeFileSync, readFile } from 'smallfry'` | a few functions of node:fs by name |
  * | `import fs from 'smallfry/fs'` | all of node:fs, these functions replaced |
  * | `import fsp from 'smallfry/fs/promises'` | all of node:fs/promises, likewise |
  * | `node --require smallfry/register app.js` | a program as it is, its dependencies included |
@@ -15,6 +16,12 @@
  * survive a power failure, unless `{flush: true}` asks for it.
  */
 
+export {
+  readFiles, readFilesStream, readFilesSync, type FileContents, type ReadFilesOptions, type ReadFilesSyncOptions,
+} from './read-files.js';
+export {
+  writeFiles, writeFilesSync, type Entry, type WriteFilesOptions, type WriteFilesSyncOptions, type Written,
+} from './write-files.js';
 export { appendFile, promises, readFile, writeFile } from './async.js';
 export { appendFileSync, readFileSync, writeFileSync } from './sync.js';
 

@@ -2,8 +2,9 @@
 
 import { type Native, load, warn } from './addon.js';
 import { complete } from './requests.js';
+import { advance } from './sessions.js';
 
-const loaded = load(complete);
+const loaded = load(complete, advance);
 
 /** Undefined if the addon cannot be used here; then node:fs does everything. */
 export const native: Native | undefined = loaded.native;

@@ -7,6 +7,7 @@ export const original = {
   writeFileSync: fs.writeFileSync,
   appendFileSync: fs.appendFileSync,
   readFileSync: fs.readFileSync,
+  mkdirSync: fs.mkdirSync,
   writeFile: fs.writeFile,
   appendFile: fs.appendFile,
   readFile: fs.readFile,

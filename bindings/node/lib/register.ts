@@ -55,3 +55,10 @@ if (native !== undefined) {
   replace(fs.promises, replacedPromises as Partial<typeof fs.promises>);
   nodeModule.syncBuiltinESMExports();
 }
+
+// `smallfry try` asks for it once per trial.
+const { SMALLFRY_COUNT: folder } = process.env;
+if (folder) {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only when asked for
+  (require('./counting/index.js') as typeof import('./counting/index.js')).start(folder);
+}

@@ -54,6 +54,17 @@ impl Contents {
     }
 }
 
+impl Contents {
+    /// Bytes in the file, or nearly so: what was decoded counts as it is in memory.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) | Self::Ascii(bytes) | Self::Undecoded(bytes) => bytes.len(),
+            Self::Latin1(bytes) => bytes.len(),
+            Self::Utf16(units) => units.len() * 2,
+        }
+    }
+}
+
 impl Maker {
     /// `known` is true on a runtime whose own interface was tested.
     pub(crate) fn detect(env: sys::napi_env, known: bool) -> Self {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use napi_sys as sys;
 use smallfry_transcode::DecodeScratch;
 
+use crate::bulk::Sessions;
 use crate::contents::Maker;
 use crate::jobs::{Client, Finished};
 use crate::text::Strings;
@@ -31,6 +32,10 @@ pub(crate) struct Environment {
     pub(crate) pending: Cell<u32>,
     /// Finished jobs that wait for a callback scope of their own.
     pub(crate) arrived: RefCell<VecDeque<Finished>>,
+    /// Calls for many files that are under way.
+    pub(crate) sessions: Sessions,
+    /// `advance(id, done, bytes, ended)`, called when a session has new results.
+    pub(crate) advance: Cell<sys::napi_ref>,
     reading: RefCell<ReadBuffers>,
 }
 
@@ -58,6 +63,8 @@ impl Environment {
             complete: Cell::new(ptr::null_mut()),
             pending: Cell::new(0),
             arrived: RefCell::default(),
+            sessions: Sessions::default(),
+            advance: Cell::new(ptr::null_mut()),
             reading: RefCell::default(),
         }
     }

@@ -3,6 +3,7 @@
 //! It is written on Node-API's C functions as napi-rs declares them: nearly every function here is on a hot path, where
 //! a call costs 0.1 us and a conversion layer shows.
 
+mod bulk;
 mod contents;
 mod environment;
 mod jobs;
@@ -19,7 +20,7 @@ use napi_sys as sys;
 
 use environment::Environment;
 use text::{COPY_LIMIT, Strings};
-use value::{Function, arguments, define, guarded, int32, number};
+use value::{Function, arguments, define, guarded, int32, number, reference};
 
 /// Called by the runtime once per environment. Leaves one function, `start`.
 #[unsafe(no_mangle)]
@@ -37,13 +38,13 @@ extern "C" fn node_api_module_get_api_version_v1() -> i32 {
     9
 }
 
-/// `start(exports, complete, known, writesNothing)`: sets up this environment and puts the native functions on `exports`. `complete`
-/// is called for each finished job; `known` is 1 on a runtime whose own interface was tested; `writesNothing` is 1 where
+/// `start(exports, complete, advance, known, writesNothing)`: sets up this environment and puts the native functions on `exports`. `complete`
+/// is called for each finished job and `advance` when a call for many files has results; `known` is 1 on a runtime whose own interface was tested; `writesNothing` is 1 where
 /// node:fs writes even no bytes if there is a callback, that is before Node 26, whose encoder is new as well. Answers the
 /// longest string that a call may be given, in UTF-16 units, 0 for no limit; or -1 if there was no memory.
 unsafe extern "C" fn start(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     guarded(env, || {
-        let ([exports, complete, known, writes_nothing], _) = arguments(env, info);
+        let ([exports, complete, advance, known, writes_nothing], _) = arguments(env, info);
         pin_library();
         let writes_nothing = int32(env, writes_nothing) == 1;
         let known = v8::TRIED_SYSTEM && int32(env, known) == 1;
@@ -56,11 +57,9 @@ unsafe extern "C" fn start(env: sys::napi_env, info: sys::napi_callback_info) ->
             return number(env, -1);
         };
         // SAFETY: just made, and only this thread uses it.
-        let reference = unsafe { &(*environment).complete };
-        let mut made = ptr::null_mut();
-        // SAFETY: `complete` is a live handle; the reference keeps it for the environment's life.
-        unsafe { sys::napi_create_reference(env, complete, 1, &raw mut made) };
-        reference.set(made);
+        let made = unsafe { &*environment };
+        made.complete.set(reference(env, complete));
+        made.advance.set(reference(env, advance));
         define(
             env,
             exports,
@@ -73,6 +72,7 @@ unsafe extern "C" fn start(env: sys::napi_env, info: sys::napi_callback_info) ->
                 Function(c"finish", jobs::finish),
             ],
         );
+        define(env, exports, environment.cast(), bulk::FUNCTIONS);
         number(env, longest)
     })
 }

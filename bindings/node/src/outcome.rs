@@ -10,6 +10,8 @@ pub(crate) enum Step {
     Read = 3,
     Write = 4,
     Close = 5,
+    Mkdir = 6,
+    Readdir = 7,
 }
 
 /// Why a call did not succeed.

@@ -65,6 +65,56 @@ pub(crate) fn undefined(env: sys::napi_env) -> sys::napi_value {
     value
 }
 
+/// A number as a double, 0 for anything else.
+pub(crate) fn double(env: sys::napi_env, value: sys::napi_value) -> f64 {
+    let mut number = 0.0;
+    // SAFETY: as in `int32`.
+    unsafe { sys::napi_get_value_double(env, value, &raw mut number) };
+    number
+}
+
+pub(crate) fn double_value(env: sys::napi_env, number: f64) -> sys::napi_value {
+    let mut value = ptr::null_mut();
+    // SAFETY: plain output argument.
+    unsafe { sys::napi_create_double(env, number, &raw mut value) };
+    value
+}
+
+/// Keeps a value alive until the reference is deleted, or with the environment.
+pub(crate) fn reference(env: sys::napi_env, value: sys::napi_value) -> sys::napi_ref {
+    let mut made = ptr::null_mut();
+    // SAFETY: `value` is a live handle.
+    unsafe { sys::napi_create_reference(env, value, 1, &raw mut made) };
+    made
+}
+
+/// What a reference keeps.
+pub(crate) fn referenced(env: sys::napi_env, reference: sys::napi_ref) -> sys::napi_value {
+    let mut value = ptr::null_mut();
+    // SAFETY: the reference was made in this environment and has not been deleted.
+    unsafe { sys::napi_get_reference_value(env, reference, &raw mut value) };
+    value
+}
+
+/// `array[index]`.
+pub(crate) fn element(env: sys::napi_env, array: sys::napi_value, index: usize) -> sys::napi_value {
+    let mut value = ptr::null_mut();
+    // SAFETY: `array` is a live handle; an index beyond its end gives undefined.
+    unsafe { sys::napi_get_element(env, array, index as u32, &raw mut value) };
+    value
+}
+
+/// `array[index] = value`.
+pub(crate) fn set_element(
+    env: sys::napi_env,
+    array: sys::napi_value,
+    index: usize,
+    value: sys::napi_value,
+) {
+    // SAFETY: both are live handles.
+    unsafe { sys::napi_set_element(env, array, index as u32, value) };
+}
+
 /// Length of a string in UTF-16 units.
 #[inline]
 pub(crate) fn string_length(env: sys::napi_env, string: sys::napi_value) -> usize {

@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod trial;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -27,6 +28,8 @@ struct Cli {
 enum Command {
     /// Measure on this disk, beside today's idioms, what smallfry gains and where it does not
     Bench(Box<bench::Arguments>),
+    /// Run your own command with and without smallfry in turn: what is gained, and are the outputs the same?
+    Try(trial::Arguments),
     /// Obey a bench: the process of one row
     #[command(name = bench::DRIVER, hide = true)]
     Driver {
@@ -38,6 +41,7 @@ enum Command {
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Try(arguments) => trial::run(&arguments),
         Command::Driver { launch, work } => bench::drive(&launch, work.as_deref()),
     }
 }

@@ -1,11 +1,11 @@
 //! The mailbox of one environment.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use napi_sys as sys;
 
-use super::exit::finished_write;
+use super::exit::{accept_write, finished_write};
 use crate::contents::Contents;
 use crate::outcome::Failure;
 
@@ -17,6 +17,16 @@ pub(crate) struct Finished {
     pub(crate) is_write: bool,
     /// Contents for a read, nothing for a write.
     pub(crate) result: Result<Option<Contents>, Failure>,
+}
+
+/// A write that was accepted; dropped when it is done or given up.
+pub(crate) struct Accepted(Arc<Client>);
+
+impl Drop for Accepted {
+    fn drop(&mut self) {
+        self.0.finish_write();
+        finished_write();
+    }
 }
 
 /// Where finished jobs wait for the environment that asked for them.
@@ -33,6 +43,8 @@ struct State {
     /// A wake-up is under way, further results ride on it.
     woken: bool,
     finished: Vec<Finished>,
+    /// Sessions that have results.
+    sessions: Vec<u32>,
     /// Writes accepted and not finished.
     writes: usize,
 }
@@ -48,6 +60,7 @@ impl Client {
                 waker,
                 woken: false,
                 finished: Vec::new(),
+                sessions: Vec::new(),
                 writes: 0,
             }),
             quiet: Condvar::new(),
@@ -57,6 +70,13 @@ impl Client {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Accepts a write that is not a job.
+    pub(crate) fn accept(self: &Arc<Self>) -> Accepted {
+        self.accept_write();
+        accept_write();
+        Accepted(Arc::clone(self))
     }
 
     /// A write was accepted: from now on the environment does not end before it is done.
@@ -97,11 +117,33 @@ impl Client {
         }
     }
 
-    /// Takes what has arrived.
-    pub(crate) fn take(&self) -> Vec<Finished> {
+    /// A session has results: its environment will look for them.
+    pub(crate) fn nudge(&self, session: u32) {
+        let mut state = self.lock();
+        if state.waker.is_null() || state.sessions.contains(&session) {
+            return;
+        }
+        state.sessions.push(session);
+        if !state.woken {
+            state.woken = true;
+            self.call(state);
+        }
+    }
+
+    /// Takes what has arrived: jobs, and sessions that have something.
+    pub(crate) fn take(&self) -> (Vec<Finished>, Vec<u32>) {
         let mut state = self.lock();
         state.woken = false;
-        std::mem::take(&mut state.finished)
+        let finished = std::mem::take(&mut state.finished);
+        (finished, std::mem::take(&mut state.sessions))
+    }
+
+    fn finish_write(&self) {
+        let mut state = self.lock();
+        state.writes -= 1;
+        if state.writes == 0 {
+            self.quiet.notify_all();
+        }
     }
 
     /// Asks for one more turn of the event loop's callback.

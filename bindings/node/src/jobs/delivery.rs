@@ -10,6 +10,7 @@ use super::client::{Client, Finished};
 use super::exit;
 use super::queue::{self, Job};
 use super::task::{Task, Write};
+use crate::bulk;
 use crate::environment::Environment;
 use crate::outcome::Failure;
 use crate::target::{OwnedTarget, PathRoom, Target};
@@ -96,7 +97,7 @@ fn submit(
 }
 
 /// Keeps the event loop alive from the first pending job to the last. True if there were others.
-fn hold_loop(env: sys::napi_env, environment: &Environment) -> bool {
+pub(crate) fn hold_loop(env: sys::napi_env, environment: &Environment) -> bool {
     let pending = environment.pending.get();
     if pending == 0 {
         // SAFETY: on the environment's own thread, before it goes away.
@@ -106,7 +107,8 @@ fn hold_loop(env: sys::napi_env, environment: &Environment) -> bool {
     pending > 0
 }
 
-fn release_loop(env: sys::napi_env, environment: &Environment) {
+/// One job less.
+pub(crate) fn release_loop(env: sys::napi_env, environment: &Environment) {
     let pending = environment.pending.get() - 1;
     environment.pending.set(pending);
     if pending == 0 {
@@ -161,6 +163,7 @@ unsafe extern "C" fn leave(environment: *mut c_void) {
     // SAFETY: registered with the environment, which is never freed before.
     let environment = unsafe { Environment::borrow(environment) };
     queue::forget_reads(&environment.client);
+    bulk::forget(environment);
     environment.client.leave();
 }
 
@@ -176,10 +179,9 @@ unsafe extern "C" fn deliver(
     }
     // SAFETY: the context given at creation.
     let environment = unsafe { Environment::borrow(context) };
-    environment
-        .arrived
-        .borrow_mut()
-        .extend(environment.client.take());
+    let (finished, sessions) = environment.client.take();
+    environment.arrived.borrow_mut().extend(finished);
+    bulk::deliver(env, environment, sessions);
     for done in 0..BATCH {
         let next = {
             let mut arrived = environment.arrived.borrow_mut();

@@ -11,5 +11,5 @@ mod exit;
 mod queue;
 mod task;
 
-pub(crate) use client::{Client, Finished};
-pub(crate) use delivery::{attach, finish, submit_read, submit_write};
+pub(crate) use client::{Accepted, Client, Finished};
+pub(crate) use delivery::{attach, finish, hold_loop, release_loop, submit_read, submit_write};

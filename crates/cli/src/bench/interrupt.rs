@@ -7,11 +7,23 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+/// Something that runs until it ends or is made to.
+pub(crate) trait Running: Send + Sync {
+    /// Makes it end, soon; has no effect on what has ended already.
+    fn end(self: Arc<Self>);
+}
+
+impl Running for Mutex<Child> {
+    fn end(self: Arc<Self>) {
+        lock(&self).kill();
+    }
+}
+
 /// Knows all living children. Clones are the same thing.
 #[derive(Clone, Default)]
 pub(crate) struct Interrupt {
     asked: Arc<AtomicBool>,
-    children: Arc<Mutex<Vec<Weak<Mutex<Child>>>>>,
+    children: Arc<Mutex<Vec<Weak<dyn Running>>>>,
 }
 
 impl Interrupt {
@@ -21,7 +33,7 @@ impl Interrupt {
         ctrlc::set_handler(move || {
             this.asked.store(true, Ordering::SeqCst);
             for child in lock(&this.children).iter().filter_map(Weak::upgrade) {
-                lock(&child).kill();
+                child.end();
             }
         })
         .map_err(|error| Failure::said(format!("cannot listen for Ctrl-C: {error}")))
@@ -43,15 +55,20 @@ impl Interrupt {
 
     pub(crate) fn register(&self, child: std::process::Child) -> Result<Registered, Failure> {
         let child = Arc::new(Mutex::new(Child::new(child)));
-        {
-            let mut children = lock(&self.children);
-            children.retain(|known| known.strong_count() > 0);
-            children.push(Arc::downgrade(&child));
-        }
+        let watched: Arc<dyn Running> = Arc::<Mutex<Child>>::clone(&child);
+        self.watch(&watched);
         let registered = Registered(child);
         // The handler may have gone through the list just before this child was on it; dropping ends the child.
         self.check()?;
         Ok(registered)
+    }
+
+    /// Has `child` ended when a stop is asked for, for as long as there is another owner of it. Check after this, since
+    /// the stop may have come just before.
+    pub(crate) fn watch(&self, child: &Arc<dyn Running>) {
+        let mut children = lock(&self.children);
+        children.retain(|known| known.strong_count() > 0);
+        children.push(Arc::downgrade(child));
     }
 }
 

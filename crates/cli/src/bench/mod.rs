@@ -13,17 +13,17 @@
 mod arguments;
 mod child;
 mod disk;
-mod failure;
+pub(crate) mod failure;
 mod folders;
 mod host;
-mod interrupt;
-mod progress;
-mod report;
-mod runtime;
+pub(crate) mod interrupt;
+pub(crate) mod progress;
+pub(crate) mod report;
+pub(crate) mod runtime;
 mod scenario;
 mod schedule;
 mod session;
-mod stats;
+pub(crate) mod stats;
 
 pub(crate) use arguments::Arguments;
 pub(crate) use runtime::native::{SUBCOMMAND as DRIVER, serve as drive};

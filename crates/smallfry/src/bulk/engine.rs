@@ -220,16 +220,12 @@ impl<T: Task> State<T> {
     /// What had this key is done: the next one may begin. True if there is one.
     fn finish(&mut self, key: u64) -> bool {
         let next = self.keys.get_mut(&key).and_then(VecDeque::pop_front);
-        match next {
-            Some(next) => {
-                self.inputs.push_front(next);
-                true
-            }
-            None => {
-                self.keys.remove(&key);
-                false
-            }
+        if let Some(next) = next {
+            self.inputs.push_front(next);
+            return true;
         }
+        self.keys.remove(&key);
+        false
     }
 }
 
@@ -337,6 +333,14 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         self.lock().closed = true;
         self.work.notify_all();
         self.ready.notify_all();
+    }
+
+    /// Nothing more is begun: what has not begun gets a result that says so.
+    pub fn cancel(&self) {
+        self.terms.control.cancel();
+        // A worker that waits for room is not to wait for a consumer that may have lost interest.
+        drop(self.lock());
+        self.work.notify_all();
     }
 
     /// Nobody wants results any more: what has not begun is dropped.
@@ -643,7 +647,7 @@ impl<'a, T: Task + 'a> Room for Batch<'a, T> {
             state.in_flight == 0
                 || state.head == Some(index)
                 || state.in_flight + bytes <= self.terms.most_in_flight
-                || self.stopped.load(Ordering::Relaxed)
+                || self.is_stopped()
         };
         if !waits || fits(&state) {
             state.in_flight += bytes;

@@ -62,7 +62,7 @@ pub use bytes::Bytes;
 pub use control::{Control, Progress};
 pub use files::Files;
 pub use reader::{Contents, ReadFile, Reader};
-pub use writer::{Report, WriteFile, Writer};
+pub use writer::{Report, WriteFile, Writer, key_of};
 
 /// How many operations of a batch are under way at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

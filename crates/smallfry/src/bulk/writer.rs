@@ -227,10 +227,15 @@ impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
     }
 
     fn key(&self, (path, _): &(P, B)) -> Option<u64> {
-        let mut hasher = DefaultHasher::new();
-        path.as_ref().hash(&mut hasher);
-        Some(hasher.finish())
+        Some(key_of(path.as_ref()))
     }
+}
+
+/// The same for all spellings of a path that differ by `.` or repeated separators only.
+pub fn key_of(path: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    path.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Writes one file of a batch.

@@ -17,7 +17,7 @@ use std::process::ExitStatus;
 
 /// How it ended; of the usage, not the time by the clock.
 #[derive(Clone, Copy)]
-pub(super) struct End {
-    pub(super) status: ExitStatus,
-    pub(super) usage: Usage,
+pub(crate) struct End {
+    pub(crate) status: ExitStatus,
+    pub(crate) usage: Usage,
 }

@@ -94,10 +94,13 @@ impl File {
     }
 
     pub(crate) fn write(self, session: &Session, results: &Results) -> Result<(), Failure> {
+        self.put(&document(session, results))
+    }
+
+    pub(crate) fn put(self, document: &Value) -> Result<(), Failure> {
         let Self { temporary, path } = self;
         let mut output = BufWriter::new(&temporary);
-        serde_json::to_writer(&mut output, &document(session, results))
-            .map_err(Failure::at("write", &path))?;
+        serde_json::to_writer(&mut output, document).map_err(Failure::at("write", &path))?;
         output
             .write_all(b"\n")
             .and_then(|()| output.flush())

@@ -2,4 +2,4 @@
 
 pub(crate) mod json;
 pub(crate) mod terminal;
-mod text;
+pub(crate) mod text;

@@ -7,7 +7,7 @@ use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
 const USUAL_WIDTH: u16 = 100;
 
 /// Columns to fill.
-pub(super) fn width() -> usize {
+pub(crate) fn width() -> usize {
     let told = Table::new().width().unwrap_or(USUAL_WIDTH);
     usize::from(told.clamp(72, 140))
 }
@@ -30,11 +30,11 @@ pub(super) fn micros(ns: f64) -> String {
     number(ns / 1e3)
 }
 
-pub(super) fn millis(ns: f64) -> String {
+pub(crate) fn millis(ns: f64) -> String {
     number(ns / 1e6)
 }
 
-pub(super) fn thousands(value: i64) -> String {
+pub(crate) fn thousands(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -47,7 +47,7 @@ pub(super) fn thousands(value: i64) -> String {
 }
 
 /// A duration in the unit that suits it.
-pub(super) fn duration(ns: f64) -> String {
+pub(crate) fn duration(ns: f64) -> String {
     match ns {
         ns if ns < 1e3 => format!("{} ns", number(ns)),
         ns if ns < 1e6 => format!("{} µs", number(ns / 1e3)),
@@ -56,7 +56,7 @@ pub(super) fn duration(ns: f64) -> String {
     }
 }
 
-pub(super) fn bytes(count: u64) -> String {
+pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = count as f64;
     let mut unit = 0;
@@ -68,7 +68,7 @@ pub(super) fn bytes(count: u64) -> String {
 }
 
 /// `1.23x (1.20-1.26)`
-pub(super) fn ratio(interval: Option<Interval>) -> String {
+pub(crate) fn ratio(interval: Option<Interval>) -> String {
     interval.map_or_else(
         || "-".to_owned(),
         |Interval {
@@ -111,7 +111,7 @@ pub(super) fn segments(parts: &[(&str, f64)], whole: f64, cells: usize) -> Strin
 }
 
 /// `lead` and the words of `text`, in lines of at most `columns`; later lines start as far in as the text does.
-pub(super) fn wrap(lead: &str, text: &str, columns: usize) -> String {
+pub(crate) fn wrap(lead: &str, text: &str, columns: usize) -> String {
     let start = lead.chars().count();
     let mut wrapped = lead.to_owned();
     let mut used = start;
@@ -132,7 +132,7 @@ pub(super) fn wrap(lead: &str, text: &str, columns: usize) -> String {
 }
 
 /// Columns under headings; all but the first `left` to the right.
-pub(super) fn table(headings: &[&str], left: usize) -> Table {
+pub(crate) fn table(headings: &[&str], left: usize) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(
@@ -150,7 +150,7 @@ pub(super) fn table(headings: &[&str], left: usize) -> Table {
 }
 
 /// Appends the table, indented, after an empty line.
-pub(super) fn put(out: &mut String, table: &Table) {
+pub(crate) fn put(out: &mut String, table: &Table) {
     out.push('\n');
     for line in table.lines() {
         out.push_str("  ");

@@ -24,6 +24,7 @@ pub(super) fn read(
     for (_, contents) in Reader::new().strategy(strategy(threads)).read(paths) {
         each(contents?)?;
     }
+    Ok(())
 }
 
 /// Stops at nothing; then tells of the first failure.

@@ -1,0 +1,36 @@
+// How many bytes a call moved, told from what it was given and what it gave.
+
+import { type Bytes } from './wrap.js';
+
+/** For the function of node:fs called `name`; `path` is whether its first argument names the file, as no method's does. */
+export function bytesOf(name: string, path: boolean): Bytes {
+  switch (name) {
+    case 'readFile':
+      return (args, result) => length(result, args[path ? 1 : 0]);
+    case 'writeFile':
+    case 'appendFile':
+      return path ? (args) => length(args[1], args[2]) : (args) => length(args[0], args[1]);
+    case 'read':
+    case 'readv':
+    case 'write':
+    case 'writev':
+      return (_args, result) => moved(result);
+    default:
+      return () => 0;
+  }
+}
+
+function length(data: unknown, options: unknown): number {
+  if (typeof data === 'string') {
+    const encoding = typeof options === 'string' ? options : (options as { encoding?: unknown } | null | undefined)?.encoding;
+    return Buffer.byteLength(data, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8');
+  }
+  return ArrayBuffer.isView(data) ? data.byteLength : 0;
+}
+
+/** A number, or what a FileHandle's method and a promisified function give. */
+function moved(result: unknown): number {
+  if (typeof result === 'number') return result;
+  const { bytesRead, bytesWritten } = (result ?? {}) as { bytesRead?: number; bytesWritten?: number };
+  return bytesRead ?? bytesWritten ?? 0;
+}

@@ -1,0 +1,36 @@
+// Which functions of node:fs are counted, and what part of the work on a small file each of them does.
+
+/** The parts, by the names that the report uses. A whole-file function opens and closes too. */
+export type Part =
+  | 'look up' | 'open' | 'read' | 'write' | 'flush' | 'close' | 'read whole' | 'write whole' | 'make, move, remove';
+
+const PARTS: Readonly<Record<Part, readonly string[]>> = {
+  'look up': ['access', 'exists', 'stat', 'lstat', 'fstat', 'statfs', 'realpath', 'readlink', 'readdir', 'opendir'],
+  open: ['open'],
+  read: ['read', 'readv'],
+  write: ['write', 'writev'],
+  flush: ['fsync', 'fdatasync'],
+  close: ['close'],
+  'read whole': ['readFile'],
+  'write whole': ['writeFile', 'appendFile', 'copyFile', 'cp'],
+  'make, move, remove': [
+    'mkdir', 'mkdtemp', 'rename', 'rm', 'rmdir', 'unlink', 'link', 'symlink', 'truncate', 'ftruncate',
+    'chmod', 'fchmod', 'lchmod', 'chown', 'fchown', 'lchown', 'utimes', 'futimes', 'lutimes',
+  ],
+};
+
+/** Every function counted, by its name in node:fs without `Sync`. */
+export const FUNCTIONS: readonly { name: string; part: Part }[] = Object.entries(PARTS).flatMap(
+  ([part, names]) => names.map((name) => ({ name, part: part as Part })),
+);
+
+/** How a function gives its result. */
+export type Form = 'sync' | 'callback' | 'promise';
+export const FORMS: readonly Form[] = ['sync', 'callback', 'promise'];
+
+/** Methods of a FileHandle, by the function of node:fs that does the same to a descriptor. */
+export const HANDLE_METHODS: Readonly<Record<string, string>> = {
+  appendFile: 'appendFile', chmod: 'fchmod', chown: 'fchown', close: 'close', datasync: 'fdatasync', read: 'read',
+  readFile: 'readFile', readv: 'readv', stat: 'fstat', sync: 'fsync', truncate: 'ftruncate', utimes: 'futimes',
+  write: 'write', writeFile: 'writeFile', writev: 'writev',
+};

@@ -1,0 +1,152 @@
+// Counts the calls of node:fs that a program makes, for `smallfry try`: how many of each, how many bytes, how long they
+// took, and which of them native code did. Loaded only where SMALLFRY_COUNT names a folder, so that it costs nothing
+// elsewhere. Each process leaves one JSON file in the folder; its threads count together.
+//
+// Not seen from here: what Node's own loaders look up and read inside, functions that were taken from node:fs before this
+// was loaded, and calls made while the process exits.
+
+import fs = require('node:fs');
+import nodeModule = require('node:module');
+import path = require('node:path');
+import workers = require('node:worker_threads');
+
+import { native, reason } from '../native.js';
+import { original } from '../original.js';
+import { replaced, replacedPromises } from '../replaced.js';
+import { bytesOf } from './bytes.js';
+import { type Cell, Cells } from './cells.js';
+import { type Form, FORMS, FUNCTIONS, HANDLE_METHODS } from './functions.js';
+import { type Call, counted, noticed } from './wrap.js';
+
+type Functions = Record<string, unknown>;
+
+/** Before it is noticed who calls it. */
+const { writeFileSync } = original;
+
+/** The name of a form in its object: `readFileSync` in node:fs, `readFile` in node:fs and node:fs/promises. */
+const nameOf = (name: string, form: Form) => (form === 'sync' ? `${name}Sync` : name);
+
+/** Counts from now on, into a file in `folder`. */
+export function start(folder: string): void {
+  const cells = Cells.open();
+  if (cells === undefined) return;
+  if (workers.isMainThread) {
+    try {
+      leaveFile(folder, cells, notReplaced());
+    } catch (error) {
+      process.emitWarning(`smallfry: calls are not counted: ${String(error)}`, { code: 'SMALLFRY_NOT_COUNTED' });
+      return;
+    }
+  }
+  wrapAll(cells);
+}
+
+/** Functions that have a native form which was not put in their place. */
+function notReplaced(): string[] {
+  if (native === undefined) return [];
+  const names = (own: Functions, there: Functions) => Object.keys(own).filter((name) => there[name] !== own[name]);
+  return [
+    ...names(replaced, fs),
+    ...names(replacedPromises, fs.promises as unknown as Functions).map((name) => `promises.${name}`),
+  ];
+}
+
+function wrapAll(cells: Cells): void {
+  for (const { name } of FUNCTIONS) {
+    for (const form of FORMS) wrap(name, form, cells.of(name, form));
+  }
+  wrapNative(fs.realpathSync, 'sync', cells);
+  wrapNative(fs.realpath, 'callback', cells);
+  nodeModule.syncBuiltinESMExports();
+
+  function wrap(name: string, form: Form, cell: Cell): void {
+    const functions = (form === 'promise' ? fs.promises : fs) as unknown as Functions;
+    const key = nameOf(name, form);
+    const call = functions[key];
+    if (typeof call !== 'function') return;
+    functions[key] = name === 'open' && form === 'promise'
+      ? counted(wrappingHandle(call as Call, cells), form, cell, bytesOf(name, true))
+      : counted(call, form, cell, bytesOf(name, true));
+    noticeHandedOn(form, key, cell);
+  }
+}
+
+/** `fs.realpath.native` and `fs.realpathSync.native`. */
+function wrapNative(holder: { native: unknown }, form: Form, cells: Cells): void {
+  holder.native = counted(holder.native, form, cells.of('realpath', form), () => 0);
+}
+
+/** What native code leaves to node:fs reaches it by `original`. */
+function noticeHandedOn(form: Form, key: string, cell: Cell): void {
+  const functions = (form === 'promise' ? original.promises : original) as unknown as Functions;
+  if (typeof functions[key] === 'function') {
+    functions[key] = noticed(functions[key], () => { cell.add('handedOn', 1n); });
+  }
+}
+
+/** `open`, which shows the class of FileHandles to whoever has the first one. */
+function wrappingHandle(open: Call, cells: Cells): Call {
+  let wrapped = false;
+  return new Proxy(open, {
+    apply: async (target, self: unknown, args: unknown[]) => {
+      const handle = await (Reflect.apply(target, self, args) as Promise<object>);
+      if (!wrapped) {
+        wrapped = true;
+        wrapMethods(Object.getPrototypeOf(handle) as Functions, cells);
+      }
+      // Each has a `close` of its own.
+      if (Object.hasOwn(handle, 'close')) wrapMethods(handle as Functions, cells);
+      return handle;
+    },
+  });
+}
+
+function wrapMethods(methods: Functions, cells: Cells): void {
+  for (const [method, name] of Object.entries(HANDLE_METHODS)) {
+    if (Object.hasOwn(methods, method) && typeof methods[method] === 'function') {
+      methods[method] = counted(methods[method], 'promise', cells.of(name, 'promise'), bytesOf(name, false));
+    }
+  }
+}
+
+/** A file that says first that this process began, at its end what it did. One that was killed leaves the former. */
+function leaveFile(folder: string, cells: Cells, leftAlone: string[]): void {
+  const file = path.join(folder, `${process.pid}-${process.hrtime.bigint()}.json`);
+  const write = (ended: boolean) => {
+    writeFileSync(file, JSON.stringify(report(cells, leftAlone, ended)));
+  };
+  write(false);
+  process.on('exit', () => {
+    try {
+      write(true);
+    } catch {
+      // The file goes on saying that nothing is known of this process's end; the program is not to be disturbed.
+    }
+  });
+}
+
+/** See `crates/cli/src/trial/counts.rs`, which reads it. */
+function report(cells: Cells, leftAlone: string[], ended: boolean): object {
+  const functions = FUNCTIONS.flatMap(({ name, part }) => FORMS.map((form) => {
+    const isNative = native !== undefined && hasNativeForm(name, form) && !leftAlone.includes(qualified(name, form));
+    return { name, form, part, native: isNative, ...cells.of(name, form).read() };
+  }));
+  return {
+    schema: 'smallfry-count/1',
+    pid: process.pid,
+    node: process.version,
+    command: process.argv,
+    native: native !== undefined,
+    reason,
+    leftAlone,
+    ended,
+    threads: cells.threads,
+    functions: functions.filter(({ calls }) => calls > 0),
+  };
+}
+
+const hasNativeForm = (name: string, form: Form) =>
+  nameOf(name, form) in (form === 'promise' ? replacedPromises : replaced);
+
+const qualified = (name: string, form: Form) =>
+  form === 'promise' ? `promises.${name}` : nameOf(name, form);

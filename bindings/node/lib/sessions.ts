@@ -1,0 +1,30 @@
+// Calls for many files on their way through native code.
+
+/** Who follows one call. */
+export interface Follower {
+  /** There are `done` results by now, of so many bytes; these are all if it has ended. */
+  advance(done: number, bytes: number, ended: boolean): void;
+}
+
+const followers = new Map<number, Follower>();
+let last = 0;
+
+/** A number for a new call, whose results `follower` is told of. */
+export function follow(follower: Follower): number {
+  do last = (last + 1) & 0x7fffffff; while (followers.has(last));
+  followers.set(last, follower);
+  return last;
+}
+
+/** Takes a number back that native code did not accept. */
+export function unfollow(id: number): void {
+  followers.delete(id);
+}
+
+/** Called by native code. */
+export function advance(id: number, done: number, bytes: number, ended: number): void {
+  const follower = followers.get(id);
+  if (follower === undefined) return;
+  if (ended === 1) followers.delete(id);
+  follower.advance(done, bytes, ended === 1);
+}

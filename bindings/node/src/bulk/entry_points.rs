@@ -1,0 +1,303 @@
+//! The functions that JavaScript calls; `lib/bulk.ts` is their only caller.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use napi_sys as sys;
+use smallfry::bulk::engine::{Batch, Detached, Stream, Task};
+use smallfry::bulk::{Reader, Strategy, Writer};
+
+use super::outcome::Value;
+use super::session::{Manner, Open, Session};
+use super::task::{Entry, Read, Write};
+use crate::environment::Environment;
+use crate::text::view_bytes;
+use crate::value::{
+    Function, arguments, double, element, guarded, int32, is_string, number, set_element, undefined,
+};
+
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function(c"openRead", open_read),
+    Function(c"openWrite", open_write),
+    Function(c"pushPaths", push_paths),
+    Function(c"pushEntries", push_entries),
+    Function(c"close", close),
+    Function(c"cancel", cancel),
+    Function(c"consume", consume),
+    Function(c"readManySync", read_many_sync),
+    Function(c"writeManySync", write_many_sync),
+];
+
+/// Bits of the option `flags` of writes, as `lib/bulk.ts` sets them.
+const CREATE_PARENTS: i32 = 1;
+const ONLY_IF_CHANGED: i32 = 2;
+const CREATE_NEW: i32 = 4;
+
+/// The `threads` option: 0 for `Auto`.
+fn strategy(env: sys::napi_env, threads: sys::napi_value) -> Strategy {
+    match NonZeroUsize::new(count(env, threads)) {
+        None => Strategy::Auto,
+        Some(threads) => Strategy::Threads(threads),
+    }
+}
+
+fn count(env: sys::napi_env, value: sys::napi_value) -> usize {
+    usize::try_from(int32(env, value)).unwrap_or(0)
+}
+
+fn reader(env: sys::napi_env, threads: sys::napi_value, fail_fast: sys::napi_value) -> Reader {
+    let mut reader = Reader::new();
+    reader.strategy(strategy(env, threads));
+    reader.fail_fast(int32(env, fail_fast) != 0);
+    reader
+}
+
+fn writer(env: sys::napi_env, [threads, fail_fast, flags, mode]: [sys::napi_value; 4]) -> Writer {
+    let flags = int32(env, flags);
+    let mut writer = Writer::new();
+    writer.strategy(strategy(env, threads));
+    writer.fail_fast(int32(env, fail_fast) != 0);
+    writer.create_parents(flags & CREATE_PARENTS != 0);
+    writer.only_if_changed(flags & ONLY_IF_CHANGED != 0);
+    writer.create_new(flags & CREATE_NEW != 0);
+    writer.mode(int32(env, mode).cast_unsigned());
+    writer
+}
+
+/// Paths that JavaScript has joined by NUL, which none of them contains.
+fn paths(env: sys::napi_env, environment: &Environment, joined: sys::napi_value) -> Vec<PathBuf> {
+    let bytes = environment.strings.to_vec(env, joined);
+    let path = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
+    bytes.split(|byte| *byte == 0).map(path).collect()
+}
+
+/// A string or a view as bytes to be written.
+fn contents(env: sys::napi_env, environment: &Environment, data: sys::napi_value) -> Vec<u8> {
+    if is_string(env, data) {
+        environment.strings.to_vec(env, data)
+    } else {
+        view_bytes(env, data).to_vec()
+    }
+}
+
+/// `openRead(id, results, utf8, inSteps, threads, maxInFlight, maxFileSize, failFast)`: begins a session, to which paths
+/// are pushed. Answers -1 if that is not possible.
+unsafe extern "C" fn open_read(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    guarded(env, || {
+        let (
+            [
+                id,
+                results,
+                utf8,
+                in_steps,
+                threads,
+                in_flight,
+                largest,
+                fail_fast,
+            ],
+            pointer,
+        ) = arguments(env, info);
+        // SAFETY: the function was defined with its environment.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let mut reader = reader(env, threads, fail_fast);
+        reader.max_in_flight(double(env, in_flight) as u64);
+        reader.max_file_size(double(env, largest) as u64);
+        let task = Read {
+            file: reader.task(),
+            utf8: int32(env, utf8) != 0,
+        };
+        let manner = Manner {
+            id: int32(env, id).cast_unsigned(),
+            results,
+            in_steps: int32(env, in_steps) != 0,
+        };
+        let id = manner.id;
+        match Session::open(env, environment, manner, task, reader.terms()) {
+            Some(session) => environment.sessions.add(id, Open::Read(session)),
+            None => return number(env, -1),
+        }
+        undefined(env)
+    })
+}
+
+/// `openWrite(id, results, threads, failFast, flags, mode, maxInFlight)`: as [`open_read`], for entries.
+unsafe extern "C" fn open_write(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    guarded(env, || {
+        let ([id, results, threads, fail_fast, flags, mode, in_flight], pointer) =
+            arguments(env, info);
+        // SAFETY: as above.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let mut writer = writer(env, [threads, fail_fast, flags, mode]);
+        writer.max_in_flight(double(env, in_flight) as u64);
+        let task = Write {
+            file: writer.task(),
+        };
+        let manner = Manner {
+            id: int32(env, id).cast_unsigned(),
+            results,
+            in_steps: false,
+        };
+        let id = manner.id;
+        match Session::open(env, environment, manner, task, writer.terms()) {
+            Some(session) => environment.sessions.add(id, Open::Write(session)),
+            None => return number(env, -1),
+        }
+        undefined(env)
+    })
+}
+
+/// `pushPaths(id, joined, beyond)`: paths to be read, joined by NUL, and how many more will follow, -1 if that is not
+/// known.
+unsafe extern "C" fn push_paths(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    guarded(env, || {
+        let ([id, joined, beyond], pointer) = arguments(env, info);
+        // SAFETY: as above.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let id = int32(env, id).cast_unsigned();
+        if let Some(Open::Read(session)) = environment.sessions.find(id) {
+            let beyond = usize::try_from(int32(env, beyond)).ok();
+            session.push(paths(env, environment, joined), beyond);
+        }
+        undefined(env)
+    })
+}
+
+/// `pushEntries(id, joined, data, beyond)`: paths as in [`push_paths`] and an array of what to write there, which is copied
+/// before this returns.
+unsafe extern "C" fn push_entries(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    guarded(env, || {
+        let ([id, joined, data, beyond], pointer) = arguments(env, info);
+        // SAFETY: as above.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let id = int32(env, id).cast_unsigned();
+        if let Some(Open::Write(session)) = environment.sessions.find(id) {
+            let beyond = usize::try_from(int32(env, beyond)).ok();
+            let paths = paths(env, environment, joined).into_iter().enumerate();
+            let entry = |(index, path)| Entry {
+                path,
+                bytes: contents(env, environment, element(env, data, index)),
+                accepted: Some(environment.client.accept()),
+            };
+            session.push(paths.map(entry).collect(), beyond);
+        }
+        undefined(env)
+    })
+}
+
+/// Does something with a session that has not ended.
+fn with_session(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+    act: impl FnOnce(&Open, sys::napi_value),
+) -> sys::napi_value {
+    guarded(env, || {
+        let ([id, argument], pointer) = arguments(env, info);
+        // SAFETY: as above.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let id = int32(env, id).cast_unsigned();
+        if let Some(open) = environment.sessions.find(id) {
+            act(&open, argument);
+        }
+        undefined(env)
+    })
+}
+
+/// `close(id)`: no more inputs will come.
+unsafe extern "C" fn close(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    with_session(env, info, |open, _| open.session().close())
+}
+
+/// `cancel(id)`: what has not begun is not to be done. The session still ends by itself, after it was closed.
+unsafe extern "C" fn cancel(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    with_session(env, info, |open, _| open.session().cancel())
+}
+
+/// `consume(id, count)`: so many more results have been gone through and are not kept.
+unsafe extern "C" fn consume(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    with_session(env, info, |open, argument| {
+        open.session().consume(count(env, argument));
+    })
+}
+
+/// Does a task for all inputs, this thread among the workers, and puts the results into an array.
+fn run_here<T>(
+    env: sys::napi_env,
+    environment: &Environment,
+    batch: std::sync::Arc<Batch<'static, T>>,
+    inputs: impl Iterator<Item = T::Input>,
+    results: sys::napi_value,
+) where
+    T: Task<Output: Value> + 'static,
+{
+    for (index, output) in Stream::new(batch, inputs, false) {
+        let mut scope = std::ptr::null_mut();
+        // SAFETY: closed below; the value is kept by the array.
+        unsafe { sys::napi_open_handle_scope(env, &raw mut scope) };
+        let (value, _) = output.value(env, environment);
+        set_element(env, results, index, value);
+        // SAFETY: the scope opened above.
+        unsafe { sys::napi_close_handle_scope(env, scope) };
+    }
+}
+
+/// `readManySync(joined, results, utf8, threads, maxFileSize, failFast)`.
+unsafe extern "C" fn read_many_sync(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    guarded(env, || {
+        let ([joined, results, utf8, threads, largest, fail_fast], pointer) = arguments(env, info);
+        // SAFETY: as above.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let mut reader = reader(env, threads, fail_fast);
+        reader.max_file_size(double(env, largest) as u64);
+        let task = Read {
+            file: reader.task(),
+            utf8: int32(env, utf8) != 0,
+        };
+        let batch = Batch::new(task, reader.terms(), Detached);
+        let inputs = paths(env, environment, joined).into_iter();
+        run_here(env, environment, batch, inputs, results);
+        undefined(env)
+    })
+}
+
+/// `writeManySync(joined, data, results, threads, failFast, flags, mode)`.
+unsafe extern "C" fn write_many_sync(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    guarded(env, || {
+        let ([joined, data, results, threads, fail_fast, flags, mode], pointer) =
+            arguments(env, info);
+        // SAFETY: as above.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let writer = writer(env, [threads, fail_fast, flags, mode]);
+        let task = Write {
+            file: writer.task(),
+        };
+        let batch = Batch::new(task, writer.terms(), Detached);
+        let paths = paths(env, environment, joined).into_iter().enumerate();
+        let entry = |(index, path)| Entry {
+            path,
+            bytes: contents(env, environment, element(env, data, index)),
+            accepted: None,
+        };
+        run_here(env, environment, batch, paths.map(entry), results);
+        undefined(env)
+    })
+}

@@ -1,0 +1,13 @@
+//! Many files in one call.
+//!
+//! A *session* is one call of JavaScript's on its way: a batch of the core (`session.rs`), inputs that JavaScript pushes
+//! into it, and an array that results are put into as they are done, on the environment's thread, a few milliseconds'
+//! worth at a time. `entry_points.rs` has the functions that JavaScript calls; `task.rs` says what workers do.
+
+mod entry_points;
+mod outcome;
+mod session;
+mod task;
+
+pub(crate) use entry_points::FUNCTIONS;
+pub(crate) use session::{Sessions, deliver, forget};

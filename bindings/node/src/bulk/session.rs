@@ -1,0 +1,307 @@
+//! Calls for many files on their way, and the way back of their results.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use napi_sys as sys;
+use smallfry::bulk::engine::{Batch, Detached, Done, Notify, Task, Terms};
+
+use super::outcome::Value;
+use super::task::{Read, Write};
+use crate::environment::Environment;
+use crate::jobs::{Client, hold_loop, release_loop};
+use crate::value::{double_value, number, reference, referenced, set_element, undefined};
+
+/// How long results are made into values before the event loop may look at other things.
+const TURN: Duration = Duration::from_millis(2);
+/// Results between two looks at the clock.
+const BETWEEN_LOOKS: usize = 16;
+/// Results worth a wake-up of the event loop while others are on their way.
+const TOGETHER: usize = 32;
+/// How long a result waits for others.
+const PATIENCE: Duration = Duration::from_micros(200);
+
+/// The calls under way in one environment.
+#[derive(Default)]
+pub(crate) struct Sessions(RefCell<HashMap<u32, Open>>);
+
+/// A session of either kind.
+#[derive(Clone)]
+pub(super) enum Open {
+    Read(Rc<Session<Read>>),
+    Write(Rc<Session<Write>>),
+}
+
+impl Open {
+    pub(super) fn session(&self) -> &dyn Live {
+        match self {
+            Self::Read(session) => &**session,
+            Self::Write(session) => &**session,
+        }
+    }
+}
+
+/// What JavaScript and the event loop can do with a session, whatever it does with files.
+pub(super) trait Live {
+    /// No more inputs will come.
+    fn close(&self);
+    /// Nothing more is to be begun.
+    fn cancel(&self);
+    /// Makes values of results until the turn is over: true if there may be more at hand.
+    fn settle(&self, env: sys::napi_env, environment: &Environment, until: Instant) -> bool;
+    /// Results so far, their bytes, and whether these are all.
+    fn state(&self) -> (usize, usize, bool);
+    /// JavaScript has gone through this many results, of which it keeps none.
+    fn consume(&self, count: usize);
+    fn results(&self) -> sys::napi_ref;
+    /// Nobody will look at results any more.
+    fn leave(&self);
+}
+
+/// One call for many files.
+pub(super) struct Session<T: Task> {
+    batch: Arc<Batch<'static, T>>,
+    results: sys::napi_ref,
+    /// Bytes of a result are in flight until JavaScript has gone past it, not only until it has a value.
+    in_steps: bool,
+    progress: RefCell<Progress<T::Output>>,
+}
+
+struct Progress<O> {
+    ready: VecDeque<Done<O>>,
+    /// More results will come than are ready.
+    more: bool,
+    pushed: usize,
+    done: usize,
+    bytes: usize,
+    consumed: usize,
+    /// Of results that JavaScript has not gone past, where it goes in steps.
+    weights: VecDeque<u64>,
+}
+
+/// How a session works with its results.
+pub(super) struct Manner {
+    pub(super) id: u32,
+    pub(super) results: sys::napi_value,
+    pub(super) in_steps: bool,
+}
+
+impl<T: Task<Output: Value> + 'static> Session<T> {
+    /// Begins a session and its first worker. `None` if the system has no thread to give.
+    pub(super) fn open(
+        env: sys::napi_env,
+        environment: &Environment,
+        manner: Manner,
+        task: T,
+        terms: Terms,
+    ) -> Option<Rc<Self>> {
+        let Manner {
+            id,
+            results,
+            in_steps,
+        } = manner;
+        let client: Arc<Client> = Arc::clone(&environment.client);
+        let notify = Notify {
+            call: Box::new(move || client.nudge(id)),
+            together: if in_steps { 1 } else { TOGETHER },
+            patience: PATIENCE,
+        };
+        let terms = Terms {
+            notify: Some(notify),
+            ..terms
+        };
+        let batch = Batch::new(task, terms, Detached);
+        if !batch.start() {
+            return None;
+        }
+        let session = Rc::new(Self {
+            batch,
+            results: reference(env, results),
+            in_steps,
+            progress: RefCell::new(Progress {
+                ready: VecDeque::new(),
+                more: true,
+                pushed: 0,
+                done: 0,
+                bytes: 0,
+                consumed: 0,
+                weights: VecDeque::new(),
+            }),
+        });
+        hold_loop(env, environment);
+        Some(session)
+    }
+
+    /// Hands inputs to the workers.
+    pub(super) fn push(&self, inputs: Vec<T::Input>, beyond: Option<usize>) {
+        let mut progress = self.progress.borrow_mut();
+        let first = progress.pushed;
+        progress.pushed += inputs.len();
+        drop(progress);
+        self.batch.push(first, inputs, beyond);
+    }
+}
+
+impl<T: Task<Output: Value> + 'static> Live for Session<T> {
+    fn close(&self) {
+        self.batch.close();
+    }
+
+    fn cancel(&self) {
+        self.batch.cancel();
+    }
+
+    fn settle(&self, env: sys::napi_env, environment: &Environment, until: Instant) -> bool {
+        let mut progress = self.progress.borrow_mut();
+        let results = referenced(env, self.results);
+        loop {
+            if progress.ready.is_empty() {
+                progress.more = self.batch.take(&mut progress.ready);
+                if progress.ready.is_empty() {
+                    // After a panic of a worker, a bug of ours, its entries have no results: JavaScript sees that.
+                    progress.more &= self.batch.panic().is_none();
+                    return false;
+                }
+            }
+            let count = progress.ready.len().min(BETWEEN_LOOKS);
+            let mut released = 0;
+            let mut scope = std::ptr::null_mut();
+            // SAFETY: closed below, on the same thread; values made in between are kept by the array.
+            unsafe { sys::napi_open_handle_scope(env, &raw mut scope) };
+            for done in progress.ready.drain(..count).collect::<Vec<_>>() {
+                let Done {
+                    index,
+                    output,
+                    weight,
+                    ..
+                } = done;
+                let (value, bytes) = output.value(env, environment);
+                set_element(env, results, index, value);
+                progress.done += 1;
+                progress.bytes += bytes;
+                if self.in_steps {
+                    progress.keep_weight(index, weight);
+                } else {
+                    released += weight;
+                }
+            }
+            // SAFETY: the scope opened above.
+            unsafe { sys::napi_close_handle_scope(env, scope) };
+            if released > 0 {
+                self.batch.release(released, None);
+            }
+            if Instant::now() >= until {
+                return true;
+            }
+        }
+    }
+
+    fn state(&self) -> (usize, usize, bool) {
+        let progress = self.progress.borrow();
+        let ended = !progress.more && progress.ready.is_empty();
+        (progress.done, progress.bytes, ended)
+    }
+
+    fn consume(&self, count: usize) {
+        let mut progress = self.progress.borrow_mut();
+        progress.consumed += count;
+        let known = count.min(progress.weights.len());
+        let released = progress.weights.drain(..known).sum();
+        self.batch.release(released, Some(progress.consumed));
+    }
+
+    fn results(&self) -> sys::napi_ref {
+        self.results
+    }
+
+    fn leave(&self) {
+        self.batch.close();
+        if T::Output::CAN_BE_DROPPED {
+            self.batch.abandon();
+        }
+    }
+}
+
+impl<O> Progress<O> {
+    fn keep_weight(&mut self, index: usize, weight: u64) {
+        let place = index - self.consumed;
+        if self.weights.len() <= place {
+            self.weights.resize(place + 1, 0);
+        }
+        self.weights[place] = weight;
+    }
+}
+
+impl Sessions {
+    pub(super) fn add(&self, id: u32, session: Open) {
+        self.0.borrow_mut().insert(id, session);
+    }
+
+    /// The session of this number, if it has not ended.
+    pub(super) fn find(&self, id: u32) -> Option<Open> {
+        self.0.borrow().get(&id).cloned()
+    }
+}
+
+/// Gives sessions their results, and tells JavaScript.
+pub(crate) fn deliver(env: sys::napi_env, environment: &Environment, ids: Vec<u32>) {
+    for id in ids {
+        let Some(open) = environment.sessions.find(id) else {
+            continue;
+        };
+        let session = open.session();
+        if session.settle(env, environment, Instant::now() + TURN) {
+            environment.client.nudge(id);
+        }
+        let (done, bytes, ended) = session.state();
+        if ended {
+            environment.sessions.0.borrow_mut().remove(&id);
+            release_loop(env, environment);
+            // SAFETY: made when the session was opened, and used for the last time above.
+            unsafe { sys::napi_delete_reference(env, session.results()) };
+        }
+        tell(env, environment, id, (done, bytes, ended));
+    }
+}
+
+/// Calls `advance(id, done, bytes, ended)`; what it throws is an uncaught exception.
+fn tell(
+    env: sys::napi_env,
+    environment: &Environment,
+    id: u32,
+    (done, bytes, ended): (usize, usize, bool),
+) {
+    let arguments = [
+        number(env, id.cast_signed()),
+        number(env, done as i32),
+        double_value(env, bytes as f64),
+        number(env, i32::from(ended)),
+    ];
+    let mut result = std::ptr::null_mut();
+    // SAFETY: live handles of this callback scope.
+    unsafe {
+        let status = sys::napi_call_function(
+            env,
+            undefined(env),
+            referenced(env, environment.advance.get()),
+            arguments.len(),
+            arguments.as_ptr(),
+            &raw mut result,
+        );
+        if status == sys::Status::napi_pending_exception {
+            let mut exception = std::ptr::null_mut();
+            sys::napi_get_and_clear_last_exception(env, &raw mut exception);
+            sys::napi_fatal_exception(env, exception);
+        }
+    }
+}
+
+/// The environment ends: what was accepted to be written is written, reads are dropped.
+pub(crate) fn forget(environment: &Environment) {
+    for (_, session) in environment.sessions.0.borrow_mut().drain() {
+        session.session().leave();
+    }
+}

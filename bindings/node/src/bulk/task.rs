@@ -1,0 +1,80 @@
+//! What a worker does for one entry.
+
+use std::path::PathBuf;
+
+use smallfry::bulk::engine::{Task, Ticket};
+use smallfry::bulk::{Arena, ReadFile, WriteFile, key_of};
+use smallfry::{Error, Outcome};
+
+use crate::contents::Contents;
+use crate::jobs::Accepted;
+
+/// Reads a file and decodes it as far as can be done off the main thread.
+pub(super) struct Read {
+    pub(super) file: ReadFile,
+    pub(super) utf8: bool,
+}
+
+impl Task for Read {
+    type Input = PathBuf;
+    type Output = Result<Contents, Error>;
+    type Tools = Arena;
+
+    fn run(&self, arena: &mut Arena, path: PathBuf, ticket: &mut Ticket<'_>) -> Self::Output {
+        let bytes = self.file.run(arena, path, ticket)?;
+        Ok(Contents::new(bytes, self.utf8))
+    }
+
+    fn cancelled(&self, path: PathBuf) -> Self::Output {
+        self.file.cancelled(path).map(Contents::Bytes)
+    }
+
+    fn failed(&self, result: &Self::Output) -> bool {
+        result.is_err()
+    }
+}
+
+/// An entry to write: a path, the bytes, and the promise that they are written before the process ends.
+pub(super) struct Entry {
+    pub(super) path: PathBuf,
+    pub(super) bytes: Vec<u8>,
+    pub(super) accepted: Option<Accepted>,
+}
+
+/// Writes a file.
+pub(super) struct Write {
+    pub(super) file: WriteFile<PathBuf, Vec<u8>>,
+}
+
+impl Task for Write {
+    type Input = Entry;
+    type Output = Result<Outcome, Error>;
+    type Tools = ();
+
+    fn run(&self, tools: &mut (), entry: Entry, ticket: &mut Ticket<'_>) -> Self::Output {
+        let Entry {
+            path,
+            bytes,
+            accepted,
+        } = entry;
+        let result = self.file.run(tools, (path, bytes), ticket);
+        drop(accepted);
+        result
+    }
+
+    fn cancelled(&self, entry: Entry) -> Self::Output {
+        self.file.cancelled((entry.path, entry.bytes))
+    }
+
+    fn failed(&self, result: &Self::Output) -> bool {
+        result.is_err()
+    }
+
+    fn weight(&self, entry: &Entry) -> u64 {
+        entry.bytes.len() as u64
+    }
+
+    fn key(&self, entry: &Entry) -> Option<u64> {
+        Some(key_of(&entry.path))
+    }
+}

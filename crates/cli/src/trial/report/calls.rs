@@ -1,0 +1,193 @@
+//! Where the time on small files went.
+
+use super::gain::plural;
+use super::say;
+use crate::bench::report::text;
+use crate::trial::counts::{Counts, Part};
+use crate::trial::system_calls::Summary;
+use std::fmt::Write as _;
+
+/// So many processes are named.
+const NAMED: usize = 6;
+
+/// What the program's own processes counted.
+pub(super) fn counted(out: &mut String, counts: &Counts) {
+    let versions: Vec<_> = counts
+        .versions()
+        .into_iter()
+        .filter(|version| !version.is_empty())
+        .collect();
+    let heading = format!(
+        "Where the small-file time went, in one more run with smallfry: calls of node:fs in {} ({}), {}, Node {}",
+        plural(counts.processes(), "process"),
+        names(counts),
+        plural(counts.threads() as usize, "thread"),
+        versions.join(", ")
+    );
+    let _ = writeln!(out, "\n{}", text::wrap("", &heading, text::width()));
+    let parts = counts.parts();
+    let headings = [
+        "",
+        "calls",
+        "failed",
+        "by smallfry",
+        "bytes",
+        "sync",
+        "async, each",
+    ];
+    let mut table = text::table(&headings, 1);
+    for (name, part) in &parts {
+        let Part {
+            calls,
+            failed,
+            native,
+            bytes,
+            sync_ns,
+            async_calls,
+            async_ns,
+            ..
+        } = *part;
+        table.add_row([
+            (*name).to_owned(),
+            number(calls),
+            number(failed),
+            number(native),
+            if bytes > 0 {
+                text::bytes(bytes)
+            } else {
+                "-".to_owned()
+            },
+            time(sync_ns),
+            time(async_ns / async_calls.max(1)),
+        ]);
+    }
+    text::put(out, &table);
+}
+
+fn number(count: u64) -> String {
+    if count == 0 {
+        "-".to_owned()
+    } else {
+        text::thousands(count as i64)
+    }
+}
+
+fn time(ns: u64) -> String {
+    if ns == 0 {
+        "-".to_owned()
+    } else {
+        text::duration(ns as f64)
+    }
+}
+
+fn names(counts: &Counts) -> String {
+    let mut each: Vec<(&str, usize)> = Vec::new();
+    for name in counts.names() {
+        match each.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, times)) => *times += 1,
+            None => each.push((name, 1)),
+        }
+    }
+    let shown = each.iter().take(NAMED).map(|(name, times)| match times {
+        1 => (*name).to_owned(),
+        times => format!("{times}x {name}"),
+    });
+    let mut shown = shown.collect::<Vec<_>>().join(", ");
+    if each.len() > NAMED {
+        shown.push_str(", ...");
+    }
+    shown
+}
+
+pub(super) fn uncounted(out: &mut String, reason: &str) {
+    let _ = writeln!(
+        out,
+        "\nWhere the small-file time went is not known: {reason}."
+    );
+}
+
+/// What the table leaves open.
+pub(super) fn say_all(out: &mut String, counts: &Counts) {
+    let parts = counts.parts();
+    let sum = |get: fn(&Part) -> u64| parts.iter().map(|(_, part)| get(part)).sum::<u64>();
+    let (calls, native) = (sum(|part| part.calls), sum(|part| part.native));
+    let sync = sum(|part| part.sync_ns);
+    let of_run = format!(
+        "sync calls took {} of the {} of that run{}",
+        text::duration(sync as f64),
+        text::duration(counts.wall_ns() as f64),
+        if counts.threads() > 1 {
+            ", all threads together"
+        } else {
+            ""
+        }
+    );
+    let calls = plural(calls as usize, "call");
+    let sentence = if native == 0 {
+        format!("none of the {calls} counted is one that smallfry does; {of_run}.")
+    } else {
+        let own = text::duration(sum(|part| part.native_sync_ns) as f64);
+        format!(
+            "smallfry did {} of the {calls} counted; {of_run}, {own} of it in functions that smallfry does.",
+            number(native)
+        )
+    };
+    say(out, '-', &sentence);
+    let left_alone = counts.left_alone();
+    if !left_alone.is_empty() {
+        let names: Vec<_> = left_alone.into_iter().collect();
+        say(
+            out,
+            '!',
+            &format!(
+                "somebody else had replaced {} before smallfry came, which leaves them alone.",
+                names.join(", ")
+            ),
+        );
+    }
+    let unknown = counts.unknown();
+    if unknown > 0 {
+        say(
+            out,
+            '!',
+            &format!(
+                "{} had not ended by itself when the command had: its calls are not counted, and one that stays (a daemon) may serve both sides.",
+                plural(unknown, "process")
+            ),
+        );
+    }
+    say(
+        out,
+        '-',
+        "not counted: what Node's own loaders look up, functions taken from node:fs before smallfry came, programs that are not Node.",
+    );
+}
+
+/// What strace counted of any other program.
+pub(super) fn system_calls(out: &mut String, calls: &Result<Summary, String>) {
+    let summary = match calls {
+        Ok(summary) => summary,
+        Err(reason) => {
+            let _ = writeln!(
+                out,
+                "Where its small-file time goes is not known: {reason}."
+            );
+            return;
+        }
+    };
+    let _ = writeln!(
+        out,
+        "\nWhere its time on files goes, in one run under strace, which slows it down: processor time in the kernel"
+    );
+    let mut table = text::table(&["", "calls", "failed", "time", "mostly"], 1);
+    for row in &summary.rows {
+        table.add_row([
+            row.part.to_owned(),
+            number(row.calls),
+            number(row.errors),
+            time((row.seconds * 1e9) as u64),
+            row.mostly.clone(),
+        ]);
+    }
+    text::put(out, &table);
+}

@@ -1,0 +1,195 @@
+//! Times of both sides, and what they say.
+
+use super::say;
+use crate::bench::report::text;
+use crate::bench::stats::bootstrap::{self, Interval};
+use crate::bench::stats::percentiles::median;
+use crate::trial::Pair;
+use crate::trial::process::{Processor, Usage};
+use crate::trial::subject::Side;
+use comfy_table::Table;
+use std::fmt::Write as _;
+
+/// With fewer, even widened intervals leave out the truth too often.
+const ENOUGH_PAIRS: usize = 6;
+
+/// What is timed, and how to get it from a run.
+type Kind = (&'static str, fn(&Usage) -> Option<u64>);
+
+const KINDS: [Kind; 4] = [
+    ("wall", |usage| Some(usage.wall_ns)),
+    ("user", |usage| Some(usage.processor?.user_ns)),
+    ("sys", |usage| Some(usage.processor?.sys_ns)),
+    ("user + sys", |usage| {
+        let Processor { user_ns, sys_ns } = usage.processor?;
+        Some(user_ns + sys_ns)
+    }),
+];
+
+/// How many times as fast the command is with smallfry.
+pub(super) struct Gain {
+    /// By [`KINDS`]; `None` where there are too few pairs, or the system does not tell.
+    ratios: [Option<Interval>; KINDS.len()],
+    /// Median wall times, by side.
+    wall_ns: [f64; 2],
+    pairs: usize,
+}
+
+impl Gain {
+    pub(super) fn of(pairs: &[Pair], seed: u64) -> Self {
+        let side = |side, get| times(pairs, side, get);
+        Self {
+            ratios: KINDS.map(|(_, get)| {
+                bootstrap::ratio(&side(Side::Without, get), &side(Side::With, get), seed)
+            }),
+            wall_ns: Side::BOTH.map(|each| middle(&side(each, KINDS[0].1)).unwrap_or(0.0)),
+            pairs: pairs.len(),
+        }
+    }
+
+    pub(super) fn wall(&self) -> Option<Interval> {
+        self.ratios[0]
+    }
+
+    fn processor(&self) -> Option<Interval> {
+        self.ratios[3]
+    }
+
+    /// Is it certain that less time passes with smallfry?
+    pub(super) fn is_one(&self) -> bool {
+        self.wall().is_some_and(|wall| wall.low > 1.0)
+    }
+
+    pub(super) fn show(&self, out: &mut String, pairs: &[Pair]) {
+        let mut table = text::table(&["median of a run", "without", "with", "gain (95 %)"], 1);
+        for ((name, get), ratio) in KINDS.into_iter().zip(self.ratios) {
+            row(&mut table, name, pairs, get, ratio);
+        }
+        let _ = writeln!(
+            out,
+            "\n{} of runs, each in random order, after one that was not measured",
+            plural(self.pairs, "pair")
+        );
+        text::put(out, &table);
+    }
+
+    pub(super) fn say(&self, out: &mut String) {
+        say(out, '-', &self.verdict());
+        if let Some(interval) = self.processor().filter(|interval| !interval.holds_one()) {
+            let sentence = format!("processor time (user + sys): {}.", change(interval));
+            say(out, '-', &sentence);
+        }
+        if (2..ENOUGH_PAIRS).contains(&self.pairs) {
+            let warning = format!(
+                "only {} pairs: intervals from so few are guesses (--runs N measures more).",
+                self.pairs
+            );
+            say(out, '!', &warning);
+        }
+    }
+
+    fn verdict(&self) -> String {
+        let [without, with] = self.wall_ns;
+        let Some(interval) = self.wall() else {
+            return "one pair tells nothing about noise, so nothing about a gain (--runs N measures more).".to_owned();
+        };
+        let ratio = text::ratio(self.wall());
+        let by = text::duration((without - with).abs());
+        let of = text::duration(without);
+        if interval.holds_one() {
+            format!(
+                "No gain here: {ratio} as fast, an interval that holds 1, so no difference can be told."
+            )
+        } else if interval.estimate > 1.0 {
+            format!("A gain: with smallfry the command is {ratio} as fast, {by} less of {of}.")
+        } else {
+            format!(
+                "A LOSS: with smallfry the command is {ratio} as fast, {by} more than {of}. No gain here."
+            )
+        }
+    }
+}
+
+fn row(
+    table: &mut Table,
+    name: &str,
+    pairs: &[Pair],
+    get: fn(&Usage) -> Option<u64>,
+    ratio: Option<Interval>,
+) {
+    let shown =
+        |side| middle(&times(pairs, side, get)).map_or_else(|| "-".to_owned(), text::duration);
+    table.add_row([
+        name.to_owned(),
+        shown(Side::Without),
+        shown(Side::With),
+        text::ratio(ratio),
+    ]);
+}
+
+fn times(pairs: &[Pair], side: Side, get: fn(&Usage) -> Option<u64>) -> Vec<Option<f64>> {
+    let time = |Pair(usages): &Pair| get(&usages[side as usize]).map(|ns| ns as f64);
+    pairs.iter().map(time).collect()
+}
+
+fn middle(times: &[Option<f64>]) -> Option<f64> {
+    median(times.iter().copied().flatten())
+}
+
+/// How much less, or more, is needed of what is `interval` times as fast.
+fn change(interval: Interval) -> String {
+    let percent = |ratio: f64| (1.0 - 1.0 / ratio) * 100.0;
+    let (sign, what) = if interval.estimate > 1.0 {
+        (1.0, "less")
+    } else {
+        (-1.0, "MORE")
+    };
+    let mut ends = [interval.low, interval.high].map(|ratio| sign * percent(ratio));
+    ends.sort_unstable_by(f64::total_cmp);
+    format!(
+        "{:.0} % {what} ({:.0}-{:.0} %)",
+        sign * percent(interval.estimate),
+        ends[0],
+        ends[1]
+    )
+}
+
+pub(super) fn plural(count: usize, what: &str) -> String {
+    let count_shown = text::thousands(count as i64);
+    let ending = match (count, what.ends_with("ss")) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{count_shown} {what}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_told_in_per_cent_of_what_was() {
+        let [low, estimate, high] = [1.25, 2.0, 4.0];
+        let interval = Interval {
+            low,
+            estimate,
+            high,
+        };
+        assert_eq!(change(interval), "50 % less (20-75 %)");
+        let (low, estimate, high) = (0.5, 0.8, 0.9);
+        let interval = Interval {
+            low,
+            estimate,
+            high,
+        };
+        assert_eq!(change(interval), "25 % MORE (11-100 %)");
+    }
+
+    #[test]
+    fn words_are_counted_in_english() {
+        assert_eq!(plural(1, "process"), "1 process");
+        assert_eq!(plural(1200, "process"), "1,200 processes");
+        assert_eq!(plural(0, "run"), "0 runs");
+    }
+}

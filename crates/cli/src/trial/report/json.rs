@@ -1,0 +1,92 @@
+//! The JSON file: `"schema": "smallfry-try/1"`.
+//!
+//! ```text
+//! schema      "smallfry-try/1"
+//! version     of smallfry
+//! finished    seconds since 1970
+//! command     its words
+//! prepare, outputs, seed   as given
+//! package     folder of the npm package
+//! outcome     "same", "different", "failed", "not loaded", "not native" or "already loaded"; only the first two go on
+//! pairs       [[without, with]], each {wall_ns, processor: {user_ns, sys_ns} or null}
+//! gain        {low, estimate, high} of wall time, or null
+//! files, bytes, runs   compared
+//! differences, varying   what differs with smallfry, what varies without it too: "exit status", "standard output",
+//!             "standard error", or a path
+//! counts      what each process counted (smallfry-count/1), or null
+//! ```
+
+use super::gain::Gain;
+use super::same;
+use crate::trial::arguments::Arguments;
+use crate::trial::counts::Counts;
+use crate::trial::seen::Judgement;
+use crate::trial::subject::Subject;
+use crate::trial::{Answer, Pair, Results, Sameness};
+use serde_json::{Value, json};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const SCHEMA: &str = "smallfry-try/1";
+
+pub(in crate::trial) fn document(
+    subject: &Subject,
+    arguments: &Arguments,
+    answer: &Answer,
+) -> Value {
+    let finished = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    let words = arguments.command.iter().map(|word| word.to_string_lossy());
+    let mut document = json!({
+        "schema": SCHEMA,
+        "version": env!("CARGO_PKG_VERSION"),
+        "finished": finished,
+        "command": words.collect::<Vec<_>>(),
+        "prepare": arguments.prepare,
+        "outputs": arguments.outputs,
+        "seed": arguments.seed,
+        "package": subject.package(),
+        "outcome": outcome(answer),
+    });
+    if let (Answer::Compared(results), Value::Object(fields)) = (answer, &mut document) {
+        let Value::Object(more) = self::results(arguments, results) else {
+            return document;
+        };
+        fields.extend(more);
+    }
+    document
+}
+
+fn outcome(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Compared(results) if results.comparison.is_same() => "same",
+        Answer::Compared(_) => "different",
+        Answer::Failed(_) => "failed",
+        Answer::NoDifference(Sameness::NotLoaded(_)) => "not loaded",
+        Answer::NoDifference(Sameness::NotNative(_)) => "not native",
+        Answer::NoDifference(Sameness::AlreadyLoaded) => "already loaded",
+    }
+}
+
+fn results(arguments: &Arguments, results: &Results) -> Value {
+    let comparison = &results.comparison;
+    let named = |wanted: fn(&Judgement) -> bool| {
+        comparison
+            .judgements()
+            .filter(|(_, judgement)| wanted(judgement))
+            .map(|(thing, _)| same::name(thing))
+            .collect::<Vec<_>>()
+    };
+    let (files, bytes) = comparison.files();
+    let pairs = results.pairs.iter().map(|Pair(usages)| usages);
+    json!({
+        "pairs": pairs.collect::<Vec<_>>(),
+        "gain": Gain::of(&results.pairs, arguments.seed).wall(),
+        "files": files,
+        "bytes": bytes,
+        "runs": comparison.runs().iter().sum::<usize>(),
+        "differences": named(|judgement| matches!(judgement, Judgement::Differs(_))),
+        "varying": named(|judgement| *judgement == Judgement::Varies),
+        "counts": results.counts.as_ref().ok().map(Counts::document),
+    })
+}

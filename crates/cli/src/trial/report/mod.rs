@@ -1,0 +1,147 @@
+//! Where the answer goes: the terminal for a person, a JSON file for a program.
+
+mod adopt;
+mod calls;
+mod gain;
+mod json;
+mod same;
+
+pub(super) use json::document;
+
+use super::arguments::Arguments;
+use super::subject::{Side, Subject};
+use super::{Answer, FailedRun, Results, Sameness};
+use crate::bench::report::text;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// What is about to happen.
+pub(super) fn opening(subject: &Subject, arguments: &Arguments) {
+    let mut out = String::new();
+    let _ = writeln!(out, "smallfry try: {}", subject.line(&arguments.command));
+    let compared = if arguments.outputs.is_empty() {
+        "exit status and what is printed; no outputs (--outputs DIR names them)".to_owned()
+    } else {
+        let names = arguments
+            .outputs
+            .iter()
+            .map(|path| path.display().to_string());
+        format!(
+            "exit status, what is printed, and every file in {}",
+            names.collect::<Vec<_>>().join(", ")
+        )
+    };
+    for (heading, fact) in [
+        ("smallfry", subject.package().display().to_string()),
+        ("compares", compared),
+    ] {
+        let _ = writeln!(
+            out,
+            "{}",
+            text::wrap(&format!("  {heading:<9} "), &fact, text::width())
+        );
+    }
+    print(&out);
+}
+
+pub(super) fn answer(subject: &Subject, arguments: &Arguments, answer: &Answer) {
+    let mut out = String::new();
+    match answer {
+        Answer::Compared(results) => compared(&mut out, subject, arguments, results),
+        Answer::Failed(failed) => self::failed(&mut out, failed),
+        Answer::NoDifference(sameness) => nothing(&mut out, sameness),
+    }
+    print(&out);
+}
+
+fn compared(out: &mut String, subject: &Subject, arguments: &Arguments, results: &Results) {
+    let gain = gain::Gain::of(&results.pairs, arguments.seed);
+    gain.show(out, &results.pairs);
+    match &results.counts {
+        Ok(counts) => calls::counted(out, counts),
+        Err(reason) => calls::uncounted(out, reason),
+    }
+    let _ = writeln!(out, "\nIn words");
+    gain.say(out);
+    same::say_all(out, arguments, &results.comparison);
+    if let Ok(counts) = &results.counts {
+        calls::say_all(out, counts);
+    }
+    adopt::say_all(out, subject, arguments, &gain, results);
+}
+
+/// A sentence of the report, with what stands before it.
+fn say(out: &mut String, mark: char, sentence: &str) {
+    let _ = writeln!(
+        out,
+        "{}",
+        text::wrap(&format!("  {mark} "), sentence, text::width())
+    );
+}
+
+fn failed(out: &mut String, failed: &FailedRun) {
+    let [without, with] = failed.before;
+    let before = match failed.side {
+        Side::Without if without + with > 0 => format!(", after {without} that did not fail"),
+        Side::With if without > 0 => {
+            format!(", without it {without} of {without} runs did not fail")
+        }
+        Side::Without | Side::With => String::new(),
+    };
+    let _ = writeln!(
+        out,
+        "\nThe command FAILED {} ({}){before}. The last that it printed:\n",
+        failed.side.name(),
+        failed.status
+    );
+    if failed.tail.is_empty() {
+        let _ = writeln!(out, "  (nothing)");
+    }
+    for line in failed.tail.lines() {
+        let _ = writeln!(out, "  | {line}");
+    }
+    let next = match failed.side {
+        Side::With if without > 0 => {
+            "smallfry is to blame as it seems: please report it, with this command"
+        }
+        _ if with + without > 0 => {
+            "it does not always fail; is something missing that --prepare could make?"
+        }
+        _ => {
+            "make it run first; --allow-failure measures one that ends with another exit status than 0"
+        }
+    };
+    let _ = writeln!(out, "\nNext: {next}");
+}
+
+fn nothing(out: &mut String, sameness: &Sameness) {
+    match sameness {
+        Sameness::AlreadyLoaded => {
+            let _ = writeln!(
+                out,
+                "\nNothing to compare: the command loads smallfry by itself (NODE_OPTIONS, --require, or its own code)."
+            );
+        }
+        Sameness::NotNative(reason) => {
+            let _ = writeln!(
+                out,
+                "\nNothing to compare: smallfry left everything to node:fs, because {reason}."
+            );
+        }
+        Sameness::NotLoaded(calls) => {
+            let _ = writeln!(
+                out,
+                "\nNothing to compare: no process loaded smallfry. Either none is Node.js, or NODE_OPTIONS does not reach it."
+            );
+            calls::system_calls(out, calls);
+        }
+    }
+}
+
+/// A reader who has seen enough (a closed pipe) is no error.
+fn print(text: &str) {
+    let mut output = std::io::stdout().lock();
+    let _ = output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush());
+}

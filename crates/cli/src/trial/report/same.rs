@@ -1,0 +1,195 @@
+//! Whether the command did the same on both sides.
+
+use super::gain::plural;
+use super::say;
+use crate::bench::report::text;
+use crate::trial::arguments::Arguments;
+use crate::trial::seen::{Comparison, Difference, Judgement, Thing};
+use std::fmt::Write as _;
+
+/// Of each kind, so many are named.
+const NAMED: usize = 5;
+
+pub(super) fn say_all(out: &mut String, arguments: &Arguments, comparison: &Comparison) {
+    let judgements: Vec<_> = comparison.judgements().collect();
+    differences(out, &judgements);
+    outputs(out, arguments, comparison, &judgements);
+    printed(out, &judgements);
+}
+
+fn differences(out: &mut String, judgements: &[(&Thing, Judgement)]) {
+    let differing: Vec<_> = judgements
+        .iter()
+        .filter_map(|(thing, judgement)| match judgement {
+            Judgement::Differs(difference) => Some((*thing, difference)),
+            _ => None,
+        })
+        .collect();
+    if differing.is_empty() {
+        return;
+    }
+    say(
+        out,
+        '!',
+        "DIFFERENT with smallfry, and never so without it; do not adopt it before you know why:",
+    );
+    for (thing, difference) in differing.iter().take(NAMED) {
+        detail(out, thing, difference);
+    }
+    if let Some(more @ 1..) = differing.len().checked_sub(NAMED) {
+        let _ = writeln!(out, "      and {}", plural(more, "other"));
+    }
+}
+
+fn detail(out: &mut String, thing: &Thing, difference: &Difference) {
+    let Difference {
+        how,
+        runs,
+        of,
+        lines,
+    } = difference;
+    let _ = writeln!(
+        out,
+        "      {} {how}, in {runs} of {}",
+        name(thing),
+        plural(*of, "run")
+    );
+    if let Some([without, with]) = lines {
+        let _ = writeln!(out, "        without: {without}\n        with:    {with}");
+    }
+}
+
+fn outputs(
+    out: &mut String,
+    arguments: &Arguments,
+    comparison: &Comparison,
+    judgements: &[(&Thing, Judgement)],
+) {
+    if arguments.outputs.is_empty() {
+        return say(
+            out,
+            '!',
+            "outputs were not compared: --outputs DIR names the folders that the command writes to.",
+        );
+    }
+    let (files, bytes) = comparison.files();
+    let runs: usize = comparison.runs().iter().sum();
+    let of_outputs = |wanted: fn(&Judgement) -> bool| {
+        judgements
+            .iter()
+            .filter(move |(thing, judgement)| {
+                matches!(thing, Thing::Output(_)) && wanted(judgement)
+            })
+            .map(|(thing, _)| name(thing))
+            .collect::<Vec<_>>()
+    };
+    let varying = of_outputs(|judgement| *judgement == Judgement::Varies);
+    let different = of_outputs(|judgement| matches!(judgement, Judgement::Differs(_)));
+    let compared = format!(
+        "{} ({}), compared byte for byte after each of {runs} runs",
+        plural(files, "output file"),
+        text::bytes(bytes)
+    );
+    match (different.is_empty(), varying.is_empty()) {
+        (true, true) => say(out, '-', &format!("the same outputs: {compared}.")),
+        (false, true) => say(out, '-', &format!("{compared}.")),
+        (same, false) => {
+            let rest = if same {
+                "; all others are the same"
+            } else {
+                ""
+            };
+            let sentence = format!(
+                "{compared}. {} from run to run without smallfry too, which tells nothing of it ({}){rest}.",
+                if varying.len() == 1 {
+                    "One varies".to_owned()
+                } else {
+                    format!("{} vary", varying.len())
+                },
+                some_of(&varying)
+            );
+            say(out, '-', &sentence);
+        }
+    }
+    let never = comparison.never_written();
+    if never > 0 {
+        let which = if never == files {
+            "none of them was".to_owned()
+        } else {
+            format!(
+                "of them, {} not",
+                if never == 1 {
+                    "1 was".to_owned()
+                } else {
+                    format!("{} were", text::thousands(never as i64))
+                }
+            )
+        };
+        let sentence = format!(
+            "{which} written by the runs compared, so comparing tells nothing there; --prepare 'rm -rf ...' has each run make its own."
+        );
+        say(out, '!', &sentence);
+    }
+}
+
+fn printed(out: &mut String, judgements: &[(&Thing, Judgement)]) {
+    let mut same = Vec::new();
+    for (thing, judgement) in judgements {
+        match (thing, judgement) {
+            (Thing::Output(_), _) | (_, Judgement::Differs(_)) => {}
+            (_, Judgement::Same) => same.push(name(thing)),
+            (_, Judgement::Varies) => {
+                say(
+                    out,
+                    '-',
+                    &format!(
+                        "{} varies from run to run without smallfry too.",
+                        name(thing)
+                    ),
+                );
+            }
+            (_, Judgement::NumbersVary) => {
+                same.push(format!("{} (but for numbers)", name(thing)));
+            }
+            (_, Judgement::OnlyNumbers([without, with])) => {
+                say(
+                    out,
+                    '-',
+                    &format!(
+                        "{} differs in numbers alone: {without:?}, with smallfry {with:?}.",
+                        name(thing)
+                    ),
+                );
+            }
+        }
+    }
+    if !same.is_empty() {
+        say(
+            out,
+            '-',
+            &format!("the same {} in all runs.", same.join(", ")),
+        );
+    }
+}
+
+pub(super) fn name(thing: &Thing) -> String {
+    match thing {
+        Thing::ExitStatus => "exit status".to_owned(),
+        Thing::StandardOutput => "standard output".to_owned(),
+        Thing::StandardError => "standard error".to_owned(),
+        Thing::Output(path) => path.display().to_string(),
+    }
+}
+
+fn some_of(names: &[String]) -> String {
+    let mut shown = names
+        .iter()
+        .take(NAMED)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > NAMED {
+        shown.push_str(", ...");
+    }
+    shown
+}

@@ -1,0 +1,189 @@
+//! The command that is tried, and what makes its two sides: `NODE_OPTIONS`.
+
+use super::arguments::Arguments;
+use super::system;
+use crate::bench::failure::Failure;
+use crate::bench::runtime::node;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Tells smallfry to count, and where to write; see `bindings/node/lib/counting`.
+const COUNT: &str = "SMALLFRY_COUNT";
+const NODE_OPTIONS: &str = "NODE_OPTIONS";
+
+/// Whose functions the command's calls of node:fs go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Without,
+    With,
+}
+
+impl Side {
+    pub(super) const BOTH: [Self; 2] = [Self::Without, Self::With];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Without => "without smallfry",
+            Self::With => "with smallfry",
+        }
+    }
+}
+
+pub(super) struct Subject {
+    how: How,
+    /// The file that `--require smallfry/register` loads.
+    register: PathBuf,
+    /// The user's own, to which ours is added.
+    node_options: Option<OsString>,
+}
+
+enum How {
+    /// A program and its arguments, as they are; and the program's file.
+    Direct(PathBuf, Vec<OsString>),
+    Shell(OsString),
+}
+
+impl Subject {
+    pub(super) fn of(arguments: &Arguments) -> Result<Self, Failure> {
+        let package = node::find_package(arguments.package.as_deref()).map_err(Failure::Said)?;
+        let register = package.join("dist").join("register.js");
+        if !register.is_file() {
+            return Err(Failure::said(format!(
+                "{} is no built smallfry npm package: it has no dist/register.js (make build makes it)",
+                package.display()
+            )));
+        }
+        Ok(Self {
+            how: How::of(&arguments.command)?,
+            register,
+            node_options: std::env::var_os(NODE_OPTIONS).filter(|options| !options.is_empty()),
+        })
+    }
+
+    /// The command for one side; with a folder to write counts to, counting.
+    pub(super) fn command(&self, side: Side, counts: Option<&Path>) -> Result<Command, Failure> {
+        let mut command = match &self.how {
+            How::Direct(program, arguments) => {
+                let mut command = Command::new(program);
+                command.args(arguments);
+                command
+            }
+            How::Shell(line) => system::shell(line),
+        };
+        if side == Side::With {
+            command.env(NODE_OPTIONS, self.with_register()?);
+        }
+        match counts {
+            Some(folder) => command.env(COUNT, folder),
+            None => command.env_remove(COUNT),
+        };
+        Ok(command)
+    }
+
+    /// The user's options and `--require` of our file.
+    fn with_register(&self) -> Result<OsString, Failure> {
+        let register = self.register.to_str().ok_or_else(|| {
+            Failure::said(format!(
+                "NODE_OPTIONS cannot name {}: it is not Unicode",
+                self.register.display()
+            ))
+        })?;
+        let mut options = self.node_options.clone().unwrap_or_default();
+        if !options.is_empty() {
+            options.push(" ");
+        }
+        options.push("--require ");
+        options.push(quoted(register));
+        Ok(options)
+    }
+
+    /// The package's folder.
+    pub(super) fn package(&self) -> &Path {
+        // The file is two levels down, by construction.
+        self.register.ancestors().nth(2).unwrap_or(&self.register)
+    }
+
+    /// As a person would type it.
+    pub(super) fn line(&self, words: &[OsString]) -> String {
+        match &self.how {
+            How::Shell(line) => line.to_string_lossy().into_owned(),
+            How::Direct(..) => joined(words),
+        }
+    }
+
+    /// The words after `node`, if that is what is run.
+    pub(super) fn node_arguments<'a>(&self, words: &'a [OsString]) -> Option<&'a [OsString]> {
+        let (program, rest) = words.split_first()?;
+        let is_node = Path::new(program)
+            .file_stem()
+            .is_some_and(|stem| stem == "node");
+        (is_node && matches!(self.how, How::Direct(..))).then_some(rest)
+    }
+
+    pub(super) fn is_shell(&self) -> bool {
+        matches!(self.how, How::Shell(_))
+    }
+
+    pub(super) fn has_node_options(&self) -> bool {
+        self.node_options.is_some()
+    }
+}
+
+impl How {
+    fn of(words: &[OsString]) -> Result<Self, Failure> {
+        let Some((program, arguments)) = words.split_first() else {
+            return Err(Failure::said("there is no command to run"));
+        };
+        let for_shell = arguments.is_empty()
+            && program.to_string_lossy().contains(char::is_whitespace)
+            && !Path::new(program).exists();
+        if for_shell {
+            return Ok(Self::Shell(program.clone()));
+        }
+        match which::which(program) {
+            Ok(file) => Ok(Self::Direct(file, arguments.to_vec())),
+            Err(_) => Err(Failure::said(format!(
+                "there is no program {}",
+                program.to_string_lossy()
+            ))),
+        }
+    }
+}
+
+/// Words as a POSIX shell takes them.
+pub(super) fn joined<W: AsRef<OsStr>>(words: &[W]) -> String {
+    let quoted = |word: &W| {
+        let word = word.as_ref().to_string_lossy().into_owned();
+        shlex::try_quote(&word).map_or_else(|_| word.clone(), std::borrow::Cow::into_owned)
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// As Node splits `NODE_OPTIONS`: at spaces outside double quotes, with a backslash taking the next character as it is inside
+/// them, and only there. Source: `ParseNodeOptionsEnvVar` in Node's `src/node_options.cc`.
+fn quoted(word: &str) -> String {
+    if !word.contains([' ', '"']) {
+        return word.to_owned();
+    }
+    let escaped = word.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{escaped}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_needs_it_is_quoted() {
+        assert_eq!(quoted("/a/b.js"), "/a/b.js");
+        assert_eq!(quoted(r"C:\a\b.js"), r"C:\a\b.js");
+        assert_eq!(quoted("/a b/c.js"), "\"/a b/c.js\"");
+        assert_eq!(quoted(r#"C:\a "b"\c"#), r#""C:\\a \"b\"\\c""#);
+    }
+
+    #[test]
+    fn words_are_joined_for_a_shell() {
+        assert_eq!(joined(&["a", "b c", "$d"]), "a 'b c' '$d'");
+    }
+}

@@ -1,0 +1,11 @@
+//! What differs between systems: the same names in each file.
+
+#[cfg(not(unix))]
+mod other;
+#[cfg(unix)]
+mod unix;
+
+#[cfg(not(unix))]
+pub(super) use other::{Child, Stamp, is_executable, shell, stamp};
+#[cfg(unix)]
+pub(super) use unix::{Child, Stamp, is_executable, shell, stamp};

@@ -1,0 +1,58 @@
+//! Elsewhere: the process alone is ended, and its processor time is not known.
+
+use crate::bench::interrupt::Running;
+use crate::trial::process::Processor;
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io::Result;
+use std::process::{Command, ExitStatus};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// `line`, run by the shell.
+pub(in crate::trial) fn shell(line: &OsStr) -> Command {
+    let mut command = Command::new("cmd");
+    command.arg("/C").arg(line);
+    command
+}
+
+pub(in crate::trial) fn is_executable(_metadata: &Metadata) -> bool {
+    false
+}
+
+/// Of a file: changed by every write.
+pub(in crate::trial) type Stamp = Option<std::time::SystemTime>;
+
+pub(in crate::trial) fn stamp(metadata: &Metadata) -> Stamp {
+    metadata.modified().ok()
+}
+
+pub(in crate::trial) struct Child(Mutex<std::process::Child>);
+
+impl Child {
+    pub(in crate::trial) fn start(command: &mut Command) -> Result<Self> {
+        Ok(Self(Mutex::new(command.spawn()?)))
+    }
+
+    /// The lock is free between looks, so that ending it is never held up.
+    pub(in crate::trial) fn wait(&self) -> Result<(ExitStatus, Option<Processor>)> {
+        loop {
+            let status = self.lock().try_wait()?;
+            if let Some(status) = status {
+                return Ok((status, None));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, std::process::Child> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Running for Child {
+    fn end(self: Arc<Self>) {
+        // An error means that it has ended already.
+        let _ = self.lock().kill();
+    }
+}

@@ -1,0 +1,166 @@
+//! Unix: a process group per run, so that all of it can be ended, and `wait4`, which tells the processor time of a process
+//! together with those that it waited for.
+
+use crate::bench::interrupt::Running;
+use crate::trial::process::Processor;
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io::{Error, ErrorKind, Result};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What was asked to end and has not by then is made to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// `line`, run by the shell.
+pub(in crate::trial) fn shell(line: &OsStr) -> Command {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(line);
+    command
+}
+
+pub(in crate::trial) fn is_executable(metadata: &Metadata) -> bool {
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+/// Of a file: changed by every write, and by being put in another's place, whatever times the writer sets.
+pub(in crate::trial) type Stamp = (u64, i64, i64);
+
+pub(in crate::trial) fn stamp(metadata: &Metadata) -> Stamp {
+    (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+}
+
+/// A process that leads a group of its own.
+pub(in crate::trial) struct Child {
+    /// `None` once it was reaped and its number may be somebody else's.
+    leader: Mutex<Option<libc::pid_t>>,
+    ended: AtomicBool,
+}
+
+impl Child {
+    pub(in crate::trial) fn start(command: &mut Command) -> Result<Self> {
+        let child = command.process_group(0).spawn()?;
+        let leader = libc::pid_t::try_from(child.id()).map_err(Error::other)?;
+        Ok(Self {
+            leader: Mutex::new(Some(leader)),
+            ended: AtomicBool::new(false),
+        })
+    }
+
+    /// Until the leader has ended; whatever else is in the group goes on, unless it was told to end.
+    pub(in crate::trial) fn wait(&self) -> Result<(ExitStatus, Option<Processor>)> {
+        let Some(leader) = *self.leader() else {
+            return Err(ErrorKind::InvalidInput.into());
+        };
+        // Not reaped yet: until then its number is not given to another process, and the lock is free.
+        until_ended(leader)?;
+        let mut known = self.leader();
+        let all_end = self.ended.load(Ordering::SeqCst);
+        if all_end {
+            signal(leader, libc::SIGKILL);
+        }
+        let ended = reap(leader);
+        *known = None;
+        if all_end {
+            until_gone(leader);
+        }
+        ended
+    }
+
+    fn leader(&self) -> MutexGuard<'_, Option<libc::pid_t>> {
+        // A number or none: nothing that could be half changed.
+        self.leader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn signal(&self, number: libc::c_int) {
+        if let Some(leader) = *self.leader() {
+            signal(leader, number);
+        }
+    }
+}
+
+impl Running for Child {
+    fn end(self: Arc<Self>) {
+        self.ended.store(true, Ordering::SeqCst);
+        self.signal(libc::SIGTERM);
+        std::thread::spawn(move || {
+            std::thread::sleep(GRACE);
+            self.signal(libc::SIGKILL);
+        });
+    }
+}
+
+/// `kill(-leader)`: <https://man7.org/linux/man-pages/man2/kill.2.html>. Is anybody left?
+fn signal(leader: libc::pid_t, number: libc::c_int) -> bool {
+    // SAFETY: a call with two numbers, which touches no memory of ours.
+    unsafe { libc::kill(-leader, number) == 0 }
+}
+
+/// Waits, not for ever, until a group that was killed is gone, so that nothing of it runs on when we have ended.
+fn until_gone(leader: libc::pid_t) {
+    let patience = Instant::now() + GRACE;
+    // Signal 0 is none: it only asks.
+    while signal(leader, 0) && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// `waitid(WNOWAIT)`: <https://man7.org/linux/man-pages/man2/waitid.2.html>.
+fn until_ended(child: libc::pid_t) -> Result<()> {
+    loop {
+        // SAFETY: an all-zero siginfo is a valid one; it is plain data.
+        let mut information: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // A process number is not negative.
+        let id = child as libc::id_t;
+        // SAFETY: the pointer is to a whole siginfo that lives across the call.
+        let answer = unsafe {
+            libc::waitid(
+                libc::P_PID,
+                id,
+                &raw mut information,
+                libc::WEXITED | libc::WNOWAIT,
+            )
+        };
+        if answer == 0 {
+            return Ok(());
+        }
+        retry_if_interrupted()?;
+    }
+}
+
+/// `wait4`: <https://man7.org/linux/man-pages/man2/wait4.2.html>.
+fn reap(child: libc::pid_t) -> Result<(ExitStatus, Option<Processor>)> {
+    loop {
+        let mut status = 0;
+        // SAFETY: an all-zero rusage is a valid one; it is plain numbers.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: both pointers are to whole values that live across the call.
+        let answer = unsafe { libc::wait4(child, &raw mut status, 0, &raw mut usage) };
+        if answer == child {
+            let processor = Processor {
+                user_ns: nanoseconds(usage.ru_utime),
+                sys_ns: nanoseconds(usage.ru_stime),
+            };
+            return Ok((ExitStatus::from_raw(status), Some(processor)));
+        }
+        retry_if_interrupted()?;
+    }
+}
+
+fn retry_if_interrupted() -> Result<()> {
+    let error = Error::last_os_error();
+    if error.kind() == ErrorKind::Interrupted {
+        Ok(())
+    } else {
+        Err(error)
+    }
+}
+
+fn nanoseconds(time: libc::timeval) -> u64 {
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
+        + u64::try_from(time.tv_usec).unwrap_or(0) * 1_000
+}

@@ -1,0 +1,122 @@
+// The projects that the trials build: of a given number of files, always the same bytes for the same number.
+//
+// Each is what such a project looks like to the tool that builds it: modules in folders that import a few others, pages
+// with front matter and a layout. `command`, `prepare` and `outputs` are what `smallfry try` is given.
+
+import fs from 'node:fs';
+import path from 'node:path';
+
+/** Files of a full-size project are so many times `files`. */
+export const PROJECTS = {
+  tsc: { files: 1500, make: makeTypeScript, command: ['tsc', '--project', '.'], prepare: 'rm -rf dist', outputs: ['dist'] },
+  eslint: { files: 1500, make: makeEslint, command: ['eslint', '--format', 'json', '--output-file', 'out/report.json', 'src'], prepare: 'rm -rf out', outputs: ['out'] },
+  prettier: { files: 1500, make: makePrettier, command: ['prettier', '--write', '--log-level', 'warn', 'src'], prepare: 'rm -rf src && cp -r unformatted src', outputs: ['src'] },
+  vite: { files: 1000, make: makeVite, command: ['vite', 'build', '--logLevel', 'warn'], prepare: 'rm -rf dist', outputs: ['dist'] },
+  eleventy: { files: 2000, make: makeEleventy, command: ['eleventy', '--quiet'], prepare: 'rm -rf _site', outputs: ['_site'] },
+};
+
+/** Numbers from a seed (mulberry32): `below(n)`. */
+function chance(seed) {
+  let state = seed >>> 0;
+  return (n) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4294967296) * n);
+  };
+}
+
+const WORDS = 'smelt herring anchovy sprat minnow sardine whitebait café naïve größer 魚 рыба of the in a with under river shoal net'.split(' ');
+const PER_FOLDER = 50;
+
+const sentence = (below, words) => Array.from({ length: words }, () => WORDS[below(WORDS.length)]).join(' ');
+const moduleName = (index) => `part${Math.floor(index / PER_FOLDER)}/module${index}`;
+
+function put(folder, name, text) {
+  const file = path.join(folder, name);
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text, null, 2));
+}
+
+/** Earlier modules that module `index` imports. */
+function imported(index, below) {
+  const count = Math.min(index, 1 + below(3));
+  return [...new Set(Array.from({ length: count }, () => below(index)))];
+}
+
+const importFrom = (from, index, ending) => {
+  const relative = path.posix.relative(path.posix.dirname(moduleName(from)), moduleName(index));
+  return `${relative.startsWith('.') ? '' : './'}${relative}${ending}`;
+};
+
+function makeTypeScript(folder, files) {
+  const below = chance(1);
+  put(folder, 'package.json', { name: 'typescript-project', type: 'module' });
+  put(folder, 'tsconfig.json', {
+    compilerOptions: { target: 'es2022', module: 'nodenext', outDir: 'dist', rootDir: 'src', strict: true, declaration: true, sourceMap: true, types: [] },
+    include: ['src'],
+  });
+  for (let index = 0; index < files; index += 1) {
+    const others = imported(index, below);
+    const lines = others.map((other) => `import { type Shape${other}, size${other} } from '${importFrom(index, other, '.js')}';`);
+    lines.push('', `/** ${sentence(below, 12)} */`, `export interface Shape${index} {`);
+    for (let field = 0; field < 6; field += 1) lines.push(`  field${field}: ${['string', 'number', 'boolean[]', 'Map<string, number>'][below(4)]};`);
+    lines.push(...others.map((other) => `  inner${other}?: Shape${other};`), '}', '');
+    lines.push(`export function size${index}(shape: Partial<Shape${index}>): number {`, `  const text = ${JSON.stringify(sentence(below, 8))};`);
+    lines.push(...others.map((other) => `  if (shape.inner${other} !== undefined) return size${other}(shape.inner${other});`));
+    lines.push('  return text.length + Object.keys(shape).length;', '}', '');
+    put(folder, `src/${moduleName(index)}.ts`, lines.join('\n'));
+  }
+}
+
+function javaScript(index, below, spaced) {
+  const others = imported(index, below);
+  const [open, gap] = spaced ? ['{ ', '  '] : ['{', '\t\t '];
+  const lines = others.map((other) => `import ${open}value${other}${spaced ? ' ' : ''}} from '${importFrom(index, other, '.js')}';`);
+  lines.push('', `// ${sentence(below, 10)}`, `export function value${index}(depth) {`, `${gap}const words = ${JSON.stringify(sentence(below, 15).split(' '))};`);
+  lines.push(`${gap}if (depth <= 0) return words.length;`, `${gap}let sum = ${below(1000)};`);
+  for (const other of others) lines.push(`${gap}sum += value${other}(depth - 1) * ${1 + below(9)};`);
+  lines.push(`${gap}return sum${spaced ? '' : ' +   words.map((word)=>word.length)\n.reduce((a,b)=>{ return a+b },0)'};`, '}', '');
+  return lines.join('\n');
+}
+
+function makeEslint(folder, files) {
+  const below = chance(2);
+  put(folder, 'package.json', { name: 'eslint-project', type: 'module' });
+  put(folder, 'eslint.config.mjs', "export default [{ rules: { 'no-undef': 'error', 'no-unused-vars': 'warn', 'prefer-const': 'warn', eqeqeq: 'error', 'no-shadow': 'warn' } }];\n");
+  for (let index = 0; index < files; index += 1) put(folder, `src/${moduleName(index)}.js`, javaScript(index, below, true));
+}
+
+function makePrettier(folder, files) {
+  const below = chance(3);
+  put(folder, 'package.json', { name: 'prettier-project', type: 'module' });
+  for (let index = 0; index < files; index += 1) put(folder, `unformatted/${moduleName(index)}.js`, javaScript(index, below, false));
+}
+
+function makeVite(folder, files) {
+  const below = chance(4);
+  put(folder, 'package.json', { name: 'vite-project', type: 'module' });
+  put(folder, 'index.html', '<!doctype html><title>fish</title><script type="module" src="/src/main.js"></script>\n');
+  for (let index = 0; index < files; index += 1) {
+    const style = index % 10 === 0 ? `import './module${index}.css';\n` : '';
+    if (style) put(folder, `src/${moduleName(index)}.css`, `.shape${index} { color: #${(index % 4096).toString(16).padStart(3, '0')}; }\n`);
+    put(folder, `src/${moduleName(index)}.js`, style + javaScript(index, below, true));
+  }
+  const all = Array.from({ length: files }, (_, index) => index);
+  put(folder, 'src/main.js', [
+    ...all.map((index) => `import { value${index} } from './${moduleName(index)}.js';`),
+    `console.log([${all.map((index) => `value${index}(1)`).join(', ')}]);`, '',
+  ].join('\n'));
+}
+
+function makeEleventy(folder, files) {
+  const below = chance(5);
+  put(folder, 'package.json', { name: 'eleventy-project', type: 'module' });
+  put(folder, 'eleventy.config.js', "export default () => ({ dir: { input: 'content', includes: '_includes', output: '_site' } });\n");
+  put(folder, 'content/_includes/page.njk', '<!doctype html>\n<title>{{ title }}</title>\n<h1>{{ title }}</h1>\n{{ content | safe }}\n<footer>{{ page.url }}</footer>\n');
+  for (let index = 0; index < files; index += 1) {
+    const paragraphs = Array.from({ length: 4 + below(8) }, () => `${sentence(below, 20 + below(60))}.`);
+    const front = ['---', 'layout: page.njk', `title: Page ${index}`, `tags: [kind${index % 7}]`, 'date: 2024-02-29', '---'];
+    put(folder, `content/posts/${Math.floor(index / PER_FOLDER)}/page-${index}.md`, [...front, '', `## ${sentence(below, 4)}`, '', paragraphs.join('\n\n'), ''].join('\n'));
+  }
+}

@@ -1,0 +1,777 @@
+//! `smallfry try` as a user runs it, on small Node scripts and on what is not Node.
+//!
+//! Guards against an answer that cannot be trusted: a difference not seen, or blamed on smallfry where the command is never
+//! the same twice; a gain of nothing, because smallfry was not loaded at all; a comparison with what an earlier run left;
+//! processes and files that outlive a trial that was stopped. Most run with a stand-in for the npm package, which does the
+//! one thing that the test is about; the last use the real one, if it was built.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A folder to work in, a stand-in for the package, and a place for temporary files, all gone with it.
+struct Place {
+    root: tempfile::TempDir,
+}
+
+/// Loads as the real one does: says that it was there, if asked.
+const LOADED: &str = "\
+const fs = require('node:fs'), path = require('node:path');
+if (process.env.SMALLFRY_COUNT) {
+  fs.writeFileSync(path.join(process.env.SMALLFRY_COUNT, `${process.pid}.json`), JSON.stringify({
+    schema: 'smallfry-count/1', node: process.version, command: process.argv, native: true, reason: '', leftAlone: [],
+    ended: true, threads: 1, functions: [{ name: 'readFile', form: 'sync', part: 'read whole', native: true, calls: 1234,
+    failed: 0, nanoseconds: 5e6, bytes: 4096, handedOn: 34 }],
+  }));
+}
+";
+
+impl Place {
+    fn new() -> Self {
+        Self::with_package(LOADED)
+    }
+
+    fn with_package(register: &str) -> Self {
+        let place = Self {
+            root: tempfile::tempdir().unwrap(),
+        };
+        for folder in ["work", "temporary", "package/dist"] {
+            std::fs::create_dir_all(place.root.path().join(folder)).unwrap();
+        }
+        std::fs::write(
+            place.package().join("package.json"),
+            r#"{"name":"smallfry"}"#,
+        )
+        .unwrap();
+        std::fs::write(place.package().join("dist/register.js"), register).unwrap();
+        place
+    }
+
+    fn package(&self) -> PathBuf {
+        self.root.path().join("package")
+    }
+
+    fn work(&self) -> PathBuf {
+        self.root.path().join("work")
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.root.path().join("temporary")
+    }
+
+    fn script(&self, text: &str) {
+        std::fs::write(self.work().join("build.js"), text).unwrap();
+    }
+
+    /// `smallfry try --runs 2` in the folder of the script.
+    fn attempt(&self) -> Command {
+        self.attempt_with(&self.package())
+    }
+
+    fn attempt_with(&self, package: &Path) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_smallfry"));
+        command
+            .args(["try", "--runs", "2", "--package"])
+            .arg(package)
+            .current_dir(self.work())
+            .env("TMPDIR", self.temporary())
+            .env_remove("NODE_OPTIONS")
+            .env_remove("SMALLFRY_NODE_PACKAGE");
+        command
+    }
+
+    /// `smallfry try --runs 2 <options> -- node build.js` for this script.
+    fn attempt_script(&self, text: &str, options: &[&str]) -> Answer {
+        self.script(text);
+        let mut command = self.attempt();
+        command.args(options).args(["--", "node", "build.js"]);
+        self.answer(&mut command)
+    }
+
+    fn answer(&self, command: &mut Command) -> Answer {
+        let json = self.root.path().join("answer.json");
+        let mut arguments = vec!["--json".into(), json.clone().into_os_string()];
+        let mut with_json = Command::new(command.get_program());
+        arguments.extend(command.get_args().skip(1).map(ToOwned::to_owned));
+        with_json.arg("try").args(arguments);
+        with_json.current_dir(command.get_current_dir().unwrap());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => with_json.env(name, value),
+                None => with_json.env_remove(name),
+            };
+        }
+        let output = with_json.output().unwrap();
+        let left: Vec<_> = std::fs::read_dir(self.temporary()).unwrap().collect();
+        assert!(left.is_empty(), "it leaves {left:?}");
+        Answer {
+            json: serde_json::from_slice(&std::fs::read(json).unwrap_or_default())
+                .unwrap_or_default(),
+            output,
+        }
+    }
+}
+
+struct Answer {
+    output: Output,
+    json: Value,
+}
+
+impl Answer {
+    #[track_caller]
+    fn assert(&self, status: i32, outcome: &str, parts: &[&str]) {
+        let said = self.said();
+        assert_eq!(self.output.status.code(), Some(status), "{said}");
+        assert_eq!(self.json["outcome"], outcome, "{said}");
+        for part in parts {
+            assert!(said.contains(part), "{part:?} is not in {said}");
+        }
+    }
+
+    #[track_caller]
+    fn assert_not(&self, part: &str) {
+        let said = self.said();
+        assert!(!said.contains(part), "{part:?} is in {said}");
+    }
+
+    /// In one line, so that it does not matter where lines are broken.
+    fn said(&self) -> String {
+        let text = format!(
+            "{}{}",
+            String::from_utf8_lossy(&self.output.stdout),
+            String::from_utf8_lossy(&self.output.stderr)
+        );
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn list(&self, name: &str) -> Vec<&str> {
+        self.json[name]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|text| text.as_str().unwrap())
+            .collect()
+    }
+}
+
+fn node_is_here() -> bool {
+    let here = Command::new("node")
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success());
+    skip_unless(here, "node is not on PATH");
+    here
+}
+
+/// A test that cannot run here says so; in continuous integration that is an error.
+fn skip_unless(possible: bool, why_not: &str) {
+    if !possible {
+        assert!(
+            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+            "{why_not}"
+        );
+        eprintln!("skipped: {why_not}");
+    }
+}
+
+/// Two files in `dist`, a link, and a line.
+const BUILD: &str = "\
+const fs = require('node:fs');
+fs.mkdirSync('dist/inner', { recursive: true });
+fs.writeFileSync('dist/a.js', 'a'.repeat(1000));
+fs.writeFileSync('dist/inner/b.js', 'b');
+fs.symlinkSync('a.js', 'dist/link.js');
+console.log('built in', performance.now(), 'ms');
+";
+
+const FRESH: [&str; 4] = ["--prepare", "rm -rf dist", "--outputs", "dist"];
+
+#[test]
+fn the_same_outputs_are_said_to_be_the_same() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let answer = place.attempt_script(BUILD, &FRESH);
+    let parts = [
+        "smallfry try: node build.js",
+        "2 pairs of runs",
+        "wall",
+        "user + sys",
+        "the same outputs: 2 output files (1,001 B), compared byte for byte after each of 5 runs",
+        "the same exit status, standard output (but for numbers), standard error",
+        "read whole 1,234 - 1,200 4.00 KiB",
+        "in 1 process (build.js), 1 thread",
+        "smallfry did 1,200 of the 1,234 calls",
+        "only 2 pairs",
+    ];
+    answer.assert(0, "same", &parts);
+    assert_eq!(answer.json["schema"], "smallfry-try/1");
+    let pairs = answer.json["pairs"].as_array().unwrap();
+    assert_eq!(pairs.len(), 2);
+    for usage in pairs.iter().flat_map(|pair| pair.as_array().unwrap()) {
+        assert!(usage["wall_ns"].as_u64().unwrap() > 0);
+        assert!(!cfg!(unix) || usage["processor"]["user_ns"].as_u64().unwrap() > 0);
+    }
+    assert!(
+        answer.json["gain"]["low"].as_f64().unwrap()
+            <= answer.json["gain"]["high"].as_f64().unwrap()
+    );
+}
+
+#[test]
+fn outputs_that_are_not_named_are_said_not_to_be_compared() {
+    if !node_is_here() {
+        return;
+    }
+    let answer = Place::new().attempt_script("", &[]);
+    answer.assert(0, "same", &["outputs were not compared", "--outputs DIR"]);
+}
+
+#[test]
+fn what_a_run_changes_with_smallfry_is_told_by_name() {
+    if !node_is_here() {
+        return;
+    }
+    let changes = "\
+        const { writeFileSync } = fs;
+        fs.writeFileSync = (path, data) => writeFileSync(path, path.endsWith('b.js') ? 'c' : data);
+        const { symlinkSync } = fs;
+        fs.symlinkSync = (target, path) => symlinkSync(`./${target}`, path);
+        process.on('exit', () => { console.error('something else'); fs.chmodSync('dist/a.js', 0o755); fs.writeFileSync('dist/more', ''); });";
+    let place = Place::with_package(&format!("{LOADED}{changes}"));
+    let answer = place.attempt_script(BUILD, &FRESH);
+    let parts = [
+        "DIFFERENT with smallfry",
+        "dist/a.js is executable, in 2 of 2 runs",
+        "dist/inner/b.js has other bytes, in 2 of 2 runs",
+        "dist/link.js points elsewhere",
+        "dist/more is there only with smallfry",
+        "standard error is different, in 2 of 2 runs without: with: something else",
+        "Next: find out what the difference is",
+    ];
+    answer.assert(1, "different", &parts);
+    answer.assert_not("To adopt it");
+    let expected = [
+        "standard error",
+        "dist/a.js",
+        "dist/inner/b.js",
+        "dist/link.js",
+        "dist/more",
+    ];
+    assert_eq!(answer.list("differences"), expected);
+    assert!(answer.list("varying").is_empty());
+}
+
+#[test]
+fn a_file_that_is_missing_with_smallfry_is_a_difference() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::with_package(&format!("{LOADED}fs.symlinkSync = () => {{}};"));
+    let answer = place.attempt_script(BUILD, &FRESH);
+    answer.assert(1, "different", &["dist/link.js is missing, in 2 of 2 runs"]);
+    assert_eq!(answer.list("differences"), ["dist/link.js"]);
+}
+
+/// A source map with the time in it, names with a hash of something random: smallfry is not to blame.
+#[test]
+fn what_is_never_the_same_twice_is_not_blamed_on_smallfry() {
+    if !node_is_here() {
+        return;
+    }
+    let varying = format!(
+        "{BUILD}fs.writeFileSync('dist/a.map', String(Math.random()));
+        fs.writeFileSync(`dist/chunk-${{String(Math.random()).slice(2)}}.js`, '');
+        process.stderr.write(String.fromCharCode(97 + Math.random() * 26).repeat(1 + Math.random() * 9) + Math.random().toString(36));"
+    );
+    let place = Place::new();
+    let answer = place.attempt_script(&varying, &FRESH);
+    let parts = [
+        "run to run without smallfry too, which tells nothing of it",
+        "dist/a.map",
+        "standard error varies from run to run without smallfry too",
+    ];
+    answer.assert(0, "same", &parts);
+    assert!(answer.list("varying").contains(&"dist/a.map"));
+}
+
+/// An incremental build writes nothing the second time: what is compared is what the other side has made.
+#[test]
+fn outputs_that_no_run_has_written_are_not_taken_as_proof() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let script = "const fs = require('fs'); if (!fs.existsSync('dist')) { fs.mkdirSync('dist'); fs.writeFileSync('dist/a', ''); }";
+    let answer = place.attempt_script(script, &["--outputs", "dist"]);
+    answer.assert(
+        0,
+        "same",
+        &["none of them was written by the runs compared", "--prepare"],
+    );
+}
+
+#[test]
+fn a_command_that_fails_is_shown_with_the_last_that_it_printed() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let script = "for (let i = 0; i < 100; i++) console.log(`line ${i}.`); console.error('no such module'); process.exitCode = 3;";
+    let answer = place.attempt_script(script, &[]);
+    let parts = [
+        "FAILED without smallfry (exit status: 3)",
+        "| line 99.",
+        "| no such module",
+        "--allow-failure",
+    ];
+    answer.assert(1, "failed", &parts);
+    answer.assert_not("line 84.");
+
+    let answer = place.attempt_script(script, &["--allow-failure"]);
+    answer.assert(
+        0,
+        "same",
+        &["the same exit status, standard output, standard error"],
+    );
+}
+
+#[test]
+fn a_command_that_fails_only_with_smallfry_is_laid_at_its_door() {
+    if !node_is_here() {
+        return;
+    }
+    for register in [
+        "throw new Error('made to fail')".to_owned(),
+        format!("{LOADED}process.exit(9)"),
+    ] {
+        let place = Place::with_package(&register);
+        let answer = place.attempt_script("", &[]);
+        let parts = [
+            "FAILED with smallfry (exit status:",
+            "without it 1 of 1 runs did not fail",
+            "please report it",
+        ];
+        answer.assert(1, "failed", &parts);
+    }
+    let place = Place::with_package(&format!("{LOADED}process.exitCode = 9;"));
+    let answer = place.attempt_script("", &["--allow-failure"]);
+    answer.assert(1, "different", &["exit status is another, in 2 of 2 runs"]);
+}
+
+/// Then the gain is measured all the same, and the counts are missed aloud.
+#[test]
+fn a_command_that_fails_only_when_counted_is_measured_without_counts() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::with_package("if (process.env.SMALLFRY_COUNT) process.exit(1);");
+    let answer = place.attempt_script("", &[]);
+    answer.assert(
+        0,
+        "same",
+        &["is not known: the command fails when its calls are counted"],
+    );
+    assert_eq!(answer.json["counts"], Value::Null);
+}
+
+#[test]
+fn a_command_that_fails_now_and_then_is_told_with_how_often_it_did_not() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let script = "const fs = require('fs'); fs.appendFileSync('count', 'x'); if (fs.statSync('count').size > 2) process.exit(1);";
+    let answer = place.attempt_script(script, &[]);
+    answer.assert(1, "failed", &["FAILED with", "did not fail"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_without_node_is_not_said_to_gain_nothing() {
+    let place = Place::new();
+    std::fs::write(place.work().join("file"), "text").unwrap();
+    let answer = place.answer(place.attempt().args(["--", "cat", "file"]));
+    answer.assert(
+        1,
+        "not loaded",
+        &["Nothing to compare: no process loaded smallfry"],
+    );
+    if which_strace() {
+        answer.assert(
+            1,
+            "not loaded",
+            &["under strace", "look up", "openat", "read"],
+        );
+    } else {
+        answer.assert(1, "not loaded", &["strace"]);
+    }
+    answer.assert_not("No gain here");
+}
+
+#[cfg(unix)]
+fn which_strace() -> bool {
+    let traces = Command::new("strace")
+        .args(["-o", "/dev/null", "true"])
+        .status()
+        .is_ok_and(|status| status.success());
+    skip_unless(traces, "strace is missing or may not trace");
+    traces
+}
+
+#[cfg(unix)]
+#[test]
+fn without_strace_it_says_what_to_install() {
+    let place = Place::new();
+    place.script("");
+    let mut command = place.attempt();
+    command.env("PATH", "").args(["--", "/bin/cat", "build.js"]);
+    let answer = place.answer(&mut command);
+    answer.assert(1, "not loaded", &["is not known", "strace"]);
+}
+
+#[test]
+fn a_node_that_is_not_told_its_options_is_found_out() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    place.script("");
+    let answer = place.answer(
+        place
+            .attempt()
+            .args(["--", "env -u NODE_OPTIONS node build.js"]),
+    );
+    answer.assert(1, "not loaded", &["NODE_OPTIONS does not reach it"]);
+}
+
+#[test]
+fn an_addon_that_does_not_load_is_the_answer() {
+    if !node_is_here() {
+        return;
+    }
+    let register = LOADED.replace(
+        "native: true, reason: ''",
+        "native: false, reason: 'there is no native addon'",
+    );
+    let answer = Place::with_package(&register).attempt_script("", &[]);
+    answer.assert(
+        1,
+        "not native",
+        &["left everything to node:fs, because there is no native addon"],
+    );
+}
+
+#[test]
+fn a_command_that_loads_smallfry_by_itself_is_not_compared_with_itself() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    place.script("");
+    let answer = place.answer(place.attempt().args([
+        "--",
+        "node",
+        "--require",
+        "../package/dist/register.js",
+        "build.js",
+    ]));
+    answer.assert(1, "already loaded", &["loads smallfry by itself"]);
+}
+
+/// Each word of the command arrives as it was given, and of a single one the shell makes what it makes of it.
+#[test]
+fn words_with_spaces_and_quotes_arrive_whole() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    std::fs::create_dir(place.work().join("a 'b'")).unwrap();
+    std::fs::write(
+        place.work().join("a 'b'/s c.js"),
+        r#"if (process.argv[2] !== 'x "y" $HOME') throw new Error(process.argv[2]);"#,
+    )
+    .unwrap();
+    let answer =
+        place.answer(
+            place
+                .attempt()
+                .args(["--", "node", "a 'b'/s c.js", r#"x "y" $HOME"#]),
+        );
+    answer.assert(0, "same", &[]);
+    place.script("process.exit(process.argv[2] === 'a b' ? 0 : 1)");
+    let answer = place.answer(place.attempt().args(["--", "true && node build.js 'a b'"]));
+    answer.assert(0, "same", &["smallfry try: true && node build.js 'a b'"]);
+}
+
+/// `NODE_OPTIONS` has quoting rules of its own; and what the user has there stays.
+#[test]
+fn a_package_in_a_folder_with_spaces_and_quotes_is_loaded_beside_the_users_own_options() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let folder = place.root.path().join(r#"a "b" c\d"#);
+    std::fs::rename(place.package(), &folder).unwrap();
+    place.script("if (process.execArgv.length || !globalThis.mine) process.exit(1);");
+    let own = place.work().join("own.js");
+    std::fs::write(&own, "globalThis.mine = true;").unwrap();
+    let mut command = place.attempt_with(&folder);
+    command
+        .env("NODE_OPTIONS", format!("--require {}", own.display()))
+        .args(["--", "node", "build.js"]);
+    let answer = place.answer(&mut command);
+    answer.assert(0, "same", &["in 1 process (build.js)"]);
+}
+
+/// A server that the build leaves running must not hold up the end of a run, nor a question that nobody answers.
+#[cfg(unix)]
+#[test]
+fn a_run_ends_with_the_command_and_has_nothing_to_read() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let script = "const { spawn } = require('child_process');
+        const left = spawn('sleep', ['20'], { stdio: 'inherit', detached: true }); left.unref();
+        require('fs').appendFileSync('left', `${left.pid} `);
+        process.stdin.on('data', () => process.exit(1)).on('end', () => {});";
+    let answer = place.attempt_script(script, &[]);
+    let left = std::fs::read_to_string(place.work().join("left")).unwrap();
+    for pid in left.split_whitespace() {
+        assert!(
+            Command::new("kill").arg(pid).status().unwrap().success(),
+            "it did not outlive its run"
+        );
+    }
+    answer.assert(0, "same", &[]);
+}
+
+#[cfg(unix)]
+#[test]
+fn processor_time_of_grandchildren_counts() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    place.script("while (process.cpuUsage().user < 300_000);");
+    let answer = place.answer(
+        place
+            .attempt()
+            .args(["--", "true; sh -c 'node build.js; true'; true"]),
+    );
+    answer.assert(0, "same", &[]);
+    for usage in answer.json["pairs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|pair| pair.as_array().unwrap())
+    {
+        assert!(
+            usage["processor"]["user_ns"].as_u64().unwrap() >= 300_000_000,
+            "{usage}"
+        );
+    }
+}
+
+#[test]
+fn preparation_runs_before_each_run_and_its_failure_is_one_line() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let answer = place.attempt_script(
+        "require('fs').unlinkSync('prepared')",
+        &["--prepare", "echo x >> log && touch prepared"],
+    );
+    answer.assert(0, "same", &[]);
+    let log = std::fs::read_to_string(place.work().join("log")).unwrap();
+    assert_eq!(log.lines().count(), 6, "a warm-up pair and two others");
+
+    place.script("");
+    let output = place
+        .attempt()
+        .args(["--prepare", "exit 7", "--", "node", "build.js"])
+        .output()
+        .unwrap();
+    assert_one_line(&output, &["exit 7", "exit status: 7"]);
+}
+
+#[track_caller]
+fn assert_one_line(output: &Output, parts: &[&str]) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    for part in parts {
+        assert!(said.contains(part), "{part:?} is not in {said}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_one_line() {
+    let place = Place::new();
+    let output = place
+        .attempt()
+        .args(["--", "no-such-program"])
+        .output()
+        .unwrap();
+    assert_one_line(&output, &["there is no program no-such-program"]);
+
+    let output = place
+        .attempt()
+        .args(["--json", "missing/file.json", "--", "node"])
+        .output()
+        .unwrap();
+    assert_one_line(&output, &["missing/file.json"]);
+
+    std::fs::remove_file(place.package().join("dist/register.js")).unwrap();
+    let output = place.attempt().args(["--", "node"]).output().unwrap();
+    assert_one_line(&output, &["dist/register.js"]);
+
+    for arguments in [
+        &["--runs", "0", "--", "node"][..],
+        &["--runs", "1"],
+        &["--nope", "--", "node"],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_smallfry"))
+            .arg("try")
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_output_that_the_command_does_not_make_is_one_line() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    place.script("");
+    let output = place
+        .attempt()
+        .args(["--outputs", "dits", "--", "node", "build.js"])
+        .output()
+        .unwrap();
+    assert_one_line(&output, &["cannot find the output dits"]);
+}
+
+/// The command leads a group of processes; one of them ignores what asks it to end.
+#[cfg(target_os = "linux")]
+#[test]
+fn every_way_of_stopping_leaves_no_files_and_no_processes() {
+    for signal in ["INT", "TERM", "HUP"] {
+        let place = Place::new();
+        let line = "(trap '' TERM; echo $$ > began; while :; do sleep 0.05; done) & echo $! > inner; sleep 60";
+        let mut child = place
+            .attempt()
+            .args(["--json", "results.json", "--", line])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (began, inner) = (place.work().join("began"), place.work().join("inner"));
+        wait_for(&began);
+        wait_for(&inner);
+        let processes = [read_number(&began), read_number(&inner)];
+        Command::new("kill")
+            .args(["-s", signal, &child.id().to_string()])
+            .status()
+            .unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+        for process in processes {
+            assert!(!is_running(process), "{signal}: {process} is still there");
+        }
+        assert!(
+            std::fs::read_dir(place.temporary())
+                .unwrap()
+                .next()
+                .is_none(),
+            "{signal}"
+        );
+        assert!(!place.work().join("results.json").exists());
+        assert_eq!(
+            std::fs::read_dir(place.work()).unwrap().count(),
+            2,
+            "{signal}"
+        );
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn wait_for(file: &Path) {
+    let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while std::fs::read_to_string(file)
+        .unwrap_or_default()
+        .trim()
+        .is_empty()
+    {
+        assert!(
+            std::time::Instant::now() < patience,
+            "{} does not come",
+            file.display()
+        );
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn read_number(file: &Path) -> u32 {
+    std::fs::read_to_string(file)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap()
+}
+
+#[cfg(target_os = "linux")]
+fn is_running(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')')
+        .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+/// With the package itself: loaded, native, and every call of a small program counted, its children's and workers' too.
+#[test]
+fn the_real_package_counts_what_a_program_does() {
+    if !node_is_here() {
+        return;
+    }
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node");
+    let built = package.join("dist/counting/index.js").is_file()
+        && std::fs::read_dir(&package).unwrap().any(|entry| {
+            entry
+                .unwrap()
+                .path()
+                .extension()
+                .is_some_and(|ending| ending == "node")
+        });
+    skip_unless(built, "the npm package was not built (make node-package)");
+    if !built {
+        return;
+    }
+    let place = Place::new();
+    place.script(
+        "const fs = require('node:fs'), { Worker, isMainThread } = require('node:worker_threads');
+        for (let i = 0; i < 100; i++) fs.writeFileSync(`w${i}`, 'x'.repeat(10));
+        if (isMainThread && !process.argv[2]) {
+          new Worker(__filename);
+          require('node:child_process').execFileSync(process.execPath, [__filename, 'again']);
+        }",
+    );
+    let mut command = place.attempt_with(&package);
+    command.args(["--", "node", "build.js"]);
+    let answer = place.answer(&mut command);
+    answer.assert(
+        0,
+        "same",
+        &[
+            "in 2 processes (2x build.js), 3 threads",
+            "write whole 300 - 300 2.93 KiB",
+        ],
+    );
+}
