@@ -9,7 +9,7 @@
 //! cases of strings). Timed is from the first call to the return of the last; nothing is flushed. In the round that is not
 //! counted every file is compared with what it should hold, in the others its length is.
 //!
-//! Every run is a fresh process. All rows write into the same folders, made beforehand, in turn: how long a file takes to create
+//! Every run is a fresh process, on a file system that was flushed just before. All rows write into the same folders, made beforehand, in turn: how long a file takes to create
 //! depends on where the file system put its folder. New files are then moved aside and emptied, uncounted, and removed when the run
 //! ends: ext4 passes over the inodes of files removed in the last minute one by one, so that removing between runs would make each
 //! later run slower, up to twenty times. The rounds are as few as leave half of the free inodes.
@@ -175,6 +175,9 @@ impl CaseResult<Case> {
         if careful && !new {
             fill(&beneath, bytes_per_file, 1)?;
         }
+        // Writing over a file waits for what is on its way to the device from the run before.
+        host::flush_all(&output.beneath)
+            .map_err(Failure::at("flush the file system of", &output.beneath))?;
         let way = self.rows[row].way;
         let request = WriteMany {
             style: way.style,

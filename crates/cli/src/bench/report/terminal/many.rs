@@ -212,7 +212,10 @@ fn reversal<C>(said: &mut Sentences, session: &Session, view: &View<CaseResult<C
     } else {
         format!("; against {}: {}", label(winner), ours.join(", "))
     };
-    said.say(format!("on {}, {outcome}{ours}.", session.disk_words()));
+    said.say(format!(
+        "on {}, {runtime}: {outcome}{ours}.",
+        session.disk_words()
+    ));
 }
 
 /// Auto may be this much slower than the best strategy that could have been named.

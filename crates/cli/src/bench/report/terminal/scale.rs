@@ -20,15 +20,15 @@ pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, re
         directories,
         ..
     } = first.case;
-    let _ = writeln!(
-        out,
-        "\nscale on {}: bulk reads of files of {} bytes in {} folders; {}; {} rounds, a fresh process for every run",
+    let title = format!(
+        "scale on {}: bulk reads of files of {} bytes in {} folders; {}; {} rounds, a fresh process for every run",
         session.disk_words(),
         text::thousands(bytes_per_file as i64),
         text::thousands(directories as i64),
         many::cache(first, false),
         results.rounds
     );
+    let _ = writeln!(out, "\n{}", text::wrap("", &title, text::width()));
     let mut table = text::table(
         &[
             "medians",
