@@ -114,7 +114,10 @@ impl Slow {
             .lines()
             .map(str::trim)
             .find(|line| !line.is_empty())
-            .unwrap_or("it needs Linux, /dev/fuse, and root or fusermount3");
+            .map_or(
+                "it needs Linux, /dev/fuse, and root or fusermount3",
+                |line| line.trim_start_matches("error: "),
+            );
         Failure::said(format!(
             "cannot measure on the slow disk {:?}: {why} (--disk {} measures the disk as it is)",
             self.profile,

@@ -10,7 +10,8 @@
 //! runtimes      [{name, binary, package, package_load_ns}]: the Node binaries
 //! skipped       [reason]: rows that are missing
 //! build         null, or
-//!   tree, files_found, files, bytes, published, rounds
+//!   tree, files_found, files, bytes, published, rounds,
+//!   cached      part of a sample of the sources that was in the kernel's cache at the end; null where the system does not tell
 //!   rows        [{implementation, runtime, style, threads, error, runs}]
 //!     runs      by round, null where there is none:
 //!               {phases: [[name, ns]], files, bytes, usage: {wall_ns, user_ns, sys_ns, peak_kib}}
@@ -153,6 +154,7 @@ fn build(results: &build::Results) -> Value {
         "files": results.files,
         "bytes": results.bytes,
         "published": results.published,
+        "cached": results.cached,
         "rounds": results.rounds,
         "rows": runs(&results.rows, &results.outcomes),
     })

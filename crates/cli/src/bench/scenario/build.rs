@@ -22,6 +22,7 @@ use super::runs::{self, Turn};
 use crate::bench::arguments::Scenario;
 use crate::bench::failure::Failure;
 use crate::bench::folders;
+use crate::bench::host;
 use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::{Build, BuildTimes, Reply, Request, Style};
 use crate::bench::session::{Extent, Session};
@@ -68,6 +69,8 @@ pub(crate) struct Results {
     pub(crate) bytes: u64,
     pub(crate) published: usize,
     pub(crate) rounds: usize,
+    /// Part of a sample of the sources, from 0 to 1, that was in the kernel's cache at the end.
+    pub(crate) cached: Option<f64>,
 }
 
 impl Results {
@@ -127,6 +130,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
         bytes: 0,
         published: publishable(session)?,
         rounds: 0,
+        cached: None,
     };
     let mut expected = None;
     let turns: Vec<Turn> = results
@@ -151,6 +155,8 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
         )
     })?;
     results.rounds = rounds;
+    let sources: Vec<PathBuf> = sources.iter().map(|file| results.tree.join(file)).collect();
+    results.cached = host::cached(&sources);
     Ok(results)
 }
 

@@ -60,10 +60,14 @@ fn heading(out: &mut String, session: &Session, results: &Results) {
     } else {
         String::new()
     };
+    let cache = match results.cached {
+        Some(part) => format!("{:.0} % of a sample of the sources cached", part * 100.0),
+        None => "sources read before, whether cached not checked".to_owned(),
+    };
     let _ = writeln!(
         out,
         "\nbuild on {}: {} source files{of}, {}, from {}\n  read, changed, all written, the first {published} published durably; {rounds} rounds, \
-         a fresh process for every run",
+         a fresh process for every run; {cache}",
         session.disk_words(),
         text::thousands(*files as i64),
         text::bytes(*bytes),
