@@ -34,7 +34,7 @@ bench-all:
 	@$(SMALLFRY) bench --all $(BENCH_FLAGS)
 
 test: node-tests
-	cargo test -q --workspace --exclude smallfry-node
+	cargo test -q --workspace --exclude smallfry-node --features smallfry/tree
 
 # Everything `test` does, with more generated cases, and programs that people use.
 test-all:

@@ -34,6 +34,11 @@ export interface Native {
   openWrite(
     id: number, results: unknown[], threads: number, failFast: number, flags: number, mode: number, maxInFlight: number,
   ): number | undefined;
+  /** Walks a tree and reads it. An error is told as results are; see `read-tree.ts`. */
+  openTree(
+    id: number, results: unknown[], root: string, patterns: string, flags: number, maxDepth: number, utf8: number,
+    threads: number, maxInFlight: number, maxFileSize: number, failFast: number,
+  ): number | [number, string] | undefined;
   /** Paths are joined by NUL; `beyond` says how many more will follow, -1 if that is not known. */
   pushPaths(id: number, joined: string, beyond: number): void;
   pushEntries(id: number, joined: string, data: (string | ArrayBufferView)[], beyond: number): void;

@@ -6,7 +6,7 @@ import util = require('node:util');
 /** The call was not taken, nothing was done: node:fs has to do it. */
 export const DELEGATE = -1;
 
-const SYSCALLS = ['', 'open', 'fstat', 'read', 'write', 'close', 'mkdir', 'scandir'] as const;
+const SYSCALLS = ['', 'open', 'fstat', 'read', 'write', 'close', 'mkdir', 'scandir', 'stat'] as const;
 const OPEN = 1;
 const FSTAT = 2;
 

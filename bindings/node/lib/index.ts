@@ -19,6 +19,7 @@
 export {
   readFiles, readFilesStream, readFilesSync, type FileContents, type ReadFilesOptions, type ReadFilesSyncOptions,
 } from './read-files.js';
+export { readTree, type ReadTreeOptions, type TreeFile } from './read-tree.js';
 export {
   writeFiles, writeFilesSync, type Entry, type WriteFilesOptions, type WriteFilesSyncOptions, type Written,
 } from './write-files.js';

@@ -40,7 +40,7 @@ export interface FileContents<T = Buffer | string> {
   contents: T;
 }
 
-interface Plan {
+export interface ReadPlan {
   encoding: BufferEncoding | null;
   threads: number;
   maxFileSize: number;
@@ -50,7 +50,7 @@ interface Plan {
   onProgress: ReadFilesOptions['onProgress'];
 }
 
-function planOf(options: ReadFilesOptions | BufferEncoding | null | undefined): Plan {
+export function planOf(options: ReadFilesOptions | BufferEncoding | null | undefined): ReadPlan {
   const given = optionsOf(options);
   return {
     encoding: encodingOf(given.encoding),
@@ -63,16 +63,16 @@ function planOf(options: ReadFilesOptions | BufferEncoding | null | undefined): 
   };
 }
 
-const isUtf8 = (encoding: BufferEncoding | null): boolean => encoding === 'utf8' || encoding === 'utf-8';
+export const isUtf8 = (encoding: BufferEncoding | null): boolean => encoding === 'utf8' || encoding === 'utf-8';
 
 /** A result as the caller asked for it. */
-function decoded(result: unknown, { encoding }: Plan): Buffer | string {
+export function decoded(result: unknown, { encoding }: ReadPlan): Buffer | string {
   if (typeof result === 'string' || encoding === null) return result as Buffer | string;
   return (result as Buffer).toString(encoding);
 }
 
 /** Turns what native code left into what the caller gets; throws the first failure unless all are wanted. */
-function conclude(results: unknown[], texts: string[], plan: Plan): unknown[] {
+function conclude(results: unknown[], texts: string[], plan: ReadPlan): unknown[] {
   // A string or a Buffer is what was asked for; there is no need to look at each twice.
   const asked = plan.encoding === null || isUtf8(plan.encoding);
   if (!plan.settle && asked && areContents(results)) return results;
@@ -116,7 +116,7 @@ function readManySync(paths: Iterable<PathLike>, options?: ReadFilesSyncOptions 
 }
 
 /** One file by node:fs, and its outcome. */
-function readOneSync(text: string, { encoding, settle }: Plan): unknown {
+function readOneSync(text: string, { encoding, settle }: ReadPlan): unknown {
   try {
     const value = original.readFileSync(text, encoding);
     return settle ? { status: 'fulfilled', value } : value;
@@ -149,7 +149,7 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
         if (!ended) return;
         plan.signal?.removeEventListener('abort', abort);
         // A promise's own function turns what it throws into a rejection.
-        resolve(Promise.resolve().then(() => conclude(results, texts, plan)));
+        Promise.resolve().then(() => conclude(results, texts, plan)).then(resolve, reject);
       },
     };
     const here = nativeHere();
@@ -168,7 +168,7 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
 }
 
 /** As {@link readMany}, by node:fs. */
-async function readManyOriginal(texts: string[], plan: Plan): Promise<unknown[]> {
+async function readManyOriginal(texts: string[], plan: ReadPlan): Promise<unknown[]> {
   const results: unknown[] = new Array<unknown>(texts.length);
   let bytes = 0;
   let done = 0;
@@ -200,7 +200,7 @@ async function readManyOriginal(texts: string[], plan: Plan): Promise<unknown[]>
  */
 async function* streamFiles(
   paths: Iterable<PathLike>,
-  plan: Plan,
+  plan: ReadPlan,
 ): AsyncGenerator<FileContents | (PromiseSettledResult<Buffer | string> & { path: PathLike; index: number })> {
   const { encoding, signal, settle } = plan;
   signal?.throwIfAborted();
@@ -237,7 +237,7 @@ interface Taken {
 /** Files that are read ahead of the loop that takes them. */
 class Ahead {
   readonly #iterator: Iterator<PathLike>;
-  readonly #plan: Plan;
+  readonly #plan: ReadPlan;
   readonly #native = nativeHere();
   readonly #results: unknown[] = [];
   readonly #waiting: { path: PathLike; text: string }[] = [];
@@ -252,7 +252,7 @@ class Ahead {
   #stopped = false;
   #ended = false;
 
-  constructor(iterator: Iterator<PathLike>, plan: Plan) {
+  constructor(iterator: Iterator<PathLike>, plan: ReadPlan) {
     this.#iterator = iterator;
     this.#plan = plan;
     this.#report = progressOf(plan.onProgress, () => new AsyncResource('SMALLFRY'));

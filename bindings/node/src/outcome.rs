@@ -12,6 +12,7 @@ pub(crate) enum Step {
     Close = 5,
     Mkdir = 6,
     Readdir = 7,
+    Stat = 8,
 }
 
 /// Why a call did not succeed.

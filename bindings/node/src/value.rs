@@ -65,12 +65,12 @@ pub(crate) fn undefined(env: sys::napi_env) -> sys::napi_value {
     value
 }
 
-/// A number as a double, 0 for anything else.
-pub(crate) fn double(env: sys::napi_env, value: sys::napi_value) -> f64 {
-    let mut number = 0.0;
+/// A number as a count of bytes, 0 for anything else.
+pub(crate) fn byte_count(env: sys::napi_env, value: sys::napi_value) -> u64 {
+    let mut number = 0;
     // SAFETY: as in `int32`.
-    unsafe { sys::napi_get_value_double(env, value, &raw mut number) };
-    number
+    unsafe { sys::napi_get_value_int64(env, value, &raw mut number) };
+    u64::try_from(number).unwrap_or(0)
 }
 
 pub(crate) fn double_value(env: sys::napi_env, number: f64) -> sys::napi_value {

@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod slow;
 mod trial;
 
 use clap::{Parser, Subcommand};
@@ -30,6 +31,11 @@ enum Command {
     Bench(Box<bench::Arguments>),
     /// Run your own command with and without smallfry in turn: what is gained, and are the outputs the same?
     Try(trial::Arguments),
+    /// Make a directory slow, full or faulty: the same files behind a simulated disk
+    Slow(Box<slow::Arguments>),
+    /// Unmount what a killed `slow` leaves
+    #[command(name = slow::GUARD, hide = true)]
+    SlowGuard { process: u32 },
     /// Obey a bench: the process of one row
     #[command(name = bench::DRIVER, hide = true)]
     Driver {
@@ -43,5 +49,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Try(arguments) => trial::run(&arguments),
         Command::Driver { launch, work } => bench::drive(&launch, work.as_deref()),
+        Command::Slow(arguments) => slow::run(&arguments),
+        Command::SlowGuard { process } => slow::guard(process),
     }
 }

@@ -96,15 +96,7 @@ impl Error {
         Self::new(Operation::Copy, Some(from), Some(to), source)
     }
 
-    /// The file is not read because it has `size` bytes, which is more than the caller allows.
-    #[allow(dead_code, reason = "bulk/ uses it")]
-    #[cold]
-    pub(crate) fn too_large(path: &Path, size: u64, limit: u64) -> Self {
-        Self::at(Operation::Read, path, too_large(size, limit))
-    }
-
     /// The operation was not begun because the batch that it belongs to was cancelled.
-    #[allow(dead_code, reason = "bulk/ uses it")]
     #[cold]
     pub(crate) fn cancelled(operation: Operation, path: &Path) -> Self {
         Self::at(operation, path, io::Error::other(Cancelled))
@@ -181,8 +173,7 @@ impl fmt::Display for Cancelled {
 
 impl std::error::Error for Cancelled {}
 
-/// The reason of [`Error::too_large`], for where the path is not known.
-#[allow(dead_code, reason = "bulk/ uses it")]
+/// A file is not read because it has `size` bytes, which is more than the caller allows.
 #[cold]
 pub(crate) fn too_large(size: u64, limit: u64) -> io::Error {
     let reason = format!("the file has {size} bytes, more than the limit of {limit}");
@@ -252,7 +243,7 @@ mod tests {
 
     #[test]
     fn too_large_says_both_sizes() {
-        let error = Error::too_large(Path::new("a"), 11, 10);
+        let error = Error::at(Operation::Read, Path::new("a"), too_large(11, 10));
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         assert!(!error.is_cancelled());
         assert_eq!(

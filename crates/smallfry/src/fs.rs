@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use std::path::Path;
 
 use crate::error::{Error, Operation};
+use crate::parents::Parents;
 use crate::raw::{self, AsFile, BorrowedFile, OwnedFile, Status};
 use crate::sys;
 
@@ -312,12 +313,11 @@ impl WriteOptions {
                 return Ok(Outcome::Unchanged);
             }
         }
-        match write_path(path, self.flags(), self.mode, bytes) {
-            Err(error) if self.create_parents && is_missing_parent(&error) => {
-                make_parent(path)?;
-                write_path(path, self.flags(), self.mode, bytes)?;
-            }
-            done => done?,
+        let write = || write_path(path, self.flags(), self.mode, bytes);
+        if self.create_parents {
+            Parents::new().retry(None, path, write)?;
+        } else {
+            write()?;
         }
         Ok(Outcome::Written)
     }
@@ -383,19 +383,6 @@ fn write_path(path: &Path, flags: i32, mode: u32, bytes: &[u8]) -> Result<(), Er
     raw::write_all(raw::borrow(&file), bytes)
         .map_err(|reason| Error::at(Operation::Write, path, reason))?;
     raw::close(file).map_err(|reason| Error::at(Operation::Close, path, reason))
-}
-
-fn is_missing_parent(error: &Error) -> bool {
-    error.operation() == Operation::Open && error.kind() == io::ErrorKind::NotFound
-}
-
-#[cold]
-fn make_parent(path: &Path) -> Result<(), Error> {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => std::fs::create_dir_all(parent)
-            .map_err(|reason| Error::at(Operation::Mkdir, parent, reason)),
-        _ => Ok(()),
-    }
 }
 
 /// Whether `path` is a regular file that holds exactly `bytes`. Any error counts as no: the write that follows meets

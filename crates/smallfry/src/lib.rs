@@ -14,6 +14,7 @@
 //! | write a file that must not exist yet, or with given permissions | [`WriteOptions::create_new`], [`WriteOptions::mode`] |
 //! | write to a file that is open already | [`fs::write_to`] |
 //! | copy a file | [`fs::copy`] |
+//! | find the files of a tree by patterns and ignore rules | `tree::TreeOptions`, with the feature `tree` |
 //! | bind smallfry to another language | [`raw`] |
 //!
 //! Each is the call of the same name in [`std::fs`] where there is one, with two differences: an [`Error`] names the
@@ -40,6 +41,10 @@
 //! write. A read of a regular file is `open`, `fstat`, `read`, `close`. A write or read that the system does in parts,
 //! or that a signal interrupts, is continued. Paths of less than 384 bytes cost no allocation.
 //!
+//! # Features
+//!
+//! - `tree`, off unless asked for: the module `tree`. It brings in the crates `ignore` and `globset`.
+//!
 //! # What is not promised
 //!
 //! - **Nothing is flushed.** After a crash of the system, or a power failure, what was written may be missing, empty or
@@ -51,8 +56,12 @@
 pub mod bulk;
 mod error;
 pub mod fs;
+mod parents;
 pub mod raw;
 mod sys;
+#[cfg(feature = "tree")]
+pub mod tree;
+mod within;
 
 pub use error::{Error, Operation};
 pub use fs::{Outcome, WriteOptions};

@@ -526,6 +526,14 @@ fn traced_child() {
                 .unwrap();
             assert_eq!(outcome, Outcome::Written);
         }
+        "make parents" => {
+            let path = Path::new(&folder).join("1/2/3/a");
+            let outcome = WriteOptions::new()
+                .create_parents(true)
+                .write(&path, "text")
+                .unwrap();
+            assert_eq!(outcome, Outcome::Written);
+        }
         "unchanged" => {
             let outcome = WriteOptions::new()
                 .only_if_changed(true)
@@ -550,6 +558,13 @@ fn the_fewest_system_calls() {
         ("write nothing", &["open", "close"]),
         ("append", &["open", "write", "close"]),
         ("create parents", &["open", "write", "close"]),
+        (
+            "make parents",
+            // Up until one can be made, and down again: each is made once.
+            &[
+                "open", "mkdir", "mkdir", "mkdir", "mkdir", "mkdir", "open", "write", "close",
+            ],
+        ),
         ("unchanged", &["open", "fstat", "read", "close"]),
         ("read", &["open", "fstat", "read", "close"]),
         ("read into", &["open", "fstat", "read", "close"]),

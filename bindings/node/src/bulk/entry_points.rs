@@ -6,21 +6,24 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use napi_sys as sys;
-use smallfry::bulk::engine::{Batch, Detached, Stream, Task};
+use smallfry::bulk::engine::{Batch, Detached, Spawn, Stream, Task};
 use smallfry::bulk::{Reader, Strategy, Writer};
+use smallfry::tree::{TreeOptions, Walk};
 
-use super::outcome::Value;
+use super::outcome::{Value, refusal};
 use super::session::{Manner, Open, Session};
-use super::task::{Entry, Read, Write};
+use super::task::{Entry, Read, ReadFound, Write};
 use crate::environment::Environment;
 use crate::text::view_bytes;
 use crate::value::{
-    Function, arguments, double, element, guarded, int32, is_string, number, set_element, undefined,
+    Function, arguments, byte_count, element, guarded, int32, is_string, number, set_element,
+    undefined,
 };
 
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"openRead", open_read),
     Function(c"openWrite", open_write),
+    Function(c"openTree", open_tree),
     Function(c"pushPaths", push_paths),
     Function(c"pushEntries", push_entries),
     Function(c"close", close),
@@ -34,6 +37,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 const CREATE_PARENTS: i32 = 1;
 const ONLY_IF_CHANGED: i32 = 2;
 const CREATE_NEW: i32 = 4;
+
+/// Bits of the option `flags` of trees.
+const NO_IGNORE_FILES: i32 = 1;
+const HIDDEN: i32 = 2;
+const FOLLOW_LINKS: i32 = 4;
+
+/// Files that a walk hands to the workers at a time.
+const FOUND_TOGETHER: usize = 32;
 
 /// The `threads` option: 0 for `Auto`.
 fn strategy(env: sys::napi_env, threads: sys::napi_value) -> Strategy {
@@ -105,8 +116,8 @@ unsafe extern "C" fn open_read(
         // SAFETY: the function was defined with its environment.
         let environment = unsafe { Environment::borrow(pointer) };
         let mut reader = reader(env, threads, fail_fast);
-        reader.max_in_flight(double(env, in_flight) as u64);
-        reader.max_file_size(double(env, largest) as u64);
+        reader.max_in_flight(byte_count(env, in_flight));
+        reader.max_file_size(byte_count(env, largest));
         let task = Read {
             file: reader.task(),
             utf8: int32(env, utf8) != 0,
@@ -136,7 +147,7 @@ unsafe extern "C" fn open_write(
         // SAFETY: as above.
         let environment = unsafe { Environment::borrow(pointer) };
         let mut writer = writer(env, [threads, fail_fast, flags, mode]);
-        writer.max_in_flight(double(env, in_flight) as u64);
+        writer.max_in_flight(byte_count(env, in_flight));
         let task = Write {
             file: writer.task(),
         };
@@ -152,6 +163,94 @@ unsafe extern "C" fn open_write(
         }
         undefined(env)
     })
+}
+
+/// `openTree(id, results, root, patterns, flags, maxDepth, utf8, threads, maxInFlight, maxFileSize, failFast)`: begins a
+/// session that walks a tree and reads what it finds, and closes itself. `patterns` are joined by NUL, each behind a `+`
+/// or a `-`; a depth of 0 is no limit. Answers -1 if there is no thread, or why there is no such walk.
+unsafe extern "C" fn open_tree(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    guarded(env, || {
+        let (
+            [
+                id,
+                results,
+                root,
+                patterns,
+                flags,
+                depth,
+                utf8,
+                threads,
+                in_flight,
+                largest,
+                fail_fast,
+            ],
+            pointer,
+        ) = arguments(env, info);
+        // SAFETY: as above.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let root = PathBuf::from(OsString::from_vec(environment.strings.to_vec(env, root)));
+        let patterns = environment.strings.to_vec(env, patterns);
+        let options = tree_options(&patterns, int32(env, flags), count(env, depth));
+        let files = match options.walk(&root) {
+            Ok(files) => files,
+            Err(error) => return refusal(env, &error),
+        };
+        let mut reader = reader(env, threads, fail_fast);
+        reader.max_in_flight(byte_count(env, in_flight));
+        reader.max_file_size(byte_count(env, largest));
+        let read = Read {
+            file: reader.task(),
+            utf8: int32(env, utf8) != 0,
+        };
+        let manner = Manner {
+            id: int32(env, id).cast_unsigned(),
+            results,
+            in_steps: false,
+        };
+        let id = manner.id;
+        let task = ReadFound { read };
+        let Some(session) = Session::open(env, environment, manner, task, reader.terms()) else {
+            return number(env, -1);
+        };
+        let batch = session.batch();
+        environment.sessions.add(id, Open::Tree(session));
+        Detached.spawn(Box::new(move || push_files(&batch, files)));
+        undefined(env)
+    })
+}
+
+fn tree_options(patterns: &[u8], flags: i32, depth: usize) -> TreeOptions {
+    let mut options = TreeOptions::new();
+    for pattern in String::from_utf8_lossy(patterns).split('\0') {
+        match pattern.split_at_checked(1) {
+            Some(("+", pattern)) => options.matching(pattern),
+            Some(("-", pattern)) => options.ignoring(pattern),
+            _ => &mut options,
+        };
+    }
+    options.ignore_files(flags & NO_IGNORE_FILES == 0);
+    options.hidden(flags & HIDDEN != 0);
+    options.follow_links(flags & FOLLOW_LINKS != 0);
+    options.max_depth((depth > 0).then_some(depth));
+    options
+}
+
+/// Hands the files of a walk to a batch while it walks, and closes the batch at the end.
+fn push_files(batch: &Batch<'static, ReadFound>, mut files: Walk) {
+    let mut pushed = 0;
+    while !batch.is_stopped() {
+        let some: Vec<_> = files.by_ref().take(FOUND_TOGETHER).collect();
+        if some.is_empty() {
+            break;
+        }
+        let count = some.len();
+        batch.push(pushed, some, None);
+        pushed += count;
+    }
+    batch.close();
 }
 
 /// `pushPaths(id, joined, beyond)`: paths to be read, joined by NUL, and how many more will follow, -1 if that is not
@@ -264,7 +363,7 @@ unsafe extern "C" fn read_many_sync(
         // SAFETY: as above.
         let environment = unsafe { Environment::borrow(pointer) };
         let mut reader = reader(env, threads, fail_fast);
-        reader.max_file_size(double(env, largest) as u64);
+        reader.max_file_size(byte_count(env, largest));
         let task = Read {
             file: reader.task(),
             utf8: int32(env, utf8) != 0,

@@ -10,7 +10,7 @@ use napi_sys as sys;
 use smallfry::bulk::engine::{Batch, Detached, Done, Notify, Task, Terms};
 
 use super::outcome::Value;
-use super::task::{Read, Write};
+use super::task::{Read, ReadFound, Write};
 use crate::environment::Environment;
 use crate::jobs::{Client, hold_loop, release_loop};
 use crate::value::{double_value, number, reference, referenced, set_element, undefined};
@@ -32,6 +32,7 @@ pub(crate) struct Sessions(RefCell<HashMap<u32, Open>>);
 #[derive(Clone)]
 pub(super) enum Open {
     Read(Rc<Session<Read>>),
+    Tree(Rc<Session<ReadFound>>),
     Write(Rc<Session<Write>>),
 }
 
@@ -39,6 +40,7 @@ impl Open {
     pub(super) fn session(&self) -> &dyn Live {
         match self {
             Self::Read(session) => &**session,
+            Self::Tree(session) => &**session,
             Self::Write(session) => &**session,
         }
     }
@@ -83,6 +85,7 @@ struct Progress<O> {
 }
 
 /// How a session works with its results.
+#[derive(Clone, Copy)]
 pub(super) struct Manner {
     pub(super) id: u32,
     pub(super) results: sys::napi_value,
@@ -133,6 +136,11 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
         });
         hold_loop(env, environment);
         Some(session)
+    }
+
+    /// The batch, for whoever else pushes inputs into it.
+    pub(super) fn batch(&self) -> Arc<Batch<'static, T>> {
+        Arc::clone(&self.batch)
     }
 
     /// Hands inputs to the workers.
@@ -276,7 +284,7 @@ fn tell(
 ) {
     let arguments = [
         number(env, id.cast_signed()),
-        number(env, done as i32),
+        double_value(env, done as f64),
         double_value(env, bytes as f64),
         number(env, i32::from(ended)),
     ];

@@ -34,6 +34,43 @@ impl Task for Read {
     }
 }
 
+/// Reads a file that a walk has found.
+pub(super) struct ReadFound {
+    pub(super) read: Read,
+}
+
+/// A file of a tree.
+pub(super) struct Found {
+    pub(super) path: PathBuf,
+    pub(super) contents: Contents,
+}
+
+impl Task for ReadFound {
+    type Input = Result<PathBuf, Error>;
+    type Output = Result<Found, Error>;
+    type Tools = Arena;
+
+    fn run(
+        &self,
+        arena: &mut Arena,
+        found: Result<PathBuf, Error>,
+        ticket: &mut Ticket<'_>,
+    ) -> Self::Output {
+        let path = found?;
+        let bytes = self.read.file.read(arena, &path, ticket)?;
+        let contents = Contents::new(bytes, self.read.utf8);
+        Ok(Found { path, contents })
+    }
+
+    fn cancelled(&self, found: Result<PathBuf, Error>) -> Self::Output {
+        Err(self.read.file.not_begun(&found?))
+    }
+
+    fn failed(&self, result: &Self::Output) -> bool {
+        result.is_err()
+    }
+}
+
 /// An entry to write: a path, the bytes, and the promise that they are written before the process ends.
 pub(super) struct Entry {
     pub(super) path: PathBuf,

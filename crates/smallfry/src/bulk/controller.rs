@@ -1,24 +1,56 @@
 //! How many workers a batch should have: what `Auto` decides, and nothing else.
+//!
+//! Workers report what they did every 250 us, the first time after 100 us, or after each operation that takes longer; the
+//! controller answers how many there should be. There is no clock and no thread here, so all of it can be tried in simulated
+//! time (`tests`).
+//!
+//! # How
+//!
+//! The rate is work done per second of wall time by all workers together. An operation is one unit of work and every 32 KiB
+//! it moves another, so that files of all sizes show one rate.
+//!
+//! 1. **Measure.** A batch begins with one worker, the calling thread. One report tells waiting (processor time far below
+//!    the time passed) from computing.
+//! 2. **Climb.** Computing workers are worth as many as there are processors, once the rest of the batch pays for starting
+//!    them. Waiting ones are multiplied by four, at most until they would fill the processors (the utilisation law). The new
+//!    number is on trial: reports about operations begun before are left aside, then its rate is compared with the best
+//!    one's, report by report, until the difference exceeds the noise or has been looked at for long enough. Better by 4 %,
+//!    and the climb goes on; else the best number is back at once. Where the best rate rests on an operation or two, doubt
+//!    speaks for going on.
+//! 3. **Settle.** The best number is watched. A change of its rate that noise does not explain begins everything anew from
+//!    there: fewer first if workers that waited got slower, as when a device collapses; more first if they computed before,
+//!    as when files are no longer in memory. Full processors lead down to their number.
+//! 4. **Probe.** Some conditions change without showing: a server that could now take more than it is sent. So twice the
+//!    number and half of it are tried now and then, when what such a trial lost last time is 1 % or less of the time since,
+//!    and less and less often while they fail. Half of it is kept if it costs no more than 2 %: among equals fewer win.
+//!
+//! # Why so
+//!
+//! Rates are compared, never latencies: with a reordering disk both rise together, and only the rate says that this is good.
+//! Noise is learned from neighbouring stretches of time, because it differs a hundredfold between files in memory and a
+//! server with a heavy tail; fixed windows would be too long for one and too short for the other. Steps are factors, because
+//! what is gained by one more worker drowns in noise.
+//!
+//! Ideas are from these, the rest is what the simulator showed to work: the utilisation law (Denning and Buzen 1978, "The
+//! operational analysis of queueing network models"); hill climbing on throughput (Hellerstein, Morrison and Eilebrecht 2008,
+//! "Optimizing concurrency levels in the .NET `ThreadPool`"), whose 10 to 200 ms a sample are a whole batch here; limits after
+//! TCP Vegas (Netflix concurrency-limits, Envoy's adaptive concurrency), which guard latency; sequential tests (Wald 1945);
+//! the variance from successive differences (von Neumann 1941).
 
-use std::time::Duration;
-
+mod measure;
+mod probe;
 #[cfg(test)]
 mod tests;
 
-/// Bytes that cost about as much as one more operation, so that a batch of mixed sizes shows a steady rate.
-const BYTES_PER_UNIT: f64 = 32.0 * 1024.0;
+use measure::{Noise, Total};
+use probe::Probe;
+use std::time::Duration;
 
 /// Less work than this, in seconds of one worker, is not worth a second one.
 const WORTH_SHARING: f64 = 1e-3;
 
 /// Work that each worker should find, in seconds: a few times what starting a thread costs.
 const WORTH_STARTING: f64 = 200e-6;
-
-/// What starting a worker is taken to cost, in seconds.
-const START_COST: f64 = 60e-6;
-
-/// The processors are full when this part of them is in use.
-const FULL: f64 = 0.85;
 
 /// A report that takes longer than this, in seconds, may be one of a worker that had to yield its processor.
 const INTERRUPTION: f64 = 1e-3;
@@ -31,9 +63,6 @@ const TOLERANCE: f64 = 0.02;
 
 /// A change of throughput by this much, as a logarithm, is a change of conditions if noise cannot explain it.
 const CHANGE: f64 = 0.35;
-
-/// The part of a batch's time that trials may lose.
-const BUDGET: f64 = 0.01;
 
 /// Standard errors beyond which a difference is taken as real before a trial has run its length.
 const CERTAIN: f64 = 1.5;
@@ -76,6 +105,8 @@ pub(crate) struct Controller {
     now: f64,
     /// Reports still to come that are about the time before the number changed.
     unsettled: usize,
+    /// When conditions or the number changed.
+    changed: f64,
     /// Reports in a row that spent their time waiting.
     waiting: usize,
     up: Probe,
@@ -96,6 +127,8 @@ enum Phase {
 struct Level {
     workers: usize,
     total: Total,
+    /// The total is from while workers started: good enough to go on from, not to compare with.
+    provisional: bool,
     /// Settled slices in a row that differ from the total.
     unlike: u32,
 }
@@ -115,44 +148,16 @@ struct Trial {
 enum Why {
     /// On the way up, nothing better being known.
     Climb,
-    /// Conditions changed: if more is not better, fewer may be.
+    /// Workers that waited already got slower: if fewer are not better, more may be.
     Change,
     /// A look whether the best is still the best.
     Probe,
-}
-
-/// Sums over reports. `time` is the wall's, the same for all workers; `elapsed` is added up over the workers.
-#[derive(Clone, Copy, Debug, Default)]
-struct Total {
-    work: f64,
-    operations: f64,
-    reports: f64,
-    time: f64,
-    elapsed: f64,
-    busy: f64,
 }
 
 #[derive(Debug, Default)]
 struct Slice {
     since: f64,
     total: Total,
-}
-
-/// The variance of one report's share in a rate, from the differences between neighbouring slices.
-#[derive(Debug)]
-struct Noise {
-    variance: f64,
-    seen: f64,
-    last: Option<f64>,
-}
-
-/// When the next look in one direction is due, and what it will cost.
-#[derive(Debug, Default)]
-struct Probe {
-    due: f64,
-    failures: i32,
-    /// The part of the throughput that such a trial is expected to lose.
-    loss: f64,
 }
 
 impl Controller {
@@ -163,6 +168,7 @@ impl Controller {
             workers: 1,
             phase: Phase::Measuring(Why::Climb),
             unsettled: 0,
+            changed: 0.0,
             best: Level::new(1),
             slice: Slice::default(),
             noise: Noise::unknown(),
@@ -189,7 +195,7 @@ impl Controller {
         self.now = self.now.max(now.as_secs_f64());
         let report = Total::of(sample);
         if let Phase::Trying(trial) = &mut self.phase {
-            trial.all.add(&report);
+            trial.all.add(&report.since(self.now - trial.since));
             trial.all.time = self.now - trial.since;
         }
         if self.unsettled > 0 {
@@ -199,7 +205,13 @@ impl Controller {
             }
             return self.workers;
         }
-        self.waiting = if report.is_waiting() {
+        // Many quick operations and a slow one: the quick ones belong to the time before.
+        let began = self.now - report.elapsed;
+        let mixed = report.operations > 1.0 && began < self.changed;
+        if mixed && matches!(self.phase, Phase::Measuring(_)) {
+            return self.workers;
+        }
+        self.waiting = if report.load() < 0.25 {
             self.waiting + 1
         } else {
             0
@@ -220,6 +232,7 @@ impl Controller {
             self.unsettled = workers.max(self.workers);
         }
         self.workers = workers;
+        self.changed = self.now;
         self.waiting = 0;
         self.begin_slice();
     }
@@ -257,12 +270,12 @@ impl Controller {
         let here = self.best.workers;
         let target = self.next_step(if why == Why::Probe { 2 } else { 4 });
         let affordable = self.affordable(remaining);
-        if target < here || target > here && affordable > here {
+        if why == Why::Change && here > 1 {
+            self.try_out(here.div_ceil(2), why);
+        } else if target < here || target > here && affordable > here {
             self.try_out(target.min(affordable), why);
         } else if target > here && here == 1 {
             self.phase = Phase::Measuring(why); // It may pay later.
-        } else if why == Why::Change && here > 1 && !self.is_full() {
-            self.try_out(here.div_ceil(2), Why::Probe);
         } else {
             self.settle();
         }
@@ -271,23 +284,25 @@ impl Controller {
     /// The number to try next, whatever it costs.
     fn next_step(&self, factor: usize) -> usize {
         let here = self.best.workers;
-        let cores = (self.cores as usize).min(self.most);
+        let cores = whole(self.cores).min(self.most);
         let load = self.best.total.load();
         if self.is_full() {
             return here.div_ceil(2).max(cores).min(here);
         }
         let wanted = if load < 0.5 || factor == 2 {
-            here * factor
+            here.saturating_mul(factor)
         } else {
-            cores.max(here * 2)
+            cores.max(here.saturating_mul(2))
         };
         // Utilisation law: this many workers like these would fill the processors.
-        let useful = (self.cores / load.max(1e-9)).ceil().min(self.most as f64) as usize;
-        wanted.min(useful).max(here)
+        let useful = whole((1.25 * self.cores / load.max(1e-9)).ceil());
+        wanted.min(useful).min(self.most).max(here)
     }
 
     fn is_full(&self) -> bool {
-        self.best.total.load() * self.best.workers as f64 >= FULL * self.cores
+        let load = self.best.total.load();
+        let full = if load > 0.5 { 0.85 } else { 0.95 };
+        load * self.best.workers as f64 >= full * self.cores
     }
 
     /// Seconds of one worker's time that are left to do. Where nobody knows, as much as has been done.
@@ -304,7 +319,7 @@ impl Controller {
         if left < WORTH_SHARING {
             return 1;
         }
-        let by_time = (left / WORTH_STARTING) as usize;
+        let by_time = whole(left / WORTH_STARTING);
         remaining.map_or(by_time, |count| {
             by_time.min(self.workers.saturating_add(count))
         })
@@ -323,9 +338,15 @@ impl Controller {
     /// What was begun with the number before has come to an end.
     fn arrived(&mut self, remaining: Option<usize>) {
         self.begin_slice();
-        let Phase::Trying(trial) = &self.phase else {
+        let Phase::Trying(trial) = &mut self.phase else {
             return;
         };
+        if self.workers < self.best.workers {
+            // What came until now was the work of more workers.
+            trial.all = Total::default();
+            trial.since = self.now;
+            return;
+        }
         if trial.all.is_empty() {
             return;
         }
@@ -337,7 +358,7 @@ impl Controller {
         } else {
             (2.0 * error).max(0.4)
         };
-        if self.workers > self.best.workers && gain > required {
+        if gain > required {
             self.accept(gain, remaining);
         }
     }
@@ -352,39 +373,54 @@ impl Controller {
             workers,
             self.best.total.rate() * (-0.35 - 2.0 * error).exp(),
         ) {
-            return self.reject();
+            return self.reject(remaining);
         }
         if self.slice.total.reports < workers || self.slice.total.is_empty() {
             return;
         }
         trial.steady.add(&self.slice.total);
         self.noise.learn(&self.slice.total);
-        let gain = (trial.steady.rate() / self.best.total.rate()).ln();
-        let error = self.noise.error(&trial.steady, &self.best.total);
-        let known = 4.0 * self.best.total.reports;
-        let enough =
-            trial.steady.reports >= self.noise.reports_for(0.025).min(known).max(2.0 * workers);
-        // Where nothing better is known, and little of what is, waiting is a reason to go on unless it was for nothing.
-        let hope = if trial.why == Why::Climb && self.best.total.is_waiting() {
-            error
-        } else {
-            0.0
-        };
-        let certain = if trial.why == Why::Probe {
-            2.0
-        } else {
-            CERTAIN
-        };
+        let (steady, why) = (trial.steady, trial.why);
+        let gain = (steady.rate() / self.best.total.rate()).ln();
         self.begin_slice();
+        match self.verdict(&steady, gain, why) {
+            Some(true) => self.accept(gain, remaining),
+            Some(false) => self.reject(remaining),
+            None => {}
+        }
+    }
+
+    /// Is the number on trial to be kept? `None` if that is not clear yet.
+    fn verdict(&self, steady: &Total, gain: f64, why: Why) -> Option<bool> {
+        let best = &self.best.total;
+        let two_rounds = 2.0 * self.workers as f64;
+        let error = self.noise.error(steady, best);
         let required = if self.workers > self.best.workers {
             GAIN
         } else {
             -TOLERANCE
         };
-        if gain > required + certain * error || (enough && gain + hope > required) {
-            self.accept(gain, remaining);
-        } else if gain < required - CERTAIN * error || enough {
-            self.reject();
+        // More reports than four times as many as the best number has would not make the comparison much better.
+        let enough = self.noise.reports_for(0.025).min(4.0 * best.reports);
+        let long_enough = steady.reports >= enough.max(two_rounds);
+        // Where nothing better is known, and little of what is, waiting is a reason to go on unless it was for nothing.
+        let hope = match why {
+            Why::Climb if best.is_waiting() && best.reports <= 2.0 => error,
+            Why::Climb if best.is_waiting() => error.min(0.25),
+            _ => 0.0,
+        };
+        // Nobody waits for a probe's outcome, and each is one more chance to be wrong.
+        let (certain, seen) = if why == Why::Probe {
+            (2.0, steady.reports >= two_rounds.max(12.0))
+        } else {
+            (CERTAIN, true)
+        };
+        if seen && gain > required + certain * error || long_enough && gain + hope > required {
+            Some(true)
+        } else if long_enough || gain < required - CERTAIN * error {
+            Some(false)
+        } else {
+            None
         }
     }
 
@@ -393,21 +429,20 @@ impl Controller {
             return;
         };
         let before = self.best.workers;
+        let unknown = self.best.total.reports <= 2.0;
         let ratio = self.workers as f64 / before as f64;
         let slope = (gain / ratio.ln()).clamp(0.0, 1.0);
-        self.up = Probe::default();
-        self.down = Probe {
-            loss: 1.0 - 0.5_f64.powf(slope),
-            ..Probe::default()
-        };
         self.best = Level::new(self.workers);
-        self.best.total = if trial.steady.is_empty() {
+        self.best.provisional = trial.steady.is_empty();
+        self.best.total = if self.best.provisional {
             trial.all
         } else {
             trial.steady
         };
+        self.up = Probe::default();
+        self.down = Probe::expecting(self.best.total.rate() * 0.5_f64.powf(slope));
         if self.workers > before || self.is_full() {
-            let quick = trial.why != Why::Probe || slope > 0.7;
+            let quick = slope > 0.7 || trial.why != Why::Probe && (slope > 0.1 || unknown);
             self.explore(if quick { Why::Climb } else { Why::Probe }, remaining);
         } else if self.workers > 1 {
             self.try_out(self.workers.div_ceil(2), Why::Probe);
@@ -416,7 +451,7 @@ impl Controller {
         }
     }
 
-    fn reject(&mut self) {
+    fn reject(&mut self, remaining: Option<usize>) {
         let Phase::Trying(trial) = std::mem::replace(&mut self.phase, Phase::Settled) else {
             return;
         };
@@ -425,15 +460,25 @@ impl Controller {
         let part = (1.0 - trial.all.rate() / reference).clamp(0.0, 1.0);
         // What noise explains as well counts for little.
         let part = part * part * part / (part * part + error * error).max(1e-9);
-        let loss = trial.all.time * part;
+        let rate = reference * (1.0 - part);
         let upwards = self.workers > self.best.workers;
-        if upwards {
-            self.up.failed(self.now, loss, part, 3);
+        let most = if part > 0.1 { 6 } else { 3 };
+        if trial.why == Why::Change {
+            // Found out in the midst of a change, so worth little.
+        } else if upwards {
+            self.up.failed(self.now, rate, most);
         } else {
-            self.down.failed(self.now, loss, part, 8);
+            self.down.failed(self.now, rate, most);
         }
-        if upwards && trial.why == Why::Change && self.best.workers > 1 {
-            self.try_out(self.best.workers.div_ceil(2), Why::Probe);
+        if trial.why == Why::Change {
+            self.explore(Why::Climb, remaining);
+        } else if trial.why == Why::Climb
+            && self.best.total.is_waiting()
+            && self.best.total.reports < 4.0
+        {
+            // So little was known that it may have been chance.
+            self.set_workers(self.best.workers);
+            self.phase = Phase::Measuring(Why::Climb);
         } else {
             self.settle();
         }
@@ -448,13 +493,13 @@ impl Controller {
     }
 
     fn watch(&mut self, remaining: Option<usize>) {
-        let was_busy = !self.best.total.is_waiting();
+        let was_busy = self.best.total.load() > 0.75;
         let workers = self.workers as f64;
         let slow = self.best.total.rate() * (-3.0 * CHANGE).exp();
         if was_busy && self.waiting >= 2 + self.workers / 2
             || !self.best.total.is_empty() && self.slice.total.falls_short(workers, slow)
         {
-            return self.start_again();
+            return self.start_again(if was_busy { Why::Climb } else { Why::Change });
         }
         let round = self
             .noise
@@ -467,32 +512,41 @@ impl Controller {
         let slice = self.slice.total;
         self.begin_slice();
         self.noise.learn(&slice);
-        if !self.best.total.is_empty() {
+        if self.best.provisional {
+            self.best.provisional = false;
+            self.best.total = slice;
+        } else if !self.best.total.is_empty() {
             let difference = (slice.rate() / self.best.total.rate()).ln();
             let error = self.noise.error(&slice, &self.best.total);
             if difference.abs() > CHANGE.max(3.0 * error) {
                 self.best.unlike += 1;
                 if self.best.unlike >= 2 || difference.abs() > 3.0 * CHANGE {
-                    return self.start_again();
+                    let why = if difference < 0.0 && !was_busy {
+                        Why::Change
+                    } else {
+                        Why::Climb
+                    };
+                    return self.start_again(why);
                 }
                 return;
             }
+            self.best.unlike = 0;
+            self.best.total.add(&slice);
         }
-        self.best.unlike = 0;
-        self.best.total.add(&slice);
         self.best.total.fade();
         self.probe(remaining);
     }
 
     /// Conditions changed: what was known is worth nothing.
-    fn start_again(&mut self) {
+    fn start_again(&mut self, why: Why) {
         self.best = Level::new(self.workers);
         self.noise = Noise::unknown();
         self.up = Probe::default();
         self.down = Probe::default();
         self.waiting = 0;
-        self.unsettled = self.workers.min(16);
-        self.phase = Phase::Measuring(Why::Change);
+        self.unsettled = self.workers.min(16) / if why == Why::Change { 1 } else { 4 };
+        self.changed = self.now;
+        self.phase = Phase::Measuring(why);
         self.begin_slice();
     }
 
@@ -501,8 +555,8 @@ impl Controller {
         if self.left(remaining) / (self.workers as f64) < 8.0 * length {
             return;
         }
-        let allowed = BUDGET * self.now;
-        let due = |probe: &Probe| self.now >= probe.due && probe.loss * length <= allowed;
+        let rate = self.best.total.rate();
+        let due = |probe: &Probe| probe.is_due(self.now, rate, length);
         let above = self.next_step(2).min(self.affordable(remaining));
         if due(&self.up) && above > self.workers {
             self.try_out(above, Why::Probe);
@@ -512,145 +566,18 @@ impl Controller {
     }
 }
 
+#[expect(clippy::cast_sign_loss, reason = "nothing here is negative")]
+fn whole(number: f64) -> usize {
+    number as usize
+}
+
 impl Level {
     fn new(workers: usize) -> Self {
         Self {
             workers,
             total: Total::default(),
+            provisional: false,
             unlike: 0,
         }
-    }
-}
-
-impl Total {
-    fn of(sample: Sample) -> Self {
-        let operations = f64::from(sample.operations);
-        Self {
-            work: operations + sample.bytes as f64 / BYTES_PER_UNIT,
-            operations,
-            reports: 1.0,
-            time: 0.0,
-            elapsed: sample.elapsed.as_secs_f64(),
-            busy: sample.busy.as_secs_f64(),
-        }
-    }
-
-    fn add(&mut self, other: &Self) {
-        self.work += other.work;
-        self.operations += other.operations;
-        self.reports += other.reports;
-        self.time += other.time;
-        self.elapsed += other.elapsed;
-        self.busy += other.busy;
-    }
-
-    /// Forgets the older half once there is plenty.
-    fn fade(&mut self) {
-        if self.reports > 1024.0 {
-            for sum in [
-                &mut self.work,
-                &mut self.operations,
-                &mut self.reports,
-                &mut self.time,
-                &mut self.elapsed,
-                &mut self.busy,
-            ] {
-                *sum /= 2.0;
-            }
-        }
-    }
-
-    /// Is there no rate to be had from it?
-    fn is_empty(&self) -> bool {
-        self.work <= 0.0 || self.time <= 0.0
-    }
-
-    fn rate(&self) -> f64 {
-        self.work / self.time
-    }
-
-    fn is_waiting(&self) -> bool {
-        self.busy < 0.5 * self.elapsed
-    }
-
-    /// The part of a worker's time that it computes.
-    fn load(&self) -> f64 {
-        if self.elapsed > 0.0 {
-            self.busy / self.elapsed
-        } else {
-            1.0
-        }
-    }
-
-    /// Would the rate be below `rate` even if each worker were about to complete what it is at?
-    fn falls_short(&self, workers: f64, rate: f64) -> bool {
-        let at_best = self.work * (1.0 + workers / self.reports.max(1.0));
-        self.reports >= 2.0 && at_best < rate * self.time
-    }
-
-    fn per_operation(&self) -> f64 {
-        if self.operations > 0.0 {
-            self.elapsed / self.operations
-        } else {
-            0.0
-        }
-    }
-
-    fn per_report(&self) -> f64 {
-        self.elapsed / self.reports.max(1.0)
-    }
-}
-
-impl Noise {
-    /// A first guess: operations differ by as much as they take.
-    fn of(total: &Total) -> Self {
-        Self {
-            variance: (0.7 * total.reports / total.operations.max(1.0)).clamp(0.01, 0.7),
-            ..Self::unknown()
-        }
-    }
-
-    fn unknown() -> Self {
-        Self {
-            variance: 0.5,
-            seen: 1.0,
-            last: None,
-        }
-    }
-
-    fn learn(&mut self, slice: &Total) {
-        let rate = slice.rate().ln();
-        if let Some(last) = self.last.replace(rate) {
-            let difference = rate - last;
-            let variance = (difference * difference / 2.0 * slice.reports).clamp(0.005, 8.0);
-            self.seen = (self.seen + 1.0).min(16.0);
-            self.variance += (variance - self.variance) / self.seen;
-        }
-    }
-
-    /// The standard error of the logarithm of the ratio of two rates.
-    fn error(&self, one: &Total, other: &Total) -> f64 {
-        (self.variance * (1.0 / one.reports.max(1.0) + 1.0 / other.reports.max(1.0))).sqrt()
-    }
-
-    /// How many reports bring a rate's standard error down to `error`.
-    fn reports_for(&self, error: f64) -> f64 {
-        self.variance / (error * error)
-    }
-}
-
-impl Probe {
-    /// A trial in this direction was rejected.
-    fn failed(&mut self, now: f64, loss: f64, part: f64, longest: i32) {
-        self.failures = (self.failures + 1).min(longest);
-        self.loss = part;
-        self.due = now + loss / BUDGET;
-    }
-
-    /// Not before so many rounds.
-    fn wait(&mut self, now: f64, round: f64) {
-        self.due = self
-            .due
-            .max(now + 8.0 * round * f64::from(1 << self.failures));
     }
 }

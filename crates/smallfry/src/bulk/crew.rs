@@ -12,8 +12,9 @@ use crate::sys::{available_cores, thread_cpu_time};
 /// Workers that `Auto` gives one batch, and that all batches of the process together may have beside those that were
 /// asked for by number.
 pub(super) const MOST_WORKERS: usize = 64;
-/// How much work a worker does between two reports.
+/// How much work a worker does between two reports, and before its first one.
 const REPORT: Duration = Duration::from_micros(250);
+const FIRST_REPORT: Duration = Duration::from_micros(100);
 /// An operation shorter than this came from the cache, and the next ones likely do too.
 const SHORT: Duration = Duration::from_micros(50);
 /// Of short operations only one in so many is timed: looking at two clocks twice costs a tenth of one.
@@ -146,6 +147,8 @@ impl Crew {
 #[derive(Default)]
 pub(super) struct Meter {
     measures: bool,
+    /// It has reported before.
+    reported: bool,
     /// Operations to let pass before one is timed again.
     skip: u32,
     operations: u32,
@@ -167,7 +170,7 @@ impl Meter {
         if !self.measures {
             return None;
         }
-        if self.skip > 0 {
+        if self.skip > 1 {
             self.skip -= 1;
             return None;
         }
@@ -196,26 +199,36 @@ impl Meter {
         self.timed += 1;
         self.elapsed += elapsed;
         self.busy += thread_cpu_time().saturating_sub(start.busy);
-        if elapsed < SHORT {
-            self.skip = ONE_IN - 1;
+        self.skip = if elapsed < SHORT { ONE_IN } else { 0 };
+        let enough = if self.reported { REPORT } else { FIRST_REPORT };
+        if self.scaled(self.elapsed) >= enough {
+            self.report(crew, remaining());
         }
-        let scale = self.operations / self.timed;
-        let all = self.elapsed * scale;
-        if all >= REPORT {
-            crew.record(
-                Sample {
-                    operations: self.operations,
-                    bytes: self.bytes,
-                    elapsed: all,
-                    busy: self.busy * scale,
-                },
-                remaining(),
-            );
-            *self = Self {
-                measures: true,
-                skip: self.skip,
-                ..Self::default()
-            };
-        }
+    }
+
+    /// What the operations that were not timed have taken, too.
+    fn scaled(&self, time: Duration) -> Duration {
+        time * self.operations / self.timed.max(1)
+    }
+
+    fn report(&mut self, crew: &Crew, remaining: Option<usize>) {
+        let sample = Sample {
+            operations: self.operations,
+            bytes: self.bytes,
+            elapsed: self.scaled(self.elapsed),
+            busy: self.scaled(self.busy),
+        };
+        *self = Self {
+            measures: true,
+            reported: true,
+            skip: self.skip,
+            ..Self::default()
+        };
+        crew.record(sample, remaining);
+    }
+
+    /// Whether the last operation that was timed came from the cache; also if none is timed.
+    pub(super) fn is_short(&self) -> bool {
+        self.skip > 0 || !self.measures
     }
 }

@@ -291,7 +291,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
     }
 
     /// Whether nothing more is begun.
-    fn is_stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed) || self.terms.control.is_cancelled()
     }
 
@@ -330,9 +330,16 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
 
     /// No more inputs will come.
     pub fn close(&self) {
-        self.lock().closed = true;
+        let mut state = self.lock();
+        state.closed = true;
+        let ends = state.outstanding == 0;
+        drop(state);
         self.work.notify_all();
         self.ready.notify_all();
+        // Nobody else will say that there is nothing to wait for.
+        if ends && let Some(notify) = &self.terms.notify {
+            (notify.call)();
+        }
     }
 
     /// Nothing more is begun: what has not begun gets a result that says so.
@@ -436,7 +443,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         let mut meter = self.crew.meter();
         let mut claimed = VecDeque::with_capacity(CLAIM);
         loop {
-            match self.claim(&mut claimed) {
+            let most = if meter.is_short() { CLAIM } else { 1 };
+            match self.claim(&mut claimed, most) {
                 Claim::Taken => {}
                 end => return end,
             }
@@ -448,8 +456,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         }
     }
 
-    /// Takes inputs for a worker, and waits for them if it must.
-    fn claim(&self, claimed: &mut VecDeque<Entry<T::Input>>) -> Claim {
+    /// Takes inputs for a worker, a fair share but not more than `most`, and waits for them if it must.
+    fn claim(&self, claimed: &mut VecDeque<Entry<T::Input>>, most: usize) -> Claim {
         let mut state = self.lock();
         while state.inputs.is_empty() {
             if state.closed {
@@ -464,7 +472,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             return Claim::Dismissed;
         }
         let share = state.inputs.len() / (2 * self.crew.active().max(1));
-        let count = share.clamp(1, CLAIM);
+        let count = share.clamp(1, most);
         claimed.extend(state.inputs.drain(..count));
         self.count_down(count);
         Claim::Taken

@@ -34,6 +34,7 @@ pub struct Files {
     strategy: Strategy,
     fail_fast: bool,
     control: Control,
+    place: Place,
 }
 
 impl Files {
@@ -61,6 +62,20 @@ impl Files {
         self
     }
 
+    /// Resolve all paths beneath `directory`, which is opened now, and refuse those that lead out of it: absolute ones,
+    /// `..`, symbolic links, whoever changes links meanwhile. The error is [`std::io::ErrorKind::PermissionDenied`]. On Windows
+    /// links are not followed at all, and names that it reserves are refused with [`std::io::ErrorKind::InvalidInput`].
+    ///
+    /// # Errors
+    ///
+    /// [`Operation::Open`] with the directory.
+    ///
+    /// [openat2(2), `RESOLVE_BENEATH`](https://man7.org/linux/man-pages/man2/openat2.2.html)
+    pub fn within(&mut self, directory: impl AsRef<Path>) -> Result<&mut Self, Error> {
+        self.place.enter(directory.as_ref())?;
+        Ok(self)
+    }
+
     /// Size, kind and times of many files, in the order of `paths`. Symbolic links are followed.
     ///
     /// # Errors
@@ -70,8 +85,9 @@ impl Files {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Vec<Result<Metadata, Error>> {
-        let place = Place::default();
-        self.run(paths, Operation::Stat, |path| place.stat(path.as_ref()))
+        self.run(paths, Operation::Stat, |path| {
+            self.place.stat(path.as_ref())
+        })
     }
 
     /// Removes many files, and answers in the order of `paths`. A symbolic link is removed itself; a directory is an
@@ -84,8 +100,9 @@ impl Files {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Vec<Result<(), Error>> {
-        let place = Place::default();
-        self.run(paths, Operation::Unlink, |path| place.remove(path.as_ref()))
+        self.run(paths, Operation::Unlink, |path| {
+            self.place.remove(path.as_ref())
+        })
     }
 
     /// Copies many files, contents and permissions, as [`fs::copy`](crate::fs::copy), and answers their lengths in the
@@ -99,7 +116,7 @@ impl Files {
         pairs: impl IntoIterator<Item = (P, Q)>,
     ) -> Vec<Result<u64, Error>> {
         let task = Each {
-            run: |(from, to): &(P, Q)| crate::fs::copy(from, to),
+            run: |(from, to): &(P, Q)| self.place.copy(from.as_ref(), to.as_ref()),
             cancelled: |(from, _): &(P, Q)| Error::cancelled(Operation::Copy, from.as_ref()),
             types: PhantomData,
         };

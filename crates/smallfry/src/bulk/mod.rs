@@ -53,6 +53,8 @@ mod files;
 mod place;
 mod reader;
 mod sync;
+#[cfg(feature = "tree")]
+mod tree;
 mod writer;
 
 use std::num::NonZeroUsize;
@@ -62,6 +64,8 @@ pub use bytes::Bytes;
 pub use control::{Control, Progress};
 pub use files::Files;
 pub use reader::{Contents, ReadFile, Reader};
+#[cfg(feature = "tree")]
+pub use tree::{ReadFound, Tree};
 pub use writer::{Report, WriteFile, Writer, key_of};
 
 /// How many operations of a batch are under way at once.

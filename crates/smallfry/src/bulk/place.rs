@@ -1,47 +1,92 @@
 //! Where the files of a batch are.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::descriptors::patiently;
 use crate::error::{Error, Operation};
-use crate::raw::OwnedFile;
+use crate::parents::Parents;
+use crate::raw::{self, OwnedFile};
 use crate::sys;
+use crate::within::{Root, case_key};
 
-/// Opens files and makes directories for a batch: anywhere, or beneath a directory.
-#[derive(Debug, Default)]
-pub(super) enum Place {
-    /// As the process sees paths.
-    #[default]
-    Anywhere,
+/// Resolves the paths of a batch: as the process does, or beneath a directory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    root: Option<Arc<Root>>,
 }
 
 impl Place {
-    /// Opens a file, when there are descriptors again if there are none.
-    pub(super) fn open(&self, path: &Path, flags: i32, mode: u32) -> io::Result<OwnedFile> {
-        patiently(|| match self {
-            Self::Anywhere => sys::open_path(path, flags, mode),
-        })
+    /// Beneath `directory` from now on.
+    pub(super) fn enter(&mut self, directory: &Path) -> Result<(), Error> {
+        let root = patiently(|| Root::open_dir(directory))
+            .map_err(|reason| Error::at(Operation::Open, directory, reason))?;
+        self.root = Some(Arc::new(root));
+        Ok(())
     }
 
-    /// Makes the directories above `path`, those that are missing.
-    #[cold]
-    pub(super) fn create_parents(&self, path: &Path) -> Result<(), Error> {
-        match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => std::fs::create_dir_all(parent)
-                .map_err(|reason| Error::at(Operation::Mkdir, parent, reason)),
-            _ => Ok(()),
-        }
+    /// Opens a file, when there are descriptors again if there are none.
+    pub(super) fn open(&self, path: &Path, flags: i32, mode: u32) -> Result<OwnedFile, Error> {
+        patiently(|| match &self.root {
+            None => sys::open_path(path, flags, mode),
+            Some(root) => root.open(path, flags, mode),
+        })
+        .map_err(|reason| Error::at(Operation::Open, path, reason))
+    }
+
+    /// As [`open`](Self::open), making the directories above the file if they are missing.
+    pub(super) fn open_with_parents(
+        &self,
+        parents: &Parents,
+        path: &Path,
+        flags: i32,
+        mode: u32,
+    ) -> Result<OwnedFile, Error> {
+        let root = self.root.as_deref();
+        parents.retry(root, path, || self.open(path, flags, mode))
     }
 
     /// Size, kind and times; links are followed.
     pub(super) fn stat(&self, path: &Path) -> Result<Metadata, Error> {
-        std::fs::metadata(path).map_err(|reason| Error::at(Operation::Stat, path, reason))
+        patiently(|| match &self.root {
+            None => std::fs::metadata(path),
+            Some(root) => root.stat(path),
+        })
+        .map_err(|reason| Error::at(Operation::Stat, path, reason))
     }
 
     /// Removes a file or a link.
     pub(super) fn remove(&self, path: &Path) -> Result<(), Error> {
-        std::fs::remove_file(path).map_err(|reason| Error::at(Operation::Unlink, path, reason))
+        patiently(|| match &self.root {
+            None => std::fs::remove_file(path),
+            Some(root) => root.remove_file(path),
+        })
+        .map_err(|reason| Error::at(Operation::Unlink, path, reason))
+    }
+
+    /// Copies contents and permissions of a file.
+    pub(super) fn copy(&self, from: &Path, to: &Path) -> Result<u64, Error> {
+        let Some(root) = &self.root else {
+            return patiently(|| std::fs::copy(from, to))
+                .map_err(|reason| Error::between(from, to, reason));
+        };
+        let copy = || {
+            let mut source = File::from(root.open(from, raw::O_RDONLY, 0)?);
+            let metadata = source.metadata()?;
+            let flags = raw::O_WRONLY | raw::O_CREAT | raw::O_TRUNC;
+            let mut destination = File::from(root.open(to, flags, 0o666)?);
+            let length = io::copy(&mut source, &mut destination)?;
+            destination.set_permissions(metadata.permissions())?;
+            Ok(length)
+        };
+        patiently(copy).map_err(|reason| Error::between(from, to, reason))
+    }
+
+    /// What two paths of a batch share that lead to one file though they differ in case; `None` if that cannot be.
+    pub(super) fn case_key(&self, path: &Path) -> Option<Vec<u8>> {
+        self.root.as_ref()?;
+        case_key(path)
     }
 }

@@ -43,6 +43,7 @@ pub struct Reader {
     in_order: bool,
     fail_fast: bool,
     control: Control,
+    place: Place,
 }
 
 impl Default for Reader {
@@ -61,6 +62,7 @@ impl Reader {
             in_order: true,
             fail_fast: false,
             control: Control::new(),
+            place: Place::default(),
         }
     }
 
@@ -102,6 +104,20 @@ impl Reader {
         self
     }
 
+    /// Resolve all paths beneath `directory`, which is opened now, and refuse those that lead out of it: absolute ones,
+    /// `..`, symbolic links, whoever changes links meanwhile. The error is [`io::ErrorKind::PermissionDenied`]. On Windows
+    /// links are not followed at all, and names that it reserves are refused with [`io::ErrorKind::InvalidInput`].
+    ///
+    /// # Errors
+    ///
+    /// [`Operation::Open`] with the directory.
+    ///
+    /// [openat2(2), `RESOLVE_BENEATH`](https://man7.org/linux/man-pages/man2/openat2.2.html)
+    pub fn within(&mut self, directory: impl AsRef<Path>) -> Result<&mut Self, Error> {
+        self.place.enter(directory.as_ref())?;
+        Ok(self)
+    }
+
     /// Reads the files that `paths` gives.
     ///
     /// The iterator gives each path's number, from 0, with the contents or the error. It works only while it is asked,
@@ -120,12 +136,49 @@ impl Reader {
         Contents(Stream::new(batch, Paths(paths.into_iter()), self.in_order))
     }
 
+    /// Walks a tree and reads its files while it walks: each path with its contents, in the order of
+    /// [`tree::Walk`](crate::tree::Walk). Paths are the root joined with the path below it. Needs the feature `tree`.
+    ///
+    /// # Errors
+    ///
+    /// At once, those of [`TreeOptions::walk`](crate::tree::TreeOptions::walk). Later, errors of the walk and of the
+    /// files in their places.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let root = folder.path();
+    /// # for name in ["a.md", "b.txt"] { smallfry::fs::write(root.join(name), name)?; }
+    /// use smallfry::bulk::Reader;
+    /// use smallfry::tree::TreeOptions;
+    ///
+    /// let pages = TreeOptions::new().matching("**/*.md").clone();
+    /// for page in Reader::new().read_tree(root, &pages)? {
+    ///     let (path, contents) = page?;
+    ///     assert_eq!(path, root.join("a.md"));
+    ///     assert_eq!(contents[..], *b"a.md");
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[cfg(feature = "tree")]
+    pub fn read_tree(
+        &self,
+        root: impl AsRef<Path>,
+        options: &crate::tree::TreeOptions,
+    ) -> Result<super::Tree, Error> {
+        Ok(super::Tree::new(self, options.walk(root)?))
+    }
+
     /// What is done for each path, for front ends with an engine of their own around it.
     pub fn task(&self) -> ReadFile {
         ReadFile {
             largest: self.largest_file,
-            place: Place::default(),
+            place: self.place.clone(),
         }
+    }
+
+    #[cfg(feature = "tree")]
+    pub(super) fn is_in_order(&self) -> bool {
+        self.in_order
     }
 
     /// How a batch is done, likewise.
@@ -190,23 +243,37 @@ impl Task for ReadFile {
         path: PathBuf,
         ticket: &mut Ticket<'_>,
     ) -> Result<Bytes, Error> {
-        let file = self
-            .place
-            .open(&path, raw::O_RDONLY, 0)
-            .map_err(|reason| Error::at(Operation::Open, &path, reason))?;
-        // Closing a file that was only read has nothing to report, so dropping it will do.
-        read_contents(raw::borrow(&file), self.largest, arena, ticket).map_err(|failure| {
-            let (operation, reason) = failure.explain(self.largest);
-            Error::at(operation, &path, reason)
-        })
+        self.read(arena, &path, ticket)
     }
 
     fn cancelled(&self, path: PathBuf) -> Result<Bytes, Error> {
-        Err(Error::cancelled(Operation::Read, &path))
+        Err(self.not_begun(&path))
     }
 
     fn failed(&self, result: &Result<Bytes, Error>) -> bool {
         result.is_err()
+    }
+}
+
+impl ReadFile {
+    /// Reads the file into memory of `arena`.
+    pub fn read(
+        &self,
+        arena: &mut Arena,
+        path: &Path,
+        ticket: &mut Ticket<'_>,
+    ) -> Result<Bytes, Error> {
+        let file = self.place.open(path, raw::O_RDONLY, 0)?;
+        // Closing a file that was only read has nothing to report, so dropping it will do.
+        read_contents(raw::borrow(&file), self.largest, arena, ticket).map_err(|failure| {
+            let (operation, reason) = failure.explain(self.largest);
+            Error::at(operation, path, reason)
+        })
+    }
+
+    /// The error of a path that was cancelled before it began.
+    pub fn not_begun(&self, path: &Path) -> Error {
+        Error::cancelled(Operation::Read, path)
     }
 }
 

@@ -1,15 +1,18 @@
 //! Writing many files.
 
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::marker::PhantomData;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::engine::{MOST_IN_FLIGHT, Task, Terms, Ticket, run_all};
 use super::place::Place;
 use super::{Control, Strategy};
 use crate::error::{Error, Operation};
 use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of};
+use crate::parents::Parents;
 use crate::raw::{self, OwnedFile};
 
 /// Writes many files whole.
@@ -35,6 +38,7 @@ pub struct Writer {
     most_in_flight: u64,
     fail_fast: bool,
     control: Control,
+    place: Place,
 }
 
 impl Default for Writer {
@@ -52,6 +56,7 @@ impl Writer {
             most_in_flight: MOST_IN_FLIGHT,
             fail_fast: false,
             control: Control::new(),
+            place: Place::default(),
         }
     }
 
@@ -105,6 +110,21 @@ impl Writer {
         self
     }
 
+    /// Resolve all paths beneath `directory`, which is opened now, and refuse those that lead out of it: absolute ones,
+    /// `..`, symbolic links, whoever changes links meanwhile. The error is [`io::ErrorKind::PermissionDenied`]. On Windows
+    /// links are not followed at all, and names that it reserves are refused with [`io::ErrorKind::InvalidInput`]; names
+    /// that differ in case only are refused likewise, there and on macOS.
+    ///
+    /// # Errors
+    ///
+    /// [`Operation::Open`] with the directory.
+    ///
+    /// [openat2(2), `RESOLVE_BENEATH`](https://man7.org/linux/man-pages/man2/openat2.2.html)
+    pub fn within(&mut self, directory: impl AsRef<Path>) -> Result<&mut Self, Error> {
+        self.place.enter(directory.as_ref())?;
+        Ok(self)
+    }
+
     /// Writes all entries, each a path and the bytes to be its contents.
     ///
     /// `entries` is asked for more as files are written, never for all at once. Of several entries for one path the last
@@ -127,7 +147,9 @@ impl Writer {
     pub fn task<P, B>(&self) -> WriteFile<P, B> {
         WriteFile {
             options: self.options.clone(),
-            place: Place::default(),
+            place: self.place.clone(),
+            parents: Parents::new(),
+            cases: Mutex::default(),
             entry: PhantomData,
         }
     }
@@ -192,6 +214,9 @@ impl Report {
 pub struct WriteFile<P, B> {
     options: WriteOptions,
     place: Place,
+    parents: Parents,
+    /// Paths by what they share with others that differ in case only, where the system takes those for one file.
+    cases: Mutex<HashMap<Vec<u8>, PathBuf>>,
     entry: PhantomData<fn(P, B)>,
 }
 
@@ -207,7 +232,7 @@ impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
         ticket: &mut Ticket<'_>,
     ) -> Result<Outcome, Error> {
         let bytes = bytes.as_ref();
-        let result = write_file(&self.options, &self.place, path.as_ref(), bytes);
+        let result = self.write(path.as_ref(), bytes);
         if matches!(result, Ok(Outcome::Written)) {
             ticket.moved(bytes.len());
         }
@@ -238,31 +263,45 @@ pub fn key_of(path: &Path) -> u64 {
     hasher.finish()
 }
 
-/// Writes one file of a batch.
-fn write_file(
-    options: &WriteOptions,
-    place: &Place,
-    path: &Path,
-    bytes: &[u8],
-) -> Result<Outcome, Error> {
-    if options.only_if_changed {
-        options.check_comparable(path)?;
-        let is_file_of = |file: OwnedFile| is_file_of(raw::borrow(&file), bytes);
-        if place.open(path, COMPARE_FLAGS, 0).is_ok_and(is_file_of) {
-            return Ok(Outcome::Unchanged);
+impl<P, B> WriteFile<P, B> {
+    fn write(&self, path: &Path, bytes: &[u8]) -> Result<Outcome, Error> {
+        if let Some(key) = self.place.case_key(path) {
+            self.check_case(key, path)?;
+        }
+        if self.options.only_if_changed {
+            self.options.check_comparable(path)?;
+            let is_file_of = |file: OwnedFile| is_file_of(raw::borrow(&file), bytes);
+            let file = self.place.open(path, COMPARE_FLAGS, 0);
+            if file.is_ok_and(is_file_of) {
+                return Ok(Outcome::Unchanged);
+            }
+        }
+        let file = self.open(path)?;
+        raw::write_all(raw::borrow(&file), bytes)
+            .map_err(|reason| Error::at(Operation::Write, path, reason))?;
+        raw::close(file).map_err(|reason| Error::at(Operation::Close, path, reason))?;
+        Ok(Outcome::Written)
+    }
+
+    /// Refuses a path that differs from another one of the batch in case only: which of them would win?
+    fn check_case(&self, key: Vec<u8>, path: &Path) -> Result<(), Error> {
+        let mut cases = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = cases.entry(key).or_insert_with(|| path.to_owned());
+        if first == path {
+            return Ok(());
+        }
+        let reason = format!("differs from {} in case only", first.display());
+        let reason = io::Error::new(io::ErrorKind::InvalidInput, reason);
+        Err(Error::at(Operation::Open, path, reason))
+    }
+
+    fn open(&self, path: &Path) -> Result<OwnedFile, Error> {
+        let (flags, mode) = (self.options.flags(), self.options.mode);
+        if self.options.create_parents {
+            let parents = &self.parents;
+            self.place.open_with_parents(parents, path, flags, mode)
+        } else {
+            self.place.open(path, flags, mode)
         }
     }
-    let open = || place.open(path, options.flags(), options.mode);
-    let file = match open() {
-        Err(error) if options.create_parents && error.kind() == io::ErrorKind::NotFound => {
-            place.create_parents(path)?;
-            open()
-        }
-        opened => opened,
-    };
-    let file = file.map_err(|reason| Error::at(Operation::Open, path, reason))?;
-    raw::write_all(raw::borrow(&file), bytes)
-        .map_err(|reason| Error::at(Operation::Write, path, reason))?;
-    raw::close(file).map_err(|reason| Error::at(Operation::Close, path, reason))?;
-    Ok(Outcome::Written)
 }

@@ -1,8 +1,82 @@
-//! Linux: file sizes of 64 bits have calls of their own on 32-bit machines.
+//! Linux: file sizes of 64 bits have calls of their own on 32-bit machines, and `openat2` resolves paths beneath a
+//! directory.
 
-pub(super) use libc::{fstat64 as fstat, open64 as open};
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd, FromRawFd};
+
+use super::{BorrowedFile, OwnedFile, repeat_if_interrupted};
+use crate::raw::Errno;
+
+pub(in crate::sys) use libc::openat64 as openat;
+pub(super) use libc::{fstat64 as fstat, open64 as open, stat64 as FullStatus};
 
 /// The most that one read or write is asked for. The kernel itself stops a little below 2 GiB and says so by a short count.
 ///
 /// [write(2), NOTES](https://man7.org/linux/man-pages/man2/write.2.html)
 pub(super) const MOST_PER_CALL: usize = isize::MAX as usize;
+
+/// Directories that fold case exist here and are rare.
+pub(super) const FOLDS_CASE: bool = false;
+
+/// Opens something only as a place to start from, or to ask about: no permission on the file itself is needed, and
+/// neither a pipe nor a device notices.
+///
+/// [open(2), `O_PATH`](https://man7.org/linux/man-pages/man2/open.2.html)
+pub(in crate::sys) const O_PLACE: i32 = libc::O_PATH;
+
+/// `struct open_how`. Here because libc does not have it for Android.
+///
+/// [open_how(2type)](https://man7.org/linux/man-pages/man2/open_how.2type.html)
+#[repr(C)]
+struct OpenHow {
+    flags: u64,
+    mode: u64,
+    resolve: u64,
+}
+
+const RESOLVE_NO_MAGICLINKS: u64 = 0x02;
+const RESOLVE_BENEATH: u64 = 0x08;
+
+/// `openat2` with `RESOLVE_BENEATH`: opens `path` beneath `directory`. `EXDEV` if the path leads out; `EAGAIN` if
+/// directories were renamed meanwhile, so that the kernel cannot tell. An interrupted call is repeated.
+///
+/// Missing before Linux 5.6 (`ENOSYS`), and refused by some containers' filters (`EPERM` or `ENOSYS`).
+///
+/// [openat2(2)](https://man7.org/linux/man-pages/man2/openat2.2.html)
+pub(in crate::sys) fn open_beneath(
+    directory: BorrowedFile<'_>,
+    path: &CStr,
+    flags: i32,
+    mode: u32,
+) -> Result<OwnedFile, Errno> {
+    // Stricter than `open`: a mode where nothing is made is an error, and O_PATH goes with few other flags.
+    let is_made = flags & libc::O_CREAT != 0;
+    let large = if flags & libc::O_PATH == 0 {
+        libc::O_LARGEFILE
+    } else {
+        0
+    };
+    let how = OpenHow {
+        flags: u64::from((flags | large | libc::O_CLOEXEC).cast_unsigned()),
+        mode: if is_made { u64::from(mode & 0o7777) } else { 0 },
+        resolve: RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+    };
+    loop {
+        // SAFETY: the path is a NUL-terminated string and the structure has the size that is told; both outlive the
+        // call, which only reads them.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_openat2,
+                directory.as_raw_fd(),
+                path.as_ptr(),
+                &raw const how,
+                size_of::<OpenHow>(),
+            )
+        };
+        match i32::try_from(result) {
+            // SAFETY: the system has just returned this descriptor, so it is open and nobody else's.
+            Ok(fd) if fd >= 0 => return Ok(unsafe { OwnedFile::from_raw_fd(fd) }),
+            _ => repeat_if_interrupted()?,
+        }
+    }
+}

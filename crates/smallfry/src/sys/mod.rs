@@ -22,12 +22,26 @@ mod mapping;
 #[cfg_attr(windows, path = "windows/threads.rs")]
 mod threads;
 
+#[cfg_attr(unix, path = "unix/beneath.rs")]
+#[cfg_attr(windows, path = "windows/beneath.rs")]
+mod beneath;
+
+#[cfg(unix)]
+#[path = "unix/at.rs"]
+mod at;
+#[cfg(unix)]
+#[path = "unix/walk.rs"]
+mod walk;
+
+pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS};
 pub(crate) use mapping::Mapping;
 pub use platform::{
     AsFile, BorrowedFile, O_APPEND, O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_RDWR, O_TRUNC,
     O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
 };
-pub(crate) use platform::{is_out_of_descriptors, open_path, read_spare};
+pub(crate) use platform::{
+    FOLDS_CASE, RESERVES_NAMES, is_out_of_descriptors, open_path, read_spare,
+};
 pub(crate) use threads::{descriptor_limit, thread_cpu_time};
 
 /// What the system gives and takes back at the least. In bytes.

@@ -14,7 +14,7 @@ use crate::raw::{Errno, Status};
     not(any(target_os = "linux", target_os = "android")),
     path = "macos.rs"
 )]
-mod variant;
+pub(super) mod variant;
 
 /// An open file that closes when dropped, without telling of an error; [`close`] tells.
 pub type OwnedFile = std::os::fd::OwnedFd;
@@ -41,6 +41,12 @@ pub const O_EXCL: i32 = libc::O_EXCL;
 pub const O_TRUNC: i32 = libc::O_TRUNC;
 /// Do not wait for the other end of a named pipe.
 pub const O_NONBLOCK: i32 = libc::O_NONBLOCK;
+
+/// Any name is a name.
+pub(crate) const RESERVES_NAMES: bool = false;
+
+/// Whether names that differ only in case are usually one file.
+pub(crate) const FOLDS_CASE: bool = variant::FOLDS_CASE;
 
 /// Paths shorter than this are given their closing NUL on the stack. As in std: longer would cost stack probes.
 const STACK_PATH: usize = 384;
@@ -81,27 +87,36 @@ pub fn open(path: &CStr, flags: i32, mode: u32) -> Result<OwnedFile, Errno> {
 /// [open(2)](https://man7.org/linux/man-pages/man2/open.2.html)
 #[inline]
 pub(crate) fn open_path(path: &Path, flags: i32, mode: u32) -> io::Result<OwnedFile> {
-    let bytes = path.as_os_str().as_bytes();
-    if bytes.len() >= STACK_PATH {
-        return open_long_path(bytes, flags, mode);
+    with_c_path(path.as_os_str().as_bytes(), |path| open(path, flags, mode))
+}
+
+/// Lends `path` with a closing NUL to a system call: on the stack if it is short. A NUL inside is refused with
+/// `InvalidInput`.
+#[inline]
+pub(super) fn with_c_path<T>(
+    path: &[u8],
+    call: impl FnOnce(&CStr) -> Result<T, Errno>,
+) -> io::Result<T> {
+    if path.len() >= STACK_PATH {
+        return with_long_path(path, call);
     }
     let mut buffer = [const { MaybeUninit::<u8>::uninit() }; STACK_PATH];
     let start = buffer.as_mut_ptr().cast::<u8>();
-    // SAFETY: `bytes` is shorter than the buffer, so it and one NUL fit; the two do not overlap; what is read back is
+    // SAFETY: `path` is shorter than the buffer, so it and one NUL fit; the two do not overlap; what is read back is
     // what was just written.
     let terminated = unsafe {
-        start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
-        start.add(bytes.len()).write(0);
-        std::slice::from_raw_parts(start, bytes.len() + 1)
+        start.copy_from_nonoverlapping(path.as_ptr(), path.len());
+        start.add(path.len()).write(0);
+        std::slice::from_raw_parts(start, path.len() + 1)
     };
     let path = CStr::from_bytes_with_nul(terminated).map_err(|_| nul_in_path())?;
-    Ok(open(path, flags, mode)?)
+    Ok(call(path)?)
 }
 
 #[cold]
-fn open_long_path(bytes: &[u8], flags: i32, mode: u32) -> io::Result<OwnedFile> {
-    let path = CString::new(bytes).map_err(|_| nul_in_path())?;
-    Ok(open(&path, flags, mode)?)
+fn with_long_path<T>(path: &[u8], call: impl FnOnce(&CStr) -> Result<T, Errno>) -> io::Result<T> {
+    let path = CString::new(path).map_err(|_| nul_in_path())?;
+    Ok(call(&path)?)
 }
 
 #[cold]
@@ -175,19 +190,31 @@ pub(crate) fn read_spare(file: BorrowedFile<'_>, buffer: &mut Vec<u8>) -> Result
 /// [fstat(2)](https://man7.org/linux/man-pages/man2/stat.2.html)
 #[inline]
 pub fn status(file: BorrowedFile<'_>) -> Result<Status, Errno> {
-    let mut status = MaybeUninit::uninit();
-    // SAFETY: the structure is large enough and borrowed for writing.
-    if unsafe { variant::fstat(file.as_raw_fd(), status.as_mut_ptr()) } != 0 {
-        return Err(last_error());
-    }
-    // SAFETY: fstat succeeded, so it has filled the structure.
-    let status = unsafe { status.assume_init() };
+    let status = full_status(file)?;
     let kind = status.st_mode & libc::S_IFMT;
     Ok(Status::new(
         u64::try_from(status.st_size).unwrap_or(0),
         kind == libc::S_IFREG,
         kind == libc::S_IFDIR,
     ))
+}
+
+/// `fstat`: the kind of an open file, as one of the `S_IF` constants.
+///
+/// [inode(7)](https://man7.org/linux/man-pages/man7/inode.7.html)
+pub(super) fn file_type(file: BorrowedFile<'_>) -> Result<libc::mode_t, Errno> {
+    Ok(full_status(file)?.st_mode & libc::S_IFMT)
+}
+
+#[inline]
+fn full_status(file: BorrowedFile<'_>) -> Result<variant::FullStatus, Errno> {
+    let mut status = MaybeUninit::uninit();
+    // SAFETY: the structure is large enough and borrowed for writing.
+    if unsafe { variant::fstat(file.as_raw_fd(), status.as_mut_ptr()) } != 0 {
+        return Err(last_error());
+    }
+    // SAFETY: fstat succeeded, so it has filled the structure.
+    Ok(unsafe { status.assume_init() })
 }
 
 /// `close`: closes the file and returns the error that dropping it would hide.
@@ -214,12 +241,12 @@ pub(crate) const fn is_out_of_descriptors(error: i32) -> bool {
 }
 
 #[cold]
-fn last_error() -> Errno {
+pub(super) fn last_error() -> Errno {
     Errno(io::Error::last_os_error().raw_os_error().unwrap_or(0))
 }
 
 #[cold]
-fn repeat_if_interrupted() -> Result<(), Errno> {
+pub(super) fn repeat_if_interrupted() -> Result<(), Errno> {
     match last_error() {
         Errno(libc::EINTR) => Ok(()),
         error => Err(error),

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use windows_sys::Win32::Foundation::{
     CloseHandle, ERROR_BROKEN_PIPE, ERROR_HANDLE_EOF, ERROR_INVALID_NAME, ERROR_INVALID_PARAMETER,
-    ERROR_NO_SYSTEM_RESOURCES, ERROR_TOO_MANY_OPEN_FILES,
+    ERROR_TOO_MANY_OPEN_FILES,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY, FILE_TYPE_DISK,
@@ -50,10 +50,16 @@ pub const O_TRUNC: i32 = 0x200;
 /// Nothing to ask for on Windows.
 pub const O_NONBLOCK: i32 = 0;
 
-const ACCESS: i32 = O_WRONLY | O_RDWR;
+pub(super) const ACCESS: i32 = O_WRONLY | O_RDWR;
 
 /// The owner may write, among the bits of a mode.
-const OWNER_WRITES: u32 = 0o200;
+pub(super) const OWNER_WRITES: u32 = 0o200;
+
+/// Windows takes some names for devices and alters others.
+pub(crate) const RESERVES_NAMES: bool = true;
+
+/// Names that differ only in case are one file, unless a directory is set to tell them apart.
+pub(crate) const FOLDS_CASE: bool = true;
 
 /// The file held by `file`, as a value that costs nothing to pass on. No system call.
 #[inline]
@@ -179,10 +185,7 @@ pub fn close(file: OwnedFile) -> Result<(), Errno> {
 ///
 /// [System error codes](https://learn.microsoft.com/windows/win32/debug/system-error-codes--0-499-)
 pub(crate) const fn is_out_of_descriptors(error: i32) -> bool {
-    matches!(
-        error.cast_unsigned(),
-        ERROR_TOO_MANY_OPEN_FILES | ERROR_NO_SYSTEM_RESOURCES
-    )
+    error.cast_unsigned() == ERROR_TOO_MANY_OPEN_FILES
 }
 
 /// Lends a borrowed handle to `work` as std's type for files.

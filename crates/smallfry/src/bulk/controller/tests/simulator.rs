@@ -67,16 +67,17 @@ pub(super) struct World {
 /// Who says how many workers there are.
 pub(super) enum Choice {
     Fixed(usize),
-    Auto(Controller),
+    Auto(Box<Controller>),
 }
 
 #[derive(Debug)]
 pub(super) struct Run {
     /// Seconds until the last operation ended.
     pub(super) time: f64,
+    /// Operations that ended.
+    pub(super) done: usize,
+    /// The most workers at a time.
     pub(super) most_workers: usize,
-    /// Seconds of workers' existence, added up.
-    pub(super) worker_time: f64,
     /// Number of workers whenever it changed.
     pub(super) history: Vec<(f64, usize)>,
 }
@@ -87,7 +88,7 @@ impl World {
             cores: self.cores,
             most_workers,
         };
-        Simulation::new(self, seed, Choice::Auto(Controller::new(limits))).run()
+        Simulation::new(self, seed, Choice::Auto(Box::new(Controller::new(limits)))).run()
     }
 
     pub(super) fn fixed(&self, seed: u64, workers: usize) -> Run {
@@ -106,7 +107,6 @@ struct Operation {
 #[derive(Debug, Default)]
 struct Worker {
     running: bool,
-    since: f64,
     reported: f64,
     sample: Counted,
     current: Option<Operation>,
@@ -174,8 +174,8 @@ impl<'a> Simulation<'a> {
             answers: BinaryHeap::new(),
             run: Run {
                 time: 0.0,
+                done: 0,
                 most_workers: 0,
-                worker_time: 0.0,
                 history: Vec::new(),
             },
         }
@@ -226,7 +226,6 @@ impl<'a> Simulation<'a> {
             self.running += 1;
             self.workers[index] = Worker {
                 running: true,
-                since: self.now,
                 reported: self.now,
                 ..Worker::default()
             };
@@ -262,12 +261,12 @@ impl<'a> Simulation<'a> {
     fn stop(&mut self, worker: usize) {
         self.workers[worker].running = false;
         self.running -= 1;
-        self.run.worker_time += self.now - self.workers[worker].since;
     }
 
     fn computed(&mut self, worker: usize) {
         let Some(operation) = self.workers[worker].current else {
-            return self.take(worker); // It has just started.
+            self.workers[worker].reported = self.now; // It has just started.
+            return self.take(worker);
         };
         let stretch = &self.world.stretches[operation.stretch];
         self.workers[worker].asked = self.now;
@@ -324,6 +323,7 @@ impl<'a> Simulation<'a> {
     fn done(&mut self, index: usize) {
         let worker = &mut self.workers[index];
         let operation = worker.current.take().unwrap();
+        self.run.done += 1;
         worker.sample.operations += 1;
         worker.sample.bytes += operation.bytes;
         let patience = if worker.reports == 0 {

@@ -1,0 +1,145 @@
+//! `smallfry slow`: a directory behind a simulated disk, for as long as the command runs.
+//!
+//! However it ends, no mount stays: it unmounts on Ctrl-C and termination, when its parent dies, and when somebody else
+//! has unmounted it; and should it be killed outright, a guard (a process that only waits for that) unmounts in its place.
+
+mod arguments;
+mod list;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(not(target_os = "linux"))]
+mod other;
+
+#[cfg(target_os = "linux")]
+use linux as platform;
+#[cfg(not(target_os = "linux"))]
+use other as platform;
+
+pub(crate) use arguments::Arguments;
+
+use smallfry_slowfs::{Mount, Options, Unmounted};
+use std::error::Error;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// The hidden subcommand of the guard.
+pub(crate) const GUARD: &str = "__slow-guard";
+
+/// How often to look whether somebody else has unmounted.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Runs it and says on one line why it could not, if so.
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let outcome = if arguments.list {
+        list::print().map_err(Into::into)
+    } else {
+        serve(arguments)
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("smallfry slow: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The guard: when its standard input ends, the process that held the other end has ended.
+pub(crate) fn guard(process: u32) -> ExitCode {
+    let _ = io::stdin().read_to_end(&mut Vec::new());
+    match smallfry_slowfs::clean_up(process) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn serve(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let options = arguments.options()?;
+    let directory = arguments.directory()?;
+    let stop = listen()?;
+    platform::raise_descriptor_limit();
+    let mut guard = Guard::start()?;
+    let mount = Mount::new(directory, arguments.at.as_deref(), &options)?;
+    say_mounted(&mount, directory, &options);
+    wait(&mount, &stop);
+    say_unmounted(mount.unmount()?);
+    guard.end();
+    Ok(())
+}
+
+/// Something comes once there is a reason to end.
+fn listen() -> Result<Receiver<()>, Box<dyn Error>> {
+    let (stop, stopped) = channel();
+    let orphaned = stop.clone();
+    // An error means that the end has begun already.
+    ctrlc::set_handler(move || {
+        let _ = stop.send(());
+    })
+    .map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
+    platform::when_orphaned(move || {
+        let _ = orphaned.send(());
+    })?;
+    Ok(stopped)
+}
+
+fn wait(mount: &Mount, stop: &Receiver<()>) {
+    while mount.is_mounted() && stop.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {}
+}
+
+/// One line on standard output, which scripts wait for: it begins with `mounted`.
+fn say_mounted(mount: &Mount, directory: &Path, options: &Options) {
+    let place = mount.path().display();
+    let shown = if mount.path() == directory {
+        String::new()
+    } else {
+        format!(", showing {}", directory.display())
+    };
+    say(&format!(
+        "mounted at {place}{shown}: {options}. Ctrl-C or `umount {place}` unmounts it."
+    ));
+}
+
+fn say_unmounted(how: Unmounted) {
+    say(match how {
+        Unmounted::Clean => "unmounted",
+        Unmounted::Busy => "unmounted, though something in it was open: that fails from now on",
+        Unmounted::Already => "somebody else unmounted it",
+    });
+}
+
+fn say(line: &str) {
+    let mut output = io::stdout().lock();
+    // Whoever started it may not be listening any more; it serves nevertheless.
+    let _ = writeln!(output, "{line}").and_then(|()| output.flush());
+}
+
+/// A process that unmounts when this one is gone.
+struct Guard(Child);
+
+impl Guard {
+    fn start() -> Result<Self, Box<dyn Error>> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command
+            .arg(GUARD)
+            .arg(std::process::id().to_string())
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        platform::apart(&mut command);
+        let child = command
+            .spawn()
+            .map_err(|error| format!("cannot start its guard: {error}"))?;
+        Ok(Self(child))
+    }
+
+    fn end(&mut self) {
+        drop(self.0.stdin.take());
+        // It finds nothing to unmount.
+        let _ = self.0.wait();
+    }
+}

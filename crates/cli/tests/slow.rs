@@ -1,0 +1,326 @@
+//! `smallfry slow` as a user or a script runs it. Above all: however it ends, the mount goes with it. A mount that is left
+//! behind fails every program that comes near it, and the bench starts and ends many.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const SMALLFRY: &str = env!("CARGO_BIN_EXE_smallfry");
+
+/// A slow directory, and the command that serves it.
+struct Slow {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    first_line: String,
+    root: tempfile::TempDir,
+}
+
+impl Slow {
+    /// `None`, after a line that says so, where nothing can be mounted; with CI=true that is an error.
+    fn start(arguments: &[&str]) -> Option<Self> {
+        if !can_mount() {
+            return None;
+        }
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("file"), "text").unwrap();
+        let child = Command::new(SMALLFRY)
+            .arg("slow")
+            .args(arguments)
+            .arg(root.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Some(Self::ready(child, root))
+    }
+
+    fn ready(mut child: Child, root: tempfile::TempDir) -> Self {
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut first_line = String::new();
+        output.read_line(&mut first_line).unwrap();
+        assert!(first_line.starts_with("mounted at "), "{first_line}");
+        Self {
+            child,
+            output,
+            first_line,
+            root,
+        }
+    }
+
+    fn path(&self) -> &Path {
+        self.root.path()
+    }
+
+    fn signal(&self, name: &str) {
+        signal(self.child.id(), name);
+    }
+
+    /// Waits for it to end by itself and gives what else it said.
+    fn end(&mut self) -> String {
+        assert!(self.child.wait().unwrap().success());
+        let mut said = String::new();
+        self.output.read_to_string(&mut said).unwrap();
+        said
+    }
+}
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        // Either it has ended, or a test has failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn can_mount() -> bool {
+    let able = rustix::process::geteuid().is_root() && Path::new("/dev/fuse").exists();
+    if !able {
+        assert!(
+            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+            "tests of the mount need root and /dev/fuse"
+        );
+        eprintln!("skipped: needs root and /dev/fuse");
+    }
+    able
+}
+
+fn signal(process: u32, name: &str) {
+    let status = Command::new("kill")
+        .args([&format!("-{name}"), &process.to_string()])
+        .status();
+    assert!(status.unwrap().success());
+}
+
+fn is_mounted(path: &Path) -> bool {
+    let table = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let point = path.to_str().unwrap();
+    table
+        .lines()
+        .any(|line| line.split(' ').nth(4) == Some(point))
+}
+
+#[track_caller]
+fn until(what: &str, done: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(30),
+            "waited for {what}"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn run(arguments: &[&str]) -> (bool, String) {
+    let output = Command::new(SMALLFRY)
+        .arg("slow")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(said).unwrap())
+}
+
+#[test]
+fn it_says_what_is_mounted_and_each_signal_to_end_unmounts_it() {
+    for name in ["INT", "TERM", "HUP"] {
+        let Some(mut slow) = Slow::start(&["slow-flush", "--set", "flush=1ms", "--set", "seed=7"])
+        else {
+            return;
+        };
+        assert!(
+            slow.first_line.contains("slow-flush,seed=7,"),
+            "{}",
+            slow.first_line
+        );
+        assert!(slow.first_line.contains("flush=1ms"), "{}", slow.first_line);
+        assert!(slow.first_line.contains("umount"), "{}", slow.first_line);
+        assert!(is_mounted(slow.path()));
+        let file = File::create(slow.path().join("new")).unwrap();
+        file.sync_all().unwrap();
+        drop(file);
+        slow.signal(name);
+        assert_eq!(slow.end(), "unmounted\n");
+        assert!(!is_mounted(slow.path()));
+        assert!(slow.path().join("new").exists());
+    }
+}
+
+#[test]
+fn what_is_open_does_not_keep_it_and_it_says_so() {
+    let Some(mut slow) = Slow::start(&["none"]) else {
+        return;
+    };
+    let open = File::open(slow.path().join("file")).unwrap();
+    slow.signal("TERM");
+    assert!(slow.end().contains("was open"));
+    assert!(!is_mounted(slow.path()));
+    drop(open);
+}
+
+#[test]
+fn it_ends_when_somebody_else_unmounts_it() {
+    let Some(mut slow) = Slow::start(&["none"]) else {
+        return;
+    };
+    assert!(
+        Command::new("umount")
+            .arg(slow.path())
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(slow.end(), "somebody else unmounted it\n");
+}
+
+#[test]
+fn killed_outright_it_is_unmounted_by_its_guard() {
+    let Some(slow) = Slow::start(&["hdd"]) else {
+        return;
+    };
+    slow.signal("KILL");
+    until("the guard to unmount", || !is_mounted(slow.path()));
+    assert_eq!(
+        fs::read_to_string(slow.path().join("file")).unwrap(),
+        "text"
+    );
+}
+
+#[test]
+fn it_ends_when_its_parent_dies() {
+    if !can_mount() {
+        return;
+    }
+    let root = tempfile::tempdir().unwrap();
+    // The shell stays its parent, since something comes after.
+    let shell = Command::new("sh")
+        .args(["-c", "\"$0\" slow none \"$1\"; :"])
+        .arg(SMALLFRY)
+        .arg(root.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut slow = Slow::ready(shell, root);
+    assert!(is_mounted(slow.path()));
+    slow.signal("KILL");
+    until("it to unmount", || !is_mounted(slow.path()));
+    // Its output ends when it has ended, and the guard does not hold it.
+    let mut said = String::new();
+    slow.output.read_to_string(&mut said).unwrap();
+    assert_eq!(said, "unmounted\n");
+}
+
+#[test]
+fn it_can_be_shown_elsewhere_and_nested() {
+    if !can_mount() {
+        return;
+    }
+    let elsewhere = tempfile::tempdir().unwrap();
+    let at = elsewhere.path().join("with blank");
+    fs::create_dir(&at).unwrap();
+    let Some(mut outer) = Slow::start(&["none", "--at", at.to_str().unwrap()]) else {
+        return;
+    };
+    assert_eq!(fs::read_to_string(at.join("file")).unwrap(), "text");
+    assert!(!is_mounted(outer.path()));
+    let mut again = Command::new(SMALLFRY);
+    again
+        .args(["slow", "nfs"])
+        .arg(&at)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    let mut inner = Slow::ready(again.spawn().unwrap(), tempfile::tempdir().unwrap());
+    assert_eq!(fs::read_to_string(at.join("file")).unwrap(), "text");
+    inner.signal("TERM");
+    inner.end();
+    // Only its own was unmounted.
+    assert_eq!(fs::read_to_string(at.join("file")).unwrap(), "text");
+    outer.signal("TERM");
+    outer.end();
+    assert_eq!(fs::read_dir(&at).unwrap().count(), 0);
+}
+
+#[test]
+fn faults_and_a_full_disk_are_asked_for_on_the_command_line() {
+    let Some(mut slow) = Slow::start(&[
+        "none",
+        "--fail",
+        "mkdir:1:EIO",
+        "--full-after",
+        "1kB",
+        "--then",
+        "1ms:slow-flush,flush=2ms",
+    ]) else {
+        return;
+    };
+    assert!(
+        slow.first_line
+            .contains("fails mkdir:1:EIO; full after 1kB")
+    );
+    assert!(
+        slow.first_line.contains("after 1ms slow-flush,"),
+        "{}",
+        slow.first_line
+    );
+    let made = [1, 2].map(|name: i32| fs::create_dir(slow.path().join(name.to_string())).is_ok());
+    assert_eq!(made, [false, true]);
+    let full = fs::write(slow.path().join("big"), [0; 1001]).unwrap_err();
+    assert_eq!(full.raw_os_error(), Some(28));
+    slow.signal("INT");
+    slow.end();
+}
+
+#[test]
+fn profiles_and_parameters_are_listed() {
+    let (success, said) = run(&["--list"]);
+    assert!(success);
+    for wanted in [
+        "hdd",
+        "windows-close",
+        "nfs",
+        "slow-flush",
+        "none",
+        "round-trip",
+        "8.5ms",
+    ] {
+        assert!(said.contains(wanted), "{said}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_is_mounted() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().to_str().unwrap();
+    let missing: PathBuf = folder.path().join("missing");
+    let inside: PathBuf = folder.path().join("inside");
+    fs::create_dir(&inside).unwrap();
+    for (arguments, told) in [
+        (vec!["floppy", here], "there is no profile"),
+        (
+            vec!["hdd", "--set", "speed=1", here],
+            "there is no parameter speed",
+        ),
+        (vec!["hdd", "--set", "seek=1", here], "a time such as 8.5ms"),
+        (
+            vec!["hdd", "--fail", "write:1:ENOSYS", here],
+            "the errors are",
+        ),
+        (vec!["hdd", "--then", "1s", here], "TIME:PROFILE"),
+        (vec!["hdd"], "DIR"),
+        (vec!["hdd", missing.to_str().unwrap()], "cannot open"),
+        (
+            vec!["hdd", "--at", inside.to_str().unwrap(), here],
+            "is inside",
+        ),
+    ] {
+        let (success, said) = run(&arguments);
+        assert!(!success && said.contains(told), "{arguments:?}: {said}");
+    }
+    assert!(!is_mounted(folder.path()));
+}

@@ -1,0 +1,328 @@
+//! The device model: which request is answered when. Pure: it has no clock and does no I/O, so that a second of a disk's
+//! time can be tested in a millisecond, and twice the same requests at the same times get twice the same answers.
+//!
+//! A request passes through one or two *stations* (`head.rs`, `lanes.rs`, `flushes.rs`), each with its own queue. Who
+//! drives the model calls [`Device::submit`] when a request comes, [`Device::advance`] when the time that
+//! [`Device::next`] names has come, and answers the requests that `advance` names.
+//!
+//! What is charged, and what is not:
+//!
+//! | operation | disk | network | closing | flush |
+//! |---|---|---|---|---|
+//! | look-up | 512 inodes, unless the system has them | a trip | | |
+//! | open, attributes, a change of names | | a trip | | |
+//! | listing a directory | 4 KiB, unless the system has it | a trip | | |
+//! | read | the bytes | a trip with the bytes | | |
+//! | write | | | | |
+//! | close of a written file | | a trip with the bytes written | one scan | |
+//! | flush | the bytes written, then the journal | a trip with the bytes written | | one, shared |
+//!
+//! Writes are free because a system keeps them in memory, here as on a real disk; and so are changes of names, which a
+//! journal keeps. What is flushed pays for them.
+
+mod flushes;
+mod head;
+mod lanes;
+mod layout;
+
+use crate::parameters::{self, Parameters};
+use flushes::Flushes;
+use head::Head;
+use lanes::Lanes;
+pub use layout::INODES_AT_ONCE;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// Names a request that is answered later.
+pub type Ticket = u64;
+
+/// Bytes read to list a directory.
+const BLOCK: u64 = 4096;
+
+/// What is asked of the device, as far as the device can tell.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Operation {
+    /// A name is looked up.
+    Lookup {
+        /// What was found, unless the system has it in memory already: it has [`INODES_AT_ONCE`] or none of them.
+        cold: Option<u64>,
+    },
+    /// A file is opened, attributes are asked for or changed, or a name is made, changed or removed.
+    Name,
+    /// A directory is read.
+    List {
+        /// The directory, unless the system has it in memory already.
+        cold: Option<u64>,
+    },
+    /// Bytes are read.
+    Read {
+        /// Of which file.
+        inode: u64,
+        /// From where in the file.
+        offset: u64,
+        /// How many.
+        bytes: u64,
+    },
+    /// A written file is closed.
+    Close {
+        /// Bytes written since it was last flushed or closed.
+        bytes: u64,
+    },
+    /// A file or directory is flushed.
+    Flush {
+        /// Which.
+        inode: u64,
+        /// Bytes written to it since it was last flushed.
+        bytes: u64,
+    },
+}
+
+/// A run of bytes on the simulated disk.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    position: u64,
+    bytes: u64,
+    write: bool,
+}
+
+/// One visit of a request.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Command,
+    Head(Extent),
+    Trip,
+    Link { bytes: u64 },
+    Close,
+    Flush,
+}
+
+/// The simulated device. See the module.
+#[derive(Debug)]
+pub struct Device {
+    parameters: Parameters,
+    luck: fastrand::Rng,
+    tickets: Ticket,
+    commands: Lanes,
+    head: Head,
+    network: Lanes,
+    link: Lanes,
+    closing: Lanes,
+    flushes: Flushes,
+    /// What each request has yet to visit, the next one last.
+    ahead: HashMap<Ticket, Vec<Stage>>,
+    answered: Vec<Ticket>,
+}
+
+impl Device {
+    /// An idle device at time zero.
+    pub fn new(parameters: Parameters) -> Self {
+        Self {
+            parameters,
+            luck: fastrand::Rng::with_seed(parameters.seed),
+            tickets: 0,
+            commands: Lanes::default(),
+            head: Head::new(),
+            network: Lanes::default(),
+            link: Lanes::default(),
+            closing: Lanes::default(),
+            flushes: Flushes::default(),
+            ahead: HashMap::new(),
+            answered: Vec::new(),
+        }
+    }
+
+    /// The parameters in force.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// A different device from `now` on. Requests that are being served end as they would have.
+    pub fn change(&mut self, now: Duration, parameters: Parameters) {
+        self.run(now);
+        if self.parameters.seed != parameters.seed {
+            self.luck = fastrand::Rng::with_seed(parameters.seed);
+        }
+        self.parameters = parameters;
+    }
+
+    /// Takes a request at `now`, which is never before an earlier call's. `None`: it costs nothing and is answered at
+    /// once.
+    pub fn submit(&mut self, now: Duration, operation: Operation) -> Option<Ticket> {
+        let stages = self.route(operation);
+        if stages.is_empty() {
+            return None;
+        }
+        self.run(now);
+        self.tickets += 1;
+        let ticket = self.tickets;
+        self.ahead.insert(ticket, stages);
+        self.proceed(now, ticket);
+        Some(ticket)
+    }
+
+    /// When [`advance`](Self::advance) has something to do.
+    pub fn next(&self) -> Option<Duration> {
+        if self.answered.is_empty() {
+            self.next_event().map(|(time, _)| time)
+        } else {
+            Some(Duration::ZERO)
+        }
+    }
+
+    /// Lets the time be `now`, and gives the requests that are to be answered, in the order of their answers.
+    pub fn advance(&mut self, now: Duration) -> Vec<Ticket> {
+        self.run(now);
+        std::mem::take(&mut self.answered)
+    }
+
+    /// The stations that it visits, the last one first.
+    fn route(&self, operation: Operation) -> Vec<Stage> {
+        let parameters = &self.parameters;
+        let mut stages = Vec::new();
+        let data = |inode| layout::position(inode, parameters);
+        let disk = |stages: &mut Vec<Stage>, position: u64, bytes: u64, write: bool| {
+            if parameters.has_disk() {
+                stages.push(Stage::Head(Extent {
+                    position,
+                    bytes,
+                    write,
+                }));
+                stages.push(Stage::Command);
+            }
+        };
+        match operation {
+            Operation::Lookup { cold: Some(inode) } => {
+                let (position, bytes) = layout::table(inode, parameters);
+                disk(&mut stages, position, bytes, false);
+            }
+            Operation::List { cold: Some(inode) } => {
+                disk(&mut stages, data(inode), BLOCK, false);
+            }
+            Operation::Read {
+                inode,
+                offset,
+                bytes,
+            } => disk(&mut stages, data(inode) + offset, bytes, false),
+            Operation::Close { .. } if parameters.has_closing() => {
+                stages.push(Stage::Close);
+            }
+            Operation::Flush { inode, bytes } => {
+                if !parameters.flush.is_zero() {
+                    stages.push(Stage::Flush);
+                }
+                if bytes > 0 {
+                    disk(&mut stages, data(inode), bytes, true);
+                }
+            }
+            Operation::Lookup { .. }
+            | Operation::List { .. }
+            | Operation::Name
+            | Operation::Close { .. } => {}
+        }
+        if parameters.has_network() {
+            let bytes = match operation {
+                Operation::Read { bytes, .. }
+                | Operation::Close { bytes }
+                | Operation::Flush { bytes, .. } => bytes,
+                _ => 0,
+            };
+            if bytes > 0 && parameters.bandwidth > 0 {
+                stages.push(Stage::Link { bytes });
+            }
+            stages.push(Stage::Trip);
+        }
+        stages
+    }
+
+    /// Lets everything happen that happens until `now`.
+    fn run(&mut self, now: Duration) {
+        while let Some((time, station)) = self.next_event() {
+            if time > now {
+                break;
+            }
+            self.happen(time, station);
+        }
+    }
+
+    fn next_event(&self) -> Option<(Duration, Station)> {
+        [
+            (self.commands.next(), Station::Commands),
+            (self.head.next(), Station::Head),
+            (self.network.next(), Station::Network),
+            (self.link.next(), Station::Link),
+            (self.closing.next(), Station::Closing),
+            (self.flushes.next(), Station::Flushes),
+        ]
+        .into_iter()
+        .filter_map(|(time, station)| Some((time?, station)))
+        .min_by_key(|(time, _)| *time)
+    }
+
+    fn happen(&mut self, time: Duration, station: Station) {
+        let parameters = &self.parameters;
+        let served = match station {
+            Station::Commands => self.commands.finish(0).into_iter().collect(),
+            Station::Head => self.head.finish(parameters).into_iter().collect(),
+            Station::Network => self
+                .network
+                .finish(parameters.servers)
+                .into_iter()
+                .collect(),
+            Station::Link => self.link.finish(1).into_iter().collect(),
+            Station::Closing => self
+                .closing
+                .finish(parameters.closers)
+                .into_iter()
+                .collect(),
+            Station::Flushes => self.flushes.finish(parameters.flush),
+        };
+        for ticket in served {
+            self.proceed(time, ticket);
+        }
+    }
+
+    /// Sends a request to its next station, or off.
+    fn proceed(&mut self, now: Duration, ticket: Ticket) {
+        while let Some(stage) = self.ahead.get_mut(&ticket).and_then(Vec::pop) {
+            if !self.visit(now, ticket, stage) {
+                return;
+            }
+        }
+        self.ahead.remove(&ticket);
+        self.answered.push(ticket);
+    }
+
+    /// Whether the station was done with it at once.
+    fn visit(&mut self, now: Duration, ticket: Ticket, stage: Stage) -> bool {
+        let parameters = &self.parameters;
+        match stage {
+            Stage::Command => self.commands.arrive(now, ticket, parameters.command, 0),
+            Stage::Head(extent) => return self.head.arrive(now, ticket, extent, parameters),
+            Stage::Trip => {
+                self.network
+                    .arrive(now, ticket, parameters.round_trip, parameters.servers);
+            }
+            Stage::Link { bytes } => {
+                let service = parameters::at_rate(bytes, parameters.bandwidth);
+                self.link.arrive(now, ticket, service, 1);
+            }
+            Stage::Close => {
+                let service = parameters.close + parameters.close_spread.mul_f64(self.luck.f64());
+                self.closing
+                    .arrive(now, ticket, service, parameters.closers);
+            }
+            Stage::Flush => self.flushes.arrive(now, ticket, parameters.flush),
+        }
+        false
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Station {
+    Commands,
+    Head,
+    Network,
+    Link,
+    Closing,
+    Flushes,
+}

@@ -1,0 +1,273 @@
+//! Faults on demand: which call of which operation fails, and when the disk is full.
+
+use crate::error::Error;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Errors by name, as Linux numbers them. `ENOSYS` is missing on purpose: the kernel takes it to mean *never*, and does
+/// not ask again.
+const ERRORS: &[(&str, i32)] = &[
+    ("EPERM", 1),
+    ("ENOENT", 2),
+    ("EINTR", 4),
+    ("EIO", 5),
+    ("ENXIO", 6),
+    ("EAGAIN", 11),
+    ("ENOMEM", 12),
+    ("EACCES", 13),
+    ("EBUSY", 16),
+    ("EEXIST", 17),
+    ("EXDEV", 18),
+    ("ENODEV", 19),
+    ("ENOTDIR", 20),
+    ("EISDIR", 21),
+    ("EINVAL", 22),
+    ("ENFILE", 23),
+    ("EMFILE", 24),
+    ("EFBIG", 27),
+    ("ENOSPC", 28),
+    ("EROFS", 30),
+    ("EMLINK", 31),
+    ("ENAMETOOLONG", 36),
+    ("ENOTEMPTY", 39),
+    ("ELOOP", 40),
+    ("EOPNOTSUPP", 95),
+    ("ETIMEDOUT", 110),
+    ("ESTALE", 116),
+    ("EDQUOT", 122),
+];
+
+macro_rules! calls {
+    ($($call:ident $name:literal)*) => {
+        /// What a program can ask of a file system, as far as it reaches one.
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        #[allow(missing_docs, reason = "they are the system calls' names")]
+        pub enum Call { $($call),* }
+
+        impl Call {
+            /// All there are.
+            pub const ALL: &[Self] = &[$(Self::$call),*];
+
+            /// As it is asked for.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$call => $name),* }
+            }
+        }
+    };
+}
+
+calls! {
+    Lookup "lookup"
+    Getattr "getattr"
+    Setattr "setattr"
+    Readlink "readlink"
+    Mknod "mknod"
+    Mkdir "mkdir"
+    Unlink "unlink"
+    Rmdir "rmdir"
+    Symlink "symlink"
+    Rename "rename"
+    Link "link"
+    Open "open"
+    Create "create"
+    Read "read"
+    Write "write"
+    Close "close"
+    Fsync "fsync"
+    Opendir "opendir"
+    Readdir "readdir"
+    Fsyncdir "fsyncdir"
+    Statfs "statfs"
+    Fallocate "fallocate"
+    Lseek "lseek"
+    CopyFileRange "copy_file_range"
+}
+
+/// Which calls fail.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Which {
+    Nth(u64),
+    From(u64),
+    Every(u64),
+}
+
+/// One fault: `write:3:EIO` fails the third write, `write:3+:EIO` the third and all after it, `write:every3:EIO` each
+/// third one. Closes count where a written file is closed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Fault {
+    call: Call,
+    which: Which,
+    errno: i32,
+}
+
+impl FromStr for Fault {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let wrong = |what: &str| Error::Argument(format!("{text}: {what}"));
+        let mut parts = text.split(':');
+        let (Some(call), Some(which), Some(errno), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(wrong("OPERATION:N:ERRNO is expected, such as write:3:EIO"));
+        };
+        let call = Call::ALL
+            .iter()
+            .copied()
+            .find(|known| known.name() == call)
+            .ok_or_else(|| {
+                let names: Vec<&str> = Call::ALL.iter().map(|known| known.name()).collect();
+                wrong(&format!("the operations are {}", names.join(", ")))
+            })?;
+        let which = which_from(which).ok_or_else(|| wrong("N is 3, 3+ or every3"))?;
+        let errno = ERRORS
+            .iter()
+            .find(|(name, _)| *name == errno)
+            .map(|(_, number)| *number)
+            .ok_or_else(|| {
+                let names: Vec<&str> = ERRORS.iter().map(|(name, _)| *name).collect();
+                wrong(&format!("the errors are {}", names.join(", ")))
+            })?;
+        Ok(Self { call, which, errno })
+    }
+}
+
+fn which_from(text: &str) -> Option<Which> {
+    let (which, number): (fn(u64) -> Which, &str) = if let Some(number) = text.strip_prefix("every")
+    {
+        (Which::Every, number)
+    } else if let Some(number) = text.strip_suffix('+') {
+        (Which::From, number)
+    } else {
+        (Which::Nth, text)
+    };
+    let number = number.parse().ok().filter(|&number| number > 0)?;
+    Some(which(number))
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let errno = ERRORS
+            .iter()
+            .find(|(_, number)| *number == self.errno)
+            .map_or("EIO", |(name, _)| name);
+        let name = self.call.name();
+        match self.which {
+            Which::Nth(number) => write!(formatter, "{name}:{number}:{errno}"),
+            Which::From(number) => write!(formatter, "{name}:{number}+:{errno}"),
+            Which::Every(number) => write!(formatter, "{name}:every{number}:{errno}"),
+        }
+    }
+}
+
+/// The faults of a mount and how far each has come.
+#[derive(Debug)]
+#[cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "only a mount has faults")
+)]
+pub(crate) struct Faults {
+    faults: Vec<(Fault, AtomicU64)>,
+    /// Bytes that can still be written, if the disk is to become full.
+    room: Option<AtomicU64>,
+}
+
+#[cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "only a mount has faults")
+)]
+impl Faults {
+    pub(crate) fn new(faults: &[Fault], room: Option<u64>) -> Self {
+        Self {
+            faults: faults
+                .iter()
+                .map(|fault| (*fault, AtomicU64::new(0)))
+                .collect(),
+            room: room.map(AtomicU64::new),
+        }
+    }
+
+    /// Counts a call. `Err` is the error number that it fails with.
+    pub(crate) fn meet(&self, call: Call) -> Result<(), i32> {
+        let mut outcome = Ok(());
+        for (fault, met) in self.faults.iter().filter(|(fault, _)| fault.call == call) {
+            let count = met.fetch_add(1, Ordering::Relaxed) + 1;
+            let fails = match fault.which {
+                Which::Nth(number) => count == number,
+                Which::From(number) => count >= number,
+                Which::Every(number) => count % number == 0,
+            };
+            if fails && outcome.is_ok() {
+                outcome = Err(fault.errno);
+            }
+        }
+        outcome
+    }
+
+    /// How many of so many bytes can be written; they count as written. `None`: the disk is full.
+    pub(crate) fn take_room(&self, bytes: u64) -> Option<u64> {
+        let Some(room) = &self.room else {
+            return Some(bytes);
+        };
+        let before = room
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| {
+                Some(room.saturating_sub(bytes))
+            })
+            .unwrap_or_else(|room| room);
+        (before > 0 || bytes == 0).then(|| bytes.min(before))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failing(fault: &str, calls: u64) -> Vec<u64> {
+        let faults = Faults::new(&[fault.parse().unwrap()], None);
+        (1..=calls)
+            .filter(|_| {
+                faults.meet(Call::Read).unwrap();
+                faults.meet(Call::Write) == Err(5)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_calls_named_fail_and_no_others() {
+        assert_eq!(failing("write:3:EIO", 6), [3]);
+        assert_eq!(failing("write:3+:EIO", 6), [3, 4, 5, 6]);
+        assert_eq!(failing("write:every3:EIO", 7), [3, 6]);
+    }
+
+    #[test]
+    fn a_fault_as_shown_is_the_same_fault() {
+        for text in ["close:1:EDQUOT", "rename:2+:EXDEV", "fsync:every7:EIO"] {
+            assert_eq!(text.parse::<Fault>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (text, told) in [
+            ("write", "OPERATION:N:ERRNO"),
+            ("write:3:EIO:4", "OPERATION:N:ERRNO"),
+            ("scribble:3:EIO", "the operations are lookup, "),
+            ("write:0:EIO", "N is 3, 3+ or every3"),
+            ("write:every:EIO", "N is 3, 3+ or every3"),
+            ("write:3:ENOSYS", "the errors are EPERM, "),
+        ] {
+            let error = text.parse::<Fault>().unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_disk_that_becomes_full_takes_what_fits() {
+        let faults = Faults::new(&[], Some(10));
+        assert_eq!(faults.take_room(6), Some(6));
+        assert_eq!(faults.take_room(6), Some(4));
+        assert_eq!(faults.take_room(1), None);
+        assert_eq!(faults.take_room(0), Some(0));
+    }
+}

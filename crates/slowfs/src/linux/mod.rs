@@ -1,0 +1,14 @@
+//! The mount itself, on Linux.
+
+mod attributes;
+mod backing;
+mod clock;
+mod directories;
+mod filesystem;
+mod handles;
+mod pool;
+mod session;
+mod table;
+mod tree;
+
+pub(crate) use session::{Session, clean_up};

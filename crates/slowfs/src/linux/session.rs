@@ -1,0 +1,174 @@
+//! Mounting and unmounting.
+//!
+//! Both are done here and not by the FUSE library, which unmounts by path whatever is there: with the user's directory
+//! itself a mount, that could be the user's disk. Ours is known by its source, which names this process.
+
+use super::backing::Backing;
+use super::clock::Clock;
+use super::filesystem::SlowFilesystem;
+use super::pool::Pool;
+use super::table;
+use crate::faults::Faults;
+use crate::{Error, Options, Profile, Unmounted};
+use fuser::{BackgroundSession, Config, SessionACL};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Threads that take requests from the kernel. They do not wait for the device, but now and then for the real disk.
+const THREADS: usize = 4;
+
+/// The type of the file system, as `mount` shows it.
+const KIND: &str = "fuse.smallfry";
+
+static MOUNTS: AtomicU32 = AtomicU32::new(0);
+
+pub(crate) struct Session {
+    source: String,
+    clock: Arc<Clock>,
+    served: Option<BackgroundSession>,
+}
+
+impl Session {
+    pub(crate) fn start(directory: &Path, at: &Path, options: &Options) -> Result<Self, Error> {
+        let failed = |step, path: &Path| {
+            let path = path.to_owned();
+            move |source: io::Error| Error::System { step, path, source }
+        };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        // Before anything is mounted over it.
+        let root = open(directory, flags, Mode::empty())
+            .map_err(io::Error::from)
+            .map_err(failed("open", directory))?;
+        let point = std::fs::canonicalize(at).map_err(failed("open", at))?;
+        refuse_inside(directory, &point)?;
+        let profile = &options.profile;
+        let changes = options
+            .changes
+            .iter()
+            .map(|(time, profile)| (*time, profile.parameters))
+            .collect();
+        let clock = Clock::start(profile.parameters, changes).map_err(failed("mount", at))?;
+        let clock = Arc::new(clock);
+        let filesystem = SlowFilesystem {
+            backing: Arc::new(
+                Backing::new(root)
+                    .map_err(io::Error::from)
+                    .map_err(failed("open", directory))?,
+            ),
+            clock: Arc::clone(&clock),
+            faults: Faults::new(&options.faults, options.full_after),
+            flushes: Pool::start().map_err(failed("mount", at))?,
+            keep_cache: options.keep_cache,
+        };
+        let number = MOUNTS.fetch_add(1, Ordering::Relaxed);
+        let source = format!("{}:{}:{number}", profile.name, std::process::id());
+        let device = attach(&source, &point).map_err(failed("mount", &point))?;
+        let served = serve(filesystem, device).map_err(|error| {
+            let _ = release(&source);
+            failed("serve", &point)(error)
+        })?;
+        Ok(Self {
+            source,
+            clock,
+            served: Some(served),
+        })
+    }
+
+    pub(crate) fn change(&self, profile: &Profile) {
+        self.clock.change(profile.parameters);
+    }
+
+    pub(crate) fn is_mounted(&self) -> bool {
+        self.served
+            .as_ref()
+            .is_some_and(|served| !served.guard.is_finished())
+    }
+
+    pub(crate) fn unmount(&mut self) -> io::Result<Unmounted> {
+        let outcome = release(&self.source)?;
+        if let Some(served) = self.served.take() {
+            served.join()?;
+        }
+        Ok(outcome)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Whoever wants to know calls unmount.
+        let _ = self.unmount();
+    }
+}
+
+/// A mount inside the tree that it shows would wait for itself.
+fn refuse_inside(directory: &Path, point: &Path) -> Result<(), Error> {
+    let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
+    if point != directory && point.starts_with(&directory) {
+        return Err(Error::Argument(format!(
+            "{} is inside {}, which it is to show",
+            point.display(),
+            directory.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Unmounts what has this source, if it is mounted.
+fn release(source: &str) -> io::Result<Unmounted> {
+    let Some(point) = table::find(source)? else {
+        return Ok(Unmounted::Already);
+    };
+    match unmount(&point, UnmountFlags::NOFOLLOW) {
+        Ok(()) => Ok(Unmounted::Clean),
+        Err(Errno::BUSY) => {
+            // What is open fails from now on, rather than wait for a disk that is gone.
+            unmount(
+                &point,
+                UnmountFlags::NOFOLLOW | UnmountFlags::FORCE | UnmountFlags::DETACH,
+            )?;
+            Ok(Unmounted::Busy)
+        }
+        // Somebody else was faster.
+        Err(Errno::INVAL | Errno::NOENT) => Ok(Unmounted::Already),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Unmounts what a process left mounted that has ended.
+pub(crate) fn clean_up(process: u32) -> io::Result<()> {
+    let process = process.to_string();
+    for source in table::sources(KIND)? {
+        if source.split(':').nth(1) == Some(&process) {
+            release(&source)?;
+        }
+    }
+    Ok(())
+}
+
+/// mount(2), and fuse(4) for the options.
+fn attach(source: &str, point: &PathBuf) -> io::Result<OwnedFd> {
+    let device = open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    let options = format!(
+        "fd={},rootmode=40000,user_id={},group_id={},allow_other,default_permissions",
+        device.as_raw_fd(),
+        rustix::process::getuid().as_raw(),
+        rustix::process::getgid().as_raw(),
+    );
+    let options = CString::new(options)?;
+    let flags = MountFlags::NODEV | MountFlags::NOSUID;
+    mount(source, point, KIND, flags, options.as_c_str())?;
+    Ok(device)
+}
+
+fn serve(filesystem: SlowFilesystem, device: OwnedFd) -> io::Result<BackgroundSession> {
+    let mut config = Config::default();
+    config.n_threads = Some(THREADS);
+    fuser::Session::from_fd(filesystem, device, SessionACL::All, config)?.spawn()
+}

@@ -1,0 +1,101 @@
+//! The system's table of mounts: where ours is.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+/// Where the mount with this source is, unless another one covers it.
+///
+/// proc(5), `/proc/[pid]/mountinfo`.
+pub(super) fn find(source: &str) -> io::Result<Option<PathBuf>> {
+    let table = std::fs::read("/proc/self/mountinfo")?;
+    Ok(find_in(&table, source))
+}
+
+/// Sources of all mounts of this type.
+pub(super) fn sources(kind: &str) -> io::Result<Vec<String>> {
+    let table = std::fs::read("/proc/self/mountinfo")?;
+    let mounts = table.split(|&byte| byte == b'\n').filter_map(mount);
+    Ok(mounts
+        .filter(|mount| mount.kind == kind.as_bytes())
+        .filter_map(|mount| String::from_utf8(mount.source).ok())
+        .collect())
+}
+
+fn find_in(table: &[u8], source: &str) -> Option<PathBuf> {
+    let mounts: Vec<Mount> = table
+        .split(|&byte| byte == b'\n')
+        .filter_map(mount)
+        .collect();
+    let (index, ours) = mounts
+        .iter()
+        .enumerate()
+        .find(|(_, mount)| mount.source == source.as_bytes())?;
+    let covered = mounts[index + 1..]
+        .iter()
+        .any(|other| other.point == ours.point);
+    (!covered).then(|| ours.point.clone())
+}
+
+/// A line of the table, as far as it matters here.
+struct Mount {
+    point: PathBuf,
+    kind: Vec<u8>,
+    source: Vec<u8>,
+}
+
+fn mount(line: &[u8]) -> Option<Mount> {
+    let mut fields = line.split(|&byte| byte == b' ');
+    let point = fields.nth(4)?;
+    let mut fields = fields.skip_while(|&field| field != b"-").skip(1);
+    let (kind, source) = (fields.next()?, fields.next()?);
+    Some(Mount {
+        point: PathBuf::from(OsString::from_vec(unescape(point))),
+        kind: kind.to_vec(),
+        source: unescape(source),
+    })
+}
+
+/// Blanks and backslashes are written in octal.
+fn unescape(field: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((&byte, after)) = rest.split_first() {
+        let octal = after
+            .get(..3)
+            .filter(|_| byte == b'\\')
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        if let Some(escaped) = octal {
+            plain.push(escaped);
+            rest = &after[3..];
+        } else {
+            plain.push(byte);
+            rest = after;
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    const TABLE: &[u8] = b"22 1 254:0 / / rw,noatime - ext4 /dev/vda rw\n\
+        40 22 0:40 / /a\\040b rw shared:3 master:1 - fuse.smallfry ours rw\n\
+        41 22 0:41 / /c rw - fuse.smallfry covered rw\n\
+        42 22 0:42 / /c rw - tmpfs ours-not rw\n";
+
+    #[test]
+    fn our_mount_is_found_by_its_source() {
+        assert_eq!(find_in(TABLE, "ours").as_deref(), Some(Path::new("/a b")));
+        assert_eq!(find_in(TABLE, "other"), None);
+    }
+
+    #[test]
+    fn what_covers_our_mount_is_left_alone() {
+        assert_eq!(find_in(TABLE, "covered"), None);
+    }
+}

@@ -1,0 +1,31 @@
+//! Where there is no FUSE that is supported: everything says so.
+
+use crate::{Error, Options, Profile, Unmounted};
+use std::io;
+use std::path::Path;
+
+/// Cannot be made.
+pub(crate) enum Session {}
+
+impl Session {
+    pub(crate) fn start(_: &Path, _: &Path, _: &Options) -> Result<Self, Error> {
+        Err(Error::Unsupported)
+    }
+
+    pub(crate) fn change(&self, _: &Profile) {
+        match *self {}
+    }
+
+    pub(crate) fn is_mounted(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn unmount(&mut self) -> io::Result<Unmounted> {
+        match *self {}
+    }
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+pub(crate) fn clean_up(_: u32) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,413 @@
+//! The directories above the files of a batch: made when they are found missing, each once.
+//!
+//! Nothing is asked or made ahead: a file is opened first, and only if that fails for want of a directory does anybody
+//! come here. Threads that miss the same directory at one time leave it to one of them and wait. What was made is
+//! remembered, so that those who come late make no system call; and forgotten if it turns out to be gone again.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::error::{Error, Operation};
+use crate::within::Root;
+
+/// Directories remembered at most: some 100 bytes each. One more, and all are forgotten, which costs a failed `mkdir`
+/// each if they come again.
+const MOST_KNOWN: usize = 1 << 13;
+
+/// Where directories are made.
+trait Place {
+    /// Makes one directory, whose parent must exist.
+    fn create_dir(&self, directory: &Path) -> io::Result<()>;
+    /// Whether there is a directory, or a link to one.
+    fn is_dir(&self, directory: &Path) -> bool;
+}
+
+impl Place for Option<&Root> {
+    fn create_dir(&self, directory: &Path) -> io::Result<()> {
+        match self {
+            Some(root) => root.create_dir(directory),
+            None => std::fs::create_dir(directory),
+        }
+    }
+
+    fn is_dir(&self, directory: &Path) -> bool {
+        match self {
+            Some(root) => root.stat(directory).is_ok_and(|status| status.is_dir()),
+            None => directory.is_dir(),
+        }
+    }
+}
+
+/// The directories that one batch found missing. Shared by its threads.
+#[derive(Debug)]
+pub(crate) struct Parents {
+    known: Mutex<Known>,
+    changed: Condvar,
+}
+
+type Known = HashMap<Box<Path>, State>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Some thread is at it; [`Parents::changed`] tells when it is done.
+    Making,
+    /// It was there at some moment of this batch.
+    Made,
+}
+
+/// How a directory came to be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ensured {
+    /// The system said so just now.
+    Seen,
+    /// It was remembered, and may be gone since.
+    Remembered,
+}
+
+impl Parents {
+    pub(crate) fn new() -> Self {
+        Self {
+            known: Mutex::new(Known::new()),
+            changed: Condvar::new(),
+        }
+    }
+
+    #[cfg(test)]
+    /// Makes `directory` and those above it, beneath `root` if there is one, unless they exist or are remembered to.
+    pub(crate) fn ensure(&self, root: Option<&Root>, directory: &Path) -> io::Result<()> {
+        self.ensure_in(&root, directory).map(drop)
+    }
+
+    /// Does not rely on `directory` any more: something in it could not be found.
+    pub(crate) fn forget(&self, directory: &Path) {
+        let mut known = self.lock();
+        if known.get(directory) == Some(&State::Made) {
+            known.remove(directory);
+        }
+    }
+
+    /// Runs `attempt` to create the file `path`. If a missing directory makes it fail, makes the directories above the
+    /// file and runs it again.
+    ///
+    /// # Errors
+    ///
+    /// Those of `attempt`; [`Operation::Mkdir`] with the directory above the file.
+    pub(crate) fn retry<T>(
+        &self,
+        root: Option<&Root>,
+        path: &Path,
+        mut attempt: impl FnMut() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let first = attempt();
+        let directory = match (&first, parent(path)) {
+            (Err(error), Some(directory)) if is_missing_parent(error) => directory,
+            _ => return first,
+        };
+        let ensure = || {
+            let done = self.ensure_in(&root, directory);
+            done.map_err(|reason| Error::at(Operation::Mkdir, directory, reason))
+        };
+        let ensured = ensure()?;
+        match attempt() {
+            Err(error) if is_missing_parent(&error) && ensured == Ensured::Remembered => {
+                // Somebody removed it since.
+                self.forget(directory);
+                ensure()?;
+                attempt()
+            }
+            done => done,
+        }
+    }
+
+    fn ensure_in(&self, place: &impl Place, directory: &Path) -> io::Result<Ensured> {
+        let Some(claim) = self.claim(directory) else {
+            return Ok(Ensured::Remembered);
+        };
+        self.make(place, directory)?;
+        claim.fulfil();
+        Ok(Ensured::Seen)
+    }
+
+    /// The right to make `directory`, alone; `None` if it was made. Waits while another thread has that right.
+    ///
+    /// Whoever waits holds claims only on directories below, so no two can wait for each other.
+    fn claim<'parents>(&'parents self, directory: &'parents Path) -> Option<Claim<'parents>> {
+        let mut known = self.lock();
+        loop {
+            match known.get(directory) {
+                Some(State::Made) => return None,
+                Some(State::Making) => {
+                    let waited = self.changed.wait(known);
+                    known = waited.unwrap_or_else(PoisonError::into_inner);
+                }
+                None => break,
+            }
+        }
+        if known.len() >= MOST_KNOWN {
+            known.retain(|_, state| *state == State::Making);
+        }
+        known.insert(directory.into(), State::Making);
+        Some(Claim {
+            parents: self,
+            directory,
+        })
+    }
+
+    /// Makes one directory; those above only if that fails for want of them.
+    fn make(&self, place: &impl Place, directory: &Path) -> io::Result<()> {
+        let Some(above) = parent(directory) else {
+            return make_one(place, directory);
+        };
+        match make_one(place, directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            done => return done,
+        }
+        let ensured = self.ensure_in(place, above)?;
+        match make_one(place, directory) {
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound && ensured == Ensured::Remembered =>
+            {
+                self.forget(above);
+                self.ensure_in(place, above)?;
+                make_one(place, directory)
+            }
+            done => done,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        // A panic in between leaves the map whole.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether an attempt to create a file failed because a directory above it is missing, or else because it is a link to
+/// nowhere: the system has one error for both.
+pub(crate) fn is_missing_parent(error: &Error) -> bool {
+    error.operation() == Operation::Open && error.kind() == io::ErrorKind::NotFound
+}
+
+/// The directory that must exist for `path` to be made; `None` for the current one, for a root and for `..`.
+fn parent(path: &Path) -> Option<&Path> {
+    path.parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+}
+
+/// Makes one directory. That it exists already, perhaps since a moment ago, is what was wanted.
+fn make_one(place: &impl Place, directory: &Path) -> io::Result<()> {
+    match place.create_dir(directory) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound && place.is_dir(directory) => Ok(()),
+        done => done,
+    }
+}
+
+/// The right to make a directory. Dropped unfulfilled, after an error or a panic, it passes to whoever waits.
+struct Claim<'parents> {
+    parents: &'parents Parents,
+    directory: &'parents Path,
+}
+
+impl Claim<'_> {
+    fn fulfil(self) {
+        let mut known = self.parents.lock();
+        if let Some(state) = known.get_mut(self.directory) {
+            *state = State::Made;
+        }
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        let mut known = self.parents.lock();
+        if known.get(self.directory) == Some(&State::Making) {
+            known.remove(self.directory);
+        }
+        drop(known);
+        self.parents.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::fs;
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    /// Directories in memory, with a count of what was asked.
+    #[derive(Default)]
+    struct Pretended {
+        there: Mutex<HashSet<PathBuf>>,
+        made: AtomicUsize,
+        found: AtomicUsize,
+        is_full: AtomicBool,
+    }
+
+    impl Place for Pretended {
+        fn create_dir(&self, directory: &Path) -> io::Result<()> {
+            thread::yield_now();
+            if self.is_full.load(Ordering::Relaxed) {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            let mut there = self.there.lock().unwrap();
+            if parent(directory).is_some_and(|parent| !there.contains(parent)) {
+                return Err(io::ErrorKind::NotFound.into());
+            }
+            if there.insert(directory.to_owned()) {
+                self.made.fetch_add(1, Ordering::Relaxed);
+                return Ok(());
+            }
+            self.found.fetch_add(1, Ordering::Relaxed);
+            Err(io::ErrorKind::AlreadyExists.into())
+        }
+
+        fn is_dir(&self, directory: &Path) -> bool {
+            self.there.lock().unwrap().contains(directory)
+        }
+    }
+
+    impl Pretended {
+        fn counts(&self) -> (usize, usize) {
+            let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+            (of(&self.made), of(&self.found))
+        }
+    }
+
+    #[test]
+    fn each_directory_is_made_once_by_however_many_threads() {
+        for _ in 0..20 {
+            let (place, parents) = (Pretended::default(), Parents::new());
+            thread::scope(|scope| {
+                for n in 0..8 {
+                    let (place, parents) = (&place, &parents);
+                    scope.spawn(move || {
+                        for i in 0..100 {
+                            let i = (i * 37 + n * 13) % 100;
+                            let path = format!("a/{}/{}/{}", i % 3, i % 7, i % 2);
+                            parents.ensure_in(place, Path::new(&path)).unwrap();
+                            assert!(place.is_dir(Path::new(&path)));
+                        }
+                    });
+                }
+            });
+            // 1 + 3 + 21 + 42, and not one that was there already.
+            assert_eq!(place.counts(), (67, 0));
+        }
+    }
+
+    #[test]
+    fn what_was_removed_is_made_again() {
+        let (place, parents) = (Pretended::default(), Parents::new());
+        let (a, b) = (Path::new("a"), Path::new("a/b"));
+        let ensure = |directory| parents.ensure_in(&place, directory).unwrap();
+        assert_eq!(ensure(b), Ensured::Seen);
+        assert_eq!(ensure(b), Ensured::Remembered);
+        place.there.lock().unwrap().clear();
+        assert_eq!(ensure(b), Ensured::Remembered);
+        parents.forget(b);
+        // That `a` is gone too is found out here.
+        assert_eq!(ensure(b), Ensured::Seen);
+        assert!(place.is_dir(a) && place.is_dir(b));
+        assert_eq!(place.counts(), (4, 0));
+    }
+
+    #[test]
+    fn an_error_is_not_remembered_and_reaches_everyone() {
+        let (place, parents) = (Pretended::default(), Parents::new());
+        place.is_full.store(true, Ordering::Relaxed);
+        let path = Path::new("a/b");
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let error = parents.ensure_in(&place, path).unwrap_err();
+                    assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+                });
+            }
+        });
+        assert!(parents.lock().is_empty());
+        place.is_full.store(false, Ordering::Relaxed);
+        assert_eq!(parents.ensure_in(&place, path).unwrap(), Ensured::Seen);
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let (place, parents) = (Pretended::default(), Parents::new());
+        for n in 0..3 * MOST_KNOWN {
+            let path = format!("a/{n}");
+            parents.ensure_in(&place, Path::new(&path)).unwrap();
+            assert!(parents.lock().len() <= MOST_KNOWN);
+        }
+        assert_eq!(place.counts().0, 3 * MOST_KNOWN + 1);
+    }
+
+    fn make_files(
+        root: Option<&Root>,
+        folder: &Path,
+        open: impl Fn(&Path) -> io::Result<()> + Sync,
+    ) {
+        let parents = Parents::new();
+        let write = |name: &str| {
+            let path = folder.join(name);
+            parents.retry(root, &path, || {
+                open(&path).map_err(|reason| Error::at(Operation::Open, &path, reason))
+            })
+        };
+        thread::scope(|scope| {
+            for n in 0..4 {
+                let write = &write;
+                scope.spawn(move || {
+                    for i in 0..50 {
+                        write(&format!("a/{}/{}/{n}-{i}", i % 2, i % 5)).unwrap();
+                    }
+                });
+            }
+        });
+        write("top").unwrap();
+        // A file is no directory, whoever asks.
+        let error = write("top/a/b").unwrap_err();
+        assert_ne!(error.kind(), io::ErrorKind::NotFound, "{error}");
+        assert!(!parents.lock().contains_key(&*folder.join("top/a")));
+    }
+
+    #[test]
+    fn files_in_directories_that_were_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        make_files(None, folder.path(), |path| fs::write(path, ""));
+
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::open_dir(folder.path()).unwrap();
+        make_files(Some(&root), Path::new(""), |path| {
+            let flags = crate::raw::O_WRONLY | crate::raw::O_CREAT;
+            root.open(path, flags, 0o666).map(drop)
+        });
+        assert_eq!(
+            fs::read_dir(folder.path().join("a/1/3")).unwrap().count(),
+            20
+        );
+
+        // Nothing is made outside.
+        let parents = Parents::new();
+        let error = parents
+            .ensure(Some(&root), Path::new("a/../../x/y"))
+            .unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        assert!(parents.lock().is_empty());
+    }
+
+    #[test]
+    fn a_directory_removed_between_two_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let parents = Parents::new();
+        let path = folder.path().join("a/b/f");
+        for _ in 0..3 {
+            let write = || fs::write(&path, "x").map_err(|e| Error::at(Operation::Open, &path, e));
+            parents.retry(None, &path, write).unwrap();
+            fs::remove_dir_all(folder.path().join("a")).unwrap();
+        }
+    }
+}

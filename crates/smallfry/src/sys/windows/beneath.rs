@@ -1,0 +1,246 @@
+//! Windows: an open directory, and what can be done to paths beneath it that never leads out of it.
+//!
+//! `NtCreateFile` begins at an open directory, which no function of Win32 does. `OBJ_DONT_REPARSE` makes it stop at
+//! every symbolic link and junction, also at those that would stay beneath. `.` and `..` are worked out from the text,
+//! as Windows always does, which is right where no link is followed.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::os::windows::ffi::OsStrExt;
+use std::os::windows::fs::OpenOptionsExt;
+use std::os::windows::io::{AsRawHandle, FromRawHandle};
+use std::path::{Component, Path};
+use std::ptr;
+
+use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
+use windows_sys::Wdk::Storage::FileSystem::{
+    FILE_CREATE, FILE_DIRECTORY_FILE, FILE_NON_DIRECTORY_FILE, FILE_OPEN,
+    FILE_OPEN_FOR_BACKUP_INTENT, FILE_OPEN_IF, FILE_OPEN_REPARSE_POINT, FILE_OVERWRITE,
+    FILE_OVERWRITE_IF, FILE_SYNCHRONOUS_IO_NONALERT, NtCreateFile,
+};
+use windows_sys::Win32::Foundation::{
+    ERROR_FILENAME_EXCED_RANGE, ERROR_INVALID_NAME, ERROR_REPARSE_POINT_ENCOUNTERED,
+    OBJ_CASE_INSENSITIVE, OBJ_DONT_REPARSE, RtlNtStatusToDosError,
+    STATUS_REPARSE_POINT_ENCOUNTERED, UNICODE_STRING,
+};
+use windows_sys::Win32::Storage::FileSystem::{
+    DELETE, FILE_APPEND_DATA, FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_READONLY,
+    FILE_DISPOSITION_INFO, FILE_FLAG_BACKUP_SEMANTICS, FILE_GENERIC_READ, FILE_GENERIC_WRITE,
+    FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TRAVERSE,
+    FILE_WRITE_DATA, FileDispositionInfo, SYNCHRONIZE, SetFileInformationByHandle,
+};
+use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
+
+use super::platform::{
+    ACCESS, O_APPEND, O_CREAT, O_EXCL, O_RDWR, O_TRUNC, O_WRONLY, OWNER_WRITES, OwnedFile,
+};
+use crate::raw::Errno;
+
+/// The path leads out of the directory, or meets a link, which might.
+pub(crate) const LEADS_OUT: Errno = Errno(ERROR_REPARSE_POINT_ENCOUNTERED.cast_signed());
+
+/// What [`LEADS_OUT`] says of a path, before the name of the directory.
+pub(crate) const LEADS_OUT_WORDS: &str = "leads out of, or through a link in,";
+
+const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+
+/// An open directory, the only handle that is kept.
+pub(crate) struct Directory {
+    file: OwnedFile,
+}
+
+/// How to open what a path names.
+struct Request {
+    access: u32,
+    disposition: u32,
+    options: u32,
+    attributes: u32,
+}
+
+impl Directory {
+    /// `CreateFileW`: `path` itself is resolved as any other, links and all.
+    ///
+    /// [CreateFileW](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-createfilew)
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new()
+            .access_mode(FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE)
+            .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
+            .open(path)?;
+        if !file.metadata()?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        Ok(Self { file: file.into() })
+    }
+
+    /// `NtCreateFile`: opens `path` beneath this directory, with flags and mode as `open` has them. [`LEADS_OUT`] if
+    /// the path does.
+    ///
+    /// [NtCreateFile](https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntcreatefile)
+    pub(crate) fn open_file(&self, path: &Path, flags: i32, mode: u32) -> io::Result<OwnedFile> {
+        let has = |flag: i32| flags & flag != 0;
+        let written = if has(O_APPEND) && !has(O_TRUNC) {
+            FILE_GENERIC_WRITE & !FILE_WRITE_DATA | FILE_APPEND_DATA
+        } else {
+            FILE_GENERIC_WRITE
+        };
+        let access = match flags & ACCESS {
+            O_WRONLY => written,
+            O_RDWR => FILE_GENERIC_READ | written,
+            _ => FILE_GENERIC_READ,
+        };
+        let disposition = match (has(O_CREAT), has(O_EXCL), has(O_TRUNC)) {
+            (true, true, _) => FILE_CREATE,
+            (true, false, true) => FILE_OVERWRITE_IF,
+            (true, false, false) => FILE_OPEN_IF,
+            (false, _, true) => FILE_OVERWRITE,
+            (false, _, false) => FILE_OPEN,
+        };
+        let is_read_only = has(O_CREAT) && mode & OWNER_WRITES == 0;
+        self.create(
+            path,
+            &Request {
+                access,
+                disposition,
+                options: FILE_NON_DIRECTORY_FILE,
+                attributes: if is_read_only {
+                    FILE_ATTRIBUTE_READONLY
+                } else {
+                    FILE_ATTRIBUTE_NORMAL
+                },
+            },
+        )
+    }
+
+    /// `NtCreateFile`, then `GetFileInformationByHandle` of what `path` leads to.
+    ///
+    /// [NtCreateFile](https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntcreatefile)
+    pub(crate) fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        let request = Request::existing(FILE_READ_ATTRIBUTES, 0);
+        File::from(self.create(path, &request)?).metadata()
+    }
+
+    /// `NtCreateFile`: makes one directory; the mode has nothing to say here.
+    ///
+    /// [NtCreateFile](https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntcreatefile)
+    pub(crate) fn make_directory(&self, path: &Path, _mode: u32) -> io::Result<()> {
+        let request = Request {
+            access: FILE_READ_ATTRIBUTES,
+            disposition: FILE_CREATE,
+            options: FILE_DIRECTORY_FILE,
+            attributes: FILE_ATTRIBUTE_NORMAL,
+        };
+        self.create(path, &request).map(drop)
+    }
+
+    /// `NtCreateFile`, then `SetFileInformationByHandle`: the file goes when the last handle is closed.
+    ///
+    /// [SetFileInformationByHandle](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-setfileinformationbyhandle)
+    pub(crate) fn remove_file(&self, path: &Path) -> io::Result<()> {
+        let options = FILE_NON_DIRECTORY_FILE | FILE_OPEN_REPARSE_POINT;
+        let file = self.create(path, &Request::existing(DELETE, options))?;
+        let information = FILE_DISPOSITION_INFO { DeleteFile: true };
+        // SAFETY: the handle is open, and the structure has the size that is told and is only read.
+        let done = unsafe {
+            SetFileInformationByHandle(
+                file.as_raw_handle(),
+                FileDispositionInfo,
+                (&raw const information).cast(),
+                size_of::<FILE_DISPOSITION_INFO>() as u32,
+            )
+        };
+        if done == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    }
+
+    fn create(&self, path: &Path, request: &Request) -> io::Result<OwnedFile> {
+        let mut name = relative_name(path)?;
+        let bytes = u16::try_from(name.len() * 2).map_err(|_| error(ERROR_FILENAME_EXCED_RANGE))?;
+        let name = UNICODE_STRING {
+            Length: bytes,
+            MaximumLength: bytes,
+            Buffer: name.as_mut_ptr(),
+        };
+        let attributes = OBJECT_ATTRIBUTES {
+            Length: size_of::<OBJECT_ATTRIBUTES>() as u32,
+            RootDirectory: self.file.as_raw_handle(),
+            ObjectName: &raw const name,
+            Attributes: OBJ_CASE_INSENSITIVE | OBJ_DONT_REPARSE,
+            SecurityDescriptor: ptr::null(),
+            SecurityQualityOfService: ptr::null(),
+        };
+        let mut handle = ptr::null_mut();
+        let mut status_block = IO_STATUS_BLOCK::default();
+        // SAFETY: the directory's handle is open; the attributes, the name they point to and its text outlive the call,
+        // which only reads them; the handle and the status block are borrowed for writing.
+        let status = unsafe {
+            NtCreateFile(
+                &raw mut handle,
+                request.access | SYNCHRONIZE,
+                &raw const attributes,
+                &raw mut status_block,
+                ptr::null(),
+                request.attributes,
+                SHARE_ALL,
+                request.disposition,
+                request.options | FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_FOR_BACKUP_INTENT,
+                ptr::null(),
+                0,
+            )
+        };
+        if status == STATUS_REPARSE_POINT_ENCOUNTERED {
+            return Err(LEADS_OUT.into());
+        }
+        if status < 0 {
+            // SAFETY: has no preconditions.
+            return Err(error(unsafe { RtlNtStatusToDosError(status) }));
+        }
+        // SAFETY: the system has just returned this handle, so it is open and nobody else's.
+        Ok(unsafe { OwnedFile::from_raw_handle(handle) })
+    }
+}
+
+impl Request {
+    const fn existing(access: u32, options: u32) -> Self {
+        Self {
+            access,
+            disposition: FILE_OPEN,
+            options,
+            attributes: FILE_ATTRIBUTE_NORMAL,
+        }
+    }
+}
+
+/// The path as the kernel takes it: names with one backslash between, without `.` and `..`.
+fn relative_name(path: &Path) -> io::Result<Vec<u16>> {
+    if path.as_os_str().is_empty() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let mut names = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::Prefix(_) | Component::RootDir => return Err(LEADS_OUT.into()),
+            Component::CurDir => {}
+            Component::ParentDir => {
+                names.pop().ok_or(LEADS_OUT)?;
+            }
+            Component::Normal(name) => names.push(name),
+        }
+    }
+    let mut text = Vec::with_capacity(path.as_os_str().len());
+    for name in names {
+        if !text.is_empty() {
+            text.push(u16::from(b'\\'));
+        }
+        text.extend(name.encode_wide());
+    }
+    if text.contains(&0) {
+        return Err(error(ERROR_INVALID_NAME));
+    }
+    Ok(text)
+}
+
+fn error(number: u32) -> io::Error {
+    io::Error::from_raw_os_error(number.cast_signed())
+}

@@ -1,0 +1,162 @@
+//! Whether a file is wanted, and whether a folder may hold one that is.
+
+use std::io;
+use std::path::Path;
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::TreeOptions;
+
+/// The patterns of [`TreeOptions`], ready to be held against paths below the root.
+pub(super) struct Patterns {
+    /// Files that are wanted; `None` is all.
+    files: Option<GlobSet>,
+    /// Folders in which one may be; `None` is all.
+    folders: Option<GlobSet>,
+    /// Files and folders that are not wanted.
+    ignored: GlobSet,
+    /// Folders whose whole contents are not wanted.
+    ignored_folders: GlobSet,
+    /// Names that begin with a dot and are wanted; `None` is all.
+    hidden: Option<GlobSet>,
+    with_git: bool,
+}
+
+impl Patterns {
+    pub(super) fn new(options: &TreeOptions) -> io::Result<Self> {
+        let matching = options.matching.iter().map(|pattern| checked(pattern));
+        let matching = matching.collect::<io::Result<Vec<_>>>()?;
+        let ignoring = options.ignoring.iter().map(|pattern| checked(pattern));
+        let ignoring = ignoring.collect::<io::Result<Vec<_>>>()?;
+
+        let (mut files, mut folders, mut dotted) = (Vec::new(), Vec::new(), Vec::new());
+        for pattern in matching {
+            if pattern.ends_with('/') {
+                return Err(refused(
+                    pattern,
+                    "names a folder, and only files are matched",
+                ));
+            }
+            files.push(glob(pattern)?);
+            folders.extend(folders_of(pattern));
+            // A part of braces with a slash in them is no pattern, and none that spells a dot.
+            dotted.extend(dotted_names(pattern).filter_map(|name| glob(name).ok()));
+        }
+        let (mut ignored, mut ignored_folders) = (Vec::new(), Vec::new());
+        for pattern in ignoring {
+            ignored.push(glob(pattern.trim_end_matches('/'))?);
+            if let Some(folder) = pattern.strip_suffix("/**") {
+                ignored_folders.extend(glob(folder).ok());
+            }
+        }
+        let is_all = files.is_empty();
+        let unless_all = |globs| (!is_all).then(|| set(globs)).transpose();
+        Ok(Self {
+            files: unless_all(files)?,
+            folders: unless_all(folders)?,
+            ignored: set(ignored)?,
+            ignored_folders: set(ignored_folders)?,
+            hidden: (!options.hidden).then(|| set(dotted)).transpose()?,
+            with_git: !options.ignore_files,
+        })
+    }
+
+    /// Whether the file at `path` is wanted.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        self.shows(path)
+            && self.files.as_ref().is_none_or(|files| files.is_match(path))
+            && !self.ignored.is_match(path)
+    }
+
+    /// Whether the folder at `path` may hold files that are wanted.
+    pub(super) fn has_in(&self, path: &Path) -> bool {
+        self.shows(path)
+            && self
+                .folders
+                .as_ref()
+                .is_none_or(|folders| folders.is_match(path))
+            && !self.ignored.is_match(path)
+            && !self.ignored_folders.is_match(path)
+            && (self.with_git || path.file_name().is_none_or(|name| name != ".git"))
+    }
+
+    /// Whether the last name is not hidden; those before it were walked through, so they are not.
+    fn shows(&self, path: &Path) -> bool {
+        match (&self.hidden, path.file_name()) {
+            (Some(shown), Some(name)) => {
+                !name.as_encoded_bytes().starts_with(b".") || shown.is_match(name)
+            }
+            _ => true,
+        }
+    }
+}
+
+/// The pattern without a `./` before it, if it is one of a path below the root.
+fn checked(pattern: &str) -> io::Result<&str> {
+    let relative = pattern.strip_prefix("./").unwrap_or(pattern);
+    let reason = if relative.is_empty() {
+        "is empty"
+    } else if relative.starts_with('/') || Path::new(relative).has_root() {
+        "is absolute, and paths below the root are not"
+    } else if relative.starts_with('!') {
+        "begins with `!`; what is not wanted is for `ignoring`, and a name that begins so is `\\!`"
+    } else if relative.split('/').any(|name| name == "..") {
+        "leads up, and the walk only goes down"
+    } else {
+        return Ok(relative);
+    };
+    Err(refused(pattern, reason))
+}
+
+#[cold]
+fn refused(pattern: &str, reason: &str) -> io::Error {
+    let reason = format!("the pattern `{pattern}` {reason}");
+    io::Error::new(io::ErrorKind::InvalidInput, reason)
+}
+
+fn glob(pattern: &str) -> io::Result<Glob> {
+    GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .backslash_escape(true)
+        .build()
+        .map_err(|error| refused(pattern, &format!("is not valid: {}", error.kind())))
+}
+
+fn set(globs: Vec<Glob>) -> io::Result<GlobSet> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        set.add(glob);
+    }
+    set.build()
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))
+}
+
+/// Patterns for the folders that a file which matches `pattern` can be in, at any depth: what stands before each slash.
+///
+/// Where that cannot be told from the text, because braces or brackets have a slash in them, it is every folder.
+fn folders_of(pattern: &str) -> Vec<Glob> {
+    let mut folders = Vec::new();
+    let mut end = 0;
+    for name in pattern.split_inclusive('/') {
+        if name.contains("**") {
+            // From here on any. What `**` means within a name does not matter: this is never too few.
+            folders.extend(glob(&format!("{}**", &pattern[..end])));
+            return folders;
+        }
+        end += name.len();
+        if !name.ends_with('/') {
+            return folders;
+        }
+        match glob(&pattern[..end - 1]) {
+            Ok(folder) => folders.push(folder),
+            Err(_) => return glob("**").into_iter().collect(),
+        }
+    }
+    folders
+}
+
+/// The names in `pattern` that begin with a dot.
+fn dotted_names(pattern: &str) -> impl Iterator<Item = &str> {
+    let names = pattern.split('/');
+    names.filter(|name| name.starts_with('.') || name.starts_with("\\."))
+}
