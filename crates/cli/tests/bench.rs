@@ -512,7 +512,8 @@ fn a_slow_disk_is_gone_when_the_bench_is_stopped() {
         let place = Place::new();
         let mut child = place
             .bench()
-            .args(["read-many", "--seconds", "60", "--disk", "hdd", "--dir"])
+            .args(["read-many", "--seconds", "60", "--files", "200"])
+            .args(["--disk", "hdd", "--dir"])
             .arg(place.disk())
             .env("PATH", "")
             .stdout(Stdio::null())

@@ -274,7 +274,13 @@ impl Plan {
                 55.0 * share(scenario) / among.map(share).sum::<f64>()
             }
             (None, Extent::Core) => share(scenario),
-            (None, Extent::All) => return Budget::Rounds(12),
+            (None, Extent::All) => {
+                return Budget::Rounds(match scenario {
+                    Scenario::Build | Scenario::WriteString => 12,
+                    Scenario::ReadMany | Scenario::WriteMany => 6,
+                    Scenario::Scale => 4,
+                });
+            }
         };
         Budget::Time(Duration::from_secs_f64(seconds))
     }

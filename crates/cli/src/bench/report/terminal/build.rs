@@ -64,15 +64,18 @@ fn heading(out: &mut String, session: &Session, results: &Results) {
         Some(part) => format!("{:.0} % of a sample of the sources cached", part * 100.0),
         None => "sources read before, whether cached not checked".to_owned(),
     };
-    let _ = writeln!(
-        out,
-        "\nbuild on {}: {} source files{of}, {}, from {}\n  read, changed, all written, the first {published} published durably; {rounds} rounds, \
-         a fresh process for every run; {cache}",
+    let title = format!(
+        "build on {}: {} source files{of}, {}, from {}",
         session.disk_words(),
         text::thousands(*files as i64),
         text::bytes(*bytes),
         tree.display()
     );
+    let what = format!(
+        "read, changed, all written, the first {published} published durably; {rounds} rounds, a fresh process for every run; \
+         {cache}"
+    );
+    let _ = writeln!(out, "\n{title}\n{}", text::wrap("  ", &what, text::width()));
 }
 
 fn waterfall(out: &mut String, view: &View<Results>) {
