@@ -34,8 +34,13 @@ bench-all:
 	cargo build --release -q -p smallfry-cli --features peers
 	@$(SMALLFRY) bench --all $(BENCH_FLAGS)
 
-test: node-tests
+test: node-tests test-model
 	cargo test -q --workspace --exclude smallfry-node --features smallfry/tree
+
+# How the threads of a batch may interleave, explored by loom.
+test-model:
+	CARGO_TARGET_DIR=$(TARGET_DIR)/loom RUSTFLAGS='--cfg loom -C debug-assertions' \
+		cargo test -q --release -p smallfry --lib bulk::engine::model
 
 # Everything `test` does, with more generated cases, and programs that people use.
 test-all:

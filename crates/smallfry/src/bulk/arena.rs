@@ -102,10 +102,11 @@ impl Chunk {
             return;
         };
         for page in Self::pages(offset, size) {
-            self.residents[page].fetch_sub(1, Ordering::Relaxed);
+            // Whoever finds the page empty and gives it back comes after the last look into this slot.
+            self.residents[page].fetch_sub(1, Ordering::Release);
         }
         let live = self.live.fetch_sub(size, Ordering::AcqRel) - size;
-        if live == 0 || live >= FEW || !self.full.load(Ordering::Relaxed) {
+        if live == 0 || live >= FEW || !self.full.load(Ordering::Acquire) {
             return;
         }
         let pages = if self.swept.swap(true, Ordering::Relaxed) {
@@ -114,6 +115,11 @@ impl Chunk {
             0..CHUNK / PAGE
         };
         self.sweep(mapping, pages);
+    }
+
+    /// No more slots are cut from it. Whoever sees that sees the residents of all that were.
+    fn fill(&self) {
+        self.full.store(true, Ordering::Release);
     }
 
     /// Gives those of `pages` back to the system on which nobody lives.
@@ -208,7 +214,7 @@ impl Arena {
                 // The first chunk is of small pages: a program that reads few files should not pay for 2 MiB.
                 let huge = before.is_some();
                 if let Some(full) = before {
-                    full.chunk.full.store(true, Ordering::Relaxed);
+                    full.chunk.fill();
                 }
                 self.current.insert(Current {
                     chunk: Arc::new(Chunk::shared(huge)?),
@@ -231,7 +237,7 @@ impl Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         if let Some(current) = self.current.take() {
-            current.chunk.full.store(true, Ordering::Relaxed);
+            current.chunk.fill();
         }
         if ARENAS.fetch_sub(1, Ordering::Relaxed) == 1 {
             HUGE_PAGES_ARE_SLOW.store(false, Ordering::Relaxed);

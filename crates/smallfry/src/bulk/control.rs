@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Cancels a batch, and tells how far it is, from any thread. Clones hold the same batch.
 ///
-/// What has not begun when [`cancel`](Self::cancel) is called is not done, and its entry gets an error for which
-/// [`Error::is_cancelled`](crate::Error::is_cancelled) holds. What has begun is brought to its end.
+/// What has not begun when [`cancel`](Self::cancel) is called is not done. What had been handed to threads by then gets an
+/// error for which [`Error::is_cancelled`](crate::Error::is_cancelled) holds; what is behind it has no result. What has
+/// begun is brought to its end.
 ///
 /// ```
 /// use smallfry::bulk::{Control, Reader};

@@ -1,12 +1,12 @@
 //! Who works on a batch: how many workers there are and should be, and what each of them measures.
 
 use std::sync::atomic::AtomicUsize as ProcessWide;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Strategy;
 use super::controller::{Controller, Limits, Sample};
 use super::descriptors;
-use super::sync::{AtomicUsize, Mutex, Ordering, PoisonError};
+use super::sync::{AtomicUsize, Instant, Mutex, Ordering, PoisonError};
 use crate::sys::{available_cores, thread_cpu_time};
 
 /// Workers that `Auto` gives one batch, and that all batches of the process together may have beside those that were
@@ -16,11 +16,11 @@ pub(super) const MOST_WORKERS: usize = 64;
 const REPORT: Duration = Duration::from_micros(250);
 const FIRST_REPORT: Duration = Duration::from_micros(100);
 /// An operation shorter than this came from the cache, and the next ones likely do too.
-const SHORT: Duration = Duration::from_micros(50);
+pub(super) const SHORT: Duration = Duration::from_micros(50);
 /// Of short operations only one in so many is timed: looking at two clocks twice costs a tenth of one.
 const ONE_IN: u32 = 8;
 
-/// Worker threads of the whole process.
+/// Worker threads of the whole process that `Auto` has asked for.
 static WORKERS: ProcessWide = ProcessWide::new(0);
 
 /// The workers of one batch.
@@ -77,18 +77,32 @@ impl Crew {
         if joined.is_err() {
             return false;
         }
-        let before = WORKERS.fetch_add(1, Ordering::Relaxed);
-        if self.controller.is_some() && before >= MOST_WORKERS {
+        if self.enter_process() >= MOST_WORKERS {
             self.leave();
             return false;
         }
         true
     }
 
+    /// Counts a worker thread of the process, and answers how many there were. One that was asked for by number does not
+    /// take the place of those that `Auto` finds.
+    fn enter_process(&self) -> usize {
+        match self.controller {
+            Some(_) => WORKERS.fetch_add(1, Ordering::Relaxed),
+            None => 0,
+        }
+    }
+
+    fn leave_process(&self) {
+        if self.controller.is_some() {
+            WORKERS.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
     /// A place for the first worker thread, whoever else there is in the process.
     pub(super) fn force_join(&self) {
         self.active.fetch_add(1, Ordering::AcqRel);
-        WORKERS.fetch_add(1, Ordering::Relaxed);
+        self.enter_process();
     }
 
     /// The consumer's own thread is one of the workers.
@@ -108,7 +122,7 @@ impl Crew {
 
     /// A worker thread's place is free again.
     pub(super) fn leave(&self) {
-        WORKERS.fetch_sub(1, Ordering::Relaxed);
+        self.leave_process();
         self.active.fetch_sub(1, Ordering::AcqRel);
     }
 
@@ -120,9 +134,15 @@ impl Crew {
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, leave)
             .is_ok();
         if left {
-            WORKERS.fetch_sub(1, Ordering::Relaxed);
+            self.leave_process();
         }
         left
+    }
+
+    /// As a controller would say it.
+    #[cfg(all(test, loom))]
+    pub(super) fn want(&self, workers: usize) {
+        self.wanted.store(workers, Ordering::Relaxed);
     }
 
     fn record(&self, sample: Sample, remaining: Option<usize>) {
@@ -225,10 +245,5 @@ impl Meter {
             ..Self::default()
         };
         crew.record(sample, remaining);
-    }
-
-    /// Whether the last operation that was timed came from the cache; also if none is timed.
-    pub(super) fn is_short(&self) -> bool {
-        self.skip > 0 || !self.measures
     }
 }

@@ -14,14 +14,16 @@ use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Builder, Scope};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::crew::{Crew, Meter};
+use super::crew::{Crew, Meter, SHORT};
 use super::sync::{
-    Arc, AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, PoisonError,
+    Arc, AtomicBool, AtomicUsize, Condvar, Instant, Mutex, MutexGuard, Ordering, PoisonError,
 };
 use super::{Control, Strategy};
 
+#[cfg(all(test, loom))]
+mod model;
 mod stream;
 
 pub use stream::Stream;
@@ -31,6 +33,8 @@ pub const MOST_IN_FLIGHT: u64 = 32 << 20;
 
 /// Inputs that one worker takes at a time while operations are short.
 const CLAIM: usize = 8;
+/// Results for which there is room at once, however many inputs are promised.
+const MOST_ROOM: usize = 1 << 16;
 /// Enough for a task, which has its large buffers elsewhere. In bytes.
 const STACK: usize = 256 << 10;
 
@@ -57,7 +61,8 @@ pub trait Task: Send + Sync {
     /// Whether that result is an error.
     fn failed(&self, output: &Self::Output) -> bool;
 
-    /// Bytes that an input holds in memory until its result is consumed.
+    /// Bytes that an input holds in memory until its result is consumed. They count as in flight from the moment it is
+    /// pushed, so a task of such inputs has its bytes already and does not wait in [`Ticket::reserve`].
     fn weight(&self, _input: &Self::Input) -> u64 {
         0
     }
@@ -102,7 +107,7 @@ pub struct Terms {
     pub most_in_flight: u64,
     /// Who may cancel it.
     pub control: Control,
-    /// Stop at the first error.
+    /// Stop at the first error: nothing behind it is begun any more.
     pub fail_fast: bool,
     /// For a consumer that does not wait for results but is told of them.
     pub notify: Option<Notify>,
@@ -110,7 +115,8 @@ pub struct Terms {
 
 /// How a consumer is told that there are results.
 pub struct Notify {
-    /// Called on any thread and without a lock; once, until results are taken.
+    /// Called on any thread and without a lock; once, until results are taken. Also when there is nothing more to take,
+    /// because the batch was closed after its last result was taken, or because a worker panicked.
     pub call: Box<dyn Fn() + Send + Sync>,
     /// Results worth telling of, while others are on their way. 1 to be told of each at once.
     pub together: usize,
@@ -140,7 +146,8 @@ pub fn run_all<T: Task>(
     inputs: impl IntoIterator<Item = T::Input>,
 ) -> Vec<T::Output> {
     let inputs = inputs.into_iter();
-    let mut results = Vec::with_capacity(inputs.size_hint().0);
+    // An endless iterator, which only `control` ends, promises more than there is memory for.
+    let mut results = Vec::with_capacity(inputs.size_hint().0.min(MOST_ROOM));
     std::thread::scope(|scope| {
         let batch = Batch::new(task, terms, scope);
         for (index, output) in Stream::new(batch, inputs, false) {
@@ -173,16 +180,21 @@ pub struct Batch<'a, T: Task> {
     terms: Terms,
     crew: Crew,
     state: Mutex<State<T>>,
-    /// Where workers wait: for inputs, for room.
+    /// Where workers wait for inputs.
     work: Condvar,
+    /// Where workers wait until less is in flight.
+    room: Condvar,
     /// Where the consumer waits: for results, for the last worker to leave.
     ready: Condvar,
     /// Inputs that no worker has taken, as far as is known; `usize::MAX` if it is not.
     remaining: AtomicUsize,
     /// Somebody may ask the control how far the batch is.
     counted: bool,
-    /// An error has stopped a batch that fails fast, or nobody wants results any more.
+    /// Nobody wants results any more.
     stopped: AtomicBool,
+    /// The first input that failed, of a batch that fails fast. Those before it are done all the same: who goes through
+    /// results in order finds the failure first, and then what it stopped.
+    failed: AtomicUsize,
 }
 
 struct State<T: Task> {
@@ -190,6 +202,8 @@ struct State<T: Task> {
     closed: bool,
     /// Keys of inputs under way, and the inputs that wait for these.
     keys: HashMap<u64, VecDeque<Entry<T::Input>>>,
+    /// How many inputs wait for another of their key.
+    behind: usize,
     done: VecDeque<Done<T::Output>>,
     /// Inputs pushed whose results have not been taken.
     outstanding: usize,
@@ -198,7 +212,10 @@ struct State<T: Task> {
     /// The consumer was told of results and has not come yet.
     told: bool,
     consumer_waits: bool,
+    /// Workers that wait for inputs.
     workers_wait: usize,
+    /// Workers that wait for room.
+    room_waits: usize,
     /// What the consumer needs next, if it needs results in order.
     head: Option<usize>,
     in_flight: u64,
@@ -210,7 +227,10 @@ impl<T: Task> State<T> {
     fn queue(&mut self, entry: Entry<T::Input>) {
         if let Some(key) = entry.key {
             match self.keys.entry(key) {
-                Occupied(mut waiting) => return waiting.get_mut().push_back(entry),
+                Occupied(mut waiting) => {
+                    self.behind += 1;
+                    return waiting.get_mut().push_back(entry);
+                }
                 Vacant(place) => drop(place.insert(VecDeque::new())),
             }
         }
@@ -220,12 +240,38 @@ impl<T: Task> State<T> {
     /// What had this key is done: the next one may begin. True if there is one.
     fn finish(&mut self, key: u64) -> bool {
         let next = self.keys.get_mut(&key).and_then(VecDeque::pop_front);
-        if let Some(next) = next {
-            self.inputs.push_front(next);
-            return true;
-        }
-        self.keys.remove(&key);
-        false
+        let Some(next) = next else {
+            self.keys.remove(&key);
+            return false;
+        };
+        self.behind -= 1;
+        // In its place: what the consumer needs next is always the first in the queue if no worker has it.
+        let before = |entry: &Entry<T::Input>| entry.index < next.index;
+        self.inputs
+            .insert(self.inputs.partition_point(before), next);
+        true
+    }
+
+    /// Whether no worker will find anything to do any more.
+    fn is_over(&self) -> bool {
+        self.closed && self.inputs.is_empty() && self.behind == 0
+    }
+
+    /// Takes all results that there are.
+    fn take(&mut self, into: &mut VecDeque<Done<T::Output>>) {
+        self.told = false;
+        self.untold = None;
+        self.outstanding -= self.done.len();
+        into.append(&mut self.done);
+    }
+
+    /// Begins nothing more. The inputs are answered, to be dropped without the lock.
+    fn end(&mut self) -> impl Sized + use<T> {
+        let inputs = std::mem::take(&mut self.inputs);
+        let behind = std::mem::take(&mut self.keys);
+        self.outstanding -= inputs.len() + std::mem::take(&mut self.behind);
+        self.closed = true;
+        (inputs, behind)
     }
 }
 
@@ -259,20 +305,24 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
                 inputs: VecDeque::new(),
                 closed: false,
                 keys: HashMap::new(),
+                behind: 0,
                 done: VecDeque::new(),
                 outstanding: 0,
                 untold: None,
                 told: false,
                 consumer_waits: false,
                 workers_wait: 0,
+                room_waits: 0,
                 head: None,
                 in_flight: 0,
                 panic: None,
             }),
             work: Condvar::new(),
+            room: Condvar::new(),
             ready: Condvar::new(),
             remaining: AtomicUsize::new(usize::MAX),
             stopped: AtomicBool::new(false),
+            failed: AtomicUsize::new(usize::MAX),
         })
     }
 
@@ -290,9 +340,16 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         &self.terms.control
     }
 
-    /// Whether nothing more is begun.
+    /// Whether this input is not to be done any more.
+    fn is_stopped_at(&self, index: usize) -> bool {
+        index > self.failed.load(Ordering::Relaxed)
+            || self.stopped.load(Ordering::Relaxed)
+            || self.terms.control.is_cancelled()
+    }
+
+    /// Whether no more inputs are wanted.
     pub fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed) || self.terms.control.is_cancelled()
+        self.is_stopped_at(usize::MAX)
     }
 
     /// Adds inputs, the `first` of which has this number, and of which `beyond` more will follow as far as is known.
@@ -302,17 +359,23 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         inputs: impl IntoIterator<Item = T::Input>,
         beyond: Option<usize>,
     ) {
+        // What the task says of its inputs is not asked under the lock.
+        let entries = (first..).zip(inputs);
+        let entries = entries.map(|(index, input)| self.entry(index, input));
+        self.push_entries(entries.collect(), beyond);
+    }
+
+    fn push_entries(&self, entries: Vec<Entry<T::Input>>, beyond: Option<usize>) {
         let mut state = self.lock();
-        for (index, input) in (first..).zip(inputs) {
-            let entry = self.entry(index, input);
-            state.outstanding += 1;
+        state.outstanding += entries.len();
+        for entry in entries {
             state.in_flight += entry.weight;
             state.queue(entry);
         }
-        let waiting = state.inputs.len();
+        let waiting = state.inputs.len() + state.behind;
         let remaining = beyond.map_or(usize::MAX, |beyond| beyond.saturating_add(waiting));
         self.remaining.store(remaining, Ordering::Relaxed);
-        let wake = state.workers_wait.min(waiting);
+        let wake = state.workers_wait.min(state.inputs.len());
         drop(state);
         for _ in 0..wake {
             self.work.notify_one();
@@ -328,64 +391,85 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         }
     }
 
-    /// No more inputs will come.
+    /// No more inputs will come. A consumer that has taken all results is told that these were all.
     pub fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
-        let ends = state.outstanding == 0;
+        let tell = state.outstanding == 0 && !std::mem::replace(&mut state.told, true);
         drop(state);
         self.work.notify_all();
-        self.ready.notify_all();
-        // Nobody else will say that there is nothing to wait for.
-        if ends && let Some(notify) = &self.terms.notify {
-            (notify.call)();
+        if tell {
+            self.tell();
         }
     }
 
     /// Nothing more is begun: what has not begun gets a result that says so.
     pub fn cancel(&self) {
         self.terms.control.cancel();
-        // A worker that waits for room is not to wait for a consumer that may have lost interest.
-        drop(self.lock());
-        self.work.notify_all();
+        self.let_in();
     }
 
     /// Nobody wants results any more: what has not begun is dropped.
     pub fn abandon(&self) {
         self.stopped.store(true, Ordering::Relaxed);
         let mut state = self.lock();
-        state.closed = true;
-        let dropped = (
-            std::mem::take(&mut state.inputs),
-            std::mem::take(&mut state.keys),
-        );
-        let unread = std::mem::take(&mut state.done);
+        let inputs = state.end();
+        let mut results = VecDeque::new();
+        state.take(&mut results);
         state.in_flight = 0;
         drop(state);
         self.work.notify_all();
-        drop((dropped, unread));
+        self.room.notify_all();
+        drop((inputs, results));
+    }
+
+    /// The batch has stopped: a worker that waits for room is not to wait for a consumer that may have lost interest.
+    fn let_in(&self) {
+        // A worker that has just seen that it must wait holds the lock until it does.
+        drop(self.lock());
+        self.room.notify_all();
+    }
+
+    fn tell(&self) {
+        if let Some(notify) = &self.terms.notify {
+            (notify.call)();
+        }
     }
 
     /// Takes all results that there are, and answers whether more will come.
     pub fn take(&self, into: &mut VecDeque<Done<T::Output>>) -> bool {
         let mut state = self.lock();
-        state.told = false;
-        state.untold = None;
-        state.outstanding -= state.done.len();
-        into.append(&mut state.done);
+        state.take(into);
         state.outstanding > 0 || !state.closed
     }
 
     /// Results of this many bytes were consumed, and the one needed next is `head`, where that matters.
     pub fn release(&self, bytes: u64, head: Option<usize>) {
-        let mut state = self.lock();
+        self.make_room(self.lock(), bytes, head);
+    }
+
+    fn make_room(&self, mut state: MutexGuard<'_, State<T>>, bytes: u64, head: Option<usize>) {
         state.in_flight = state.in_flight.saturating_sub(bytes);
         state.head = head;
-        let waiting = state.workers_wait > 0;
+        let wanted = state.room_waits > 0;
         drop(state);
-        if waiting {
-            self.work.notify_all();
+        if wanted {
+            self.room.notify_all();
         }
+    }
+
+    /// [`take`](Self::take) and [`release`](Self::release) at once, for a consumer that then goes on with a worker's panic.
+    fn exchange(
+        &self,
+        into: &mut VecDeque<Done<T::Output>>,
+        bytes: u64,
+        head: Option<usize>,
+    ) -> Option<Box<dyn Any + Send>> {
+        let mut state = self.lock();
+        state.take(into);
+        let panic = state.panic.take();
+        self.make_room(state, bytes, head);
+        panic
     }
 
     /// A worker's panic, which its consumer is to go on with.
@@ -399,10 +483,16 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         self.add_worker()
     }
 
-    /// Adds workers that are wanted and missing.
+    /// Adds workers that are wanted and missing, no more than there are inputs for.
     fn recruit(self: &Arc<Self>) {
-        while self.crew.active() < self.crew.wanted() && self.crew.join() {
-            if !self.add_worker() {
+        if self.crew.active() >= self.crew.wanted() || self.is_stopped() {
+            return;
+        }
+        let state = self.lock();
+        let useful = state.inputs.len().saturating_sub(state.workers_wait);
+        drop(state);
+        for _ in 0..useful {
+            if !self.crew.join() || !self.add_worker() {
                 return;
             }
         }
@@ -423,58 +513,78 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         if !matches!(result, Ok(Claim::Dismissed)) {
             self.crew.leave();
         }
-        let mut state = self.lock();
-        let mut tell = false;
         if let Err(panic) = result {
+            self.stopped.store(true, Ordering::Relaxed);
+            let mut state = self.lock();
             state.panic.get_or_insert(panic);
-            state.closed = true;
-            state.inputs.clear();
-            tell = true;
+            let inputs = state.end();
+            drop(state);
+            self.work.notify_all();
+            self.room.notify_all();
+            drop(inputs);
+            self.tell();
+        } else {
+            // A consumer that has just seen this worker at work holds the lock until it waits for its end.
+            drop(self.lock());
         }
-        drop(state);
         self.ready.notify_all();
-        if tell && let Some(notify) = &self.terms.notify {
-            (notify.call)();
-        }
     }
 
     fn work_off(self: &Arc<Self>) -> Claim {
         let mut tools = T::Tools::default();
         let mut meter = self.crew.meter();
         let mut claimed = VecDeque::with_capacity(CLAIM);
+        let mut most = 1;
         loop {
-            let most = if meter.is_short() { CLAIM } else { 1 };
             match self.claim(&mut claimed, most) {
                 Claim::Taken => {}
                 end => return end,
             }
+            let began = Instant::now();
+            let count = claimed.len() as u32;
             while let Some(entry) = claimed.pop_front() {
                 let done = self.perform(&mut tools, &mut meter, entry, &**self);
                 self.deliver(done, claimed.is_empty());
                 self.recruit();
             }
+            // Nothing should have to wait behind a slow one while other workers are idle.
+            let are_short = began.elapsed() < SHORT * count;
+            most = if are_short { CLAIM.min(2 * most) } else { 1 };
         }
     }
 
     /// Takes inputs for a worker, a fair share but not more than `most`, and waits for them if it must.
     fn claim(&self, claimed: &mut VecDeque<Entry<T::Input>>, most: usize) -> Claim {
         let mut state = self.lock();
-        while state.inputs.is_empty() {
-            if state.closed {
+        loop {
+            if state.is_over() {
                 return Claim::End;
             }
             if self.crew.dismiss() {
+                let pass_on = !state.inputs.is_empty();
+                drop(state);
+                if pass_on {
+                    // This worker may have been woken for it.
+                    self.work.notify_one();
+                }
                 return Claim::Dismissed;
             }
-            state = self.wait_for_work(state);
-        }
-        if self.crew.dismiss() {
-            return Claim::Dismissed;
+            if !state.inputs.is_empty() {
+                break;
+            }
+            state.workers_wait += 1;
+            state = wait(&self.work, state);
+            state.workers_wait -= 1;
         }
         let share = state.inputs.len() / (2 * self.crew.active().max(1));
         let count = share.clamp(1, most);
         claimed.extend(state.inputs.drain(..count));
         self.count_down(count);
+        let over = state.is_over() && state.workers_wait > 0;
+        drop(state);
+        if over {
+            self.work.notify_all();
+        }
         Claim::Taken
     }
 
@@ -504,17 +614,22 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
     }
 
     fn count_down(&self, count: usize) {
-        if self.remaining.load(Ordering::Relaxed) != usize::MAX {
-            self.remaining.fetch_sub(count, Ordering::Relaxed);
+        // Under the lock, as all who write it.
+        let remaining = self.remaining.load(Ordering::Relaxed);
+        if remaining != usize::MAX {
+            let remaining = remaining.saturating_sub(count);
+            self.remaining.store(remaining, Ordering::Relaxed);
         }
     }
 
-    fn set_remaining(&self, remaining: usize) {
+    /// For a consumer that does everything itself.
+    fn set_remaining(&self, remaining: Option<usize>) {
+        let remaining = remaining.unwrap_or(usize::MAX);
         self.remaining.store(remaining, Ordering::Relaxed);
     }
 
     /// Bytes that may be added to what is in flight.
-    fn room(&self) -> u64 {
+    fn room_left(&self) -> u64 {
         let in_flight = self.lock().in_flight;
         self.terms.most_in_flight.saturating_sub(in_flight)
     }
@@ -524,10 +639,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         let mut state = self.lock();
         while state.done.is_empty() && state.panic.is_none() && state.outstanding > 0 {
             state.consumer_waits = true;
-            state = self
-                .ready
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = wait(&self.ready, state);
             state.consumer_waits = false;
         }
     }
@@ -537,24 +649,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         self.crew.absent();
         let mut state = self.lock();
         while self.crew.active() > 0 {
-            state = self
-                .ready
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = wait(&self.ready, state);
         }
-    }
-
-    fn wait_for_work<'s>(
-        &'s self,
-        mut state: MutexGuard<'s, State<T>>,
-    ) -> MutexGuard<'s, State<T>> {
-        state.workers_wait += 1;
-        state = self
-            .work
-            .wait(state)
-            .unwrap_or_else(PoisonError::into_inner);
-        state.workers_wait -= 1;
-        state
     }
 
     /// Runs the task for one input.
@@ -577,13 +673,15 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             weight,
             key,
         };
-        if self.is_stopped() {
+        if self.is_stopped_at(index) {
+            self.count(true, 0);
             return done(self.task.cancelled(input), weight);
         }
         let start = meter.start();
         let mut ticket = Ticket {
             room,
             index,
+            waits: weight == 0,
             reserved: 0,
             moved: 0,
             waited: Duration::ZERO,
@@ -601,12 +699,17 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             (remaining != usize::MAX).then_some(remaining)
         });
         if failed && self.terms.fail_fast {
-            self.stopped.store(true, Ordering::Relaxed);
+            self.failed.fetch_min(index, Ordering::Relaxed);
+            self.let_in();
         }
-        if self.counted {
-            self.terms.control.count(failed, moved);
-        }
+        self.count(failed, moved);
         done(output, weight + reserved)
+    }
+
+    fn count(&self, failed: bool, bytes: u64) {
+        if self.counted {
+            self.terms.control.count(failed, bytes);
+        }
     }
 
     /// Leaves a result for the consumer. The worker has nothing more at hand if it is the `last`.
@@ -629,7 +732,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             return;
         }
         let all = last && state.inputs.is_empty();
-        let tell = all || state.done.len() >= notify.together || {
+        let awaited = all || state.room_waits > 0;
+        let tell = awaited || state.done.len() >= notify.together || {
             let now = Instant::now();
             let since = *state.untold.get_or_insert(now);
             now.duration_since(since) >= notify.patience
@@ -637,9 +741,13 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         if tell {
             state.told = true;
             drop(state);
-            (notify.call)();
+            self.tell();
         }
     }
+}
+
+fn wait<'s, S>(signal: &Condvar, state: MutexGuard<'s, S>) -> MutexGuard<'s, S> {
+    signal.wait(state).unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Bounds what is in flight.
@@ -662,8 +770,16 @@ impl<'a, T: Task + 'a> Room for Batch<'a, T> {
             return Duration::ZERO;
         }
         let began = Instant::now();
+        // The room may be that of results that the consumer does not know of yet.
+        if !state.done.is_empty() && !std::mem::replace(&mut state.told, true) {
+            drop(state);
+            self.tell();
+            state = self.lock();
+        }
         while !fits(&state) {
-            state = self.wait_for_work(state);
+            state.room_waits += 1;
+            state = wait(&self.room, state);
+            state.room_waits -= 1;
         }
         state.in_flight += bytes;
         began.elapsed()
@@ -674,6 +790,8 @@ impl<'a, T: Task + 'a> Room for Batch<'a, T> {
 pub struct Ticket<'b> {
     room: &'b dyn Room,
     index: usize,
+    /// Nothing is held yet for which somebody else may be waiting.
+    waits: bool,
     reserved: u64,
     moved: u64,
     waited: Duration,
@@ -683,7 +801,7 @@ impl Ticket<'_> {
     /// Asks for room for `bytes` of the result. The first time it may take until others have been consumed.
     pub fn reserve(&mut self, bytes: u64) {
         // One who has some already and waits for more could wait for another who does the same.
-        let waits = self.reserved == 0;
+        let waits = std::mem::replace(&mut self.waits, false);
         self.waited += self.room.reserve(self.index, bytes, waits);
         self.reserved += bytes;
     }

@@ -33,7 +33,7 @@ use crate::error::{Error, Operation};
 pub struct Files {
     strategy: Strategy,
     fail_fast: bool,
-    control: Control,
+    control: Option<Control>,
     place: Place,
 }
 
@@ -49,8 +49,8 @@ impl Files {
         self
     }
 
-    /// Begin nothing more after the first error. What had been handed to threads by then gets an error for which
-    /// [`Error::is_cancelled`] holds; paths behind it have no result.
+    /// Begin nothing more after an error. What is behind it and had been handed to threads gets an error for which
+    /// [`Error::is_cancelled`] holds; paths behind that have no result.
     pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
         self.fail_fast = fail_fast;
         self
@@ -58,7 +58,7 @@ impl Files {
 
     /// Cancel the batch or watch its progress through `control`.
     pub fn control(&mut self, control: &Control) -> &mut Self {
-        self.control = control.clone();
+        self.control = Some(control.clone());
         self
     }
 
@@ -140,7 +140,7 @@ impl Files {
     fn terms(&self) -> Terms {
         Terms {
             strategy: self.strategy,
-            control: self.control.clone(),
+            control: self.control.clone().unwrap_or_default(),
             fail_fast: self.fail_fast,
             ..Terms::default()
         }

@@ -11,7 +11,7 @@ use crate::raw::{self, BorrowedFile, Errno};
 
 /// Files larger than this are refused unless said otherwise: the limit of `readFile` in Node, far above any small file.
 const LARGEST_FILE: u64 = 2 << 30;
-/// First room for a file that does not tell its size. In bytes.
+/// First room for a file that does not tell its size: an empty one, a pipe, one under `/proc`. In bytes.
 const UNKNOWN_SIZE: usize = 64 << 10;
 
 /// Reads many files whole.
@@ -42,7 +42,7 @@ pub struct Reader {
     largest_file: u64,
     in_order: bool,
     fail_fast: bool,
-    control: Control,
+    control: Option<Control>,
     place: Place,
 }
 
@@ -61,7 +61,7 @@ impl Reader {
             largest_file: LARGEST_FILE,
             in_order: true,
             fail_fast: false,
-            control: Control::new(),
+            control: None,
             place: Place::default(),
         }
     }
@@ -85,14 +85,15 @@ impl Reader {
         self
     }
 
-    /// Give results as files are done, rather than in the order of paths: nothing waits for a slow one.
+    /// Give results as files are done, rather than in the order of paths: a slow one holds up none that other threads have
+    /// done.
     pub fn completion_order(&mut self, completion_order: bool) -> &mut Self {
         self.in_order = !completion_order;
         self
     }
 
-    /// Begin nothing more after the first error. What had been handed to threads by then gets an error for which
-    /// [`Error::is_cancelled`] holds; paths behind it have no result.
+    /// Begin nothing more after an error. What is behind it and had been handed to threads gets an error for which
+    /// [`Error::is_cancelled`] holds; paths behind that have no result.
     pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
         self.fail_fast = fail_fast;
         self
@@ -100,7 +101,7 @@ impl Reader {
 
     /// Cancel the batch or watch its progress through `control`.
     pub fn control(&mut self, control: &Control) -> &mut Self {
-        self.control = control.clone();
+        self.control = Some(control.clone());
         self
     }
 
@@ -122,7 +123,7 @@ impl Reader {
     ///
     /// The iterator gives each path's number, from 0, with the contents or the error. It works only while it is asked,
     /// apart from what threads read ahead within the limit in flight. `paths` is asked for more as files are read, never
-    /// for all at once. Dropping the iterator waits for the operations under way and begins no others.
+    /// for all at once, but ahead of the results: it must not wait for one of them. Dropping the iterator waits for the operations under way and begins no others.
     ///
     /// # Errors
     ///
@@ -186,7 +187,7 @@ impl Reader {
         Terms {
             strategy: self.strategy,
             most_in_flight: self.most_in_flight,
-            control: self.control.clone(),
+            control: self.control.clone().unwrap_or_default(),
             fail_fast: self.fail_fast,
             notify: None,
         }
@@ -312,14 +313,20 @@ fn read_contents(
     if told > largest {
         return Err(ReadFailure::TooLarge(told));
     }
-    // One byte more, so that one read finds both the contents and their end.
     let size = usize::try_from(told).map_err(|_| ReadFailure::TooLarge(told))?;
-    let room = if size > 0 { size + 1 } else { UNKNOWN_SIZE };
-    ticket.reserve(room as u64);
-    let mut contents = arena.allocate(room).ok_or(ReadFailure::OutOfMemory)?;
+    let mut held = 0;
+    let mut contents = if size > 0 {
+        // One byte more, so that one read finds both the contents and their end.
+        allocate(size + 1, &mut held, arena, ticket)?
+    } else {
+        // Most files that tell nothing hold nothing. The memory of those that do is cut when that is known.
+        Bytes::with_capacity(UNKNOWN_SIZE)
+    };
     loop {
         if contents.room() == 0 {
-            contents = grow(&contents, arena, ticket)?;
+            let most = usize::try_from(largest).map_or(usize::MAX, |most| most.saturating_add(1));
+            let room = contents.len().saturating_mul(2).max(UNKNOWN_SIZE);
+            contents = copy(&contents, room.min(most), &mut held, arena, ticket)?;
         }
         let asked = contents.room();
         let count = contents
@@ -330,22 +337,37 @@ fn read_contents(
         }
         // As in `fs`: two answers that agree end it, anything else ends where a read finds nothing.
         if count == 0 || (count < asked && size > 0 && contents.len() == size) {
-            ticket.moved(contents.len());
-            return Ok(contents);
+            break;
         }
     }
+    if held == 0 {
+        contents = copy(&contents, contents.len(), &mut held, arena, ticket)?;
+    }
+    ticket.moved(contents.len());
+    Ok(contents)
 }
 
-/// Moves the contents of a file that has more to where there is more room.
-#[cold]
-fn grow(
-    contents: &Bytes,
+/// Memory of the arena, for which more has to be asked at the ticket than is `held` there already.
+fn allocate(
+    room: usize,
+    held: &mut u64,
     arena: &mut Arena,
     ticket: &mut Ticket<'_>,
 ) -> Result<Bytes, ReadFailure> {
-    let room = (contents.len() * 2).max(UNKNOWN_SIZE);
-    ticket.reserve((room - contents.len()) as u64);
-    let mut larger = arena.allocate(room).ok_or(ReadFailure::OutOfMemory)?;
-    larger.extend_from_slice(contents);
-    Ok(larger)
+    ticket.reserve((room as u64).saturating_sub(*held));
+    *held = room as u64;
+    arena.allocate(room).ok_or(ReadFailure::OutOfMemory)
+}
+
+/// Moves the contents of a file that did not tell its size, or the truth, to where the right room is.
+fn copy(
+    contents: &Bytes,
+    room: usize,
+    held: &mut u64,
+    arena: &mut Arena,
+    ticket: &mut Ticket<'_>,
+) -> Result<Bytes, ReadFailure> {
+    let mut copy = allocate(room, held, arena, ticket)?;
+    copy.extend_from_slice(contents);
+    Ok(copy)
 }

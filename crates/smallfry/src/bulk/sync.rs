@@ -5,7 +5,35 @@ use loom::sync as platform;
 #[cfg(not(loom))]
 use std::sync as platform;
 
-pub(super) use platform::Arc;
 pub(super) use platform::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub(super) use platform::{Condvar, Mutex, MutexGuard};
-pub(super) use std::sync::PoisonError;
+// loom's `Arc` cannot be a method's receiver; counting references is not what is explored.
+pub(super) use std::sync::{Arc, PoisonError};
+
+#[cfg(loom)]
+pub(super) use clock::Instant;
+#[cfg(not(loom))]
+pub(super) use std::time::Instant;
+
+/// Time stands still: loom repeats what it has explored, and has to find the same again.
+#[cfg(loom)]
+mod clock {
+    use std::time::Duration;
+
+    #[derive(Clone, Copy)]
+    pub(crate) struct Instant;
+
+    impl Instant {
+        pub(crate) fn now() -> Self {
+            Self
+        }
+
+        pub(crate) fn elapsed(&self) -> Duration {
+            Duration::ZERO
+        }
+
+        pub(crate) fn duration_since(&self, _: Self) -> Duration {
+            Duration::ZERO
+        }
+    }
+}

@@ -37,7 +37,7 @@ pub struct Writer {
     strategy: Strategy,
     most_in_flight: u64,
     fail_fast: bool,
-    control: Control,
+    control: Option<Control>,
     place: Place,
 }
 
@@ -55,7 +55,7 @@ impl Writer {
             strategy: Strategy::Auto,
             most_in_flight: MOST_IN_FLIGHT,
             fail_fast: false,
-            control: Control::new(),
+            control: None,
             place: Place::default(),
         }
     }
@@ -97,8 +97,8 @@ impl Writer {
         self
     }
 
-    /// Begin nothing more after the first error. What had been handed to threads by then gets an error for which
-    /// [`Error::is_cancelled`] holds; entries behind it are not in the report.
+    /// Begin nothing more after an error. What is behind it and had been handed to threads gets an error for which
+    /// [`Error::is_cancelled`] holds; entries behind that are not in the report.
     pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
         self.fail_fast = fail_fast;
         self
@@ -106,7 +106,7 @@ impl Writer {
 
     /// Cancel the batch or watch its progress through `control`.
     pub fn control(&mut self, control: &Control) -> &mut Self {
-        self.control = control.clone();
+        self.control = Some(control.clone());
         self
     }
 
@@ -127,9 +127,9 @@ impl Writer {
 
     /// Writes all entries, each a path and the bytes to be its contents.
     ///
-    /// `entries` is asked for more as files are written, never for all at once. Of several entries for one path the last
-    /// one wins: they are written one after the other. Paths are the same if they are spelled the same, apart from `.`
-    /// and repeated separators; two names of one file through links are not seen to be one.
+    /// `entries` is asked for more as files are written, never for all at once, but ahead of the writing. Of several entries
+    /// for one path the last one wins: they are written one after the other. Paths are the same if they are spelled the
+    /// same, apart from `.` and repeated separators; two names of one file through links are not seen to be one.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ impl Writer {
         Terms {
             strategy: self.strategy,
             most_in_flight: self.most_in_flight,
-            control: self.control.clone(),
+            control: self.control.clone().unwrap_or_default(),
             fail_fast: self.fail_fast,
             notify: None,
         }

@@ -10,6 +10,8 @@ use crate::bulk::crew::Meter;
 
 /// Inputs handed ahead for each worker.
 const AHEAD: usize = 64;
+/// Results, however small, that may wait for an earlier one where order matters.
+const MOST_EARLY: usize = 1 << 16;
 
 /// Goes through the inputs and gives their results.
 ///
@@ -35,6 +37,8 @@ pub struct Stream<'a, T: Task + 'a, I: Iterator<Item = T::Input>> {
     lent: usize,
     /// Bytes consumed that the batch has not been told of.
     consumed: u64,
+    /// In the middle of the work for one result. Who finds it so comes after a panic.
+    busy: bool,
 }
 
 impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
@@ -53,6 +57,7 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
             begun: 0,
             lent: 0,
             consumed: 0,
+            busy: false,
         }
     }
 
@@ -85,10 +90,13 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
             if let Some(done) = self.ready.pop_front() {
                 return Some(done);
             }
-            if self.lent == 0 && self.batch.crew.is_one() {
+            let alone = self.batch.crew.is_one();
+            if alone && self.lent == 0 {
                 return self.do_next_input();
             }
-            self.lend();
+            if !alone {
+                self.lend();
+            }
             self.collect();
             if !self.ready.is_empty() {
                 continue;
@@ -100,10 +108,6 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
                 return Some(done);
             }
             self.batch.wait_for_result();
-            if let Some(panic) = self.batch.panic() {
-                self.lent = 0;
-                resume_unwind(panic);
-            }
         }
     }
 
@@ -120,9 +124,7 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
         let input = self.next_input()?;
         let entry = self.batch.entry(self.begun, input);
         self.begun += 1;
-        if let Some(remaining) = self.known_remaining() {
-            self.batch.set_remaining(remaining);
-        }
+        self.batch.set_remaining(self.known_remaining());
         let done = self
             .batch
             .perform(&mut self.tools, &mut self.meter, entry, &Consumed);
@@ -130,44 +132,51 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
         Some(Done { weight: 0, ..done })
     }
 
+    /// Inputs that have not been asked for. Only an exact answer is one: a filter says that there may be none at all.
     fn known_remaining(&self) -> Option<usize> {
         let (least, most) = self.inputs.size_hint();
-        (most.is_some() || least > 0).then_some(least)
+        most.filter(|most| *most == least)
     }
 
     /// Hands inputs to the workers so that they do not run out.
     fn lend(&mut self) {
         let enough = AHEAD * self.batch.crew.wanted();
-        if self.lent > enough / 2 {
+        let early = self.in_order && self.begun - self.head >= MOST_EARLY;
+        if self.lent > enough / 2 || early {
             return;
         }
-        let mut room = self.batch.room();
-        let mut inputs = Vec::new();
-        while self.lent + inputs.len() < enough {
+        let mut room = self.batch.room_left();
+        let mut entries = Vec::new();
+        while self.lent + entries.len() < enough {
+            // One at least is under way, whatever its size.
+            if room == 0 && self.lent + entries.len() > 0 {
+                break;
+            }
             let Some(input) = self.next_input() else {
                 break;
             };
-            room = room.saturating_sub(self.batch.task.weight(&input));
-            inputs.push(input);
-            if room == 0 {
-                break;
-            }
+            let entry = self.batch.entry(self.begun + entries.len(), input);
+            room = room.saturating_sub(entry.weight);
+            entries.push(entry);
         }
-        if inputs.is_empty() {
+        if entries.is_empty() {
             return;
         }
-        let count = inputs.len();
-        self.batch.push(self.begun, inputs, self.known_remaining());
+        let count = entries.len();
+        self.batch.push_entries(entries, self.known_remaining());
         self.begun += count;
         self.lent += count;
         self.batch.recruit();
     }
 
-    /// Takes what has been done, and says what has been consumed.
+    /// Takes what has been done, and says what has been consumed. A worker's panic goes on here.
     fn collect(&mut self) {
         let head = self.in_order.then_some(self.head);
-        self.batch.release(std::mem::take(&mut self.consumed), head);
-        self.batch.take(&mut self.ready);
+        let consumed = std::mem::take(&mut self.consumed);
+        let panic = self.batch.exchange(&mut self.ready, consumed, head);
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
         self.lent -= self.ready.len();
     }
 
@@ -183,6 +192,7 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
         );
         self.lent -= 1;
         self.batch.finish(&done);
+        self.batch.recruit();
         Some(done)
     }
 }
@@ -192,11 +202,16 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Iterator for Stream<'a, T, 
     type Item = (usize, T::Output);
 
     fn next(&mut self) -> Option<Self::Item> {
+        if std::mem::replace(&mut self.busy, true) {
+            return None;
+        }
         let done = if self.in_order {
             self.next_in_order()
         } else {
             self.next_done()
-        }?;
+        };
+        self.busy = false;
+        let done = done?;
         self.head += 1;
         self.consumed += done.weight;
         Some((done.index, done.output))
@@ -207,7 +222,8 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Iterator for Stream<'a, T, 
         let (least, most) = self.inputs.size_hint();
         // A batch that is stopped ends early.
         let least = if self.batch.is_stopped() { 0 } else { least };
-        (here + least, most.map(|most| here + most))
+        let most = most.and_then(|most| most.checked_add(here));
+        (here.saturating_add(least), most)
     }
 }
 
