@@ -31,6 +31,7 @@ bench:
 bench-all:
 	$(SAY) 'building, then measuring every scenario and case; the bench says how long that takes'
 	@$(MAKE) --no-print-directory build
+	cargo build --release -q -p smallfry-cli --features peers
 	@$(SMALLFRY) bench --all $(BENCH_FLAGS)
 
 test: node-tests test-model
@@ -49,6 +50,7 @@ test-all:
 lint: node-lint
 	cargo fmt --all --check
 	cargo clippy -q --workspace --all-targets -- -D warnings
+	cargo clippy -q -p smallfry-cli --features peers --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc -q --no-deps --workspace
 
 ifdef NEED_NODE

@@ -28,7 +28,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Measure on this disk, beside today's idioms, what smallfry gains and where it does not
-    Bench(bench::Arguments),
+    Bench(Box<bench::Arguments>),
     /// Run your own command with and without smallfry in turn: what is gained, and are the outputs the same?
     Try(trial::Arguments),
     /// Make a directory slow, full or faulty: the same files behind a simulated disk
@@ -38,15 +38,18 @@ enum Command {
     SlowGuard { process: u32 },
     /// Obey a bench: the process of one row
     #[command(name = bench::DRIVER, hide = true)]
-    Driver { launch: String },
+    Driver {
+        launch: String,
+        work: Option<String>,
+    },
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Try(arguments) => trial::run(&arguments),
+        Command::Driver { launch, work } => bench::drive(&launch, work.as_deref()),
         Command::Slow(arguments) => slow::run(&arguments),
         Command::SlowGuard { process } => slow::guard(process),
-        Command::Driver { launch } => bench::drive(&launch),
     }
 }

@@ -61,9 +61,9 @@ impl Place {
         command
     }
 
-    /// A package with the functions of node:fs: what the bench needs of it, without building it.
+    /// A package with the functions of node:fs, and bulk ones made of them: what the bench needs, without building it.
     fn package(&self) -> PathBuf {
-        self.package_of("module.exports = require('node:fs');")
+        self.package_of(&format!("module.exports = {PACKAGE};"))
     }
 
     fn package_of(&self, script: &str) -> PathBuf {
@@ -88,6 +88,14 @@ impl Place {
         path
     }
 }
+
+const PACKAGE: &str = "{
+    ...require('node:fs'),
+    readFilesSync(paths, options) { return paths.map((path) => this.readFileSync(path, options)); },
+    readFiles(paths, options) { return Promise.all(paths.map((path) => this.promises.readFile(path, options))); },
+    writeFilesSync(entries) { for (const [path, data] of entries) this.writeFileSync(path, data); },
+    writeFiles(entries) { return Promise.all(entries.map(([path, data]) => this.promises.writeFile(path, data))); },
+}";
 
 fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
@@ -169,15 +177,18 @@ fn a_quick_run_writes_its_samples_and_leaves_nothing() {
 
     let json: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     assert_eq!(json["schema"], "smallfry-bench/1");
-    assert_eq!(json["host"]["cache"], "warm");
+    assert_eq!(json["disk"], "real");
     assert_eq!(json["build"]["files"], 23);
     for name in [
         "Node sync",
         "Node sync again",
         "Node Promise.all",
         "smallfry sync",
+        "smallfry bulk sync",
+        "smallfry bulk",
         "Rust std",
         "smallfry in Rust",
+        "smallfry bulk in Rust",
     ] {
         let row = row_named(&json["build"], name);
         assert_eq!(row["error"], Value::Null, "{name}");
@@ -204,6 +215,49 @@ fn a_quick_run_writes_its_samples_and_leaves_nothing() {
     }
 }
 
+/// The samples of a run, and that it left nothing.
+fn measured(place: &Place, bench: &mut Command, parts: &[&str]) -> Value {
+    let file = place.root.path().join("results.json");
+    assert_says(bench.arg("--json").arg(&file), parts);
+    assert!(is_empty(&place.disk()));
+    serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap()
+}
+
+fn cases_of<'a>(json: &'a Value, scenario: &str) -> &'a [Value] {
+    json[scenario]["cases"].as_array().unwrap()
+}
+
+/// It did all its work in every round.
+fn assert_did(row: &Value, files: u64, bytes: u64) {
+    let name = &row["implementation"];
+    assert_eq!(row["error"], Value::Null, "{name}");
+    for run in row["runs"].as_array().unwrap() {
+        assert_eq!(run["files"], files, "{name}");
+        assert_eq!(run["bytes"], bytes, "{name}");
+        assert!(run["usage"]["wall_ns"].as_u64().unwrap() > 0, "{name}");
+    }
+}
+
+const SCRIPTS: [&str; 8] = [
+    "Node sync",
+    "Node callback",
+    "Node Promise.all",
+    "Node Promise.all again",
+    "smallfry sync",
+    "smallfry Promise.all",
+    "smallfry bulk sync",
+    "smallfry bulk",
+];
+
+const IN_RUST: [&str; 6] = [
+    "Rust std",
+    "smallfry in Rust",
+    "smallfry bulk in Rust",
+    "bulk Rust, calling thread",
+    "bulk Rust, 4 threads",
+    "floor",
+];
+
 /// It is not among the scenarios that run unasked: they have a minute.
 #[test]
 fn read_many_runs_when_named_and_reads_every_file_in_every_row() {
@@ -211,49 +265,276 @@ fn read_many_runs_when_named_and_reads_every_file_in_every_row() {
         return;
     }
     let place = Place::new();
-    let file = place.root.path().join("results.json");
     let mut bench = place.quick();
-    bench.args(["read-many", "--runs", "3", "--package"]);
-    bench.arg(place.package()).arg("--json").arg(&file);
+    bench.args(["read-many", "--runs", "2", "--files", "50", "--package"]);
+    bench.arg(place.package());
     let parts = [
         "measures read-many",
-        "cache warm",
-        "as Buffers",
-        "as strings",
-        "x Node sync (95 %)",
+        "read-many on the disk as it is",
+        "all kept as Buffers",
+        "all kept as strings",
+        "whole processes that list the folder",
+        "how late the event loop turns",
+        "x Node sync",
+        "of floor",
         "peak MiB",
-        "which idiom to choose",
+        "Auto in Rust takes",
     ];
-    assert_says(&mut bench, &parts);
-    assert!(is_empty(&place.disk()));
-
-    let json: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    let read = &json["read_many"];
-    let files = read["files"].as_u64().unwrap();
-    assert_eq!(read["bytes_per_file"], 10_000);
-    let cases = read["cases"].as_array().unwrap();
-    let kept: Vec<_> = cases.iter().map(|case| &case["data"]).collect();
-    assert_eq!(kept, ["buffer", "string"]);
-    for case in cases {
-        for name in [
-            "Node sync",
-            "Node Promise.all",
-            "Node Promise.all again",
-            "smallfry sync",
-            "smallfry Promise.all",
-            "Rust std",
-            "smallfry in Rust",
-        ] {
+    let json = measured(&place, &mut bench, &parts);
+    let cases = cases_of(&json, "read_many");
+    let kinds: Vec<_> = cases
+        .iter()
+        .map(|case| (case["case"]["kept"].as_str(), &case["case"]["delay"]))
+        .collect();
+    let expected = [
+        (Some("buffer"), false),
+        (Some("string"), false),
+        (None, false),
+        (Some("buffer"), true),
+    ];
+    assert_eq!(kinds.len(), expected.len());
+    for (case, (kept, delay)) in cases.iter().zip(expected) {
+        assert_eq!(case["case"]["kept"].as_str(), kept);
+        assert_eq!(case["case"]["delay"], delay);
+        let names: Vec<&str> = if delay {
+            SCRIPTS
+                .into_iter()
+                .filter(|name| !name.ends_with("sync"))
+                .collect()
+        } else {
+            SCRIPTS.into_iter().chain(IN_RUST).collect()
+        };
+        for name in names {
             let row = row_named(case, name);
-            assert_eq!(row["error"], Value::Null, "{name}");
+            assert_did(row, 50, 500_000);
             let runs = row["runs"].as_array().unwrap();
-            assert_eq!(runs.len(), 3, "{name}");
+            assert_eq!(runs.len(), 2, "{name}");
             for run in runs {
-                assert_eq!(run["files"], files, "{name}");
-                assert_eq!(run["bytes"], files * 10_000, "{name}");
-                assert!(run["usage"]["wall_ns"].as_u64().unwrap() > 0, "{name}");
+                assert_eq!(run["gaps_us"].is_array(), delay, "{name}");
             }
         }
+    }
+    row_named(&cases[0], "floor, kept");
+}
+
+/// A row that was not built is missed aloud.
+#[test]
+fn rows_of_heavy_libraries_are_there_or_named() {
+    let place = Place::new();
+    let mut bench = place.quick();
+    bench.env("PATH", "");
+    bench.args(["write-many", "--runs", "1", "--cells", "string new"]);
+    let json = measured(&place, &mut bench, &["Rust rayon"]);
+    if cfg!(feature = "peers") {
+        for name in ["Rust rayon", "Rust tokio"] {
+            assert_did(
+                row_named(&cases_of(&json, "write_many")[0], name),
+                200,
+                200_000,
+            );
+        }
+    } else {
+        assert!(
+            json["skipped"]
+                .to_string()
+                .contains("Rust tokio are left out")
+        );
+    }
+}
+
+/// Whoever may not empty the cache, or whose file system has no other place, must not be told that it was cold.
+#[test]
+fn what_is_labelled_cold_was_looked_at() {
+    let place = Place::new();
+    let mut bench = place.quick();
+    bench.env("PATH", "");
+    bench.args([
+        "read-many",
+        "--runs",
+        "1",
+        "--files",
+        "20",
+        "--cells",
+        "20x10kB discarded cold",
+    ]);
+    let json = measured(&place, &mut bench, &["cache "]);
+    let case = &cases_of(&json, "read_many")[0];
+    assert_eq!(case["case"]["cold"], true);
+    assert!(case["rows"].as_array().unwrap().len() > 4);
+    for row in case["rows"].as_array().unwrap() {
+        assert_did(row, 20, 200_000);
+        let cached = row["runs"][0]["cached"].as_f64();
+        if case["not_cold"].is_null() {
+            assert!(cached.unwrap() <= 0.02, "{row}");
+        }
+    }
+}
+
+#[test]
+fn write_many_writes_every_file_in_every_row() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let mut bench = place.quick();
+    bench.args([
+        "write-many",
+        "--runs",
+        "2",
+        "--files",
+        "40",
+        "--size",
+        "123",
+    ]);
+    bench.arg("--package").arg(place.package());
+    let parts = [
+        "write-many on the disk as it is",
+        "40x123B string new",
+        "40x123B string overwritten",
+        "Auto in Rust takes",
+    ];
+    let json = measured(&place, &mut bench, &parts);
+    let cases = cases_of(&json, "write_many");
+    assert_eq!(cases.len(), 2);
+    for case in cases {
+        assert_eq!(case["case"]["data"], "string");
+        for name in SCRIPTS.into_iter().chain(IN_RUST) {
+            assert_did(row_named(case, name), 40, 40 * 123);
+        }
+    }
+}
+
+/// Both halves of the check: what is new has to be there, and what is overwritten has to change.
+#[test]
+fn a_row_that_writes_nothing_is_shown_as_failed() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let folder = place.package_of(&format!(
+        "module.exports = {{ ...{PACKAGE}, writeFilesSync() {{}} }};"
+    ));
+    let mut bench = place.quick();
+    bench.args(["write-many", "--runs", "1", "--files", "5", "--package"]);
+    bench.arg(&folder);
+    let parts = [
+        "FAILED  5x1kB string new, smallfry bulk sync: it has not written",
+        "FAILED  5x1kB string overwritten, smallfry bulk sync: it wrote something else",
+    ];
+    assert_fails_saying(&mut bench, &parts);
+    assert!(is_empty(&place.disk()));
+}
+
+/// The kernel tells the memory of a process only here.
+#[cfg(target_os = "linux")]
+#[test]
+fn scale_tells_the_cost_of_a_file_and_memory() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let mut bench = place.quick();
+    bench.args(["scale", "--runs", "1", "--package"]);
+    bench.arg(place.package());
+    let json = measured(
+        &place,
+        &mut bench,
+        &["µs a file", "MiB beside", "within 20 %"],
+    );
+    let cases = cases_of(&json, "scale");
+    assert_eq!(cases.len(), 2);
+    for case in cases {
+        let files = case["case"]["files"].as_u64().unwrap();
+        for name in [
+            "smallfry bulk",
+            "smallfry bulk in Rust",
+            "bulk Rust, nothing kept",
+        ] {
+            let row = row_named(case, name);
+            assert_did(row, files, files * 1_000);
+            let memory = &row["runs"][0]["memory_kib"];
+            assert!(
+                memory["peak"].as_u64() >= memory["before"].as_u64(),
+                "{name}"
+            );
+        }
+    }
+}
+
+/// The mount needs root or fusermount3, and FUSE.
+#[cfg(target_os = "linux")]
+fn slow_disks_are_here() -> bool {
+    let knows = Command::new(env!("CARGO_BIN_EXE_smallfry"))
+        .args(["slow", "--list"])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    let here = knows && Path::new("/dev/fuse").exists();
+    skip_unless(here, "slow disks cannot be mounted here");
+    here
+}
+
+#[cfg(target_os = "linux")]
+fn is_mounted_below(folder: &Path) -> bool {
+    let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    table.contains(folder.to_str().unwrap())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_slow_disk_is_mounted_named_and_gone_at_the_end() {
+    if !slow_disks_are_here() {
+        return;
+    }
+    let place = Place::new();
+    let mut bench = place.quick();
+    bench
+        .env("PATH", "")
+        .args(["read-many", "build", "write-many"]);
+    bench.args(["--disk", "none", "--runs", "1", "--files", "20"]);
+    let parts = [
+        "behave like the slow disk none",
+        "read-many on the slow disk none (simulated)",
+        "write-many on the slow disk none (simulated)",
+        "build on the slow disk none (simulated)",
+    ];
+    let json = measured(&place, &mut bench, &parts);
+    assert_eq!(json["disk"], "none");
+    assert!(!is_mounted_below(place.root.path()));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_slow_disk_is_gone_when_the_bench_is_stopped() {
+    if !slow_disks_are_here() {
+        return;
+    }
+    for signal in ["INT", "TERM"] {
+        let place = Place::new();
+        let mut child = place
+            .bench()
+            .args(["read-many", "--seconds", "60", "--files", "200"])
+            .args(["--disk", "hdd", "--dir"])
+            .arg(place.disk())
+            .env("PATH", "")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let patience = Instant::now() + Duration::from_secs(60);
+        // The mount is a child, a row another.
+        while children_of(child.id()).len() < 2 {
+            assert!(Instant::now() < patience, "it starts no rows");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(is_mounted_below(place.root.path()), "{signal}");
+        let number = child.id().to_string();
+        Command::new("/bin/kill")
+            .args(["-s", signal, &number])
+            .status()
+            .unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+        assert!(!is_mounted_below(place.root.path()), "{signal}");
+        assert!(is_empty(&place.disk()), "{signal}");
     }
 }
 
@@ -264,17 +545,21 @@ fn a_row_that_reads_the_wrong_bytes_is_shown_as_failed() {
         return;
     }
     let place = Place::new();
-    let folder = place.package_of(
+    let folder = place.package_of(&format!(
         "const fs = require('node:fs'); const wrong = Buffer.alloc(10_000, 'x'); \
-         module.exports = { ...fs, readFileSync: (path, encoding) => (encoding ? wrong.toString() : wrong), \
-         promises: { ...fs.promises, readFile: async () => '' } };",
-    );
+         module.exports = {{ ...{PACKAGE}, readFileSync: (path, encoding) => (encoding ? wrong.toString() : wrong), \
+         promises: {{ ...fs.promises, readFile: async () => '' }} }};"
+    ));
     let mut bench = place.quick();
-    bench.args(["read-many", "--package"]).arg(&folder);
+    bench
+        .args(["read-many", "--runs", "1", "--package"])
+        .arg(&folder);
     let parts = [
-        "FAILED  Buffer, smallfry sync: cannot run: read",
-        "FAILED  string, smallfry sync",
-        "FAILED  string, smallfry Promise.all",
+        "FAILED  300x10kB kept Buffer warm, smallfry sync: cannot run: read",
+        "FAILED  300x10kB kept string warm, smallfry sync",
+        "FAILED  300x10kB kept string warm, smallfry Promise.all",
+        "FAILED  300x10kB discarded warm, smallfry Promise.all",
+        "it read 0 bytes of 300 files instead of 3000000 bytes of 300",
     ];
     assert_fails_saying(&mut bench, &parts);
     assert!(is_empty(&place.disk()));
@@ -374,16 +659,25 @@ fn bad_arguments_are_refused() {
         &["no-such-scenario"],
         &["--quick", "--all"],
         &["--nope"],
+        &["read-many", "--files", "0"],
+        &["read-many", "--size", "0"],
     ] {
         let output = place.bench().args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     }
     let output = place
         .quick()
-        .args(["--cells", "no such words"])
+        .args(["--no-smallfry", "--cells", "no such words"])
         .output()
         .unwrap();
     assert_one_line(&output, &["no such words"]);
+    let output = place
+        .quick()
+        .env("PATH", "")
+        .args(["--disk", "floppy"])
+        .output()
+        .unwrap();
+    assert_one_line(&output, &["floppy", "--disk real"]);
     assert!(is_empty(&place.disk()));
 }
 
@@ -441,6 +735,13 @@ fn what_is_not_node_is_one_line() {
     }
     let missing = place.root.path().join("no-node");
     let output = place.quick().arg("--node").arg(&missing).output().unwrap();
+    assert_one_line(&output, &["no-node", "cannot run"]);
+    let output = place
+        .quick()
+        .args(["--no-smallfry", "--bun"])
+        .arg(&missing)
+        .output()
+        .unwrap();
     assert_one_line(&output, &["no-node", "cannot run"]);
     assert!(is_empty(&place.disk()));
 }

@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use smallfry::bulk::Arena;
+use smallfry::bulk::engine::{Crew, Meter};
+use smallfry::bulk::{Arena, Strategy};
 use smallfry::raw::Errno;
 
 use super::client::{Client, Finished};
@@ -13,10 +14,13 @@ use super::exit::accept_write;
 use super::task::{Progress, Task};
 use crate::outcome::{Failure, Step};
 
-/// Threads at most: as many as Node's own pool has by default, so that as many slow files make progress at once.
+/// Threads that a few jobs get: as many as Node's own pool has by default, so that as many slow files make progress at
+/// once.
 const THREADS: usize = 4;
 /// Threads at work while they make progress. More would fight the main thread for the cores.
 const BUSY: usize = 2;
+/// Jobs that wait at once from which on it is measured how many threads are best.
+const MANY: usize = 32;
 /// No job finished for this long: the disk is slow or a pipe waits, and another thread may join.
 const STALL: Duration = Duration::from_millis(1);
 /// How often a waiting thread looks for a stall while others work.
@@ -43,6 +47,8 @@ struct State {
     active: usize,
     /// A waiting thread wakes up by itself to look for a stall.
     watching: bool,
+    /// Finds out how many threads are best, while there are many jobs.
+    crew: Option<Arc<Crew>>,
     /// When a job last made progress.
     progress: Option<Instant>,
     /// Have results that they were not yet woken for, since the thread that put them there went on with the next job.
@@ -54,6 +60,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     threads: 0,
     active: 0,
     watching: false,
+    crew: None,
     progress: None,
     unaware: Vec::new(),
 });
@@ -81,14 +88,21 @@ impl State {
 
     /// Whether one more thread should be at work.
     fn wants_thread(&self) -> bool {
-        !self.jobs.is_empty() && (self.active < BUSY || (self.active < THREADS && self.stalled()))
+        !self.jobs.is_empty()
+            && (self.active < self.wanted(BUSY) || (self.active < THREADS && self.stalled()))
+    }
+
+    /// What measuring says, or `least` if that is more.
+    fn wanted(&self, least: usize) -> usize {
+        let wanted = self.crew.as_ref().map_or(0, |crew| crew.wanted());
+        wanted.max(least)
     }
 
     /// Who should be asked to work, of the waiting threads or a new one.
     fn next_thread(&mut self) -> Next {
         if self.threads > self.active {
             Next::Waiting
-        } else if self.threads < THREADS && spawn() {
+        } else if self.threads < self.wanted(THREADS) && spawn() {
             self.threads += 1;
             Next::Spawned
         } else {
@@ -113,6 +127,9 @@ pub(crate) fn push(job: Job) {
     }
     let mut state = lock();
     state.jobs.push_back(job);
+    if state.crew.is_none() && state.jobs.len() >= MANY {
+        state.crew = Some(Arc::new(Crew::new(Strategy::Auto)));
+    }
     if !state.wants_thread() {
         return;
     }
@@ -180,10 +197,26 @@ fn work_off(
         WORK.notify_one();
     }
     let mut results = Results::default();
+    let mut measured: Option<(Arc<Crew>, Meter)> = None;
     loop {
-        if let Some(job) = state.jobs.pop_front() {
+        let is_one_too_many = state.active > state.wanted(THREADS);
+        if !is_one_too_many && let Some(job) = state.jobs.pop_front() {
+            let left = state.jobs.len();
+            if state.wants_thread()
+                && state.crew.is_some()
+                && let Next::Waiting = state.next_thread()
+            {
+                WORK.notify_one();
+            }
+            if let (Some(crew), None) = (&state.crew, &measured) {
+                measured = Some((Arc::clone(crew), crew.meter()));
+            }
             drop(state);
+            let start = measured.as_mut().and_then(|(_, meter)| meter.start());
             let client = run(job, arena);
+            if let Some((crew, meter)) = &mut measured {
+                meter.stop(crew, start, 0, Duration::ZERO, || Some(left));
+            }
             let now = Instant::now();
             if let Some(client) = client {
                 results.put(client, now);
@@ -205,6 +238,9 @@ fn work_off(
         break;
     }
     state.active -= 1;
+    if state.active == 0 {
+        state.crew = None;
+    }
     state
 }
 

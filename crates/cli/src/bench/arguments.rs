@@ -11,8 +11,12 @@ pub(crate) enum Scenario {
     Build,
     /// One string into one file, over lengths, texts and kinds of target
     WriteString,
-    /// Many small files read whole, all kept as Buffers or strings
+    /// Many files read whole: kept as Buffers or strings, or thrown away; with a warm cache or a cold one
     ReadMany,
+    /// Many small files written, new and overwritten, spread over folders
+    WriteMany,
+    /// Bulk reads of 1,000 to 1,000,000 files: cost a file, and memory
+    Scale,
 }
 
 #[derive(Args, Debug, Serialize)]
@@ -29,9 +33,21 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
 
+    /// What the folder is on: `real`, or a slow disk that is simulated there: hdd, nfs, windows-close, slow-flush, none
+    #[arg(long, value_name = "PROFILE", default_value = super::disk::REAL)]
+    pub(crate) disk: String,
+
     /// A Node.js binary; may be repeated to compare versions [default: node on PATH]
     #[arg(long, value_name = "PATH")]
     pub(crate) node: Vec<PathBuf>,
+
+    /// A Bun binary, to compare with; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(crate) bun: Vec<PathBuf>,
+
+    /// A Deno binary, to compare with; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(crate) deno: Vec<PathBuf>,
 
     /// Folder of the npm package smallfry [default: the one that was built with this command]
     #[arg(long, value_name = "DIR", env = "SMALLFRY_NODE_PACKAGE")]
@@ -65,9 +81,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// Only cases of `write-string` whose names hold all these words, for example "12288 ascii fd null"
-    #[arg(long, value_name = "WORDS")]
+    /// Only cases whose names hold all these words, for example "12288 ascii fd null", "discarded cold"
+    #[arg(long, value_name = "WORDS", visible_alias = "cases")]
     pub(crate) cells: Option<String>,
+
+    /// `read-many`, `write-many` and `scale` with so many files instead of their own numbers
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(crate) files: Option<u32>,
+
+    /// The same with files of so many bytes
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) size: Option<u32>,
 }
 
 impl Arguments {
@@ -76,7 +100,9 @@ impl Arguments {
         let mut scenarios = self.scenarios.clone();
         if scenarios.is_empty() {
             scenarios.extend([Scenario::Build, Scenario::WriteString]);
-            scenarios.extend(self.all.then_some(Scenario::ReadMany));
+            if self.all {
+                scenarios.extend([Scenario::ReadMany, Scenario::WriteMany, Scenario::Scale]);
+            }
         }
         let mut named = Vec::new();
         for scenario in scenarios {

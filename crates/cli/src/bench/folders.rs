@@ -3,7 +3,9 @@
 //! One file system can take ten times as long to create a file in one fresh folder as in the next (which part of
 //! the disk a folder falls in decides). So no row has a folder of its own: all go through the same ones.
 
+use super::disk::Slow;
 use super::failure::Failure;
+use super::interrupt::Interrupt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -13,6 +15,8 @@ const PREFIX: &str = ".smallfry-bench-";
 
 /// Dropping it removes everything.
 pub(crate) struct Folders {
+    /// Mounted over `disk`. Before it in this list, so that it is gone when that is removed.
+    slow: Option<Slow>,
     disk: TempDir,
     memory: Option<TempDir>,
 }
@@ -23,7 +27,26 @@ impl Folders {
         let disk = make_under(dir)?;
         // A tmpfs that may not be written to is as good as none.
         let memory = tmpfs.and_then(|folder| make_under(folder).ok());
-        Ok(Self { disk, memory })
+        Ok(Self {
+            slow: None,
+            disk,
+            memory,
+        })
+    }
+
+    /// From now on what is on the disk is on the slow disk of that name.
+    pub(crate) fn slow_down(
+        &mut self,
+        profile: &str,
+        interrupt: &Interrupt,
+    ) -> Result<(), Failure> {
+        self.slow = Some(Slow::mount(profile, self.disk.path(), interrupt)?);
+        Ok(())
+    }
+
+    /// Of the slow disk, if there is one.
+    pub(crate) fn profile(&self) -> Option<&str> {
+        self.slow.as_ref().map(Slow::profile)
     }
 
     pub(crate) fn has_memory(&self) -> bool {
@@ -32,6 +55,14 @@ impl Folders {
 
     pub(crate) fn on_disk(&self, index: usize) -> PathBuf {
         self.disk.path().join((index % COUNT).to_string())
+    }
+
+    /// The same folder, for preparing what is in it without waiting for a slow disk.
+    pub(crate) fn beneath(&self, index: usize) -> PathBuf {
+        match &self.slow {
+            Some(slow) => slow.beneath().join((index % COUNT).to_string()),
+            None => self.on_disk(index),
+        }
     }
 
     pub(crate) fn in_memory(&self, index: usize) -> Option<PathBuf> {
@@ -45,6 +76,10 @@ impl Folders {
 
     /// Removes everything, and says so if that fails.
     pub(crate) fn remove(self) -> Result<(), Failure> {
+        if let Some(slow) = &self.slow {
+            slow.unmount()?;
+        }
+        drop(self.slow);
         for folder in [Some(self.disk), self.memory].into_iter().flatten() {
             let path = folder.path().to_owned();
             folder.close().map_err(Failure::at("remove", &path))?;

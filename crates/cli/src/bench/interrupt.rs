@@ -1,8 +1,9 @@
 //! Ctrl-C, termination and hang-up: every child process is ended, then the run unwinds and its folders are removed.
 
+use super::child::{Child, End};
 use super::failure::Failure;
-use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -14,8 +15,7 @@ pub(crate) trait Running: Send + Sync {
 
 impl Running for Mutex<Child> {
     fn end(self: Arc<Self>) {
-        // An error means that it has ended already.
-        let _ = lock(&self).kill();
+        lock(&self).kill();
     }
 }
 
@@ -48,8 +48,13 @@ impl Interrupt {
         }
     }
 
-    pub(crate) fn register(&self, child: Child) -> Result<Registered, Failure> {
-        let child = Arc::new(Mutex::new(child));
+    /// A child that the handlers leave alone: its owner ends it when the run unwinds, after all others.
+    pub(crate) fn keep(child: std::process::Child) -> Registered {
+        Registered(Arc::new(Mutex::new(Child::new(child))))
+    }
+
+    pub(crate) fn register(&self, child: std::process::Child) -> Result<Registered, Failure> {
+        let child = Arc::new(Mutex::new(Child::new(child)));
         let watched: Arc<dyn Running> = Arc::<Mutex<Child>>::clone(&child);
         self.watch(&watched);
         let registered = Registered(child);
@@ -72,22 +77,43 @@ pub(crate) struct Registered(Arc<Mutex<Child>>);
 
 impl Registered {
     pub(crate) fn kill(&self) {
-        // An error means that it has ended already.
-        let _ = lock(&self.0).kill();
+        lock(&self.0).kill();
     }
 
     /// The lock is free between looks, so that the handler is never held up.
-    pub(crate) fn wait(&self, patience: Duration) -> Option<ExitStatus> {
+    pub(crate) fn wait(&self, patience: Duration) -> Option<End> {
         let until = Instant::now() + patience;
         loop {
-            if let Ok(Some(status)) = lock(&self.0).try_wait() {
-                return Some(status);
+            if let Some(end) = lock(&self.0).try_wait() {
+                return Some(end);
             }
             if Instant::now() >= until {
                 return None;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
+    }
+
+    /// Returns at once when it ends, where [`Registered::wait`] may take a millisecond more. Ends it when that takes too long.
+    pub(crate) fn wait_long(&self, patience: Duration) -> Option<End> {
+        let waiting = lock(&self.0).waiting();
+        let (ended, end) = std::sync::mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                if end.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+                    self.kill();
+                }
+            });
+            waiting.wait();
+            drop(ended);
+        });
+        self.wait(patience)
+    }
+
+    /// Asks it to end, so that it can put things in order; ends it if it does not.
+    pub(crate) fn terminate(&self, patience: Duration) -> Option<End> {
+        lock(&self.0).terminate();
+        self.wait(patience)
     }
 
     /// Waits until `until` for it to end by itself, then ends it, and reaps it.

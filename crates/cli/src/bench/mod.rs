@@ -5,11 +5,14 @@
 //! - `schedule.rs` how often: rounds until the time is spent
 //! - `stats/` what the samples say
 //! - `host/` on what machine
+//! - `disk/` on what disk, the machine's own or a slow one
 //! - `report/` to whom: the terminal, a JSON file
 //!
 //! Rows are interleaved: in each round every row runs each case once, in random order, through the same folders.
 
 mod arguments;
+mod child;
+mod disk;
 pub(crate) mod failure;
 mod folders;
 mod host;
@@ -70,6 +73,10 @@ fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
             Scenario::ReadMany => {
                 results.read_many = Some(scenario::read_many::run(&mut session)?);
             }
+            Scenario::WriteMany => {
+                results.write_many = Some(scenario::write_many::run(&mut session)?);
+            }
+            Scenario::Scale => results.scale = Some(scenario::scale::run(&mut session)?),
         }
     }
     session.progress.finish();
@@ -88,21 +95,35 @@ pub(crate) struct Results {
     build: Option<scenario::build::Results>,
     write_string: Option<scenario::write_string::Results>,
     read_many: Option<scenario::read_many::Results>,
+    write_many: Option<scenario::write_many::Results>,
+    scale: Option<scenario::scale::Results>,
 }
 
 impl Results {
     /// Rows that failed somewhere.
     fn failures(&self) -> usize {
-        self.build
-            .as_ref()
-            .map_or(0, scenario::build::Results::failures)
-            + self
-                .write_string
+        let Self {
+            build,
+            write_string,
+            read_many,
+            write_many,
+            scale,
+        } = self;
+        [
+            build.as_ref().map(scenario::build::Results::failures),
+            write_string
                 .as_ref()
-                .map_or(0, scenario::write_string::Results::failures)
-            + self
-                .read_many
+                .map(scenario::write_string::Results::failures),
+            read_many
                 .as_ref()
-                .map_or(0, scenario::read_many::Results::failures)
+                .map(scenario::read_many::Results::failures),
+            write_many
+                .as_ref()
+                .map(scenario::write_many::Results::failures),
+            scale.as_ref().map(scenario::scale::Results::failures),
+        ]
+        .into_iter()
+        .flatten()
+        .sum()
     }
 }

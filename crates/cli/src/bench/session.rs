@@ -1,6 +1,7 @@
 //! What a run needs before it measures: folders, runtimes, a plan; and the notes it owes the user.
 
 use super::arguments::{Arguments, Scenario};
+use super::disk;
 use super::failure::Failure;
 use super::folders::Folders;
 use super::host::{self, Host};
@@ -8,7 +9,7 @@ use super::interrupt::Interrupt;
 use super::progress::Progress;
 use super::runtime::peer::PeerError;
 use super::runtime::protocol::{Functions, Launch, Reply};
-use super::runtime::{Row, Runtime, node};
+use super::runtime::{Engine, Row, Runtime, Way, node};
 use super::schedule::Budget;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -49,13 +50,18 @@ pub(crate) struct Session<'a> {
     pub(crate) skips: Vec<String>,
     pub(crate) progress: Progress,
     pub(crate) random: fastrand::Rng,
+    /// Of the scenario that is running, if the disk has no room for more.
+    pub(crate) most_rounds: Option<usize>,
 }
 
 impl<'a> Session<'a> {
     pub(crate) fn open(arguments: &'a Arguments, interrupt: &Interrupt) -> Result<Self, Failure> {
         let host = Host::look(&arguments.dir)?;
         let tmpfs = host::tmpfs().filter(|_| host.file_system.kind != "tmpfs");
-        let folders = Folders::make(&arguments.dir, tmpfs.as_deref())?;
+        let mut folders = Folders::make(&arguments.dir, tmpfs.as_deref())?;
+        if arguments.disk != disk::REAL {
+            folders.slow_down(&arguments.disk, interrupt)?;
+        }
         let mut session = Self {
             arguments,
             interrupt: interrupt.clone(),
@@ -66,6 +72,7 @@ impl<'a> Session<'a> {
             skips: Vec::new(),
             progress: Progress::new(),
             random: fastrand::Rng::with_seed(arguments.seed),
+            most_rounds: None,
         };
         session.find_nodes()?;
         Ok(session)
@@ -76,14 +83,24 @@ impl<'a> Session<'a> {
     }
 
     fn find_nodes(&mut self) -> Result<(), Failure> {
-        let mut binaries = self.arguments.node.clone();
+        let arguments = self.arguments;
+        let mut binaries = arguments.node.clone();
         if binaries.is_empty() {
             binaries.extend(node::on_path());
         }
         if binaries.is_empty() {
-            return self.skip(
+            self.skip(
                 "Node.js rows are left out: no node on PATH (--node PATH names one)".to_owned(),
-            );
+            )?;
+        }
+        let named =
+            |engine, binaries: Vec<PathBuf>| binaries.into_iter().map(move |it| (engine, it));
+        let binaries: Vec<(Engine, PathBuf)> = named(Engine::Node, binaries)
+            .chain(named(Engine::Bun, arguments.bun.clone()))
+            .chain(named(Engine::Deno, arguments.deno.clone()))
+            .collect();
+        if binaries.is_empty() {
+            return Ok(());
         }
         let package = if self.arguments.no_smallfry {
             None
@@ -94,8 +111,8 @@ impl<'a> Session<'a> {
                 })
                 .map_or_else(|skipped| skipped.map(|()| None), |folder| Ok(Some(folder)))?
         };
-        for binary in binaries {
-            let runtime = node::probe(&binary, &self.interrupt)?;
+        for (engine, binary) in binaries {
+            let runtime = node::probe(engine, &binary, &self.interrupt)?;
             let package = match &package {
                 Some(folder) => self.load(&runtime, folder.clone())?,
                 None => None,
@@ -111,7 +128,7 @@ impl<'a> Session<'a> {
             Err(reason) => {
                 let version = runtime.name();
                 self.skip(format!(
-                    "rows of smallfry on Node {version} are left out: {} does not load: {reason}",
+                    "rows of smallfry on {version} are left out: {} does not load: {reason}",
                     folder.display()
                 ))?;
                 Ok(None)
@@ -143,20 +160,49 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// What is measured, in words: `the disk as it is`, or `the slow disk hdd`.
+    pub(crate) fn disk_words(&self) -> String {
+        match self.folders.profile() {
+            None => "the disk as it is".to_owned(),
+            Some(profile) => format!("the slow disk {profile} (simulated)"),
+        }
+    }
+
+    /// A row that is missing in this build, by choice.
+    pub(crate) fn leave_out(&mut self, reason: String) {
+        if !self.skips.contains(&reason) {
+            self.skips.push(reason);
+        }
+    }
+
     pub(crate) fn budget(&self, scenario: Scenario) -> Budget {
         self.plan.budget(self.arguments, scenario)
     }
 
     /// A row of `node` with the given functions.
-    pub(crate) fn row(&self, node: &Node, functions: Functions, implementation: &str) -> Row {
+    pub(crate) fn row(
+        &self,
+        node: &Node,
+        functions: Functions,
+        implementation: &str,
+        way: impl Into<Way>,
+    ) -> Row {
         let package = node
             .package
             .as_ref()
             .filter(|_| functions == Functions::Smallfry);
         let package = package.map(|package| package.folder.display().to_string());
-        let label = match self.nodes.len() {
-            1 => implementation.to_owned(),
-            _ => format!("{} {implementation}", node.runtime.name()),
+        let name = node.runtime.name();
+        let label = match (self.nodes.len(), &node.runtime) {
+            (
+                _,
+                Runtime::Node {
+                    engine: Engine::Bun | Engine::Deno,
+                    ..
+                },
+            ) => format!("{name} {}", implementation.trim_start_matches("Node ")),
+            (1, _) => implementation.to_owned(),
+            _ => format!("{name} {implementation}"),
         };
         Row {
             runtime: node.runtime.clone(),
@@ -165,12 +211,17 @@ impl<'a> Session<'a> {
                 package,
                 warm_up: false,
             },
+            way: way.into(),
             implementation: implementation.to_owned(),
             label,
         }
     }
 
-    pub(crate) fn native_row(functions: Functions, implementation: &str) -> Row {
+    pub(crate) fn native_row(
+        functions: Functions,
+        implementation: &str,
+        way: impl Into<Way>,
+    ) -> Row {
         Row {
             runtime: Runtime::Native,
             launch: Launch {
@@ -178,6 +229,7 @@ impl<'a> Session<'a> {
                 package: None,
                 warm_up: false,
             },
+            way: way.into(),
             implementation: implementation.to_owned(),
             label: implementation.to_owned(),
         }
@@ -201,16 +253,34 @@ impl Plan {
         if let Some(rounds) = arguments.runs {
             return Budget::Rounds(rounds as usize);
         }
+        // Those that do not run unasked have more cases and rows than a minute has time for.
         let share = |scenario| match scenario {
             Scenario::Build => 35.0,
-            Scenario::WriteString | Scenario::ReadMany => 20.0,
+            Scenario::WriteString => 20.0,
+            Scenario::ReadMany | Scenario::WriteMany => 150.0,
+            Scenario::Scale => 200.0,
         };
-        let whole: f64 = self.scenarios.iter().copied().map(share).sum();
+        let unasked = [Scenario::Build, Scenario::WriteString];
         let seconds = match (arguments.seconds, self.extent) {
-            (Some(seconds), _) => f64::from(seconds) * share(scenario) / whole,
+            (Some(seconds), _) => {
+                let whole: f64 = self.scenarios.iter().copied().map(share).sum();
+                f64::from(seconds) * share(scenario) / whole
+            }
             (None, Extent::Quick) => return Budget::Rounds(2),
-            (None, Extent::Core) => 55.0 * share(scenario) / whole,
-            (None, Extent::All) => return Budget::Rounds(12),
+            (None, Extent::Core) if unasked.contains(&scenario) => {
+                let among = unasked
+                    .into_iter()
+                    .filter(|one| self.scenarios.contains(one));
+                55.0 * share(scenario) / among.map(share).sum::<f64>()
+            }
+            (None, Extent::Core) => share(scenario),
+            (None, Extent::All) => {
+                return Budget::Rounds(match scenario {
+                    Scenario::Build | Scenario::WriteString => 12,
+                    Scenario::ReadMany | Scenario::WriteMany => 6,
+                    Scenario::Scale => 4,
+                });
+            }
         };
         Budget::Time(Duration::from_secs_f64(seconds))
     }

@@ -23,8 +23,8 @@ const ONE_IN: u32 = 8;
 /// Worker threads of the whole process that `Auto` has asked for.
 static WORKERS: ProcessWide = ProcessWide::new(0);
 
-/// The workers of one batch.
-pub(super) struct Crew {
+/// The workers of one batch, or of other work that comes in many pieces: how many there should be.
+pub struct Crew {
     /// `None` where the caller named a number.
     controller: Option<Mutex<Controller>>,
     began: Instant,
@@ -34,7 +34,7 @@ pub(super) struct Crew {
 
 impl Crew {
     /// Nobody is there yet.
-    pub(super) fn new(strategy: Strategy) -> Self {
+    pub fn new(strategy: Strategy) -> Self {
         let most = descriptors::most_workers();
         let (wanted, controller) = match strategy {
             Strategy::CallingThread => (1, None),
@@ -58,7 +58,7 @@ impl Crew {
     }
 
     /// How many workers there should be.
-    pub(super) fn wanted(&self) -> usize {
+    pub fn wanted(&self) -> usize {
         self.wanted.load(Ordering::Relaxed)
     }
 
@@ -155,7 +155,7 @@ impl Crew {
     }
 
     /// A new worker's meter.
-    pub(super) fn meter(&self) -> Meter {
+    pub fn meter(&self) -> Meter {
         Meter {
             measures: self.controller.is_some(),
             ..Meter::default()
@@ -165,7 +165,7 @@ impl Crew {
 
 /// What one worker has done since its last report.
 #[derive(Default)]
-pub(super) struct Meter {
+pub struct Meter {
     measures: bool,
     /// It has reported before.
     reported: bool,
@@ -179,14 +179,14 @@ pub(super) struct Meter {
 }
 
 /// When an operation began.
-pub(super) struct Start {
+pub struct Start {
     at: Instant,
     busy: Duration,
 }
 
 impl Meter {
     /// An operation begins; `None` if it is not timed.
-    pub(super) fn start(&mut self) -> Option<Start> {
+    pub fn start(&mut self) -> Option<Start> {
         if !self.measures {
             return None;
         }
@@ -201,7 +201,7 @@ impl Meter {
     }
 
     /// It is done, `waited` of its time for the consumer rather than for the system.
-    pub(super) fn stop(
+    pub fn stop(
         &mut self,
         crew: &Crew,
         start: Option<Start>,

@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Builder, Scope};
 use std::time::Duration;
 
-use super::crew::{Crew, Meter, SHORT};
+use super::crew::SHORT;
 use super::sync::{
     Arc, AtomicBool, AtomicUsize, Condvar, Instant, Mutex, MutexGuard, Ordering, PoisonError,
 };
@@ -26,6 +26,7 @@ use super::{Control, Strategy};
 mod model;
 mod stream;
 
+pub use super::crew::{Crew, Meter, Start};
 pub use stream::Stream;
 
 /// Results waiting to be consumed, and inputs of writes, hold this many bytes at most unless said otherwise.

@@ -3,6 +3,8 @@
 //! Formats: <https://man7.org/linux/man-pages/man5/proc.5.html>, for the mount table
 //! <https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html>.
 
+pub(super) mod cache;
+
 use super::FileSystem;
 use std::ffi::CString;
 use std::fs::read_to_string;
@@ -162,18 +164,33 @@ fn rotational(number: &str) -> Option<bool> {
     Some(text.trim() == "1")
 }
 
-/// `statvfs`: <https://man7.org/linux/man-pages/man3/statvfs.3.html>.
 fn free(folder: &Path) -> Option<u64> {
+    let facts = facts(folder)?;
+    #[allow(
+        clippy::useless_conversion,
+        reason = "the field is 32 bits wide on some targets"
+    )]
+    Some(u64::from(facts.f_bavail) * u64::from(facts.f_frsize))
+}
+
+/// How many more files there can be; `None` if there is no limit to tell.
+pub(super) fn free_inodes(folder: &Path) -> Option<u64> {
+    let facts = facts(folder)?;
+    #[allow(
+        clippy::useless_conversion,
+        reason = "the field is 32 bits wide on some targets"
+    )]
+    (facts.f_files > 0).then(|| u64::from(facts.f_favail))
+}
+
+/// `statvfs`: <https://man7.org/linux/man-pages/man3/statvfs.3.html>.
+fn facts(folder: &Path) -> Option<libc::statvfs> {
     let path = CString::new(folder.as_os_str().as_bytes()).ok()?;
     // SAFETY: an all-zero statvfs is a valid one; it is plain numbers.
     let mut facts: libc::statvfs = unsafe { std::mem::zeroed() };
     // SAFETY: the path ends in NUL, the pointer is to a whole statvfs, and both live across the call.
     let result = unsafe { libc::statvfs(path.as_ptr(), &raw mut facts) };
-    #[allow(
-        clippy::useless_conversion,
-        reason = "the field is 32 bits wide on some targets"
-    )]
-    (result == 0).then(|| u64::from(facts.f_bavail) * u64::from(facts.f_frsize))
+    (result == 0).then_some(facts)
 }
 
 /// `syncfs`: <https://man7.org/linux/man-pages/man2/syncfs.2.html>.

@@ -27,8 +27,6 @@ pub(crate) struct Host {
     pub(crate) load_average: Option<f64>,
     pub(crate) transparent_huge_pages: Option<String>,
     pub(crate) file_system: FileSystem,
-    /// What reads find. Nothing is dropped from the kernel's cache, and everything read was read before: `warm`.
-    pub(crate) cache: &'static str,
 }
 
 /// The file system that the measured folder is on.
@@ -62,7 +60,6 @@ impl Host {
             load_average: platform::load_average(),
             transparent_huge_pages: platform::transparent_huge_pages(),
             file_system: platform::file_system(folder),
-            cache: "warm",
         })
     }
 
@@ -92,6 +89,29 @@ impl Host {
 /// Waits until everything written to the file system of `folder` is on its device; where the system has no such call, does nothing.
 pub(crate) fn flush_all(folder: &Path) -> std::io::Result<()> {
     platform::flush_all(folder)
+}
+
+/// Files that there can still be in the file system of `folder`, where it has a limit and tells.
+pub(crate) fn free_inodes(folder: &Path) -> Option<u64> {
+    platform::free_inodes(folder)
+}
+
+/// A look at more files would take as long as reading them on a slow disk.
+const SAMPLE: usize = 32;
+
+/// Empties the kernel's cache, of all file systems; only root may.
+pub(crate) fn drop_cache(folder: &Path) -> std::io::Result<()> {
+    platform::cache::drop_all(folder)
+}
+
+/// Which part of some of the files, from 0 to 1, is in the kernel's cache; `None` where the system does not tell.
+pub(crate) fn cached(paths: &[PathBuf]) -> Option<f64> {
+    let mut sum = (0, 0);
+    for path in paths.iter().step_by(paths.len().div_ceil(SAMPLE).max(1)) {
+        let (here, all) = platform::cache::pages(path).ok()?;
+        sum = (sum.0 + here, sum.1 + all);
+    }
+    (sum.1 > 0).then(|| sum.0 as f64 / sum.1 as f64)
 }
 
 /// A folder in memory, if there is one to compare the disk with.

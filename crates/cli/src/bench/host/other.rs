@@ -39,3 +39,22 @@ pub(super) fn file_system(folder: PathBuf) -> FileSystem {
 pub(super) fn flush_all(_: &Path) -> std::io::Result<()> {
     Ok(())
 }
+
+pub(super) fn free_inodes(_: &Path) -> Option<u64> {
+    None
+}
+
+pub(super) mod cache {
+    //! Not known here.
+
+    use std::io;
+    use std::path::Path;
+
+    pub(in crate::bench::host) fn drop_all(_: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(in crate::bench::host) fn pages(_: &Path) -> io::Result<(usize, usize)> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}

@@ -6,11 +6,13 @@
 //! finished      seconds since 1970
 //! arguments     as parsed
 //! host          facts about the machine and the file system of the folder; null where unknown
+//! disk          "real", or the slow disk that was simulated on that file system
 //! runtimes      [{name, binary, package, package_load_ns}]: the Node binaries
 //! skipped       [reason]: rows that are missing
 //! build         null, or
-//!   tree, files_found, files, bytes, published, rounds
-//!   rows        [{implementation, runtime, error, runs}]
+//!   tree, files_found, files, bytes, published, rounds,
+//!   cached      part of a sample of the sources that was in the kernel's cache at the end; null where the system does not tell
+//!   rows        [{implementation, runtime, style, threads, error, runs}]
 //!     runs      by round, null where there is none:
 //!               {phases: [[name, ns]], files, bytes, usage: {wall_ns, user_ns, sys_ns, peak_kib}}
 //! write_string  null, or
@@ -20,21 +22,32 @@
 //!       percentiles  nanoseconds per call; null when there are no samples
 //!       batches      by round, null where there is none: {folder, samples: {ns, usage}}
 //!         ns         one number a sample: nanoseconds for calls_per_sample calls
-//! read_many     null, or
-//!   files, bytes_per_file, rounds
-//!   cases       [{data, rows}]: kept as "buffer" or "string"
-//!     rows      [{implementation, runtime, error, runs}]
-//!       runs    by round, null where there is none: {files, bytes, usage}
+//! read_many     null, or {rounds, cases}
+//!   cases       [{case: {files, bytes_per_file, kept, cold, delay}, not_cold, rows}]
+//!     kept      null (whole processes, nothing kept), "buffer" or "string"
+//!     not_cold  null, or why the cache was warm although it should have been cold
+//! write_many    null, or {rounds, cases}
+//!   cases       [{case: {files, bytes_per_file, directories, data, new}, rows}]
+//! scale         null, or {rounds, cases}
+//!   cases       [{case: {files, bytes_per_file, directories}, rows}]
+//!
+//! of these three
+//!   rows        [{implementation, runtime, style, threads, error, runs}]
+//!     runs      by round, null where there is none: {files, bytes, usage} and, where it was asked,
+//!               cached: part of a sample of the files that was in the kernel's cache before,
+//!               gaps_us: microseconds between turns of an event loop asked to turn every 1,000,
+//!               memory_kib: {before, peak, after}: the resident set
 //! ```
 //!
 //! A batch is one process in one round: that, not the sample, is the unit for statistics. Usage counts the whole batch, what
 //! is not timed included.
 
 use crate::bench::Results;
+use crate::bench::disk;
 use crate::bench::failure::Failure;
 use crate::bench::runtime::{Row, Runtime};
 use crate::bench::scenario::runs::RowResult;
-use crate::bench::scenario::{build, read_many, write_string};
+use crate::bench::scenario::{build, many, write_string};
 use crate::bench::session::Session;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -111,6 +124,7 @@ fn document(session: &Session, results: &Results) -> Value {
         "finished": finished,
         "arguments": session.arguments,
         "host": session.host,
+        "disk": session.folders.profile().unwrap_or(disk::REAL),
         "runtimes": session.nodes.iter().map(|node| json!({
             "name": node.runtime.name(),
             "binary": binary(&node.runtime),
@@ -120,7 +134,9 @@ fn document(session: &Session, results: &Results) -> Value {
         "skipped": session.skips,
         "build": results.build.as_ref().map(build),
         "write_string": results.write_string.as_ref().map(write_string),
-        "read_many": results.read_many.as_ref().map(read_many),
+        "read_many": results.read_many.as_ref().map(many),
+        "write_many": results.write_many.as_ref().map(many),
+        "scale": results.scale.as_ref().map(many),
     })
 }
 
@@ -138,16 +154,21 @@ fn build(results: &build::Results) -> Value {
         "files": results.files,
         "bytes": results.bytes,
         "published": results.published,
+        "cached": results.cached,
         "rounds": results.rounds,
         "rows": runs(&results.rows, &results.outcomes),
     })
 }
 
-fn read_many(results: &read_many::Results) -> Value {
-    let case = |case: &read_many::CaseResult| json!({ "data": case.data, "rows": runs(&results.rows, &case.outcomes) });
+fn many<C: Serialize>(results: &many::Results<C>) -> Value {
+    let case = |result: &many::CaseResult<C>| {
+        json!({
+            "case": result.case,
+            "not_cold": result.not_cold,
+            "rows": runs(&result.rows, &result.outcomes),
+        })
+    };
     json!({
-        "files": results.files,
-        "bytes_per_file": read_many::BYTES,
         "rounds": results.rounds,
         "cases": results.cases.iter().map(case).collect::<Vec<_>>(),
     })
@@ -158,6 +179,8 @@ fn runs<T: Serialize>(rows: &[Row], outcomes: &[RowResult<T>]) -> Vec<Value> {
         json!({
             "implementation": row.implementation,
             "runtime": row.runtime.name(),
+            "style": row.way.style,
+            "threads": row.way.threads,
             "error": outcome.error,
             "runs": outcome.runs,
         })

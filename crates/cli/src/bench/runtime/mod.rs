@@ -1,15 +1,17 @@
 //! How a row is run: a process per row, told what to do in one JSON line, answering in one JSON line.
 //!
-//! `native.rs` is this same binary, started as a hidden subcommand; `node.rs` is a Node.js binary running the scripts
-//! in `driver/`. Both obey the requests of `protocol.rs`; between requests they block in a read and cost nothing.
+//! `native.rs` is this same binary, started as a hidden subcommand; `node.rs` is a Node.js, Bun or Deno binary running the scripts
+//! in `driver/`. Both obey the requests of `protocol.rs`; between requests they block in a read and cost nothing. What is timed as a
+//! whole process, `whole.rs`, is told by its arguments and says nothing.
 
 pub(crate) mod native;
 pub(crate) mod node;
 pub(crate) mod peer;
 pub(crate) mod protocol;
+mod whole;
 
 use peer::Peer;
-use protocol::Launch;
+use protocol::{Discard, Launch, Style, Threads, Usage};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -20,15 +22,39 @@ use super::interrupt::Interrupt;
 #[derive(Clone, Debug)]
 pub(crate) enum Runtime {
     Native,
-    Node { binary: PathBuf, version: String },
+    Node {
+        engine: Engine,
+        binary: PathBuf,
+        version: String,
+    },
+}
+
+/// Whose binary obeys the scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    Node,
+    Bun,
+    Deno,
 }
 
 impl Runtime {
-    /// Short, for tables: `v26.10.0`, `Rust`.
+    /// Short, for tables: `v26.10.0`, `Bun 1.4.4`, `Rust`.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Native => "Rust",
             Self::Node { version, .. } => version,
+        }
+    }
+
+    /// In a sentence: `Node v26.10.0`.
+    pub(crate) fn full_name(&self) -> String {
+        match self {
+            Self::Node {
+                engine: Engine::Node,
+                version,
+                ..
+            } => format!("Node {version}"),
+            other => other.name().to_owned(),
         }
     }
 
@@ -40,9 +66,44 @@ impl Runtime {
     pub(crate) fn start(&self, launch: &Launch, interrupt: &Interrupt) -> Result<Peer, Failure> {
         let command = match self {
             Self::Native => native::command(launch)?,
-            Self::Node { binary, .. } => node::command(binary, launch),
+            Self::Node { engine, binary, .. } => node::command(*engine, binary, launch),
         };
         Peer::start(command, interrupt)
+    }
+
+    /// A process that does one thing and ends.
+    fn whole(&self, launch: &Launch, work: &Discard) -> Result<Command, Failure> {
+        match self {
+            Self::Native => native::whole_command(launch, work),
+            Self::Node { engine, binary, .. } => {
+                Ok(node::whole_command(*engine, binary, launch, work))
+            }
+        }
+    }
+}
+
+/// How a row goes about many files.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) style: Style,
+    pub(crate) threads: Threads,
+    /// Or throw away what was read.
+    pub(crate) keep: bool,
+}
+
+impl Way {
+    pub(crate) const fn keeping(style: Style, threads: Threads) -> Self {
+        Self {
+            style,
+            threads,
+            keep: true,
+        }
+    }
+}
+
+impl From<Style> for Way {
+    fn from(style: Style) -> Self {
+        Self::keeping(style, Threads::Auto)
     }
 }
 
@@ -51,6 +112,7 @@ impl Runtime {
 pub(crate) struct Row {
     pub(crate) runtime: Runtime,
     pub(crate) launch: Launch,
+    pub(crate) way: Way,
     /// As the tables and the JSON call it, for example `node:fs again`.
     pub(crate) implementation: String,
     /// The implementation, and its runtime where there are several of its kind.
@@ -60,6 +122,15 @@ pub(crate) struct Row {
 impl Row {
     pub(crate) fn start(&self, interrupt: &Interrupt) -> Result<Peer, Failure> {
         self.runtime.start(&self.launch, interrupt)
+    }
+
+    /// What a process took from its start to its end, or why it failed.
+    pub(crate) fn run_whole(
+        &self,
+        work: &Discard,
+        interrupt: &Interrupt,
+    ) -> Result<Result<Usage, String>, Failure> {
+        whole::run(self.runtime.whole(&self.launch, work)?, interrupt)
     }
 }
 

@@ -1,8 +1,8 @@
-//! Rows under Node.js: finding the binary and the npm package, and the command that runs the scripts of `driver/`.
+//! Rows under Node.js, and under Bun and Deno with its modules: finding the binary and the npm package, and the command that runs the scripts of `driver/`.
 
 use super::peer::PeerError;
-use super::protocol::{Functions, Launch};
-use super::{Runtime, clean};
+use super::protocol::{Discard, Functions, Launch};
+use super::{Engine, Runtime, clean};
 use crate::bench::failure::Failure;
 use crate::bench::interrupt::Interrupt;
 use std::path::{Path, PathBuf};
@@ -13,14 +13,36 @@ const DRIVER: &str = concat!(
     include_str!("driver/write-string.js"),
     include_str!("driver/build.js"),
     include_str!("driver/read-many.js"),
+    include_str!("driver/write-many.js"),
     include_str!("driver/main.js")
 );
 
-pub(super) fn command(binary: &Path, launch: &Launch) -> Command {
-    let mut command = clean(binary);
+/// As short as what it stands for: its compilation is timed too.
+const DISCARD: &str = include_str!("driver/discard.js");
+
+pub(super) fn command(engine: Engine, binary: &Path, launch: &Launch) -> Command {
     // Plain data: serialising it cannot fail.
     let launch = serde_json::to_string(launch).unwrap_or_default();
-    command.args(["--input-type=commonjs", "--eval", DRIVER, "--", &launch]);
+    eval(engine, binary, DRIVER, &launch)
+}
+
+pub(super) fn whole_command(
+    engine: Engine,
+    binary: &Path,
+    launch: &Launch,
+    work: &Discard,
+) -> Command {
+    let argument = serde_json::json!({ "launch": launch, "work": work }).to_string();
+    eval(engine, binary, DISCARD, &argument)
+}
+
+fn eval(engine: Engine, binary: &Path, script: &str, argument: &str) -> Command {
+    let mut command = clean(binary);
+    match engine {
+        Engine::Node => command.args(["--input-type=commonjs", "--eval", script, "--", argument]),
+        Engine::Bun => command.args(["--eval", script, "--", argument]),
+        Engine::Deno => command.args(["eval", "--ext=cjs", script, argument]),
+    };
     command
 }
 
@@ -33,30 +55,37 @@ pub(crate) fn on_path() -> Option<PathBuf> {
 }
 
 /// Starts it once and asks for its version.
-pub(crate) fn probe(binary: &Path, interrupt: &Interrupt) -> Result<Runtime, Failure> {
+pub(crate) fn probe(
+    engine: Engine,
+    binary: &Path,
+    interrupt: &Interrupt,
+) -> Result<Runtime, Failure> {
     let launch = Launch {
         functions: Functions::Node,
         package: None,
         warm_up: false,
     };
-    let runtime = Runtime::Node {
-        binary: binary.to_owned(),
-        version: String::new(),
+    let (name, version_starts) = match engine {
+        Engine::Node => ("Node.js", "v"),
+        Engine::Bun => ("Bun", "Bun "),
+        Engine::Deno => ("Deno", "Deno "),
     };
-    let hello = runtime.start(&launch, interrupt)?.hello();
+    let of = |version| Runtime::Node {
+        engine,
+        binary: binary.to_owned(),
+        version,
+    };
+    let hello = of(String::new()).start(&launch, interrupt)?.hello();
     interrupt.check()?;
     match hello {
-        Ok(hello) if hello.version.starts_with('v') => Ok(Runtime::Node {
-            binary: binary.to_owned(),
-            version: hello.version,
-        }),
+        Ok(hello) if hello.version.starts_with(version_starts) => Ok(of(hello.version)),
         Ok(hello) => Err(Failure::said(format!(
-            "{} is not Node.js: {}",
+            "{} is not {name}: {}",
             binary.display(),
             hello.version
         ))),
         Err(error) => Err(Failure::said(format!(
-            "{} does not work as Node.js: {error}",
+            "{} does not work as {name}: {error}",
             binary.display()
         ))),
     }

@@ -149,7 +149,7 @@ impl Peer {
     fn ended(&mut self) -> PeerError {
         self.input = None;
         let how = match self.child.wait(GRACE) {
-            Some(status) => status.to_string(),
+            Some(end) => end.status.to_string(),
             None => "no exit status".to_owned(),
         };
         let mut said = Vec::new();
@@ -157,19 +157,22 @@ impl Peer {
             // What a dying process complained of is a help, not a result: unreadable means nothing to add.
             let _ = errors.take(64 << 10).read_to_end(&mut said);
         }
-        let said = String::from_utf8_lossy(&said).into_owned();
-        let complaint = said
-            .lines()
-            .map(str::trim)
-            .find(|line| line.contains("Error") || line.contains("error"))
-            .or_else(|| said.lines().map(str::trim).find(|line| !line.is_empty()))
-            .map(|line| format!(": {}", line.chars().take(160).collect::<String>()))
-            .unwrap_or_default();
+        let complaint = complaint(&String::from_utf8_lossy(&said));
         PeerError::Lost(format!(
             "{} ended before it answered ({how}){complaint}",
             self.program
         ))
     }
+}
+
+/// The line that says most, after a colon.
+pub(super) fn complaint(said: &str) -> String {
+    said.lines()
+        .map(str::trim)
+        .find(|line| line.contains("Error") || line.contains("error"))
+        .or_else(|| said.lines().map(str::trim).find(|line| !line.is_empty()))
+        .map(|line| format!(": {}", line.chars().take(160).collect::<String>()))
+        .unwrap_or_default()
 }
 
 impl Drop for Peer {

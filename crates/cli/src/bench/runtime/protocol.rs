@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::num::NonZeroUsize;
 
 /// Whose functions a row calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,10 @@ pub(crate) enum Functions {
     Std,
     /// Bare system calls on a prepared path.
     Floor,
+    /// `std::fs` on rayon's threads.
+    Rayon,
+    /// `tokio::fs`, a task for each file.
+    Tokio,
 }
 
 /// The last argument of a driver's command line.
@@ -39,6 +44,7 @@ pub(crate) enum Request {
     WriteString(WriteString),
     Build(Build),
     ReadMany(ReadMany),
+    WriteMany(WriteMany),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,7 +53,7 @@ pub(crate) enum Reply {
     Hello(Hello),
     Samples(Samples),
     Build(BuildTimes),
-    ReadMany(ReadTimes),
+    Many(Times),
     Failure(PeerFailure),
 }
 
@@ -175,13 +181,43 @@ pub(crate) struct Samples {
     pub(crate) usage: Usage,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// How the calls of a row follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Style {
     /// One call after another.
+    #[default]
     Sync,
+    /// All calls at once, each with a callback.
+    Callback,
     /// `Promise.all` over all files.
     Parallel,
+    /// One call for all files, which returns when all is done.
+    BulkSync,
+    /// One call for all files, awaited.
+    Bulk,
+}
+
+impl Style {
+    /// Does the event loop go on meanwhile?
+    pub(crate) const fn is_async(self) -> bool {
+        matches!(self, Self::Callback | Self::Parallel | Self::Bulk)
+    }
+
+    pub(crate) const fn is_bulk(self) -> bool {
+        matches!(self, Self::BulkSync | Self::Bulk)
+    }
+}
+
+/// How many threads a bulk call, or a floor, may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Threads {
+    /// It finds out.
+    #[default]
+    Auto,
+    CallingThread,
+    Fixed(NonZeroUsize),
 }
 
 /// One run of the scenario `build`.
@@ -211,22 +247,119 @@ pub(crate) struct BuildTimes {
     pub(crate) usage: Usage,
 }
 
-/// One run of the scenario `read-many`.
+/// Where many files of one size are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Layout {
+    pub(crate) folder: String,
+    /// Folders in it that the files are spread over; 0: none, the files are in it themselves.
+    pub(crate) directories: usize,
+    pub(crate) files: usize,
+    /// What each name begins with.
+    pub(crate) name: String,
+}
+
+impl Layout {
+    /// Of the file of that number.
+    pub(crate) fn path(&self, index: usize) -> String {
+        let Self { folder, name, .. } = self;
+        match self.directory(index) {
+            Some(directory) => format!("{directory}/{name}{index:07}"),
+            None => format!("{folder}/{name}{index:07}"),
+        }
+    }
+
+    /// That the file of that number is in, if the files are spread.
+    pub(crate) fn directory(&self, index: usize) -> Option<String> {
+        let number = index.checked_rem(self.directories)?;
+        Some(format!("{}/{number:04}", self.folder))
+    }
+
+    pub(crate) fn paths(&self) -> impl Iterator<Item = String> {
+        (0..self.files).map(|index| self.path(index))
+    }
+}
+
+/// One run of reading many files, all kept.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ReadMany {
     pub(crate) style: Style,
-    /// What is kept of each file.
+    pub(crate) threads: Threads,
+    /// What is made of each file.
     pub(crate) data: Data,
-    /// Holds the files, and nothing else.
-    pub(crate) folder: String,
+    /// Only for the floor, and for bulk calls in Rust: others keep what they read.
+    pub(crate) keep: bool,
+    pub(crate) layout: Layout,
     /// Compare, untimed, what was read with the files.
     pub(crate) compare: bool,
+    pub(crate) watch: Watch,
 }
 
-/// How much was read, and what it took: from the first call to the last byte looked at.
+/// What is watched beside the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Watch {
+    Nothing,
+    /// How often the event loop turns.
+    EventLoop,
+    Memory,
+}
+
+/// One run of reading many files, as the whole life of a process: list the folder, read every file, keep nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct ReadTimes {
+pub(crate) struct Discard {
+    pub(crate) style: Style,
+    pub(crate) threads: Threads,
+    pub(crate) folder: String,
+    /// Files and bytes that there are: a process that has read less fails.
+    pub(crate) files: usize,
+    pub(crate) bytes: usize,
+}
+
+/// One run of writing many files, each with its [`contents_of`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct WriteMany {
+    pub(crate) style: Style,
+    pub(crate) threads: Threads,
+    pub(crate) data: Data,
+    /// The folders are there; the files are, or are not.
+    pub(crate) layout: Layout,
+    /// Of each file.
+    pub(crate) bytes: usize,
+}
+
+/// What the file of that number holds: a line again and again.
+pub(crate) fn contents_of(index: usize, bytes: usize) -> Vec<u8> {
+    let line = format!("{index}: smallfry writes many small files.\n");
+    line.bytes().cycle().take(bytes).collect()
+}
+
+/// How much was read or written, and what it took: of reading from the first call to the last byte looked at, of writing to the
+/// return of the last call.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Times {
     pub(crate) files: usize,
     pub(crate) bytes: usize,
     pub(crate) usage: Usage,
+    /// Microseconds between two turns of an event loop that was asked to turn every [`PROBE_US`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) gaps_us: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) memory_kib: Option<Memory>,
+    /// Part of the files, from 0 to 1, that was in the kernel's cache before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cached: Option<f64>,
+}
+
+/// The shortest time after which Node's timers fire again.
+pub(crate) const PROBE_US: u64 = 1_000;
+
+/// Resident set of the process in KiB.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    /// When the paths were there, and nothing else.
+    pub(crate) before: u64,
+    /// The highest while it read.
+    pub(crate) peak: u64,
+    /// When all was read, and whatever is kept was there.
+    pub(crate) after: u64,
 }

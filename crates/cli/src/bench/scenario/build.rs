@@ -9,18 +9,20 @@
 //! | write+close | every string to its file, in folders that are there already (every row writes into the same ones). Whole-file functions close inside, so that closing has no time of its own yet |
 //! | publish | up to some files, written to a staging folder and made durable as one: every file flushed through the descriptor that wrote it, every folder flushed, one rename, and a flush of the folder in which it took place |
 //!
-//! smallfry so far replaces reading and writing whole files, in the phases type, read, write+close and (its write) publish. The
-//! others run the plain way in every row.
+//! smallfry so far replaces reading and writing whole files, in the phases type, read, write+close and (its write) publish; its bulk
+//! rows read and write all files in one call each. The other phases run the plain way in every row.
 //!
 //! Every run is a fresh process on a tree that was read just before (a warm cache); its start is not counted. The outputs of
 //! all rows must be the same bytes. They are then moved aside and emptied, uncounted, and removed when the run ends: ext4 passes over
 //! the inodes of files removed in the last minute one by one, so that removing between runs would make each later run slower, up
 //! to twenty times.
 
-use super::runs;
+use super::rows;
+use super::runs::{self, Turn};
 use crate::bench::arguments::Scenario;
 use crate::bench::failure::Failure;
 use crate::bench::folders;
+use crate::bench::host;
 use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::{Build, BuildTimes, Reply, Request, Style};
 use crate::bench::session::{Extent, Session};
@@ -67,6 +69,8 @@ pub(crate) struct Results {
     pub(crate) bytes: u64,
     pub(crate) published: usize,
     pub(crate) rounds: usize,
+    /// Part of a sample of the sources, from 0 to 1, that was in the kernel's cache at the end.
+    pub(crate) cached: Option<f64>,
 }
 
 impl Results {
@@ -98,7 +102,7 @@ impl Results {
 
 /// Measures until the budget is spent.
 pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
-    let (rows, styles): (Vec<Row>, Vec<Style>) = rows(session).into_iter().unzip();
+    let rows = rows(session);
     let tree = tree(session)?;
     session.progress.show(0.0, "build: reading the tree once");
     let mut sources = read_once(&tree)?;
@@ -116,6 +120,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
     };
     sources.truncate(most);
     let outputs = make_outputs(session, &sources)?;
+    let tree = on_the_disk(session, tree, &sources)?;
     let mut results = Results {
         outcomes: RowResult::for_each(&rows),
         rows,
@@ -125,16 +130,20 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
         bytes: 0,
         published: publishable(session)?,
         rounds: 0,
+        cached: None,
     };
     let mut expected = None;
-    let names: Vec<String> = results
+    let turns: Vec<Turn> = results
         .rows
         .iter()
-        .map(|row| format!("build: {}", row.label))
+        .map(|row| Turn {
+            name: format!("build: {}", row.label),
+            group: 0,
+        })
         .collect();
-    let rounds = runs::measure(session, Scenario::Build, &names, |session, row, round| {
+    let rounds = runs::measure(session, Scenario::Build, &turns, |session, row, round| {
         let output = &outputs[round.unwrap_or(0) % outputs.len()];
-        let request = request(&results, styles[row], output)?;
+        let request = request(&results, results.rows[row].way.style, output)?;
         turn(
             session,
             &mut results,
@@ -146,11 +155,13 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
         )
     })?;
     results.rounds = rounds;
+    let sources: Vec<PathBuf> = sources.iter().map(|file| results.tree.join(file)).collect();
+    results.cached = host::cached(&sources);
     Ok(results)
 }
 
-pub(crate) fn rows(session: &Session) -> Vec<(Row, Style)> {
-    runs::rows(session, Style::Sync)
+pub(crate) fn rows(session: &Session) -> Vec<Row> {
+    rows::of_build(session)
 }
 
 /// `--tree`, else the development dependencies of this project's own npm package or the nearest ones, else the source it was built
@@ -187,6 +198,22 @@ fn tree(session: &mut Session) -> Result<PathBuf, Failure> {
     Err(Failure::said(
         "build needs a source tree, and no node_modules with files is near: npm install makes one, --tree DIR names one",
     ))
+}
+
+/// A slow disk has to hold the sources too, or reading them would not be slow. Only those that are read are copied.
+fn on_the_disk(session: &Session, tree: PathBuf, sources: &[PathBuf]) -> Result<PathBuf, Failure> {
+    if session.folders.profile().is_none() {
+        return Ok(tree);
+    }
+    let copy = session.folders.beneath(0).join("tree");
+    for source in sources {
+        session.interrupt.check()?;
+        let to = copy.join(source);
+        let folder = to.parent().unwrap_or(&copy);
+        std::fs::create_dir_all(folder).map_err(Failure::at("make folder", folder))?;
+        std::fs::copy(tree.join(source), &to).map_err(Failure::at("copy", &to))?;
+    }
+    Ok(session.folders.on_disk(0).join("tree"))
 }
 
 /// One run of one row. What goes wrong in it stands in the results; a row that failed has no further turns.

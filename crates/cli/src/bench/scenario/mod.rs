@@ -1,6 +1,10 @@
-//! What is measured, one file per scenario; `runs.rs` is what several share.
+//! What is measured, one file per scenario; `rows.rs`, `runs.rs` and `many.rs` are what several share.
 
 pub(crate) mod build;
+pub(crate) mod many;
 pub(crate) mod read_many;
+pub(crate) mod rows;
 pub(crate) mod runs;
+pub(crate) mod scale;
+pub(crate) mod write_many;
 pub(crate) mod write_string;

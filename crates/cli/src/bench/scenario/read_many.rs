@@ -1,19 +1,24 @@
-//! `read-many`: many files of the same size read whole, all results kept, every byte looked at.
+//! `read-many`: many files of the same size read whole.
 //!
-//! | case | what is kept of each file |
+//! | use | what is timed |
 //! |---|---|
-//! | Buffer | its bytes (in Rust a `Vec<u8>`) |
-//! | string | its text, decoded from UTF-8 (in Rust a `String`) |
+//! | `kept Buffer` | every file's bytes, all kept (in Rust a `Vec<u8>`), then a look at every byte |
+//! | `kept string` | the same as text, decoded from UTF-8 (in Rust a `String`; smallfry's bulk call: bytes, checked) |
+//! | `discarded` | a whole process from its start to its end, as `time node script` does: list the folder, read every file, keep nothing |
+//! | `delay` | as `kept`; how late the event loop turns meanwhile |
 //!
-//! The files are of ASCII text that resembles source code. They are made once, flushed, and read by a round that is not counted: the
-//! cache is warm.
+//! The files are of ASCII text that resembles source code, made once and flushed. `warm`: they were read before. `cold`: the
+//! kernel's cache is emptied before every run, after the row's program has been brought into memory, and a sample of the files is
+//! looked up in it; where that shows them still there, or cannot be done, the case is labelled warm.
 //!
-//! Every run is a fresh process, timed from its first call to the last byte looked at; its start and the listing of the folder are
+//! Every run is a fresh process. What is kept is timed from the first call to the last byte looked at; the start of the process is
 //! not. All is read before anything is looked at. Looking is a search for a byte that is not there: without it a result could
 //! put its cost off until it is used. In the round that is not counted what was read is compared with the files.
 //!
-//! The floor keeps nothing: bare system calls into one buffer, looked at file by file.
+//! The floors are bare system calls: into one buffer for each thread, looked at on the spot; or, kept, each file into fresh memory.
 
+use super::many::{self, Cache, CaseResult};
+use super::rows::{self, FLOOR};
 use super::runs;
 use crate::bench::arguments::Scenario;
 use crate::bench::failure::Failure;
@@ -21,160 +26,325 @@ use crate::bench::folders;
 use crate::bench::host;
 use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::{
-    Data, Functions, ReadMany, ReadTimes, Reply, Request, Style,
+    Data, Discard, Layout, ReadMany, Reply, Request, Times, Watch,
 };
 use crate::bench::session::{Extent, Session};
+use serde::Serialize;
+use std::fmt;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Of each file.
-pub(crate) const BYTES: usize = 10_000;
-const FILES: usize = 10_000;
-const QUICK_FILES: usize = 300;
-pub(crate) const CASES: [Data; 2] = [Data::Buffer, Data::String];
-pub(crate) const FLOOR: &str = "floor";
+pub(crate) type Results = many::Results<Case>;
 
-pub(crate) type RowResult = runs::RowResult<ReadTimes>;
-
-pub(crate) struct Results {
-    pub(crate) rows: Vec<Row>,
-    pub(crate) cases: Vec<CaseResult>,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Case {
     pub(crate) files: usize,
-    pub(crate) rounds: usize,
+    pub(crate) bytes_per_file: usize,
+    /// `None`: discarded.
+    pub(crate) kept: Option<Data>,
+    pub(crate) cold: bool,
+    /// Only how late the event loop turns.
+    pub(crate) delay: bool,
 }
 
-pub(crate) struct CaseResult {
-    pub(crate) data: Data,
-    /// By row.
-    pub(crate) outcomes: Vec<RowResult>,
-}
-
-impl Results {
-    pub(crate) fn failures(&self) -> usize {
-        let of = |case: &CaseResult| RowResult::failures(&case.outcomes);
-        self.cases.iter().map(of).sum()
-    }
-
-    /// By case, then by row.
-    fn turn_names(&self) -> Vec<String> {
-        let name = |data| {
-            let rows = self.rows.iter();
-            rows.map(move |row| format!("read-many: {data}, {}", row.label))
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kept {
+            Some(data) => format!("kept {data}"),
+            None => "discarded".to_owned(),
         };
-        CASES.into_iter().flat_map(name).collect()
+        let shape = many::shape(self.files, self.bytes_per_file);
+        let cache = if self.cold { "cold" } else { "warm" };
+        let delay = if self.delay { " delay" } else { "" };
+        write!(f, "{shape} {what} {cache}{delay}")
     }
+}
 
-    /// One run. What goes wrong in it stands here; a row that failed has no further turns in the case.
-    fn turn(
-        &mut self,
-        session: &Session,
-        case: usize,
-        row: usize,
-        request: ReadMany,
-        round: Option<usize>,
-    ) -> Result<(), Failure> {
-        let outcome = &mut self.cases[case].outcomes[row];
-        if outcome.error.is_none() {
-            let answer = runs::run_once(session, &self.rows[row], &Request::ReadMany(request))?;
-            outcome.record(answer.and_then(|reply| check(reply, self.files)), round);
-        }
-        Ok(())
+impl Case {
+    fn shape(&self) -> (usize, usize) {
+        (self.files, self.bytes_per_file)
     }
+}
+
+/// Files, and bytes of each.
+fn shapes(session: &Session) -> Vec<(usize, usize)> {
+    let arguments = session.arguments;
+    let mut shapes = match session.plan.extent {
+        Extent::Quick => vec![(300, 10_000), (10, 1_000_000), (2, 10_000_000)],
+        Extent::Core | Extent::All => {
+            vec![(10_000, 10_000), (100, 10_000_000), (10, 100_000_000)]
+        }
+    };
+    if arguments.files.is_some() || arguments.size.is_some() {
+        shapes.truncate(1);
+    }
+    for (files, bytes) in &mut shapes {
+        *files = arguments.files.map_or(*files, |given| given as usize);
+        *bytes = arguments.size.map_or(*bytes, |given| given as usize);
+    }
+    shapes
+}
+
+/// The cases of this run. On a slow disk a warm cache tells little, on a fast one a cold one takes long.
+fn cases(session: &Session) -> Result<Vec<Case>, Failure> {
+    let is_slow = session.folders.profile().is_some();
+    let extent = session.plan.extent;
+    let has_words = session.arguments.cells.is_some();
+    let mut cases = Vec::new();
+    for (index, (files, bytes_per_file)) in shapes(session).into_iter().enumerate() {
+        for cold in [false, true] {
+            for (kept, delay) in [
+                (Some(Data::Buffer), false),
+                (Some(Data::String), false),
+                (None, false),
+                (Some(Data::Buffer), true),
+            ] {
+                let case = Case {
+                    files,
+                    bytes_per_file,
+                    kept,
+                    cold,
+                    delay,
+                };
+                let tells_most = index == 0 && cold == is_slow;
+                let of_all = index == 0 || kept != Some(Data::String) && !delay;
+                let wanted = match extent {
+                    _ if has_words => true,
+                    Extent::All => of_all,
+                    Extent::Core | Extent::Quick => tells_most,
+                };
+                cases.extend(wanted.then_some(case));
+            }
+        }
+    }
+    many::named(session, "read-many", cases)
 }
 
 /// Measures until the budget is spent.
 pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
-    let files = match session.plan.extent {
-        Extent::Quick => QUICK_FILES,
-        Extent::Core | Extent::All => FILES,
-    };
-    let folder = session.folders.on_disk(0).join("read");
-    make_files(session, &folder, files)?;
-    let folder = folders::unicode(&folder)?;
-    let (rows, styles): (Vec<Row>, Vec<Style>) = rows(session).into_iter().unzip();
-    let case = |data| CaseResult {
-        data,
-        outcomes: RowResult::for_each(&rows),
-    };
+    let cases = fitting(session)?;
+    let mut sets: Vec<Files> = Vec::new();
+    for case in &cases {
+        if !sets.iter().any(|set| set.shape == case.shape()) {
+            sets.push(Files::make(session, case.shape())?);
+        }
+    }
     let mut results = Results {
-        cases: Vec::from(CASES.map(case)),
-        rows,
-        files,
+        cases: Vec::new(),
         rounds: 0,
     };
-    let names = results.turn_names();
+    for case in cases {
+        let rows = rows(session, &case);
+        if !rows.is_empty() {
+            results.cases.push(CaseResult::new(case, rows));
+        }
+    }
+    let turns = results.turns("read-many", |case| usize::from(case.cold));
+    let cache = Cache::default();
     results.rounds = runs::measure(
         session,
         Scenario::ReadMany,
-        &names,
+        &turns,
         |session, turn, round| {
-            let (case, row) = (turn / styles.len(), turn % styles.len());
-            let request = ReadMany {
-                style: styles[row],
-                data: CASES[case],
-                folder: folder.clone(),
-                compare: round.is_none(),
-            };
-            results.turn(session, case, row, request, round)
+            let (case, row) = results.place(turn);
+            let case = &mut results.cases[case];
+            match sets.iter().find(|set| set.shape == case.case.shape()) {
+                Some(files) => case.turn(session, row, files, &cache, round),
+                None => Ok(()),
+            }
         },
     )?;
     Ok(results)
 }
 
-/// Those of the idioms, and the floor.
-fn rows(session: &Session) -> Vec<(Row, Style)> {
-    let mut rows = runs::rows(session, Style::Parallel);
-    if cfg!(unix) {
-        rows.push((Session::native_row(Functions::Floor, FLOOR), Style::Sync));
+/// Those for whose contents there is memory: some rows hold them twice.
+fn fitting(session: &mut Session) -> Result<Vec<Case>, Failure> {
+    let memory = session
+        .host
+        .memory_limit_bytes
+        .or(session.host.memory_bytes);
+    let mut cases = cases(session)?;
+    cases.retain(|case| {
+        let needed = 3 * (case.files * case.bytes_per_file) as u64;
+        let fits = memory.is_none_or(|memory| needed < memory);
+        if !fits {
+            session.leave_out(format!(
+                "case {case} is left out: too large for the memory here"
+            ));
+        }
+        fits
+    });
+    Ok(cases)
+}
+
+fn rows(session: &mut Session, case: &Case) -> Vec<Row> {
+    if case.delay {
+        let mut rows = rows::scripts(session);
+        rows.retain(|row| row.way.style.is_async());
+        return rows;
+    }
+    let mut rows = rows::of_many(session);
+    rows.extend(rows::floors(session, false));
+    if case.kept.is_some() {
+        rows.extend(rows::floors(session, true));
     }
     rows
 }
 
 /// Runs in a round.
 pub(crate) fn turns(session: &Session) -> usize {
-    CASES.len() * rows(session).len()
+    // A case has about as many in each: counted for the plan that is printed, where a few do not matter.
+    cases(session).map_or(0, |cases| cases.len()) * (16 + rows::scripts(session).len())
+}
+
+/// Files of one shape.
+struct Files {
+    shape: (usize, usize),
+    layout: Layout,
+    paths: Vec<PathBuf>,
+}
+
+impl Files {
+    /// Flushed, so that their writeback is over when the first is read.
+    fn make(session: &Session, shape: (usize, usize)) -> Result<Self, Failure> {
+        session.progress.show(0.0, "read-many: making the files");
+        let (count, bytes) = shape;
+        let name = format!("read-{}", many::shape(count, bytes));
+        let beneath = session.folders.beneath(0).join(&name);
+        std::fs::create_dir(&beneath).map_err(Failure::at("make folder", &beneath))?;
+        let layout = |folder: &Path| -> Result<Layout, Failure> {
+            Ok(Layout {
+                folder: folders::unicode(folder)?,
+                directories: 0,
+                files: count,
+                name: "module-".to_owned(),
+            })
+        };
+        for (index, path) in layout(&beneath)?.paths().enumerate() {
+            session.interrupt.check()?;
+            std::fs::write(&path, source(index, bytes))
+                .map_err(Failure::at("write", Path::new(&path)))?;
+        }
+        host::flush_all(&beneath).map_err(Failure::at("flush the file system of", &beneath))?;
+        let layout = layout(&session.folders.on_disk(0).join(&name))?;
+        Ok(Self {
+            shape,
+            paths: layout.paths().map(PathBuf::from).collect(),
+            layout,
+        })
+    }
+}
+
+impl CaseResult<Case> {
+    /// One run. What goes wrong in it stands here; a row that failed has no further turns in the case.
+    fn turn(
+        &mut self,
+        session: &Session,
+        row: usize,
+        files: &Files,
+        cache: &Cache,
+        round: Option<usize>,
+    ) -> Result<(), Failure> {
+        if self.outcomes[row].error.is_some() {
+            return Ok(());
+        }
+        let mut cached = None;
+        if !self.case.cold {
+            cached = cache.make_warm(session, &self.rows, &files.paths)?;
+        }
+        let row_of = &self.rows[row];
+        let mut empty = || {
+            if self.case.cold {
+                match cache.make_cold(Path::new(&files.layout.folder), &files.paths) {
+                    Ok(left) => cached = Some(left),
+                    Err(reason) => self.not_cold = Some(reason),
+                }
+            }
+            Ok(())
+        };
+        let answer = if let Some(data) = self.case.kept {
+            let request = ReadMany {
+                style: row_of.way.style,
+                threads: row_of.way.threads,
+                data,
+                keep: row_of.way.keep,
+                layout: files.layout.clone(),
+                compare: round.is_none(),
+                watch: if self.case.delay {
+                    Watch::EventLoop
+                } else {
+                    Watch::Nothing
+                },
+            };
+            runs::run_prepared(session, row_of, &Request::ReadMany(request), empty)?
+                .and_then(|reply| check(reply, files.shape))
+        } else {
+            empty()?;
+            if self.case.cold {
+                many::warm_up(session, row_of)?;
+            }
+            discard(session, row_of, files)?
+        };
+        let answer = answer.map(|times| Times { cached, ..times });
+        self.outcomes[row].record(answer, round);
+        Ok(())
+    }
+}
+
+fn discard(session: &Session, row: &Row, files: &Files) -> Result<Result<Times, String>, Failure> {
+    let (count, bytes) = files.shape;
+    let work = Discard {
+        style: row.way.style,
+        threads: row.way.threads,
+        folder: files.layout.folder.clone(),
+        files: count,
+        bytes: count * bytes,
+    };
+    let usage = row.run_whole(&work, &session.interrupt)?;
+    Ok(usage.map(|usage| Times {
+        files: count,
+        bytes: count * bytes,
+        usage,
+        ..Times::default()
+    }))
 }
 
 /// A row that read less than there is has not done its work.
-fn check(reply: Reply, files: usize) -> Result<ReadTimes, String> {
+pub(crate) fn check(reply: Reply, (files, bytes): (usize, usize)) -> Result<Times, String> {
     match reply {
-        Reply::ReadMany(times) if (times.files, times.bytes) == (files, files * BYTES) => Ok(times),
-        Reply::ReadMany(times) => Err(format!(
+        Reply::Many(times) if (times.files, times.bytes) == (files, files * bytes) => Ok(times),
+        Reply::Many(times) => Err(format!(
             "it read {} bytes of {} files instead of {} bytes of {files}",
             times.bytes,
             times.files,
-            files * BYTES
+            files * bytes
         )),
         other => Err(format!("unexpected reply {other:?}")),
     }
 }
 
-/// Flushed, so that their writeback is over when the first is read.
-fn make_files(session: &Session, folder: &Path, files: usize) -> Result<(), Failure> {
-    session.progress.show(0.0, "read-many: making the files");
-    std::fs::create_dir(folder).map_err(Failure::at("make folder", folder))?;
-    for index in 0..files {
-        session.interrupt.check()?;
-        let path = folder.join(format!("module-{index:05}.js"));
-        std::fs::write(&path, source(index)).map_err(Failure::at("write", &path))?;
-    }
-    host::flush_all(folder).map_err(Failure::at("flush the file system of", folder))
-}
-
-/// As long as the others, and unlike them.
-fn source(index: usize) -> String {
+/// Text that resembles source code, repeated in what is longer than a module.
+pub(crate) fn source(index: usize, bytes: usize) -> Vec<u8> {
+    const MODULE: usize = 10_000;
     let mut random = fastrand::Rng::with_seed(index as u64);
     let mut text = format!("// Module {index}, made by smallfry bench.\n");
-    while text.len() < BYTES {
+    while text.len() < bytes.min(MODULE) {
         let (name, value) = (random.u16(..), random.u32(..));
         let _ = writeln!(
             text,
             "export const item{name} = (left, right) => left * {value} + right;"
         );
     }
-    text.truncate(BYTES - 1);
-    text.push('\n');
-    text
+    text.bytes().cycle().take(bytes).collect()
+}
+
+/// The floor that rows of a case have to be compared with.
+pub(crate) fn floor(case: &Case) -> &'static str {
+    if case.kept.is_some() {
+        rows::FLOOR_KEPT
+    } else {
+        FLOOR
+    }
 }
 
 #[cfg(test)]
@@ -183,11 +353,24 @@ mod tests {
 
     #[test]
     fn sources_are_ascii_of_the_length_promised_and_differ() {
-        let [first, second] = [source(0), source(1)];
+        let [first, second] = [source(0, 10_000), source(1, 10_000)];
         for text in [&first, &second] {
-            assert!(text.is_ascii() && !text.contains('\0') && text.ends_with('\n'));
-            assert_eq!(text.len(), BYTES);
+            assert!(text.is_ascii() && !text.contains(&0));
+            assert_eq!(text.len(), 10_000);
         }
         assert_ne!(first, second);
+        assert_eq!(source(0, 25_001).len(), 25_001);
+    }
+
+    #[test]
+    fn names_of_cases_are_words() {
+        let case = Case {
+            files: 100,
+            bytes_per_file: 10_000_000,
+            kept: None,
+            cold: true,
+            delay: false,
+        };
+        assert_eq!(case.to_string(), "100x10MB discarded cold");
     }
 }

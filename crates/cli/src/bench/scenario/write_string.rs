@@ -15,7 +15,7 @@ use crate::bench::folders;
 use crate::bench::runtime::Row;
 use crate::bench::runtime::peer::{Peer, PeerError};
 use crate::bench::runtime::protocol::{
-    Addressing, Data, Function, Functions, Reply, Request, Samples, Text, WriteString,
+    Addressing, Data, Function, Functions, Reply, Request, Samples, Style, Text, WriteString,
 };
 use crate::bench::schedule::Schedule;
 use crate::bench::session::{Extent, Session};
@@ -223,17 +223,21 @@ pub(crate) fn cells(session: &Session) -> Result<Vec<Cell>, Failure> {
 pub(crate) fn rows(session: &Session) -> Vec<Row> {
     let mut rows = Vec::new();
     for node in &session.nodes {
-        rows.push(session.row(node, Functions::Node, NODE));
-        rows.push(session.row(node, Functions::Node, AGAIN));
-        rows.push(session.row(node, Functions::Before, BEFORE));
+        rows.push(session.row(node, Functions::Node, NODE, Style::Sync));
+        rows.push(session.row(node, Functions::Node, AGAIN, Style::Sync));
+        rows.push(session.row(node, Functions::Before, BEFORE, Style::Sync));
         if node.package.is_some() {
-            rows.push(session.row(node, Functions::Smallfry, SMALLFRY));
+            rows.push(session.row(node, Functions::Smallfry, SMALLFRY, Style::Sync));
         }
     }
-    rows.push(Session::native_row(Functions::Std, STD));
-    rows.push(Session::native_row(Functions::Smallfry, SMALLFRY_RUST));
+    rows.push(Session::native_row(Functions::Std, STD, Style::Sync));
+    rows.push(Session::native_row(
+        Functions::Smallfry,
+        SMALLFRY_RUST,
+        Style::Sync,
+    ));
     if cfg!(unix) {
-        rows.push(Session::native_row(Functions::Floor, FLOOR));
+        rows.push(Session::native_row(Functions::Floor, FLOOR, Style::Sync));
     }
     for row in &mut rows {
         row.launch.warm_up = true;

@@ -2,5 +2,6 @@
 //! samples of one process resemble each other.
 
 pub(crate) mod bootstrap;
+pub(crate) mod delay;
 pub(crate) mod percentiles;
 pub(crate) mod welch;

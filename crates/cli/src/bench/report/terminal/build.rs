@@ -5,8 +5,9 @@ use super::{Sentences, text};
 use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::Usage;
 use crate::bench::scenario::build::{BUT_PUBLISH, PHASES, Results};
-use crate::bench::scenario::runs::{
-    NODE_PARALLEL, NODE_SYNC, SMALLFRY_PARALLEL, SMALLFRY_RUST, SMALLFRY_SYNC, STD, SYNC_AGAIN,
+use crate::bench::scenario::rows::{
+    BULK, BULK_RUST, BULK_SYNC, NODE_PARALLEL, NODE_SYNC, SMALLFRY_PARALLEL, SMALLFRY_RUST,
+    SMALLFRY_SYNC, STD, SYNC_AGAIN,
 };
 use crate::bench::session::Session;
 use std::fmt::Write as _;
@@ -16,7 +17,7 @@ pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, re
         results,
         seed: session.arguments.seed,
     };
-    heading(out, results);
+    heading(out, session, results);
     waterfall(out, &view);
     phases(out, &view);
     ratios(out, &view);
@@ -41,7 +42,7 @@ impl Runs for Results {
     }
 }
 
-fn heading(out: &mut String, results: &Results) {
+fn heading(out: &mut String, session: &Session, results: &Results) {
     let Results {
         files,
         found,
@@ -59,14 +60,22 @@ fn heading(out: &mut String, results: &Results) {
     } else {
         String::new()
     };
-    let _ = writeln!(
-        out,
-        "\nbuild: {} source files{of}, {}, from {}\n  read, changed, all written, the first {published} published durably; {rounds} rounds, \
-         a fresh process for every run",
+    let cache = match results.cached {
+        Some(part) => format!("{:.0} % of a sample of the sources cached", part * 100.0),
+        None => "sources read before, whether cached not checked".to_owned(),
+    };
+    let title = format!(
+        "build on {}: {} source files{of}, {}, from {}",
+        session.disk_words(),
         text::thousands(*files as i64),
         text::bytes(*bytes),
         tree.display()
     );
+    let what = format!(
+        "read, changed, all written, the first {published} published durably; {rounds} rounds, a fresh process for every run; \
+         {cache}"
+    );
+    let _ = writeln!(out, "\n{title}\n{}", text::wrap("  ", &what, text::width()));
 }
 
 fn waterfall(out: &mut String, view: &View<Results>) {
@@ -180,13 +189,16 @@ fn sentences(said: &mut Sentences, session: &Session, view: &View<Results>) {
             &COSTS,
             &[
                 (NODE_SYNC, SMALLFRY_SYNC),
+                (NODE_SYNC, BULK_SYNC),
                 (NODE_PARALLEL, SMALLFRY_PARALLEL),
+                (NODE_PARALLEL, BULK),
             ],
         );
         if let (Some(sync), Some(parallel)) =
             (view.find(name, NODE_SYNC), view.find(name, NODE_PARALLEL))
         {
-            view.reversal(said, [sync, parallel], &CHOICES);
+            let disk = format!("{}, with a warm cache", session.disk_words());
+            view.reversal(said, &disk, [sync, parallel], &CHOICES);
         }
         if let Some(package) = &node.package {
             let load = text::duration(package.load_ns as f64);
@@ -196,5 +208,10 @@ fn sentences(said: &mut Sentences, session: &Session, view: &View<Results>) {
         }
     }
     said.about("build, Rust".to_owned());
-    view.costs(said, "Rust", &COSTS, &[(STD, SMALLFRY_RUST)]);
+    view.costs(
+        said,
+        "Rust",
+        &COSTS,
+        &[(STD, SMALLFRY_RUST), (STD, BULK_RUST)],
+    );
 }

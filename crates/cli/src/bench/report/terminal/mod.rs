@@ -1,13 +1,17 @@
 //! What a person sees: the machine, a table or two per scenario, then sentences.
 
 mod build;
+mod many;
 mod read_many;
 mod runs;
+mod scale;
+mod write_many;
 mod write_string;
 
 use super::text;
 use crate::bench::Results;
 use crate::bench::arguments::{Arguments, Scenario};
+use crate::bench::disk;
 use crate::bench::scenario;
 use crate::bench::schedule::Budget;
 use crate::bench::session::{Extent, Session};
@@ -24,8 +28,12 @@ const ENOUGH_ROUNDS: usize = 6;
 /// What is about to happen, before anything else does.
 pub(crate) fn first_line(arguments: &Arguments) {
     let names: Vec<_> = arguments.scenarios().into_iter().map(name).collect();
+    let disk = match arguments.disk.as_str() {
+        disk::REAL => String::new(),
+        profile => format!(", made to behave like the slow disk {profile}"),
+    };
     print(&format!(
-        "smallfry bench: measures {} in a fresh folder under {}\n",
+        "smallfry bench: measures {} in a fresh folder under {}{disk}\n",
         names.join(", "),
         arguments.dir.display()
     ));
@@ -68,7 +76,9 @@ fn estimate(session: &Session, scenario: Scenario, rounds: usize) -> String {
     let (turns, seconds) = match scenario {
         Scenario::Build => (scenario::build::rows(session).len(), 0.8),
         Scenario::WriteString => (write_string::turns(session), 0.0035),
-        Scenario::ReadMany => (scenario::read_many::turns(session), 0.35),
+        Scenario::ReadMany => (scenario::read_many::turns(session), 0.5),
+        Scenario::WriteMany => (scenario::write_many::turns(session), 0.6),
+        Scenario::Scale => (scenario::scale::turns(session), 2.0),
     };
     let turns = turns * (rounds + 1);
     let minutes = match (turns as f64 * seconds / 60.0).round() {
@@ -83,6 +93,8 @@ const fn name(scenario: Scenario) -> &'static str {
         Scenario::Build => "build",
         Scenario::WriteString => "write-string",
         Scenario::ReadMany => "read-many",
+        Scenario::WriteMany => "write-many",
+        Scenario::Scale => "scale",
     }
 }
 
@@ -111,7 +123,11 @@ fn host(out: &mut String, session: &Session) {
             .map(|state| format!("huge pages {state}")),
     );
     let disk = &host.file_system;
-    let mut place = vec![disk.kind.clone()];
+    let mut place = Vec::new();
+    if session.folders.profile().is_some() {
+        place.push(format!("{}, beneath it", session.disk_words()));
+    }
+    place.push(disk.kind.clone());
     place.extend(disk.device.clone());
     place.extend(disk.rotational.map(|turns| {
         if turns {
@@ -126,7 +142,6 @@ fn host(out: &mut String, session: &Session) {
         disk.free_bytes
             .map(|free| format!("{} free", text::bytes(free))),
     );
-    place.push(format!("cache {}", host.cache));
     let mut runtimes = vec![format!("Rust (smallfry {})", env!("CARGO_PKG_VERSION"))];
     for node in &session.nodes {
         let package = match &node.package {
@@ -136,7 +151,7 @@ fn host(out: &mut String, session: &Session) {
             ),
             None => "without smallfry".to_owned(),
         };
-        runtimes.push(format!("Node {} ({package})", node.runtime.name()));
+        runtimes.push(format!("{} ({package})", node.runtime.full_name()));
     }
     for (heading, facts) in [
         ("machine", machine),
@@ -167,6 +182,12 @@ pub(crate) fn results(session: &Session, results: &Results) {
     }
     if let Some(results) = &results.read_many {
         read_many::show(&mut out, &mut said, session, results);
+    }
+    if let Some(results) = &results.write_many {
+        write_many::show(&mut out, &mut said, session, results);
+    }
+    if let Some(results) = &results.scale {
+        scale::show(&mut out, &mut said, session, results);
     }
     let _ = writeln!(out, "\nIn words");
     for (mark, sentence) in said.0 {

@@ -74,6 +74,18 @@ impl<R: Runs> View<'_, R> {
             .map_or_else(|| "-".to_owned(), text::millis)
     }
 
+    /// How many times as long as the row of that name it takes.
+    pub(super) fn distance_cell(&self, row: usize, part: R::Part, floor: &str) -> String {
+        let floor = self.find("Rust", floor).filter(|floor| *floor != row);
+        match (
+            floor.and_then(|floor| self.median(floor, part)),
+            self.median(row, part),
+        ) {
+            (Some(floor), Some(own)) if floor > 0.0 => format!("{:.2}", own / floor),
+            _ => "-".to_owned(),
+        }
+    }
+
     /// Against each of `idioms`, but not against itself.
     pub(super) fn ratio_cells(&self, row: usize, part: R::Part, idioms: [&str; 2]) -> [String; 2] {
         idioms.map(|idiom| {
@@ -114,7 +126,10 @@ impl<R: Runs> View<'_, R> {
                     continue;
                 };
                 if let Some(ns) = self.median(baseline, *part) {
-                    idioms.push(format!("{idiom} {}", text::duration(ns)));
+                    let takes = format!("{idiom} {}", text::duration(ns));
+                    if !idioms.contains(&takes) {
+                        idioms.push(takes);
+                    }
                 }
                 if let Some(ratio) = self
                     .find(runtime, ours)
@@ -137,6 +152,7 @@ impl<R: Runs> View<'_, R> {
     pub(super) fn reversal(
         &self,
         said: &mut Sentences,
+        disk: &str,
         [sync, parallel]: [usize; 2],
         parts: &[Named<R::Part>],
     ) {
@@ -169,7 +185,7 @@ impl<R: Runs> View<'_, R> {
             parts => format!("{name} at {}", parts.join(", ")),
         };
         said.say(format!(
-            "which idiom to choose: on this disk, with a warm cache, {}; {}.",
+            "which idiom to choose: on {disk}, {}; {}.",
             side("Node sync wins", &sides[0]),
             side("Node Promise.all wins", &sides[1])
         ));

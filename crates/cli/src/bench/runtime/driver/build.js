@@ -197,8 +197,31 @@ const parallel = {
   },
 };
 
+// The same with one call for all files where there is one.
+const bulkSync = {
+  ...sync,
+
+  read: (functions, request, files) =>
+    functions.readFilesSync(files.map((file) => join(request.tree, file)), { encoding: 'utf8' }),
+
+  write: (functions, request, files, texts) =>
+    functions.writeFilesSync(files.map((file, i) => [join(request.output, file), texts[i]])),
+};
+
+const bulk = {
+  ...parallel,
+
+  read: (functions, request, files) =>
+    functions.readFiles(files.map((file) => join(request.tree, file)), { encoding: 'utf8' }),
+
+  write: (functions, request, files, texts) =>
+    functions.writeFiles(files.map((file, i) => [join(request.output, file), texts[i]])),
+};
+
+const styles = { sync, parallel, 'bulk-sync': bulkSync, bulk };
+
 async function build(functions, request) {
-  const steps = request.style === 'sync' ? sync : parallel;
+  const steps = styles[request.style];
   const phases = [];
   const started = resources();
   let last = process.hrtime();

@@ -59,7 +59,7 @@ function load({ functions, package: folder }) {
   return functions === 'before' ? functionsBefore : fs;
 }
 
-const scenarios = Object.entries({ build, 'read-many': readMany, 'write-string': writeString });
+const scenarios = Object.entries({ build, 'read-many': readMany, 'write-many': writeMany, 'write-string': writeString });
 
 async function main(launch) {
   let functions;
@@ -72,7 +72,9 @@ async function main(launch) {
   }
   const [seconds, nanoseconds] = process.hrtime(started);
   if (launch.warm_up) warmUp(functions);
-  send({ hello: { version: process.version, load_ns: seconds * 1e9 + nanoseconds } });
+  const { bun, deno } = process.versions;
+  const version = bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : process.version;
+  send({ hello: { version, load_ns: seconds * 1e9 + nanoseconds } });
   for (let line = readLine(); line !== null; line = readLine()) {
     const request = JSON.parse(line);
     try {

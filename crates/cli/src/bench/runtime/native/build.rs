@@ -1,8 +1,8 @@
 //! The scenario `build` in Rust. The counterpart of `driver/build.js`: same phases, same order, same bytes.
 
-use super::failed;
 use super::usage::{Meter, nanoseconds};
-use crate::bench::runtime::protocol::{Build, BuildTimes, Functions, PeerFailure};
+use super::{bulk, failed};
+use crate::bench::runtime::protocol::{Build, BuildTimes, Functions, PeerFailure, Threads};
 use serde::Deserialize;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
@@ -29,7 +29,11 @@ pub(super) fn run(functions: Functions, request: &Build) -> Result<BuildTimes, P
     clock.phase("walk");
     let types = module_types(&whole, tree, &files)?;
     clock.phase("type");
-    let texts = read(&whole, tree, &files)?;
+    let texts = if request.style.is_bulk() {
+        read_in_bulk(tree, &files)?
+    } else {
+        read(&whole, tree, &files)?
+    };
     clock.phase("read");
     let texts: Vec<String> = texts
         .iter()
@@ -37,9 +41,14 @@ pub(super) fn run(functions: Functions, request: &Build) -> Result<BuildTimes, P
         .map(|(text, kind)| transform(text, kind))
         .collect();
     clock.phase("transform");
-    for (file, text) in files.iter().zip(&texts) {
-        let path = output.join(file);
-        (whole.write)(&path, text).map_err(failed("write", &path))?;
+    if request.style.is_bulk() {
+        let entries = files.iter().map(|file| output.join(file)).zip(&texts);
+        bulk::write(entries, Threads::Auto).map_err(failed("write", output))?;
+    } else {
+        for (file, text) in files.iter().zip(&texts) {
+            let path = output.join(file);
+            (whole.write)(&path, text).map_err(failed("write", &path))?;
+        }
     }
     clock.phase("write+close");
     publish(request, &files, &texts)?;
@@ -172,6 +181,18 @@ fn read(whole: &Whole, tree: &Path, files: &[String]) -> Result<Vec<String>, Pee
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     };
     files.iter().map(text).collect()
+}
+
+/// One call for all files.
+fn read_in_bulk(tree: &Path, files: &[String]) -> Result<Vec<String>, PeerFailure> {
+    let paths: Vec<PathBuf> = files.iter().map(|file| tree.join(file)).collect();
+    let mut texts = Vec::with_capacity(paths.len());
+    bulk::read(&paths, Threads::Auto, |bytes| {
+        texts.push(String::from_utf8_lossy(&bytes).into_owned());
+        Ok(())
+    })
+    .map_err(failed("read", tree))?;
+    Ok(texts)
 }
 
 fn transform(text: &str, kind: &str) -> String {

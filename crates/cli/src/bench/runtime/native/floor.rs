@@ -35,15 +35,35 @@ impl Prepared {
 
     /// `open`, `fstat`, `read` until as much is read as it told, `close`. The buffer grows to the longest file.
     pub(super) fn read<'buffer>(&self, buffer: &'buffer mut Vec<u8>) -> io::Result<&'buffer [u8]> {
+        self.opened(|fd| {
+            let size = size(fd)?;
+            buffer.clear();
+            buffer.reserve(size);
+            read_all(fd, size, buffer)
+        })?;
+        Ok(buffer)
+    }
+
+    /// The same into memory of its own, which nothing has touched before.
+    pub(super) fn read_fresh(&self) -> io::Result<Vec<u8>> {
+        self.opened(|fd| {
+            let size = size(fd)?;
+            let mut bytes = Vec::with_capacity(size);
+            read_all(fd, size, &mut bytes)?;
+            Ok(bytes)
+        })
+    }
+
+    fn opened<T>(&self, work: impl FnOnce(i32) -> io::Result<T>) -> io::Result<T> {
         // SAFETY: the path ends in NUL and lives across the call; without O_CREAT there is no mode.
         let opened = unsafe { libc::open(self.0.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
         let fd = check(opened as isize)? as i32;
-        let read = read_all(fd, buffer);
+        let done = work(fd);
         // SAFETY: fd came from open just now, nobody else has it, and it is not used again.
         let closed = check(unsafe { libc::close(fd) } as isize);
-        let length = read?;
+        let done = done?;
         closed?;
-        Ok(&buffer[..length])
+        Ok(done)
     }
 }
 
@@ -69,28 +89,31 @@ fn write_all(fd: i32, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// As many bytes as `fstat` told, or up to the end.
 #[cfg(unix)]
-fn read_all(fd: i32, buffer: &mut Vec<u8>) -> io::Result<usize> {
+fn size(fd: i32) -> io::Result<usize> {
     // SAFETY: an all-zero stat is a valid one; it is plain numbers.
     let mut stat: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a whole stat that lives across the call. A wrong fd is an error, not undefined.
     check(unsafe { libc::fstat(fd, &raw mut stat) } as isize)?;
-    let size = usize::try_from(stat.st_size).unwrap_or(0);
-    if buffer.len() < size {
-        buffer.resize(size, 0);
-    }
-    let mut length = 0;
-    while length < size {
-        let room = &mut buffer[length..size];
-        // SAFETY: the pointer and length are those of a live slice. A wrong fd is an error, not undefined.
+    Ok(usize::try_from(stat.st_size).unwrap_or(0))
+}
+
+/// `size` bytes, or up to the end, into the spare room of an empty buffer.
+#[cfg(unix)]
+fn read_all(fd: i32, size: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
+    while buffer.len() < size {
+        let length = buffer.len();
+        let room = &mut buffer.spare_capacity_mut()[..size - length];
+        // SAFETY: the pointer and length are those of a live slice, which `read` only writes to. A wrong fd is an error, not
+        // undefined.
         let read = check(unsafe { libc::read(fd, room.as_mut_ptr().cast(), room.len()) })?;
         if read == 0 {
             break;
         }
-        length += read;
+        // SAFETY: that many bytes more have been written, all within the capacity.
+        unsafe { buffer.set_len(length + read) };
     }
-    Ok(length)
+    Ok(())
 }
 
 #[cfg(unix)]
@@ -111,6 +134,10 @@ impl Prepared {
     }
 
     pub(super) fn read<'buffer>(&self, _: &'buffer mut Vec<u8>) -> io::Result<&'buffer [u8]> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn read_fresh(&self) -> io::Result<Vec<u8>> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

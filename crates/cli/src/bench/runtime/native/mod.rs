@@ -1,12 +1,24 @@
 //! Rows in Rust: this binary, started again as `smallfry driver`, so that they too have a process of their own.
 
 mod build;
+mod bulk;
+mod discard;
 mod floor;
+mod memory;
+#[cfg(not(feature = "peers"))]
+#[path = "no_peers.rs"]
+mod peers;
+#[cfg(feature = "peers")]
+mod peers;
 mod read_many;
+mod share;
 mod usage;
+mod write_many;
 mod write_string;
 
-use super::protocol::{Hello, Launch, PeerFailure, Reply, Request};
+pub(crate) use peers::BUILT as PEERS_BUILT;
+
+use super::protocol::{Discard, Hello, Launch, PeerFailure, Reply, Request};
 use crate::bench::failure::Failure;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -14,6 +26,13 @@ use std::process::{Command, ExitCode};
 
 /// The hidden subcommand.
 pub(crate) const SUBCOMMAND: &str = "driver";
+
+pub(super) fn whole_command(launch: &Launch, work: &Discard) -> Result<Command, Failure> {
+    let work = serde_json::to_string(work).map_err(|error| Failure::said(error.to_string()))?;
+    let mut command = command(launch)?;
+    command.arg(work);
+    Ok(command)
+}
 
 pub(super) fn command(launch: &Launch) -> Result<Command, Failure> {
     let this = std::env::current_exe().map_err(|error| {
@@ -25,9 +44,13 @@ pub(super) fn command(launch: &Launch) -> Result<Command, Failure> {
     Ok(command)
 }
 
-/// Obeys requests from standard input until it ends.
-pub(crate) fn serve(launch: &str) -> ExitCode {
-    match obey(launch) {
+/// Does the `work` given, silently, or obeys requests from standard input until it ends.
+pub(crate) fn serve(launch: &str, work: Option<&str>) -> ExitCode {
+    let done = match work {
+        Some(work) => discard::run(launch, work),
+        None => obey(launch),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("smallfry driver: Error: {error}");
@@ -50,7 +73,10 @@ fn obey(launch: &str) -> io::Result<()> {
             }
             Request::Build(request) => build::run(launch.functions, &request).map(Reply::Build),
             Request::ReadMany(request) => {
-                read_many::run(launch.functions, &request).map(Reply::ReadMany)
+                read_many::run(launch.functions, &request).map(Reply::Many)
+            }
+            Request::WriteMany(request) => {
+                write_many::run(launch.functions, &request).map(Reply::Many)
             }
         };
         send(&done.unwrap_or_else(Reply::Failure))?;

@@ -1,93 +1,182 @@
-//! The scenario `read-many` in Rust. The counterpart of `driver/read-many.js`: same steps, same order.
+//! The scenarios `read-many` and `scale` in Rust. The counterpart of `driver/read-many.js`: same steps, same order.
 
-use super::failed;
 use super::floor::Prepared;
+use super::memory;
 use super::usage::Meter;
-use crate::bench::runtime::protocol::{Data, Functions, PeerFailure, ReadMany, ReadTimes};
+use super::{bulk, failed, peers, share};
+use crate::bench::runtime::protocol::{
+    Data, Functions, PeerFailure, ReadMany, Threads, Times, Watch,
+};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Reads all files once.
-pub(super) fn run(functions: Functions, request: &ReadMany) -> Result<ReadTimes, PeerFailure> {
-    let files = list(Path::new(&request.folder))?;
-    match (functions, request.data) {
-        (Functions::Std, Data::Buffer) => keep(request, &files, |path| fs::read(path)),
-        (Functions::Std, Data::String) => keep(request, &files, |path| fs::read_to_string(path)),
-        (Functions::Smallfry, Data::Buffer) => {
-            keep(request, &files, |path| Ok(smallfry::fs::read(path)?))
+pub(super) fn run(functions: Functions, request: &ReadMany) -> Result<Times, PeerFailure> {
+    let files: Vec<PathBuf> = request.layout.paths().map(PathBuf::from).collect();
+    let run = Run {
+        request,
+        files: &files,
+    };
+    let is_text = request.data == Data::String;
+    let done = match functions {
+        Functions::Std if is_text => {
+            run.keep(|files| one_by_one(files, |it| fs::read_to_string(it)))
         }
-        (Functions::Smallfry, Data::String) => keep(request, &files, |path| {
-            Ok(smallfry::fs::read_to_string(path)?)
-        }),
-        (Functions::Floor, _) => floor(&files),
-        (Functions::Node | Functions::Before, _) => Err(
-            failed("read", Path::new(&request.folder))(io::Error::from(io::ErrorKind::Unsupported)),
-        ),
-    }
-}
-
-fn list(folder: &Path) -> Result<Vec<PathBuf>, PeerFailure> {
-    let mut files = fs::read_dir(folder)
-        .and_then(|entries| {
-            entries
-                .map(|entry| Ok(entry?.path()))
-                .collect::<io::Result<Vec<_>>>()
-        })
-        .map_err(failed("read folder", folder))?;
-    files.sort_unstable();
-    Ok(files)
+        Functions::Std => run.keep(|files| one_by_one(files, |it| fs::read(it))),
+        Functions::Smallfry if request.style.is_bulk() => run.bulk(),
+        Functions::Smallfry if is_text => {
+            run.keep(|files| one_by_one(files, |it| Ok(smallfry::fs::read_to_string(it)?)))
+        }
+        Functions::Smallfry => {
+            run.keep(|files| one_by_one(files, |it| Ok(smallfry::fs::read(it)?)))
+        }
+        Functions::Rayon if is_text => {
+            run.keep(|files| peers::rayon(files, |_, it| fs::read_to_string(it)))
+        }
+        Functions::Rayon => run.keep(|files| peers::rayon(files, |_, it| fs::read(it))),
+        Functions::Tokio if is_text => {
+            run.keep(|files| peers::tokio(files, |_, it| peers::tokio_read_to_string(it)))
+        }
+        Functions::Tokio => run.keep(|files| peers::tokio(files, |_, it| peers::tokio_read(it))),
+        Functions::Floor => run.floor(),
+        Functions::Node | Functions::Before => Err(io::ErrorKind::Unsupported.into()),
+    };
+    done.map_err(failed("read", Path::new(&request.layout.folder)))
 }
 
 /// Generic so that each implementation's call is in the loop, not behind a pointer.
-fn keep<T: AsRef<[u8]>>(
-    request: &ReadMany,
-    files: &[PathBuf],
-    read: impl Fn(&Path) -> io::Result<T>,
-) -> Result<ReadTimes, PeerFailure> {
+fn one_by_one<T>(files: &[PathBuf], read: impl Fn(&Path) -> io::Result<T>) -> io::Result<Vec<T>> {
     let mut all = Vec::with_capacity(files.len());
-    let meter = Meter::start();
     for path in files {
-        all.push(read(path).map_err(failed("read", path))?);
+        all.push(read(path).map_err(|error| at(path, &error))?);
     }
-    for (path, contents) in files.iter().zip(&all) {
-        look(contents.as_ref()).map_err(failed("read", path))?;
-    }
-    let usage = meter.stop();
-    if request.compare {
-        for (path, contents) in files.iter().zip(&all) {
-            let right = fs::read(path).map_err(failed("read", path))?;
-            if right != contents.as_ref() {
-                return Err(failed("read", path)(io::Error::other("read wrongly")));
-            }
-        }
-    }
-    Ok(ReadTimes {
-        files: all.len(),
-        bytes: all.iter().map(|contents| contents.as_ref().len()).sum(),
-        usage,
-    })
+    Ok(all)
 }
 
-/// One buffer for all files, one after the other.
-fn floor(files: &[PathBuf]) -> Result<ReadTimes, PeerFailure> {
-    let prepared = files
-        .iter()
-        .map(|path| Prepared::new(path).map_err(failed("prepare", path)))
-        .collect::<Result<Vec<_>, _>>()?;
-    let mut buffer = Vec::new();
-    let mut bytes = 0;
-    let meter = Meter::start();
-    for (path, file) in files.iter().zip(&prepared) {
-        let contents = file.read(&mut buffer).map_err(failed("read", path))?;
-        look(contents).map_err(failed("read", path))?;
-        bytes += contents.len();
+struct Run<'a> {
+    request: &'a ReadMany,
+    files: &'a [PathBuf],
+}
+
+impl Run<'_> {
+    fn watch(&self) -> io::Result<Option<memory::Watch>> {
+        (self.request.watch == Watch::Memory)
+            .then(memory::Watch::start)
+            .transpose()
     }
-    Ok(ReadTimes {
-        usage: meter.stop(),
-        files: files.len(),
-        bytes,
-    })
+
+    /// All is read before anything is looked at.
+    fn keep<T: AsRef<[u8]>>(
+        &self,
+        read: impl FnOnce(&[PathBuf]) -> io::Result<Vec<T>>,
+    ) -> io::Result<Times> {
+        let watch = self.watch()?;
+        let meter = Meter::start();
+        let all = read(self.files)?;
+        // Looking touches what is there already: it takes no memory, but time that belongs to reading.
+        let memory = watch.map(memory::Watch::stop).transpose()?;
+        for (path, contents) in self.files.iter().zip(&all) {
+            look(contents.as_ref()).map_err(|error| at(path, &error))?;
+        }
+        let usage = meter.stop();
+        if self.request.compare {
+            for (path, contents) in self.files.iter().zip(&all) {
+                if fs::read(path)? != contents.as_ref() {
+                    return Err(at(path, &"read wrongly"));
+                }
+            }
+        }
+        Ok(Times {
+            files: all.len(),
+            bytes: all.iter().map(|contents| contents.as_ref().len()).sum(),
+            usage,
+            memory_kib: memory,
+            ..Times::default()
+        })
+    }
+
+    /// As text it is checked to be UTF-8 where it is.
+    fn bulk(&self) -> io::Result<Times> {
+        let Self { request, files } = self;
+        let is_text = request.data == Data::String;
+        let check = |bytes: &bulk::Bytes| match std::str::from_utf8(bytes) {
+            Err(error) if is_text => Err(io::Error::other(error)),
+            _ => Ok(()),
+        };
+        if request.keep {
+            return self.keep(|files| {
+                let mut all = Vec::with_capacity(files.len());
+                bulk::read(files, request.threads, |bytes| {
+                    if is_text {
+                        check(&bytes)?;
+                    }
+                    all.push(Kept(bytes));
+                    Ok(())
+                })?;
+                Ok(all)
+            });
+        }
+        let mut times = Times::default();
+        let watch = self.watch()?;
+        let meter = Meter::start();
+        bulk::read(files, request.threads, |bytes| {
+            times.files += 1;
+            times.bytes += bytes.len();
+            look(&bytes)
+        })?;
+        times.usage = meter.stop();
+        times.memory_kib = watch.map(memory::Watch::stop).transpose()?;
+        Ok(times)
+    }
+
+    /// Into one buffer a thread, looked at on the spot; or, kept, each file into fresh memory.
+    fn floor(&self) -> io::Result<Times> {
+        let prepared = self
+            .files
+            .iter()
+            .map(|path| Prepared::new(path))
+            .collect::<io::Result<Vec<_>>>()?;
+        let count = prepared.len();
+        let threads = match self.request.threads {
+            Threads::Fixed(threads) => threads.get(),
+            Threads::Auto | Threads::CallingThread => 1,
+        };
+        if self.request.keep {
+            return self.keep(|_| {
+                share::share(
+                    threads,
+                    count,
+                    || (),
+                    |(), index| prepared[index].read_fresh(),
+                )
+            });
+        }
+        let meter = Meter::start();
+        let lengths = share::share(threads, count, Vec::new, |buffer, index| {
+            let contents = prepared[index].read(buffer)?;
+            look(contents).map(|()| contents.len())
+        })?;
+        Ok(Times {
+            usage: meter.stop(),
+            files: lengths.len(),
+            bytes: lengths.iter().sum(),
+            ..Times::default()
+        })
+    }
+}
+
+/// A result of a bulk call as any other.
+struct Kept(bulk::Bytes);
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+fn at(path: &Path, what: &dyn std::fmt::Display) -> io::Error {
+    io::Error::other(format!("{}: {what}", path.display()))
 }
 
 /// At every byte: there is no zero among them.

@@ -42,18 +42,7 @@ fn so_far() -> Usage {
     if unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) } != 0 {
         return Usage::default();
     }
-    let ns = |time: libc::timeval| {
-        u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
-            + u64::try_from(time.tv_usec).unwrap_or(0) * 1_000
-    };
-    // Linux counts KiB, macOS bytes.
-    let unit = if cfg!(target_os = "macos") { 1024 } else { 1 };
-    Usage {
-        wall_ns: 0,
-        user_ns: ns(usage.ru_utime),
-        sys_ns: ns(usage.ru_stime),
-        peak_kib: u64::try_from(usage.ru_maxrss).unwrap_or(0) / unit,
-    }
+    crate::bench::child::usage_of(&usage)
 }
 
 /// Not known here: zero.

@@ -41,7 +41,7 @@ pub(super) fn run(functions: Functions, request: &WriteString) -> Result<Samples
         }
         (Functions::Floor, true) => batch(target, |place| floor::write_to(place.file()?, bytes)),
         (Functions::Floor, false) => batch(target, |place| place.prepared.write(append, bytes)),
-        (Functions::Node | Functions::Before, _) => Err(io::ErrorKind::Unsupported.into()),
+        (_, _) => Err(io::ErrorKind::Unsupported.into()),
     };
     samples.map_err(failed("write", path))
 }

@@ -1,0 +1,149 @@
+//! Over FUSE.
+
+use super::COMMAND;
+use crate::bench::child::End;
+use crate::bench::failure::Failure;
+use crate::bench::interrupt::{Interrupt, Registered};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStderr, ChildStdout, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+/// For mounting, and for unmounting.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The first word of the line that the child says when it serves.
+const READY: &str = "mounted";
+
+/// A mount over a folder. Dropping it unmounts.
+pub(in crate::bench) struct Slow {
+    profile: String,
+    child: Registered,
+    folder: PathBuf,
+    beneath: File,
+}
+
+impl Slow {
+    /// Mounts over `folder`, whose contents are then seen through the mount.
+    pub(in crate::bench) fn mount(
+        profile: &str,
+        folder: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Failure> {
+        let this = std::env::current_exe().map_err(|error| {
+            Failure::said(format!("cannot find the smallfry binary itself: {error}"))
+        })?;
+        let beneath = File::open(folder).map_err(Failure::at("open folder", folder))?;
+        let mut child = Command::new(this)
+            .args([COMMAND, profile])
+            .arg(folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(|error| Failure::said(format!("cannot run smallfry {COMMAND}: {error}")))?;
+        let (output, errors) = (child.stdout.take(), child.stderr.take());
+        let slow = Self {
+            profile: profile.to_owned(),
+            child: Interrupt::keep(child),
+            folder: folder.to_owned(),
+            beneath,
+        };
+        if !output.is_some_and(is_ready) {
+            interrupt.check()?;
+            return Err(slow.refused(errors));
+        }
+        interrupt.check()?;
+        Ok(slow)
+    }
+
+    pub(in crate::bench) fn profile(&self) -> &str {
+        &self.profile
+    }
+
+    /// The mounted folder as it was before: what is prepared there costs nothing of the slow disk's time.
+    pub(in crate::bench) fn beneath(&self) -> PathBuf {
+        // The descriptor was opened before the mount, and still means the folder under it.
+        PathBuf::from(format!(
+            "/proc/{}/fd/{}",
+            std::process::id(),
+            self.beneath.as_raw_fd()
+        ))
+    }
+
+    /// Says so if it cannot.
+    pub(in crate::bench) fn unmount(&self) -> Result<(), Failure> {
+        let end = self.child.terminate(PATIENCE);
+        if matches!(end, Some(End { status, .. }) if status.success()) || !self.is_mounted() {
+            return Ok(());
+        }
+        // What is still busy goes as soon as it no longer is.
+        let _ = Command::new("umount").arg("-l").arg(&self.folder).output();
+        if self.is_mounted() {
+            return Err(Failure::said(format!(
+                "cannot unmount {}: umount -l does it by hand",
+                self.folder.display()
+            )));
+        }
+        Ok(())
+    }
+
+    fn is_mounted(&self) -> bool {
+        let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let folder = self.folder.to_string_lossy();
+        table
+            .lines()
+            .filter_map(|line| line.split(' ').nth(4))
+            .any(|point| point == folder)
+    }
+
+    /// Why it did not serve, in its own words.
+    fn refused(&self, errors: Option<ChildStderr>) -> Failure {
+        self.child.terminate(PATIENCE);
+        let mut said = Vec::new();
+        if let Some(errors) = errors {
+            // What it complained of is a help: unreadable means nothing to add.
+            let _ = errors.take(64 << 10).read_to_end(&mut said);
+        }
+        let said = String::from_utf8_lossy(&said);
+        let why = said
+            .lines()
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+            .map_or(
+                "it needs Linux, /dev/fuse, and root or fusermount3",
+                |line| line.trim_start_matches("error: "),
+            );
+        Failure::said(format!(
+            "cannot measure on the slow disk {:?}: {why} (--disk {} measures the disk as it is)",
+            self.profile,
+            super::REAL
+        ))
+    }
+}
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        // Somebody who wanted to know has asked before.
+        let _ = self.unmount();
+    }
+}
+
+/// Waits for the line that says so. What is said later is read and dropped, so that the child is never stuck.
+fn is_ready(output: ChildStdout) -> bool {
+    let (sender, first) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(output).lines() {
+            let Ok(line) = line else { break };
+            // Nobody listens any more: that is what happens after the first line.
+            let _ = sender.send(line);
+        }
+    });
+    first
+        .recv_timeout(PATIENCE)
+        .is_ok_and(|line| line.starts_with(READY))
+}

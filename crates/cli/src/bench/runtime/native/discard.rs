@@ -1,0 +1,75 @@
+//! A whole process: list the folder, read every file, keep nothing. The counterpart of `driver/discard.js`.
+
+use super::floor::Prepared;
+use super::{bulk, peers, share};
+use crate::bench::runtime::protocol::{Discard, Functions, Launch, Threads};
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Reads as it is told. Less than there is, is an error.
+pub(super) fn run(launch: &str, work: &str) -> io::Result<()> {
+    let launch: Launch = serde_json::from_str(launch)?;
+    let work: Discard = serde_json::from_str(work)?;
+    let paths = std::fs::read_dir(&work.folder)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<io::Result<Vec<PathBuf>>>()?;
+    let bytes = read(launch.functions, &work, &paths)?;
+    if (paths.len(), bytes) != (work.files, work.bytes) {
+        return Err(io::Error::other(format!(
+            "it read {bytes} bytes of {} files instead of {} bytes of {}",
+            paths.len(),
+            work.bytes,
+            work.files
+        )));
+    }
+    Ok(())
+}
+
+/// How many bytes it read.
+fn read(functions: Functions, work: &Discard, paths: &[PathBuf]) -> io::Result<usize> {
+    let mut sum = 0;
+    match functions {
+        Functions::Std => {
+            for path in paths {
+                sum += std::fs::read(path)?.len();
+            }
+        }
+        Functions::Smallfry if work.style.is_bulk() => bulk::read(paths, work.threads, |bytes| {
+            sum += bytes.len();
+            Ok(())
+        })?,
+        Functions::Smallfry => {
+            let mut buffer = Vec::new();
+            for path in paths {
+                buffer.clear();
+                smallfry::fs::read_into(path, &mut buffer)?;
+                sum += buffer.len();
+            }
+        }
+        Functions::Floor => {
+            let threads = match work.threads {
+                Threads::Fixed(count) => count.get(),
+                Threads::Auto | Threads::CallingThread => 1,
+            };
+            let lengths = share::share(threads, paths.len(), Vec::new, |buffer, index| {
+                Ok(Prepared::new(&paths[index])?.read(buffer)?.len())
+            })?;
+            sum = lengths.into_iter().sum();
+        }
+        Functions::Rayon => {
+            let all = AtomicUsize::new(0);
+            peers::rayon(paths, |_, path| {
+                all.fetch_add(std::fs::read(path)?.len(), Ordering::Relaxed);
+                Ok(())
+            })?;
+            sum = all.into_inner();
+        }
+        Functions::Tokio => {
+            let read = |_, path| async { Ok(peers::tokio_read(path).await?.len()) };
+            sum = peers::tokio(paths, read)?.into_iter().sum();
+        }
+        Functions::Node | Functions::Before => return Err(io::ErrorKind::Unsupported.into()),
+    }
+    Ok(sum)
+}

@@ -1,0 +1,164 @@
+//! Who takes part: the implementations that the scenarios compare, by the names that tables and files give them.
+
+use crate::bench::runtime::native::PEERS_BUILT;
+use crate::bench::runtime::protocol::{Functions, Style, Threads};
+use crate::bench::runtime::{Row, Way};
+use crate::bench::session::{Extent, Session};
+use std::num::NonZeroUsize;
+
+pub(crate) const NODE_SYNC: &str = "Node sync";
+pub(crate) const NODE_CALLBACK: &str = "Node callback";
+pub(crate) const NODE_PARALLEL: &str = "Node Promise.all";
+/// A baseline once more: what differs between the two is noise.
+pub(crate) const SYNC_AGAIN: &str = "Node sync again";
+pub(crate) const PARALLEL_AGAIN: &str = "Node Promise.all again";
+pub(crate) const SMALLFRY_SYNC: &str = "smallfry sync";
+pub(crate) const SMALLFRY_PARALLEL: &str = "smallfry Promise.all";
+pub(crate) const BULK_SYNC: &str = "smallfry bulk sync";
+pub(crate) const BULK: &str = "smallfry bulk";
+pub(crate) const STD: &str = "Rust std";
+pub(crate) const RAYON: &str = "Rust rayon";
+pub(crate) const TOKIO: &str = "Rust tokio";
+pub(crate) const SMALLFRY_RUST: &str = "smallfry in Rust";
+/// With strategy Auto; those with a fixed one are named by [`fixed`].
+pub(crate) const BULK_RUST: &str = "smallfry bulk in Rust";
+pub(crate) const FLOOR: &str = "floor";
+/// Into memory that stays, as every row that keeps what it reads must have it.
+pub(crate) const FLOOR_KEPT: &str = "floor, kept";
+
+/// Each Node's two idioms, the one of style `again` twice, and smallfry's counterparts; then the same in Rust.
+pub(crate) fn of_build(session: &Session) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for node in &session.nodes {
+        let row =
+            |functions, (name, style): (&str, Style)| session.row(node, functions, name, style);
+        let idioms = [
+            (NODE_SYNC, Style::Sync),
+            (SYNC_AGAIN, Style::Sync),
+            (NODE_PARALLEL, Style::Parallel),
+        ];
+        rows.extend(idioms.map(|idiom| row(Functions::Node, idiom)));
+        if node.package.is_some() {
+            rows.extend(OURS.map(|idiom| row(Functions::Smallfry, idiom)));
+        }
+    }
+    rows.push(Session::native_row(Functions::Std, STD, Style::Sync));
+    rows.push(Session::native_row(
+        Functions::Smallfry,
+        SMALLFRY_RUST,
+        Style::Sync,
+    ));
+    rows.push(Session::native_row(
+        Functions::Smallfry,
+        BULK_RUST,
+        Style::BulkSync,
+    ));
+    rows
+}
+
+/// smallfry on Node: what drops in, and what takes all files in one call.
+const OURS: [(&str, Style); 4] = [
+    (SMALLFRY_SYNC, Style::Sync),
+    (SMALLFRY_PARALLEL, Style::Parallel),
+    (BULK_SYNC, Style::BulkSync),
+    (BULK, Style::Bulk),
+];
+
+/// All that read or write many files.
+pub(crate) fn of_many(session: &mut Session) -> Vec<Row> {
+    let mut rows = scripts(session);
+    rows.push(Session::native_row(Functions::Std, STD, Style::Sync));
+    let peers = [(Functions::Rayon, RAYON), (Functions::Tokio, TOKIO)];
+    if PEERS_BUILT {
+        rows.extend(peers.map(|(whose, name)| Session::native_row(whose, name, Style::Parallel)));
+    } else {
+        session.leave_out(format!(
+            "rows {RAYON} and {TOKIO} are left out: not in this build (make bench-all, or cargo build --features peers, has them)"
+        ));
+    }
+    rows.push(Session::native_row(
+        Functions::Smallfry,
+        SMALLFRY_RUST,
+        Style::Sync,
+    ));
+    rows.push(Session::native_row(
+        Functions::Smallfry,
+        BULK_RUST,
+        Style::BulkSync,
+    ));
+    for threads in strategies(session.plan.extent) {
+        let way = Way::keeping(Style::BulkSync, threads);
+        rows.push(Session::native_row(
+            Functions::Smallfry,
+            &fixed(threads),
+            way,
+        ));
+    }
+    rows
+}
+
+/// Those that run scripts.
+pub(crate) fn scripts(session: &Session) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for node in &session.nodes {
+        let row =
+            |functions, (name, style): (&str, Style)| session.row(node, functions, name, style);
+        let idioms = [
+            (NODE_SYNC, Style::Sync),
+            (NODE_CALLBACK, Style::Callback),
+            (NODE_PARALLEL, Style::Parallel),
+            (PARALLEL_AGAIN, Style::Parallel),
+        ];
+        rows.extend(idioms.map(|idiom| row(Functions::Node, idiom)));
+        if node.package.is_some() {
+            rows.extend(OURS.map(|idiom| row(Functions::Smallfry, idiom)));
+        }
+    }
+    rows
+}
+
+/// Bare system calls by one thread, and by one for each core; none where there is no such row.
+pub(crate) fn floors(session: &Session, keep: bool) -> Vec<Row> {
+    if !cfg!(unix) {
+        return Vec::new();
+    }
+    let name = if keep { FLOOR_KEPT } else { FLOOR };
+    let row = |name: &str, threads| {
+        let way = Way {
+            style: Style::Sync,
+            threads,
+            keep,
+        };
+        Session::native_row(Functions::Floor, name, way)
+    };
+    let mut rows = vec![row(name, Threads::CallingThread)];
+    if let Some(cores) = NonZeroUsize::new(session.host.cores).filter(|cores| cores.get() > 1) {
+        rows.push(row(
+            &format!("{name}, {cores} cores"),
+            Threads::Fixed(cores),
+        ));
+    }
+    rows
+}
+
+/// The strategies that a program can name.
+fn strategies(extent: Extent) -> Vec<Threads> {
+    let counts: &[usize] = match extent {
+        Extent::Quick => &[4],
+        Extent::Core | Extent::All => &[2, 4, 8, 16, 32, 64],
+    };
+    let fixed = counts.iter().copied().filter_map(NonZeroUsize::new);
+    [Threads::CallingThread]
+        .into_iter()
+        .chain(fixed.map(Threads::Fixed))
+        .collect()
+}
+
+/// The bulk row in Rust with that strategy.
+pub(crate) fn fixed(threads: Threads) -> String {
+    match threads {
+        Threads::Auto => BULK_RUST.to_owned(),
+        Threads::CallingThread => "bulk Rust, calling thread".to_owned(),
+        Threads::Fixed(count) => format!("bulk Rust, {count} threads"),
+    }
+}
