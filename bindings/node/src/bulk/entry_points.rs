@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use napi_sys as sys;
 use smallfry::bulk::engine::{Batch, Detached, Spawn, Stream, Task};
@@ -239,7 +240,7 @@ fn tree_options(patterns: &[u8], flags: i32, depth: usize) -> TreeOptions {
 }
 
 /// Hands the files of a walk to a batch while it walks, and closes the batch at the end.
-fn push_files(batch: &Batch<'static, ReadFound>, mut files: Walk) {
+fn push_files(batch: &Arc<Batch<'static, ReadFound>>, mut files: Walk) {
     let mut pushed = 0;
     while !batch.is_stopped() {
         let some: Vec<_> = files.by_ref().take(FOUND_TOGETHER).collect();
@@ -336,7 +337,7 @@ unsafe extern "C" fn consume(env: sys::napi_env, info: sys::napi_callback_info) 
 fn run_here<T>(
     env: sys::napi_env,
     environment: &Environment,
-    batch: std::sync::Arc<Batch<'static, T>>,
+    batch: Arc<Batch<'static, T>>,
     inputs: impl Iterator<Item = T::Input>,
     results: sys::napi_value,
 ) where

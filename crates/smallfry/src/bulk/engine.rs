@@ -355,7 +355,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
 
     /// Adds inputs, the `first` of which has this number, and of which `beyond` more will follow as far as is known.
     pub fn push(
-        &self,
+        self: &Arc<Self>,
         first: usize,
         inputs: impl IntoIterator<Item = T::Input>,
         beyond: Option<usize>,
@@ -364,6 +364,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         let entries = (first..).zip(inputs);
         let entries = entries.map(|(index, input)| self.entry(index, input));
         self.push_entries(entries.collect(), beyond);
+        // Not only when the first operation is done: it may be a slow one.
+        self.recruit();
     }
 
     fn push_entries(&self, entries: Vec<Entry<T::Input>>, beyond: Option<usize>) {

@@ -448,7 +448,7 @@ fn nothing_that_waits_for_its_key_is_left_when_workers_end() {
 
 #[test]
 fn all_workers_end_when_what_waited_for_its_key_is_done() {
-    explore(1, || {
+    explore(0, || {
         let task = Work {
             keyed: Some(3),
             ..Work::default()
