@@ -45,6 +45,8 @@ export interface Native {
   close(id: number): void;
   cancel(id: number): void;
   consume(id: number, count: number): void;
+  /** Whether the process stays for a call that is read in steps; it does for others. */
+  hold(id: number, yes: 0 | 1): void;
   readManySync(
     joined: string, results: unknown[], utf8: number, threads: number, maxFileSize: number, failFast: number,
   ): void;

@@ -3,7 +3,9 @@
  *
  * | use | for |
  * |---|---|
- * | `import { readFiles, writeFiles } from 'smallfry'` | many files in one call |
+ * | `import { readFiles, writeFiles } from 'smallfry'` | many files in one call, their names known |
+ * | `import { readFilesStream } from 'smallfry'` | the same, one file after the other, in bounded memory |
+ * | `import { readTree } from 'smallfry'` | all files of a tree, or those that match patterns |
  * | `import { writeFileSync, readFile } from 'smallfry'` | a few functions of node:fs by name |
  * | `import fs from 'smallfry/fs'` | all of node:fs, these functions replaced |
  * | `import fsp from 'smallfry/fs/promises'` | all of node:fs/promises, likewise |
@@ -16,12 +18,12 @@
  * survive a power failure, unless `{flush: true}` asks for it.
  */
 
-export {
-  readFiles, readFilesStream, readFilesSync, type FileContents, type ReadFilesOptions, type ReadFilesSyncOptions,
-} from './read-files.js';
+export { readFiles, readFilesSync, type ReadFilesOptions, type ReadFilesSyncOptions } from './read-files.js';
+export { readFilesStream, type FileContents } from './read-files-stream.js';
 export { readTree, type ReadTreeOptions, type TreeFile } from './read-tree.js';
+export { type Entry } from './entries.js';
 export {
-  writeFiles, writeFilesSync, type Entry, type WriteFilesOptions, type WriteFilesSyncOptions, type Written,
+  writeFiles, writeFilesSync, type WriteFilesOptions, type WriteFilesSyncOptions, type Written,
 } from './write-files.js';
 export { appendFile, promises, readFile, writeFile } from './async.js';
 export { appendFileSync, readFileSync, writeFileSync } from './sync.js';

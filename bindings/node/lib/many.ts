@@ -1,6 +1,7 @@
 // What calls for many files have in common: options, paths, results.
 
-import { type AsyncResource } from 'node:async_hooks';
+import { AsyncResource } from 'node:async_hooks';
+import util = require('node:util');
 
 import { DELEGATE, makeError } from './errors.js';
 import { nativePath } from './options.js';
@@ -14,7 +15,7 @@ export interface Progress {
   done: number;
   /** Files asked for, as far as the iterable has been gone through. */
   total: number;
-  /** Bytes read. */
+  /** Bytes read or written. Text that was read counts as it is in memory. */
   bytes: number;
 }
 
@@ -28,24 +29,28 @@ export interface ManyOptions {
 export interface ManyAsyncOptions extends ManyOptions {
   /** Bytes, at most, that are held for files under way. 32 MiB by default. */
   maxInFlight?: number | undefined;
-  /** Aborts the call: nothing more is begun, and it rejects with the signal's reason. */
+  /** Aborts the call: nothing more is begun, what has begun is finished, and it rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Called now and then, and at the end. */
+  /** Called now and then, and at the end unless the call was aborted. What it throws is an uncaught exception. */
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 export const MAX_IN_FLIGHT = 32 << 20;
 
+/** More threads than this are not begun for one call, whatever is asked for. */
+const MOST_THREADS = 512;
+
 /** An entry that was not begun. */
 const CANCELLED = -2;
 
-function invalid(name: string, value: unknown, what: string): TypeError {
-  const error = new TypeError(`The "${name}" option must be ${what}. Received ${describe(value)}`);
-  return Object.assign(error, { code: 'ERR_INVALID_ARG_VALUE' });
+/** An error for a wrong argument. */
+export function refused(code: 'ERR_INVALID_ARG_TYPE' | 'ERR_INVALID_ARG_VALUE', rule: string, value: unknown): TypeError {
+  const received = util.inspect(value, { depth: 0, maxArrayLength: 3, maxStringLength: 200, breakLength: Infinity });
+  return Object.assign(new TypeError(`${rule}. Received ${received}`), { code });
 }
 
-function describe(value: unknown): string {
-  return typeof value === 'string' ? `'${value}'` : String(value);
+function invalid(name: string, value: unknown, what: string): TypeError {
+  return refused('ERR_INVALID_ARG_VALUE', `The "${name}" option must be ${what}`, value);
 }
 
 /** A whole number from 1 up, or `fallback` for none. */
@@ -53,6 +58,25 @@ export function positive(name: string, value: unknown, fallback: number): number
   if (value === undefined || value === null) return fallback;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return value;
   throw invalid(name, value, 'a whole number from 1 up');
+}
+
+/** The `threads` option; 0 for none. */
+export function threadsOf(value: unknown): number {
+  return Math.min(positive('threads', value, 0), MOST_THREADS);
+}
+
+/** Refuses what is no AbortSignal, as node:fs does. */
+export function signalOf(value: unknown): AbortSignal | undefined {
+  if (value === undefined || (typeof value === 'object' && value !== null && 'aborted' in value)) {
+    return value as AbortSignal | undefined;
+  }
+  throw refused('ERR_INVALID_ARG_TYPE', 'The "signal" option must be an AbortSignal', value);
+}
+
+/** Refuses what cannot be called. */
+export function listenerOf(value: unknown): ManyAsyncOptions['onProgress'] {
+  if (value === undefined || typeof value === 'function') return value as ManyAsyncOptions['onProgress'];
+  throw refused('ERR_INVALID_ARG_TYPE', 'The "onProgress" option must be a function', value);
 }
 
 /** Yes or no; no for none. */
@@ -65,7 +89,7 @@ export function flag(name: string, value: unknown): boolean {
 /** The name of an encoding, or null for none. */
 export function encodingOf(value: unknown): BufferEncoding | null {
   if (value === undefined || value === null) return null;
-  if (typeof value === 'string' && Buffer.isEncoding(value)) return value;
+  if (typeof value === 'string' && Buffer.isEncoding(value)) return value.toLowerCase() as BufferEncoding;
   throw invalid('encoding', value, 'the name of an encoding');
 }
 
@@ -73,8 +97,7 @@ export function encodingOf(value: unknown): BufferEncoding | null {
 export function iterable<T>(name: string, value: Iterable<T>): Iterable<T> {
   const given: unknown = value;
   if (typeof given === 'object' && given !== null && Symbol.iterator in given) return value;
-  const error = new TypeError(`The "${name}" argument must be an iterable, other than a string. Received ${describe(value)}`);
-  throw Object.assign(error, { code: 'ERR_INVALID_ARG_TYPE' });
+  throw refused('ERR_INVALID_ARG_TYPE', `The "${name}" argument must be an iterable, other than a string`, value);
 }
 
 /** Options as an object, with an encoding in place of it allowed. */
@@ -82,7 +105,7 @@ export function optionsOf<T extends object>(options: T | BufferEncoding | null |
   if (options === undefined || options === null) return {} as T;
   if (typeof options === 'string') return { encoding: options } as unknown as T;
   if (typeof options === 'object') return options;
-  throw invalid('options', options, 'an object or the name of an encoding');
+  throw refused('ERR_INVALID_ARG_TYPE', 'The "options" argument must be an object or the name of an encoding', options);
 }
 
 /**
@@ -94,12 +117,10 @@ export function pathText(path: unknown): string {
   const native = nativePath(path);
   const text = typeof native === 'string' ? native : native === undefined ? undefined : textOf(native);
   if (text === undefined) {
-    const error = new TypeError(`A path must be a string, a file: URL or a Buffer of UTF-8. Received ${describe(path)}`);
-    throw Object.assign(error, { code: 'ERR_INVALID_ARG_TYPE' });
+    throw refused('ERR_INVALID_ARG_TYPE', 'A path must be a string, a file: URL or a Buffer of UTF-8', path);
   }
   if (text.includes('\0')) {
-    const error = new TypeError(`A path must be without null bytes. Received ${JSON.stringify(text)}`);
-    throw Object.assign(error, { code: 'ERR_INVALID_ARG_VALUE' });
+    throw refused('ERR_INVALID_ARG_VALUE', 'A path must be without null bytes', text);
   }
   return text;
 }
@@ -143,17 +164,28 @@ export function isCancelled(error: unknown): boolean {
   return (error as { code?: unknown } | undefined)?.code === 'ERR_SMALLFRY_CANCELLED';
 }
 
-/** Calls `onProgress` in the context of the call that it belongs to. */
-export function progressOf(
-  onProgress: ((progress: Progress) => void) | undefined,
-  resource: () => AsyncResource,
-): ((progress: Progress) => void) | undefined {
+/**
+ * Calls `onProgress` in the context of the call that it belongs to. What it throws is an uncaught exception, as in a
+ * listener of an event: the call itself goes on.
+ */
+export function progressOf(onProgress: ManyAsyncOptions['onProgress']): ((progress: Progress) => void) | undefined {
   if (onProgress === undefined) return undefined;
-  const context = resource();
-  return (progress) => { context.runInAsyncScope(onProgress, undefined, progress); };
+  const context = new AsyncResource('SMALLFRY');
+  return (progress) => {
+    try {
+      context.runInAsyncScope(onProgress, undefined, progress);
+    } catch (error) {
+      process.nextTick(() => { throw error; });
+    }
+  };
 }
 
-/** What `Promise.allSettled` gives for one. */
+/** What `Promise.allSettled` gives for one; `value` may throw. */
 export function settled<T>(error: Error | undefined, value: () => T): PromiseSettledResult<T> {
-  return error === undefined ? { status: 'fulfilled', value: value() } : { status: 'rejected', reason: error };
+  if (error !== undefined) return { status: 'rejected', reason: error };
+  try {
+    return { status: 'fulfilled', value: value() };
+  } catch (reason) {
+    return { status: 'rejected', reason };
+  }
 }

@@ -1,25 +1,16 @@
 // Reading many files in one call.
 
-import { AsyncResource } from 'node:async_hooks';
-
 import { usesVirtualFiles } from './addon.js';
 import {
-  encodingOf, failure, flag, iterable, isCancelled, type ManyAsyncOptions, type ManyOptions, MAX_IN_FLIGHT, optionsOf,
-  type PathLike, pathText, positive, progressOf, settled,
+  encodingOf, failure, flag, iterable, isCancelled, listenerOf, type ManyAsyncOptions, type ManyOptions, MAX_IN_FLIGHT,
+  optionsOf, type PathLike, pathText, positive, progressOf, settled, signalOf, threadsOf,
 } from './many.js';
 import { native } from './native.js';
-import { original } from './original.js';
+import { Original } from './read-files-original.js';
 import { follow, unfollow } from './sessions.js';
 
 /** Files larger than this are refused, as by node:fs. */
-const MAX_FILE_SIZE = 2 ** 31;
-/** Files handed to native code ahead of what a stream has given. */
-const AHEAD = 1024;
-/** Results of a stream after which native code is told that they are gone. */
-const STEP = 16;
-/** Files read at once where there is no native code. */
-const AT_ONCE = 64;
-
+export const MAX_FILE_SIZE = 2 ** 31 - 1;
 export interface ReadFilesSyncOptions extends ManyOptions {
   /** Gives strings in this encoding; Buffers for null, which is the default. */
   encoding?: BufferEncoding | null | undefined;
@@ -30,15 +21,6 @@ export interface ReadFilesSyncOptions extends ManyOptions {
 }
 
 export interface ReadFilesOptions extends ReadFilesSyncOptions, ManyAsyncOptions {}
-
-/** One file of a stream. */
-export interface FileContents<T = Buffer | string> {
-  /** As it was given. */
-  path: PathLike;
-  /** Number of the path, from 0. */
-  index: number;
-  contents: T;
-}
 
 export interface ReadPlan {
   encoding: BufferEncoding | null;
@@ -54,12 +36,12 @@ export function planOf(options: ReadFilesOptions | BufferEncoding | null | undef
   const given = optionsOf(options);
   return {
     encoding: encodingOf(given.encoding),
-    threads: positive('threads', given.threads, 0),
+    threads: threadsOf(given.threads),
     maxFileSize: positive('maxFileSize', given.maxFileSize, MAX_FILE_SIZE),
     maxInFlight: positive('maxInFlight', given.maxInFlight, MAX_IN_FLIGHT),
     settle: flag('settle', given.settle),
-    signal: given.signal,
-    onProgress: given.onProgress,
+    signal: signalOf(given.signal),
+    onProgress: listenerOf(given.onProgress),
   };
 }
 
@@ -96,7 +78,7 @@ function areContents(results: unknown[]): boolean {
 }
 
 /** Whether native code may do it. */
-const nativeHere = (): typeof native => (usesVirtualFiles() ? undefined : native);
+export const nativeHere = (): typeof native => (usesVirtualFiles() ? undefined : native);
 
 /** Reads many files, and blocks until all are read: for programs that do nothing else meanwhile. */
 function readManySync(paths: Iterable<PathLike>, options?: ReadFilesSyncOptions | BufferEncoding | null): unknown[] {
@@ -104,25 +86,16 @@ function readManySync(paths: Iterable<PathLike>, options?: ReadFilesSyncOptions 
   const texts = Array.from(iterable('paths', paths), pathText);
   const results: unknown[] = new Array<unknown>(texts.length);
   const here = nativeHere();
-  if (here === undefined) {
-    for (const [index, text] of texts.entries()) results[index] = readOneSync(text, plan);
-    return results;
-  }
+  if (here === undefined) return new Original(plan).readAllSync(texts);
   if (texts.length > 0) {
     const { threads, maxFileSize } = plan;
     here.readManySync(texts.join('\0'), results, isUtf8(plan.encoding) ? 1 : 0, threads, maxFileSize, plan.settle ? 0 : 1);
   }
-  return conclude(results, texts, plan);
-}
-
-/** One file by node:fs, and its outcome. */
-function readOneSync(text: string, { encoding, settle }: ReadPlan): unknown {
   try {
-    const value = original.readFileSync(text, encoding);
-    return settle ? { status: 'fulfilled', value } : value;
-  } catch (reason) {
-    if (!settle) throw reason;
-    return { status: 'rejected', reason };
+    return conclude(results, texts, plan);
+  } catch (error) {
+    if (error instanceof Error) Error.captureStackTrace(error, readManySync);
+    throw error;
   }
 }
 
@@ -132,15 +105,13 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
     const plan = planOf(options);
     plan.signal?.throwIfAborted();
     const texts = Array.from(iterable('paths', paths), pathText);
+    plan.signal?.throwIfAborted();
     const total = texts.length;
-    if (total === 0) {
-      resolve([]);
-      return;
-    }
     const results: unknown[] = new Array<unknown>(total);
-    const report = progressOf(plan.onProgress, () => new AsyncResource('SMALLFRY'));
+    let report = progressOf(plan.onProgress);
     const abort = (): void => {
       here?.cancel(id);
+      report = undefined;
       reject(plan.signal?.reason as Error);
     };
     const follower = {
@@ -156,200 +127,20 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
     const id = follow(follower);
     const { threads, maxInFlight, maxFileSize } = plan;
     const stop = plan.settle ? 0 : 1;
-    if (here?.openRead(id, results, isUtf8(plan.encoding) ? 1 : 0, 0, threads, maxInFlight, maxFileSize, stop) !== undefined || here === undefined) {
+    const utf8 = isUtf8(plan.encoding) ? 1 : 0;
+    if (here?.openRead(id, results, utf8, 0, threads, maxInFlight, maxFileSize, stop) !== undefined || here === undefined) {
       unfollow(id);
-      resolve(readManyOriginal(texts, plan));
+      resolve(new Original(plan).readAll(texts));
       return;
     }
     plan.signal?.addEventListener('abort', abort, { once: true });
-    here.pushPaths(id, texts.join('\0'), 0);
+    if (total > 0) here.pushPaths(id, texts.join('\0'), 0);
     here.close(id);
   });
 }
 
-/** As {@link readMany}, by node:fs. */
-async function readManyOriginal(texts: string[], plan: ReadPlan): Promise<unknown[]> {
-  const results: unknown[] = new Array<unknown>(texts.length);
-  let bytes = 0;
-  let done = 0;
-  let next = 0;
-  const { encoding, signal, settle } = plan;
-  const work = async (): Promise<void> => {
-    while (next < texts.length) {
-      const index = next;
-      next += 1;
-      try {
-        const value = await original.promises.readFile(texts[index] ?? '', { encoding, signal });
-        bytes += value.length;
-        results[index] = settle ? { status: 'fulfilled', value } : value;
-      } catch (reason) {
-        if (!settle) throw reason;
-        results[index] = { status: 'rejected', reason };
-      }
-      done += 1;
-      plan.onProgress?.({ done, total: texts.length, bytes });
-    }
-  };
-  await Promise.all(Array.from({ length: plan.threads || AT_ONCE }, work));
-  return results;
-}
-
-/**
- * Reads many files and gives them one by one, in the order of paths. It reads ahead of the loop that takes them within
- * `maxInFlight` bytes, and takes more paths as it goes.
- */
-async function* streamFiles(
-  paths: Iterable<PathLike>,
-  plan: ReadPlan,
-): AsyncGenerator<FileContents | (PromiseSettledResult<Buffer | string> & { path: PathLike; index: number })> {
-  const { encoding, signal, settle } = plan;
-  signal?.throwIfAborted();
-  const iterator = paths[Symbol.iterator]();
-  const source = new Ahead(iterator, plan);
-  try {
-    for (;;) {
-      const taken = await source.take();
-      if (taken === undefined) return;
-      const { path, text, index, result } = taken;
-      const error = result instanceof Failed ? result.reason : failure(result, text);
-      if (settle) yield { path, index, ...settled(error, () => decoded(result, plan)) };
-      else if (error !== undefined) throw error;
-      else yield { path, index, contents: encoding === null ? (result as Buffer) : decoded(result, plan) };
-    }
-  } finally {
-    source.stop();
-    iterator.return?.();
-  }
-}
-
-/** An error that is made already. */
-class Failed {
-  constructor(readonly reason: Error) {}
-}
-
-interface Taken {
-  path: PathLike;
-  text: string;
-  index: number;
-  result: unknown;
-}
-
-/** Files that are read ahead of the loop that takes them. */
-class Ahead {
-  readonly #iterator: Iterator<PathLike>;
-  readonly #plan: ReadPlan;
-  readonly #native = nativeHere();
-  readonly #results: unknown[] = [];
-  readonly #waiting: { path: PathLike; text: string }[] = [];
-  readonly #id: number;
-  readonly #report: ReturnType<typeof progressOf>;
-  readonly #abort = (): void => { this.stop(); this.#wake?.(); };
-  #wake: (() => void) | undefined;
-  #exhausted = false;
-  #pushed = 0;
-  #next = 0;
-  #consumed = 0;
-  #stopped = false;
-  #ended = false;
-
-  constructor(iterator: Iterator<PathLike>, plan: ReadPlan) {
-    this.#iterator = iterator;
-    this.#plan = plan;
-    this.#report = progressOf(plan.onProgress, () => new AsyncResource('SMALLFRY'));
-    const follower = {
-      advance: (done: number, bytes: number, ended: boolean): void => {
-        this.#ended = ended;
-        this.#report?.({ done, total: this.#pushed, bytes });
-        this.#wake?.();
-      },
-    };
-    this.#id = follow(follower);
-    const { threads, maxInFlight, maxFileSize, encoding } = plan;
-    const opened = this.#native?.openRead(
-      this.#id, this.#results, isUtf8(encoding) ? 1 : 0, 1, threads, maxInFlight, maxFileSize, 0,
-    );
-    if (opened !== undefined || this.#native === undefined) {
-      unfollow(this.#id);
-      this.#native = undefined;
-    }
-    plan.signal?.addEventListener('abort', this.#abort, { once: true });
-  }
-
-  /** The next file with its result; undefined after the last one. */
-  async take(): Promise<Taken | undefined> {
-    this.#fill();
-    const index = this.#next;
-    if (index === this.#pushed) return undefined;
-    if (this.#native === undefined) this.#results[index] = await this.#readOriginal(index);
-    while (this.#results[index] === undefined && !this.#ended && !this.#stopped) {
-      this.#tell();
-      await new Promise<void>((resolve) => { this.#wake = resolve; });
-      this.#wake = undefined;
-    }
-    this.#plan.signal?.throwIfAborted();
-    const waiting = this.#waiting.shift();
-    const result = this.#results[index];
-    this.#results[index] = null;
-    this.#next += 1;
-    if (this.#next - this.#consumed >= STEP) this.#tell();
-    return waiting === undefined ? undefined : { ...waiting, index, result };
-  }
-
-  /** Nothing more is wanted. */
-  stop(): void {
-    this.#plan.signal?.removeEventListener('abort', this.#abort);
-    if (this.#stopped) return;
-    this.#stopped = true;
-    this.#native?.cancel(this.#id);
-    if (!this.#exhausted) this.#native?.close(this.#id);
-    this.#exhausted = true;
-  }
-
-  /** Hands out more paths, so that threads do not run out of them. */
-  #fill(): void {
-    if (this.#exhausted || this.#pushed - this.#next > AHEAD / 2) return;
-    const texts: string[] = [];
-    while (texts.length < AHEAD) {
-      const next = this.#iterator.next();
-      if (next.done === true) {
-        this.#exhausted = true;
-        break;
-      }
-      const text = pathText(next.value);
-      this.#waiting.push({ path: next.value, text });
-      texts.push(text);
-    }
-    if (texts.length > 0) this.#native?.pushPaths(this.#id, texts.join('\0'), this.#exhausted ? 0 : -1);
-    this.#pushed += texts.length;
-    if (this.#exhausted) this.#native?.close(this.#id);
-  }
-
-  /** Says what has been gone through, so that its bytes are no longer in flight. */
-  #tell(): void {
-    const count = this.#next - this.#consumed;
-    this.#consumed = this.#next;
-    this.#native?.consume(this.#id, count);
-  }
-
-  async #readOriginal(index: number): Promise<unknown> {
-    const { encoding, signal } = this.#plan;
-    const text = this.#waiting[0]?.text ?? '';
-    try {
-      const value = await original.promises.readFile(text, { encoding, signal });
-      this.#report?.({ done: index + 1, total: this.#pushed, bytes: value.length });
-      return value;
-    } catch (error) {
-      return new Failed(error as Error);
-    }
-  }
-}
-
-type Encoded<O> = O extends BufferEncoding | { encoding: BufferEncoding } ? string : Buffer;
+export type Encoded<O> = O extends BufferEncoding | { encoding: BufferEncoding } ? string : Buffer;
 type Outcomes<O> = O extends { settle: true } ? PromiseSettledResult<Encoded<O>>[] : Encoded<O>[];
-type StreamOf<O> = O extends { settle: true }
-  ? AsyncGenerator<PromiseSettledResult<Encoded<O>> & { path: PathLike; index: number }>
-  : AsyncGenerator<FileContents<Encoded<O>>>;
-
 /**
  * The contents of many files, in the order of paths, read in one call by native threads.
  *
@@ -365,15 +156,3 @@ export const readFiles = readMany as <const O extends ReadFilesOptions | BufferE
 export const readFilesSync = readManySync as <
   const O extends ReadFilesSyncOptions | BufferEncoding | null | undefined = undefined,
 >(paths: Iterable<PathLike>, options?: O) => Outcomes<O>;
-
-/**
- * The contents of many files, one by one in the order of paths, for `for await`.
- *
- * Files are read ahead, but no more than `maxInFlight` bytes of them; leaving the loop stops that. With `{settle: true}` a
- * failure is an element like others, without it is thrown at its place.
- */
-export function readFilesStream<const O extends ReadFilesOptions | BufferEncoding | null | undefined = undefined>(
-  paths: Iterable<PathLike>, options?: O,
-): StreamOf<O> {
-  return streamFiles(iterable('paths', paths), planOf(options)) as unknown as StreamOf<O>;
-}

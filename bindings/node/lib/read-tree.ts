@@ -1,9 +1,7 @@
 // Walking a tree and reading it in one call.
 
-import { AsyncResource } from 'node:async_hooks';
-
 import { DELEGATE } from './errors.js';
-import { failure, flag, isCancelled, type PathLike, pathText, positive, progressOf } from './many.js';
+import { failure, flag, isCancelled, type PathLike, pathText, positive, progressOf, refused, settled } from './many.js';
 import { native, reason as notNative } from './native.js';
 import { decoded, isUtf8, planOf, type ReadFilesOptions, type ReadPlan } from './read-files.js';
 import { follow, unfollow } from './sessions.js';
@@ -39,13 +37,10 @@ export interface TreeFile<T = Buffer | string> {
 }
 
 function patterns(name: string, value: string | readonly string[] | undefined): string[] {
-  const list = value === undefined ? [] : typeof value === 'string' ? [value] : [...value];
-  for (const pattern of list as unknown[]) {
-    if (typeof pattern === 'string' && pattern !== '' && !pattern.includes('\0')) continue;
-    const error = new TypeError(`The "${name}" option must be a pattern or an array of patterns. Received ${String(pattern)}`);
-    throw Object.assign(error, { code: 'ERR_INVALID_ARG_VALUE' });
-  }
-  return list;
+  const list: unknown = value === undefined ? [] : typeof value === 'string' ? [value] : value;
+  const isPattern = (pattern: unknown): boolean => typeof pattern === 'string' && pattern !== '' && !pattern.includes('\0');
+  if (Array.isArray(list) && list.every(isPattern)) return list as string[];
+  throw refused('ERR_INVALID_ARG_VALUE', `The "${name}" option must be a pattern or an array of patterns`, value);
 }
 
 function bits(options: ReadTreeOptions): number {
@@ -61,12 +56,12 @@ function outcomeOf(result: unknown, plan: ReadPlan, root: string): Outcome {
   const [path, contents] = Array.isArray(result) ? (result as [string | number, unknown]) : [undefined, undefined];
   const error = typeof path !== 'string' ? failure(result, root)
     : contents === DELEGATE ? failure(contents, path) : undefined;
-  if (error !== undefined) return { status: 'rejected', reason: error };
-  return { status: 'fulfilled', value: { path: path as string, contents: decoded(contents, plan) } };
+  return settled(error, () => ({ path: path as string, contents: decoded(contents, plan) }));
 }
 
 function conclude(results: unknown[], plan: ReadPlan, root: string): unknown[] {
-  const outcomes = results.map((result) => outcomeOf(result, plan, root));
+  // Unlike `map` it does not pass over what has no result, which is a failure too.
+  const outcomes = Array.from(results, (result) => outcomeOf(result, plan, root));
   if (plan.settle) return outcomes;
   const rejected = outcomes.filter((outcome) => outcome.status === 'rejected');
   const first = rejected.find(({ reason }) => !isCancelled(reason)) ?? rejected.at(0);
@@ -91,9 +86,10 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
     }
     const here = native;
     const results: unknown[] = [];
-    const report = progressOf(plan.onProgress, () => new AsyncResource('SMALLFRY'));
+    let report = progressOf(plan.onProgress);
     const abort = (): void => {
       here.cancel(id);
+      report = undefined;
       reject(plan.signal?.reason as Error);
     };
     const follower = {

@@ -3,26 +3,20 @@
 import { AsyncResource } from 'node:async_hooks';
 
 import { usesVirtualFiles } from './addon.js';
+import { type Chunk, Entries, type Entry } from './entries.js';
 import {
-  encodingOf, failure, flag, isCancelled, iterable, type ManyAsyncOptions, type ManyOptions, MAX_IN_FLIGHT, optionsOf,
-  type PathLike, pathText, positive, progressOf, settled,
+  encodingOf, failure, flag, isCancelled, iterable, listenerOf, type ManyAsyncOptions, type ManyOptions, MAX_IN_FLIGHT,
+  optionsOf, positive, progressOf, settled, signalOf, threadsOf,
 } from './many.js';
-import { longestString, native } from './native.js';
+import { native } from './native.js';
 import { DEFAULT_MODE } from './options.js';
-import { writeManyOriginal, writeManyOriginalSync } from './write-files-original.js';
 import { follow, unfollow } from './sessions.js';
-
-/** Entries handed to native code at a time, and bytes of their contents. */
-const CHUNK = 1024;
-const CHUNK_BYTES = 4 << 20;
+import { Original } from './write-files-original.js';
 
 /** Bits of native code. */
 const CREATE_PARENTS = 1;
 const ONLY_IF_CHANGED = 2;
 const CREATE_NEW = 4;
-
-/** A path and its contents. A `Map` of paths to contents is an iterable of these. */
-export type Entry = readonly [path: PathLike, data: string | NodeJS.ArrayBufferView];
 
 /** What a call found to do. */
 export interface Written {
@@ -81,55 +75,15 @@ function planOf(options: WriteFilesOptions | BufferEncoding | null | undefined):
     createNew,
     failFast: flag('failFast', given.failFast),
     settle: flag('settle', given.settle),
-    threads: positive('threads', given.threads, 0),
+    threads: threadsOf(given.threads),
     maxInFlight: positive('maxInFlight', given.maxInFlight, MAX_IN_FLIGHT),
-    signal: given.signal,
-    onProgress: given.onProgress,
+    signal: signalOf(given.signal),
+    onProgress: listenerOf(given.onProgress),
   };
 }
 
 function bits({ createParents, onlyIfChanged, createNew }: WritePlan): number {
   return (createParents ? CREATE_PARENTS : 0) | (onlyIfChanged ? ONLY_IF_CHANGED : 0) | (createNew ? CREATE_NEW : 0);
-}
-
-/** Data in a form that native code copies. */
-function bytesOf(data: unknown, encoding: BufferEncoding): string | NodeJS.ArrayBufferView {
-  if (typeof data === 'string') {
-    if ((encoding === 'utf8' || encoding === 'utf-8') && data.length <= longestString) return data;
-    return Buffer.from(data, encoding);
-  }
-  if (ArrayBuffer.isView(data)) return data as NodeJS.ArrayBufferView;
-  const error = new TypeError(`Data must be a string or an ArrayBuffer view. Received ${typeof data}`);
-  throw Object.assign(error, { code: 'ERR_INVALID_ARG_TYPE' });
-}
-
-const sizeOf = (data: string | NodeJS.ArrayBufferView): number =>
-  typeof data === 'string' ? data.length : data.byteLength;
-
-/** Entries on their way to native code. */
-class Chunk {
-  readonly texts: string[] = [];
-  readonly data: (string | NodeJS.ArrayBufferView)[] = [];
-  bytes = 0;
-  ended = false;
-
-  /** Takes entries until it is full or there are none. */
-  fill(iterator: Iterator<Entry>, { encoding }: WritePlan): this {
-    while (this.texts.length < CHUNK && this.bytes < CHUNK_BYTES) {
-      const next = iterator.next();
-      if (next.done === true) {
-        this.ended = true;
-        break;
-      }
-      const [path, data] = next.value;
-      const text = pathText(path);
-      const bytes = bytesOf(data, encoding);
-      this.texts.push(text);
-      this.data.push(bytes);
-      this.bytes += sizeOf(bytes);
-    }
-    return this;
-  }
 }
 
 const outcomeOf = (result: unknown): 'written' | 'unchanged' => (result === true ? 'written' : 'unchanged');
@@ -152,54 +106,51 @@ function conclude(results: unknown[], texts: string[], { settle }: WritePlan): u
   return { written, unchanged };
 }
 
+/** Whether native code may do it. */
 const nativeHere = (): typeof native => (usesVirtualFiles() ? undefined : native);
 
 function writeManySync(entries: Iterable<Entry>, options?: WriteFilesSyncOptions | BufferEncoding | null): unknown {
   const plan = planOf(options);
-  const iterator = iterable('entries', entries)[Symbol.iterator]();
+  const source = new Entries(iterable('entries', entries), plan.encoding);
   const here = nativeHere();
-  if (here === undefined) return writeManyOriginalSync(iterator, plan);
+  if (here === undefined) return new Original(source, plan).writeAllSync();
   const results: unknown[] = [];
   const texts: string[] = [];
-  try {
-    for (let ended = false; !ended;) {
-      const chunk = new Chunk().fill(iterator, plan);
-      ended = chunk.ended;
-      if (chunk.texts.length === 0) break;
-      const some: unknown[] = new Array<unknown>(chunk.texts.length);
-      here.writeManySync(
-        chunk.texts.join('\0'), chunk.data, some, plan.threads, plan.failFast ? 1 : 0, bits(plan), plan.mode,
-      );
-      for (const [index, text] of chunk.texts.entries()) {
-        texts.push(text);
-        results.push(some[index]);
-      }
-      if (plan.failFast && some.some((result) => typeof result !== 'boolean')) break;
+  while (!source.over) {
+    const { texts: paths, data } = source.chunk();
+    if (paths.length === 0) break;
+    const some: unknown[] = new Array<unknown>(paths.length);
+    here.writeManySync(paths.join('\0'), data, some, plan.threads, plan.failFast ? 1 : 0, bits(plan), plan.mode);
+    for (const [index, text] of paths.entries()) {
+      texts.push(text);
+      results.push(some[index]);
     }
-  } finally {
-    iterator.return?.();
+    if (plan.failFast && some.some((result) => typeof result !== 'boolean')) source.stop();
   }
-  return conclude(results, texts, plan);
+  if (source.broken !== undefined) throw source.broken.error;
+  try {
+    return conclude(results, texts, plan);
+  } catch (error) {
+    if (error instanceof Error) Error.captureStackTrace(error, writeManySync);
+    throw error;
+  }
 }
 
 function writeMany(entries: Iterable<Entry>, options?: WriteFilesOptions | BufferEncoding | null): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const plan = planOf(options);
     plan.signal?.throwIfAborted();
-    const iterator = iterable('entries', entries)[Symbol.iterator]();
+    const source = new Entries(iterable('entries', entries), plan.encoding);
     const here = nativeHere();
-    if (here === undefined) {
-      resolve(writeManyOriginal(iterator, plan));
-      return;
-    }
-    new Writing(here, iterator, plan, resolve, reject);
+    if (here === undefined) resolve(new Original(source, plan).writeAll());
+    else new Writing(here, source, plan, resolve, reject);
   });
 }
 
 /** One call of `writeFiles`. */
 class Writing {
   readonly #native: NonNullable<typeof native>;
-  readonly #iterator: Iterator<Entry>;
+  readonly #source: Entries;
   readonly #plan: WritePlan;
   readonly #resolve: (value: unknown) => void;
   readonly #reject: (error: unknown) => void;
@@ -207,31 +158,36 @@ class Writing {
   readonly #texts: string[] = [];
   readonly #id: number;
   readonly #report: ReturnType<typeof progressOf>;
+  /** Entries are taken in the context of the call, as an iterable may tell. */
+  readonly #context = new AsyncResource('SMALLFRY');
   readonly #abort = (): void => {
+    this.#aborted = true;
     this.#native.cancel(this.#id);
     this.#finish();
-    this.#reject(this.#plan.signal?.reason);
   };
   /** Where chunks end, as numbers of entries, and their bytes; done ones are gone. */
   readonly #chunks: { end: number; bytes: number }[] = [];
   #inFlight = 0;
-  #exhausted = false;
+  /** Results before this one were looked at, where a failure ends the call. */
+  #seen = 0;
+  #closed = false;
+  #aborted = false;
 
   constructor(
-    here: NonNullable<typeof native>, iterator: Iterator<Entry>, plan: WritePlan,
+    here: NonNullable<typeof native>, source: Entries, plan: WritePlan,
     resolve: (value: unknown) => void, reject: (error: unknown) => void,
   ) {
     this.#native = here;
-    this.#iterator = iterator;
+    this.#source = source;
     this.#plan = plan;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#report = progressOf(plan.onProgress, () => new AsyncResource('SMALLFRY'));
+    this.#report = progressOf(plan.onProgress);
     this.#id = follow({ advance: (done, bytes, ended) => { this.#advance(done, bytes, ended); } });
     const { threads, failFast, mode, maxInFlight } = plan;
     if (here.openWrite(this.#id, this.#results, threads, failFast ? 1 : 0, bits(plan), mode, maxInFlight) !== undefined) {
       unfollow(this.#id);
-      resolve(writeManyOriginal(iterator, plan));
+      resolve(new Original(source, plan).writeAll());
       return;
     }
     plan.signal?.addEventListener('abort', this.#abort, { once: true });
@@ -243,49 +199,56 @@ class Writing {
       this.#inFlight -= first.bytes;
       this.#chunks.shift();
     }
-    this.#report?.({ done, total: this.#texts.length, bytes });
-    if (ended) {
-      this.#plan.signal?.removeEventListener('abort', this.#abort);
-      try {
-        this.#resolve(conclude(this.#results, this.#texts, this.#plan));
-      } catch (error) {
-        this.#reject(error);
-      }
-    } else {
-      this.#fill();
+    if (!this.#aborted) this.#report?.({ done, total: this.#texts.length, bytes });
+    if (ended) this.#conclude();
+    else if (this.#plan.failFast && this.#hasFailed()) this.#finish();
+    else this.#context.runInAsyncScope(() => { this.#fill(); });
+  }
+
+  /** Everything that was taken is done. */
+  #conclude(): void {
+    const { signal } = this.#plan;
+    signal?.removeEventListener('abort', this.#abort);
+    try {
+      if (this.#aborted) throw signal?.reason;
+      if (this.#source.broken !== undefined) throw this.#source.broken.error;
+      this.#resolve(conclude(this.#results, this.#texts, this.#plan));
+    } catch (error) {
+      this.#reject(error);
     }
+  }
+
+  #hasFailed(): boolean {
+    for (; this.#seen < this.#texts.length; this.#seen += 1) {
+      const result = this.#results[this.#seen];
+      if (typeof result !== 'boolean') return result !== undefined;
+    }
+    return false;
   }
 
   /** Hands entries to native code, which copies them, until enough of them are under way. */
   #fill(): void {
-    while (!this.#exhausted && this.#inFlight < this.#plan.maxInFlight) {
-      const chunk = new Chunk();
-      try {
-        chunk.fill(this.#iterator, this.#plan);
-      } catch (error) {
-        // What was taken is written all the same; nothing more is.
-        this.#push(chunk, 0);
-        this.#finish();
-        this.#reject(error);
-        return;
-      }
-      this.#push(chunk, chunk.ended ? 0 : -1);
-      if (chunk.ended) this.#finish();
+    const { maxInFlight } = this.#plan;
+    while (!this.#closed && this.#inFlight < maxInFlight) {
+      this.#push(this.#source.chunk(maxInFlight - this.#inFlight));
+      if (this.#source.over) this.#finish();
     }
   }
 
-  #push(chunk: Chunk, beyond: number): void {
-    if (chunk.texts.length === 0) return;
-    for (const text of chunk.texts) this.#texts.push(text);
-    this.#chunks.push({ end: this.#texts.length, bytes: chunk.bytes });
-    this.#inFlight += chunk.bytes;
-    this.#native.pushEntries(this.#id, chunk.texts.join('\0'), chunk.data.slice(0, chunk.texts.length), beyond);
+  #push({ texts, data, bytes }: Chunk): void {
+    // The iterable itself may have aborted the call.
+    if (texts.length === 0 || this.#closed) return;
+    for (const text of texts) this.#texts.push(text);
+    this.#chunks.push({ end: this.#texts.length, bytes });
+    this.#inFlight += bytes;
+    this.#native.pushEntries(this.#id, texts.join('\0'), data, this.#source.over ? 0 : -1);
   }
 
   /** No more entries are taken. */
   #finish(): void {
-    if (this.#exhausted) return;
-    this.#exhausted = true;
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#source.stop();
     this.#native.close(this.#id);
   }
 }
@@ -297,7 +260,8 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<'written' | '
  *
  * `entries` gives paths with their contents; it may be a `Map` or any iterable, of which more is taken as files are
  * written, within `maxInFlight` bytes. Data are copied when they are taken, and what was taken is written even if the
- * process exits. Of several entries for one path the last one wins.
+ * process exits or a later entry is wrong. Of several entries for one path the last one wins. When the promise has
+ * settled, however it has, nothing is under way any more.
  *
  * A failure stops nothing else unless `failFast` is set. When all is done the promise rejects with the first one; with
  * `{settle: true}` it gives each entry's outcome instead.

@@ -40,7 +40,8 @@ test('smallfry by require and by named import', async () => {
   await expectOutput('cjs',
     `const s = require('smallfry'); s.writeFileSync('a', 'x'); s.appendFileSync('a', 'y'); console.log(s.readFileSync('a', 'utf8'), s.isNative);` +
     `console.log(Object.keys(s).sort().join());`,
-    'xy true\nappendFile,appendFileSync,isNative,promises,readFile,readFileSync,writeFile,writeFileSync');
+    'xy true\nappendFile,appendFileSync,isNative,promises,readFile,readFileSync,readFiles,readFilesStream,readFilesSync,readTree,' +
+    'writeFile,writeFileSync,writeFiles,writeFilesSync');
   await expectOutput('mjs',
     `import { writeFileSync, readFileSync, appendFile, promises, isNative } from 'smallfry'; writeFileSync('a', 'x');` +
     `await promises.appendFile('a', 'y'); appendFile('a', 'z', () => console.log(readFileSync('a', 'utf8'), isNative));`,

@@ -18,6 +18,16 @@ const require = createRequire(import.meta.url);
 /** The package's own functions, in the shape of node:fs. */
 export const smallfry = require('../dist/fs.js');
 
+/** The package itself, with the calls for many files. */
+export const bulk = require('../dist/index.js');
+
+/** The package as it is where there is no native addon, loaded from a copy in `folder`. */
+export function withoutAddon(folder) {
+  const copy = path.join(folder, 'without-addon');
+  fs.cpSync(path.join(packageFolder, 'dist'), path.join(copy, 'dist'), { recursive: true });
+  return require(path.join(copy, 'dist/index.js'));
+}
+
 export const major = Number.parseInt(process.versions.node, 10);
 
 /** Whether a missing tool is a failure instead of a skip. */
@@ -111,11 +121,12 @@ export function runNode(args, { cwd, env = {}, input, command = process.execPath
 
 let scripts = 0;
 
-/** Runs `source` as a CommonJS script that finds the package in `smallfry` (as node:fs) and its own `folder`. */
+/** Runs `source` as a CommonJS script that finds the package in `smallfry` (as node:fs) and `bulk`, and its own `folder`. */
 export function runScript(folder, source, options = {}) {
   const file = path.join(folder, `script-${scripts++}.cjs`);
   const head =
     `'use strict';const smallfry = require(${JSON.stringify(path.join(packageFolder, 'dist/fs.js'))});` +
+    `const bulk = require(${JSON.stringify(path.join(packageFolder, 'dist/index.js'))});` +
     `const fs = require('node:fs'), path = require('node:path'), folder = ${JSON.stringify(folder)};\n`;
   fs.writeFileSync(file, head + source);
   return runNode([...(options.flags ?? []), file, ...(options.args ?? [])], options);

@@ -1,4 +1,4 @@
-//! The functions that JavaScript calls; `lib/bulk.ts` is their only caller.
+//! The functions that JavaScript calls; `lib/addon.ts` has their types.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -30,16 +30,17 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"close", close),
     Function(c"cancel", cancel),
     Function(c"consume", consume),
+    Function(c"hold", hold),
     Function(c"readManySync", read_many_sync),
     Function(c"writeManySync", write_many_sync),
 ];
 
-/// Bits of the option `flags` of writes, as `lib/bulk.ts` sets them.
+/// Bits of the option `flags` of writes, as `lib/write-files.ts` sets them.
 const CREATE_PARENTS: i32 = 1;
 const ONLY_IF_CHANGED: i32 = 2;
 const CREATE_NEW: i32 = 4;
 
-/// Bits of the option `flags` of trees.
+/// Bits of the option `flags` of trees, as `lib/read-tree.ts` sets them.
 const NO_IGNORE_FILES: i32 = 1;
 const HIDDEN: i32 = 2;
 const FOLLOW_LINKS: i32 = 4;
@@ -330,6 +331,20 @@ unsafe extern "C" fn cancel(env: sys::napi_env, info: sys::napi_callback_info) -
 unsafe extern "C" fn consume(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     with_session(env, info, |open, argument| {
         open.session().consume(count(env, argument));
+    })
+}
+
+/// `hold(id, yes)`: whether the process stays for a session that goes in steps.
+unsafe extern "C" fn hold(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    guarded(env, || {
+        let ([id, yes], pointer) = arguments(env, info);
+        // SAFETY: as above.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let id = int32(env, id).cast_unsigned();
+        if let Some(open) = environment.sessions.find(id) {
+            open.session().hold(env, environment, int32(env, yes) != 0);
+        }
+        undefined(env)
     })
 }
 

@@ -5,17 +5,17 @@ use std::ptr;
 use napi_sys as sys;
 use smallfry::{Error, Operation, Outcome};
 
-use super::task::Found;
+use super::task::{Found, Wrote};
 use crate::contents::Contents;
 use crate::environment::Environment;
 use crate::outcome::{Failure, Step};
 use crate::value::{number, set_element};
 
-/// An entry that was not begun, since its batch was stopped. Known to `lib/bulk.ts`.
+/// An entry that was not begun, since its batch was stopped. Known to `lib/many.ts`.
 const CANCELLED: i32 = -2;
 
 /// What becomes of an entry: `true` or `false` for a file written or left alone, the contents of a file read; a number,
-/// or an array of a number and a text, for an error (`lib/bulk.ts` knows them). Answers the bytes that were moved, too.
+/// or an array of a number and a text, for an error (`lib/many.ts` knows them). Answers the bytes that were moved, too.
 pub(super) trait Value {
     /// Nothing is lost with what has not begun when nobody wants results any more.
     const CAN_BE_DROPPED: bool;
@@ -59,19 +59,19 @@ impl Value for Result<Found, Error> {
     }
 }
 
-impl Value for Result<Outcome, Error> {
+impl Value for Result<Wrote, Error> {
     const CAN_BE_DROPPED: bool = false;
 
     fn value(self, env: sys::napi_env, _environment: &Environment) -> (sys::napi_value, usize) {
+        let Wrote { outcome, length } = match self {
+            Ok(wrote) => wrote,
+            Err(error) => return (error_value(env, &error), 0),
+        };
+        let is_new = outcome == Outcome::Written;
         let mut value = ptr::null_mut();
-        match self {
-            // SAFETY: plain output argument.
-            Ok(outcome) => unsafe {
-                sys::napi_get_boolean(env, outcome == Outcome::Written, &raw mut value);
-            },
-            Err(error) => value = error_value(env, &error),
-        }
-        (value, 0)
+        // SAFETY: plain output argument.
+        unsafe { sys::napi_get_boolean(env, is_new, &raw mut value) };
+        (value, if is_new { length } else { 0 })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Calls for many files on their way, and the way back of their results.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -58,6 +58,8 @@ pub(super) trait Live {
     fn state(&self) -> (usize, usize, bool);
     /// JavaScript has gone through this many results, of which it keeps none.
     fn consume(&self, count: usize);
+    /// Whether the process is to stay for it. Where JavaScript goes in steps, it is while JavaScript waits for one.
+    fn hold(&self, env: sys::napi_env, environment: &Environment, yes: bool);
     fn results(&self) -> sys::napi_ref;
     /// Nobody will look at results any more.
     fn leave(&self);
@@ -69,6 +71,8 @@ pub(super) struct Session<T: Task> {
     results: sys::napi_ref,
     /// Bytes of a result are in flight until JavaScript has gone past it, not only until it has a value.
     in_steps: bool,
+    /// The process does not end meanwhile.
+    holds_loop: Cell<bool>,
     progress: RefCell<Progress<T::Output>>,
 }
 
@@ -124,6 +128,7 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
             batch,
             results: reference(env, results),
             in_steps,
+            holds_loop: Cell::new(false),
             progress: RefCell::new(Progress {
                 ready: VecDeque::new(),
                 more: true,
@@ -134,7 +139,7 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
                 weights: VecDeque::new(),
             }),
         });
-        hold_loop(env, environment);
+        session.hold(env, environment, !in_steps);
         Some(session)
     }
 
@@ -221,6 +226,14 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
         self.batch.release(released, Some(progress.consumed));
     }
 
+    fn hold(&self, env: sys::napi_env, environment: &Environment, yes: bool) {
+        match (self.holds_loop.replace(yes), yes) {
+            (false, true) => drop(hold_loop(env, environment)),
+            (true, false) => release_loop(env, environment),
+            _ => {}
+        }
+    }
+
     fn results(&self) -> sys::napi_ref {
         self.results
     }
@@ -267,7 +280,7 @@ pub(crate) fn deliver(env: sys::napi_env, environment: &Environment, ids: Vec<u3
         let (done, bytes, ended) = session.state();
         if ended {
             environment.sessions.0.borrow_mut().remove(&id);
-            release_loop(env, environment);
+            session.hold(env, environment, false);
             // SAFETY: made when the session was opened, and used for the last time above.
             unsafe { sys::napi_delete_reference(env, session.results()) };
         }

@@ -78,6 +78,13 @@ pub(super) struct Entry {
     pub(super) accepted: Option<Accepted>,
 }
 
+/// What became of an entry.
+pub(super) struct Wrote {
+    pub(super) outcome: Outcome,
+    /// Of the contents.
+    pub(super) length: usize,
+}
+
 /// Writes a file.
 pub(super) struct Write {
     pub(super) file: WriteFile<PathBuf, Vec<u8>>,
@@ -85,7 +92,7 @@ pub(super) struct Write {
 
 impl Task for Write {
     type Input = Entry;
-    type Output = Result<Outcome, Error>;
+    type Output = Result<Wrote, Error>;
     type Tools = ();
 
     fn run(&self, tools: &mut (), entry: Entry, ticket: &mut Ticket<'_>) -> Self::Output {
@@ -94,13 +101,15 @@ impl Task for Write {
             bytes,
             accepted,
         } = entry;
+        let length = bytes.len();
         let result = self.file.run(tools, (path, bytes), ticket);
         drop(accepted);
-        result
+        result.map(|outcome| Wrote { outcome, length })
     }
 
     fn cancelled(&self, entry: Entry) -> Self::Output {
-        self.file.cancelled((entry.path, entry.bytes))
+        let outcome = self.file.cancelled((entry.path, entry.bytes))?;
+        Ok(Wrote { outcome, length: 0 })
     }
 
     fn failed(&self, result: &Self::Output) -> bool {

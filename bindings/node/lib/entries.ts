@@ -1,0 +1,100 @@
+// What is to be written where: taken from the caller's iterable, checked, and counted.
+
+import { type PathLike, pathText, refused } from './many.js';
+import { longestString } from './native.js';
+import { Taking } from './taking.js';
+
+/** Entries handed to native code at a time, and bytes of their contents. */
+const CHUNK = 1024;
+const CHUNK_BYTES = 4 << 20;
+
+/** Contents in a form that native code copies. */
+export type Data = string | NodeJS.ArrayBufferView;
+
+/** A path and its contents. A `Map` of paths to contents is an iterable of these. */
+export type Entry = readonly [path: PathLike, data: Data];
+
+/** An entry that was found right. */
+interface Checked {
+  text: string;
+  data: Data;
+}
+
+/** Entries that are written together. */
+export class Chunk {
+  readonly texts: string[] = [];
+  readonly data: Data[] = [];
+  bytes = 0;
+
+  add({ text, data }: Checked): void {
+    this.texts.push(text);
+    this.data.push(data);
+    this.bytes += typeof data === 'string' ? data.length : data.byteLength;
+  }
+}
+
+/** The entries of one call. */
+export class Entries {
+  readonly #taking: Taking<Entry>;
+  readonly #encoding: BufferEncoding;
+  /** What was wrong with an entry or the iterable: what came before is written, then this is thrown. */
+  broken: { error: unknown } | undefined;
+
+  constructor(entries: Iterable<Entry>, encoding: BufferEncoding) {
+    this.#taking = new Taking(entries);
+    this.#encoding = encoding;
+  }
+
+  /** Whether there is nothing more to take. */
+  get over(): boolean {
+    return this.#taking.over;
+  }
+
+  /** The next entry; nothing at the end, or if there is something wrong with it. */
+  next(): Checked | undefined {
+    try {
+      const next = this.#taking.next();
+      return next === undefined ? undefined : this.#check(next.value);
+    } catch (error) {
+      this.broken = { error };
+      this.stop();
+      return undefined;
+    }
+  }
+
+  /** Entries enough to be worth a native call, of no more than about `most` bytes. */
+  chunk(most = CHUNK_BYTES): Chunk {
+    const chunk = new Chunk();
+    const bytes = Math.min(most, CHUNK_BYTES);
+    while (chunk.texts.length < CHUNK && chunk.bytes < bytes) {
+      const next = this.next();
+      if (next === undefined) break;
+      chunk.add(next);
+    }
+    return chunk;
+  }
+
+  /** Takes no more. */
+  stop(): void {
+    this.#taking.stop();
+  }
+
+  #check(entry: unknown): Checked {
+    if (!Array.isArray(entry)) {
+      throw refused('ERR_INVALID_ARG_TYPE', 'An entry must be an array of a path and data', entry);
+    }
+    const [path, data] = entry as unknown[];
+    return { text: pathText(path), data: this.#bytes(data) };
+  }
+
+  #bytes(data: unknown): Data {
+    if (typeof data === 'string') {
+      return this.#encoding === 'utf8' || this.#encoding === 'utf-8' ? short(data) : Buffer.from(data, this.#encoding);
+    }
+    if (ArrayBuffer.isView(data)) return data as NodeJS.ArrayBufferView;
+    throw refused('ERR_INVALID_ARG_TYPE', 'Data must be a string, a Buffer, a TypedArray or a DataView', data);
+  }
+}
+
+/** A string that native code takes. */
+const short = (text: string): Data => (text.length <= longestString ? text : Buffer.from(text));

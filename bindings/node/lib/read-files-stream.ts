@@ -1,0 +1,202 @@
+// Reading many files in one call, and giving them one by one.
+
+import { failure, iterable, type PathLike, pathText, progressOf, settled } from './many.js';
+import {
+  decoded, type Encoded, isUtf8, nativeHere, planOf, type ReadFilesOptions, type ReadPlan,
+} from './read-files.js';
+import { Original } from './read-files-original.js';
+import { follow, unfollow } from './sessions.js';
+import { Taking } from './taking.js';
+
+/** Files handed to native code ahead of what a stream has given. */
+const AHEAD = 1024;
+/** Results of a stream after which native code is told that they are gone. */
+const STEP = 16;
+
+/** One file of a stream. */
+export interface FileContents<T = Buffer | string> {
+  /** As it was given. */
+  path: PathLike;
+  /** Number of the path, from 0. */
+  index: number;
+  contents: T;
+}
+
+type Settled = PromiseSettledResult<Buffer | string> & { path: PathLike; index: number };
+
+/**
+ * Reads many files and gives them one by one, in the order of paths. It reads ahead of the loop that takes them within
+ * `maxInFlight` bytes, and takes more paths as it goes.
+ */
+async function* streamFiles(paths: Iterable<PathLike>, plan: ReadPlan): AsyncGenerator<FileContents | Settled> {
+  plan.signal?.throwIfAborted();
+  const source = new Ahead(new Taking(paths), plan);
+  try {
+    for (;;) {
+      const taken = await source.take();
+      if (taken === undefined) return;
+      const { path, text, index, result } = taken;
+      const error = result instanceof Failed ? result.reason : failure(result, text);
+      if (plan.settle) yield { path, index, ...settled(error, () => decoded(result, plan)) };
+      else if (error !== undefined) throw error;
+      else yield { path, index, contents: decoded(result, plan) };
+    }
+  } finally {
+    source.stop();
+  }
+}
+
+/** An error that is made already. */
+class Failed {
+  constructor(readonly reason: Error) {}
+}
+
+interface Taken {
+  path: PathLike;
+  text: string;
+  index: number;
+  result: unknown;
+}
+
+/** Files that are read ahead of the loop that takes them. */
+class Ahead {
+  readonly #paths: Taking<PathLike>;
+  readonly #plan: ReadPlan;
+  readonly #native = nativeHere();
+  readonly #original: Original | undefined;
+  readonly #results: unknown[] = [];
+  readonly #waiting: { path: PathLike; text: string }[] = [];
+  readonly #id: number;
+  readonly #report: ReturnType<typeof progressOf>;
+  readonly #abort = (): void => { this.stop(); };
+  #wake: (() => void) | undefined;
+  /** What went wrong with the iterable of paths, to be thrown behind the files that came before. */
+  #broken: { error: unknown } | undefined;
+  #closed = false;
+  #pushed = 0;
+  #next = 0;
+  #consumed = 0;
+  #stopped = false;
+  #ended = false;
+
+  constructor(paths: Taking<PathLike>, plan: ReadPlan) {
+    this.#paths = paths;
+    this.#plan = plan;
+    this.#report = progressOf(plan.onProgress);
+    this.#id = follow({ advance: (done, bytes, ended) => { this.#advance(done, bytes, ended); } });
+    const { threads, maxInFlight, maxFileSize, encoding } = plan;
+    const opened = this.#native?.openRead(
+      this.#id, this.#results, isUtf8(encoding) ? 1 : 0, 1, threads, maxInFlight, maxFileSize, 0,
+    );
+    if (opened !== undefined || this.#native === undefined) {
+      unfollow(this.#id);
+      this.#native = undefined;
+      this.#original = new Original(plan);
+    }
+    plan.signal?.addEventListener('abort', this.#abort, { once: true });
+  }
+
+  #advance(done: number, bytes: number, ended: boolean): void {
+    this.#ended = ended;
+    if (!this.#stopped) this.#report?.({ done, total: this.#pushed, bytes });
+    this.#wake?.();
+  }
+
+  /** The next file with its result; undefined after the last one. */
+  async take(): Promise<Taken | undefined> {
+    this.#plan.signal?.throwIfAborted();
+    this.#fill();
+    const index = this.#next;
+    if (index === this.#pushed) {
+      if (this.#broken !== undefined) throw this.#broken.error;
+      return undefined;
+    }
+    if (this.#original !== undefined) this.#results[index] = await this.#readOriginal(this.#original);
+    while (this.#results[index] === undefined && !this.#ended && !this.#stopped) await this.#wait();
+    this.#plan.signal?.throwIfAborted();
+    const waiting = this.#waiting.shift();
+    const result = this.#results[index];
+    this.#results[index] = null;
+    this.#next += 1;
+    if (this.#next - this.#consumed >= STEP) this.#tell();
+    return waiting === undefined ? undefined : { ...waiting, index, result };
+  }
+
+  /** Nothing more is wanted. */
+  stop(): void {
+    this.#plan.signal?.removeEventListener('abort', this.#abort);
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#native?.cancel(this.#id);
+    this.#close();
+    this.#wake?.();
+    this.#paths.stop();
+  }
+
+  /** Waits for word of results. Only meanwhile is there a reason for the process to stay. */
+  async #wait(): Promise<void> {
+    this.#tell();
+    this.#native?.hold(this.#id, 1);
+    await new Promise<void>((resolve) => { this.#wake = resolve; });
+    this.#wake = undefined;
+    this.#native?.hold(this.#id, 0);
+  }
+
+  /** Hands out more paths, so that threads do not run out of them. */
+  #fill(): void {
+    if (this.#closed || this.#pushed - this.#next > AHEAD / 2) return;
+    const texts: string[] = [];
+    try {
+      while (texts.length < AHEAD) {
+        const next = this.#paths.next();
+        if (next === undefined) break;
+        const text = pathText(next.value);
+        this.#waiting.push({ path: next.value, text });
+        texts.push(text);
+      }
+    } catch (error) {
+      this.#broken = { error };
+      this.#paths.stop();
+    }
+    if (texts.length > 0) this.#native?.pushPaths(this.#id, texts.join('\0'), this.#paths.over ? 0 : -1);
+    this.#pushed += texts.length;
+    if (this.#paths.over) this.#close();
+  }
+
+  #close(): void {
+    if (!this.#closed) this.#native?.close(this.#id);
+    this.#closed = true;
+  }
+
+  /** Says what has been gone through, so that its bytes are no longer in flight. */
+  #tell(): void {
+    const count = this.#next - this.#consumed;
+    this.#consumed = this.#next;
+    this.#native?.consume(this.#id, count);
+  }
+
+  async #readOriginal(source: Original): Promise<unknown> {
+    try {
+      return await source.readOne(this.#waiting[0]?.text ?? '', this.#pushed);
+    } catch (error) {
+      return new Failed(error as Error);
+    }
+  }
+}
+
+type StreamOf<O> = O extends { settle: true }
+  ? AsyncGenerator<PromiseSettledResult<Encoded<O>> & { path: PathLike; index: number }>
+  : AsyncGenerator<FileContents<Encoded<O>>>;
+
+/**
+ * The contents of many files, one by one in the order of paths, for `for await`.
+ *
+ * Files are read ahead, but no more than `maxInFlight` bytes of them; leaving the loop stops that. With `{settle: true}` a
+ * failure is an element like others, without it is thrown at its place. A process does not stay for a stream that nobody
+ * waits for.
+ */
+export function readFilesStream<const O extends ReadFilesOptions | BufferEncoding | null | undefined = undefined>(
+  paths: Iterable<PathLike>, options?: O,
+): StreamOf<O> {
+  return streamFiles(iterable('paths', paths), planOf(options)) as unknown as StreamOf<O>;
+}

@@ -1,0 +1,154 @@
+// Guards against: a stream that reads on when nobody takes from it, that keeps the process alive or descriptors open when
+// its loop was left, or that gives files out of order or an error at another file's place.
+//
+// Why it was possible: threads read ahead of a loop that may stop, throw or be forgotten at any step, and what bounds
+// them is what the loop says it has gone through.
+
+/* global AbortController */
+
+import assert from 'node:assert';
+import { getEventListeners } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { bulk, makeFolder, needs, openDescriptors, runScript, testNeeding, turn, withoutAddon } from './support.mjs';
+
+const folder = makeFolder();
+const many = Array.from({ length: 3000 }, (_, index) => path.join(folder, `f${index}`));
+for (const [index, name] of many.entries()) fs.writeFileSync(name, `${index} \u20ac`.repeat(index % 50));
+const packages = { native: bulk, 'without addon': withoutAddon(folder) };
+
+for (const [which, own] of Object.entries(packages)) {
+  test(`${which}: all files in the order of paths, with their numbers`, async () => {
+    for (const encoding of [null, 'utf8', 'hex']) {
+      let count = 0;
+      for await (const { path: name, index, contents } of own.readFilesStream(many, { encoding })) {
+        assert.deepStrictEqual([index, name], [count, many[count]]);
+        assert.deepStrictEqual(contents, fs.readFileSync(name, encoding));
+        count += 1;
+      }
+      assert.strictEqual(count, many.length);
+    }
+    for await (const one of own.readFilesStream([])) assert.fail(one);
+  });
+
+  test(`${which}: a failure is thrown at its place, or with settle an element`, async () => {
+    const paths = many.flatMap((name, index) => (index === 100 ? ['/none/at/all', name] : [name]));
+    let count = 0;
+    await assert.rejects(async () => { for await (const one of own.readFilesStream(paths)) count = one.index + 1; }, { code: 'ENOENT', path: '/none/at/all' });
+    assert.strictEqual(count, 100);
+    const outcomes = [];
+    for await (const one of own.readFilesStream(paths, { settle: true, encoding: 'utf8' })) outcomes.push(one);
+    assert.deepStrictEqual(Object.keys(outcomes[99]).sort(), ['index', 'path', 'status', 'value']);
+    assert.deepStrictEqual([outcomes[100].status, outcomes[100].path, outcomes[100].reason.code], ['rejected', '/none/at/all', 'ENOENT']);
+    assert.strictEqual(outcomes.length, many.length + 1);
+  });
+
+  test(`${which}: a path that is none, and an iterable that throws, come behind the files before`, async () => {
+    const error = new Error('on purpose');
+    for (const [bad, check] of [[() => 7, { code: 'ERR_INVALID_ARG_TYPE' }], [() => { throw error; }, (thrown) => thrown === error]]) {
+      let closed = 0;
+      let count = 0;
+      const paths = (function* () { try { yield* many.slice(0, 1500); yield bad(); } finally { closed += 1; } })();
+      await assert.rejects(async () => { for await (const one of own.readFilesStream(paths)) count += one.index >= 0 ? 1 : 0; }, check);
+      assert.deepStrictEqual([count, closed], [1500, 1]);
+    }
+  });
+
+  test(`${which}: an endless iterable is taken from as needed, and told when the loop is left`, async () => {
+    let taken = 0;
+    let returned = 0;
+    const paths = { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: many[taken++ % many.length] }), return: () => { returned += 1; return {}; } }) };
+    for await (const { index } of own.readFilesStream(paths)) if (index === 5000) break;
+    assert.ok(taken < 5000 + 3000, `${taken} taken`);
+    assert.strictEqual(returned, 1);
+    const whole = { [Symbol.iterator]: () => ({ left: 3, next() { return this.left-- > 0 ? { value: many[0] } : { done: true }; }, return: () => { returned += 1; return {}; } }) };
+    for await (const one of own.readFilesStream(whole)) assert.ok(one);
+    assert.strictEqual(returned, 1, 'not told at its own end');
+    await assert.rejects(async () => { for await (const one of own.readFilesStream(paths)) throw new Error(`at ${one.index}`); }, /at 0/);
+    assert.strictEqual(returned, 2);
+  });
+
+  test(`${which}: a signal ends it between files and while it waits`, async () => {
+    const reason = new Error('on purpose');
+    for (const when of [0, 1, 700]) {
+      const controller = new AbortController();
+      await assert.rejects(async () => {
+        for await (const { index } of own.readFilesStream(many, { signal: controller.signal })) {
+          assert.ok(index <= when);
+          if (index === when) controller.abort(reason);
+        }
+      }, (error) => error === reason);
+      assert.strictEqual(getEventListeners(controller.signal, 'abort').length, 0);
+    }
+    const waiting = new AbortController();
+    const next = own.readFilesStream(many, { signal: waiting.signal }).next();
+    waiting.abort(reason);
+    await assert.rejects(next, (error) => error === reason);
+  });
+
+  test(`${which}: progress grows and ends complete`, async () => {
+    let last = { done: 0, total: 0, bytes: 0 };
+    const onProgress = (progress) => {
+      for (const key of ['done', 'total', 'bytes']) assert.ok(progress[key] >= last[key], key);
+      last = progress;
+    };
+    let bytes = 0;
+    for await (const { contents } of own.readFilesStream(many, { onProgress })) bytes += contents.length;
+    assert.deepStrictEqual(last, { done: many.length, total: many.length, bytes });
+  });
+}
+
+test('it reads no further ahead of its loop than maxInFlight allows', async () => {
+  const large = Array.from({ length: 40 }, (_, index) => path.join(folder, `large${index}`));
+  for (const name of large) fs.writeFileSync(name, Buffer.alloc(1 << 20, 'x'));
+  let done = 0;
+  const stream = bulk.readFilesStream(large, { maxInFlight: 4 << 20, threads: 4, onProgress: (progress) => ({ done } = progress) });
+  for await (const { index } of stream) {
+    for (let i = 0; i < 20; i += 1) await turn();
+    // What the loop has, what it was last told of in one step, and what is in flight.
+    assert.ok(done <= index + 1 + 16 + 4 + 1, `${done} read at ${index}`);
+  }
+  assert.strictEqual(done, large.length);
+});
+
+for (const [what, body] of Object.entries({
+  'left by break': 'for await (const one of stream) if (one.index === 3) break;',
+  'left by a throw': 'try { for await (const one of stream) throw new Error(); } catch {}',
+  'forgotten in the middle': 'await stream.next(); await stream.next();',
+  'never begun': 'stream;',
+  'returned before it began': 'await stream.return();',
+})) {
+  testNeeding(needs.proc, `a process ends by itself after a stream was ${what}, and leaves no descriptor open`, async () => {
+    const { stdout, stderr, code } = await runScript(folder, `(async () => {
+      const endless = function* () { for (;;) yield* ${JSON.stringify(many.slice(0, 50))}; };
+      const open = () => fs.readdirSync('/proc/self/fd').length;
+      for await (const one of bulk.readFilesStream(endless())) break;
+      // Threads close what they have begun to read a moment later.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const before = open();
+      const stream = bulk.readFilesStream(endless(), { maxInFlight: 1000 });
+      ${body}
+      setTimeout(() => console.log(open() - before), 200);
+    })();`);
+    // A stream that may still be taken from has its next files open.
+    assert.match(stdout, what === 'forgotten in the middle' ? /^[0-4]\n$/ : /^0\n$/, stderr);
+    assert.strictEqual(code, 0, stderr);
+  });
+}
+
+test('a hundred streams side by side, half of them left early', async () => {
+  const before = fs.existsSync('/proc/self/fd') ? openDescriptors() : 0;
+  const counts = await Promise.all(Array.from({ length: 100 }, async (_, stream) => {
+    let count = 0;
+    for await (const { contents } of bulk.readFilesStream(many.slice(0, 200), 'utf8')) {
+      count += contents.length >= 0 ? 1 : 0;
+      if (stream % 2 === 0 && count === 20) break;
+    }
+    return count;
+  }));
+  for (const [stream, count] of counts.entries()) assert.strictEqual(count, stream % 2 === 0 ? 20 : 200);
+  await turn();
+  if (before > 0) assert.ok(openDescriptors() <= before + 8);
+});

@@ -1,0 +1,402 @@
+// Guards against: contents that differ from what node:fs reads, or that land at another file's place; a call that never
+// settles, settles twice, or throws where it should reject; results that share memory; and an event loop, a descriptor
+// table or a worker thread that suffers while many files are read.
+//
+// Why it was possible: files are read out of order by threads, several small ones into one piece of memory, and become
+// values a few at a time between turns of the event loop, so that order, ownership and the end are ours to keep.
+// Everything that holds without the native addon too is tried with and without it.
+
+/* global AbortController, AbortSignal, structuredClone */
+
+import assert from 'node:assert';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { getEventListeners } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+import { bulk, chance, makeFolder, needs, runNode, runScript, seed, testNeeding, turn, withoutAddon } from './support.mjs';
+
+const folder = makeFolder();
+const at = (...names) => path.join(folder, ...names);
+const packages = { native: bulk, 'without addon': withoutAddon(folder) };
+
+/** Files of every kind of text, with their paths. */
+const KINDS = {
+  empty: Buffer.alloc(0),
+  ascii: Buffer.from('plain text\n'.repeat(50)),
+  page: Buffer.alloc(4096, 'a'),
+  'page-and-one': Buffer.alloc(4097, 'b'),
+  latin: Buffer.from('caf\u00e9 \u00fc\u00df '.repeat(100)),
+  wide: Buffer.from('\u20ac \u{1f41f} \u4e2d'.repeat(300)),
+  bom: Buffer.from('\ufeffwith a mark'),
+  'only-bom': Buffer.from('\ufeff'),
+  invalid: Buffer.from([0x61, 0xff, 0xc3, 0x28, 0xe2, 0x82, 0x62, 0xed, 0xa0, 0x80]),
+  'cut-short': Buffer.from('abc\u20ac').subarray(0, 5),
+  nul: Buffer.from('a\0b\0\0c'),
+  binary: Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 31) & 0xff)),
+  'some-mib': Buffer.alloc((4 << 20) + 3, 'large '),
+  'some-mib-wide': Buffer.from('\u4e2d'.repeat(1_600_000)),
+};
+for (const [name, bytes] of Object.entries(KINDS)) fs.writeFileSync(at(name), bytes);
+const kinds = Object.keys(KINDS).map((name) => at(name));
+
+fs.mkdirSync(at('many'));
+const many = Array.from({ length: 3000 }, (_, index) => at('many', `f${index}`));
+for (const [index, name] of many.entries()) fs.writeFileSync(name, `${index}:${'x'.repeat((index * 37) % 900)}`);
+const manyTexts = many.map((name) => fs.readFileSync(name, 'utf8'));
+
+for (const [which, own] of Object.entries(packages)) {
+  test(`${which}: as node:fs reads them, in the order of paths, in each encoding`, async () => {
+    for (const encoding of [null, undefined, 'utf8', 'utf-8', 'UTF8', 'latin1', 'ascii', 'hex', 'base64', 'base64url', 'utf16le', 'ucs2', 'binary']) {
+      const expected = kinds.map((name) => fs.readFileSync(name, encoding));
+      assert.deepStrictEqual(await own.readFiles(kinds, { encoding }), expected, `${encoding}`);
+      assert.deepStrictEqual(own.readFilesSync(kinds, { encoding }), expected, `${encoding}, sync`);
+      assert.deepStrictEqual(await own.readFiles(kinds, encoding), expected, `${encoding}, in place of options`);
+    }
+  });
+
+  test(`${which}: thousands of files, shuffled and repeated, by each number of threads`, async () => {
+    const dice = chance(seed);
+    const places = Array.from({ length: 5000 }, () => dice.below(many.length));
+    const paths = places.map((place) => many[place]);
+    const expected = places.map((place) => manyTexts[place]);
+    for (const threads of [undefined, 1, 2, 7]) {
+      assert.deepStrictEqual(await own.readFiles(paths, { encoding: 'utf8', threads }), expected);
+      assert.deepStrictEqual(own.readFilesSync(paths, { encoding: 'utf8', threads }), expected);
+    }
+    assert.deepStrictEqual(await own.readFiles(paths, { encoding: 'utf8', maxInFlight: 1 }), expected);
+  });
+
+  test(`${which}: no paths`, async () => {
+    for (const none of [[], new Set(), (function* () {})()]) assert.deepStrictEqual(await own.readFiles(none), []);
+    assert.deepStrictEqual(own.readFilesSync([]), []);
+    const seen = [];
+    assert.deepStrictEqual(await own.readFiles([], { settle: true, onProgress: (progress) => seen.push(progress) }), []);
+    assert.deepStrictEqual(seen.at(-1), { done: 0, total: 0, bytes: 0 });
+  });
+
+  test(`${which}: iterables, URLs, Buffers and relative paths`, async () => {
+    const three = kinds.slice(1, 4);
+    const expected = three.map((name) => fs.readFileSync(name));
+    const forms = [
+      new Set(three), three.values(), new Map(three.entries()).values(), (function* () { yield* three; })(),
+      three.map((name) => pathToFileURL(name)), three.map((name) => Buffer.from(name)), three.map((name) => path.relative('', name)),
+    ];
+    for (const paths of forms) assert.deepStrictEqual(await own.readFiles(paths), expected);
+    assert.deepStrictEqual(own.readFilesSync(new Set(three)), expected);
+    fs.writeFileSync(at('n\u00e4me \u{1f41f}\n'), 'odd');
+    assert.deepStrictEqual(await own.readFiles([at('n\u00e4me \u{1f41f}\n'), pathToFileURL(at('n\u00e4me \u{1f41f}\n'))], 'utf8'), ['odd', 'odd']);
+  });
+
+  test(`${which}: an iterable that breaks, and one with a bad path, is closed and nothing is read`, async () => {
+    const error = new Error('on purpose');
+    function* breaking() {
+      yield kinds[0];
+      throw error;
+    }
+    await assert.rejects(own.readFiles(breaking()), (thrown) => thrown === error);
+    assert.throws(() => own.readFilesSync(breaking()), (thrown) => thrown === error);
+    let closed = 0;
+    function* bad() {
+      try {
+        yield kinds[0];
+        yield 7;
+      } finally {
+        closed += 1;
+      }
+    }
+    await assert.rejects(own.readFiles(bad()), { code: 'ERR_INVALID_ARG_TYPE' });
+    assert.throws(() => own.readFilesSync(bad()), { code: 'ERR_INVALID_ARG_TYPE' });
+    assert.strictEqual(closed, 2);
+  });
+
+  test(`${which}: wrong arguments reject, and throw where it is sync, and say what is wrong`, async () => {
+    const wrong = [
+      [[undefined], /"paths" argument must be an iterable.*Received undefined/],
+      [['text'], /"paths" argument must be an iterable, other than a string.*'text'/],
+      [[{}], /"paths" argument must be an iterable/],
+      [[7], /"paths" argument must be an iterable/],
+      [[['a\0b']], /without null bytes.*a\\x00b/],
+      [[[Buffer.from('a\0b')]], /without null bytes/],
+      [[[undefined]], /A path must be a string.*undefined/],
+      [[[Object.create(null)]], /A path must be a string/],
+      [[[Symbol('s')]], /A path must be a string.*Symbol\(s\)/],
+      [[[new URL('http://example.org/')]], /file: URL/],
+      [[[Buffer.from([0x61, 0xff])]], /Buffer of UTF-8/],
+      [[[], 7], /"options" argument must be an object or the name of an encoding/],
+      [[[], 'utf9'], /"encoding" option must be the name of an encoding.*'utf9'/],
+      [[[], { encoding: 7 }], /"encoding" option.*7/],
+      [[[], { settle: 'yes' }], /"settle" option must be true or false.*'yes'/],
+      [[[], { threads: 0 }], /"threads" option must be a whole number from 1 up.*0/],
+      [[[], { threads: 1.5 }], /"threads" option/],
+      [[[], { maxInFlight: -1 }], /"maxInFlight" option/],
+      [[[], { maxInFlight: NaN }], /"maxInFlight" option/],
+      [[[], { maxFileSize: '1' }], /"maxFileSize" option/],
+      [[[], { signal: {} }], /"signal" option must be an AbortSignal/],
+      [[[], { signal: null }], /"signal" option must be an AbortSignal/],
+      [[[], { onProgress: true }], /"onProgress" option must be a function/],
+    ];
+    for (const [args, message] of wrong) {
+      const expected = { name: 'TypeError', message, code: /^ERR_INVALID_ARG_(TYPE|VALUE)$/ };
+      let promise;
+      assert.doesNotThrow(() => { promise = own.readFiles(...args); });
+      await assert.rejects(promise, expected);
+      assert.throws(() => own.readFilesSync(...args), expected);
+      await assert.rejects(async () => { for await (const one of own.readFilesStream(...args)) assert.ok(one); }, expected);
+    }
+  });
+
+  test(`${which}: what cannot be read fails as in node:fs, at its place`, async () => {
+    fs.mkdirSync(at(`dir-${which}`));
+    const bad = [at('none'), at(`dir-${which}`), at('ascii', 'below'), '', at('x'.repeat(300))];
+    const paths = bad.flatMap((name) => [at('ascii'), name]);
+    for (const outcomes of [await own.readFiles(paths, { settle: true, encoding: 'utf8' }), own.readFilesSync(paths, { settle: true, encoding: 'utf8' })]) {
+      assert.strictEqual(outcomes.length, paths.length);
+      for (const [index, outcome] of outcomes.entries()) {
+        if (index % 2 === 0) {
+          assert.deepStrictEqual(outcome, { status: 'fulfilled', value: KINDS.ascii.toString() });
+          continue;
+        }
+        const [theirs] = await Promise.allSettled([fs.promises.readFile(paths[index])]);
+        assert.deepStrictEqual(Object.keys(outcome), ['status', 'reason']);
+        for (const key of ['code', 'errno', 'syscall']) assert.strictEqual(outcome.reason[key], theirs.reason[key], paths[index]);
+        assert.ok(outcome.reason instanceof Error);
+      }
+    }
+    for (const name of bad) {
+      const { code } = await fs.promises.readFile(name).catch((error) => error);
+      await assert.rejects(own.readFiles([at('ascii'), name, at('ascii')]), { code });
+      assert.throws(() => own.readFilesSync([at('ascii'), name]), (error) => error.code === code && /read-files.test/.test(error.stack));
+    }
+  });
+
+  test(`${which}: the first failure is the one to see, though others follow`, async () => {
+    const paths = many.flatMap((name, index) => (index % 100 === 50 ? [at(`none-${index}`)] : [name]));
+    const failed = await own.readFiles(paths, { threads: 1 }).catch((error) => error);
+    assert.deepStrictEqual([failed.code, failed.path], ['ENOENT', at('none-50')]);
+    const failedSync = (() => { try { return own.readFilesSync(paths, { threads: 1 }); } catch (error) { return error; } })();
+    assert.deepStrictEqual([failedSync.code, failedSync.path], ['ENOENT', at('none-50')]);
+    const outcomes = await own.readFiles(paths, { settle: true });
+    assert.strictEqual(outcomes.filter(({ status }) => status === 'rejected').length, 30);
+  });
+
+  test(`${which}: a file over the limit is refused, and is not read`, async () => {
+    fs.writeFileSync(at('sparse'), '');
+    fs.truncateSync(at('sparse'), 10 * 2 ** 30);
+    for (const encoding of [null, 'utf8']) {
+      const [sparse, good] = await own.readFiles([at('sparse'), at('ascii')], { settle: true, encoding });
+      assert.strictEqual(sparse.reason.code, 'ERR_FS_FILE_TOO_LARGE');
+      assert.strictEqual(good.status, 'fulfilled');
+    }
+    const limited = { maxFileSize: KINDS.ascii.length, settle: true };
+    for (const [exact, over] of [await own.readFiles([at('ascii'), at('page')], limited), own.readFilesSync([at('ascii'), at('page')], limited)]) {
+      assert.strictEqual(exact.status, 'fulfilled');
+      assert.strictEqual(over.reason.code, 'ERR_FS_FILE_TOO_LARGE');
+      assert.match(over.reason.message, /page.* 4096 .*550/);
+    }
+    fs.rmSync(at('sparse'));
+  });
+
+  test(`${which}: a signal aborts before, while and never after`, async () => {
+    const reason = new Error('on purpose');
+    const is = (error) => error === reason;
+    let asked = false;
+    const paths = { *[Symbol.iterator]() { asked = true; yield kinds[0]; } };
+    await assert.rejects(own.readFiles(paths, { signal: AbortSignal.abort(reason) }), is);
+    assert.ok(!asked, 'nothing is taken from the iterable');
+    for (const settle of [false, true]) {
+      const midway = new AbortController();
+      let reports = 0;
+      const onProgress = () => { reports += 1; midway.abort(reason); };
+      await assert.rejects(own.readFiles(many, { signal: midway.signal, onProgress, settle }), is);
+      assert.strictEqual(reports, 1, 'no news of what is aborted');
+      assert.strictEqual(getEventListeners(midway.signal, 'abort').length, 0);
+    }
+    const within = new AbortController();
+    await assert.rejects(own.readFiles((function* () { yield kinds[0]; within.abort(reason); yield kinds[1]; })(), { signal: within.signal }), is);
+    const atOnce = new AbortController();
+    const call = own.readFiles(many, { signal: atOnce.signal });
+    atOnce.abort(reason);
+    await assert.rejects(call, is);
+    const after = new AbortController();
+    assert.strictEqual((await own.readFiles(many, { signal: after.signal })).length, many.length);
+    assert.strictEqual(getEventListeners(after.signal, 'abort').length, 0);
+    after.abort();
+    await assert.rejects(own.readFiles([at('none')], { signal: new AbortController().signal }), { code: 'ENOENT' });
+  });
+
+  test(`${which}: progress only grows, and ends complete`, async () => {
+    const seen = [];
+    const results = await own.readFiles(many, { onProgress: (progress) => seen.push(progress) });
+    const bytes = results.reduce((sum, { length }) => sum + length, 0);
+    assert.deepStrictEqual(seen.at(-1), { done: many.length, total: many.length, bytes });
+    for (const [index, { done, total, bytes: some }] of seen.entries()) {
+      assert.strictEqual(total, many.length);
+      if (index > 0) assert.ok(done >= seen[index - 1].done && some >= seen[index - 1].bytes);
+    }
+  });
+
+  test(`${which}: asynchronous context is kept in onProgress and behind await`, async () => {
+    const storage = new AsyncLocalStorage();
+    const seen = new Set();
+    const run = (name) => storage.run(name, async () => {
+      await own.readFiles(many.slice(0, 500), { onProgress: () => seen.add(`${name} ${storage.getStore()}`) });
+      return storage.getStore();
+    });
+    assert.deepStrictEqual(await Promise.all([run('one'), run('two')]), ['one', 'two']);
+    assert.deepStrictEqual([...seen].sort(), ['one one', 'two two']);
+  });
+
+  test(`${which}: several calls at once do not mix`, async () => {
+    const calls = Array.from({ length: 20 }, (_, call) => own.readFiles(many.slice(call * 100, call * 100 + 300), 'utf8'));
+    for (const [call, texts] of (await Promise.all(calls)).entries()) assert.deepStrictEqual(texts, manyTexts.slice(call * 100, call * 100 + 300));
+  });
+
+  test(`${which}: Buffers are their own: writable, apart, and fit to be transferred`, async () => {
+    const buffers = await own.readFiles([...kinds, ...many.slice(0, 200)]);
+    for (const [index, buffer] of buffers.entries()) {
+      assert.ok(Buffer.isBuffer(buffer));
+      if (buffer.length >= 4096) assert.strictEqual(buffer.buffer.byteLength, buffer.length, 'no neighbours in .buffer');
+      buffer.fill(index & 0xff);
+    }
+    for (const [index, buffer] of buffers.entries()) assert.ok(buffer.every((byte) => byte === (index & 0xff)), `${index}`);
+    const pages = (await own.readFiles([at('page'), at('page-and-one'), at('binary'), at('some-mib')])).map(({ buffer }) => buffer);
+    const received = structuredClone(pages, { transfer: pages });
+    assert.deepStrictEqual(pages.map(({ byteLength }) => byteLength), [0, 0, 0, 0]);
+    assert.deepStrictEqual(Buffer.from(received[2]), KINDS.binary);
+  });
+}
+
+test('files of more than 64 MiB, as Buffers and as strings', async () => {
+  const size = (64 << 20) + 5;
+  fs.writeFileSync(at('huge'), Buffer.alloc(size, 'abcdefg'));
+  const [one, two] = await bulk.readFiles([at('huge'), at('huge')], { maxInFlight: 1 << 20 });
+  assert.strictEqual(one.length, size);
+  assert.ok(one.equals(two) && one.equals(fs.readFileSync(at('huge'))));
+  const [text] = bulk.readFilesSync([at('huge')], 'utf8');
+  assert.ok(text === one.toString());
+  fs.rmSync(at('huge'));
+});
+
+test('the event loop turns while files are read', async () => {
+  let turns = 0;
+  let reading = true;
+  const counting = (async () => {
+    while (reading) {
+      await turn();
+      turns += 1;
+    }
+  })();
+  await bulk.readFiles(Array.from({ length: 5 }, () => many).flat(), { encoding: 'utf8', threads: 2 });
+  reading = false;
+  await counting;
+  assert.ok(turns > 5, `${turns} turns`);
+});
+
+test('what onProgress throws is an uncaught exception, and the call goes on', async () => {
+  const { code, stdout, stderr } = await runScript(folder, `
+    const thrown = []; process.on('uncaughtException', (error) => thrown.push(error.message));
+    const paths = ${JSON.stringify(many.slice(0, 300))};
+    const onProgress = () => { throw new Error('on purpose'); };
+    (async () => {
+      const read = await bulk.readFiles(paths, { onProgress });
+      let streamed = 0;
+      for await (const one of bulk.readFilesStream(paths, { onProgress })) streamed += one.index >= 0 ? 1 : 0;
+      const wrote = await bulk.writeFiles(read.map((data, i) => [path.join(folder, 'again' + i), data]), { onProgress });
+      const tree = await bulk.readTree(path.dirname(paths[0]), { onProgress });
+      setImmediate(() => console.log(read.length, streamed, wrote.written, tree.length, thrown.length >= 4, new Set(thrown).size));
+    })();`);
+  assert.strictEqual(stderr, '');
+  assert.strictEqual(stdout, `300 300 300 ${many.length} true 1\n`);
+  assert.strictEqual(code, 0);
+});
+
+testNeeding(needs.proc, '5,000 files with room for 64 descriptors, and none is left open', async () => {
+  const script = at('limited.cjs');
+  const index = JSON.stringify(path.join(path.dirname(new URL(import.meta.url).pathname), '..', 'dist', 'index.js'));
+  fs.writeFileSync(script, `const bulk = require(${index}), fs = require('fs'); const open = () => fs.readdirSync('/proc/self/fd').length;
+    const paths = Array.from({ length: 5000 }, (_, i) => ${JSON.stringify(at('many', 'f'))} + i % 3000);
+    (async () => {
+      await bulk.readFiles(paths.slice(0, 10));
+      const before = open();
+      const counts = [(await bulk.readFiles(paths, { threads: 24 })).length, bulk.readFilesSync(paths, { threads: 24 }).length, (await bulk.readFiles(paths)).length];
+      let streamed = 0; for await (const one of bulk.readFilesStream(paths, { threads: 24 })) streamed += one.contents.length > 0 ? 1 : 0;
+      await bulk.readFiles(paths.concat('/none')).catch(() => {});
+      console.log(counts.join(), streamed, open() - before);
+    })();`);
+  const { stdout, stderr } = await runNode(['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, script], { command: 'sh' });
+  assert.strictEqual(stdout, '5000,5000,5000 5000 0\n', stderr);
+});
+
+test('register changes nothing', async () => {
+  const { stdout, stderr } = await runScript(folder, `const names = ${JSON.stringify(kinds)};
+    const before = names.map((name) => fs.readFileSync(name, 'utf8'));
+    require(${JSON.stringify(path.join(path.dirname(new URL(import.meta.url).pathname), '..', 'dist', 'register.js'))});
+    bulk.readFiles(names, 'utf8').then((texts) => console.log(texts.every((text, i) => text === before[i])));`);
+  assert.strictEqual(stdout, 'true\n', stderr);
+});
+
+test('in a worker: read, and terminated at any moment', async () => {
+  const { code, signal, stdout, stderr } = await runScript(folder, `
+    const { Worker, isMainThread, parentPort, workerData } = require('node:worker_threads');
+    const paths = ${JSON.stringify(many)};
+    if (!isMainThread) {
+      (async () => {
+        for (let i = 0; ; i += 1) {
+          const texts = await bulk.readFiles(paths, i % 2 ? 'utf8' : null);
+          let streamed = 0;
+          for await (const one of bulk.readFilesStream(paths)) if (streamed++ > 50) break;
+          if (i === 0) parentPort.postMessage(texts.length);
+          if (i === 1 && !workerData) return;
+        }
+      })();
+    } else (async () => {
+      const { once } = require('node:events');
+      const calm = new Worker(__filename, { workerData: 0 });
+      console.log((await once(calm, 'message'))[0], (await once(calm, 'exit'))[0]);
+      for (let round = 0; round < 12; round += 1) {
+        const worker = new Worker(__filename, { workerData: 1 });
+        if (round % 2) await once(worker, 'online'); else await once(worker, 'message');
+        await new Promise((resolve) => setTimeout(resolve, round));
+        await worker.terminate();
+      }
+      console.log('alive', (await bulk.readFiles(paths)).length);
+    })();`);
+  assert.strictEqual(signal, null, stderr);
+  assert.deepStrictEqual([stdout, code], ['3000 0\nalive 3000\n', 0], stderr);
+});
+
+test('process.exit() while files are read', async () => {
+  for (const end of ['process.exit(3)', 'setTimeout(() => process.exit(3), 2)', 'setImmediate(() => process.exit(3))']) {
+    const { code, signal, stderr } = await runScript(folder, `bulk.readFiles(${JSON.stringify(many)}, 'utf8'); ${end};`);
+    assert.deepStrictEqual([code, signal], [3, null], stderr);
+  }
+});
+
+test('files that grow, shrink and vanish while they are read give an outcome each', async () => {
+  const names = Array.from({ length: 200 }, (_, index) => at(`moving-${index}`));
+  for (const name of names) fs.writeFileSync(name, 'y'.repeat(20_000));
+  let reading = true;
+  const moving = (async () => {
+    for (let i = 0; reading; i += 1) {
+      const name = names[i % names.length];
+      if (i % 3 === 0) fs.writeFileSync(name, 'y'.repeat(50_000));
+      else if (i % 3 === 1) fs.truncateSync(name, 10);
+      else fs.rmSync(name);
+      if (!fs.existsSync(name)) fs.writeFileSync(name, 'y');
+      if (i % 10 === 0) await turn();
+    }
+  })();
+  for (let round = 0; round < 10; round += 1) {
+    const outcomes = await bulk.readFiles(names, { settle: true, encoding: round % 2 ? 'utf8' : null, threads: 3 });
+    assert.strictEqual(outcomes.length, names.length);
+    for (const { status, value, reason } of outcomes) {
+      if (status === 'rejected') assert.strictEqual(reason.code, 'ENOENT');
+      else assert.match(value.toString(), /^y*\0*$/u); // a file made longer by truncate(2) ends in zeroes
+    }
+  }
+  reading = false;
+  await moving;
+});

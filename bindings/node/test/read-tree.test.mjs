@@ -1,0 +1,72 @@
+// Guards against: files of a tree that are missed, given twice or in another order than that of their names, and options
+// that are not understood but taken. What patterns and ignore files mean is tried in the core.
+
+/* global AbortController, AbortSignal */
+
+import assert from 'node:assert';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+import { bulk, makeFolder, withoutAddon } from './support.mjs';
+
+const folder = makeFolder();
+const root = path.join(folder, 'site');
+const files = {
+  'a.md': '# a', 'b.txt': 'b', 'posts/one.md': '\u20ac', 'posts/deep/two.md': 'two', 'posts/deep/two.html': '<p>', 'drafts/three.md': '3',
+  '.hidden/four.md': '4', 'ignored.md': 'i', 'empty.md': '', 'latin.md': 'caf\u00e9',
+};
+for (const [name, contents] of Object.entries(files)) {
+  fs.mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+  fs.writeFileSync(path.join(root, name), contents);
+}
+fs.writeFileSync(path.join(root, '.ignore'), 'ignored.md\n');
+const names = (found) => found.map(({ path: name }) => path.relative(root, name));
+
+test('the files of a tree with their contents', async () => {
+  const visible = Object.keys(files).filter((name) => !name.startsWith('.') && name !== 'ignored.md');
+  const found = await bulk.readTree(root, 'utf8');
+  assert.deepStrictEqual(names(found).sort(), visible.sort());
+  for (const { path: name, contents } of found) assert.strictEqual(contents, files[path.relative(root, name)]);
+  assert.deepStrictEqual(names(await bulk.readTree(root)), names(found), 'the same order again');
+  for (const { path: name, contents } of await bulk.readTree(pathToFileURL(root))) assert.deepStrictEqual(contents, fs.readFileSync(name));
+});
+
+test('match, ignore, ignoreFiles, hidden, maxDepth', async () => {
+  const read = async (options) => names(await bulk.readTree(root, options)).sort();
+  assert.deepStrictEqual(await read({ match: '**/*.md', ignore: ['drafts', '*.txt'] }), ['a.md', 'empty.md', 'latin.md', 'posts/deep/two.md', 'posts/one.md']);
+  assert.deepStrictEqual(await read({ match: ['*.txt', 'posts/**/*.html'] }), ['b.txt', 'posts/deep/two.html']);
+  assert.ok((await read({ ignoreFiles: false })).includes('ignored.md'));
+  assert.ok((await read({ hidden: true })).includes('.hidden/four.md'));
+  assert.deepStrictEqual(await read({ maxDepth: 1, match: '*.md' }), ['a.md', 'empty.md', 'latin.md']);
+  assert.deepStrictEqual(await read({ match: 'none' }), []);
+});
+
+test('settle, progress and signals', async () => {
+  fs.symlinkSync('nowhere', path.join(root, 'dangling.md'));
+  const seen = [];
+  const outcomes = await bulk.readTree(root, { settle: true, encoding: 'utf8', onProgress: (progress) => seen.push(progress) });
+  for (const { status, value, reason } of outcomes) assert.ok(status === 'fulfilled' ? typeof value.contents === 'string' : reason.code === 'ENOENT');
+  assert.strictEqual(seen.at(-1).done, outcomes.length);
+  fs.rmSync(path.join(root, 'dangling.md'));
+  const reason = new Error('on purpose');
+  await assert.rejects(bulk.readTree(root, { signal: AbortSignal.abort(reason) }), (error) => error === reason);
+  const controller = new AbortController();
+  const call = bulk.readTree(root, { signal: controller.signal });
+  controller.abort(reason);
+  await assert.rejects(call, (error) => error === reason);
+});
+
+test('a root that is none, and wrong options, reject', async () => {
+  await assert.rejects(bulk.readTree(path.join(folder, 'none')), { code: 'ENOENT' });
+  for (const [args, message] of [
+    [[7], /A path must be/], [['a\0b'], /null bytes/], [[root, 7], /"options" argument/], [[root, { match: 7 }], /"match" option.*7/], [[root, { match: [''] }], /"match" option/],
+    [[root, { ignore: [null] }], /"ignore" option/], [[root, { hidden: 1 }], /"hidden" option/], [[root, { maxDepth: 0 }], /"maxDepth" option/], [[root, { ignoreFiles: 'no' }], /"ignoreFiles" option/],
+  ]) await assert.rejects(bulk.readTree(...args), { name: 'TypeError', message });
+  await assert.rejects(bulk.readTree(root, { match: 'a{b' }), Error);
+});
+
+test('without the addon it says that it needs it', async () => {
+  await assert.rejects(withoutAddon(folder).readTree(root), { code: 'ERR_SMALLFRY_NOT_NATIVE', message: /readTree needs the native addon/ });
+});
