@@ -21,6 +21,7 @@ use super::sync::{
     Arc, AtomicBool, AtomicUsize, Condvar, Instant, Mutex, MutexGuard, Ordering, PoisonError,
 };
 use super::{Control, Strategy};
+use crate::sys;
 
 #[cfg(all(test, loom))]
 mod model;
@@ -512,6 +513,10 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
 
     /// Body of a worker's thread, which has a place in the crew.
     fn work(self: Arc<Self>) {
+        if self.terms.notify.is_some() {
+            // The consumer has other things to do as well, such as answering requests.
+            sys::give_precedence();
+        }
         let result = catch_unwind(AssertUnwindSafe(|| self.work_off()));
         if !matches!(result, Ok(Claim::Dismissed)) {
             self.crew.leave();

@@ -42,7 +42,7 @@ pub use platform::{
 pub(crate) use platform::{
     FOLDS_CASE, RESERVES_NAMES, is_out_of_descriptors, open_path, read_spare,
 };
-pub(crate) use threads::{descriptor_limit, thread_cpu_time};
+pub(crate) use threads::{descriptor_limit, give_precedence, thread_cpu_time};
 
 /// What the system gives and takes back at the least. In bytes.
 pub(crate) const PAGE: usize = 4096;

@@ -21,6 +21,25 @@ pub(crate) fn thread_cpu_time() -> Duration {
     )
 }
 
+/// `setpriority`: lets other threads of this process go first where there are more than processors. Linux has priorities
+/// per thread; elsewhere nothing happens.
+///
+/// Two workers and an event loop on two processors: with equal priorities the loop waits for its turn up to 12 ms, with
+/// this 8 ms, and all is read in the same time.
+///
+/// [setpriority(2), NOTES](https://man7.org/linux/man-pages/man2/setpriority.2.html)
+pub(crate) fn give_precedence() {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: a plain system call. On Linux 0 means the calling thread; to be less urgent is always allowed.
+    unsafe {
+        libc::setpriority(libc::PRIO_PROCESS, 0, LESS_URGENT);
+    }
+}
+
+/// A third of the processor time that a thread of the usual priority gets beside it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const LESS_URGENT: i32 = 5;
+
 /// `getrlimit(RLIMIT_NOFILE)`: how many files this process may have open at once.
 ///
 /// [getrlimit(2)](https://man7.org/linux/man-pages/man2/getrlimit.2.html)
