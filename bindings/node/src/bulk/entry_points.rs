@@ -242,6 +242,7 @@ fn tree_options(patterns: &[u8], flags: i32, depth: usize) -> TreeOptions {
 
 /// Hands the files of a walk to a batch while it walks, and closes the batch at the end.
 fn push_files(batch: &Arc<Batch<'static, ReadFound>>, mut files: Walk) {
+    let _closes = Closes(batch);
     let mut pushed = 0;
     while !batch.is_stopped() {
         let some: Vec<_> = files.by_ref().take(FOUND_TOGETHER).collect();
@@ -252,7 +253,15 @@ fn push_files(batch: &Arc<Batch<'static, ReadFound>>, mut files: Walk) {
         batch.push(pushed, some, None);
         pushed += count;
     }
-    batch.close();
+}
+
+/// Closes a batch however its input ends: a session that is never closed would never end.
+struct Closes<'b>(&'b Arc<Batch<'static, ReadFound>>);
+
+impl Drop for Closes<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 /// `pushPaths(id, joined, beyond)`: paths to be read, joined by NUL, and how many more will follow, -1 if that is not

@@ -17,7 +17,7 @@ const REPORT: Duration = Duration::from_micros(250);
 const FIRST_REPORT: Duration = Duration::from_micros(100);
 /// An operation shorter than this came from the cache, and the next ones likely do too.
 pub(super) const SHORT: Duration = Duration::from_micros(50);
-/// Of short operations only one in so many is timed: looking at two clocks twice costs a tenth of one.
+/// Of short operations the processor time of only one in so many is looked at: that is a system call, twice.
 const ONE_IN: u32 = 8;
 
 /// Worker threads of the whole process that `Auto` has asked for.
@@ -169,10 +169,9 @@ pub struct Meter {
     measures: bool,
     /// It has reported before.
     reported: bool,
-    /// Operations to let pass before one is timed again.
+    /// Short operations to let pass before processor time is looked at again.
     skip: u32,
     operations: u32,
-    timed: u32,
     bytes: u64,
     elapsed: Duration,
     busy: Duration,
@@ -181,22 +180,21 @@ pub struct Meter {
 /// When an operation began.
 pub struct Start {
     at: Instant,
-    busy: Duration,
+    /// The thread's processor time then; `None` if it is guessed this time.
+    busy: Option<Duration>,
 }
 
 impl Meter {
-    /// An operation begins; `None` if it is not timed.
+    /// An operation begins; `None` where nothing is measured.
     pub fn start(&mut self) -> Option<Start> {
         if !self.measures {
             return None;
         }
-        if self.skip > 1 {
-            self.skip -= 1;
-            return None;
-        }
+        let looks = self.skip == 0;
+        self.skip = self.skip.saturating_sub(1);
         Some(Start {
             at: Instant::now(),
-            busy: thread_cpu_time(),
+            busy: looks.then(thread_cpu_time),
         })
     }
 
@@ -209,34 +207,31 @@ impl Meter {
         waited: Duration,
         remaining: impl FnOnce() -> Option<usize>,
     ) {
-        if !self.measures {
-            return;
-        }
-        self.operations += 1;
-        self.bytes += bytes;
         let Some(start) = start else { return };
         let elapsed = start.at.elapsed().saturating_sub(waited);
-        self.timed += 1;
+        self.operations += 1;
+        self.bytes += bytes;
         self.elapsed += elapsed;
-        self.busy += thread_cpu_time().saturating_sub(start.busy);
-        self.skip = if elapsed < SHORT { ONE_IN } else { 0 };
+        match start.busy {
+            Some(before) => {
+                self.busy += thread_cpu_time().saturating_sub(before);
+                self.skip = if elapsed < SHORT { ONE_IN - 1 } else { 0 };
+            }
+            // What takes long among short ones has waited for the rest of its time.
+            None => self.busy += elapsed.min(SHORT),
+        }
         let enough = if self.reported { REPORT } else { FIRST_REPORT };
-        if self.scaled(self.elapsed) >= enough {
+        if self.elapsed >= enough {
             self.report(crew, remaining());
         }
-    }
-
-    /// What the operations that were not timed have taken, too.
-    fn scaled(&self, time: Duration) -> Duration {
-        time * self.operations / self.timed.max(1)
     }
 
     fn report(&mut self, crew: &Crew, remaining: Option<usize>) {
         let sample = Sample {
             operations: self.operations,
             bytes: self.bytes,
-            elapsed: self.scaled(self.elapsed),
-            busy: self.scaled(self.busy),
+            elapsed: self.elapsed,
+            busy: self.busy,
         };
         *self = Self {
             measures: true,
