@@ -67,6 +67,10 @@ const CHANGE: f64 = 0.35;
 /// Standard errors beyond which a difference is taken as real before a trial has run its length.
 const CERTAIN: f64 = 1.5;
 
+/// Reports of each worker without which processors that are there are not given up: new threads have cold caches and
+/// fresh memory at first, and the number before was measured for 0.1 ms only.
+const PATIENCE: f64 = 8.0;
+
 /// What a controller may do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
@@ -369,10 +373,17 @@ impl Controller {
         };
         let workers = self.workers as f64;
         let error = self.noise.error(&trial.all, &self.best.total);
-        if trial.all.falls_short(
-            workers,
-            self.best.total.rate() * (-0.35 - 2.0 * error).exp(),
-        ) {
+        let has_processors = self.workers > self.best.workers && workers <= self.cores;
+        let patient = has_processors
+            && trial.why == Why::Climb
+            && !self.best.total.is_waiting()
+            && trial.all.reports < PATIENCE * workers;
+        if !patient
+            && trial.all.falls_short(
+                workers,
+                self.best.total.rate() * (-0.35 - 2.0 * error).exp(),
+            )
+        {
             return self.reject(remaining);
         }
         if self.slice.total.reports < workers || self.slice.total.is_empty() {
@@ -385,8 +396,8 @@ impl Controller {
         self.begin_slice();
         match self.verdict(&steady, gain, why) {
             Some(true) => self.accept(gain, remaining),
-            Some(false) => self.reject(remaining),
-            None => {}
+            Some(false) if !patient => self.reject(remaining),
+            Some(false) | None => {}
         }
     }
 

@@ -18,7 +18,7 @@ const FIRST_REPORT: Duration = Duration::from_micros(100);
 /// An operation shorter than this came from the cache, and the next ones likely do too.
 pub(super) const SHORT: Duration = Duration::from_micros(50);
 /// Of short operations the processor time of only one in so many is looked at: that is a system call, twice.
-const ONE_IN: u32 = 8;
+const ONE_IN: u32 = 32;
 
 /// Worker threads of the whole process that `Auto` has asked for.
 static WORKERS: ProcessWide = ProcessWide::new(0);
@@ -171,6 +171,8 @@ pub struct Meter {
     reported: bool,
     /// Short operations to let pass before processor time is looked at again.
     skip: u32,
+    /// The part of the last one's time that was processor time.
+    part: f64,
     operations: u32,
     bytes: u64,
     elapsed: Duration,
@@ -214,11 +216,13 @@ impl Meter {
         self.elapsed += elapsed;
         match start.busy {
             Some(before) => {
-                self.busy += thread_cpu_time().saturating_sub(before);
+                let busy = thread_cpu_time().saturating_sub(before);
+                self.busy += busy;
+                self.part = (busy.as_secs_f64() / elapsed.as_secs_f64().max(1e-9)).min(1.0);
                 self.skip = if elapsed < SHORT { ONE_IN - 1 } else { 0 };
             }
             // What takes long among short ones has waited for the rest of its time.
-            None => self.busy += elapsed.min(SHORT),
+            None => self.busy += elapsed.min(SHORT).mul_f64(self.part),
         }
         let enough = if self.reported { REPORT } else { FIRST_REPORT };
         if self.elapsed >= enough {
@@ -237,6 +241,7 @@ impl Meter {
             measures: true,
             reported: true,
             skip: self.skip,
+            part: self.part,
             ..Self::default()
         };
         crew.record(sample, remaining);
