@@ -5,6 +5,9 @@
 //! | job | call |
 //! |---|---|
 //! | read a whole file | [`fs::read`], [`fs::read_to_string`] |
+//! | read many files in one call, as many at once as is best | [`bulk::Reader`] |
+//! | write many files in one call | [`bulk::Writer`] |
+//! | stat, remove or copy many files | [`bulk::Files`] |
 //! | read many files, one after the other, into one buffer | [`fs::read_into`] |
 //! | read what is left of a file, pipe or socket that is open already | [`fs::read_from`] |
 //! | write a whole file, made if missing, replaced if there | [`fs::write`] |
