@@ -31,6 +31,8 @@ const TOGETHER: usize = 32;
 const TOGETHER_FOR: Duration = Duration::from_micros(200);
 /// A thread without work ends after this.
 const LINGER: Duration = Duration::from_secs(10);
+/// One beyond [`THREADS`] after this: it came for a slow disk and many jobs.
+const EXTRA_LINGER: Duration = Duration::from_millis(100);
 
 /// One call on its way.
 pub(crate) struct Job {
@@ -163,7 +165,11 @@ fn work() {
         }
         let watch = state.active > 0 && !state.watching;
         state.watching |= watch;
-        let patience = if watch { WATCH } else { LINGER };
+        let patience = match watch {
+            true => WATCH,
+            false if state.threads > THREADS => EXTRA_LINGER,
+            false => LINGER,
+        };
         let (again, timeout) = WORK
             .wait_timeout(state, patience)
             .unwrap_or_else(PoisonError::into_inner);
