@@ -4,9 +4,8 @@ use std::fs::Metadata;
 use std::marker::PhantomData;
 use std::path::Path;
 
-use super::engine::{Task, Terms, Ticket, run_all};
-use super::place::Place;
-use super::{Control, Strategy};
+use super::engine::{Task, Ticket, run_all};
+use super::settings::{Settings, settings_methods};
 use crate::error::{Error, Operation};
 
 /// Asks for the metadata of many files, removes them or copies them.
@@ -31,10 +30,7 @@ use crate::error::{Error, Operation};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Files {
-    strategy: Strategy,
-    fail_fast: bool,
-    control: Option<Control>,
-    place: Place,
+    settings: Settings,
 }
 
 impl Files {
@@ -43,38 +39,7 @@ impl Files {
         Self::default()
     }
 
-    /// How many operations are under way at once.
-    pub fn strategy(&mut self, strategy: Strategy) -> &mut Self {
-        self.strategy = strategy;
-        self
-    }
-
-    /// Begin nothing more after an error. What is behind it and had been handed to threads gets an error for which
-    /// [`Error::is_cancelled`] holds; paths behind that have no result.
-    pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
-        self.fail_fast = fail_fast;
-        self
-    }
-
-    /// Cancel the batch or watch its progress through `control`.
-    pub fn control(&mut self, control: &Control) -> &mut Self {
-        self.control = Some(control.clone());
-        self
-    }
-
-    /// Resolve all paths beneath `directory`, which is opened now, and refuse those that lead out of it: absolute ones,
-    /// `..`, symbolic links, whoever changes links meanwhile. The error is [`std::io::ErrorKind::PermissionDenied`]. On Windows
-    /// links are not followed at all, and names that it reserves are refused with [`std::io::ErrorKind::InvalidInput`].
-    ///
-    /// # Errors
-    ///
-    /// [`Operation::Open`] with the directory.
-    ///
-    /// [openat2(2), `RESOLVE_BENEATH`](https://man7.org/linux/man-pages/man2/openat2.2.html)
-    pub fn within(&mut self, directory: impl AsRef<Path>) -> Result<&mut Self, Error> {
-        self.place.enter(directory.as_ref())?;
-        Ok(self)
-    }
+    settings_methods!();
 
     /// Size, kind and times of many files, in the order of `paths`. Symbolic links are followed.
     ///
@@ -86,7 +51,7 @@ impl Files {
         paths: impl IntoIterator<Item = P>,
     ) -> Vec<Result<Metadata, Error>> {
         self.run(paths, Operation::Stat, |path| {
-            self.place.stat(path.as_ref())
+            self.settings.place.stat(path.as_ref())
         })
     }
 
@@ -101,7 +66,7 @@ impl Files {
         paths: impl IntoIterator<Item = P>,
     ) -> Vec<Result<(), Error>> {
         self.run(paths, Operation::Unlink, |path| {
-            self.place.remove(path.as_ref())
+            self.settings.place.remove(path.as_ref())
         })
     }
 
@@ -116,11 +81,11 @@ impl Files {
         pairs: impl IntoIterator<Item = (P, Q)>,
     ) -> Vec<Result<u64, Error>> {
         let task = Each {
-            run: |(from, to): &(P, Q)| self.place.copy(from.as_ref(), to.as_ref()),
+            run: |(from, to): &(P, Q)| self.settings.place.copy(from.as_ref(), to.as_ref()),
             cancelled: |(from, _): &(P, Q)| Error::cancelled(Operation::Copy, from.as_ref()),
             types: PhantomData,
         };
-        run_all(task, self.terms(), pairs)
+        run_all(task, self.settings.terms(), pairs)
     }
 
     fn run<P: AsRef<Path> + Send, O: Send>(
@@ -134,16 +99,7 @@ impl Files {
             cancelled: |path: &P| Error::cancelled(operation, path.as_ref()),
             types: PhantomData,
         };
-        run_all(task, self.terms(), paths)
-    }
-
-    fn terms(&self) -> Terms {
-        Terms {
-            strategy: self.strategy,
-            control: self.control.clone().unwrap_or_default(),
-            fail_fast: self.fail_fast,
-            ..Terms::default()
-        }
+        run_all(task, self.settings.terms(), paths)
     }
 }
 

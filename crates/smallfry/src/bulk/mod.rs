@@ -52,6 +52,7 @@ pub mod engine;
 mod files;
 mod place;
 mod reader;
+mod settings;
 mod sync;
 #[cfg(feature = "tree")]
 mod tree;

@@ -3,9 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::engine::{Batch, Detached, MOST_IN_FLIGHT, Stream, Task, Terms, Ticket};
+use super::engine::{Batch, Detached, Stream, Task, Terms, Ticket};
 use super::place::Place;
-use super::{Arena, Bytes, Control, Strategy};
+use super::settings::{Settings, settings_methods};
+use super::{Arena, Bytes};
 use crate::error::{Error, Operation, too_large};
 use crate::raw::{self, BorrowedFile, Errno};
 
@@ -37,13 +38,9 @@ const UNKNOWN_SIZE: usize = 64 << 10;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Reader {
-    strategy: Strategy,
-    most_in_flight: u64,
+    settings: Settings,
     largest_file: u64,
     in_order: bool,
-    fail_fast: bool,
-    control: Option<Control>,
-    place: Place,
 }
 
 impl Default for Reader {
@@ -56,26 +53,18 @@ impl Reader {
     /// Strategy `Auto`, 32 MiB in flight, files of 2 GiB at most, results in the order of paths.
     pub fn new() -> Self {
         Self {
-            strategy: Strategy::Auto,
-            most_in_flight: MOST_IN_FLIGHT,
+            settings: Settings::default(),
             largest_file: LARGEST_FILE,
             in_order: true,
-            fail_fast: false,
-            control: None,
-            place: Place::default(),
         }
     }
 
-    /// How many files are read at once.
-    pub fn strategy(&mut self, strategy: Strategy) -> &mut Self {
-        self.strategy = strategy;
-        self
-    }
+    settings_methods!();
 
     /// Bytes of contents, at most, that have been read and not been taken from the iterator, or are being read. A larger
     /// file is read when nothing else is in flight.
     pub fn max_in_flight(&mut self, bytes: u64) -> &mut Self {
-        self.most_in_flight = bytes;
+        self.settings.most_in_flight = bytes;
         self
     }
 
@@ -90,33 +79,6 @@ impl Reader {
     pub fn completion_order(&mut self, completion_order: bool) -> &mut Self {
         self.in_order = !completion_order;
         self
-    }
-
-    /// Begin nothing more after an error. What is behind it and had been handed to threads gets an error for which
-    /// [`Error::is_cancelled`] holds; paths behind that have no result.
-    pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
-        self.fail_fast = fail_fast;
-        self
-    }
-
-    /// Cancel the batch or watch its progress through `control`.
-    pub fn control(&mut self, control: &Control) -> &mut Self {
-        self.control = Some(control.clone());
-        self
-    }
-
-    /// Resolve all paths beneath `directory`, which is opened now, and refuse those that lead out of it: absolute ones,
-    /// `..`, symbolic links, whoever changes links meanwhile. The error is [`io::ErrorKind::PermissionDenied`]. On Windows
-    /// links are not followed at all, and names that it reserves are refused with [`io::ErrorKind::InvalidInput`].
-    ///
-    /// # Errors
-    ///
-    /// [`Operation::Open`] with the directory.
-    ///
-    /// [openat2(2), `RESOLVE_BENEATH`](https://man7.org/linux/man-pages/man2/openat2.2.html)
-    pub fn within(&mut self, directory: impl AsRef<Path>) -> Result<&mut Self, Error> {
-        self.place.enter(directory.as_ref())?;
-        Ok(self)
     }
 
     /// Reads the files that `paths` gives.
@@ -173,7 +135,7 @@ impl Reader {
     pub fn task(&self) -> ReadFile {
         ReadFile {
             largest: self.largest_file,
-            place: self.place.clone(),
+            place: self.settings.place.clone(),
         }
     }
 
@@ -184,13 +146,7 @@ impl Reader {
 
     /// How a batch is done, likewise.
     pub fn terms(&self) -> Terms {
-        Terms {
-            strategy: self.strategy,
-            most_in_flight: self.most_in_flight,
-            control: self.control.clone().unwrap_or_default(),
-            fail_fast: self.fail_fast,
-            notify: None,
-        }
+        self.settings.terms()
     }
 }
 

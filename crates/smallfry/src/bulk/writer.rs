@@ -7,9 +7,9 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::engine::{MOST_IN_FLIGHT, Task, Terms, Ticket, run_all};
+use super::engine::{Task, Terms, Ticket, run_all};
 use super::place::Place;
-use super::{Control, Strategy};
+use super::settings::{Settings, settings_methods};
 use crate::error::{Error, Operation};
 use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of};
 use crate::parents::Parents;
@@ -34,11 +34,7 @@ use crate::raw::{self, OwnedFile};
 #[derive(Clone, Debug)]
 pub struct Writer {
     options: WriteOptions,
-    strategy: Strategy,
-    most_in_flight: u64,
-    fail_fast: bool,
-    control: Option<Control>,
-    place: Place,
+    settings: Settings,
 }
 
 impl Default for Writer {
@@ -52,24 +48,16 @@ impl Writer {
     pub fn new() -> Self {
         Self {
             options: WriteOptions::new(),
-            strategy: Strategy::Auto,
-            most_in_flight: MOST_IN_FLIGHT,
-            fail_fast: false,
-            control: None,
-            place: Place::default(),
+            settings: Settings::default(),
         }
     }
 
-    /// How many files are written at once.
-    pub fn strategy(&mut self, strategy: Strategy) -> &mut Self {
-        self.strategy = strategy;
-        self
-    }
+    settings_methods!();
 
     /// Bytes of contents, at most, that have been taken from the entries and not been written. A larger file is written
     /// when nothing else is in flight.
     pub fn max_in_flight(&mut self, bytes: u64) -> &mut Self {
-        self.most_in_flight = bytes;
+        self.settings.most_in_flight = bytes;
         self
     }
 
@@ -97,34 +85,6 @@ impl Writer {
         self
     }
 
-    /// Begin nothing more after an error. What is behind it and had been handed to threads gets an error for which
-    /// [`Error::is_cancelled`] holds; entries behind that are not in the report.
-    pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
-        self.fail_fast = fail_fast;
-        self
-    }
-
-    /// Cancel the batch or watch its progress through `control`.
-    pub fn control(&mut self, control: &Control) -> &mut Self {
-        self.control = Some(control.clone());
-        self
-    }
-
-    /// Resolve all paths beneath `directory`, which is opened now, and refuse those that lead out of it: absolute ones,
-    /// `..`, symbolic links, whoever changes links meanwhile. The error is [`io::ErrorKind::PermissionDenied`]. On Windows
-    /// links are not followed at all, and names that it reserves are refused with [`io::ErrorKind::InvalidInput`]; names
-    /// that differ in case only are refused likewise, there and on macOS.
-    ///
-    /// # Errors
-    ///
-    /// [`Operation::Open`] with the directory.
-    ///
-    /// [openat2(2), `RESOLVE_BENEATH`](https://man7.org/linux/man-pages/man2/openat2.2.html)
-    pub fn within(&mut self, directory: impl AsRef<Path>) -> Result<&mut Self, Error> {
-        self.place.enter(directory.as_ref())?;
-        Ok(self)
-    }
-
     /// Writes all entries, each a path and the bytes to be its contents.
     ///
     /// `entries` is asked for more as files are written, never for all at once, but ahead of the writing. Of several entries
@@ -147,7 +107,7 @@ impl Writer {
     pub fn task<P, B>(&self) -> WriteFile<P, B> {
         WriteFile {
             options: self.options.clone(),
-            place: self.place.clone(),
+            place: self.settings.place.clone(),
             parents: Parents::new(),
             cases: Mutex::default(),
             entry: PhantomData,
@@ -156,13 +116,7 @@ impl Writer {
 
     /// How a batch is done, likewise.
     pub fn terms(&self) -> Terms {
-        Terms {
-            strategy: self.strategy,
-            most_in_flight: self.most_in_flight,
-            control: self.control.clone().unwrap_or_default(),
-            fail_fast: self.fail_fast,
-            notify: None,
-        }
+        self.settings.terms()
     }
 }
 
