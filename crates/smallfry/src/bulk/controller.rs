@@ -19,7 +19,9 @@
 //!    speaks for going on.
 //! 3. **Settle.** The best number is watched. A change of its rate that noise does not explain begins everything anew from
 //!    there: fewer first if workers that waited got slower, as when a device collapses; more first if they computed before,
-//!    as when files are no longer in memory. Full processors lead down to their number.
+//!    as when files are no longer in memory. Full processors lead down to their number. Where the rate swings by itself,
+//!    as over files that lie beside each other here and scattered there, only what lasts longer than the swings seen so
+//!    far is a change.
 //! 4. **Probe.** Some conditions change without showing: a server that could now take more than it is sent. So twice the
 //!    number and half of it are tried now and then, when what such a trial lost last time is 1 % or less of the time since,
 //!    and less and less often while they fail. Half of it is kept if it costs no more than 2 %: among equals fewer win.
@@ -39,12 +41,14 @@
 
 mod measure;
 mod probe;
+mod swings;
 #[cfg(test)]
 mod tests;
 
 use measure::{Noise, Total};
 use probe::Probe;
 use std::time::Duration;
+use swings::Swings;
 
 /// Less work than this, in seconds of one worker, is not worth a second one.
 const WORTH_SHARING: f64 = 1e-3;
@@ -63,6 +67,9 @@ const TOLERANCE: f64 = 0.02;
 
 /// A change of throughput by this much, as a logarithm, is a change of conditions if noise cannot explain it.
 const CHANGE: f64 = 0.35;
+
+/// What lasts for more operations than this, one after the other, is worth a search however often it comes back.
+const ROUNDS: f64 = 256.0;
 
 /// Standard errors beyond which a difference is taken as real before a trial has run its length.
 const CERTAIN: f64 = 1.5;
@@ -106,6 +113,7 @@ pub(crate) struct Controller {
     /// Reports not yet in any level's total.
     slice: Slice,
     noise: Noise,
+    swings: Swings,
     now: f64,
     /// Reports still to come that are about the time before the number changed.
     unsettled: usize,
@@ -176,6 +184,7 @@ impl Controller {
             best: Level::new(1),
             slice: Slice::default(),
             noise: Noise::unknown(),
+            swings: Swings::default(),
             now: 0.0,
             waiting: 0,
             up: Probe::default(),
@@ -507,10 +516,13 @@ impl Controller {
         let was_busy = self.best.total.load() > 0.75;
         let workers = self.workers as f64;
         let slow = self.best.total.rate() * (-3.0 * CHANGE).exp();
-        if was_busy && self.waiting >= 2 + self.workers / 2
-            || !self.best.total.is_empty() && self.slice.total.falls_short(workers, slow)
-        {
-            return self.start_again(if was_busy { Why::Climb } else { Why::Change });
+        let stopped = was_busy && self.waiting >= 2 + self.workers / 2;
+        if stopped || !self.best.total.is_empty() && self.slice.total.falls_short(workers, slow) {
+            let why = if was_busy { Why::Climb } else { Why::Change };
+            self.swings.begin(self.slice.since, self.best.total.rate());
+            if stopped || self.swings.is_more(self.now) {
+                return self.start_again(why);
+            }
         }
         let round = self
             .noise
@@ -521,8 +533,11 @@ impl Controller {
             return;
         }
         let slice = self.slice.total;
+        let since = self.slice.since;
         self.begin_slice();
         self.noise.learn(&slice);
+        self.swings
+            .look(self.now, slice.rate(), ROUNDS * slice.per_report());
         if self.best.provisional {
             self.best.provisional = false;
             self.best.total = slice;
@@ -531,7 +546,10 @@ impl Controller {
             let error = self.noise.error(&slice, &self.best.total);
             if difference.abs() > CHANGE.max(3.0 * error) {
                 self.best.unlike += 1;
-                if self.best.unlike >= 2 || difference.abs() > 3.0 * CHANGE {
+                self.swings.begin(since, self.best.total.rate());
+                if (self.best.unlike >= 2 || difference.abs() > 3.0 * CHANGE)
+                    && self.swings.is_more(self.now)
+                {
                     let why = if difference < 0.0 && !was_busy {
                         Why::Change
                     } else {

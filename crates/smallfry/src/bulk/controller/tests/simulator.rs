@@ -25,6 +25,9 @@ pub(super) enum Device {
     Servers { count: usize, mean: f64 },
     /// For one server, whose time per operation depends on how many are queued: `rest + saved / sqrt(queued)`.
     Reordering { rest: f64, saved: f64 },
+    /// For one server that is 20 times as fast while at least `fewest` are queued, as a disk whose head waits for
+    /// neighbours.
+    Gathering { fewest: usize, mean: f64 },
     /// For one server that is at its best with `best` queued and gets slower by `slope` of its time with each beyond.
     Collapsing { best: usize, mean: f64, slope: f64 },
     /// For a lock: whoever waits burns its processor if `spins`.
@@ -49,6 +52,9 @@ pub(super) enum Times {
     Exponential,
     /// One in 25 takes 10 times as long as the others.
     HeavyTailed,
+    /// Some hundred neighbours quick, others 8 times as slow, as where files lie beside each other here and scattered
+    /// there.
+    Bursts,
 }
 
 #[derive(Clone, Debug)]
@@ -376,8 +382,12 @@ impl<'a> Simulation<'a> {
 
 impl World {
     fn operation(&self, seed: u64, index: usize) -> Operation {
-        let seed = (seed << 32 | index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut random = fastrand::Rng::with_seed(seed);
+        let random = |number: usize| {
+            let seed = (seed << 32 | number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            fastrand::Rng::with_seed(seed)
+        };
+        let burst = random(index / 128).f64();
+        let mut random = random(index);
         let stretch = self
             .stretches
             .iter()
@@ -390,7 +400,7 @@ impl World {
         let interrupted = random.f64() < self.interruptions;
         let service = match settings.device {
             Device::Memory => 0.0,
-            _ => settings.times.draw(&mut random),
+            _ => settings.times.draw(&mut random, burst),
         };
         Operation {
             stretch,
@@ -407,8 +417,10 @@ impl World {
 }
 
 impl Times {
-    fn draw(self, random: &mut fastrand::Rng) -> f64 {
+    /// `burst` is drawn for many neighbours together.
+    fn draw(self, random: &mut fastrand::Rng, burst: f64) -> f64 {
         match self {
+            Self::Bursts => (0.5 + random.f64()) * if burst < 0.3 { 8.0 / 3.1 } else { 1.0 / 3.1 },
             Self::Even => 0.5 + random.f64(),
             Self::Exponential => -(1.0 - random.f64()).ln(),
             Self::HeavyTailed if random.f64() < 0.04 => 10.0 / 1.36 * (0.5 + random.f64()),
@@ -423,8 +435,11 @@ impl Device {
         let queued = queued.max(1) as f64;
         match self {
             Self::Memory => 0.0,
-            Self::Distant { mean } | Self::Servers { mean, .. } => mean,
             Self::Reordering { rest, saved } => rest + saved / queued.sqrt(),
+            Self::Gathering { fewest, mean } if queued < fewest as f64 => 20.0 * mean,
+            Self::Distant { mean } | Self::Servers { mean, .. } | Self::Gathering { mean, .. } => {
+                mean
+            }
             Self::Collapsing { best, mean, slope } => {
                 let best = best as f64;
                 if queued <= best {
