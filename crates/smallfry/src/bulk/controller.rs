@@ -69,7 +69,7 @@ const TOLERANCE: f64 = 0.02;
 const CHANGE: f64 = 0.35;
 
 /// What lasts for more operations than this, one after the other, is worth a search however often it comes back.
-const ROUNDS: f64 = 256.0;
+const ROUNDS: f64 = 1024.0;
 
 /// Standard errors beyond which a difference is taken as real before a trial has run its length.
 const CERTAIN: f64 = 1.5;
