@@ -107,13 +107,14 @@ fn scores_on_random_devices() {
     scores.sort_by(f64::total_cmp);
     // A run that beats every fixed number must not make up for another.
     let mean = scores.iter().map(|score| score.min(1.0)).sum::<f64>() / scores.len() as f64;
+    let low = scores[scores.len() / 20];
     println!(
-        "random devices: {} runs, mean {mean:.3}, twentieth from below {:.3}, least {:.3}",
+        "random devices: {} runs, mean {mean:.3}, one in twenty below {low:.3}, least {:.3}",
         scores.len(),
-        scores[scores.len() / 20],
         scores[0],
     );
-    assert!(mean >= 0.95 && scores[0] >= 0.5);
+    // The least is luck: it falls with the number of seeds.
+    assert!(mean >= 0.95 && low >= 0.75);
 }
 
 #[test]
