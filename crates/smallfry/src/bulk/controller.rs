@@ -71,6 +71,9 @@ const CHANGE: f64 = 0.35;
 /// What lasts for more operations than this, one after the other, is worth a search however often it comes back.
 const ROUNDS: f64 = 1024.0;
 
+/// Half the workers do not bring this much, as a logarithm, by being fewer.
+const RETURN: f64 = 1.0;
+
 /// Standard errors beyond which a difference is taken as real before a trial has run its length.
 const CERTAIN: f64 = 1.5;
 
@@ -449,6 +452,14 @@ impl Controller {
             return;
         };
         let before = self.best.workers;
+        if trial.why == Why::Change && self.workers < before && gain > RETURN {
+            // More than fewer workers can bring: what had changed has changed back.
+            self.swings.returned(self.now);
+            self.set_workers(before);
+            self.best = Level::new(before);
+            self.phase = Phase::Measuring(Why::Climb);
+            return;
+        }
         let unknown = self.best.total.reports <= 2.0;
         let ratio = self.workers as f64 / before as f64;
         let slope = (gain / ratio.ln()).clamp(0.0, 1.0);

@@ -29,6 +29,13 @@ impl Swings {
             .is_none_or(|swing| now - swing.began >= 2.0 * self.longest)
     }
 
+    /// The rate is what it was before.
+    pub(super) fn returned(&mut self, now: f64) {
+        if let Some(swing) = self.open.take() {
+            self.longest = self.longest.max(now - swing.began);
+        }
+    }
+
     /// A stretch of time had this rate. What lasts longer than `most` is no swing.
     pub(super) fn look(&mut self, now: f64, rate: f64, most: f64) {
         let Some(swing) = &self.open else { return };
@@ -36,8 +43,7 @@ impl Swings {
         if lasted > most {
             self.open = None;
         } else if (rate / swing.rate).ln().abs() < CHANGE {
-            self.longest = self.longest.max(lasted);
-            self.open = None;
+            self.returned(now);
         }
     }
 }

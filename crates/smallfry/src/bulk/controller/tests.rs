@@ -121,7 +121,7 @@ fn scores_on_random_devices() {
 #[ignore = "a tool: prints how one profile's worst run went"]
 fn history() {
     let name = std::env::var("PROFILE").unwrap();
-    let all = profiles().into_iter().chain((0..400).map(random_profile));
+    let all = profiles().into_iter().chain((0..1000).map(random_profile));
     for profile in all.filter(|profile| profile.name.contains(&name)) {
         let of = |seed| best(&profile.world, seed).0 / profile.world.auto(seed, MOST).time;
         let worst = (0..seeds())
