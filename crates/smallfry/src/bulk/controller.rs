@@ -74,6 +74,10 @@ const ROUNDS: f64 = 1024.0;
 /// Half the workers do not bring this much, as a logarithm, by being fewer.
 const RETURN: f64 = 1.0;
 
+/// So many workers that wait do no harm; half of them would save nothing, and can be twenty times as slow on a disk
+/// whose head waits for neighbours.
+const FEW: usize = 4;
+
 /// Standard errors beyond which a difference is taken as real before a trial has run its length.
 const CERTAIN: f64 = 1.5;
 
@@ -286,7 +290,7 @@ impl Controller {
         let here = self.best.workers;
         let target = self.next_step(if why == Why::Probe { 2 } else { 4 });
         let affordable = self.affordable(remaining);
-        if why == Why::Change && here > 1 {
+        if why == Why::Change && self.has_many() {
             self.try_out(here.div_ceil(2), why);
         } else if target < here || target > here && affordable > here {
             self.try_out(target.min(affordable), why);
@@ -313,6 +317,11 @@ impl Controller {
         // Utilisation law: this many workers like these would fill the processors.
         let useful = whole((1.25 * self.cores / load.max(1e-9)).ceil());
         wanted.min(useful).min(self.most).max(here)
+    }
+
+    /// Are there so many workers that half of them would be a relief to anybody?
+    fn has_many(&self) -> bool {
+        self.best.workers > if self.best.total.is_waiting() { FEW } else { 1 }
     }
 
     fn is_full(&self) -> bool {
@@ -475,7 +484,7 @@ impl Controller {
         if self.workers > before || self.is_full() {
             let quick = slope > 0.7 || trial.why != Why::Probe && (slope > 0.1 || unknown);
             self.explore(if quick { Why::Climb } else { Why::Probe }, remaining);
-        } else if self.workers > 1 {
+        } else if self.has_many() {
             self.try_out(self.workers.div_ceil(2), Why::Probe);
         } else {
             self.settle();
@@ -600,7 +609,7 @@ impl Controller {
         let above = self.next_step(2).min(self.affordable(remaining));
         if due(&self.up) && above > self.workers {
             self.try_out(above, Why::Probe);
-        } else if due(&self.down) && self.workers > 1 {
+        } else if due(&self.down) && self.has_many() {
             self.try_out(self.workers.div_ceil(2), Why::Probe);
         }
     }
