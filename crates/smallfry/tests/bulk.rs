@@ -137,20 +137,21 @@ proptest! {
 
     #[test]
     fn writes_what_was_given_last(
-        entries in prop::collection::vec((0..12_usize, 0..3_usize, prop_oneof![8 => 0..100_usize, 1 => 0..50_000_usize]), 0..200),
+        entries in prop::collection::vec((0..12_usize, 0..4_usize, prop_oneof![8 => 0..100_usize, 1 => 0..50_000_usize]), 0..200),
         in_flight in prop_oneof![Just(0_u64), 1..100_000_u64, Just(32 << 20)],
         only_if_changed: bool,
     ) {
         for strategy in strategies() {
             let folder = Folder::new();
-            // Three spellings of each path.
+            // Four spellings of each path.
             let path = |(file, spelling, _): &(usize, usize, usize)| {
-                folder.path(["d", "d/./", "d//"][*spelling]).join(file.to_string())
+                Path::new(["d", "d/./", "d//", "./d"][*spelling]).join(file.to_string())
             };
             let contents = |(index, entry): (usize, &(usize, usize, usize))| pattern(index, entry.2);
             let batch = entries.iter().enumerate().map(|entry| (path(entry.1), contents(entry)));
             let mut writer = writer(strategy);
             writer.create_parents(true).max_in_flight(in_flight).only_if_changed(only_if_changed);
+            writer.within(folder.path("")).unwrap();
             let report = writer.write(batch);
             prop_assert_eq!(report.results().len(), entries.len());
             prop_assert_eq!(report.written() + report.unchanged(), entries.len());

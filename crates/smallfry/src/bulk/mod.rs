@@ -64,10 +64,11 @@ pub use arena::Arena;
 pub use bytes::Bytes;
 pub use control::{Control, Progress};
 pub use files::Files;
+pub use place::key_of;
 pub use reader::{Contents, ReadFile, Reader};
 #[cfg(feature = "tree")]
 pub use tree::{ReadFound, Tree};
-pub use writer::{Report, WriteFile, Writer, key_of};
+pub use writer::{Report, WriteFile, Writer};
 
 /// How many operations of a batch are under way at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Where the files of a batch are.
 
 use std::fs::{File, Metadata};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -88,5 +89,38 @@ impl Place {
     pub(super) fn case_key(&self, path: &Path) -> Option<Vec<u8>> {
         self.root.as_ref()?;
         case_key(path)
+    }
+}
+
+/// The same for all spellings of a path that differ by `.` or repeated separators only.
+pub fn key_of(path: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    without_dot(path).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The path without a `.` that it begins with: the only one that the standard library does not pass over where it
+/// compares paths.
+pub(super) fn without_dot(path: &Path) -> &Path {
+    path.strip_prefix(".").unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_path_have_one_key() {
+        for spelling in ["./a/b", "././a/b", ".//a/b", "a/./b", "a//b", "a/b/"] {
+            let (spelling, path) = (Path::new(spelling), Path::new("a/b"));
+            assert_eq!(key_of(spelling), key_of(path), "{}", spelling.display());
+        }
+        for other in ["../a/b", ".a/b", "a", "b", "a/../a/b", "./a/.b", ""] {
+            assert_ne!(
+                key_of(Path::new(other)),
+                key_of(Path::new("a/b")),
+                "{other}"
+            );
+        }
     }
 }
