@@ -540,6 +540,31 @@ fn an_iterator_is_not_asked_again_after_its_end() {
 }
 
 #[test]
+fn the_last_copy_to_a_destination_wins() {
+    let folder = Folder::new();
+    let sources = ["long", "middle", "short"].map(|name| folder.path(name));
+    for (seed, (path, length)) in sources.iter().zip([300_000, 100_000, 10]).enumerate() {
+        fs::write(path, pattern(seed, length)).unwrap();
+    }
+    for strategy in strategies() {
+        for last in &sources {
+            let copied = files(strategy).within(folder.path("")).unwrap().copy(
+                iter::repeat_n(&sources, 20)
+                    .flatten()
+                    .chain([last])
+                    .enumerate()
+                    .map(|(index, from)| {
+                        let to = ["to", "./to", ".//./to"][index % 3];
+                        (from.file_name().unwrap(), to)
+                    }),
+            );
+            assert!(copied.iter().all(Result::is_ok));
+            assert!(fs::read(folder.path("to")).unwrap() == fs::read(last).unwrap());
+        }
+    }
+}
+
+#[test]
 fn progress_counts_everything() {
     let folder = Folder::new();
     let mut paths = numbered(&folder, 500);
@@ -565,6 +590,12 @@ fn progress_counts_everything() {
         for (index, path) in paths[..500].iter().enumerate() {
             fs::write(path, index.to_string()).unwrap();
         }
+
+        let pairs = paths.iter().map(|path| (path, folder.path("copy")));
+        files(strategy).control(&control).copy(pairs);
+        let progress = control.progress();
+        assert_eq!((progress.operations, progress.failed), (1600, 100));
+        assert_eq!(progress.bytes, 2 * bytes as u64 + 2500);
     }
 }
 

@@ -56,8 +56,14 @@ fn files(strategy: Strategy) -> Files {
     files
 }
 
+/// C libraries do not agree on its type.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+type Resource = libc::c_int;
+
 /// Lets this process have so much of a resource.
-fn limit(resource: libc::__rlimit_resource_t, most: u64) {
+fn limit(resource: Resource, most: u64) {
     let limit = libc::rlimit {
         rlim_cur: most,
         rlim_max: most,
@@ -606,6 +612,70 @@ fn child_without_threads() {
         }
         assert_eq!(expected, 500);
         assert_eq!(files(strategy).stat((0..500).map(path)).len(), 500);
+    }
+}
+
+#[test]
+fn copies_are_private_from_the_start_and_closed_aloud() {
+    if !can_trace("copies_are_private_from_the_start_and_closed_aloud") {
+        return;
+    }
+    let folder = Folder::new();
+    fs::write(folder.path("secret"), "secret").unwrap();
+    fs::set_permissions(folder.path("secret"), fs::Permissions::from_mode(0o600)).unwrap();
+    let to = folder.path("copy");
+    let options = [
+        "-e",
+        "trace=openat,?openat2,close",
+        "-e",
+        "inject=close:error=EIO:when=1+",
+        "-P",
+        to.to_str().unwrap(),
+    ];
+    run_child("child_that_copies", &folder, &strace(&folder, options));
+    let log = fs::read_to_string(folder.path("log")).unwrap();
+    let created: Vec<_> = log
+        .lines()
+        .filter(|line| line.contains("O_CREAT"))
+        .collect();
+    assert!(
+        !created.is_empty() && created.iter().all(|line| line.contains("0600")),
+        "{log}"
+    );
+}
+
+#[test]
+#[ignore = "a child"]
+fn child_that_copies() {
+    if !is_child() {
+        return;
+    }
+    let folder = child_folder();
+    let (from, to) = (folder.join("secret"), folder.join("copy"));
+    let check = |error: &Error| {
+        assert_eq!(
+            (error.operation(), error.raw_os_error()),
+            (Operation::Copy, Some(libc::EIO))
+        );
+        assert_eq!(fs::read(&to).unwrap(), b"secret");
+        assert_eq!(
+            fs::metadata(&to).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        fs::remove_file(&to).unwrap();
+    };
+    check(&smallfry::fs::copy(&from, &to).unwrap_err());
+    for strategy in strategies() {
+        check(
+            files(strategy).copy([(&from, &to)])[0]
+                .as_ref()
+                .unwrap_err(),
+        );
+        let beneath = files(strategy)
+            .within(&folder)
+            .unwrap()
+            .copy([("secret", "copy")]);
+        check(beneath[0].as_ref().unwrap_err());
     }
 }
 

@@ -143,6 +143,12 @@ fn copy_is_as_std_has_it() {
     fs::write(&from, vec![7; 100_000]).unwrap();
     assert_eq!(smallfry::fs::copy(&from, &to).unwrap(), 100_000);
     assert_eq!(fs::read(&to).unwrap(), fs::read(&from).unwrap());
+
+    // What cannot be copied leaves the destination as it is.
+    for from in [folder.path(""), folder.path("missing")] {
+        smallfry::fs::copy(&from, &to).unwrap_err();
+        assert_eq!(fs::metadata(&to).unwrap().len(), 100_000);
+    }
 }
 
 #[test]

@@ -40,7 +40,8 @@
 //! # What is not promised
 //!
 //! - **Nothing is flushed**, as in [`fs`](crate::fs).
-//! - Entries are begun in the order in which they were given, but only those for one path finish in it.
+//! - Entries are begun in the order in which they were given, but finish in any. Only writes to one path, and copies to
+//!   one destination, are done one after the other: the last one wins.
 
 mod arena;
 mod bytes;

@@ -1,13 +1,13 @@
 //! Where the files of a batch are.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::descriptors::patiently;
 use crate::error::{Error, Operation};
+use crate::fs::{copy_file, copy_path};
 use crate::parents::Parents;
 use crate::raw::{self, OwnedFile};
 use crate::sys;
@@ -69,20 +69,14 @@ impl Place {
 
     /// Copies contents and permissions of a file.
     pub(super) fn copy(&self, from: &Path, to: &Path) -> Result<u64, Error> {
-        let Some(root) = &self.root else {
-            return patiently(|| std::fs::copy(from, to))
-                .map_err(|reason| Error::between(from, to, reason));
-        };
-        let copy = || {
-            let mut source = File::from(root.open(from, raw::O_RDONLY, 0)?);
-            let metadata = source.metadata()?;
-            let flags = raw::O_WRONLY | raw::O_CREAT | raw::O_TRUNC;
-            let mut destination = File::from(root.open(to, flags, 0o666)?);
-            let length = io::copy(&mut source, &mut destination)?;
-            destination.set_permissions(metadata.permissions())?;
-            Ok(length)
-        };
-        patiently(copy).map_err(|reason| Error::between(from, to, reason))
+        patiently(|| match &self.root {
+            None => copy_path(from, to),
+            Some(root) => {
+                let source = root.open(from, raw::O_RDONLY, 0)?;
+                copy_file(source, |flags, mode| root.open(to, flags, mode))
+            }
+        })
+        .map_err(|reason| Error::between(from, to, reason))
     }
 
     /// What two paths of a batch share that lead to one file though they differ in case; `None` if that cannot be.

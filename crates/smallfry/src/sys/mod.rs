@@ -40,7 +40,8 @@ pub use platform::{
     O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
 };
 pub(crate) use platform::{
-    FOLDS_CASE, RESERVES_NAMES, is_out_of_descriptors, open_path, read_spare,
+    COPIES_BY_PATH, FOLDS_CASE, RESERVES_NAMES, is_out_of_descriptors, mode_of, open_path,
+    read_spare,
 };
 pub(crate) use threads::{descriptor_limit, give_precedence, thread_cpu_time};
 

@@ -6,7 +6,7 @@
 //! the C runtime and as in Node's `fs.constants`.
 
 use std::ffi::CStr;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::os::windows::fs::OpenOptionsExt;
@@ -57,6 +57,11 @@ pub(super) const OWNER_WRITES: u32 = 0o200;
 
 /// Windows takes some names for devices and alters others.
 pub(crate) const RESERVES_NAMES: bool = true;
+
+/// [`std::fs::copy`] copies streams and attributes too, and reports what closing reports.
+///
+/// [CopyFileEx](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-copyfileexw)
+pub(crate) const COPIES_BY_PATH: bool = true;
 
 /// Names that differ only in case are one file, unless a directory is set to tell them apart.
 pub(crate) const FOLDS_CASE: bool = true;
@@ -166,6 +171,11 @@ pub fn status(file: BorrowedFile<'_>) -> Result<Status, Errno> {
     let size = u64::from(information.nFileSizeHigh) << 32 | u64::from(information.nFileSizeLow);
     let is_directory = information.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY != 0;
     Ok(Status::new(size, !is_directory, is_directory))
+}
+
+/// The mode to make a file with that is to have these permissions.
+pub(crate) fn mode_of(permissions: &Permissions) -> u32 {
+    if permissions.readonly() { 0o444 } else { 0o666 }
 }
 
 /// `CloseHandle`: closes the file and returns the error that dropping it would hide.
