@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use std::path::Path;
 
 use crate::error::{Error, Operation};
-use crate::parents::Parents;
+use crate::parents::{Anywhere, Parents};
 use crate::raw::{self, AsFile, BorrowedFile, OwnedFile, Status};
 use crate::sys;
 
@@ -349,7 +349,7 @@ impl WriteOptions {
         }
         let write = || write_path(path, self.flags(), self.mode, bytes);
         if self.create_parents {
-            Parents::new().retry(None, path, write)?;
+            Parents::new().retry(&Anywhere, path, write)?;
         } else {
             write()?;
         }

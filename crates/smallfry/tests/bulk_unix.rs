@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, iter};
 
-use common::unix::{SmallDisk, child_folder, is_child, is_installed, make_fifo, run_child};
+use common::unix::{SmallDisk, can_trace, child_folder, is_child, make_fifo, run_child, strace};
 use common::{Folder, assert_error, skip};
 use smallfry::bulk::{Control, Files, Reader, Strategy, Writer};
 use smallfry::{Error, Operation};
@@ -344,19 +344,23 @@ fn child_without_descriptors() {
             let report = writer(strategy).create_parents(true).write(entries);
             assert_eq!(report.written(), 50);
         });
+        let mut beneath = writer(strategy);
+        beneath.create_parents(true).within(&folder).unwrap();
+        meanwhile(&|| {
+            let entries = (0..50).map(|i| (format!("beneath/{i}"), "x"));
+            assert_eq!(beneath.write(entries).written(), 50);
+        });
         meanwhile(&|| {
             let pairs = (0..50).map(|i| (&path, folder.join(format!("copy {i}"))));
             assert!(files(strategy).copy(pairs).iter().all(Result::is_ok));
         });
     }
-    // Nobody does: an error, in the end.
+    // Nobody does: an error, in the end, and not for each file anew.
     let taken = take_all_descriptors();
-    let (_, result) = reader(threads(2))
-        .fail_fast(true)
-        .read(paths())
-        .next()
-        .unwrap();
-    assert_eq!(result.unwrap_err().raw_os_error(), Some(libc::EMFILE));
+    let results = reader(threads(2)).read(iter::repeat_n(&path, 5000));
+    for (_, result) in results {
+        assert_eq!(result.unwrap_err().raw_os_error(), Some(libc::EMFILE));
+    }
     drop(taken);
 }
 
@@ -513,24 +517,6 @@ fn directories_as_deep_as_a_path_can_be() {
             }
         }
     }
-}
-
-/// strace as a command that runs the child, with a log in the folder.
-fn strace<'a>(folder: &Folder, options: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    let log = folder.path("log").to_str().unwrap().to_owned();
-    let mut command: Vec<_> = ["strace", "-f", "-qq", "-o", &log]
-        .map(str::to_owned)
-        .into();
-    command.extend(options.into_iter().map(str::to_owned));
-    command
-}
-
-fn can_trace(test: &str) -> bool {
-    let can = cfg!(target_os = "linux") && is_installed("strace");
-    if !can {
-        skip(test, "no strace");
-    }
-    can
 }
 
 #[test]

@@ -51,9 +51,8 @@ impl Files {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Vec<Result<Metadata, Error>> {
-        self.run(paths, Operation::Stat, |path| {
-            self.settings.place.stat(path.as_ref())
-        })
+        let place = self.settings.place.clone();
+        self.run(paths, Operation::Stat, |path| place.stat(path.as_ref()))
     }
 
     /// Removes many files, and answers in the order of `paths`. A symbolic link is removed itself; a directory is an
@@ -66,9 +65,8 @@ impl Files {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Vec<Result<(), Error>> {
-        self.run(paths, Operation::Unlink, |path| {
-            self.settings.place.remove(path.as_ref())
-        })
+        let place = self.settings.place.clone();
+        self.run(paths, Operation::Unlink, |path| place.remove(path.as_ref()))
     }
 
     /// Copies many files, contents and permissions, as [`fs::copy`](crate::fs::copy), and answers their lengths in the
@@ -85,7 +83,7 @@ impl Files {
         pairs: impl IntoIterator<Item = (P, Q)>,
     ) -> Vec<Result<u64, Error>> {
         let task = Copy {
-            place: &self.settings.place,
+            place: self.settings.place.clone(),
             pair: PhantomData,
         };
         run_all(task, self.settings.terms(), pairs)
@@ -138,12 +136,12 @@ where
 }
 
 /// Copies one file of many: a source and a destination.
-struct Copy<'files, P, Q> {
-    place: &'files Place,
+struct Copy<P, Q> {
+    place: Place,
     pair: PhantomData<fn(P, Q)>,
 }
 
-impl<P: AsRef<Path> + Send, Q: AsRef<Path> + Send> Task for Copy<'_, P, Q> {
+impl<P: AsRef<Path> + Send, Q: AsRef<Path> + Send> Task for Copy<P, Q> {
     type Input = (P, Q);
     type Output = Result<u64, Error>;
     type Tools = ();

@@ -35,7 +35,8 @@
 //! # Errors
 //!
 //! An error belongs to its entry and stops nothing else, unless `fail_fast` is asked. Being out of file descriptors is
-//! not an error at first: the operation waits for others to close theirs, for five seconds at most.
+//! not an error at first: the operation waits for others to close theirs, for five seconds at most. If that was in vain,
+//! those behind it fail at once, until one can be opened.
 //!
 //! # What is not promised
 //!
