@@ -14,8 +14,8 @@ use std::os::windows::io::{AsRawHandle, FromRawHandle, IntoRawHandle};
 use std::path::Path;
 
 use windows_sys::Win32::Foundation::{
-    CloseHandle, ERROR_BROKEN_PIPE, ERROR_HANDLE_EOF, ERROR_INVALID_NAME, ERROR_INVALID_PARAMETER,
-    ERROR_TOO_MANY_OPEN_FILES,
+    CloseHandle, ERROR_BROKEN_PIPE, ERROR_DIRECTORY, ERROR_HANDLE_EOF, ERROR_INVALID_NAME,
+    ERROR_INVALID_PARAMETER, ERROR_TOO_MANY_OPEN_FILES,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY, FILE_TYPE_DISK,
@@ -54,6 +54,9 @@ pub(super) const ACCESS: i32 = O_WRONLY | O_RDWR;
 
 /// The owner may write, among the bits of a mode.
 pub(super) const OWNER_WRITES: u32 = 0o200;
+
+/// What the system says of a file where it wants a directory.
+pub(crate) const NOT_A_DIRECTORY: Errno = Errno(ERROR_DIRECTORY.cast_signed());
 
 /// Windows takes some names for devices and alters others.
 pub(crate) const RESERVES_NAMES: bool = true;
