@@ -53,8 +53,8 @@ impl Writer {
 
     settings_methods!();
 
-    /// Bytes of contents, at most, that have been taken from the entries and not been written. A larger file is written
-    /// when nothing else is in flight.
+    /// Bytes of contents, at most, that have been taken from the entries and not been written. One more entry is taken as
+    /// long as there are fewer, so the last one, whatever its size, may bring them over it.
     pub fn max_in_flight(&mut self, bytes: u64) -> &mut Self {
         self.settings.most_in_flight = bytes;
         self
@@ -66,7 +66,8 @@ impl Writer {
         self
     }
 
-    /// Leave files alone that hold the right bytes already, as [`WriteOptions::only_if_changed`].
+    /// Leave files alone that hold the right bytes already, as [`WriteOptions::only_if_changed`]. Of several entries for one
+    /// path each is compared with what the one before it has left, so a file may be written twice to end as it was.
     pub fn only_if_changed(&mut self, only_if_changed: bool) -> &mut Self {
         self.options.only_if_changed(only_if_changed);
         self
