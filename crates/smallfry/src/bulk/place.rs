@@ -32,6 +32,12 @@ impl Place {
         Ok(())
     }
 
+    /// Whether [`enter`](Self::enter) was called.
+    #[cfg(feature = "tree")]
+    pub(super) fn is_beneath(&self) -> bool {
+        self.root.is_some()
+    }
+
     /// Opens a file, when there are descriptors again if there are none.
     pub(super) fn open(&self, path: &Path, flags: i32, mode: u32) -> Result<OwnedFile, Error> {
         self.patience

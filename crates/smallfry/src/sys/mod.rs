@@ -35,6 +35,8 @@ mod walk;
 
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS};
 pub(crate) use mapping::{Mapping, page_size};
+#[cfg(feature = "tree")]
+pub(crate) use platform::NOT_A_DIRECTORY;
 pub use platform::{
     AsFile, BorrowedFile, O_APPEND, O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_RDWR, O_TRUNC,
     O_WRONLY, OwnedFile, borrow, close, open, read, status, write,

@@ -44,6 +44,10 @@ pub const O_TRUNC: i32 = libc::O_TRUNC;
 /// Do not wait for the other end of a named pipe.
 pub const O_NONBLOCK: i32 = libc::O_NONBLOCK;
 
+/// What the system says of a file where it wants a directory.
+#[cfg(feature = "tree")]
+pub(crate) const NOT_A_DIRECTORY: Errno = Errno(libc::ENOTDIR);
+
 /// Any name is a name.
 pub(crate) const RESERVES_NAMES: bool = false;
 
