@@ -68,11 +68,10 @@ fn is_out_of_descriptors(error: &io::Error) -> bool {
     number.is_some_and(|number| Errno(number).is_out_of_descriptors())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
-    #[cfg(unix)]
     #[test]
     fn who_has_waited_in_vain_is_the_last_to_wait() {
         let patience = Patience::default();
