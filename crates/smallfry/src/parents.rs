@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Operation};
+use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Directories remembered at most: some 100 bytes each. One more, and all are forgotten, which costs a failed `mkdir`
 /// each if they come again.
@@ -241,10 +241,15 @@ impl Drop for Claim<'_> {
     }
 }
 
+#[cfg(all(test, loom))]
+mod model;
+
+#[cfg(not(loom))]
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
     use std::path::PathBuf;
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::thread;
 

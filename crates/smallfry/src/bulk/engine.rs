@@ -17,10 +17,10 @@ use std::thread::{Builder, Scope};
 use std::time::Duration;
 
 use super::crew::SHORT;
-use super::sync::{
+use super::{Control, Strategy};
+use crate::sync::{
     Arc, AtomicBool, AtomicUsize, Condvar, Instant, Mutex, MutexGuard, Ordering, PoisonError,
 };
-use super::{Control, Strategy};
 use crate::sys;
 
 #[cfg(all(test, loom))]

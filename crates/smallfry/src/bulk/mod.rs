@@ -55,7 +55,6 @@ mod files;
 mod place;
 mod reader;
 mod settings;
-mod sync;
 #[cfg(feature = "tree")]
 mod tree;
 mod writer;
