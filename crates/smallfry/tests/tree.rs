@@ -72,10 +72,10 @@ fn all_files_sorted_by_name() {
     let folder = Folder::new();
     make(
         &folder,
-        &["b", "a.txt", "a/z", "a/b/c", "B", "a-", "é", "c/d"],
+        &["b.txt", "a.txt", "a/z", "a/b/c", "B", "a-", "é", "c/d"],
     );
     fs::create_dir(folder.path("empty")).unwrap();
-    let expected = ["B", "a/b/c", "a/z", "a-", "a.txt", "b", "c/d", "é"];
+    let expected = ["B", "a/b/c", "a/z", "a-", "a.txt", "b.txt", "c/d", "é"];
     assert_files(&folder, &TreeOptions::new(), &expected);
     // As the root was named, so are the files.
     let root = folder.path("a/../a/.");
