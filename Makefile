@@ -37,10 +37,10 @@ bench-all:
 test: node-tests test-model
 	cargo test -q --workspace --exclude smallfry-node --features smallfry/tree
 
-# How the threads of a batch may interleave, explored by loom.
+# How threads may interleave, explored by loom.
 test-model:
 	CARGO_TARGET_DIR=$(TARGET_DIR)/loom RUSTFLAGS='--cfg loom -C debug-assertions' \
-		cargo test -q --release -p smallfry --lib bulk::engine::model
+		cargo test -q --release -p smallfry --lib model::
 
 # Everything `test` does, with more generated cases, and programs that people use.
 test-all:

@@ -3,12 +3,13 @@
 //! The functions are those of [`std::fs`] by name and by what they do; [`WriteOptions`] has what they lack. Errors name
 //! their operation and path.
 
+use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::path::Path;
 
 use crate::error::{Error, Operation};
-use crate::parents::Parents;
+use crate::parents::{Anywhere, Parents};
 use crate::raw::{self, AsFile, BorrowedFile, OwnedFile, Status};
 use crate::sys;
 
@@ -176,14 +177,16 @@ pub fn write_to(file: impl AsFile, bytes: impl AsRef<[u8]>) -> Result<(), Error>
         .map_err(|reason| Error::on_open_file(Operation::Write, reason))
 }
 
-/// Copies contents and permissions of one file to another and returns the length.
+/// Copies contents and permissions of one file to another and returns the length. What is there is replaced; a file
+/// that is copied to itself is likely to end empty.
 ///
-/// This is [`std::fs::copy`], which lets the kernel copy where it can (`copy_file_range`, `fclonefileat`, `CopyFileEx`)
-/// and so shares blocks on file systems that do.
+/// The kernel copies where it can (`copy_file_range`, `fclonefileat`, `CopyFileEx`) and so shares blocks on file systems
+/// that do. On macOS this is [`std::fs::copy`], and what closing the copy reports is lost.
 ///
 /// # Errors
 ///
-/// [`Operation::Copy`] with both paths.
+/// [`Operation::Copy`] with both paths; its kind is [`io::ErrorKind::InvalidInput`] for a source that is not a regular
+/// file, and the destination is not touched then. After other errors it may be there, with some of the bytes or none.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -194,7 +197,38 @@ pub fn write_to(file: impl AsFile, bytes: impl AsRef<[u8]>) -> Result<(), Error>
 /// ```
 pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, Error> {
     let (from, to) = (from.as_ref(), to.as_ref());
-    std::fs::copy(from, to).map_err(|reason| Error::between(from, to, reason))
+    copy_path(from, to).map_err(|reason| Error::between(from, to, reason))
+}
+
+pub(crate) fn copy_path(from: &Path, to: &Path) -> io::Result<u64> {
+    if sys::COPIES_BY_PATH {
+        return std::fs::copy(from, to);
+    }
+    let source = sys::open_path(from, raw::O_RDONLY, 0)?;
+    copy_file(source, |flags, mode| sys::open_path(to, flags, mode))
+}
+
+/// Copies contents and permissions of an open file to one that `create` opens with these flags and this mode.
+pub(crate) fn copy_file(
+    source: OwnedFile,
+    create: impl FnOnce(i32, u32) -> io::Result<OwnedFile>,
+) -> io::Result<u64> {
+    let source = File::from(source);
+    let status = source.metadata()?;
+    if !status.is_file() {
+        // Found before the destination is cut.
+        return Err(invalid_input("the source is not a regular file".into()));
+    }
+    let permissions = status.permissions();
+    let flags = raw::O_WRONLY | raw::O_CREAT | raw::O_TRUNC;
+    // With the mode of the source from the start: nobody is to read in between what is not for him.
+    let destination = File::from(create(flags, sys::mode_of(&permissions))?);
+    if destination.metadata()?.is_file() {
+        destination.set_permissions(permissions)?;
+    }
+    let length = io::copy(&mut &source, &mut &destination)?;
+    raw::close(destination.into())?;
+    Ok(length)
 }
 
 /// What a write found to do.
@@ -315,7 +349,7 @@ impl WriteOptions {
         }
         let write = || write_path(path, self.flags(), self.mode, bytes);
         if self.create_parents {
-            Parents::new().retry(None, path, write)?;
+            Parents::new().retry(&Anywhere, path, write)?;
         } else {
             write()?;
         }

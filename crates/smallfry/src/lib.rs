@@ -61,6 +61,7 @@ mod error;
 pub mod fs;
 mod parents;
 pub mod raw;
+mod sync;
 mod sys;
 #[cfg(feature = "tree")]
 pub mod tree;

@@ -5,38 +5,43 @@
 //! remembered, so that those who come late make no system call; and forgotten if it turns out to be gone again.
 
 use std::collections::HashMap;
+use std::fs::{self, Metadata};
 use std::io;
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Operation};
-use crate::within::Root;
+use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Directories remembered at most: some 100 bytes each. One more, and all are forgotten, which costs a failed `mkdir`
 /// each if they come again.
 const MOST_KNOWN: usize = 1 << 13;
 
 /// Where directories are made.
-trait Place {
+pub(crate) trait Directories {
     /// Makes one directory, whose parent must exist.
     fn create_dir(&self, directory: &Path) -> io::Result<()>;
     /// Whether there is a directory, or a link to one.
-    fn is_dir(&self, directory: &Path) -> bool;
+    fn is_dir(&self, directory: &Path) -> io::Result<bool>;
 }
 
-impl Place for Option<&Root> {
+/// Whether what was found, if anything, is a directory: an answer to [`Directories::is_dir`].
+pub(crate) fn is_dir(found: io::Result<Metadata>) -> io::Result<bool> {
+    match found {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        found => Ok(found?.is_dir()),
+    }
+}
+
+/// Paths as the process resolves them.
+pub(crate) struct Anywhere;
+
+impl Directories for Anywhere {
     fn create_dir(&self, directory: &Path) -> io::Result<()> {
-        match self {
-            Some(root) => root.create_dir(directory),
-            None => std::fs::create_dir(directory),
-        }
+        fs::create_dir(directory)
     }
 
-    fn is_dir(&self, directory: &Path) -> bool {
-        match self {
-            Some(root) => root.stat(directory).is_ok_and(|status| status.is_dir()),
-            None => directory.is_dir(),
-        }
+    fn is_dir(&self, directory: &Path) -> io::Result<bool> {
+        is_dir(fs::metadata(directory))
     }
 }
 
@@ -74,12 +79,6 @@ impl Parents {
         }
     }
 
-    #[cfg(test)]
-    /// Makes `directory` and those above it, beneath `root` if there is one, unless they exist or are remembered to.
-    pub(crate) fn ensure(&self, root: Option<&Root>, directory: &Path) -> io::Result<()> {
-        self.ensure_in(&root, directory).map(drop)
-    }
-
     /// Does not rely on `directory` any more: something in it could not be found.
     pub(crate) fn forget(&self, directory: &Path) {
         let mut known = self.lock();
@@ -96,7 +95,7 @@ impl Parents {
     /// Those of `attempt`; [`Operation::Mkdir`] with the directory above the file.
     pub(crate) fn retry<T>(
         &self,
-        root: Option<&Root>,
+        place: &impl Directories,
         path: &Path,
         mut attempt: impl FnMut() -> Result<T, Error>,
     ) -> Result<T, Error> {
@@ -106,7 +105,7 @@ impl Parents {
             _ => return first,
         };
         let ensure = || {
-            let done = self.ensure_in(&root, directory);
+            let done = self.ensure_in(place, directory);
             done.map_err(|reason| Error::at(Operation::Mkdir, directory, reason))
         };
         let ensured = ensure()?;
@@ -121,7 +120,8 @@ impl Parents {
         }
     }
 
-    fn ensure_in(&self, place: &impl Place, directory: &Path) -> io::Result<Ensured> {
+    /// Makes `directory` and those above it, unless they exist or are remembered to.
+    fn ensure_in(&self, place: &impl Directories, directory: &Path) -> io::Result<Ensured> {
         let Some(claim) = self.claim(directory) else {
             return Ok(Ensured::Remembered);
         };
@@ -203,9 +203,14 @@ fn parent(path: &Path) -> Option<&Path> {
 }
 
 /// Makes one directory. That it exists already, perhaps since a moment ago, is what was wanted.
-fn make_one(place: &impl Place, directory: &Path) -> io::Result<()> {
+fn make_one(place: &impl Directories, directory: &Path) -> io::Result<()> {
     match place.create_dir(directory) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound && place.is_dir(directory) => Ok(()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            if place.is_dir(directory)? {
+                return Ok(());
+            }
+            Err(error)
+        }
         done => done,
     }
 }
@@ -236,15 +241,20 @@ impl Drop for Claim<'_> {
     }
 }
 
+#[cfg(all(test, loom))]
+mod model;
+
+#[cfg(not(loom))]
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
-    use std::fs;
     use std::path::PathBuf;
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::thread;
 
     use super::*;
+    use crate::within::Root;
 
     /// Directories in memory, with a count of what was asked.
     #[derive(Default)]
@@ -253,9 +263,11 @@ mod tests {
         made: AtomicUsize,
         found: AtomicUsize,
         is_full: AtomicBool,
+        /// What is there cannot be asked.
+        is_secret: AtomicBool,
     }
 
-    impl Place for Pretended {
+    impl Directories for Pretended {
         fn create_dir(&self, directory: &Path) -> io::Result<()> {
             thread::yield_now();
             if self.is_full.load(Ordering::Relaxed) {
@@ -273,8 +285,11 @@ mod tests {
             Err(io::ErrorKind::AlreadyExists.into())
         }
 
-        fn is_dir(&self, directory: &Path) -> bool {
-            self.there.lock().unwrap().contains(directory)
+        fn is_dir(&self, directory: &Path) -> io::Result<bool> {
+            if self.is_secret.load(Ordering::Relaxed) {
+                return Err(io::ErrorKind::ResourceBusy.into());
+            }
+            Ok(self.there.lock().unwrap().contains(directory))
         }
     }
 
@@ -297,7 +312,7 @@ mod tests {
                             let i = (i * 37 + n * 13) % 100;
                             let path = format!("a/{}/{}/{}", i % 3, i % 7, i % 2);
                             parents.ensure_in(place, Path::new(&path)).unwrap();
-                            assert!(place.is_dir(Path::new(&path)));
+                            assert!(place.is_dir(Path::new(&path)).unwrap());
                         }
                     });
                 }
@@ -319,7 +334,7 @@ mod tests {
         parents.forget(b);
         // That `a` is gone too is found out here.
         assert_eq!(ensure(b), Ensured::Seen);
-        assert!(place.is_dir(a) && place.is_dir(b));
+        assert!(place.is_dir(a).unwrap() && place.is_dir(b).unwrap());
         assert_eq!(place.counts(), (4, 0));
     }
 
@@ -342,6 +357,15 @@ mod tests {
     }
 
     #[test]
+    fn an_error_is_not_taken_for_no() {
+        let (place, parents) = (Pretended::default(), Parents::new());
+        place.there.lock().unwrap().insert("a".into());
+        place.is_secret.store(true, Ordering::Relaxed);
+        let error = parents.ensure_in(&place, Path::new("a")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
+    }
+
+    #[test]
     fn memory_is_bounded() {
         let (place, parents) = (Pretended::default(), Parents::new());
         for n in 0..3 * MOST_KNOWN {
@@ -352,15 +376,25 @@ mod tests {
         assert_eq!(place.counts().0, 3 * MOST_KNOWN + 1);
     }
 
+    impl Directories for Root {
+        fn create_dir(&self, directory: &Path) -> io::Result<()> {
+            self.create_dir(directory)
+        }
+
+        fn is_dir(&self, directory: &Path) -> io::Result<bool> {
+            is_dir(self.stat(directory))
+        }
+    }
+
     fn make_files(
-        root: Option<&Root>,
+        place: &(impl Directories + Sync),
         folder: &Path,
         open: impl Fn(&Path) -> io::Result<()> + Sync,
     ) {
         let parents = Parents::new();
         let write = |name: &str| {
             let path = folder.join(name);
-            parents.retry(root, &path, || {
+            parents.retry(place, &path, || {
                 open(&path).map_err(|reason| Error::at(Operation::Open, &path, reason))
             })
         };
@@ -384,11 +418,11 @@ mod tests {
     #[test]
     fn files_in_directories_that_were_missing() {
         let folder = tempfile::tempdir().unwrap();
-        make_files(None, folder.path(), |path| fs::write(path, ""));
+        make_files(&Anywhere, folder.path(), |path| fs::write(path, ""));
 
         let folder = tempfile::tempdir().unwrap();
         let root = Root::open_dir(folder.path()).unwrap();
-        make_files(Some(&root), Path::new(""), |path| {
+        make_files(&root, Path::new(""), |path| {
             let flags = crate::raw::O_WRONLY | crate::raw::O_CREAT;
             root.open(path, flags, 0o666).map(drop)
         });
@@ -400,7 +434,7 @@ mod tests {
         // Nothing is made outside.
         let parents = Parents::new();
         let error = parents
-            .ensure(Some(&root), Path::new("a/../../x/y"))
+            .ensure_in(&root, Path::new("a/../../x/y"))
             .unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
         assert!(parents.lock().is_empty());
@@ -413,7 +447,7 @@ mod tests {
         let path = folder.path().join("a/b/f");
         for _ in 0..3 {
             let write = || fs::write(&path, "x").map_err(|e| Error::at(Operation::Open, &path, e));
-            parents.retry(None, &path, write).unwrap();
+            parents.retry(&Anywhere, &path, write).unwrap();
             fs::remove_dir_all(folder.path().join("a")).unwrap();
         }
     }

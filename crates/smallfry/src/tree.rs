@@ -23,7 +23,8 @@
 //! read what was built or installed there. Below the root they always count, whether or not there is a git repository,
 //! so that a copy of the project gives the same files. Those above the root count if the root is inside a repository,
 //! `.gitignore` as far up as that reaches. The user's own settings (`core.excludesFile`, `.git/info/exclude`) do not
-//! count, because another machine would then give other files. A rule that cannot be read or understood is passed over.
+//! count, because another machine would then give other files. A rule that is not understood is passed over. A file of
+//! rules below the root that cannot be read is an error in its folder's place; the folder then comes without them.
 
 mod patterns;
 
@@ -36,7 +37,11 @@ use std::sync::Arc;
 use ignore::{DirEntry, WalkBuilder};
 
 use crate::error::{Error, Operation};
+use crate::sys::NOT_A_DIRECTORY;
 use patterns::Patterns;
+
+/// Files of ignore rules.
+const RULES: &[&str] = &[".gitignore", ".ignore"];
 
 /// Which files of a tree are wanted. Starts as all that are not hidden and not ignored.
 ///
@@ -147,7 +152,7 @@ impl TreeOptions {
         };
         let start = fs::canonicalize(named)?;
         if !fs::metadata(&start)?.is_dir() {
-            return Err(io::ErrorKind::NotADirectory.into());
+            return Err(NOT_A_DIRECTORY.into());
         }
         let is_in_repository = self.ignore_files && is_in_repository(&start);
         let files = {
@@ -169,6 +174,8 @@ impl TreeOptions {
             root: root.to_owned(),
             start,
             patterns,
+            rules: if self.ignore_files { RULES } else { &[] },
+            max_depth: self.max_depth,
         })
     }
 }
@@ -196,9 +203,11 @@ fn is_wanted(patterns: &Patterns, start: &Path, entry: &DirEntry) -> bool {
 /// of their bytes, the contents of a folder where its own name stands.
 ///
 /// Only regular files come, and symbolic links to such. What cannot be read is an error in its place and does not stop
-/// the rest: [`Operation::Readdir`] for a folder, [`Operation::Stat`] for a link to nowhere.
+/// the rest: [`Operation::Readdir`] for a folder, [`Operation::Stat`] for a link to nowhere, [`Operation::Open`] for a file
+/// of ignore rules.
 ///
-/// One descriptor is open while a folder is read, and none between two calls of `next`.
+/// One descriptor is open while a folder is read, and none between two calls of `next`. If there is none to be had, the
+/// folder is an error, and its files do not come: nothing waits here, as batches do.
 pub struct Walk {
     files: ignore::Walk,
     /// As the caller named it.
@@ -206,6 +215,9 @@ pub struct Walk {
     /// As it is walked: absolute, and free of links.
     start: PathBuf,
     patterns: Arc<Patterns>,
+    /// Names of files whose rules count.
+    rules: &'static [&'static str],
+    max_depth: Option<usize>,
 }
 
 impl Iterator for Walk {
@@ -231,7 +243,9 @@ impl Walk {
     fn file(&self, entry: &DirEntry) -> Option<Result<PathBuf, Error>> {
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            return None;
+            let is_read = self.max_depth.is_none_or(|most| entry.depth() < most);
+            let error = is_read.then(|| self.unread_rules(entry.path())).flatten();
+            return error.map(Err);
         }
         let path = self.named(entry.path());
         if !kind.is_symlink() {
@@ -241,6 +255,17 @@ impl Walk {
             Ok(target) => target.is_file().then_some(Ok(path)),
             Err(reason) => Some(Err(Error::at(Operation::Stat, &path, reason))),
         }
+    }
+
+    /// Why rules of a folder do not count, which [`ignore`] does not tell.
+    fn unread_rules(&self, folder: &Path) -> Option<Error> {
+        self.rules.iter().find_map(|name| {
+            let path = folder.join(name);
+            let reason = fs::File::open(&path).err()?;
+            // Folders of that name are no files of rules. Only Windows does not open them.
+            let is_none = reason.kind() == io::ErrorKind::NotFound || path.is_dir();
+            (!is_none).then(|| Error::at(Operation::Open, &self.named(&path), reason))
+        })
     }
 
     /// The error to give out; `None` for a rule that was not understood, and for a link that is not wanted anyway.

@@ -137,20 +137,21 @@ proptest! {
 
     #[test]
     fn writes_what_was_given_last(
-        entries in prop::collection::vec((0..12_usize, 0..3_usize, prop_oneof![8 => 0..100_usize, 1 => 0..50_000_usize]), 0..200),
+        entries in prop::collection::vec((0..12_usize, 0..4_usize, prop_oneof![8 => 0..100_usize, 1 => 0..50_000_usize]), 0..200),
         in_flight in prop_oneof![Just(0_u64), 1..100_000_u64, Just(32 << 20)],
         only_if_changed: bool,
     ) {
         for strategy in strategies() {
             let folder = Folder::new();
-            // Three spellings of each path.
+            // Four spellings of each path.
             let path = |(file, spelling, _): &(usize, usize, usize)| {
-                folder.path(["d", "d/./", "d//"][*spelling]).join(file.to_string())
+                Path::new(["d", "d/./", "d//", "./d"][*spelling]).join(file.to_string())
             };
             let contents = |(index, entry): (usize, &(usize, usize, usize))| pattern(index, entry.2);
             let batch = entries.iter().enumerate().map(|entry| (path(entry.1), contents(entry)));
             let mut writer = writer(strategy);
             writer.create_parents(true).max_in_flight(in_flight).only_if_changed(only_if_changed);
+            writer.within(folder.path("")).unwrap();
             let report = writer.write(batch);
             prop_assert_eq!(report.results().len(), entries.len());
             prop_assert_eq!(report.written() + report.unchanged(), entries.len());
@@ -539,6 +540,31 @@ fn an_iterator_is_not_asked_again_after_its_end() {
 }
 
 #[test]
+fn the_last_copy_to_a_destination_wins() {
+    let folder = Folder::new();
+    let sources = ["long", "middle", "short"].map(|name| folder.path(name));
+    for (seed, (path, length)) in sources.iter().zip([300_000, 100_000, 10]).enumerate() {
+        fs::write(path, pattern(seed, length)).unwrap();
+    }
+    for strategy in strategies() {
+        for last in &sources {
+            let copied = files(strategy).within(folder.path("")).unwrap().copy(
+                iter::repeat_n(&sources, 20)
+                    .flatten()
+                    .chain([last])
+                    .enumerate()
+                    .map(|(index, from)| {
+                        let to = ["to", "./to", ".//./to"][index % 3];
+                        (from.file_name().unwrap(), to)
+                    }),
+            );
+            assert!(copied.iter().all(Result::is_ok));
+            assert!(fs::read(folder.path("to")).unwrap() == fs::read(last).unwrap());
+        }
+    }
+}
+
+#[test]
 fn progress_counts_everything() {
     let folder = Folder::new();
     let mut paths = numbered(&folder, 500);
@@ -564,6 +590,12 @@ fn progress_counts_everything() {
         for (index, path) in paths[..500].iter().enumerate() {
             fs::write(path, index.to_string()).unwrap();
         }
+
+        let pairs = paths.iter().map(|path| (path, folder.path("copy")));
+        files(strategy).control(&control).copy(pairs);
+        let progress = control.progress();
+        assert_eq!((progress.operations, progress.failed), (1600, 100));
+        assert_eq!(progress.bytes, 2 * bytes as u64 + 2500);
     }
 }
 

@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, iter};
 
-use common::unix::{SmallDisk, child_folder, is_child, is_installed, make_fifo, run_child};
+use common::unix::{SmallDisk, can_trace, child_folder, is_child, make_fifo, run_child, strace};
 use common::{Folder, assert_error, skip};
 use smallfry::bulk::{Control, Files, Reader, Strategy, Writer};
 use smallfry::{Error, Operation};
@@ -56,8 +56,14 @@ fn files(strategy: Strategy) -> Files {
     files
 }
 
+/// C libraries do not agree on its type.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+type Resource = libc::c_int;
+
 /// Lets this process have so much of a resource.
-fn limit(resource: libc::__rlimit_resource_t, most: u64) {
+fn limit(resource: Resource, most: u64) {
     let limit = libc::rlimit {
         rlim_cur: most,
         rlim_max: most,
@@ -338,19 +344,23 @@ fn child_without_descriptors() {
             let report = writer(strategy).create_parents(true).write(entries);
             assert_eq!(report.written(), 50);
         });
+        let mut beneath = writer(strategy);
+        beneath.create_parents(true).within(&folder).unwrap();
+        meanwhile(&|| {
+            let entries = (0..50).map(|i| (format!("beneath/{i}"), "x"));
+            assert_eq!(beneath.write(entries).written(), 50);
+        });
         meanwhile(&|| {
             let pairs = (0..50).map(|i| (&path, folder.join(format!("copy {i}"))));
             assert!(files(strategy).copy(pairs).iter().all(Result::is_ok));
         });
     }
-    // Nobody does: an error, in the end.
+    // Nobody does: an error, in the end, and not for each file anew.
     let taken = take_all_descriptors();
-    let (_, result) = reader(threads(2))
-        .fail_fast(true)
-        .read(paths())
-        .next()
-        .unwrap();
-    assert_eq!(result.unwrap_err().raw_os_error(), Some(libc::EMFILE));
+    let results = reader(threads(2)).read(iter::repeat_n(&path, 5000));
+    for (_, result) in results {
+        assert_eq!(result.unwrap_err().raw_os_error(), Some(libc::EMFILE));
+    }
     drop(taken);
 }
 
@@ -509,24 +519,6 @@ fn directories_as_deep_as_a_path_can_be() {
     }
 }
 
-/// strace as a command that runs the child, with a log in the folder.
-fn strace<'a>(folder: &Folder, options: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    let log = folder.path("log").to_str().unwrap().to_owned();
-    let mut command: Vec<_> = ["strace", "-f", "-qq", "-o", &log]
-        .map(str::to_owned)
-        .into();
-    command.extend(options.into_iter().map(str::to_owned));
-    command
-}
-
-fn can_trace(test: &str) -> bool {
-    let can = cfg!(target_os = "linux") && is_installed("strace");
-    if !can {
-        skip(test, "no strace");
-    }
-    can
-}
-
 #[test]
 fn each_directory_is_made_once() {
     if !can_trace("each_directory_is_made_once") {
@@ -606,6 +598,70 @@ fn child_without_threads() {
         }
         assert_eq!(expected, 500);
         assert_eq!(files(strategy).stat((0..500).map(path)).len(), 500);
+    }
+}
+
+#[test]
+fn copies_are_private_from_the_start_and_closed_aloud() {
+    if !can_trace("copies_are_private_from_the_start_and_closed_aloud") {
+        return;
+    }
+    let folder = Folder::new();
+    fs::write(folder.path("secret"), "secret").unwrap();
+    fs::set_permissions(folder.path("secret"), fs::Permissions::from_mode(0o600)).unwrap();
+    let to = folder.path("copy");
+    let options = [
+        "-e",
+        "trace=openat,?openat2,close",
+        "-e",
+        "inject=close:error=EIO:when=1+",
+        "-P",
+        to.to_str().unwrap(),
+    ];
+    run_child("child_that_copies", &folder, &strace(&folder, options));
+    let log = fs::read_to_string(folder.path("log")).unwrap();
+    let created: Vec<_> = log
+        .lines()
+        .filter(|line| line.contains("O_CREAT"))
+        .collect();
+    assert!(
+        !created.is_empty() && created.iter().all(|line| line.contains("0600")),
+        "{log}"
+    );
+}
+
+#[test]
+#[ignore = "a child"]
+fn child_that_copies() {
+    if !is_child() {
+        return;
+    }
+    let folder = child_folder();
+    let (from, to) = (folder.join("secret"), folder.join("copy"));
+    let check = |error: &Error| {
+        assert_eq!(
+            (error.operation(), error.raw_os_error()),
+            (Operation::Copy, Some(libc::EIO))
+        );
+        assert_eq!(fs::read(&to).unwrap(), b"secret");
+        assert_eq!(
+            fs::metadata(&to).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        fs::remove_file(&to).unwrap();
+    };
+    check(&smallfry::fs::copy(&from, &to).unwrap_err());
+    for strategy in strategies() {
+        check(
+            files(strategy).copy([(&from, &to)])[0]
+                .as_ref()
+                .unwrap_err(),
+        );
+        let beneath = files(strategy)
+            .within(&folder)
+            .unwrap()
+            .copy([("secret", "copy")]);
+        check(beneath[0].as_ref().unwrap_err());
     }
 }
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use common::{Folder, assert_error};
 use globset::GlobBuilder;
 use proptest::prelude::*;
+use smallfry::bulk::Reader;
 use smallfry::tree::{TreeOptions, Walk};
 use smallfry::{Error, Operation, WriteOptions};
 
@@ -71,10 +72,10 @@ fn all_files_sorted_by_name() {
     let folder = Folder::new();
     make(
         &folder,
-        &["b", "a.txt", "a/z", "a/b/c", "B", "a-", "é", "c/d"],
+        &["b.txt", "a.txt", "a/z", "a/b/c", "B", "a-", "é", "c/d"],
     );
     fs::create_dir(folder.path("empty")).unwrap();
-    let expected = ["B", "a/b/c", "a/z", "a-", "a.txt", "b", "c/d", "é"];
+    let expected = ["B", "a/b/c", "a/z", "a-", "a.txt", "b.txt", "c/d", "é"];
     assert_files(&folder, &TreeOptions::new(), &expected);
     // As the root was named, so are the files.
     let root = folder.path("a/../a/.");
@@ -198,6 +199,29 @@ fn hidden_names_come_if_spelled_or_asked_for() {
 }
 
 #[test]
+fn nothing_is_walked_beneath_a_directory() {
+    let folder = Folder::new();
+    make(&folder, &["a"]);
+    let root = folder.path("");
+    let mut reader = Reader::new();
+    assert_eq!(
+        reader
+            .read_tree(&root, &TreeOptions::new())
+            .unwrap()
+            .count(),
+        1
+    );
+    reader.within(&root).unwrap();
+    let error = reader.read_tree(&root, &TreeOptions::new()).err().unwrap();
+    assert_error(
+        &error,
+        Operation::Readdir,
+        Some(&root),
+        ErrorKind::InvalidInput,
+    );
+}
+
+#[test]
 fn depth() {
     let folder = Folder::new();
     make(&folder, &["a", "b/c", "b/d/e"]);
@@ -239,6 +263,40 @@ fn ignore_rules_below_the_root() {
         "a/b.log", "a/c", "a/only/n", "a/out/y", "a.log", "keep.log", "out/x", "z",
     ];
     assert_files(&folder, TreeOptions::new().ignore_files(false), &all);
+}
+
+/// Files that should have been left out must not come in silence.
+#[cfg(unix)]
+#[test]
+fn ignore_rules_that_cannot_be_read() {
+    let folder = Folder::new();
+    make(&folder, &["a/x", "b/x", "c/x", "d/x", "d/.gitignore/x"]);
+    for (rules, target) in [("b/.gitignore", ".gitignore"), ("c/.ignore", "nowhere")] {
+        std::os::unix::fs::symlink(target, folder.path(rules)).unwrap();
+    }
+    let found: Vec<_> = TreeOptions::new().walk(folder.path("")).unwrap().collect();
+    let [Ok(a), Err(error), Ok(b), Ok(c), Ok(d)] = &found[..] else {
+        panic!("{found:?}");
+    };
+    let expected = ["a/x", "b/x", "c/x", "d/x"].map(|name| folder.path(name));
+    assert_eq!([a, b, c, d], expected.each_ref());
+    let rules = folder.path("b/.gitignore");
+    assert_eq!(
+        (error.operation(), error.path()),
+        (Operation::Open, Some(&*rules))
+    );
+    for options in [
+        TreeOptions::new().ignore_files(false),
+        TreeOptions::new().max_depth(Some(1)),
+        matching(&["a/*"]).ignore_files(true),
+    ] {
+        assert!(
+            options
+                .walk(folder.path(""))
+                .unwrap()
+                .all(|found| found.is_ok())
+        );
+    }
 }
 
 #[test]
@@ -297,6 +355,7 @@ fn roots_that_are_none() {
         let root = folder.path(root);
         let error = TreeOptions::new().walk(&root).err().unwrap();
         assert_error(&error, Operation::Readdir, Some(&root), kind);
+        assert!(error.raw_os_error().is_some());
     }
     fs::create_dir(folder.path("empty")).unwrap();
     let mut walk = TreeOptions::new().walk(folder.path("empty")).unwrap();

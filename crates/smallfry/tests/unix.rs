@@ -384,9 +384,12 @@ fn a_storm_of_signals() {
     make_fifo(&path);
     let contents: Vec<u8> = (0..4_000_000_u32).map(|i| (i % 251) as u8).collect();
 
-    let announce = |sender: mpsc::Sender<libc::pthread_t>| {
+    // As a number: some C libraries have a pointer, which a thread must not send.
+    let announce = |sender: mpsc::Sender<usize>| {
         // SAFETY: has no preconditions.
-        sender.send(unsafe { libc::pthread_self() }).unwrap();
+        sender
+            .send(unsafe { libc::pthread_self() } as usize)
+            .unwrap();
     };
     thread::scope(|scope| {
         let (sender, targets) = mpsc::channel();
@@ -407,7 +410,7 @@ fn a_storm_of_signals() {
         while !writer.is_finished() || !reader.is_finished() {
             for &target in &targets {
                 // SAFETY: neither thread has been joined, so both identifiers are valid still.
-                unsafe { libc::pthread_kill(target, libc::SIGUSR1) };
+                unsafe { libc::pthread_kill(target as libc::pthread_t, libc::SIGUSR1) };
             }
             thread::sleep(Duration::from_micros(100));
         }

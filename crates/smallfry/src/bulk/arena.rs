@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::bytes::Bytes;
-use crate::sys::{HUGE_PAGE, Mapping, PAGE};
+use crate::sys::{HUGE_PAGE, Mapping, PAGE, page_size};
 
 /// Size of a shared mapping.
 const CHUNK: usize = HUGE_PAGE;
@@ -45,7 +45,7 @@ pub(super) struct Chunk {
     full: AtomicBool,
     /// Its dead pages have gone back to the system.
     swept: AtomicBool,
-    /// Slots alive on each page.
+    /// Slots alive on each [`PAGE`].
     residents: [AtomicU16; CHUNK / PAGE],
 }
 
@@ -73,7 +73,6 @@ impl Chunk {
 
     /// For one large slot.
     fn single(size: usize) -> Option<Self> {
-        let size = size.checked_next_multiple_of(PAGE)?;
         Some(Self::new(new_mapping(size, size >= CHUNK)?, false))
     }
 
@@ -110,7 +109,7 @@ impl Chunk {
             return;
         }
         let pages = if self.swept.swap(true, Ordering::Relaxed) {
-            Self::pages(offset, size)
+            around(Self::pages(offset, size), page_size())
         } else {
             0..CHUNK / PAGE
         };
@@ -137,6 +136,13 @@ impl Chunk {
             page += 1;
         }
     }
+}
+
+/// Those of a chunk's pages that are parts of the same system pages as these: only together can they go back.
+fn around(pages: Range<usize>, system_page: usize) -> Range<usize> {
+    let parts = system_page / PAGE;
+    let end = pages.end.next_multiple_of(parts).min(CHUNK / PAGE);
+    pages.start / parts * parts..end
 }
 
 impl Drop for Chunk {
@@ -243,5 +249,19 @@ impl Drop for Arena {
             HUGE_PAGES_ARE_SLOW.store(false, Ordering::Relaxed);
             SPARE.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_large_pages_go_back_together() {
+        assert_eq!(around(3..5, PAGE), 3..5);
+        assert_eq!(around(3..5, 4 * PAGE), 0..8);
+        assert_eq!(around(17..18, 16 * PAGE), 16..32);
+        let last = CHUNK / PAGE;
+        assert_eq!(around(last - 1..last, 16 * PAGE), last - 16..last);
     }
 }

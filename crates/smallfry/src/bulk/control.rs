@@ -36,7 +36,7 @@ pub struct Progress {
     pub operations: u64,
     /// Entries whose result is an error.
     pub failed: u64,
-    /// Bytes read or written.
+    /// Bytes read, written or copied.
     pub bytes: u64,
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Strategy;
 use super::controller::{Controller, Limits, Sample};
 use super::descriptors;
-use super::sync::{AtomicUsize, Instant, Mutex, Ordering, PoisonError};
+use crate::sync::{AtomicUsize, Instant, Mutex, Ordering, PoisonError};
 use crate::sys::{available_cores, thread_cpu_time};
 
 /// Workers that `Auto` gives one batch, and that all batches of the process together may have beside those that were

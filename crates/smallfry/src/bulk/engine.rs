@@ -17,10 +17,10 @@ use std::thread::{Builder, Scope};
 use std::time::Duration;
 
 use super::crew::SHORT;
-use super::sync::{
+use super::{Control, Strategy};
+use crate::sync::{
     Arc, AtomicBool, AtomicUsize, Condvar, Instant, Mutex, MutexGuard, Ordering, PoisonError,
 };
-use super::{Control, Strategy};
 use crate::sys;
 
 #[cfg(all(test, loom))]
@@ -122,7 +122,8 @@ pub struct Notify {
     pub call: Box<dyn Fn() + Send + Sync>,
     /// Results worth telling of, while others are on their way. 1 to be told of each at once.
     pub together: usize,
-    /// How long a result waits for others.
+    /// How long results may have waited when another one comes before they are told of. There is no clock beside that: if
+    /// no other comes, they wait for as long as the next operation takes.
     pub patience: Duration,
 }
 

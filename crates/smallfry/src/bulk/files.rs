@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 use super::engine::{Task, Ticket, run_all};
+use super::place::{Place, key_of};
 use super::settings::{Settings, settings_methods};
 use crate::error::{Error, Operation};
 
@@ -50,9 +51,8 @@ impl Files {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Vec<Result<Metadata, Error>> {
-        self.run(paths, Operation::Stat, |path| {
-            self.settings.place.stat(path.as_ref())
-        })
+        let place = self.settings.place.clone();
+        self.run(paths, Operation::Stat, |path| place.stat(path.as_ref()))
     }
 
     /// Removes many files, and answers in the order of `paths`. A symbolic link is removed itself; a directory is an
@@ -65,25 +65,26 @@ impl Files {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Vec<Result<(), Error>> {
-        self.run(paths, Operation::Unlink, |path| {
-            self.settings.place.remove(path.as_ref())
-        })
+        let place = self.settings.place.clone();
+        self.run(paths, Operation::Unlink, |path| place.remove(path.as_ref()))
     }
 
     /// Copies many files, contents and permissions, as [`fs::copy`](crate::fs::copy), and answers their lengths in the
     /// order of `pairs`, each of which is a source and a destination.
     ///
+    /// Of several copies to one destination the last one wins, by the rule that [`Writer::write`](super::Writer::write) has
+    /// for paths. A source that is also a destination may be copied before or after.
+    ///
     /// # Errors
     ///
-    /// [`Operation::Copy`] with both paths.
+    /// [`Operation::Copy`] with both paths, as [`fs::copy`](crate::fs::copy).
     pub fn copy<P: AsRef<Path> + Send, Q: AsRef<Path> + Send>(
         &self,
         pairs: impl IntoIterator<Item = (P, Q)>,
     ) -> Vec<Result<u64, Error>> {
-        let task = Each {
-            run: |(from, to): &(P, Q)| self.settings.place.copy(from.as_ref(), to.as_ref()),
-            cancelled: |(from, _): &(P, Q)| Error::cancelled(Operation::Copy, from.as_ref()),
-            types: PhantomData,
+        let task = Copy {
+            place: self.settings.place.clone(),
+            pair: PhantomData,
         };
         run_all(task, self.settings.terms(), pairs)
     }
@@ -131,5 +132,35 @@ where
 
     fn failed(&self, result: &Result<O, Error>) -> bool {
         result.is_err()
+    }
+}
+
+/// Copies one file of many: a source and a destination.
+struct Copy<P, Q> {
+    place: Place,
+    pair: PhantomData<fn(P, Q)>,
+}
+
+impl<P: AsRef<Path> + Send, Q: AsRef<Path> + Send> Task for Copy<P, Q> {
+    type Input = (P, Q);
+    type Output = Result<u64, Error>;
+    type Tools = ();
+
+    fn run(&self, (): &mut (), (from, to): (P, Q), ticket: &mut Ticket<'_>) -> Result<u64, Error> {
+        let length = self.place.copy(from.as_ref(), to.as_ref())?;
+        ticket.moved(usize::try_from(length).unwrap_or(usize::MAX));
+        Ok(length)
+    }
+
+    fn cancelled(&self, (from, _): (P, Q)) -> Result<u64, Error> {
+        Err(Error::cancelled(Operation::Copy, from.as_ref()))
+    }
+
+    fn failed(&self, result: &Result<u64, Error>) -> bool {
+        result.is_err()
+    }
+
+    fn key(&self, (_, to): &(P, Q)) -> Option<u64> {
+        Some(key_of(to.as_ref()))
     }
 }

@@ -35,12 +35,14 @@
 //! # Errors
 //!
 //! An error belongs to its entry and stops nothing else, unless `fail_fast` is asked. Being out of file descriptors is
-//! not an error at first: the operation waits for others to close theirs, for five seconds at most.
+//! not an error at first: the operation waits for others to close theirs, for five seconds at most. If that was in vain,
+//! those behind it fail at once, until one can be opened.
 //!
 //! # What is not promised
 //!
 //! - **Nothing is flushed**, as in [`fs`](crate::fs).
-//! - Entries are begun in the order in which they were given, but only those for one path finish in it.
+//! - Entries are begun in the order in which they were given, but finish in any. Only writes to one path, and copies to
+//!   one destination, are done one after the other: the last one wins.
 
 mod arena;
 mod bytes;
@@ -53,7 +55,6 @@ mod files;
 mod place;
 mod reader;
 mod settings;
-mod sync;
 #[cfg(feature = "tree")]
 mod tree;
 mod writer;
@@ -64,10 +65,11 @@ pub use arena::Arena;
 pub use bytes::Bytes;
 pub use control::{Control, Progress};
 pub use files::Files;
+pub use place::key_of;
 pub use reader::{Contents, ReadFile, Reader};
 #[cfg(feature = "tree")]
 pub use tree::{ReadFound, Tree};
-pub use writer::{Report, WriteFile, Writer, key_of};
+pub use writer::{Report, WriteFile, Writer};
 
 /// How many operations of a batch are under way at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,15 @@
 //! Where the files of a batch are.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::descriptors::patiently;
+use super::descriptors::Patience;
 use crate::error::{Error, Operation};
-use crate::parents::Parents;
+use crate::fs::{copy_file, copy_path};
+use crate::parents::{Directories, Parents, is_dir};
 use crate::raw::{self, OwnedFile};
 use crate::sys;
 use crate::within::{Root, case_key};
@@ -16,24 +18,34 @@ use crate::within::{Root, case_key};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Place {
     root: Option<Arc<Root>>,
+    /// Of one batch: each has a clone.
+    patience: Patience,
 }
 
 impl Place {
     /// Beneath `directory` from now on.
     pub(super) fn enter(&mut self, directory: &Path) -> Result<(), Error> {
-        let root = patiently(|| Root::open_dir(directory))
+        let root = Patience::default()
+            .open(|| Root::open_dir(directory))
             .map_err(|reason| Error::at(Operation::Open, directory, reason))?;
         self.root = Some(Arc::new(root));
         Ok(())
     }
 
+    /// Whether [`enter`](Self::enter) was called.
+    #[cfg(feature = "tree")]
+    pub(super) fn is_beneath(&self) -> bool {
+        self.root.is_some()
+    }
+
     /// Opens a file, when there are descriptors again if there are none.
     pub(super) fn open(&self, path: &Path, flags: i32, mode: u32) -> Result<OwnedFile, Error> {
-        patiently(|| match &self.root {
-            None => sys::open_path(path, flags, mode),
-            Some(root) => root.open(path, flags, mode),
-        })
-        .map_err(|reason| Error::at(Operation::Open, path, reason))
+        self.patience
+            .open(|| match &self.root {
+                None => sys::open_path(path, flags, mode),
+                Some(root) => root.open(path, flags, mode),
+            })
+            .map_err(|reason| Error::at(Operation::Open, path, reason))
     }
 
     /// As [`open`](Self::open), making the directories above the file if they are missing.
@@ -44,49 +56,94 @@ impl Place {
         flags: i32,
         mode: u32,
     ) -> Result<OwnedFile, Error> {
-        let root = self.root.as_deref();
-        parents.retry(root, path, || self.open(path, flags, mode))
+        parents.retry(self, path, || self.open(path, flags, mode))
     }
 
     /// Size, kind and times; links are followed.
     pub(super) fn stat(&self, path: &Path) -> Result<Metadata, Error> {
-        patiently(|| match &self.root {
+        self.metadata(path)
+            .map_err(|reason| Error::at(Operation::Stat, path, reason))
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        self.patience.open(|| match &self.root {
             None => std::fs::metadata(path),
             Some(root) => root.stat(path),
         })
-        .map_err(|reason| Error::at(Operation::Stat, path, reason))
     }
 
     /// Removes a file or a link.
     pub(super) fn remove(&self, path: &Path) -> Result<(), Error> {
-        patiently(|| match &self.root {
-            None => std::fs::remove_file(path),
-            Some(root) => root.remove_file(path),
-        })
-        .map_err(|reason| Error::at(Operation::Unlink, path, reason))
+        self.patience
+            .open(|| match &self.root {
+                None => std::fs::remove_file(path),
+                Some(root) => root.remove_file(path),
+            })
+            .map_err(|reason| Error::at(Operation::Unlink, path, reason))
     }
 
     /// Copies contents and permissions of a file.
     pub(super) fn copy(&self, from: &Path, to: &Path) -> Result<u64, Error> {
-        let Some(root) = &self.root else {
-            return patiently(|| std::fs::copy(from, to))
-                .map_err(|reason| Error::between(from, to, reason));
-        };
-        let copy = || {
-            let mut source = File::from(root.open(from, raw::O_RDONLY, 0)?);
-            let metadata = source.metadata()?;
-            let flags = raw::O_WRONLY | raw::O_CREAT | raw::O_TRUNC;
-            let mut destination = File::from(root.open(to, flags, 0o666)?);
-            let length = io::copy(&mut source, &mut destination)?;
-            destination.set_permissions(metadata.permissions())?;
-            Ok(length)
-        };
-        patiently(copy).map_err(|reason| Error::between(from, to, reason))
+        self.patience
+            .open(|| match &self.root {
+                None => copy_path(from, to),
+                Some(root) => {
+                    let source = root.open(from, raw::O_RDONLY, 0)?;
+                    copy_file(source, |flags, mode| root.open(to, flags, mode))
+                }
+            })
+            .map_err(|reason| Error::between(from, to, reason))
     }
 
     /// What two paths of a batch share that lead to one file though they differ in case; `None` if that cannot be.
     pub(super) fn case_key(&self, path: &Path) -> Option<Vec<u8>> {
         self.root.as_ref()?;
         case_key(path)
+    }
+}
+
+impl Directories for Place {
+    fn create_dir(&self, directory: &Path) -> io::Result<()> {
+        self.patience.open(|| match &self.root {
+            None => std::fs::create_dir(directory),
+            Some(root) => root.create_dir(directory),
+        })
+    }
+
+    fn is_dir(&self, directory: &Path) -> io::Result<bool> {
+        is_dir(self.metadata(directory))
+    }
+}
+
+/// The same for all spellings of a path that differ by `.` or repeated separators only.
+pub fn key_of(path: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    without_dot(path).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The path without a `.` that it begins with: the only one that the standard library does not pass over where it
+/// compares paths.
+pub(super) fn without_dot(path: &Path) -> &Path {
+    path.strip_prefix(".").unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_path_have_one_key() {
+        for spelling in ["./a/b", "././a/b", ".//a/b", "a/./b", "a//b", "a/b/"] {
+            let (spelling, path) = (Path::new(spelling), Path::new("a/b"));
+            assert_eq!(key_of(spelling), key_of(path), "{}", spelling.display());
+        }
+        for other in ["../a/b", ".a/b", "a", "b", "a/../a/b", "./a/.b", ""] {
+            assert_ne!(
+                key_of(Path::new(other)),
+                key_of(Path::new("a/b")),
+                "{other}"
+            );
+        }
     }
 }

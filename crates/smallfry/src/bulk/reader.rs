@@ -61,8 +61,9 @@ impl Reader {
 
     settings_methods!();
 
-    /// Bytes of contents, at most, that have been read and not been taken from the iterator, or are being read. A larger
-    /// file is read when nothing else is in flight.
+    /// Bytes of contents, at most, that have been read and not been taken from the iterator, or are being read. The file
+    /// whose result is needed next, and one that the calling thread reads itself, do not wait for room: whatever their
+    /// size, they may come on top.
     pub fn max_in_flight(&mut self, bytes: u64) -> &mut Self {
         self.settings.most_in_flight = bytes;
         self
@@ -74,8 +75,8 @@ impl Reader {
         self
     }
 
-    /// Give results as files are done, rather than in the order of paths: a slow one holds up none that other threads have
-    /// done.
+    /// Give results as files are done, rather than in the order of paths: none waits for a slow one before it. But the
+    /// calling thread reads files too, and while it is at a slow one, what other threads have done waits for it.
     pub fn completion_order(&mut self, completion_order: bool) -> &mut Self {
         self.in_order = !completion_order;
         self
@@ -85,7 +86,8 @@ impl Reader {
     ///
     /// The iterator gives each path's number, from 0, with the contents or the error. It works only while it is asked,
     /// apart from what threads read ahead within the limit in flight. `paths` is asked for more as files are read, never
-    /// for all at once, but ahead of the results: it must not wait for one of them. Dropping the iterator waits for the operations under way and begins no others.
+    /// for all at once, but ahead of the results: it must not wait for one of them. Dropping the iterator waits for the
+    /// operations under way and begins no others.
     ///
     /// # Errors
     ///
@@ -102,10 +104,13 @@ impl Reader {
     /// Walks a tree and reads its files while it walks: each path with its contents, in the order of
     /// [`tree::Walk`](crate::tree::Walk). Paths are the root joined with the path below it. Needs the feature `tree`.
     ///
+    /// It cannot be done beneath a directory: a walk resolves paths as the process does.
+    ///
     /// # Errors
     ///
-    /// At once, those of [`TreeOptions::walk`](crate::tree::TreeOptions::walk). Later, errors of the walk and of the
-    /// files in their places.
+    /// At once, those of [`TreeOptions::walk`](crate::tree::TreeOptions::walk), and [`Operation::Readdir`] with
+    /// [`io::ErrorKind::InvalidInput`] after [`within`](Self::within). Later, errors of the walk and of the files in
+    /// their places.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -128,6 +133,12 @@ impl Reader {
         root: impl AsRef<Path>,
         options: &crate::tree::TreeOptions,
     ) -> Result<super::Tree, Error> {
+        let root = root.as_ref();
+        if self.settings.place.is_beneath() {
+            let reason = "a tree cannot be read beneath a directory";
+            let reason = io::Error::new(io::ErrorKind::InvalidInput, reason);
+            return Err(Error::at(Operation::Readdir, root, reason));
+        }
         Ok(super::Tree::new(self, options.walk(root)?))
     }
 

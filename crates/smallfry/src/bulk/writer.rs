@@ -1,14 +1,13 @@
 //! Writing many files.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::engine::{Task, Terms, Ticket, run_all};
-use super::place::Place;
+use super::place::{Place, key_of, without_dot};
 use super::settings::{Settings, settings_methods};
 use crate::error::{Error, Operation};
 use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of};
@@ -54,8 +53,8 @@ impl Writer {
 
     settings_methods!();
 
-    /// Bytes of contents, at most, that have been taken from the entries and not been written. A larger file is written
-    /// when nothing else is in flight.
+    /// Bytes of contents, at most, that have been taken from the entries and not been written. One more entry is taken as
+    /// long as there are fewer, so the last one, whatever its size, may bring them over it.
     pub fn max_in_flight(&mut self, bytes: u64) -> &mut Self {
         self.settings.most_in_flight = bytes;
         self
@@ -67,7 +66,8 @@ impl Writer {
         self
     }
 
-    /// Leave files alone that hold the right bytes already, as [`WriteOptions::only_if_changed`].
+    /// Leave files alone that hold the right bytes already, as [`WriteOptions::only_if_changed`]. Of several entries for one
+    /// path each is compared with what the one before it has left, so a file may be written twice to end as it was.
     pub fn only_if_changed(&mut self, only_if_changed: bool) -> &mut Self {
         self.options.only_if_changed(only_if_changed);
         self
@@ -89,7 +89,8 @@ impl Writer {
     ///
     /// `entries` is asked for more as files are written, never for all at once, but ahead of the writing. Of several entries
     /// for one path the last one wins: they are written one after the other. Paths are the same if they are spelled the
-    /// same, apart from `.` and repeated separators; two names of one file through links are not seen to be one.
+    /// same, apart from `.` and repeated separators. Other names of one file are not seen to be one, and what is written
+    /// to it under two of them may come mixed: an absolute and a relative path, one with `..`, one through a link.
     ///
     /// # Errors
     ///
@@ -210,13 +211,6 @@ impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
     }
 }
 
-/// The same for all spellings of a path that differ by `.` or repeated separators only.
-pub fn key_of(path: &Path) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    path.hash(&mut hasher);
-    hasher.finish()
-}
-
 impl<P, B> WriteFile<P, B> {
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<Outcome, Error> {
         if let Some(key) = self.place.case_key(path) {
@@ -241,7 +235,7 @@ impl<P, B> WriteFile<P, B> {
     fn check_case(&self, key: Vec<u8>, path: &Path) -> Result<(), Error> {
         let mut cases = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
         let first = cases.entry(key).or_insert_with(|| path.to_owned());
-        if first == path {
+        if without_dot(first) == without_dot(path) {
             return Ok(());
         }
         let reason = format!("differs from {} in case only", first.display());

@@ -34,17 +34,20 @@ mod at;
 mod walk;
 
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS};
-pub(crate) use mapping::Mapping;
+pub(crate) use mapping::{Mapping, page_size};
+#[cfg(feature = "tree")]
+pub(crate) use platform::NOT_A_DIRECTORY;
 pub use platform::{
     AsFile, BorrowedFile, O_APPEND, O_CREAT, O_EXCL, O_NONBLOCK, O_RDONLY, O_RDWR, O_TRUNC,
     O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
 };
 pub(crate) use platform::{
-    FOLDS_CASE, RESERVES_NAMES, is_out_of_descriptors, open_path, read_spare,
+    COPIES_BY_PATH, FOLDS_CASE, RESERVES_NAMES, is_out_of_descriptors, mode_of, open_path,
+    read_spare,
 };
 pub(crate) use threads::{descriptor_limit, give_precedence, thread_cpu_time};
 
-/// What the system gives and takes back at the least. In bytes.
+/// The smallest page that any of these systems has, in bytes. A page of this system may be larger: [`page_size`].
 pub(crate) const PAGE: usize = 4096;
 /// A huge page on the processors this was measured on. In bytes.
 pub(crate) const HUGE_PAGE: usize = 2 << 20;

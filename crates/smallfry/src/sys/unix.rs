@@ -1,10 +1,12 @@
 //! Unix: thin layers over libc. Each function names its system call and the page that defines it.
 
 use std::ffi::{CStr, CString};
+use std::fs::Permissions;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::raw::{Errno, Status};
@@ -42,11 +44,20 @@ pub const O_TRUNC: i32 = libc::O_TRUNC;
 /// Do not wait for the other end of a named pipe.
 pub const O_NONBLOCK: i32 = libc::O_NONBLOCK;
 
+/// What the system says of a file where it wants a directory.
+#[cfg(feature = "tree")]
+pub(crate) const NOT_A_DIRECTORY: Errno = Errno(libc::ENOTDIR);
+
 /// Any name is a name.
 pub(crate) const RESERVES_NAMES: bool = false;
 
 /// Whether names that differ only in case are usually one file.
 pub(crate) const FOLDS_CASE: bool = variant::FOLDS_CASE;
+
+/// Whether [`std::fs::copy`] has a call here that takes both paths and does more than copying bytes.
+///
+/// [clonefile(2)](https://www.manpagez.com/man/2/clonefile/)
+pub(crate) const COPIES_BY_PATH: bool = cfg!(target_vendor = "apple");
 
 /// Paths shorter than this are given their closing NUL on the stack. As in std: longer would cost stack probes.
 const STACK_PATH: usize = 384;
@@ -215,6 +226,11 @@ fn full_status(file: BorrowedFile<'_>) -> Result<variant::FullStatus, Errno> {
     }
     // SAFETY: fstat succeeded, so it has filled the structure.
     Ok(unsafe { status.assume_init() })
+}
+
+/// The mode to make a file with that is to have these permissions.
+pub(crate) fn mode_of(permissions: &Permissions) -> u32 {
+    permissions.mode() & 0o7777
 }
 
 /// `close`: closes the file and returns the error that dropping it would hide.

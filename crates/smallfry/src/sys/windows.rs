@@ -6,7 +6,7 @@
 //! the C runtime and as in Node's `fs.constants`.
 
 use std::ffi::CStr;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::os::windows::fs::OpenOptionsExt;
@@ -14,8 +14,8 @@ use std::os::windows::io::{AsRawHandle, FromRawHandle, IntoRawHandle};
 use std::path::Path;
 
 use windows_sys::Win32::Foundation::{
-    CloseHandle, ERROR_BROKEN_PIPE, ERROR_HANDLE_EOF, ERROR_INVALID_NAME, ERROR_INVALID_PARAMETER,
-    ERROR_TOO_MANY_OPEN_FILES,
+    CloseHandle, ERROR_BROKEN_PIPE, ERROR_DIRECTORY, ERROR_HANDLE_EOF, ERROR_INVALID_NAME,
+    ERROR_INVALID_PARAMETER, ERROR_TOO_MANY_OPEN_FILES,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_READONLY, FILE_TYPE_DISK,
@@ -55,8 +55,16 @@ pub(super) const ACCESS: i32 = O_WRONLY | O_RDWR;
 /// The owner may write, among the bits of a mode.
 pub(super) const OWNER_WRITES: u32 = 0o200;
 
+/// What the system says of a file where it wants a directory.
+pub(crate) const NOT_A_DIRECTORY: Errno = Errno(ERROR_DIRECTORY.cast_signed());
+
 /// Windows takes some names for devices and alters others.
 pub(crate) const RESERVES_NAMES: bool = true;
+
+/// [`std::fs::copy`] copies streams and attributes too, and reports what closing reports.
+///
+/// [CopyFileEx](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-copyfileexw)
+pub(crate) const COPIES_BY_PATH: bool = true;
 
 /// Names that differ only in case are one file, unless a directory is set to tell them apart.
 pub(crate) const FOLDS_CASE: bool = true;
@@ -166,6 +174,11 @@ pub fn status(file: BorrowedFile<'_>) -> Result<Status, Errno> {
     let size = u64::from(information.nFileSizeHigh) << 32 | u64::from(information.nFileSizeLow);
     let is_directory = information.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY != 0;
     Ok(Status::new(size, !is_directory, is_directory))
+}
+
+/// The mode to make a file with that is to have these permissions.
+pub(crate) fn mode_of(permissions: &Permissions) -> u32 {
+    if permissions.readonly() { 0o444 } else { 0o666 }
 }
 
 /// `CloseHandle`: closes the file and returns the error that dropping it would hide.

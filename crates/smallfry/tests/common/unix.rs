@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::Folder;
+use super::{Folder, skip};
 
 pub(crate) fn make_fifo(path: &Path) {
     let path = CString::new(path.as_os_str().as_bytes()).unwrap();
@@ -126,6 +126,28 @@ fn run(command: &mut Command) -> (ExitStatus, String) {
 }
 
 /// Whether a program is installed.
-pub(crate) fn is_installed(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
+}
+
+/// strace as a command that runs a child, with a log in the folder.
+pub(crate) fn strace<'a>(
+    folder: &Folder,
+    options: impl IntoIterator<Item = &'a str>,
+) -> Vec<String> {
+    let log = folder.path("log").to_str().unwrap().to_owned();
+    let mut command: Vec<_> = ["strace", "-f", "-qq", "-o", &log]
+        .map(str::to_owned)
+        .into();
+    command.extend(options.into_iter().map(str::to_owned));
+    command
+}
+
+/// Whether [`strace`] is here, which a test says if it is not.
+pub(crate) fn can_trace(test: &str) -> bool {
+    let can = cfg!(target_os = "linux") && is_installed("strace");
+    if !can {
+        skip(test, "no strace");
+    }
+    can
 }

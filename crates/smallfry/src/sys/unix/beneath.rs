@@ -46,6 +46,7 @@ impl Directory {
         let flags = O_PLACE | libc::O_DIRECTORY;
         let resolver = match variant::open_beneath(file.as_fd(), c".", flags, 0) {
             Ok(_) => Resolver::Kernel,
+            Err(error) if error.is_out_of_descriptors() => return Err(error.into()),
             Err(_) => Resolver::Walk,
         };
         Ok(Self { file, resolver })

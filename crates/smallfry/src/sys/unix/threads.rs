@@ -21,8 +21,8 @@ pub(crate) fn thread_cpu_time() -> Duration {
     )
 }
 
-/// `setpriority`: lets other threads of this process go first where there are more than processors. Linux has priorities
-/// per thread; elsewhere nothing happens.
+/// `getpriority`, `setpriority`: lets other threads of this process go first where there are more than processors. A
+/// thread that is less urgent already stays so. Linux has priorities per thread; elsewhere nothing happens.
 ///
 /// Two workers and an event loop on two processors: with equal priorities the loop waits for its turn up to 12 ms, with
 /// this 8 ms, and all is read in the same time.
@@ -30,9 +30,11 @@ pub(crate) fn thread_cpu_time() -> Duration {
 /// [setpriority(2), NOTES](https://man7.org/linux/man-pages/man2/setpriority.2.html)
 pub(crate) fn give_precedence() {
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    // SAFETY: a plain system call. On Linux 0 means the calling thread; to be less urgent is always allowed.
+    // SAFETY: plain system calls. On Linux 0 means the calling thread; to be less urgent is always allowed.
     unsafe {
-        libc::setpriority(libc::PRIO_PROCESS, 0, LESS_URGENT);
+        if libc::getpriority(libc::PRIO_PROCESS, 0) < LESS_URGENT {
+            libc::setpriority(libc::PRIO_PROCESS, 0, LESS_URGENT);
+        }
     }
 }
 
@@ -75,5 +77,23 @@ mod tests {
         })
         .join()
         .unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn nobody_becomes_more_urgent() {
+        for (before, after) in [(3, LESS_URGENT), (LESS_URGENT, LESS_URGENT), (15, 15)] {
+            let found = thread::spawn(move || {
+                // SAFETY: plain system calls about the calling thread.
+                unsafe {
+                    let urgency = libc::getpriority(libc::PRIO_PROCESS, 0);
+                    libc::setpriority(libc::PRIO_PROCESS, 0, before.max(urgency));
+                    give_precedence();
+                    (urgency, libc::getpriority(libc::PRIO_PROCESS, 0))
+                }
+            });
+            let (urgency, found) = found.join().unwrap();
+            assert_eq!(found, after.max(urgency));
+        }
     }
 }

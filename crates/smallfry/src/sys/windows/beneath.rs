@@ -15,8 +15,8 @@ use std::ptr;
 use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
 use windows_sys::Wdk::Storage::FileSystem::{
     FILE_CREATE, FILE_DIRECTORY_FILE, FILE_NON_DIRECTORY_FILE, FILE_OPEN,
-    FILE_OPEN_FOR_BACKUP_INTENT, FILE_OPEN_IF, FILE_OPEN_REPARSE_POINT, FILE_OVERWRITE,
-    FILE_OVERWRITE_IF, FILE_SYNCHRONOUS_IO_NONALERT, NtCreateFile,
+    FILE_OPEN_FOR_BACKUP_INTENT, FILE_OPEN_IF, FILE_OPEN_REPARSE_POINT,
+    FILE_SYNCHRONOUS_IO_NONALERT, NtCreateFile,
 };
 use windows_sys::Win32::Foundation::{
     ERROR_FILENAME_EXCED_RANGE, ERROR_INVALID_NAME, ERROR_REPARSE_POINT_ENCOUNTERED,
@@ -32,7 +32,8 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
 use super::platform::{
-    ACCESS, O_APPEND, O_CREAT, O_EXCL, O_RDWR, O_TRUNC, O_WRONLY, OWNER_WRITES, OwnedFile,
+    ACCESS, NOT_A_DIRECTORY, O_APPEND, O_CREAT, O_EXCL, O_RDWR, O_TRUNC, O_WRONLY, OWNER_WRITES,
+    OwnedFile,
 };
 use crate::raw::Errno;
 
@@ -67,13 +68,16 @@ impl Directory {
             .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
             .open(path)?;
         if !file.metadata()?.is_dir() {
-            return Err(io::ErrorKind::NotADirectory.into());
+            return Err(NOT_A_DIRECTORY.into());
         }
         Ok(Self { file: file.into() })
     }
 
     /// `NtCreateFile`: opens `path` beneath this directory, with flags and mode as `open` has them. [`LEADS_OUT`] if
     /// the path does.
+    ///
+    /// A file that is there is opened first and cut then, as std does it: to overwrite it in one step fails for hidden
+    /// files and those of the system, and takes their attributes from the others.
     ///
     /// [NtCreateFile](https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntcreatefile)
     pub(crate) fn open_file(&self, path: &Path, flags: i32, mode: u32) -> io::Result<OwnedFile> {
@@ -88,15 +92,13 @@ impl Directory {
             O_RDWR => FILE_GENERIC_READ | written,
             _ => FILE_GENERIC_READ,
         };
-        let disposition = match (has(O_CREAT), has(O_EXCL), has(O_TRUNC)) {
-            (true, true, _) => FILE_CREATE,
-            (true, false, true) => FILE_OVERWRITE_IF,
-            (true, false, false) => FILE_OPEN_IF,
-            (false, _, true) => FILE_OVERWRITE,
-            (false, _, false) => FILE_OPEN,
+        let disposition = match (has(O_CREAT), has(O_EXCL)) {
+            (true, true) => FILE_CREATE,
+            (true, false) => FILE_OPEN_IF,
+            (false, _) => FILE_OPEN,
         };
         let is_read_only = has(O_CREAT) && mode & OWNER_WRITES == 0;
-        self.create(
+        let file = self.create(
             path,
             &Request {
                 access,
@@ -108,7 +110,13 @@ impl Directory {
                     FILE_ATTRIBUTE_NORMAL
                 },
             },
-        )
+        )?;
+        if !has(O_TRUNC) || disposition == FILE_CREATE {
+            return Ok(file);
+        }
+        let file = File::from(file);
+        file.set_len(0)?;
+        Ok(file.into())
     }
 
     /// `NtCreateFile`, then `GetFileInformationByHandle` of what `path` leads to.

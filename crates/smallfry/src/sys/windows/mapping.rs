@@ -5,6 +5,11 @@ use std::ptr::NonNull;
 
 use crate::sys::PAGE;
 
+/// What [`Mapping::release`] could give back at the least.
+pub(crate) const fn page_size() -> usize {
+    PAGE
+}
+
 /// Memory of its own: zeroed and page-aligned.
 pub(crate) struct Mapping {
     base: NonNull<u8>,

@@ -1,19 +1,19 @@
-//! What the threads of a batch share: from the standard library or, to explore how they may interleave, from loom.
+//! What threads share: from the standard library or, to explore how they may interleave, from loom.
 
 #[cfg(loom)]
 use loom::sync as platform;
 #[cfg(not(loom))]
 use std::sync as platform;
 
-pub(super) use platform::atomic::{AtomicBool, AtomicUsize, Ordering};
-pub(super) use platform::{Condvar, Mutex, MutexGuard};
+pub(crate) use platform::atomic::{AtomicBool, AtomicUsize, Ordering};
+pub(crate) use platform::{Condvar, Mutex, MutexGuard};
 // loom's `Arc` cannot be a method's receiver; counting references is not what is explored.
-pub(super) use std::sync::{Arc, PoisonError};
+pub(crate) use std::sync::{Arc, PoisonError};
 
 #[cfg(loom)]
-pub(super) use clock::Instant;
+pub(crate) use clock::Instant;
 #[cfg(not(loom))]
-pub(super) use std::time::Instant;
+pub(crate) use std::time::Instant;
 
 /// Time stands still: loom repeats what it has explored, and has to find the same again.
 #[cfg(loom)]
