@@ -71,9 +71,13 @@ impl Place {
     }
 
     fn attempt_with(&self, package: &Path) -> Command {
+        self.attempt_pairs("2", package)
+    }
+
+    fn attempt_pairs(&self, runs: &str, package: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_smallfry"));
         command
-            .args(["try", "--runs", "2", "--package"])
+            .args(["try", "--runs", runs, "--package"])
             .arg(package)
             .current_dir(self.work())
             .env("TMPDIR", self.temporary())
@@ -201,11 +205,11 @@ fn the_same_outputs_are_said_to_be_the_same() {
         "wall",
         "user + sys",
         "the same outputs: 2 output files (1,001 B), compared byte for byte after each of 5 runs",
-        "the same exit status, standard output (but for numbers), standard error",
+        "the same exit status, standard output (but for times), standard error",
         "read whole 1,234 - 1,200 4.00 KiB",
         "in 1 process (build.js), 1 thread",
         "smallfry did 1,200 of the 1,234 calls",
-        "only 2 pairs",
+        "2 pairs: too few pairs to tell",
     ];
     answer.assert(0, "same", &parts);
     assert_eq!(answer.json["schema"], "smallfry-try/1");
@@ -215,9 +219,65 @@ fn the_same_outputs_are_said_to_be_the_same() {
         assert!(usage["wall_ns"].as_u64().unwrap() > 0);
         assert!(!cfg!(unix) || usage["processor"]["user_ns"].as_u64().unwrap() > 0);
     }
-    assert!(
-        answer.json["gain"]["low"].as_f64().unwrap()
-            <= answer.json["gain"]["high"].as_f64().unwrap()
+    assert_eq!(answer.json["gain"], Value::Null);
+}
+
+/// Two runs of each side differ by luck as often as not: a verdict on them would send users either way.
+#[test]
+fn a_gain_or_a_loss_is_told_from_six_pairs_on() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    place.script("");
+    let attempt = |runs| {
+        let mut command = place.attempt_pairs(runs, &place.package());
+        place.answer(command.args(["--", "node", "build.js"]))
+    };
+    let few = attempt("5");
+    few.assert(0, "same", &["5 pairs: too few pairs to tell", "--runs 6"]);
+    for verdict in [
+        "No gain here",
+        "A gain:",
+        "A LOSS",
+        "To adopt it",
+        "processor time",
+    ] {
+        few.assert_not(verdict);
+    }
+    let enough = attempt("6");
+    enough.assert(0, "same", &["6 pairs of runs", "as fast"]);
+    enough.assert_not("too few");
+    let gain = &enough.json["gain"];
+    assert!(gain["low"].as_f64().unwrap() <= gain["high"].as_f64().unwrap());
+}
+
+/// `12 pages` instead of `13` may be all that tells of a file that was not read.
+#[test]
+fn another_count_in_what_is_printed_is_a_difference_and_another_time_is_none() {
+    if !node_is_here() {
+        return;
+    }
+    let script = "console.log(`${globalThis.pages ?? 13} pages in`, performance.now(), 'ms');";
+    Place::new().attempt_script(script, &[]).assert(
+        0,
+        "same",
+        &["standard output (but for times)"],
+    );
+    let answer =
+        Place::with_package(&format!("{LOADED}globalThis.pages = 12;")).attempt_script(script, &[]);
+    let parts = [
+        "standard output has other numbers, in 2 of 2 runs",
+        "without: 13 pages in",
+        "with: 12 pages in",
+    ];
+    answer.assert(1, "different", &parts);
+    // Where counts vary anyway, they tell nothing.
+    let varying = "console.log(`port ${process.pid}${Math.random().toString().slice(2)}`);";
+    Place::new().attempt_script(varying, &[]).assert(
+        0,
+        "same",
+        &["standard output (but for numbers)"],
     );
 }
 

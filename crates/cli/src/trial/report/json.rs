@@ -9,7 +9,7 @@
 //! package     folder of the npm package
 //! outcome     "same", "different", "failed", "not loaded", "not native" or "already loaded"; only the first two go on
 //! pairs       [[without, with]], each {wall_ns, processor: {user_ns, sys_ns} or null}
-//! gain        {low, estimate, high} of wall time, or null
+//! gain        {low, estimate, high} of wall time, or null if the pairs are too few to tell
 //! files, bytes, runs   compared
 //! differences, varying   what differs with smallfry, what varies without it too: "exit status", "standard output",
 //!             "standard error", or a path
