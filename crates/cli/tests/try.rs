@@ -795,12 +795,8 @@ fn is_running(pid: u32) -> bool {
         .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
-/// With the package itself: loaded, native, and every call of a small program counted, its children's and workers' too.
-#[test]
-fn the_real_package_counts_what_a_program_does() {
-    if !node_is_here() {
-        return;
-    }
+/// The package itself; `None`, after a line that says so, if it was not built.
+fn real_package() -> Option<PathBuf> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node");
     let built = package.join("dist/counting/index.js").is_file()
         && std::fs::read_dir(&package).unwrap().any(|entry| {
@@ -811,9 +807,18 @@ fn the_real_package_counts_what_a_program_does() {
                 .is_some_and(|ending| ending == "node")
         });
     skip_unless(built, "the npm package was not built (make node-package)");
-    if !built {
+    built.then_some(package)
+}
+
+/// With the package itself: loaded, native, and every call of a small program counted, its children's and workers' too.
+#[test]
+fn the_real_package_counts_what_a_program_does() {
+    if !node_is_here() {
         return;
     }
+    let Some(package) = real_package() else {
+        return;
+    };
     let place = Place::new();
     place.script(
         "const fs = require('node:fs'), { Worker, isMainThread } = require('node:worker_threads');
@@ -834,4 +839,44 @@ fn the_real_package_counts_what_a_program_does() {
             "write whole 300 - 300 2.93 KiB",
         ],
     );
+}
+
+/// Of a script that sets `NODE_OPTIONS` itself, npm alone would be measured: "No gain here", though nothing was tried.
+#[cfg(unix)]
+#[test]
+fn a_script_that_replaces_node_options_is_told_and_not_measured() {
+    if !node_is_here() {
+        return;
+    }
+    let Some(package) = real_package() else {
+        return;
+    };
+    let npm = Command::new("npm").arg("--version").output();
+    let npm_is_here = npm.is_ok_and(|output| output.status.success());
+    skip_unless(npm_is_here, "npm is not on PATH");
+    if !npm_is_here {
+        return;
+    }
+    let place = Place::new();
+    place.script("");
+    let project = |options: &str| {
+        let text = format!(r#"{{"scripts":{{"build":"{options} node build.js"}}}}"#);
+        std::fs::write(place.work().join("package.json"), text).unwrap();
+        let mut command = place.attempt_with(&package);
+        command.env("npm_config_update_notifier", "false");
+        command.env("NODE_DISABLE_COMPILE_CACHE", "1");
+        command.args(["--", "npm", "run", "build"]);
+        place.answer(&mut command)
+    };
+    let replaced = project("NODE_OPTIONS=--max-old-space-size=512");
+    let parts = [
+        "! only npm loaded smallfry",
+        "without smallfry, so not loading it: `NODE_OPTIONS=--max-old-space-size=512 node build.js`",
+        "add to $NODE_OPTIONS",
+    ];
+    replaced.assert(1, "only launchers", &parts);
+    replaced.assert_not("No gain here");
+    let kept = project(r#"NODE_OPTIONS=\"$NODE_OPTIONS --max-old-space-size=512\""#);
+    kept.assert(0, "same", &["in 2 processes"]);
+    kept.assert_not("without smallfry, so");
 }
