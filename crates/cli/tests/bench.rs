@@ -461,7 +461,7 @@ fn scale_tells_the_cost_of_a_file_and_memory() {
     }
 }
 
-/// The mount needs root or fusermount3, and FUSE.
+/// The mount needs root and FUSE.
 #[cfg(target_os = "linux")]
 fn slow_disks_are_here() -> bool {
     let knows = Command::new(env!("CARGO_BIN_EXE_smallfry"))

@@ -217,6 +217,61 @@ fn it_ends_when_its_parent_dies() {
 }
 
 #[test]
+fn a_parent_that_died_before_it_looked_is_noticed() {
+    // Process 1 is not the parent of a test, and stands for one that is gone.
+    let Some(mut slow) = Slow::start(&["none", "--parent", "1"]) else {
+        return;
+    };
+    assert_eq!(slow.end(), "unmounted\n");
+    assert!(!is_mounted(slow.path()));
+}
+
+/// A second one over the directory of another.
+fn cover(slow: &Slow) -> Slow {
+    let child = Command::new(SMALLFRY)
+        .args(["slow", "none"])
+        .arg(slow.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    Slow::ready(child, tempfile::tempdir().unwrap())
+}
+
+#[test]
+fn one_that_is_covered_by_another_mount_serves_until_it_can_be_unmounted() {
+    let Some(mut lower) = Slow::start(&["none"]) else {
+        return;
+    };
+    let mut upper = cover(&lower);
+    lower.signal("INT");
+    let mut said = String::new();
+    lower.output.read_line(&mut said).unwrap();
+    assert!(said.contains("another mount covers it"), "{said}");
+    assert_eq!(
+        fs::read_to_string(lower.path().join("file")).unwrap(),
+        "text"
+    );
+    upper.signal("INT");
+    assert_eq!(upper.end(), "unmounted\n");
+    assert_eq!(lower.end(), "unmounted\n");
+    assert!(!is_mounted(lower.path()));
+}
+
+#[test]
+fn one_that_was_killed_while_covered_is_unmounted_by_its_guard_later() {
+    let Some(mut lower) = Slow::start(&["none"]) else {
+        return;
+    };
+    let mut upper = cover(&lower);
+    lower.signal("KILL");
+    lower.child.wait().unwrap();
+    upper.signal("INT");
+    upper.end();
+    until("the guard to unmount", || !is_mounted(lower.path()));
+}
+
+#[test]
 fn it_can_be_shown_elsewhere_and_nested() {
     if !can_mount() {
         return;

@@ -10,7 +10,7 @@
 //!
 //! let mut options = Options::new("hdd,seek=12ms".parse()?);
 //! options.faults = vec!["write:100:EIO".parse()?];
-//! let mount = Mount::new("site".as_ref(), None, &options)?;
+//! let mut mount = Mount::new("site".as_ref(), None, &options)?;
 //! // Whatever reads site/ now waits as for a disk.
 //! mount.unmount()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -66,10 +66,13 @@ pub enum Unmounted {
     Busy,
     /// Somebody else had unmounted it.
     Already,
+    /// It was not: another mount covers it, which has to be unmounted first. It serves on.
+    Covered,
 }
 
 /// A mounted slow disk. Dropping it unmounts it; only a process that is killed outright leaves one, which then fails every
-/// call until somebody unmounts it, as [`clean_up`] does.
+/// call until somebody unmounts it, as [`clean_up`] does. One that is dropped while another mount covers it stays like that when
+/// the process ends.
 pub struct Mount {
     point: PathBuf,
     session: Session,
@@ -104,14 +107,14 @@ impl Mount {
         self.session.is_mounted()
     }
 
-    /// Unmounts it, whatever is open in it.
-    pub fn unmount(mut self) -> io::Result<Unmounted> {
+    /// Unmounts it, whatever is open in it. While another mount covers it, it stays and can be unmounted later.
+    pub fn unmount(&mut self) -> io::Result<Unmounted> {
         self.session.unmount()
     }
 }
 
 /// Unmounts the slow disks that a process has left behind which was killed outright. Any process may call it, once that
-/// one is dead.
-pub fn clean_up(process: u32) -> io::Result<()> {
+/// one is dead. `false` if some stay because other mounts cover them: to be called again.
+pub fn clean_up(process: u32) -> io::Result<bool> {
     platform::clean_up(process)
 }

@@ -291,7 +291,7 @@ fn a_directory_can_be_mounted_over_itself() {
     }
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("before"), "1").unwrap();
-    let mount = Mount::new(root.path(), None, &Options::new(Profile::none())).unwrap();
+    let mut mount = Mount::new(root.path(), None, &Options::new(Profile::none())).unwrap();
     assert_eq!(list(root.path()).unwrap(), b"before");
     fs::write(root.path().join("during"), "2").unwrap();
     assert_eq!(mount.unmount().unwrap(), Unmounted::Clean);
@@ -545,7 +545,7 @@ fn a_full_disk_takes_what_fits() {
 
 #[test]
 fn what_is_open_does_not_hold_up_an_unmount_and_fails_afterwards() {
-    let Some(place) = Place::plain() else {
+    let Some(mut place) = Place::plain() else {
         return;
     };
     fs::write(place.shown("a"), "x".repeat(100_000)).unwrap();
@@ -559,7 +559,7 @@ fn what_is_open_does_not_hold_up_an_unmount_and_fails_afterwards() {
 
 #[test]
 fn an_unmount_by_somebody_else_is_noticed() {
-    let Some(place) = Place::plain() else {
+    let Some(mut place) = Place::plain() else {
         return;
     };
     assert!(
@@ -573,6 +573,39 @@ fn an_unmount_by_somebody_else_is_noticed() {
         std::thread::yield_now();
     }
     assert_eq!(place.mount.unmount().unwrap(), Unmounted::Already);
+}
+
+/// Threads that serve a mount end when it goes: to wait for them while another covers it would be to wait for ever.
+#[test]
+fn what_another_mount_covers_stays_until_that_is_gone() {
+    if !can_mount() {
+        return;
+    }
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("file"), "text").unwrap();
+    let mount = || Mount::new(root.path(), None, &Options::new(Profile::none())).unwrap();
+    let (mut first, mut second) = (mount(), mount());
+    assert_eq!(first.unmount().unwrap(), Unmounted::Covered);
+    assert!(first.is_mounted());
+    assert_eq!(fs::read(root.path().join("file")).unwrap(), b"text");
+    assert_eq!(second.unmount().unwrap(), Unmounted::Clean);
+    assert_eq!(first.unmount().unwrap(), Unmounted::Clean);
+    assert_eq!(first.unmount().unwrap(), Unmounted::Already);
+}
+
+/// `umount -l` takes it out of the table of mounts at once, but whoever has a file open there is served on.
+#[test]
+fn what_somebody_else_has_detached_is_not_waited_for() {
+    let Some(mut place) = Place::plain() else {
+        return;
+    };
+    fs::write(place.shown("a"), "text").unwrap();
+    let file = File::open(place.shown("a")).unwrap();
+    let mut umount = Command::new("umount");
+    umount.arg("-l").arg(place.mount.path());
+    assert!(umount.status().unwrap().success());
+    assert_eq!(place.mount.unmount().unwrap(), Unmounted::Already);
+    drop(file);
 }
 
 #[test]

@@ -39,6 +39,8 @@ impl Slow {
         let beneath = File::open(folder).map_err(Failure::at("open folder", folder))?;
         let mut child = Command::new(this)
             .args([COMMAND, profile])
+            // Should this process be killed before the child looks who its parent is.
+            .args(["--parent", &std::process::id().to_string()])
             .arg(folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -114,10 +116,9 @@ impl Slow {
             .lines()
             .map(str::trim)
             .find(|line| !line.is_empty())
-            .map_or(
-                "it needs Linux, /dev/fuse, and root or fusermount3",
-                |line| line.trim_start_matches("error: "),
-            );
+            .map_or("it needs Linux, /dev/fuse, and root", |line| {
+                line.trim_start_matches("error: ")
+            });
         Failure::said(format!(
             "cannot measure on the slow disk {:?}: {why} (--disk {} measures the disk as it is)",
             self.profile,
