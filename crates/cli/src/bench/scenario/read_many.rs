@@ -7,9 +7,10 @@
 //! | `discarded` | a whole process from its start to its end, as `time node script` does: list the folder, read every file, keep nothing |
 //! | `delay` | as `kept`; how late the event loop turns meanwhile |
 //!
-//! The files are of ASCII text that resembles source code, made once and flushed. `warm`: they were read before. `cold`: the
-//! kernel's cache is emptied before every run, after the row's program has been brought into memory, and a sample of the files is
-//! looked up in it; where that shows them still there, or cannot be done, the case is labelled warm.
+//! The files are of ASCII text that resembles source code, made once and flushed. `warm`: they were read before. `cold`: before
+//! every run the kernel's cache is emptied, a sample of the files is looked up in it, and it is emptied again of what looking
+//! brought in; where a sample is still there, or it cannot be done, the case is labelled warm. The row's program is in memory
+//! nevertheless: its process runs already, or, where its start is timed, another one was started and ended in between.
 //!
 //! Every run is a fresh process. What is kept is timed from the first call to the last byte looked at; the start of the process is
 //! not. All is read before anything is looked at. Looking is a search for a byte that is not there: without it a result could
@@ -281,6 +282,7 @@ impl CaseResult<Case> {
         } else {
             empty()?;
             if self.case.cold {
+                // Its program was dropped as well, and reading that from the disk is not what is compared.
                 many::warm_up(session, row_of)?;
             }
             discard(session, row_of, files)?
