@@ -502,6 +502,28 @@ fn a_slow_disk_is_mounted_named_and_gone_at_the_end() {
     assert!(!is_mounted_below(place.root.path()));
 }
 
+/// Ten thousand files on a network's disk take half an hour, which no plan of 150 s says.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_slow_disk_has_fewer_files_unless_their_number_is_given_and_says_so() {
+    if !slow_disks_are_here() {
+        return;
+    }
+    let place = Place::new();
+    let bench = |more: &[&str]| {
+        let mut bench = place.bench();
+        bench.env("PATH", "").arg("--dir").arg(place.disk());
+        bench.args(["write-many", "--runs", "1", "--cells", "string new"]);
+        bench.args(["--disk", "none"]).args(more);
+        bench
+    };
+    let says = "a tenth of the usual number, since the disk is slow; --files N names another";
+    let json = measured(&place, &mut bench(&[]), &[says]);
+    assert_eq!(cases_of(&json, "write_many")[0]["case"]["files"], 1_000);
+    let json = measured(&place, &mut bench(&["--files", "20"]), &[]);
+    assert_eq!(cases_of(&json, "write_many")[0]["case"]["files"], 20);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_slow_disk_is_gone_when_the_bench_is_stopped() {

@@ -8,6 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Setting this extended attribute on anything in a mount, to whatever value, empties the device's own cache (that of a hard
+/// disk: [`Parameters::cache`](crate::Parameters)), as a run needs that is to begin cold. Nothing is kept of it.
+pub const EMPTY_CACHE: &str = "user.smallfry.empty-cache";
+
 /// What to mount, beside where.
 #[derive(Clone, Debug)]
 pub struct Options {

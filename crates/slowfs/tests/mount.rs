@@ -543,6 +543,46 @@ fn a_full_disk_takes_what_fits() {
     assert!(place.shown("b").exists());
 }
 
+/// `--full-after` is a promise of bytes written: calls that wrote none of them, or fewer, leave the rest.
+#[test]
+fn what_was_not_written_does_not_fill_the_disk() {
+    let mut options = Options::new(Profile::none());
+    options.full_after = Some(10_000);
+    let Some(place) = Place::new(&options) else {
+        return;
+    };
+    let file = File::create(place.shown("a")).unwrap();
+    let none = rustix::fs::FallocateFlags::empty();
+    let allocate = |bytes| rustix::fs::fallocate(&file, none, 0, bytes).map_err(io::Error::from);
+    assert_eq!(code(allocate(10_001)), Some(ENOSPC));
+    // Refused by the directory's own file system, of which no file can be so long.
+    assert!(file.write_at(b"x", i64::MAX as u64 - 1).is_err());
+    fs::write(place.shown("from"), [1; 1000]).unwrap();
+    let from = File::open(place.shown("from")).unwrap();
+    let copied = rustix::fs::copy_file_range(&from, None, &file, None, 9000).unwrap();
+    assert_eq!(copied, 1000);
+    file.write_all_at(&[2; 8000], 1000).unwrap();
+    assert_eq!(code(file.write_at(b"x", 9000)), Some(ENOSPC));
+}
+
+#[test]
+fn one_extended_attribute_empties_the_cache_and_all_others_are_refused() {
+    let Some(place) = Place::plain() else {
+        return;
+    };
+    let set = |name| {
+        rustix::fs::setxattr(
+            place.mount.path(),
+            name,
+            b"",
+            rustix::fs::XattrFlags::empty(),
+        )
+        .map_err(io::Error::from)
+    };
+    set(smallfry_slowfs::EMPTY_CACHE).unwrap();
+    assert_eq!(code(set("user.other")), Some(95));
+}
+
 #[test]
 fn what_is_open_does_not_hold_up_an_unmount_and_fails_afterwards() {
     let Some(mut place) = Place::plain() else {

@@ -49,6 +49,11 @@ impl Folders {
         self.slow.as_ref().map(Slow::profile)
     }
 
+    /// Of the slow disk, if there is one: what it has read itself is forgotten.
+    pub(crate) fn empty_device_cache(&self) -> std::io::Result<()> {
+        self.slow.as_ref().map_or(Ok(()), Slow::empty_cache)
+    }
+
     pub(crate) fn has_memory(&self) -> bool {
         self.memory.is_some()
     }

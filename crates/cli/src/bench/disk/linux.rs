@@ -4,8 +4,10 @@ use super::COMMAND;
 use crate::bench::child::End;
 use crate::bench::failure::Failure;
 use crate::bench::interrupt::{Interrupt, Registered};
+use rustix::fs::{XattrFlags, setxattr};
+use smallfry_slowfs::EMPTY_CACHE;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -75,6 +77,16 @@ impl Slow {
             std::process::id(),
             self.beneath.as_raw_fd()
         ))
+    }
+
+    /// What the simulated disk itself has read is forgotten: it would survive the kernel's cache.
+    pub(in crate::bench) fn empty_cache(&self) -> io::Result<()> {
+        Ok(setxattr(
+            &self.folder,
+            EMPTY_CACHE,
+            b"",
+            XattrFlags::empty(),
+        )?)
     }
 
     /// Says so if it cannot.

@@ -118,7 +118,12 @@ pub(crate) struct Cache {
 impl Cache {
     /// Empties it, and looks whether that worked: which part of a sample of the files is still there, or why it is not cold.
     /// Looking opens them, which brings blocks of inodes and names back, of their neighbours too; so it is emptied once more.
-    pub(crate) fn make_cold(&self, folder: &Path, paths: &[PathBuf]) -> Result<f64, String> {
+    pub(crate) fn make_cold(
+        &self,
+        session: &Session,
+        folder: &Path,
+        paths: &[PathBuf],
+    ) -> Result<f64, String> {
         self.dropped.set(true);
         let mut left = 1.0;
         let empty = || {
@@ -129,7 +134,10 @@ impl Cache {
             left = host::cached(paths).ok_or("this system does not tell what is cached")?;
             if left <= COLD {
                 empty()?;
-                return Ok(left);
+                return match session.folders.empty_device_cache() {
+                    Ok(()) => Ok(left),
+                    Err(error) => Err(format!("the disk's own could not be emptied: {error}")),
+                };
             }
         }
         Err(format!(

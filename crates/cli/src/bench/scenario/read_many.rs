@@ -80,7 +80,7 @@ fn shapes(session: &Session) -> Vec<(usize, usize)> {
         shapes.truncate(1);
     }
     for (files, bytes) in &mut shapes {
-        *files = arguments.files.map_or(*files, |given| given as usize);
+        *files = session.files(*files);
         *bytes = arguments.size.map_or(*bytes, |given| given as usize);
     }
     shapes
@@ -256,7 +256,7 @@ impl CaseResult<Case> {
         let row_of = &self.rows[row];
         let mut empty = || {
             if self.case.cold {
-                match cache.make_cold(Path::new(&files.layout.folder), &files.paths) {
+                match cache.make_cold(session, Path::new(&files.layout.folder), &files.paths) {
                     Ok(left) => cached = Some(left),
                     Err(reason) => self.not_cold = Some(reason),
                 }
