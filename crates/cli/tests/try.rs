@@ -610,6 +610,22 @@ fn a_run_ends_with_the_command_and_has_nothing_to_read() {
     answer.assert(0, "same", &[]);
 }
 
+/// A command that asks for a password on the terminal itself, past its standard input, would be stopped, and waited for
+/// without end.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_has_no_terminal_to_ask() {
+    if !node_is_here() {
+        return;
+    }
+    let script = "const fs = require('fs');
+        const [state, parent, group, session] = fs.readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ');
+        if (Number(session) !== process.pid) throw new Error(`session ${session} is not its own`);
+        fs.openSync('/dev/tty');";
+    let answer = Place::new().attempt_script(script, &[]);
+    answer.assert(1, "failed", &["ENXIO", "/dev/tty"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn processor_time_of_grandchildren_counts() {

@@ -1,4 +1,4 @@
-//! Unix: a process group per run, so that all of it can be ended, and `wait4`, which tells the processor time of a process
+//! Unix: a session per run, so that all of it can be ended and none of it can ask the terminal, and `wait4`, which tells the processor time of a process
 //! together with those that it waited for.
 
 use crate::bench::interrupt::Running;
@@ -34,7 +34,7 @@ pub(in crate::trial) fn stamp(metadata: &Metadata) -> Stamp {
     (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
 }
 
-/// A process that leads a group of its own.
+/// A process that leads a session, and so a group, of its own.
 pub(in crate::trial) struct Child {
     /// `None` once it was reaped and its number may be somebody else's.
     leader: Mutex<Option<libc::pid_t>>,
@@ -43,7 +43,11 @@ pub(in crate::trial) struct Child {
 
 impl Child {
     pub(in crate::trial) fn start(command: &mut Command) -> Result<Self> {
-        let child = command.process_group(0).spawn()?;
+        // In a mere group of its own, a question that is put to /dev/tty (a password) would stop it for ever: a group in the
+        // background may not read there. Without a terminal the question fails.
+        // SAFETY: between fork and exec only setsid is called, which is safe there and touches no memory.
+        unsafe { command.pre_exec(own_session) };
+        let child = command.spawn()?;
         let leader = libc::pid_t::try_from(child.id()).map_err(Error::other)?;
         Ok(Self {
             leader: Mutex::new(Some(leader)),
@@ -80,6 +84,15 @@ impl Child {
         if let Some(leader) = *self.leader() {
             signal(leader, number);
         }
+    }
+}
+
+/// `setsid`: <https://man7.org/linux/man-pages/man2/setsid.2.html>.
+fn own_session() -> Result<()> {
+    // SAFETY: a call without arguments, which touches no memory of ours.
+    match unsafe { libc::setsid() } {
+        -1 => Err(Error::last_os_error()),
+        _ => Ok(()),
     }
 }
 
