@@ -502,6 +502,27 @@ fn a_slow_disk_is_mounted_named_and_gone_at_the_end() {
     assert!(!is_mounted_below(place.root.path()));
 }
 
+/// Of what a row takes on a slow disk, part is the mount's: without it beside them figures would be read as the disk's.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_table_on_a_slow_disk_has_the_cost_of_the_mount_alone() {
+    if !slow_disks_are_here() {
+        return;
+    }
+    let place = Place::new();
+    let mut bench = place.quick();
+    bench.env("PATH", "").args(["read-many", "--runs", "1"]);
+    bench.args(["--disk", "slow-flush", "--files", "20"]);
+    let json = measured(&place, &mut bench, &["floor, mount alone"]);
+    for case in cases_of(&json, "read_many") {
+        // Without Node nobody's event loop can be late.
+        if case["case"]["delay"] == false {
+            assert_did(row_named(case, "floor, mount alone"), 20, 200_000);
+        }
+    }
+    assert!(!is_mounted_below(place.root.path()));
+}
+
 /// Ten thousand files on a network's disk take half an hour, which no plan of 150 s says.
 #[cfg(target_os = "linux")]
 #[test]
@@ -543,8 +564,8 @@ fn a_slow_disk_is_gone_when_the_bench_is_stopped() {
             .spawn()
             .unwrap();
         let patience = Instant::now() + Duration::from_secs(60);
-        // The mount is a child, a row another.
-        while children_of(child.id()).len() < 2 {
+        // The two mounts are children, a row another.
+        while children_of(child.id()).len() < 3 {
             assert!(Instant::now() < patience, "it starts no rows");
             std::thread::sleep(Duration::from_millis(5));
         }

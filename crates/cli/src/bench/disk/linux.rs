@@ -20,19 +20,20 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The first word of the line that the child says when it serves.
 const READY: &str = "mounted";
 
-/// A mount over a folder. Dropping it unmounts.
+/// A mount. Dropping it unmounts.
 pub(in crate::bench) struct Slow {
     profile: String,
     child: Registered,
-    folder: PathBuf,
+    point: PathBuf,
     beneath: File,
 }
 
 impl Slow {
-    /// Mounts over `folder`, whose contents are then seen through the mount.
+    /// Mounts at `point`, where the contents of `folder` are then seen through the mount; it may be `folder` itself.
     pub(in crate::bench) fn mount(
         profile: &str,
         folder: &Path,
+        point: &Path,
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
         let this = std::env::current_exe().map_err(|error| {
@@ -43,7 +44,8 @@ impl Slow {
             .args([COMMAND, profile])
             // Should this process be killed before the child looks who its parent is.
             .args(["--parent", &std::process::id().to_string()])
-            .arg(folder)
+            .arg("--at")
+            .args([point, folder])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -54,7 +56,7 @@ impl Slow {
         let slow = Self {
             profile: profile.to_owned(),
             child: Interrupt::keep(child),
-            folder: folder.to_owned(),
+            point: point.to_owned(),
             beneath,
         };
         if !output.is_some_and(is_ready) {
@@ -82,7 +84,7 @@ impl Slow {
     /// What the simulated disk itself has read is forgotten: it would survive the kernel's cache.
     pub(in crate::bench) fn empty_cache(&self) -> io::Result<()> {
         Ok(setxattr(
-            &self.folder,
+            &self.point,
             EMPTY_CACHE,
             b"",
             XattrFlags::empty(),
@@ -96,11 +98,11 @@ impl Slow {
             return Ok(());
         }
         // What is still busy goes as soon as it no longer is.
-        let _ = Command::new("umount").arg("-l").arg(&self.folder).output();
+        let _ = Command::new("umount").arg("-l").arg(&self.point).output();
         if self.is_mounted() {
             return Err(Failure::said(format!(
                 "cannot unmount {}: umount -l does it by hand",
-                self.folder.display()
+                self.point.display()
             )));
         }
         Ok(())
@@ -108,11 +110,11 @@ impl Slow {
 
     fn is_mounted(&self) -> bool {
         let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let folder = self.folder.to_string_lossy();
+        let point = self.point.to_string_lossy();
         table
             .lines()
             .filter_map(|line| line.split(' ').nth(4))
-            .any(|point| point == folder)
+            .any(|other| other == point)
     }
 
     /// Why it did not serve, in its own words.

@@ -17,6 +17,8 @@
 //! put its cost off until it is used. In the round that is not counted what was read is compared with the files.
 //!
 //! The floors are bare system calls: into one buffer for each thread, looked at on the spot; or, kept, each file into fresh memory.
+//! On a slow disk there is one more, the first of these through a mount that adds no delay: so much of each row's time is the
+//! simulation's own.
 
 use super::many::{self, Cache, CaseResult};
 use super::rows::{self, FLOOR};
@@ -189,6 +191,7 @@ fn rows(session: &mut Session, case: &Case) -> Vec<Row> {
     if case.kept.is_some() {
         rows.extend(rows::floors(session, true));
     }
+    rows.extend(rows::mount_alone(session));
     rows
 }
 
@@ -202,6 +205,8 @@ pub(crate) fn turns(session: &Session) -> usize {
 struct Files {
     shape: (usize, usize),
     layout: Layout,
+    /// The same files, through a mount that adds no delay.
+    undelayed: Option<Layout>,
     paths: Vec<PathBuf>,
 }
 
@@ -227,12 +232,23 @@ impl Files {
                 .map_err(Failure::at("write", Path::new(&path)))?;
         }
         host::flush_all(&beneath).map_err(Failure::at("flush the file system of", &beneath))?;
+        let undelayed = session.folders.undelayed(0);
+        let undelayed = undelayed.map(|folder| layout(&folder.join(&name)));
         let layout = layout(&session.folders.on_disk(0).join(&name))?;
         Ok(Self {
             shape,
             paths: layout.paths().map(PathBuf::from).collect(),
             layout,
+            undelayed: undelayed.transpose()?,
         })
+    }
+
+    /// As this row sees them.
+    fn layout(&self, row: &Row) -> &Layout {
+        let undelayed = self.undelayed.as_ref();
+        undelayed
+            .filter(|_| row.implementation == rows::MOUNT_ALONE)
+            .unwrap_or(&self.layout)
     }
 }
 
@@ -269,7 +285,7 @@ impl CaseResult<Case> {
                 threads: row_of.way.threads,
                 data,
                 keep: row_of.way.keep,
-                layout: files.layout.clone(),
+                layout: files.layout(row_of).clone(),
                 compare: round.is_none(),
                 watch: if self.case.delay {
                     Watch::EventLoop
@@ -298,7 +314,7 @@ fn discard(session: &Session, row: &Row, files: &Files) -> Result<Result<Times, 
     let work = Discard {
         style: row.way.style,
         threads: row.way.threads,
-        folder: files.layout.folder.clone(),
+        folder: files.layout(row).folder.clone(),
         files: count,
         bytes: count * bytes,
     };

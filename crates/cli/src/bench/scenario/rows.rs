@@ -26,6 +26,9 @@ pub(crate) const FLOOR: &str = "floor";
 /// Into memory that stays, as every row that keeps what it reads must have it.
 pub(crate) const FLOOR_KEPT: &str = "floor, kept";
 
+/// On a slow disk, the floor through a mount that adds no delay: what the simulation itself costs.
+pub(crate) const MOUNT_ALONE: &str = "floor, mount alone";
+
 /// Each Node's two idioms, the one of style `again` twice, and smallfry's counterparts; then the same in Rust.
 pub(crate) fn of_build(session: &Session) -> Vec<Row> {
     let mut rows = Vec::new();
@@ -139,6 +142,12 @@ pub(crate) fn floors(session: &Session, keep: bool) -> Vec<Row> {
         ));
     }
     rows
+}
+
+/// Beside a slow disk, the mount without it.
+pub(crate) fn mount_alone(session: &Session) -> Option<Row> {
+    let row = || Session::native_row(Functions::Floor, MOUNT_ALONE, Style::Sync);
+    (cfg!(unix) && session.folders.undelayed(0).is_some()).then(row)
 }
 
 /// The strategies that a program can name.
