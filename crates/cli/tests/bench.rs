@@ -4,9 +4,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod common;
+
+use common::{assert_one_line, node_is_here};
+#[cfg(target_os = "linux")]
+use common::{can_mount, is_running, skip_unless};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A folder to measure in and a small source tree, both gone with it.
@@ -118,36 +123,6 @@ fn assert_ends_saying(bench: &mut Command, success: bool, parts: &[&str]) {
     assert_eq!(output.status.success(), success, "{said}{complaints}");
     for part in parts {
         assert!(said.contains(part), "{part:?} is not in {said}");
-    }
-}
-
-/// It failed with one line that holds all `parts`.
-fn assert_one_line(output: &Output, parts: &[&str]) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "it succeeded");
-    assert_eq!(said.lines().count(), 1, "{said}");
-    for part in parts {
-        assert!(said.contains(part), "{part:?} is not in {said}");
-    }
-}
-
-fn node_is_here() -> bool {
-    let here = Command::new("node")
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success());
-    skip_unless(here, "node is not on PATH");
-    here
-}
-
-/// A test that cannot run here says so; in continuous integration that is an error.
-fn skip_unless(possible: bool, why_not: &str) {
-    if !possible {
-        assert!(
-            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
-            "{why_not}"
-        );
-        eprintln!("skipped: {why_not}");
     }
 }
 
@@ -461,18 +436,6 @@ fn scale_tells_the_cost_of_a_file_and_memory() {
     }
 }
 
-/// The mount needs root and FUSE.
-#[cfg(target_os = "linux")]
-fn slow_disks_are_here() -> bool {
-    let knows = Command::new(env!("CARGO_BIN_EXE_smallfry"))
-        .args(["slow", "--list"])
-        .output()
-        .is_ok_and(|output| output.status.success());
-    let here = knows && Path::new("/dev/fuse").exists();
-    skip_unless(here, "slow disks cannot be mounted here");
-    here
-}
-
 #[cfg(target_os = "linux")]
 fn is_mounted_below(folder: &Path) -> bool {
     let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
@@ -482,7 +445,7 @@ fn is_mounted_below(folder: &Path) -> bool {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_slow_disk_is_mounted_named_and_gone_at_the_end() {
-    if !slow_disks_are_here() {
+    if !can_mount() {
         return;
     }
     let place = Place::new();
@@ -506,7 +469,7 @@ fn a_slow_disk_is_mounted_named_and_gone_at_the_end() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_table_on_a_slow_disk_has_the_cost_of_the_mount_alone() {
-    if !slow_disks_are_here() {
+    if !can_mount() {
         return;
     }
     let place = Place::new();
@@ -527,7 +490,7 @@ fn a_table_on_a_slow_disk_has_the_cost_of_the_mount_alone() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_slow_disk_has_fewer_files_unless_their_number_is_given_and_says_so() {
-    if !slow_disks_are_here() {
+    if !can_mount() {
         return;
     }
     let place = Place::new();
@@ -548,7 +511,7 @@ fn a_slow_disk_has_fewer_files_unless_their_number_is_given_and_says_so() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_slow_disk_is_gone_when_the_bench_is_stopped() {
-    if !slow_disks_are_here() {
+    if !can_mount() {
         return;
     }
     for signal in ["INT", "TERM"] {
@@ -876,11 +839,4 @@ fn children_of(parent: u32) -> Vec<u32> {
     text.split_whitespace()
         .filter_map(|pid| pid.parse().ok())
         .collect()
-}
-
-#[cfg(target_os = "linux")]
-fn is_running(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')')
-        .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }

@@ -7,6 +7,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod common;
+
+#[cfg(target_os = "linux")]
+use common::is_running;
+use common::{assert_one_line, node_is_here, skip_unless};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -157,26 +162,6 @@ impl Answer {
             .iter()
             .map(|text| text.as_str().unwrap())
             .collect()
-    }
-}
-
-fn node_is_here() -> bool {
-    let here = Command::new("node")
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success());
-    skip_unless(here, "node is not on PATH");
-    here
-}
-
-/// A test that cannot run here says so; in continuous integration that is an error.
-fn skip_unless(possible: bool, why_not: &str) {
-    if !possible {
-        assert!(
-            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
-            "{why_not}"
-        );
-        eprintln!("skipped: {why_not}");
     }
 }
 
@@ -676,16 +661,6 @@ fn preparation_runs_before_each_run_and_its_failure_is_one_line() {
     assert_one_line(&output, &["exit 7", "exit status: 7"]);
 }
 
-#[track_caller]
-fn assert_one_line(output: &Output, parts: &[&str]) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
-    for part in parts {
-        assert!(said.contains(part), "{part:?} is not in {said}");
-    }
-}
-
 #[test]
 fn what_cannot_be_is_one_line() {
     let place = Place::new();
@@ -802,13 +777,6 @@ fn read_number(file: &Path) -> u32 {
         .trim()
         .parse()
         .unwrap()
-}
-
-#[cfg(target_os = "linux")]
-fn is_running(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')')
-        .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
 /// The package itself; `None`, after a line that says so, if it was not built.

@@ -1,13 +1,14 @@
 //! Unix: a session per run, so that all of it can be ended and none of it can ask the terminal, and `wait4`, which tells the processor time of a process
 //! together with those that it waited for.
 
+use crate::bench::child::{End, reap, until_ended};
 use crate::bench::interrupt::Running;
 use crate::trial::process::Processor;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::{Error, ErrorKind, Result};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -67,12 +68,17 @@ impl Child {
         if all_end {
             signal(leader, libc::SIGKILL);
         }
-        let ended = reap(leader);
+        let ended = reap(leader, 0);
         *known = None;
         if all_end {
             until_gone(leader);
         }
-        ended
+        let End { status, usage } = ended?.ok_or(ErrorKind::InvalidData)?;
+        let processor = Processor {
+            user_ns: usage.user_ns,
+            sys_ns: usage.sys_ns,
+        };
+        Ok((status, Some(processor)))
     }
 
     fn leader(&self) -> MutexGuard<'_, Option<libc::pid_t>> {
@@ -120,60 +126,4 @@ fn until_gone(leader: libc::pid_t) {
     while signal(leader, 0) && Instant::now() < patience {
         std::thread::sleep(Duration::from_millis(1));
     }
-}
-
-/// `waitid(WNOWAIT)`: <https://man7.org/linux/man-pages/man2/waitid.2.html>.
-fn until_ended(child: libc::pid_t) -> Result<()> {
-    loop {
-        // SAFETY: an all-zero siginfo is a valid one; it is plain data.
-        let mut information: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        // A process number is not negative.
-        let id = child as libc::id_t;
-        // SAFETY: the pointer is to a whole siginfo that lives across the call.
-        let answer = unsafe {
-            libc::waitid(
-                libc::P_PID,
-                id,
-                &raw mut information,
-                libc::WEXITED | libc::WNOWAIT,
-            )
-        };
-        if answer == 0 {
-            return Ok(());
-        }
-        retry_if_interrupted()?;
-    }
-}
-
-/// `wait4`: <https://man7.org/linux/man-pages/man2/wait4.2.html>.
-fn reap(child: libc::pid_t) -> Result<(ExitStatus, Option<Processor>)> {
-    loop {
-        let mut status = 0;
-        // SAFETY: an all-zero rusage is a valid one; it is plain numbers.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: both pointers are to whole values that live across the call.
-        let answer = unsafe { libc::wait4(child, &raw mut status, 0, &raw mut usage) };
-        if answer == child {
-            let processor = Processor {
-                user_ns: nanoseconds(usage.ru_utime),
-                sys_ns: nanoseconds(usage.ru_stime),
-            };
-            return Ok((ExitStatus::from_raw(status), Some(processor)));
-        }
-        retry_if_interrupted()?;
-    }
-}
-
-fn retry_if_interrupted() -> Result<()> {
-    let error = Error::last_os_error();
-    if error.kind() == ErrorKind::Interrupted {
-        Ok(())
-    } else {
-        Err(error)
-    }
-}
-
-fn nanoseconds(time: libc::timeval) -> u64 {
-    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
-        + u64::try_from(time.tv_usec).unwrap_or(0) * 1_000
 }
