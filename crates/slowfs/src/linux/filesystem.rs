@@ -23,7 +23,7 @@ use rustix::fs::{self, FallocateFlags, SeekFrom, Stat, Timespec, Timestamps};
 use rustix::io::{self, Errno, Result};
 use std::ffi::OsStr;
 use std::io as std_io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -93,18 +93,30 @@ impl SlowFilesystem {
         self.clock.after(operation, move || finish(reply, outcome));
     }
 
-    /// Tells the device now and does the real flush meanwhile: the later of the two answers.
-    fn flush(
+    /// Tells the device now and does the real flush of `open`, if it is, meanwhile: the later of the two answers. `bytes` were
+    /// written to it since the last one.
+    fn flush<T: Send + Sync + 'static>(
         &self,
         reply: ReplyEmpty,
         inode: Id,
-        bytes: u64,
-        flush: impl FnOnce() -> Result<()> + Send + 'static,
+        (open, bytes): (Result<Arc<T>>, u64),
+        descriptor: fn(&T) -> &OwnedFd,
+        datasync: bool,
     ) {
-        let ticket = self.clock.begin(Operation::Flush { inode, bytes });
+        let operation = Operation::Flush { inode, bytes };
+        let open = match open {
+            Ok(open) => open,
+            Err(error) => return self.done(reply, operation, Err(error)),
+        };
+        let ticket = self.clock.begin(operation);
         let clock = Arc::clone(&self.clock);
         self.flushes.run(move || {
-            let outcome = flush();
+            let descriptor = descriptor(&open);
+            let outcome = if datasync {
+                fs::fdatasync(descriptor)
+            } else {
+                fs::fsync(descriptor)
+            };
             clock.answer(ticket, move || finish(reply, outcome));
         });
     }
@@ -427,25 +439,15 @@ impl Filesystem for SlowFilesystem {
     }
 
     fn fsync(&self, _: &Request, ino: INodeNo, fh: FileHandle, datasync: bool, reply: ReplyEmpty) {
-        match self.meet(Call::Fsync).and_then(|()| self.file(fh)) {
-            Ok(file) => {
-                let bytes = file.take_written();
-                self.flush(reply, ino.0, bytes, move || {
-                    if datasync {
-                        fs::fdatasync(&file.descriptor)
-                    } else {
-                        fs::fsync(&file.descriptor)
-                    }
-                });
-            }
-            Err(error) => {
-                let operation = Operation::Flush {
-                    inode: ino.0,
-                    bytes: 0,
-                };
-                self.done(reply, operation, Err(error));
-            }
-        }
+        let file = self.meet(Call::Fsync).and_then(|()| self.file(fh));
+        let bytes = file.as_ref().map_or(0, |file| file.take_written());
+        self.flush(
+            reply,
+            ino.0,
+            (file, bytes),
+            |file| &file.descriptor,
+            datasync,
+        );
     }
 
     fn opendir(&self, _: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {
@@ -513,22 +515,14 @@ impl Filesystem for SlowFilesystem {
         datasync: bool,
         reply: ReplyEmpty,
     ) {
-        match self.meet(Call::Fsyncdir).and_then(|()| self.directory(fh)) {
-            Ok(directory) => self.flush(reply, ino.0, 0, move || {
-                if datasync {
-                    fs::fdatasync(&directory.descriptor)
-                } else {
-                    fs::fsync(&directory.descriptor)
-                }
-            }),
-            Err(error) => {
-                let operation = Operation::Flush {
-                    inode: ino.0,
-                    bytes: 0,
-                };
-                self.done(reply, operation, Err(error));
-            }
-        }
+        let directory = self.meet(Call::Fsyncdir).and_then(|()| self.directory(fh));
+        self.flush(
+            reply,
+            ino.0,
+            (directory, 0),
+            |directory| &directory.descriptor,
+            datasync,
+        );
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
