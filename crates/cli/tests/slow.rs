@@ -70,7 +70,8 @@ impl Slow {
         said
     }
 
-    /// The same, where a file was open before: a process that another test starts just then has a copy of it for a moment.
+    /// The same, where a file was open before: a process that another test starts just then has a copy of it for a
+    /// moment.
     #[track_caller]
     fn end_unmounted(&mut self) {
         let said = self.end();

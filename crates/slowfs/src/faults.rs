@@ -205,7 +205,8 @@ impl Faults {
         outcome
     }
 
-    /// How many of so many bytes can be written; they count as written until they are given back. `None`: the disk is full.
+    /// How many of so many bytes can be written; they count as written until they are given back. `None`: the disk is
+    /// full.
     pub(crate) fn take_room(&self, bytes: u64) -> Option<u64> {
         let Some(room) = &self.room else {
             return Some(bytes);

@@ -8,8 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Setting this extended attribute on anything in a mount, to whatever value, empties the device's own cache (that of a hard
-/// disk: [`Parameters::cache`](crate::Parameters)), as a run needs that is to begin cold. Nothing is kept of it.
+/// Setting this extended attribute on anything in a mount, to whatever value, empties the device's own cache (that of a
+/// hard disk: [`Parameters::cache`](crate::Parameters)), as a run needs that is to begin cold. Nothing is kept of it.
 pub const EMPTY_CACHE: &str = "user.smallfry.empty-cache";
 
 /// What to mount, beside where.
@@ -74,9 +74,9 @@ pub enum Unmounted {
     Covered,
 }
 
-/// A mounted slow disk. Dropping it unmounts it; only a process that is killed outright leaves one, which then fails every
-/// call until somebody unmounts it, as [`clean_up`] does. One that is dropped while another mount covers it stays like that when
-/// the process ends.
+/// A mounted slow disk. Dropping it unmounts it; only a process that is killed outright leaves one, which then fails
+/// every call until somebody unmounts it, as [`clean_up`] does. One that is dropped while another mount covers it stays
+/// like that when the process ends.
 pub struct Mount {
     point: PathBuf,
     session: Session,

@@ -1,5 +1,6 @@
-// Which child processes a program starts, and which of them it starts without the NODE_OPTIONS that load smallfry: a trial
-// of those would compare node:fs with itself. Not seen from here: children of workers, and what a shell script sets inside.
+// Which child processes a program starts, and which of them it starts without the NODE_OPTIONS that load smallfry: a
+// trial of those would compare node:fs with itself. Not seen from here: children of workers, and what a shell script
+// sets inside.
 
 import childProcess = require('node:child_process');
 import nodeModule = require('node:module');
@@ -62,7 +63,8 @@ export class Children {
 
 /** Does it set NODE_OPTIONS for what it starts, and leave out what is there? As a shell, cross-env and env do. */
 function replacesOptions(word: string): boolean {
-  return [...word.matchAll(/\bNODE_OPTIONS=("[^"]*"|'[^']*'|\S*)/g)].some(([setting]) => !/\$\{?NODE_OPTIONS|%NODE_OPTIONS%/.test(setting));
+  const settings = [...word.matchAll(/\bNODE_OPTIONS=("[^"]*"|'[^']*'|\S*)/g)];
+  return settings.some(([setting]) => !/\$\{?NODE_OPTIONS|%NODE_OPTIONS%/.test(setting));
 }
 
 /** What a shell is given, without the shell. */

@@ -1,6 +1,7 @@
 // Counts the calls of node:fs that a program makes, for `smallfry try`: how many of each, how many bytes, how long they
-// took, and which of them native code did; and notes the child processes that it starts. Loaded only where SMALLFRY_COUNT
-// names a folder, so that it costs nothing elsewhere. Each process leaves one JSON file in the folder; its threads count together.
+// took, and which of them native code did; and notes the child processes that it starts. Loaded only where
+// SMALLFRY_COUNT names a folder, so that it costs nothing elsewhere. Each process leaves one JSON file in the folder;
+// its threads count together.
 //
 // Not seen from here: what Node's own loaders look up and read inside, functions that were taken from node:fs before this
 // was loaded, and calls made while the process exits.

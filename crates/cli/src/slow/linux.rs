@@ -9,8 +9,8 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Calls it when the process that started this one ends. `known` is its number, if it told: should it have ended before this
-/// looks, the parent is another one by now.
+/// Calls it when the process that started this one ends. `known` is its number, if it told: should it have ended before
+/// this looks, the parent is another one by now.
 ///
 /// A descriptor of the parent and not `PR_SET_PDEATHSIG`, which comes when the *thread* that started us ends.
 pub(super) fn when_orphaned(

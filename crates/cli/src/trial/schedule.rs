@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// With fewer, even widened intervals leave out the truth too often: of two sides that are the same, one in four trials of
-/// three pairs would have a gain or a loss. So they give no interval and no verdict.
+/// With fewer, even widened intervals leave out the truth too often: of two sides that are the same, one in four trials
+/// of three pairs would have a gain or a loss. So they give no interval and no verdict.
 pub(super) const ENOUGH: usize = 6;
 /// Of a command so long that there is no time for enough: they tell at least whether it does the same.
 const LEAST: usize = 3;

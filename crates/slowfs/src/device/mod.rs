@@ -145,7 +145,8 @@ impl Device {
         self.parameters = parameters;
     }
 
-    /// From `now` on nothing of what was read is in the device's own cache, which a system that drops its caches cannot reach.
+    /// From `now` on nothing of what was read is in the device's own cache, which a system that drops its caches cannot
+    /// reach.
     pub fn empty_cache(&mut self, now: Duration) {
         self.run(now);
         self.head.forget();

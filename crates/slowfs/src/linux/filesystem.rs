@@ -93,8 +93,8 @@ impl SlowFilesystem {
         self.clock.after(operation, move || finish(reply, outcome));
     }
 
-    /// Tells the device now and does the real flush of `open`, if it is, meanwhile: the later of the two answers. `bytes` were
-    /// written to it since the last one.
+    /// Tells the device now and does the real flush of `open`, if it is, meanwhile: the later of the two answers.
+    /// `bytes` were written to it since the last one.
     fn flush<T: Send + Sync + 'static>(
         &self,
         reply: ReplyEmpty,

@@ -91,8 +91,8 @@ impl Session {
             .is_some_and(|served| !served.guard.is_finished())
     }
 
-    /// Its threads are waited for only if this call has unmounted it: those of one that is covered serve on, and those of one
-    /// that somebody else has detached do so until the last file in it is closed.
+    /// Its threads are waited for only if this call has unmounted it: those of one that is covered serve on, and those
+    /// of one that somebody else has detached do so until the last file in it is closed.
     pub(crate) fn unmount(&mut self) -> io::Result<Unmounted> {
         let outcome = release(&self.source)?;
         match (

@@ -87,8 +87,8 @@ pub(crate) fn until_ended(child: libc::pid_t) -> Result<()> {
     }
 }
 
-/// How the child ended and what it used, together with those that it waited for. `None` if it runs on, which only `WNOHANG` among
-/// the flags lets it say. An error if there is no such child.
+/// How the child ended and what it used, together with those that it waited for. `None` if it runs on, which only
+/// `WNOHANG` among the flags lets it say. An error if there is no such child.
 ///
 /// `wait4`: <https://man7.org/linux/man-pages/man2/wait4.2.html>.
 pub(crate) fn reap(child: libc::pid_t, flags: libc::c_int) -> Result<Option<End>> {

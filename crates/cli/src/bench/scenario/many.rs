@@ -116,8 +116,9 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// Empties it, and looks whether that worked: which part of a sample of the files is still there, or why it is not cold.
-    /// Looking opens them, which brings blocks of inodes and names back, of their neighbours too; so it is emptied once more.
+    /// Empties it, and looks whether that worked: which part of a sample of the files is still there, or why it is not
+    /// cold. Looking opens them, which brings blocks of inodes and names back, of their neighbours too; so it is
+    /// emptied once more.
     pub(crate) fn make_cold(
         &self,
         session: &Session,

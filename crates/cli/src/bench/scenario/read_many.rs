@@ -7,18 +7,19 @@
 //! | `discarded` | a whole process from its start to its end, as `time node script` does: list the folder, read every file, keep nothing |
 //! | `delay` | as `kept`; how late the event loop turns meanwhile |
 //!
-//! The files are of ASCII text that resembles source code, made once and flushed. `warm`: they were read before. `cold`: before
-//! every run the kernel's cache is emptied, a sample of the files is looked up in it, and it is emptied again of what looking
-//! brought in; where a sample is still there, or it cannot be done, the case is labelled warm. The row's program is in memory
-//! nevertheless: its process runs already, or, where its start is timed, another one was started and ended in between.
+//! The files are of ASCII text that resembles source code, made once and flushed. `warm`: they were read before.
+//! `cold`: before every run the kernel's cache is emptied, a sample of the files is looked up in it, and it is emptied
+//! again of what looking brought in; where a sample is still there, or it cannot be done, the case is labelled warm.
+//! The row's program is in memory nevertheless: its process runs already, or, where its start is timed, another one was
+//! started and ended in between.
 //!
 //! Every run is a fresh process. What is kept is timed from the first call to the last byte looked at; the start of the process is
 //! not. All is read before anything is looked at. Looking is a search for a byte that is not there: without it a result could
 //! put its cost off until it is used. In the round that is not counted what was read is compared with the files.
 //!
-//! The floors are bare system calls: into one buffer for each thread, looked at on the spot; or, kept, each file into fresh memory.
-//! On a slow disk there is one more, the first of these through a mount that adds no delay: so much of each row's time is the
-//! simulation's own.
+//! The floors are bare system calls: into one buffer for each thread, looked at on the spot; or, kept, each file into
+//! fresh memory. On a slow disk there is one more, the first of these through a mount that adds no delay: so much of
+//! each row's time is the simulation's own.
 
 use super::many::{self, Cache, CaseResult};
 use super::rows::{self, FLOOR};

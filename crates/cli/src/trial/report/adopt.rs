@@ -26,7 +26,8 @@ pub(super) fn say_all(
             let package = joined(&[subject.package()]);
             let _ = writeln!(out, "  npm install --save-dev {package}");
         }
-        // Of what node itself is given, children that it starts know nothing; NODE_OPTIONS, as in the trial, reaches them.
+        // Of what node itself is given, children that it starts know nothing; NODE_OPTIONS, as in the trial, reaches
+        // them.
         let has_children = !matches!(&results.counts, Ok(counts) if counts.processes() == 1);
         let _ = writeln!(out, "  {}", line(subject, &arguments.command, has_children));
     } else if gain.has_too_few_pairs() {

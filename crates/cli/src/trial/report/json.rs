@@ -7,8 +7,8 @@
 //! command     its words
 //! prepare, outputs, seed   as given
 //! package     folder of the npm package
-//! outcome     "same", "different", "failed", "not loaded", "not native", "already loaded" or "only launchers"; only the
-//!             first two go on
+//! outcome     "same", "different", "failed", "not loaded", "not native", "already loaded" or "only launchers"; only
+//!             the first two go on
 //! pairs       [[without, with]], each {wall_ns, processor: {user_ns, sys_ns} or null}
 //! gain        {low, estimate, high} of wall time, or null if the pairs are too few to tell
 //! files, bytes, runs   compared

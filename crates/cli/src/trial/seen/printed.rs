@@ -1,5 +1,5 @@
-//! What a command printed, compared without the times in it, since tools like to print how long they took; and without any
-//! number, for those that print others which vary.
+//! What a command printed, compared without the times in it, since tools like to print how long they took; and without
+//! any number, for those that print others which vary.
 
 use super::{Shape, Value};
 use crate::bench::failure::Failure;
@@ -52,8 +52,8 @@ impl Printed {
         })
     }
 
-    /// The first line that differs from `other`'s in more than times and, if there is one, in more than numbers; in both, an
-    /// empty one where there is none.
+    /// The first line that differs from `other`'s in more than times and, if there is one, in more than numbers; in
+    /// both, an empty one where there is none.
     pub(super) fn first_difference(&self, other: &Self) -> Option<[String; 2]> {
         self.first_that_differs(other, without_numbers)
             .or_else(|| self.first_that_differs(other, without_times))

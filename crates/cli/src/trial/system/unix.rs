@@ -1,5 +1,5 @@
-//! Unix: a session per run, so that all of it can be ended and none of it can ask the terminal, and `wait4`, which tells the processor time of a process
-//! together with those that it waited for.
+//! Unix: a session per run, so that all of it can be ended and none of it can ask the terminal, and `wait4`, which
+//! tells the processor time of a process together with those that it waited for.
 
 use crate::bench::child::{End, reap, until_ended};
 use crate::bench::interrupt::Running;
@@ -44,8 +44,8 @@ pub(in crate::trial) struct Child {
 
 impl Child {
     pub(in crate::trial) fn start(command: &mut Command) -> Result<Self> {
-        // In a mere group of its own, a question that is put to /dev/tty (a password) would stop it for ever: a group in the
-        // background may not read there. Without a terminal the question fails.
+        // In a mere group of its own, a question that is put to /dev/tty (a password) would stop it for ever: a group
+        // in the background may not read there. Without a terminal the question fails.
         // SAFETY: between fork and exec only setsid is called, which is safe there and touches no memory.
         unsafe { command.pre_exec(own_session) };
         let child = command.spawn()?;
