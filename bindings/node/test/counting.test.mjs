@@ -120,6 +120,30 @@ test('child processes, workers and workers of workers are counted, those that ar
   }
 });
 
+test('children that are started without smallfry are told, and those with it are not', async () => {
+  const { stderr, code, processes } = await count(`
+    const { spawn, spawnSync, exec, execFile, execFileSync, execSync, fork } = require('child_process');
+    if (process.argv[2]) return;
+    const node = process.execPath, args = [__filename, 'again'], other = { env: { ...process.env, NODE_OPTIONS: '--no-warnings' } };
+    spawn(node, args); spawnSync(node, args, { stdio: 'inherit' }); fork(__filename, ['again']); execFile('true');
+    execSync('NODE_OPTIONS="$NODE_OPTIONS --no-warnings" true'); exec('true NODE_OPTIONS_X=1');
+    spawn('true', ['spawn'], other); spawnSync('true', ['spawnSync'], { env: {} }); execFileSync('true', ['file'], other);
+    execSync('true exec', other); exec('NODE_OPTIONS=--no-warnings true');`);
+  assert.strictEqual(stderr, '');
+  assert.strictEqual(code, 0);
+  const [parent, ...others] = processes.sort((one, other) => other.children - one.children);
+  assert.strictEqual(parent.children, 11);
+  assert.deepStrictEqual(parent.childrenWithout, [
+    'true spawn', 'true spawnSync', 'true file', 'true exec', 'NODE_OPTIONS=--no-warnings true',
+  ]);
+  assert.deepStrictEqual(others.map(({ children, childrenWithout }) => [children, childrenWithout]), Array(3).fill([0, []]));
+});
+
+test('named imports of child_process are noticed too', async () => {
+  const { processes: [counts] } = await count("import { spawnSync } from 'node:child_process'; spawnSync('true', { env: {} });", { kind: 'mjs' });
+  assert.deepStrictEqual([counts.children, counts.childrenWithout], [1, ['true']]);
+});
+
 test('a process that is killed says that its end is unknown', async () => {
   const { signal, processes } = await count("require('fs').readFileSync(__filename); process.kill(process.pid, 'SIGKILL');");
   assert.strictEqual(signal, 'SIGKILL');

@@ -4,9 +4,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod common;
+
+use common::{assert_one_line, node_is_here};
+#[cfg(target_os = "linux")]
+use common::{can_mount, is_running, skip_unless};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A folder to measure in and a small source tree, both gone with it.
@@ -118,36 +123,6 @@ fn assert_ends_saying(bench: &mut Command, success: bool, parts: &[&str]) {
     assert_eq!(output.status.success(), success, "{said}{complaints}");
     for part in parts {
         assert!(said.contains(part), "{part:?} is not in {said}");
-    }
-}
-
-/// It failed with one line that holds all `parts`.
-fn assert_one_line(output: &Output, parts: &[&str]) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "it succeeded");
-    assert_eq!(said.lines().count(), 1, "{said}");
-    for part in parts {
-        assert!(said.contains(part), "{part:?} is not in {said}");
-    }
-}
-
-fn node_is_here() -> bool {
-    let here = Command::new("node")
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success());
-    skip_unless(here, "node is not on PATH");
-    here
-}
-
-/// A test that cannot run here says so; in continuous integration that is an error.
-fn skip_unless(possible: bool, why_not: &str) {
-    if !possible {
-        assert!(
-            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
-            "{why_not}"
-        );
-        eprintln!("skipped: {why_not}");
     }
 }
 
@@ -461,18 +436,6 @@ fn scale_tells_the_cost_of_a_file_and_memory() {
     }
 }
 
-/// The mount needs root or fusermount3, and FUSE.
-#[cfg(target_os = "linux")]
-fn slow_disks_are_here() -> bool {
-    let knows = Command::new(env!("CARGO_BIN_EXE_smallfry"))
-        .args(["slow", "--list"])
-        .output()
-        .is_ok_and(|output| output.status.success());
-    let here = knows && Path::new("/dev/fuse").exists();
-    skip_unless(here, "slow disks cannot be mounted here");
-    here
-}
-
 #[cfg(target_os = "linux")]
 fn is_mounted_below(folder: &Path) -> bool {
     let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
@@ -482,7 +445,7 @@ fn is_mounted_below(folder: &Path) -> bool {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_slow_disk_is_mounted_named_and_gone_at_the_end() {
-    if !slow_disks_are_here() {
+    if !can_mount() {
         return;
     }
     let place = Place::new();
@@ -502,10 +465,53 @@ fn a_slow_disk_is_mounted_named_and_gone_at_the_end() {
     assert!(!is_mounted_below(place.root.path()));
 }
 
+/// Of what a row takes on a slow disk, part is the mount's: without it beside them figures would be read as the disk's.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_table_on_a_slow_disk_has_the_cost_of_the_mount_alone() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::new();
+    let mut bench = place.quick();
+    bench.env("PATH", "").args(["read-many", "--runs", "1"]);
+    bench.args(["--disk", "slow-flush", "--files", "20"]);
+    let json = measured(&place, &mut bench, &["floor, mount alone"]);
+    for case in cases_of(&json, "read_many") {
+        // Without Node nobody's event loop can be late.
+        if case["case"]["delay"] == false {
+            assert_did(row_named(case, "floor, mount alone"), 20, 200_000);
+        }
+    }
+    assert!(!is_mounted_below(place.root.path()));
+}
+
+/// Ten thousand files on a network's disk take half an hour, which no plan of 150 s says.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_slow_disk_has_fewer_files_unless_their_number_is_given_and_says_so() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::new();
+    let bench = |more: &[&str]| {
+        let mut bench = place.bench();
+        bench.env("PATH", "").arg("--dir").arg(place.disk());
+        bench.args(["write-many", "--runs", "1", "--cells", "string new"]);
+        bench.args(["--disk", "none"]).args(more);
+        bench
+    };
+    let says = "a tenth of the usual number, since the disk is slow; --files N names another";
+    let json = measured(&place, &mut bench(&[]), &[says]);
+    assert_eq!(cases_of(&json, "write_many")[0]["case"]["files"], 1_000);
+    let json = measured(&place, &mut bench(&["--files", "20"]), &[]);
+    assert_eq!(cases_of(&json, "write_many")[0]["case"]["files"], 20);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_slow_disk_is_gone_when_the_bench_is_stopped() {
-    if !slow_disks_are_here() {
+    if !can_mount() {
         return;
     }
     for signal in ["INT", "TERM"] {
@@ -521,8 +527,8 @@ fn a_slow_disk_is_gone_when_the_bench_is_stopped() {
             .spawn()
             .unwrap();
         let patience = Instant::now() + Duration::from_secs(60);
-        // The mount is a child, a row another.
-        while children_of(child.id()).len() < 2 {
+        // The two mounts are children, a row another.
+        while children_of(child.id()).len() < 3 {
             assert!(Instant::now() < patience, "it starts no rows");
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -833,11 +839,4 @@ fn children_of(parent: u32) -> Vec<u32> {
     text.split_whitespace()
         .filter_map(|pid| pid.parse().ok())
         .collect()
-}
-
-#[cfg(target_os = "linux")]
-fn is_running(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')')
-        .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }

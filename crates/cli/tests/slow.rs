@@ -3,6 +3,9 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod common;
+
+use common::can_mount;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -66,6 +69,14 @@ impl Slow {
         self.output.read_to_string(&mut said).unwrap();
         said
     }
+
+    /// The same, where a file was open before: a process that another test starts just then has a copy of it for a
+    /// moment.
+    #[track_caller]
+    fn end_unmounted(&mut self) {
+        let said = self.end();
+        assert!(said.starts_with("unmounted"), "{said}");
+    }
 }
 
 impl Drop for Slow {
@@ -74,18 +85,6 @@ impl Drop for Slow {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn can_mount() -> bool {
-    let able = rustix::process::geteuid().is_root() && Path::new("/dev/fuse").exists();
-    if !able {
-        assert!(
-            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
-            "tests of the mount need root and /dev/fuse"
-        );
-        eprintln!("skipped: needs root and /dev/fuse");
-    }
-    able
 }
 
 fn signal(process: u32, name: &str) {
@@ -145,7 +144,7 @@ fn it_says_what_is_mounted_and_each_signal_to_end_unmounts_it() {
         file.sync_all().unwrap();
         drop(file);
         slow.signal(name);
-        assert_eq!(slow.end(), "unmounted\n");
+        slow.end_unmounted();
         assert!(!is_mounted(slow.path()));
         assert!(slow.path().join("new").exists());
     }
@@ -214,6 +213,61 @@ fn it_ends_when_its_parent_dies() {
     let mut said = String::new();
     slow.output.read_to_string(&mut said).unwrap();
     assert_eq!(said, "unmounted\n");
+}
+
+#[test]
+fn a_parent_that_died_before_it_looked_is_noticed() {
+    // Process 1 is not the parent of a test, and stands for one that is gone.
+    let Some(mut slow) = Slow::start(&["none", "--parent", "1"]) else {
+        return;
+    };
+    assert_eq!(slow.end(), "unmounted\n");
+    assert!(!is_mounted(slow.path()));
+}
+
+/// A second one over the directory of another.
+fn cover(slow: &Slow) -> Slow {
+    let child = Command::new(SMALLFRY)
+        .args(["slow", "none"])
+        .arg(slow.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    Slow::ready(child, tempfile::tempdir().unwrap())
+}
+
+#[test]
+fn one_that_is_covered_by_another_mount_serves_until_it_can_be_unmounted() {
+    let Some(mut lower) = Slow::start(&["none"]) else {
+        return;
+    };
+    let mut upper = cover(&lower);
+    lower.signal("INT");
+    let mut said = String::new();
+    lower.output.read_line(&mut said).unwrap();
+    assert!(said.contains("another mount covers it"), "{said}");
+    assert_eq!(
+        fs::read_to_string(lower.path().join("file")).unwrap(),
+        "text"
+    );
+    upper.signal("INT");
+    upper.end_unmounted();
+    lower.end_unmounted();
+    assert!(!is_mounted(lower.path()));
+}
+
+#[test]
+fn one_that_was_killed_while_covered_is_unmounted_by_its_guard_later() {
+    let Some(mut lower) = Slow::start(&["none"]) else {
+        return;
+    };
+    let mut upper = cover(&lower);
+    lower.signal("KILL");
+    lower.child.wait().unwrap();
+    upper.signal("INT");
+    upper.end();
+    until("the guard to unmount", || !is_mounted(lower.path()));
 }
 
 #[test]

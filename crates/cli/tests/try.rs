@@ -7,6 +7,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod common;
+
+#[cfg(target_os = "linux")]
+use common::is_running;
+use common::{assert_one_line, node_is_here, skip_unless};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -71,9 +76,13 @@ impl Place {
     }
 
     fn attempt_with(&self, package: &Path) -> Command {
+        self.attempt_pairs("2", package)
+    }
+
+    fn attempt_pairs(&self, runs: &str, package: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_smallfry"));
         command
-            .args(["try", "--runs", "2", "--package"])
+            .args(["try", "--runs", runs, "--package"])
             .arg(package)
             .current_dir(self.work())
             .env("TMPDIR", self.temporary())
@@ -156,26 +165,6 @@ impl Answer {
     }
 }
 
-fn node_is_here() -> bool {
-    let here = Command::new("node")
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success());
-    skip_unless(here, "node is not on PATH");
-    here
-}
-
-/// A test that cannot run here says so; in continuous integration that is an error.
-fn skip_unless(possible: bool, why_not: &str) {
-    if !possible {
-        assert!(
-            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
-            "{why_not}"
-        );
-        eprintln!("skipped: {why_not}");
-    }
-}
-
 /// Two files in `dist`, a link, and a line.
 const BUILD: &str = "\
 const fs = require('node:fs');
@@ -201,11 +190,11 @@ fn the_same_outputs_are_said_to_be_the_same() {
         "wall",
         "user + sys",
         "the same outputs: 2 output files (1,001 B), compared byte for byte after each of 5 runs",
-        "the same exit status, standard output (but for numbers), standard error",
+        "the same exit status, standard output (but for times), standard error",
         "read whole 1,234 - 1,200 4.00 KiB",
         "in 1 process (build.js), 1 thread",
         "smallfry did 1,200 of the 1,234 calls",
-        "only 2 pairs",
+        "2 pairs: too few pairs to tell",
     ];
     answer.assert(0, "same", &parts);
     assert_eq!(answer.json["schema"], "smallfry-try/1");
@@ -215,9 +204,65 @@ fn the_same_outputs_are_said_to_be_the_same() {
         assert!(usage["wall_ns"].as_u64().unwrap() > 0);
         assert!(!cfg!(unix) || usage["processor"]["user_ns"].as_u64().unwrap() > 0);
     }
-    assert!(
-        answer.json["gain"]["low"].as_f64().unwrap()
-            <= answer.json["gain"]["high"].as_f64().unwrap()
+    assert_eq!(answer.json["gain"], Value::Null);
+}
+
+/// Two runs of each side differ by luck as often as not: a verdict on them would send users either way.
+#[test]
+fn a_gain_or_a_loss_is_told_from_six_pairs_on() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    place.script("");
+    let attempt = |runs| {
+        let mut command = place.attempt_pairs(runs, &place.package());
+        place.answer(command.args(["--", "node", "build.js"]))
+    };
+    let few = attempt("5");
+    few.assert(0, "same", &["5 pairs: too few pairs to tell", "--runs 6"]);
+    for verdict in [
+        "No gain here",
+        "A gain:",
+        "A LOSS",
+        "To adopt it",
+        "processor time",
+    ] {
+        few.assert_not(verdict);
+    }
+    let enough = attempt("6");
+    enough.assert(0, "same", &["6 pairs of runs", "as fast"]);
+    enough.assert_not("too few");
+    let gain = &enough.json["gain"];
+    assert!(gain["low"].as_f64().unwrap() <= gain["high"].as_f64().unwrap());
+}
+
+/// `12 pages` instead of `13` may be all that tells of a file that was not read.
+#[test]
+fn another_count_in_what_is_printed_is_a_difference_and_another_time_is_none() {
+    if !node_is_here() {
+        return;
+    }
+    let script = "console.log(`${globalThis.pages ?? 13} pages in`, performance.now(), 'ms');";
+    Place::new().attempt_script(script, &[]).assert(
+        0,
+        "same",
+        &["standard output (but for times)"],
+    );
+    let answer =
+        Place::with_package(&format!("{LOADED}globalThis.pages = 12;")).attempt_script(script, &[]);
+    let parts = [
+        "standard output has other numbers, in 2 of 2 runs",
+        "without: 13 pages in",
+        "with: 12 pages in",
+    ];
+    answer.assert(1, "different", &parts);
+    // Where counts vary anyway, they tell nothing.
+    let varying = "console.log(`port ${process.pid}${Math.random().toString().slice(2)}`);";
+    Place::new().attempt_script(varying, &[]).assert(
+        0,
+        "same",
+        &["standard output (but for numbers)"],
     );
 }
 
@@ -550,6 +595,22 @@ fn a_run_ends_with_the_command_and_has_nothing_to_read() {
     answer.assert(0, "same", &[]);
 }
 
+/// A command that asks for a password on the terminal itself, past its standard input, would be stopped, and waited for
+/// without end.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_has_no_terminal_to_ask() {
+    if !node_is_here() {
+        return;
+    }
+    let script = "const fs = require('fs');
+        const [state, parent, group, session] = fs.readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ');
+        if (Number(session) !== process.pid) throw new Error(`session ${session} is not its own`);
+        fs.openSync('/dev/tty');";
+    let answer = Place::new().attempt_script(script, &[]);
+    answer.assert(1, "failed", &["ENXIO", "/dev/tty"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn processor_time_of_grandchildren_counts() {
@@ -598,16 +659,6 @@ fn preparation_runs_before_each_run_and_its_failure_is_one_line() {
         .output()
         .unwrap();
     assert_one_line(&output, &["exit 7", "exit status: 7"]);
-}
-
-#[track_caller]
-fn assert_one_line(output: &Output, parts: &[&str]) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
-    for part in parts {
-        assert!(said.contains(part), "{part:?} is not in {said}");
-    }
 }
 
 #[test]
@@ -728,19 +779,8 @@ fn read_number(file: &Path) -> u32 {
         .unwrap()
 }
 
-#[cfg(target_os = "linux")]
-fn is_running(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')')
-        .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
-}
-
-/// With the package itself: loaded, native, and every call of a small program counted, its children's and workers' too.
-#[test]
-fn the_real_package_counts_what_a_program_does() {
-    if !node_is_here() {
-        return;
-    }
+/// The package itself; `None`, after a line that says so, if it was not built.
+fn real_package() -> Option<PathBuf> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node");
     let built = package.join("dist/counting/index.js").is_file()
         && std::fs::read_dir(&package).unwrap().any(|entry| {
@@ -751,9 +791,18 @@ fn the_real_package_counts_what_a_program_does() {
                 .is_some_and(|ending| ending == "node")
         });
     skip_unless(built, "the npm package was not built (make node-package)");
-    if !built {
+    built.then_some(package)
+}
+
+/// With the package itself: loaded, native, and every call of a small program counted, its children's and workers' too.
+#[test]
+fn the_real_package_counts_what_a_program_does() {
+    if !node_is_here() {
         return;
     }
+    let Some(package) = real_package() else {
+        return;
+    };
     let place = Place::new();
     place.script(
         "const fs = require('node:fs'), { Worker, isMainThread } = require('node:worker_threads');
@@ -774,4 +823,44 @@ fn the_real_package_counts_what_a_program_does() {
             "write whole 300 - 300 2.93 KiB",
         ],
     );
+}
+
+/// Of a script that sets `NODE_OPTIONS` itself, npm alone would be measured: "No gain here", though nothing was tried.
+#[cfg(unix)]
+#[test]
+fn a_script_that_replaces_node_options_is_told_and_not_measured() {
+    if !node_is_here() {
+        return;
+    }
+    let Some(package) = real_package() else {
+        return;
+    };
+    let npm = Command::new("npm").arg("--version").output();
+    let npm_is_here = npm.is_ok_and(|output| output.status.success());
+    skip_unless(npm_is_here, "npm is not on PATH");
+    if !npm_is_here {
+        return;
+    }
+    let place = Place::new();
+    place.script("");
+    let project = |options: &str| {
+        let text = format!(r#"{{"scripts":{{"build":"{options} node build.js"}}}}"#);
+        std::fs::write(place.work().join("package.json"), text).unwrap();
+        let mut command = place.attempt_with(&package);
+        command.env("npm_config_update_notifier", "false");
+        command.env("NODE_DISABLE_COMPILE_CACHE", "1");
+        command.args(["--", "npm", "run", "build"]);
+        place.answer(&mut command)
+    };
+    let replaced = project("NODE_OPTIONS=--max-old-space-size=512");
+    let parts = [
+        "! only npm loaded smallfry",
+        "without smallfry, so not loading it: `NODE_OPTIONS=--max-old-space-size=512 node build.js`",
+        "add to $NODE_OPTIONS",
+    ];
+    replaced.assert(1, "only launchers", &parts);
+    replaced.assert_not("No gain here");
+    let kept = project(r#"NODE_OPTIONS=\"$NODE_OPTIONS --max-old-space-size=512\""#);
+    kept.assert(0, "same", &["in 2 processes"]);
+    kept.assert_not("without smallfry, so");
 }

@@ -205,7 +205,8 @@ impl Faults {
         outcome
     }
 
-    /// How many of so many bytes can be written; they count as written. `None`: the disk is full.
+    /// How many of so many bytes can be written; they count as written until they are given back. `None`: the disk is
+    /// full.
     pub(crate) fn take_room(&self, bytes: u64) -> Option<u64> {
         let Some(room) = &self.room else {
             return Some(bytes);
@@ -216,6 +217,23 @@ impl Faults {
             })
             .unwrap_or_else(|room| room);
         (before > 0 || bytes == 0).then(|| bytes.min(before))
+    }
+
+    /// Whether there is room for so many bytes; if so, they count as written.
+    pub(crate) fn take_all_room(&self, bytes: u64) -> bool {
+        self.room.as_ref().is_none_or(|room| {
+            room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| {
+                room.checked_sub(bytes)
+            })
+            .is_ok()
+        })
+    }
+
+    /// Of room that was taken, what was not written after all.
+    pub(crate) fn give_back(&self, bytes: u64) {
+        if let Some(room) = &self.room {
+            room.fetch_add(bytes, Ordering::Relaxed);
+        }
     }
 }
 
@@ -269,5 +287,9 @@ mod tests {
         assert_eq!(faults.take_room(6), Some(4));
         assert_eq!(faults.take_room(1), None);
         assert_eq!(faults.take_room(0), Some(0));
+        faults.give_back(5);
+        assert!(!faults.take_all_room(6));
+        assert!(faults.take_all_room(5));
+        assert_eq!(faults.take_room(1), None);
     }
 }

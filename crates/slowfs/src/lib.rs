@@ -10,7 +10,7 @@
 //!
 //! let mut options = Options::new("hdd,seek=12ms".parse()?);
 //! options.faults = vec!["write:100:EIO".parse()?];
-//! let mount = Mount::new("site".as_ref(), None, &options)?;
+//! let mut mount = Mount::new("site".as_ref(), None, &options)?;
 //! // Whatever reads site/ now waits as for a disk.
 //! mount.unmount()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -28,7 +28,7 @@
 //! - Reads that the kernel answers from its page cache do not reach the device; see [`Options::keep_cache`].
 //! - A real disk below that is slower than the simulated one shows through: keep the directory in memory (`/dev/shm`) to
 //!   measure with.
-//! - Extended attributes are refused (`EOPNOTSUPP`), and locks are known to this machine only.
+//! - Extended attributes but [`EMPTY_CACHE`] are refused (`EOPNOTSUPP`), and locks are known to this machine only.
 //! - Faults are answers, not damage: a failed write has written nothing, a failed flush leaves what was written. What a
 //!   crash may leave is to come with durability, as a log of operations and flushes to replay.
 
@@ -54,7 +54,7 @@ use other as platform;
 pub use device::Device;
 pub use error::Error;
 pub use faults::{Call, Fault};
-pub use mount::{Mount, Options, Unmounted, clean_up};
+pub use mount::{EMPTY_CACHE, Mount, Options, Unmounted, clean_up};
 pub use parameters::{PARAMETERS, Parameter, Parameters};
 pub use profile::Profile;
 pub use quantity::{parse_bytes as bytes, parse_time as time};

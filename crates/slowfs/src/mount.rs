@@ -8,6 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Setting this extended attribute on anything in a mount, to whatever value, empties the device's own cache (that of a
+/// hard disk: [`Parameters::cache`](crate::Parameters)), as a run needs that is to begin cold. Nothing is kept of it.
+pub const EMPTY_CACHE: &str = "user.smallfry.empty-cache";
+
 /// What to mount, beside where.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -66,10 +70,13 @@ pub enum Unmounted {
     Busy,
     /// Somebody else had unmounted it.
     Already,
+    /// It was not: another mount covers it, which has to be unmounted first. It serves on.
+    Covered,
 }
 
-/// A mounted slow disk. Dropping it unmounts it; only a process that is killed outright leaves one, which then fails every
-/// call until somebody unmounts it, as [`clean_up`] does.
+/// A mounted slow disk. Dropping it unmounts it; only a process that is killed outright leaves one, which then fails
+/// every call until somebody unmounts it, as [`clean_up`] does. One that is dropped while another mount covers it stays
+/// like that when the process ends.
 pub struct Mount {
     point: PathBuf,
     session: Session,
@@ -104,14 +111,14 @@ impl Mount {
         self.session.is_mounted()
     }
 
-    /// Unmounts it, whatever is open in it.
-    pub fn unmount(mut self) -> io::Result<Unmounted> {
+    /// Unmounts it, whatever is open in it. While another mount covers it, it stays and can be unmounted later.
+    pub fn unmount(&mut self) -> io::Result<Unmounted> {
         self.session.unmount()
     }
 }
 
 /// Unmounts the slow disks that a process has left behind which was killed outright. Any process may call it, once that
-/// one is dead.
-pub fn clean_up(process: u32) -> io::Result<()> {
+/// one is dead. `false` if some stay because other mounts cover them: to be called again.
+pub fn clean_up(process: u32) -> io::Result<bool> {
     platform::clean_up(process)
 }

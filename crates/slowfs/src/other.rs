@@ -26,6 +26,6 @@ impl Session {
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
-pub(crate) fn clean_up(_: u32) -> io::Result<()> {
-    Ok(())
+pub(crate) fn clean_up(_: u32) -> io::Result<bool> {
+    Ok(true)
 }

@@ -291,7 +291,7 @@ fn a_directory_can_be_mounted_over_itself() {
     }
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("before"), "1").unwrap();
-    let mount = Mount::new(root.path(), None, &Options::new(Profile::none())).unwrap();
+    let mut mount = Mount::new(root.path(), None, &Options::new(Profile::none())).unwrap();
     assert_eq!(list(root.path()).unwrap(), b"before");
     fs::write(root.path().join("during"), "2").unwrap();
     assert_eq!(mount.unmount().unwrap(), Unmounted::Clean);
@@ -543,9 +543,49 @@ fn a_full_disk_takes_what_fits() {
     assert!(place.shown("b").exists());
 }
 
+/// `--full-after` is a promise of bytes written: calls that wrote none of them, or fewer, leave the rest.
+#[test]
+fn what_was_not_written_does_not_fill_the_disk() {
+    let mut options = Options::new(Profile::none());
+    options.full_after = Some(10_000);
+    let Some(place) = Place::new(&options) else {
+        return;
+    };
+    let file = File::create(place.shown("a")).unwrap();
+    let none = rustix::fs::FallocateFlags::empty();
+    let allocate = |bytes| rustix::fs::fallocate(&file, none, 0, bytes).map_err(io::Error::from);
+    assert_eq!(code(allocate(10_001)), Some(ENOSPC));
+    // Refused by the directory's own file system, of which no file can be so long.
+    assert!(file.write_at(b"x", i64::MAX as u64 - 1).is_err());
+    fs::write(place.shown("from"), [1; 1000]).unwrap();
+    let from = File::open(place.shown("from")).unwrap();
+    let copied = rustix::fs::copy_file_range(&from, None, &file, None, 9000).unwrap();
+    assert_eq!(copied, 1000);
+    file.write_all_at(&[2; 8000], 1000).unwrap();
+    assert_eq!(code(file.write_at(b"x", 9000)), Some(ENOSPC));
+}
+
+#[test]
+fn one_extended_attribute_empties_the_cache_and_all_others_are_refused() {
+    let Some(place) = Place::plain() else {
+        return;
+    };
+    let set = |name| {
+        rustix::fs::setxattr(
+            place.mount.path(),
+            name,
+            b"",
+            rustix::fs::XattrFlags::empty(),
+        )
+        .map_err(io::Error::from)
+    };
+    set(smallfry_slowfs::EMPTY_CACHE).unwrap();
+    assert_eq!(code(set("user.other")), Some(95));
+}
+
 #[test]
 fn what_is_open_does_not_hold_up_an_unmount_and_fails_afterwards() {
-    let Some(place) = Place::plain() else {
+    let Some(mut place) = Place::plain() else {
         return;
     };
     fs::write(place.shown("a"), "x".repeat(100_000)).unwrap();
@@ -559,7 +599,7 @@ fn what_is_open_does_not_hold_up_an_unmount_and_fails_afterwards() {
 
 #[test]
 fn an_unmount_by_somebody_else_is_noticed() {
-    let Some(place) = Place::plain() else {
+    let Some(mut place) = Place::plain() else {
         return;
     };
     assert!(
@@ -573,6 +613,41 @@ fn an_unmount_by_somebody_else_is_noticed() {
         std::thread::yield_now();
     }
     assert_eq!(place.mount.unmount().unwrap(), Unmounted::Already);
+}
+
+/// Threads that serve a mount end when it goes: to wait for them while another covers it would be to wait for ever.
+#[test]
+fn what_another_mount_covers_stays_until_that_is_gone() {
+    if !can_mount() {
+        return;
+    }
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("file"), "text").unwrap();
+    let mount = || Mount::new(root.path(), None, &Options::new(Profile::none())).unwrap();
+    let (mut first, mut second) = (mount(), mount());
+    assert_eq!(first.unmount().unwrap(), Unmounted::Covered);
+    assert!(first.is_mounted());
+    assert_eq!(fs::read(root.path().join("file")).unwrap(), b"text");
+    // A process that another test starts just then may have a copy of what was open.
+    let gone = [Unmounted::Clean, Unmounted::Busy];
+    assert!(gone.contains(&second.unmount().unwrap()));
+    assert!(gone.contains(&first.unmount().unwrap()));
+    assert_eq!(first.unmount().unwrap(), Unmounted::Already);
+}
+
+/// `umount -l` takes it out of the table of mounts at once, but whoever has a file open there is served on.
+#[test]
+fn what_somebody_else_has_detached_is_not_waited_for() {
+    let Some(mut place) = Place::plain() else {
+        return;
+    };
+    fs::write(place.shown("a"), "text").unwrap();
+    let file = File::open(place.shown("a")).unwrap();
+    let mut umount = Command::new("umount");
+    umount.arg("-l").arg(place.mount.path());
+    assert!(umount.status().unwrap().success());
+    assert_eq!(place.mount.unmount().unwrap(), Unmounted::Already);
+    drop(file);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 // Counts the calls of node:fs that a program makes, for `smallfry try`: how many of each, how many bytes, how long they
-// took, and which of them native code did. Loaded only where SMALLFRY_COUNT names a folder, so that it costs nothing
-// elsewhere. Each process leaves one JSON file in the folder; its threads count together.
+// took, and which of them native code did; and notes the child processes that it starts. Loaded only where
+// SMALLFRY_COUNT names a folder, so that it costs nothing elsewhere. Each process leaves one JSON file in the folder;
+// its threads count together.
 //
 // Not seen from here: what Node's own loaders look up and read inside, functions that were taken from node:fs before this
 // was loaded, and calls made while the process exits.
@@ -15,6 +16,7 @@ import { original } from '../original.js';
 import { replaced, replacedPromises } from '../replaced.js';
 import { bytesOf } from './bytes.js';
 import { type Cell, Cells } from './cells.js';
+import { Children } from './children.js';
 import { type Form, FORMS, FUNCTIONS, HANDLE_METHODS } from './functions.js';
 import { type Call, counted, noticed } from './wrap.js';
 
@@ -32,7 +34,9 @@ export function start(folder: string): void {
   if (cells === undefined) return;
   if (workers.isMainThread) {
     try {
-      leaveFile(folder, cells, notReplaced());
+      const children = new Children();
+      leaveFile(folder, cells, children, notReplaced());
+      children.notice();
     } catch (error) {
       process.emitWarning(`smallfry: calls are not counted: ${String(error)}`, { code: 'SMALLFRY_NOT_COUNTED' });
       return;
@@ -110,10 +114,10 @@ function wrapMethods(methods: Functions, cells: Cells): void {
 }
 
 /** A file that says first that this process began, at its end what it did. One that was killed leaves the former. */
-function leaveFile(folder: string, cells: Cells, leftAlone: string[]): void {
+function leaveFile(folder: string, cells: Cells, children: Children, leftAlone: string[]): void {
   const file = path.join(folder, `${process.pid}-${process.hrtime.bigint()}.json`);
   const write = (ended: boolean) => {
-    writeFileSync(file, JSON.stringify(report(cells, leftAlone, ended)));
+    writeFileSync(file, JSON.stringify(report(cells, children, leftAlone, ended)));
   };
   write(false);
   process.on('exit', () => {
@@ -126,7 +130,7 @@ function leaveFile(folder: string, cells: Cells, leftAlone: string[]): void {
 }
 
 /** See `crates/cli/src/trial/counts.rs`, which reads it. */
-function report(cells: Cells, leftAlone: string[], ended: boolean): object {
+function report(cells: Cells, children: Children, leftAlone: string[], ended: boolean): object {
   const functions = FUNCTIONS.flatMap(({ name, part }) => FORMS.map((form) => {
     const isNative = native !== undefined && hasNativeForm(name, form) && !leftAlone.includes(qualified(name, form));
     return { name, form, part, native: isNative, ...cells.of(name, form).read() };
@@ -141,6 +145,8 @@ function report(cells: Cells, leftAlone: string[], ended: boolean): object {
     leftAlone,
     ended,
     threads: cells.threads,
+    children: children.started,
+    childrenWithout: [...children.without],
     functions: functions.filter(({ calls }) => calls > 0),
   };
 }

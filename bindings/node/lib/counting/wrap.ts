@@ -36,11 +36,11 @@ export function counted<T>(call: T, form: Form, cell: Cell, bytes: Bytes): T {
 /** What a program prints is no small file, even where it goes to one. */
 const isStandardStream = (target: unknown) => target === 0 || target === 1 || target === 2;
 
-/** `call`, with each call told to `note`. */
-export function noticed<T>(call: T, note: () => void): T {
+/** `call`, with the arguments of each call told to `note` before. */
+export function noticed<T>(call: T, note: (...args: unknown[]) => void): T {
   return new Proxy(call as Call, {
     apply: (target, self: unknown, args: unknown[]) => {
-      note();
+      note(...args);
       return Reflect.apply(target, self, args);
     },
   }) as T;

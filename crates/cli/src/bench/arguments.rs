@@ -85,7 +85,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WORDS", visible_alias = "cases")]
     pub(crate) cells: Option<String>,
 
-    /// `read-many`, `write-many` and `scale` with so many files instead of their own numbers
+    /// `read-many`, `write-many` and `scale` with so many files instead of their own numbers, which are a tenth on a
+    /// slow disk
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) files: Option<u32>,
 

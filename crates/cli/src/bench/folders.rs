@@ -3,7 +3,7 @@
 //! One file system can take ten times as long to create a file in one fresh folder as in the next (which part of
 //! the disk a folder falls in decides). So no row has a folder of its own: all go through the same ones.
 
-use super::disk::Slow;
+use super::disk::{Slow, UNDELAYED};
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,10 @@ const PREFIX: &str = ".smallfry-bench-";
 
 /// Dropping it removes everything.
 pub(crate) struct Folders {
-    /// Mounted over `disk`. Before it in this list, so that it is gone when that is removed.
+    /// Mounted over `disk`. Before it in this list, so that it is gone when that is removed; the next one likewise.
     slow: Option<Slow>,
+    /// Shows what is on the disk at the folder behind it, through a mount that adds no delay.
+    undelayed: Option<(Slow, TempDir)>,
     disk: TempDir,
     memory: Option<TempDir>,
 }
@@ -29,6 +31,7 @@ impl Folders {
         let memory = tmpfs.and_then(|folder| make_under(folder).ok());
         Ok(Self {
             slow: None,
+            undelayed: None,
             disk,
             memory,
         })
@@ -40,7 +43,15 @@ impl Folders {
         profile: &str,
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
-        self.slow = Some(Slow::mount(profile, self.disk.path(), interrupt)?);
+        let disk = self.disk.path();
+        if profile != UNDELAYED {
+            let above = disk.parent().unwrap_or(disk);
+            let point = make_under(above)?;
+            // Before the other one, through which it would see the disk otherwise.
+            let mount = Slow::mount(UNDELAYED, disk, point.path(), interrupt)?;
+            self.undelayed = Some((mount, point));
+        }
+        self.slow = Some(Slow::mount(profile, disk, disk, interrupt)?);
         Ok(())
     }
 
@@ -49,12 +60,23 @@ impl Folders {
         self.slow.as_ref().map(Slow::profile)
     }
 
+    /// Of the slow disk, if there is one: what it has read itself is forgotten.
+    pub(crate) fn empty_device_cache(&self) -> std::io::Result<()> {
+        self.slow.as_ref().map_or(Ok(()), Slow::empty_cache)
+    }
+
     pub(crate) fn has_memory(&self) -> bool {
         self.memory.is_some()
     }
 
     pub(crate) fn on_disk(&self, index: usize) -> PathBuf {
         self.disk.path().join((index % COUNT).to_string())
+    }
+
+    /// The same folder through a mount that adds no delay, if there is one beside the slow disk.
+    pub(crate) fn undelayed(&self, index: usize) -> Option<PathBuf> {
+        let (_, point) = self.undelayed.as_ref()?;
+        Some(point.path().join((index % COUNT).to_string()))
     }
 
     /// The same folder, for preparing what is in it without waiting for a slow disk.
@@ -80,7 +102,12 @@ impl Folders {
             slow.unmount()?;
         }
         drop(self.slow);
-        for folder in [Some(self.disk), self.memory].into_iter().flatten() {
+        let mut point = None;
+        if let Some((slow, folder)) = self.undelayed {
+            slow.unmount()?;
+            point = Some(folder);
+        }
+        for folder in [point, Some(self.disk), self.memory].into_iter().flatten() {
             let path = folder.path().to_owned();
             folder.close().map_err(Failure::at("remove", &path))?;
         }

@@ -11,7 +11,7 @@
 //! Rows are interleaved: in each round every row runs each case once, in random order, through the same folders.
 
 mod arguments;
-mod child;
+pub(crate) mod child;
 mod disk;
 pub(crate) mod failure;
 mod folders;

@@ -9,7 +9,7 @@ pub(crate) enum Budget {
 }
 
 /// Fewer rounds than this give no interval worth printing.
-const LEAST_ROUNDS: usize = 4;
+pub(crate) const LEAST_ROUNDS: usize = 4;
 
 /// Counts rounds from its creation on.
 pub(crate) struct Schedule {

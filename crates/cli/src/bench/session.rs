@@ -168,6 +168,21 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Does it measure a tenth of the files only? On a slow disk all of them would take half an hour.
+    pub(crate) fn has_fewer_files(&self) -> bool {
+        let given = self.arguments.files.is_some();
+        self.folders.profile().is_some() && self.plan.extent != Extent::Quick && !given
+    }
+
+    /// How many files a case of `usual` many has: as the user says, else as the disk is fit for.
+    pub(crate) fn files(&self, usual: usize) -> usize {
+        match self.arguments.files {
+            Some(given) => given as usize,
+            None if self.has_fewer_files() => usual.div_ceil(10),
+            None => usual,
+        }
+    }
+
     /// A row that is missing in this build, by choice.
     pub(crate) fn leave_out(&mut self, reason: String) {
         if !self.skips.contains(&reason) {

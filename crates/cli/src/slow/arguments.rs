@@ -46,6 +46,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     keep_cache: bool,
 
+    /// End when this process is not the parent, or no longer
+    #[arg(long, hide = true, value_name = "PROCESS")]
+    pub(super) parent: Option<u32>,
+
     /// List profiles, parameters and where their figures come from
     #[arg(long)]
     pub(super) list: bool,

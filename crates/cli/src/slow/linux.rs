@@ -2,16 +2,28 @@
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{PidfdFlags, Resource, Rlimit, getppid, getrlimit, pidfd_open, setrlimit};
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Rlimit, getppid, getrlimit, pidfd_open, setrlimit,
+};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Calls it when the process that started this one ends.
+/// Calls it when the process that started this one ends. `known` is its number, if it told: should it have ended before
+/// this looks, the parent is another one by now.
 ///
 /// A descriptor of the parent and not `PR_SET_PDEATHSIG`, which comes when the *thread* that started us ends.
-pub(super) fn when_orphaned(call: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let Some(parent) = getppid() else {
+pub(super) fn when_orphaned(
+    known: Option<u32>,
+    call: impl FnOnce() + Send + 'static,
+) -> io::Result<()> {
+    let parent = getppid();
+    let number = |parent: Pid| parent.as_raw_nonzero().get().unsigned_abs();
+    if known.is_some() && known != parent.map(number) {
+        call();
+        return Ok(());
+    }
+    let Some(parent) = parent else {
         // It is outside our namespace of processes, where nobody can tell.
         return Ok(());
     };

@@ -51,28 +51,45 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 /// The guard: when its standard input ends, the process that held the other end has ended.
 pub(crate) fn guard(process: u32) -> ExitCode {
     let _ = io::stdin().read_to_end(&mut Vec::new());
-    match smallfry_slowfs::clean_up(process) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
+    loop {
+        match smallfry_slowfs::clean_up(process) {
+            Ok(true) => return ExitCode::SUCCESS,
+            // Another mount covers it.
+            Ok(false) => std::thread::sleep(LOOK),
+            Err(_) => return ExitCode::FAILURE,
+        }
     }
 }
 
 fn serve(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let options = arguments.options()?;
     let directory = arguments.directory()?;
-    let stop = listen()?;
+    let stop = listen(arguments.parent)?;
     platform::raise_descriptor_limit();
     let mut guard = Guard::start()?;
-    let mount = Mount::new(directory, arguments.at.as_deref(), &options)?;
+    let mut mount = Mount::new(directory, arguments.at.as_deref(), &options)?;
     say_mounted(&mount, directory, &options);
     wait(&mount, &stop);
-    say_unmounted(mount.unmount()?);
+    say_unmounted(unmount(&mut mount)?);
     guard.end();
     Ok(())
 }
 
-/// Something comes once there is a reason to end.
-fn listen() -> Result<Receiver<()>, Box<dyn Error>> {
+/// Once that is possible: what another mount covers cannot be reached until that is gone.
+fn unmount(mount: &mut Mount) -> io::Result<Unmounted> {
+    let mut outcome = mount.unmount()?;
+    if outcome == Unmounted::Covered {
+        say("another mount covers it: it serves on, and unmounts when that is unmounted");
+    }
+    while outcome == Unmounted::Covered {
+        std::thread::sleep(LOOK);
+        outcome = mount.unmount()?;
+    }
+    Ok(outcome)
+}
+
+/// Something comes once there is a reason to end. `parent` is the process that started this one, if it said so.
+fn listen(parent: Option<u32>) -> Result<Receiver<()>, Box<dyn Error>> {
     let (stop, stopped) = channel();
     let orphaned = stop.clone();
     // An error means that the end has begun already.
@@ -80,7 +97,7 @@ fn listen() -> Result<Receiver<()>, Box<dyn Error>> {
         let _ = stop.send(());
     })
     .map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
-    platform::when_orphaned(move || {
+    platform::when_orphaned(parent, move || {
         let _ = orphaned.send(());
     })?;
     Ok(stopped)
@@ -105,6 +122,7 @@ fn say_mounted(mount: &Mount, directory: &Path, options: &Options) {
 
 fn say_unmounted(how: Unmounted) {
     say(match how {
+        Unmounted::Covered => return,
         Unmounted::Clean => "unmounted",
         Unmounted::Busy => "unmounted, though something in it was open: that fails from now on",
         Unmounted::Already => "somebody else unmounted it",

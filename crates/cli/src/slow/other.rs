@@ -4,7 +4,7 @@ use std::io;
 use std::process::Command;
 
 #[allow(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
-pub(super) fn when_orphaned(_: impl FnOnce() + Send + 'static) -> io::Result<()> {
+pub(super) fn when_orphaned(_: Option<u32>, _: impl FnOnce() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 

@@ -13,8 +13,8 @@ Examples:
   smallfry try -- node build.js --minify
   smallfry try -- 'tsc && node build.js'")]
 pub(crate) struct Arguments {
-    /// Measure so many pairs of runs, however long they take [default: 10 if they take two minutes at most, 3 at least;
-    /// more of a short command]
+    /// Measure so many pairs of runs, however long they take [default: 10 if they take two minutes at most, 6 if five,
+    /// 3 at least; more of a short command]. Fewer than 6 tell whether it does the same, but not whether it gains
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) runs: Option<u32>,
 

@@ -21,6 +21,23 @@ const PARTS: [&str; 9] = [
     "make, move, remove",
 ];
 
+/// Scripts of programs whose work is to start others, by the name without ending.
+const LAUNCHERS: [&str; 13] = [
+    "npm",
+    "npm-cli",
+    "npx",
+    "npx-cli",
+    "yarn",
+    "yarnpkg",
+    "pnpm",
+    "pnpx",
+    "corepack",
+    "cross-env",
+    "cross-env-shell",
+    "dotenv",
+    "env-cmd",
+];
+
 /// Where counts are written to; gone when dropped.
 pub(super) struct Folder(TempDir);
 
@@ -73,7 +90,34 @@ struct Process {
     left_alone: BTreeSet<String>,
     ended: bool,
     threads: u64,
+    /// How many processes it started.
+    children: u64,
+    /// Commands that it started without smallfry, should they be Node.
+    children_without: BTreeSet<String>,
     functions: Vec<Function>,
+}
+
+impl Process {
+    /// Its script, or what it was started with.
+    fn name(&self) -> &str {
+        let script = self.command.get(1).or(self.command.first());
+        let script = script.map_or("?", String::as_str);
+        Path::new(script)
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or(script)
+    }
+
+    /// A package manager that ran something, as `npm run` does, and not one that installs.
+    fn is_launcher(&self) -> bool {
+        let name = self.name();
+        let stem = ["js", "cjs", "mjs"]
+            .iter()
+            .find_map(|ending| name.strip_suffix(ending)?.strip_suffix('.'))
+            .unwrap_or(name);
+        // Of its own releases that a project keeps, yarn has the version in the name.
+        self.children > 0 && (LAUNCHERS.contains(&stem) || stem.starts_with("yarn-"))
+    }
 }
 
 #[derive(Deserialize, Serialize)]
@@ -200,14 +244,21 @@ impl Counts {
 
     /// Each process's script, or what it was started with.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.processes.iter().map(|process| {
-            let script = process.command.get(1).or(process.command.first());
-            let script = script.map_or("?", String::as_str);
-            Path::new(script)
-                .file_name()
-                .and_then(|name| name.to_str())
-                .unwrap_or(script)
-        })
+        self.processes.iter().map(Process::name)
+    }
+
+    /// Did smallfry reach nothing but what starts the command proper?
+    pub(super) fn are_of_launchers_only(&self) -> bool {
+        !self.processes.is_empty() && self.processes.iter().all(Process::is_launcher)
+    }
+
+    /// Commands that were started without smallfry, should they be Node.
+    pub(super) fn children_without(&self) -> BTreeSet<&str> {
+        let commands = self
+            .processes
+            .iter()
+            .flat_map(|process| &process.children_without);
+        commands.map(String::as_str).collect()
     }
 
     /// Those that occur, in the order of the work.
@@ -227,5 +278,41 @@ impl Counts {
     /// As the processes wrote it.
     pub(super) fn document(&self) -> impl Serialize + '_ {
         &self.processes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of processes that ran these scripts and started so many others.
+    fn counts(scripts: &[(&str, u64)]) -> Counts {
+        let process = |&(script, children): &(&str, u64)| Process {
+            command: vec!["node".to_owned(), script.to_owned()],
+            children,
+            ..Process::default()
+        };
+        Counts {
+            usage: Usage::default(),
+            processes: scripts.iter().map(process).collect(),
+        }
+    }
+
+    #[test]
+    fn package_managers_that_run_something_are_launchers() {
+        for script in [
+            "/usr/bin/npm",
+            "/lib/npm/bin/npm-cli.js",
+            "/a/yarn-4.9.1.cjs",
+            "pnpm.cjs",
+        ] {
+            assert!(counts(&[(script, 1)]).are_of_launchers_only(), "{script}");
+            // It installs.
+            assert!(!counts(&[(script, 0)]).are_of_launchers_only(), "{script}");
+        }
+        assert!(counts(&[("npm", 1), ("node_modules/.bin/cross-env", 1)]).are_of_launchers_only());
+        assert!(!counts(&[("npm", 1), ("node_modules/.bin/vite", 1)]).are_of_launchers_only());
+        assert!(!counts(&[("npm-check.js", 1)]).are_of_launchers_only());
+        assert!(!counts(&[]).are_of_launchers_only());
     }
 }

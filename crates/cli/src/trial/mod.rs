@@ -89,6 +89,8 @@ enum Sameness {
     NotNative(String),
     /// The command loads it without being made to.
     AlreadyLoaded,
+    /// Only what starts the command proper loaded it, as npm does for a script.
+    OnlyLaunchers(Counts),
 }
 
 struct FailedRun {
@@ -182,6 +184,7 @@ impl Trial<'_> {
             }
             (0, _) => WarmUp::not_counted("no process counted its calls"),
             (_, Some(reason)) => WarmUp::nothing(Sameness::NotNative(reason.to_owned())),
+            _ if counts.are_of_launchers_only() => WarmUp::nothing(Sameness::OnlyLaunchers(counts)),
             _ => WarmUp::Counted(Ok(counts)),
         })
     }

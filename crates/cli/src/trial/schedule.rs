@@ -2,15 +2,21 @@
 
 use std::time::{Duration, Instant};
 
-/// Fewer give no interval worth printing.
+/// With fewer, even widened intervals leave out the truth too often: of two sides that are the same, one in four trials
+/// of three pairs would have a gain or a loss. So they give no interval and no verdict.
+pub(super) const ENOUGH: usize = 6;
+/// Of a command so long that there is no time for enough: they tell at least whether it does the same.
 const LEAST: usize = 3;
 const USUAL: usize = 10;
 /// Of a command so short that they take no time.
 const MOST: usize = 40;
-/// More than the usual pairs are run only until this is spent, ...
-const SHORT: Duration = Duration::from_secs(10);
-/// ... and more than the least only as far as they fit here.
-const LONG: Duration = Duration::from_secs(120);
+
+/// More than so many pairs are run only as far as they fit in this time.
+const LIMITS: [(usize, Duration); 3] = [
+    (LEAST, Duration::from_secs(300)),
+    (ENOUGH, Duration::from_secs(120)),
+    (USUAL, Duration::from_secs(10)),
+];
 
 pub(super) struct Schedule {
     asked: Option<usize>,
@@ -51,9 +57,15 @@ impl Schedule {
             return pairs / asked as f64;
         }
         let time = self.started.elapsed().as_secs_f64();
-        let usual = pairs / USUAL as f64;
-        let most = (pairs / MOST as f64).max(time / SHORT.as_secs_f64());
-        usual.min(most).max(time / LONG.as_secs_f64()).min(1.0)
+        let towards = |(least, limit): (usize, Duration)| {
+            (pairs / least as f64).min(time / limit.as_secs_f64())
+        };
+        let most = pairs / MOST as f64;
+        LIMITS
+            .map(towards)
+            .into_iter()
+            .fold(most, f64::max)
+            .min(1.0)
     }
 }
 
@@ -61,12 +73,8 @@ fn goes_on(asked: Option<usize>, done: usize, spent: Duration, longest: Duration
     if let Some(asked) = asked {
         return done < asked;
     }
-    match done {
-        ..LEAST => true,
-        LEAST..USUAL => spent + longest <= LONG,
-        USUAL..MOST => spent + longest <= SHORT,
-        _ => false,
-    }
+    let fits = |(least, limit)| done < least || spent + longest <= limit;
+    done < MOST && LIMITS.into_iter().all(fits)
 }
 
 #[cfg(test)]
@@ -88,7 +96,10 @@ mod tests {
         assert_eq!(pairs(None, 0.01), MOST);
         assert_eq!(pairs(None, 0.5), 19);
         assert_eq!(pairs(None, 5.0), USUAL);
-        assert_eq!(pairs(None, 20.0), 5);
+        assert_eq!(pairs(None, 15.0), 7);
+        assert_eq!(pairs(None, 20.0), ENOUGH);
+        assert_eq!(pairs(None, 40.0), ENOUGH);
+        assert_eq!(pairs(None, 60.0), 4);
         assert_eq!(pairs(None, 300.0), LEAST);
         assert_eq!(pairs(Some(1), 300.0), 1);
         assert_eq!(pairs(Some(100), 0.1), 100);

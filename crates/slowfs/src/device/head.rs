@@ -93,6 +93,12 @@ impl Head {
         false
     }
 
+    /// Empties the cache, of what the head reads along with too.
+    pub(super) fn forget(&mut self) {
+        self.cached.clear();
+        self.run = None;
+    }
+
     /// When the head is next done with a request, or with staying.
     pub(super) fn next(&self) -> Option<Duration> {
         self.current.map(|(end, _)| end).or(self.stays)

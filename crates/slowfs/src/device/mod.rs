@@ -145,6 +145,13 @@ impl Device {
         self.parameters = parameters;
     }
 
+    /// From `now` on nothing of what was read is in the device's own cache, which a system that drops its caches cannot
+    /// reach.
+    pub fn empty_cache(&mut self, now: Duration) {
+        self.run(now);
+        self.head.forget();
+    }
+
     /// Takes a request at `now`, which is never before an earlier call's. `None`: it costs nothing and is answered at
     /// once.
     pub fn submit(&mut self, now: Duration, operation: Operation) -> Option<Ticket> {

@@ -73,6 +73,14 @@ impl Clock {
         self.shared.wake.notify_one();
     }
 
+    /// The device forgets what it read.
+    pub(super) fn empty_cache(&self) {
+        let mut state = self.shared.lock();
+        let now = self.shared.began.elapsed();
+        state.device.empty_cache(now);
+        self.shared.wake.notify_one();
+    }
+
     /// How long the kernel is to trust names and attributes.
     pub(super) fn names(&self) -> Duration {
         self.shared.lock().device.parameters().names

@@ -10,6 +10,7 @@ use super::clock::Clock;
 use super::handles::{Directory, File};
 use super::pool::Pool;
 use super::tree::{Found, Id};
+use crate::EMPTY_CACHE;
 use crate::device::Operation;
 use crate::faults::{Call, Faults};
 use fuser::{
@@ -22,7 +23,7 @@ use rustix::fs::{self, FallocateFlags, SeekFrom, Stat, Timespec, Timestamps};
 use rustix::io::{self, Errno, Result};
 use std::ffi::OsStr;
 use std::io as std_io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -92,38 +93,45 @@ impl SlowFilesystem {
         self.clock.after(operation, move || finish(reply, outcome));
     }
 
-    /// Tells the device now and does the real flush meanwhile: the later of the two answers.
-    fn flush(
+    /// Tells the device now and does the real flush of `open`, if it is, meanwhile: the later of the two answers.
+    /// `bytes` were written to it since the last one.
+    fn flush<T: Send + Sync + 'static>(
         &self,
         reply: ReplyEmpty,
         inode: Id,
-        bytes: u64,
-        flush: impl FnOnce() -> Result<()> + Send + 'static,
+        (open, bytes): (Result<Arc<T>>, u64),
+        descriptor: fn(&T) -> &OwnedFd,
+        datasync: bool,
     ) {
-        let ticket = self.clock.begin(Operation::Flush { inode, bytes });
+        let operation = Operation::Flush { inode, bytes };
+        let open = match open {
+            Ok(open) => open,
+            Err(error) => return self.done(reply, operation, Err(error)),
+        };
+        let ticket = self.clock.begin(operation);
         let clock = Arc::clone(&self.clock);
         self.flushes.run(move || {
-            let outcome = flush();
+            let descriptor = descriptor(&open);
+            let outcome = if datasync {
+                fs::fdatasync(descriptor)
+            } else {
+                fs::fsync(descriptor)
+            };
             clock.answer(ticket, move || finish(reply, outcome));
         });
     }
 
+    /// As much as there is room for; what is not written makes room again.
     fn write_at(&self, file: &File, offset: u64, data: &[u8], flags: WriteFlags) -> Result<u32> {
         let room = self
             .faults
             .take_room(data.len() as u64)
             .ok_or(Errno::NOSPC)?;
-        let mut done = 0;
         let data = &data[..usize::try_from(room).unwrap_or(data.len())];
-        while done < data.len() {
-            match io::pwrite(&file.descriptor, &data[done..], offset + done as u64) {
-                Ok(0) => break,
-                Ok(bytes) => done += bytes,
-                Err(Errno::INTR) => {}
-                Err(error) if done == 0 => return Err(error),
-                Err(_) => break,
-            }
-        }
+        let outcome = write_at(file, offset, data);
+        let done = *outcome.as_ref().unwrap_or(&0);
+        self.faults.give_back((data.len() - done) as u64);
+        outcome?;
         file.change(done as u64);
         if flags.contains(WriteFlags::FUSE_WRITE_KILL_SUIDGID) {
             drop_privileges(file.descriptor.as_fd())?;
@@ -431,25 +439,15 @@ impl Filesystem for SlowFilesystem {
     }
 
     fn fsync(&self, _: &Request, ino: INodeNo, fh: FileHandle, datasync: bool, reply: ReplyEmpty) {
-        match self.meet(Call::Fsync).and_then(|()| self.file(fh)) {
-            Ok(file) => {
-                let bytes = file.take_written();
-                self.flush(reply, ino.0, bytes, move || {
-                    if datasync {
-                        fs::fdatasync(&file.descriptor)
-                    } else {
-                        fs::fsync(&file.descriptor)
-                    }
-                });
-            }
-            Err(error) => {
-                let operation = Operation::Flush {
-                    inode: ino.0,
-                    bytes: 0,
-                };
-                self.done(reply, operation, Err(error));
-            }
-        }
+        let file = self.meet(Call::Fsync).and_then(|()| self.file(fh));
+        let bytes = file.as_ref().map_or(0, |file| file.take_written());
+        self.flush(
+            reply,
+            ino.0,
+            (file, bytes),
+            |file| &file.descriptor,
+            datasync,
+        );
     }
 
     fn opendir(&self, _: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {
@@ -517,22 +515,14 @@ impl Filesystem for SlowFilesystem {
         datasync: bool,
         reply: ReplyEmpty,
     ) {
-        match self.meet(Call::Fsyncdir).and_then(|()| self.directory(fh)) {
-            Ok(directory) => self.flush(reply, ino.0, 0, move || {
-                if datasync {
-                    fs::fdatasync(&directory.descriptor)
-                } else {
-                    fs::fsync(&directory.descriptor)
-                }
-            }),
-            Err(error) => {
-                let operation = Operation::Flush {
-                    inode: ino.0,
-                    bytes: 0,
-                };
-                self.done(reply, operation, Err(error));
-            }
-        }
+        let directory = self.meet(Call::Fsyncdir).and_then(|()| self.directory(fh));
+        self.flush(
+            reply,
+            ino.0,
+            (directory, 0),
+            |directory| &directory.descriptor,
+            datasync,
+        );
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
@@ -556,13 +546,18 @@ impl Filesystem for SlowFilesystem {
         &self,
         _: &Request,
         _: INodeNo,
-        _: &OsStr,
+        name: &OsStr,
         _: &[u8],
         _: i32,
         _: u32,
         reply: ReplyEmpty,
     ) {
-        reply.error(fuser::Errno::EOPNOTSUPP);
+        if name == EMPTY_CACHE {
+            self.clock.empty_cache();
+            reply.ok();
+        } else {
+            reply.error(fuser::Errno::EOPNOTSUPP);
+        }
     }
 
     fn getxattr(&self, _: &Request, _: INodeNo, _: &OsStr, _: u32, reply: ReplyXattr) {
@@ -610,10 +605,12 @@ impl Filesystem for SlowFilesystem {
             let file = self.file(fh)?;
             let mode = FallocateFlags::from_bits_retain(mode.cast_unsigned());
             let frees = FallocateFlags::PUNCH_HOLE | FallocateFlags::COLLAPSE_RANGE;
-            if !mode.intersects(frees) && self.faults.take_room(length) != Some(length) {
+            let room = if mode.intersects(frees) { 0 } else { length };
+            if !self.faults.take_all_room(room) {
                 return Err(Errno::NOSPC);
             }
-            fs::fallocate(&file.descriptor, mode, offset, length)?;
+            fs::fallocate(&file.descriptor, mode, offset, length)
+                .inspect_err(|_| self.faults.give_back(room))?;
             file.change(0);
             Ok(())
         });
@@ -665,13 +662,16 @@ impl Filesystem for SlowFilesystem {
                 .take_room(len.min(MAX_COPY))
                 .ok_or(Errno::NOSPC)?;
             let (mut offset_in, mut offset_out) = (offset_in, offset_out);
-            let bytes = fs::copy_file_range(
+            let outcome = fs::copy_file_range(
                 &from.descriptor,
                 Some(&mut offset_in),
                 &to.descriptor,
                 Some(&mut offset_out),
                 room as usize,
-            )?;
+            );
+            self.faults
+                .give_back(room - outcome.map_or(0, |bytes| bytes as u64));
+            let bytes = outcome?;
             to.change(bytes as u64);
             Ok(bytes as u32)
         });
@@ -718,6 +718,21 @@ fn read_at(file: &File, offset: u64, size: u32) -> Result<Vec<u8>> {
     }
     data.truncate(done);
     Ok(data)
+}
+
+/// How many bytes were written: fewer than all if something failed on the way, an error if at the first.
+fn write_at(file: &File, offset: u64, data: &[u8]) -> Result<usize> {
+    let mut done = 0;
+    while done < data.len() {
+        match io::pwrite(&file.descriptor, &data[done..], offset + done as u64) {
+            Ok(0) => break,
+            Ok(bytes) => done += bytes,
+            Err(Errno::INTR) => {}
+            Err(error) if done == 0 => return Err(error),
+            Err(_) => break,
+        }
+    }
+    Ok(done)
 }
 
 fn timespec(time: Option<TimeOrNow>) -> Timespec {

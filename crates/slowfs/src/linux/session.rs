@@ -7,7 +7,7 @@ use super::backing::Backing;
 use super::clock::Clock;
 use super::filesystem::SlowFilesystem;
 use super::pool::Pool;
-use super::table;
+use super::table::{self, Place};
 use crate::faults::Faults;
 use crate::{Error, Options, Profile, Unmounted};
 use fuser::{BackgroundSession, Config, SessionACL};
@@ -91,10 +91,16 @@ impl Session {
             .is_some_and(|served| !served.guard.is_finished())
     }
 
+    /// Its threads are waited for only if this call has unmounted it: those of one that is covered serve on, and those
+    /// of one that somebody else has detached do so until the last file in it is closed.
     pub(crate) fn unmount(&mut self) -> io::Result<Unmounted> {
         let outcome = release(&self.source)?;
-        if let Some(served) = self.served.take() {
-            served.join()?;
+        match (
+            outcome,
+            self.served.take_if(|_| outcome != Unmounted::Covered),
+        ) {
+            (Unmounted::Clean | Unmounted::Busy, Some(served)) => served.join()?,
+            (Unmounted::Covered | Unmounted::Already, _) | (_, None) => {}
         }
         Ok(outcome)
     }
@@ -120,10 +126,12 @@ fn refuse_inside(directory: &Path, point: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Unmounts what has this source, if it is mounted.
+/// Unmounts what has this source, if it is mounted and not covered by another mount.
 fn release(source: &str) -> io::Result<Unmounted> {
-    let Some(point) = table::find(source)? else {
-        return Ok(Unmounted::Already);
+    let point = match table::find(source)? {
+        Place::Top(point) => point,
+        Place::Covered => return Ok(Unmounted::Covered),
+        Place::Nowhere => return Ok(Unmounted::Already),
     };
     match unmount(&point, UnmountFlags::NOFOLLOW) {
         Ok(()) => Ok(Unmounted::Clean),
@@ -141,15 +149,16 @@ fn release(source: &str) -> io::Result<Unmounted> {
     }
 }
 
-/// Unmounts what a process left mounted that has ended.
-pub(crate) fn clean_up(process: u32) -> io::Result<()> {
+/// Unmounts what a process left mounted that has ended. Is all of it gone, none being covered?
+pub(crate) fn clean_up(process: u32) -> io::Result<bool> {
     let process = process.to_string();
+    let mut all_gone = true;
     for source in table::sources(KIND)? {
         if source.split(':').nth(1) == Some(&process) {
-            release(&source)?;
+            all_gone &= release(&source)? != Unmounted::Covered;
         }
     }
-    Ok(())
+    Ok(all_gone)
 }
 
 /// mount(2), and fuse(4) for the options.

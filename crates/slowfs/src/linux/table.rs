@@ -5,10 +5,20 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// Where the mount with this source is, unless another one covers it.
+/// Where a mount is.
+#[derive(Debug, PartialEq)]
+pub(super) enum Place {
+    /// What is unmounted there is this one.
+    Top(PathBuf),
+    /// Another one was mounted there later, which is all that can be reached.
+    Covered,
+    Nowhere,
+}
+
+/// Where the mount with this source is.
 ///
 /// proc(5), `/proc/[pid]/mountinfo`.
-pub(super) fn find(source: &str) -> io::Result<Option<PathBuf>> {
+pub(super) fn find(source: &str) -> io::Result<Place> {
     let table = std::fs::read("/proc/self/mountinfo")?;
     Ok(find_in(&table, source))
 }
@@ -23,19 +33,25 @@ pub(super) fn sources(kind: &str) -> io::Result<Vec<String>> {
         .collect())
 }
 
-fn find_in(table: &[u8], source: &str) -> Option<PathBuf> {
+fn find_in(table: &[u8], source: &str) -> Place {
     let mounts: Vec<Mount> = table
         .split(|&byte| byte == b'\n')
         .filter_map(mount)
         .collect();
-    let (index, ours) = mounts
+    let Some(index) = mounts
         .iter()
-        .enumerate()
-        .find(|(_, mount)| mount.source == source.as_bytes())?;
-    let covered = mounts[index + 1..]
-        .iter()
-        .any(|other| other.point == ours.point);
-    (!covered).then(|| ours.point.clone())
+        .position(|mount| mount.source == source.as_bytes())
+    else {
+        return Place::Nowhere;
+    };
+    let point = &mounts[index].point;
+    // One on a directory above hides it as well.
+    let covers = |other: &Mount| point.starts_with(&other.point);
+    if mounts[index + 1..].iter().any(covers) {
+        Place::Covered
+    } else {
+        Place::Top(point.clone())
+    }
 }
 
 /// A line of the table, as far as it matters here.
@@ -81,21 +97,23 @@ fn unescape(field: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     const TABLE: &[u8] = b"22 1 254:0 / / rw,noatime - ext4 /dev/vda rw\n\
         40 22 0:40 / /a\\040b rw shared:3 master:1 - fuse.smallfry ours rw\n\
         41 22 0:41 / /c rw - fuse.smallfry covered rw\n\
-        42 22 0:42 / /c rw - tmpfs ours-not rw\n";
+        42 22 0:42 / /c rw - tmpfs ours-not rw\n\
+        43 22 0:43 / /d/e rw - fuse.smallfry hidden rw\n\
+        44 22 0:44 / /d rw - tmpfs ours-not rw\n";
 
     #[test]
     fn our_mount_is_found_by_its_source() {
-        assert_eq!(find_in(TABLE, "ours").as_deref(), Some(Path::new("/a b")));
-        assert_eq!(find_in(TABLE, "other"), None);
+        assert_eq!(find_in(TABLE, "ours"), Place::Top("/a b".into()));
+        assert_eq!(find_in(TABLE, "other"), Place::Nowhere);
     }
 
     #[test]
     fn what_covers_our_mount_is_left_alone() {
-        assert_eq!(find_in(TABLE, "covered"), None);
+        assert_eq!(find_in(TABLE, "covered"), Place::Covered);
+        assert_eq!(find_in(TABLE, "hidden"), Place::Covered);
     }
 }

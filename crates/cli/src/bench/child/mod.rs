@@ -11,6 +11,8 @@ pub(super) use other::Child;
 pub(super) use unix::Child;
 #[cfg(unix)]
 pub(super) use unix::usage_of;
+#[cfg(unix)]
+pub(crate) use unix::{reap, until_ended};
 
 use super::runtime::protocol::Usage;
 use std::process::ExitStatus;

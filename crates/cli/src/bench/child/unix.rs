@@ -3,6 +3,7 @@
 //! Whoever asks for that must also be the one who reaps: so the standard library's handle stays inside.
 
 use super::{End, Usage};
+use std::io::{Error, ErrorKind, Result};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
@@ -32,20 +33,11 @@ impl Child {
         }
     }
 
-    /// `wait4`: <https://man7.org/linux/man-pages/man2/wait4.2.html>.
+    /// How it ended, if it has.
     pub(in crate::bench) fn try_wait(&mut self) -> Option<End> {
         if self.end.is_none() {
-            let mut status = 0;
-            // SAFETY: an all-zero rusage is a valid one; it is plain numbers.
-            let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-            let pid = self.pid();
-            // SAFETY: both pointers are to whole values that live across the call.
-            let reaped =
-                unsafe { libc::wait4(pid, &raw mut status, libc::WNOHANG, &raw mut usage) };
-            self.end = (reaped == pid).then(|| End {
-                status: ExitStatus::from_raw(status),
-                usage: usage_of(&usage),
-            });
+            // An error means that there is no such child, of which there is nothing to tell.
+            self.end = reap(self.pid(), libc::WNOHANG).ok().flatten();
         }
         self.end
     }
@@ -63,27 +55,67 @@ impl Child {
 pub(in crate::bench) struct Waiting(Option<libc::pid_t>);
 
 impl Waiting {
-    /// Until it has ended, without reaping it. `waitid`: <https://man7.org/linux/man-pages/man2/waitid.2.html>.
+    /// Until it has ended, without reaping it.
     pub(in crate::bench) fn wait(&self) {
-        let Some(pid) = self.0 else { return };
-        loop {
-            // SAFETY: an all-zero siginfo_t is a valid one; it is plain numbers.
-            let mut told: libc::siginfo_t = unsafe { std::mem::zeroed() };
-            // SAFETY: the pointer is to a whole siginfo_t that lives across the call.
-            let result = unsafe {
-                libc::waitid(
-                    libc::P_PID,
-                    pid.unsigned_abs(),
-                    &raw mut told,
-                    libc::WEXITED | libc::WNOWAIT,
-                )
-            };
-            let interrupted =
-                || std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted;
-            if result == 0 || !interrupted() {
-                return;
+        if let Some(pid) = self.0 {
+            // An error means that it has ended already.
+            let _ = until_ended(pid);
+        }
+    }
+}
+
+/// Waits until the child has ended, without reaping it: its number stays its own. An error if there is no such child.
+///
+/// `waitid(WNOWAIT)`: <https://man7.org/linux/man-pages/man2/waitid.2.html>.
+pub(crate) fn until_ended(child: libc::pid_t) -> Result<()> {
+    loop {
+        // SAFETY: an all-zero siginfo_t is a valid one; it is plain numbers.
+        let mut told: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a whole siginfo_t that lives across the call.
+        let result = unsafe {
+            libc::waitid(
+                libc::P_PID,
+                child.unsigned_abs(),
+                &raw mut told,
+                libc::WEXITED | libc::WNOWAIT,
+            )
+        };
+        if result == 0 {
+            return Ok(());
+        }
+        retry_if_interrupted()?;
+    }
+}
+
+/// How the child ended and what it used, together with those that it waited for. `None` if it runs on, which only
+/// `WNOHANG` among the flags lets it say. An error if there is no such child.
+///
+/// `wait4`: <https://man7.org/linux/man-pages/man2/wait4.2.html>.
+pub(crate) fn reap(child: libc::pid_t, flags: libc::c_int) -> Result<Option<End>> {
+    loop {
+        let mut status = 0;
+        // SAFETY: an all-zero rusage is a valid one; it is plain numbers.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: both pointers are to whole values that live across the call.
+        match unsafe { libc::wait4(child, &raw mut status, flags, &raw mut usage) } {
+            0 => return Ok(None),
+            -1 => retry_if_interrupted()?,
+            _ => {
+                return Ok(Some(End {
+                    status: ExitStatus::from_raw(status),
+                    usage: usage_of(&usage),
+                }));
             }
         }
+    }
+}
+
+fn retry_if_interrupted() -> Result<()> {
+    let error = Error::last_os_error();
+    if error.kind() == ErrorKind::Interrupted {
+        Ok(())
+    } else {
+        Err(error)
     }
 }
 

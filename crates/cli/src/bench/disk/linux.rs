@@ -4,8 +4,10 @@ use super::COMMAND;
 use crate::bench::child::End;
 use crate::bench::failure::Failure;
 use crate::bench::interrupt::{Interrupt, Registered};
+use rustix::fs::{XattrFlags, setxattr};
+use smallfry_slowfs::EMPTY_CACHE;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -18,19 +20,20 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The first word of the line that the child says when it serves.
 const READY: &str = "mounted";
 
-/// A mount over a folder. Dropping it unmounts.
+/// A mount. Dropping it unmounts.
 pub(in crate::bench) struct Slow {
     profile: String,
     child: Registered,
-    folder: PathBuf,
+    point: PathBuf,
     beneath: File,
 }
 
 impl Slow {
-    /// Mounts over `folder`, whose contents are then seen through the mount.
+    /// Mounts at `point`, where the contents of `folder` are then seen through the mount; it may be `folder` itself.
     pub(in crate::bench) fn mount(
         profile: &str,
         folder: &Path,
+        point: &Path,
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
         let this = std::env::current_exe().map_err(|error| {
@@ -39,7 +42,10 @@ impl Slow {
         let beneath = File::open(folder).map_err(Failure::at("open folder", folder))?;
         let mut child = Command::new(this)
             .args([COMMAND, profile])
-            .arg(folder)
+            // Should this process be killed before the child looks who its parent is.
+            .args(["--parent", &std::process::id().to_string()])
+            .arg("--at")
+            .args([point, folder])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -50,7 +56,7 @@ impl Slow {
         let slow = Self {
             profile: profile.to_owned(),
             child: Interrupt::keep(child),
-            folder: folder.to_owned(),
+            point: point.to_owned(),
             beneath,
         };
         if !output.is_some_and(is_ready) {
@@ -75,6 +81,16 @@ impl Slow {
         ))
     }
 
+    /// What the simulated disk itself has read is forgotten: it would survive the kernel's cache.
+    pub(in crate::bench) fn empty_cache(&self) -> io::Result<()> {
+        Ok(setxattr(
+            &self.point,
+            EMPTY_CACHE,
+            b"",
+            XattrFlags::empty(),
+        )?)
+    }
+
     /// Says so if it cannot.
     pub(in crate::bench) fn unmount(&self) -> Result<(), Failure> {
         let end = self.child.terminate(PATIENCE);
@@ -82,11 +98,11 @@ impl Slow {
             return Ok(());
         }
         // What is still busy goes as soon as it no longer is.
-        let _ = Command::new("umount").arg("-l").arg(&self.folder).output();
+        let _ = Command::new("umount").arg("-l").arg(&self.point).output();
         if self.is_mounted() {
             return Err(Failure::said(format!(
                 "cannot unmount {}: umount -l does it by hand",
-                self.folder.display()
+                self.point.display()
             )));
         }
         Ok(())
@@ -94,11 +110,11 @@ impl Slow {
 
     fn is_mounted(&self) -> bool {
         let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let folder = self.folder.to_string_lossy();
+        let point = self.point.to_string_lossy();
         table
             .lines()
             .filter_map(|line| line.split(' ').nth(4))
-            .any(|point| point == folder)
+            .any(|other| other == point)
     }
 
     /// Why it did not serve, in its own words.
@@ -114,10 +130,9 @@ impl Slow {
             .lines()
             .map(str::trim)
             .find(|line| !line.is_empty())
-            .map_or(
-                "it needs Linux, /dev/fuse, and root or fusermount3",
-                |line| line.trim_start_matches("error: "),
-            );
+            .map_or("it needs Linux, /dev/fuse, and root", |line| {
+                line.trim_start_matches("error: ")
+            });
         Failure::said(format!(
             "cannot measure on the slow disk {:?}: {why} (--disk {} measures the disk as it is)",
             self.profile,

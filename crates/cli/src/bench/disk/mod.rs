@@ -16,6 +16,9 @@ pub(super) use other::Slow;
 /// The disk that the folder is on, as it is.
 pub(super) const REAL: &str = "real";
 
+/// The slow disk that adds nothing: what is left is the mount's own cost.
+pub(super) const UNDELAYED: &str = "none";
+
 /// The subcommand that mounts.
 #[cfg(target_os = "linux")]
 const COMMAND: &str = "slow";

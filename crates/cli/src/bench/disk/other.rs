@@ -7,7 +7,12 @@ use std::path::{Path, PathBuf};
 pub(in crate::bench) enum Slow {}
 
 impl Slow {
-    pub(in crate::bench) fn mount(profile: &str, _: &Path, _: &Interrupt) -> Result<Self, Failure> {
+    pub(in crate::bench) fn mount(
+        profile: &str,
+        _: &Path,
+        _: &Path,
+        _: &Interrupt,
+    ) -> Result<Self, Failure> {
         Err(Failure::said(format!(
             "cannot measure on the slow disk {profile:?}: only Linux has it (--disk {} measures the disk as it is)",
             super::REAL
@@ -19,6 +24,10 @@ impl Slow {
     }
 
     pub(in crate::bench) fn beneath(&self) -> PathBuf {
+        match *self {}
+    }
+
+    pub(in crate::bench) fn empty_cache(&self) -> std::io::Result<()> {
         match *self {}
     }
 

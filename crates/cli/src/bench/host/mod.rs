@@ -104,7 +104,8 @@ pub(crate) fn drop_cache(folder: &Path) -> std::io::Result<()> {
     platform::cache::drop_all(folder)
 }
 
-/// Which part of some of the files, from 0 to 1, is in the kernel's cache; `None` where the system does not tell.
+/// Which part of some of the files, from 0 to 1, is in the kernel's cache; `None` where the system does not tell. Opens
+/// them.
 pub(crate) fn cached(paths: &[PathBuf]) -> Option<f64> {
     let mut sum = (0, 0);
     for path in paths.iter().step_by(paths.len().div_ceil(SAMPLE).max(1)) {

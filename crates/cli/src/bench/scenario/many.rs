@@ -116,16 +116,29 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// Empties it, and looks whether that worked: which part of a sample of the files is still there, or why it is not cold.
-    pub(crate) fn make_cold(&self, folder: &Path, paths: &[PathBuf]) -> Result<f64, String> {
+    /// Empties it, and looks whether that worked: which part of a sample of the files is still there, or why it is not
+    /// cold. Looking opens them, which brings blocks of inodes and names back, of their neighbours too; so it is
+    /// emptied once more.
+    pub(crate) fn make_cold(
+        &self,
+        session: &Session,
+        folder: &Path,
+        paths: &[PathBuf],
+    ) -> Result<f64, String> {
         self.dropped.set(true);
         let mut left = 1.0;
+        let empty = || {
+            host::drop_cache(folder).map_err(|error| format!("it could not be dropped: {error}"))
+        };
         for _ in 0..TRIES {
-            host::drop_cache(folder)
-                .map_err(|error| format!("it could not be dropped: {error}"))?;
+            empty()?;
             left = host::cached(paths).ok_or("this system does not tell what is cached")?;
             if left <= COLD {
-                return Ok(left);
+                empty()?;
+                return match session.folders.empty_device_cache() {
+                    Ok(()) => Ok(left),
+                    Err(error) => Err(format!("the disk's own could not be emptied: {error}")),
+                };
             }
         }
         Err(format!(

@@ -7,15 +7,19 @@
 //! | `discarded` | a whole process from its start to its end, as `time node script` does: list the folder, read every file, keep nothing |
 //! | `delay` | as `kept`; how late the event loop turns meanwhile |
 //!
-//! The files are of ASCII text that resembles source code, made once and flushed. `warm`: they were read before. `cold`: the
-//! kernel's cache is emptied before every run, after the row's program has been brought into memory, and a sample of the files is
-//! looked up in it; where that shows them still there, or cannot be done, the case is labelled warm.
+//! The files are of ASCII text that resembles source code, made once and flushed. `warm`: they were read before.
+//! `cold`: before every run the kernel's cache is emptied, a sample of the files is looked up in it, and it is emptied
+//! again of what looking brought in; where a sample is still there, or it cannot be done, the case is labelled warm.
+//! The row's program is in memory nevertheless: its process runs already, or, where its start is timed, another one was
+//! started and ended in between.
 //!
 //! Every run is a fresh process. What is kept is timed from the first call to the last byte looked at; the start of the process is
 //! not. All is read before anything is looked at. Looking is a search for a byte that is not there: without it a result could
 //! put its cost off until it is used. In the round that is not counted what was read is compared with the files.
 //!
-//! The floors are bare system calls: into one buffer for each thread, looked at on the spot; or, kept, each file into fresh memory.
+//! The floors are bare system calls: into one buffer for each thread, looked at on the spot; or, kept, each file into
+//! fresh memory. On a slow disk there is one more, the first of these through a mount that adds no delay: so much of
+//! each row's time is the simulation's own.
 
 use super::many::{self, Cache, CaseResult};
 use super::rows::{self, FLOOR};
@@ -79,7 +83,7 @@ fn shapes(session: &Session) -> Vec<(usize, usize)> {
         shapes.truncate(1);
     }
     for (files, bytes) in &mut shapes {
-        *files = arguments.files.map_or(*files, |given| given as usize);
+        *files = session.files(*files);
         *bytes = arguments.size.map_or(*bytes, |given| given as usize);
     }
     shapes
@@ -188,6 +192,7 @@ fn rows(session: &mut Session, case: &Case) -> Vec<Row> {
     if case.kept.is_some() {
         rows.extend(rows::floors(session, true));
     }
+    rows.extend(rows::mount_alone(session));
     rows
 }
 
@@ -201,6 +206,8 @@ pub(crate) fn turns(session: &Session) -> usize {
 struct Files {
     shape: (usize, usize),
     layout: Layout,
+    /// The same files, through a mount that adds no delay.
+    undelayed: Option<Layout>,
     paths: Vec<PathBuf>,
 }
 
@@ -226,12 +233,23 @@ impl Files {
                 .map_err(Failure::at("write", Path::new(&path)))?;
         }
         host::flush_all(&beneath).map_err(Failure::at("flush the file system of", &beneath))?;
+        let undelayed = session.folders.undelayed(0);
+        let undelayed = undelayed.map(|folder| layout(&folder.join(&name)));
         let layout = layout(&session.folders.on_disk(0).join(&name))?;
         Ok(Self {
             shape,
             paths: layout.paths().map(PathBuf::from).collect(),
             layout,
+            undelayed: undelayed.transpose()?,
         })
+    }
+
+    /// As this row sees them.
+    fn layout(&self, row: &Row) -> &Layout {
+        let undelayed = self.undelayed.as_ref();
+        undelayed
+            .filter(|_| row.implementation == rows::MOUNT_ALONE)
+            .unwrap_or(&self.layout)
     }
 }
 
@@ -255,7 +273,7 @@ impl CaseResult<Case> {
         let row_of = &self.rows[row];
         let mut empty = || {
             if self.case.cold {
-                match cache.make_cold(Path::new(&files.layout.folder), &files.paths) {
+                match cache.make_cold(session, Path::new(&files.layout.folder), &files.paths) {
                     Ok(left) => cached = Some(left),
                     Err(reason) => self.not_cold = Some(reason),
                 }
@@ -268,7 +286,7 @@ impl CaseResult<Case> {
                 threads: row_of.way.threads,
                 data,
                 keep: row_of.way.keep,
-                layout: files.layout.clone(),
+                layout: files.layout(row_of).clone(),
                 compare: round.is_none(),
                 watch: if self.case.delay {
                     Watch::EventLoop
@@ -281,6 +299,7 @@ impl CaseResult<Case> {
         } else {
             empty()?;
             if self.case.cold {
+                // Its program was dropped as well, and reading that from the disk is not what is compared.
                 many::warm_up(session, row_of)?;
             }
             discard(session, row_of, files)?
@@ -296,7 +315,7 @@ fn discard(session: &Session, row: &Row, files: &Files) -> Result<Result<Times, 
     let work = Discard {
         style: row.way.style,
         threads: row.way.threads,
-        folder: files.layout.folder.clone(),
+        folder: files.layout(row).folder.clone(),
         files: count,
         bytes: count * bytes,
     };

@@ -26,34 +26,39 @@ pub(crate) const FLOOR: &str = "floor";
 /// Into memory that stays, as every row that keeps what it reads must have it.
 pub(crate) const FLOOR_KEPT: &str = "floor, kept";
 
+/// On a slow disk, the floor through a mount that adds no delay: what the simulation itself costs.
+pub(crate) const MOUNT_ALONE: &str = "floor, mount alone";
+
 /// Each Node's two idioms, the one of style `again` twice, and smallfry's counterparts; then the same in Rust.
 pub(crate) fn of_build(session: &Session) -> Vec<Row> {
+    let idioms = [
+        (NODE_SYNC, Style::Sync),
+        (SYNC_AGAIN, Style::Sync),
+        (NODE_PARALLEL, Style::Parallel),
+    ];
+    let mut rows = of_nodes(session, &idioms);
+    rows.push(Session::native_row(Functions::Std, STD, Style::Sync));
+    rows.extend(ours_in_rust());
+    rows
+}
+
+/// On each Node these idioms, and smallfry's counterparts.
+fn of_nodes(session: &Session, idioms: &[(&str, Style)]) -> Vec<Row> {
     let mut rows = Vec::new();
     for node in &session.nodes {
         let row =
             |functions, (name, style): (&str, Style)| session.row(node, functions, name, style);
-        let idioms = [
-            (NODE_SYNC, Style::Sync),
-            (SYNC_AGAIN, Style::Sync),
-            (NODE_PARALLEL, Style::Parallel),
-        ];
-        rows.extend(idioms.map(|idiom| row(Functions::Node, idiom)));
+        rows.extend(idioms.iter().map(|idiom| row(Functions::Node, *idiom)));
         if node.package.is_some() {
             rows.extend(OURS.map(|idiom| row(Functions::Smallfry, idiom)));
         }
     }
-    rows.push(Session::native_row(Functions::Std, STD, Style::Sync));
-    rows.push(Session::native_row(
-        Functions::Smallfry,
-        SMALLFRY_RUST,
-        Style::Sync,
-    ));
-    rows.push(Session::native_row(
-        Functions::Smallfry,
-        BULK_RUST,
-        Style::BulkSync,
-    ));
     rows
+}
+
+fn ours_in_rust() -> [Row; 2] {
+    [(SMALLFRY_RUST, Style::Sync), (BULK_RUST, Style::BulkSync)]
+        .map(|(name, style)| Session::native_row(Functions::Smallfry, name, style))
 }
 
 /// smallfry on Node: what drops in, and what takes all files in one call.
@@ -76,16 +81,7 @@ pub(crate) fn of_many(session: &mut Session) -> Vec<Row> {
             "rows {RAYON} and {TOKIO} are left out: not in this build (make bench-all, or cargo build --features peers, has them)"
         ));
     }
-    rows.push(Session::native_row(
-        Functions::Smallfry,
-        SMALLFRY_RUST,
-        Style::Sync,
-    ));
-    rows.push(Session::native_row(
-        Functions::Smallfry,
-        BULK_RUST,
-        Style::BulkSync,
-    ));
+    rows.extend(ours_in_rust());
     for threads in strategies(session.plan.extent) {
         let way = Way::keeping(Style::BulkSync, threads);
         rows.push(Session::native_row(
@@ -99,22 +95,13 @@ pub(crate) fn of_many(session: &mut Session) -> Vec<Row> {
 
 /// Those that run scripts.
 pub(crate) fn scripts(session: &Session) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for node in &session.nodes {
-        let row =
-            |functions, (name, style): (&str, Style)| session.row(node, functions, name, style);
-        let idioms = [
-            (NODE_SYNC, Style::Sync),
-            (NODE_CALLBACK, Style::Callback),
-            (NODE_PARALLEL, Style::Parallel),
-            (PARALLEL_AGAIN, Style::Parallel),
-        ];
-        rows.extend(idioms.map(|idiom| row(Functions::Node, idiom)));
-        if node.package.is_some() {
-            rows.extend(OURS.map(|idiom| row(Functions::Smallfry, idiom)));
-        }
-    }
-    rows
+    let idioms = [
+        (NODE_SYNC, Style::Sync),
+        (NODE_CALLBACK, Style::Callback),
+        (NODE_PARALLEL, Style::Parallel),
+        (PARALLEL_AGAIN, Style::Parallel),
+    ];
+    of_nodes(session, &idioms)
 }
 
 /// Bare system calls by one thread, and by one for each core; none where there is no such row.
@@ -139,6 +126,12 @@ pub(crate) fn floors(session: &Session, keep: bool) -> Vec<Row> {
         ));
     }
     rows
+}
+
+/// Beside a slow disk, the mount without it.
+pub(crate) fn mount_alone(session: &Session) -> Option<Row> {
+    let row = || Session::native_row(Functions::Floor, MOUNT_ALONE, Style::Sync);
+    (cfg!(unix) && session.folders.undelayed(0).is_some()).then(row)
 }
 
 /// The strategies that a program can name.

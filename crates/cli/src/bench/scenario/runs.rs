@@ -54,6 +54,10 @@ pub(crate) fn measure(
         for (done, index) in order.into_iter().enumerate() {
             let part = schedule.used(done as f64 / turns.len() as f64);
             session.progress.show(part, &turns[index].name);
+            // A slow disk's own cache holds what the turn before read, whatever the kernel drops.
+            session.folders.empty_device_cache().map_err(|error| {
+                Failure::said(format!("cannot empty the slow disk's cache: {error}"))
+            })?;
             turn(session, index, round)?;
         }
         rounds += usize::from(round.is_some());

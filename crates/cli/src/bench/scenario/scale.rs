@@ -45,8 +45,11 @@ fn cases(session: &Session) -> Result<Vec<Case>, Failure> {
         Extent::Quick => (vec![100, 1_000], 10),
         Extent::Core | Extent::All => (vec![1_000, 10_000, 100_000, 1_000_000], 1_000),
     };
-    if let Some(files) = arguments.files {
-        numbers = vec![files as usize];
+    if arguments.files.is_some() {
+        numbers.truncate(1);
+    }
+    for number in &mut numbers {
+        *number = session.files(*number);
     }
     let case = |files| Case {
         files,

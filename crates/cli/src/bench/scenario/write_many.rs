@@ -63,7 +63,7 @@ fn cases(session: &Session) -> Result<Vec<Case>, Failure> {
     for data in [Data::String, Data::Buffer] {
         for new in [true, false] {
             cases.push(Case {
-                files: arguments.files.map_or(files, |given| given as usize),
+                files: session.files(files),
                 bytes_per_file: arguments.size.map_or(BYTES, |given| given as usize),
                 directories,
                 data,

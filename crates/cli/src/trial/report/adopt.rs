@@ -3,6 +3,7 @@
 use super::gain::Gain;
 use crate::trial::Results;
 use crate::trial::arguments::Arguments;
+use crate::trial::schedule::ENOUGH;
 use crate::trial::subject::{Subject, joined};
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -25,7 +26,15 @@ pub(super) fn say_all(
             let package = joined(&[subject.package()]);
             let _ = writeln!(out, "  npm install --save-dev {package}");
         }
-        let _ = writeln!(out, "  {}", line(subject, &arguments.command));
+        // Of what node itself is given, children that it starts know nothing; NODE_OPTIONS, as in the trial, reaches
+        // them.
+        let has_children = !matches!(&results.counts, Ok(counts) if counts.processes() == 1);
+        let _ = writeln!(out, "  {}", line(subject, &arguments.command, has_children));
+    } else if gain.has_too_few_pairs() {
+        let _ = writeln!(
+            out,
+            "\nNext: `smallfry try --runs {ENOUGH}`, and the rest as it was, to know whether it gains"
+        );
     } else {
         let _ = writeln!(
             out,
@@ -34,8 +43,8 @@ pub(super) fn say_all(
     }
 }
 
-fn line(subject: &Subject, words: &[OsString]) -> String {
-    if let Some(rest) = subject.node_arguments(words) {
+fn line(subject: &Subject, words: &[OsString], has_children: bool) -> String {
+    if let Some(rest) = subject.node_arguments(words).filter(|_| !has_children) {
         return format!("node --require smallfry/register {}", joined(rest));
     }
     let own = if subject.has_node_options() {
@@ -58,4 +67,46 @@ fn is_installed() -> bool {
             .ancestors()
             .any(|above| above.join("node_modules/smallfry/package.json").is_file())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    /// The line to adopt for this command, which a package stands in for.
+    fn line_of(command: &str, has_children: bool) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("dist")).unwrap();
+        std::fs::write(folder.path().join("dist/register.js"), "").unwrap();
+        let package = folder.path().to_str().unwrap();
+        let words = ["try", "--package", package, "--"].into_iter();
+        let Line { arguments } = Line::parse_from(words.chain(command.split(' ')));
+        let subject = Subject::of(&arguments).unwrap();
+        line(&subject, &arguments.command, has_children)
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_to_reach_children_is_set_for_all_that_runs() {
+        let options = "NODE_OPTIONS=\"--require smallfry/register\"";
+        assert_eq!(line_of("sh -c x", false), format!("{options} sh -c x"));
+        if which::which("node").is_err() {
+            return;
+        }
+        assert_eq!(
+            line_of("node build.js", false),
+            "node --require smallfry/register build.js"
+        );
+        assert_eq!(
+            line_of("node build.js", true),
+            format!("{options} node build.js")
+        );
+    }
 }

@@ -145,6 +145,7 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
             ),
         );
     }
+    children_without(out, counts);
     let unknown = counts.unknown();
     if unknown > 0 {
         say(
@@ -161,6 +162,40 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
         '-',
         "not counted: what Node's own loaders look up, functions taken from node:fs before smallfry came, programs that are not Node.",
     );
+}
+
+/// Smallfry reached only npm and the like.
+pub(super) fn only_launchers(out: &mut String, counts: &Counts) {
+    let sentence = format!(
+        "only {} loaded smallfry, and nothing that was started there did. Either none of it is Node.js, or NODE_OPTIONS does not reach it.",
+        names(counts)
+    );
+    say(out, '!', &sentence);
+    children_without(out, counts);
+    say(
+        out,
+        '-',
+        "try the command of the script itself, without npm; or have the script add to $NODE_OPTIONS rather than replace it.",
+    );
+}
+
+/// Whoever was started with other options would have been measured against itself.
+fn children_without(out: &mut String, counts: &Counts) {
+    let commands: Vec<_> = counts.children_without().into_iter().collect();
+    if commands.is_empty() {
+        return;
+    }
+    let shown: Vec<_> = commands
+        .iter()
+        .take(NAMED)
+        .map(|command| format!("`{command}`"))
+        .collect();
+    let sentence = format!(
+        "started with a NODE_OPTIONS without smallfry, so not loading it: {}{}.",
+        shown.join(", "),
+        if commands.len() > NAMED { ", ..." } else { "" }
+    );
+    say(out, '!', &sentence);
 }
 
 /// What strace counted of any other program.

@@ -6,12 +6,10 @@ use crate::bench::stats::bootstrap::{self, Interval};
 use crate::bench::stats::percentiles::median;
 use crate::trial::Pair;
 use crate::trial::process::{Processor, Usage};
+use crate::trial::schedule::ENOUGH;
 use crate::trial::subject::Side;
 use comfy_table::Table;
 use std::fmt::Write as _;
-
-/// With fewer, even widened intervals leave out the truth too often.
-const ENOUGH_PAIRS: usize = 6;
 
 /// What is timed, and how to get it from a run.
 type Kind = (&'static str, fn(&Usage) -> Option<u64>);
@@ -40,7 +38,9 @@ impl Gain {
         let side = |side, get| times(pairs, side, get);
         Self {
             ratios: KINDS.map(|(_, get)| {
-                bootstrap::ratio(&side(Side::Without, get), &side(Side::With, get), seed)
+                let ratio =
+                    || bootstrap::ratio(&side(Side::Without, get), &side(Side::With, get), seed);
+                (pairs.len() >= ENOUGH).then(ratio).flatten()
             }),
             wall_ns: Side::BOTH.map(|each| middle(&side(each, KINDS[0].1)).unwrap_or(0.0)),
             pairs: pairs.len(),
@@ -53,6 +53,11 @@ impl Gain {
 
     fn processor(&self) -> Option<Interval> {
         self.ratios[3]
+    }
+
+    /// Are there too few pairs to tell a gain from noise?
+    pub(super) fn has_too_few_pairs(&self) -> bool {
+        self.pairs < ENOUGH
     }
 
     /// Is it certain that less time passes with smallfry?
@@ -74,26 +79,26 @@ impl Gain {
     }
 
     pub(super) fn say(&self, out: &mut String) {
-        say(out, '-', &self.verdict());
+        let Some(interval) = self.wall() else {
+            return say(out, '!', &self.no_verdict());
+        };
+        say(out, '-', &self.verdict(interval));
         if let Some(interval) = self.processor().filter(|interval| !interval.holds_one()) {
             let sentence = format!("processor time (user + sys): {}.", change(interval));
             say(out, '-', &sentence);
         }
-        if (2..ENOUGH_PAIRS).contains(&self.pairs) {
-            let warning = format!(
-                "only {} pairs: intervals from so few are guesses (--runs N measures more).",
-                self.pairs
-            );
-            say(out, '!', &warning);
-        }
     }
 
-    fn verdict(&self) -> String {
+    fn no_verdict(&self) -> String {
+        format!(
+            "{}: too few pairs to tell a gain or a loss from noise. --runs {ENOUGH} measures enough, --runs 20 tells smaller ones.",
+            plural(self.pairs, "pair")
+        )
+    }
+
+    fn verdict(&self, interval: Interval) -> String {
         let [without, with] = self.wall_ns;
-        let Some(interval) = self.wall() else {
-            return "one pair tells nothing about noise, so nothing about a gain (--runs N measures more).".to_owned();
-        };
-        let ratio = text::ratio(self.wall());
+        let ratio = text::ratio(Some(interval));
         let by = text::duration((without - with).abs());
         let of = text::duration(without);
         if interval.holds_one() {
@@ -167,6 +172,42 @@ pub(super) fn plural(count: usize, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Pairs of which the side with smallfry takes half the time, always the same.
+    fn pairs(count: usize) -> Vec<Pair> {
+        let usage = |wall_ns| Usage {
+            wall_ns,
+            processor: None,
+        };
+        vec![Pair([usage(2_000_000_000), usage(1_000_000_000)]); count]
+    }
+
+    #[test]
+    fn too_few_pairs_give_no_verdict_and_no_interval_whatever_they_are() {
+        for count in 1..ENOUGH {
+            let pairs = pairs(count);
+            let gain = Gain::of(&pairs, 1);
+            let mut said = String::new();
+            gain.show(&mut said, &pairs);
+            gain.say(&mut said);
+            assert!(gain.wall().is_none() && !gain.is_one() && gain.has_too_few_pairs());
+            let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains("too few pairs to tell"), "{words}");
+            assert!(words.contains("--runs 6"), "{words}");
+            for verdict in ["2.00x", "A gain:", "A LOSS", "No gain here"] {
+                assert!(!words.contains(verdict), "{verdict:?} is in {words}");
+            }
+        }
+    }
+
+    #[test]
+    fn enough_pairs_give_one() {
+        let gain = Gain::of(&pairs(ENOUGH), 1);
+        let mut said = String::new();
+        gain.say(&mut said);
+        assert!(gain.is_one() && !gain.has_too_few_pairs());
+        assert!(said.contains("A gain: "), "{said}");
+    }
 
     #[test]
     fn a_change_is_told_in_per_cent_of_what_was() {

@@ -7,9 +7,10 @@
 //! command     its words
 //! prepare, outputs, seed   as given
 //! package     folder of the npm package
-//! outcome     "same", "different", "failed", "not loaded", "not native" or "already loaded"; only the first two go on
+//! outcome     "same", "different", "failed", "not loaded", "not native", "already loaded" or "only launchers"; only
+//!             the first two go on
 //! pairs       [[without, with]], each {wall_ns, processor: {user_ns, sys_ns} or null}
-//! gain        {low, estimate, high} of wall time, or null
+//! gain        {low, estimate, high} of wall time, or null if the pairs are too few to tell
 //! files, bytes, runs   compared
 //! differences, varying   what differs with smallfry, what varies without it too: "exit status", "standard output",
 //!             "standard error", or a path
@@ -65,6 +66,7 @@ fn outcome(answer: &Answer) -> &'static str {
         Answer::NoDifference(Sameness::NotLoaded(_)) => "not loaded",
         Answer::NoDifference(Sameness::NotNative(_)) => "not native",
         Answer::NoDifference(Sameness::AlreadyLoaded) => "already loaded",
+        Answer::NoDifference(Sameness::OnlyLaunchers(_)) => "only launchers",
     }
 }
 

@@ -135,6 +135,10 @@ fn nothing(out: &mut String, sameness: &Sameness) {
             );
             calls::system_calls(out, calls);
         }
+        Sameness::OnlyLaunchers(counts) => {
+            let _ = writeln!(out, "\nNothing to compare:");
+            calls::only_launchers(out, counts);
+        }
     }
 }
 

@@ -34,8 +34,8 @@ pub(in crate::trial) enum Judgement {
     /// Printed text that is the same in all runs of both sides but for numbers, which are not the same in each run without
     /// smallfry either.
     NumbersVary,
-    /// Printed text that is the same but for numbers; and a line of it, without and with smallfry.
-    OnlyNumbers([String; 2]),
+    /// Printed text that is the same in all runs of both sides but for the times in it.
+    TimesVary,
     /// It is with smallfry as it never was without.
     Differs(Difference),
 }
@@ -63,6 +63,8 @@ pub(in crate::trial) struct Comparison {
     files: BTreeMap<PathBuf, FileFacts>,
     /// What the first run without smallfry printed, and the first with it that was different.
     printed: [Vec<(Side, Printed)>; 2],
+    /// Whether what was printed was not always the same, times and all.
+    times_vary: [bool; 2],
 }
 
 struct FileFacts {
@@ -87,7 +89,11 @@ impl Comparison {
         let outputs = seen.entries.into_iter();
         values.extend(outputs.map(|(path, entry)| (Thing::Output(path), entry.value)));
         self.tally(side, values);
-        for (kept, printed) in self.printed.iter_mut().zip([seen.output, seen.errors]) {
+        for (index, printed) in [seen.output, seen.errors].into_iter().enumerate() {
+            let kept = &mut self.printed[index];
+            self.times_vary[index] |= kept
+                .first()
+                .is_some_and(|(_, first)| first.whole != printed.whole);
             keep_for_example(kept, side, printed);
         }
     }
@@ -192,7 +198,7 @@ impl Comparison {
             how: how(known, value),
             runs,
             of: self.runs[Side::With as usize],
-            lines: self.example(thing, false),
+            lines: self.example(thing),
         };
         if let Some((value, runs)) = strange(&|value| !shapes.contains(&shape(value))) {
             return Judgement::Differs(difference(value, runs));
@@ -204,26 +210,33 @@ impl Comparison {
             };
         }
         match strange(&|value| *value != known) {
+            // A count that is another with smallfry may be all that tells of a page that was left out.
+            Some((value, runs)) => Judgement::Differs(difference(value, runs)),
+            None if self.only_times_vary(thing) => Judgement::TimesVary,
             None => Judgement::Same,
-            Some((value, runs)) => match self.example(thing, true) {
-                Some(lines) => Judgement::OnlyNumbers(lines),
-                None => Judgement::Differs(difference(value, runs)),
-            },
         }
     }
 
-    /// A line of printed text that differs; with `numbers`, though only in numbers.
-    fn example(&self, thing: &Thing, numbers: bool) -> Option<[String; 2]> {
-        let kept = match thing {
-            Thing::StandardOutput => &self.printed[0],
-            Thing::StandardError => &self.printed[1],
-            Thing::ExitStatus | Thing::Output(_) => return None,
-        };
-        let [(_, without), (_, with)] = kept.as_slice() else {
+    fn only_times_vary(&self, thing: &Thing) -> bool {
+        stream(thing).is_some_and(|index| self.times_vary[index])
+    }
+
+    /// A line of printed text that differs.
+    fn example(&self, thing: &Thing) -> Option<[String; 2]> {
+        let [(_, without), (_, with)] = self.printed[stream(thing)?].as_slice() else {
             return None;
         };
         // Past what is kept there are no lines to show.
-        Some(without.first_difference(with, numbers).unwrap_or_default())
+        Some(without.first_difference(with).unwrap_or_default())
+    }
+}
+
+/// The place of printed text among what is kept of both streams.
+fn stream(thing: &Thing) -> Option<usize> {
+    match thing {
+        Thing::StandardOutput => Some(0),
+        Thing::StandardError => Some(1),
+        Thing::ExitStatus | Thing::Output(_) => None,
     }
 }
 
@@ -263,6 +276,7 @@ fn how(without: Option<Value>, with: Option<Value>) -> &'static str {
             (Shape::Executable, Shape::File) => "is not executable",
             (Shape::File, Shape::Executable) => "is executable",
             (Shape::Link, Shape::Link) => "points elsewhere",
+            (Shape::Text(own), Shape::Text(other)) if own == other => "has other numbers",
             (own, other) if own == other => "has other bytes",
             (Shape::Text(_), _) => "is different",
             (Shape::Status(_), _) => "is another",

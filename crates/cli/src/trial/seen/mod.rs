@@ -42,6 +42,7 @@ impl Seen {
 struct Value {
     /// What stays the same where only numbers or bytes differ.
     shape: Shape,
+    /// Of printed text, without the times in it.
     contents: Hash,
 }
 

@@ -1,9 +1,10 @@
-//! What a command printed, compared with and without its numbers: tools like to print how long they took.
+//! What a command printed, compared without the times in it, since tools like to print how long they took; and without
+//! any number, for those that print others which vary.
 
 use super::{Shape, Value};
 use crate::bench::failure::Failure;
 use crate::trial::process::unreadable;
-use blake3::Hasher;
+use blake3::{Hash, Hasher};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek};
 
@@ -12,7 +13,10 @@ const KEPT_LINES: usize = 2000;
 const LONGEST_LINE: usize = 200;
 
 pub(super) struct Printed {
+    /// Its contents are the text without times.
     pub(super) value: Value,
+    /// Times and all.
+    pub(super) whole: Hash,
     start: Vec<String>,
 }
 
@@ -21,45 +25,79 @@ impl Printed {
         let mut file = file.try_clone().map_err(unreadable)?;
         file.rewind().map_err(unreadable)?;
         let mut reader = BufReader::new(file);
-        let (mut masked, mut whole) = (Hasher::new(), Hasher::new());
+        let mut numberless = Hasher::new();
+        let mut timeless = Hasher::new();
+        let mut whole = Hasher::new();
         let mut start = Vec::new();
         let mut line = Vec::new();
         while reader.read_until(b'\n', &mut line).map_err(unreadable)? > 0 {
             let text = String::from_utf8_lossy(&line);
             whole.update(&line);
-            masked.update(without_numbers(&text).as_bytes());
+            numberless.update(without_numbers(&text).as_bytes());
+            timeless.update(without_times(&text).as_bytes());
             if start.len() < KEPT_LINES {
                 start.push(text.trim_end().chars().take(LONGEST_LINE).collect());
             }
             line.clear();
         }
         let value = Value {
-            shape: Shape::Text(masked.finalize()),
-            contents: whole.finalize(),
+            shape: Shape::Text(numberless.finalize()),
+            contents: timeless.finalize(),
         };
-        Ok(Self { value, start })
+        let whole = whole.finalize();
+        Ok(Self {
+            value,
+            whole,
+            start,
+        })
     }
 
-    /// The first line that differs from `other`'s, in both; an empty one where there is none. With `numbers`, lines that
-    /// differ in numbers alone are enough.
-    pub(super) fn first_difference(&self, other: &Self, numbers: bool) -> Option<[String; 2]> {
+    /// The first line that differs from `other`'s in more than times and, if there is one, in more than numbers; in
+    /// both, an empty one where there is none.
+    pub(super) fn first_difference(&self, other: &Self) -> Option<[String; 2]> {
+        self.first_that_differs(other, without_numbers)
+            .or_else(|| self.first_that_differs(other, without_times))
+    }
+
+    fn first_that_differs(&self, other: &Self, mask: fn(&str) -> String) -> Option<[String; 2]> {
         let line = |lines: &[String], index| lines.get(index).cloned().unwrap_or_default();
         (0..self.start.len().max(other.start.len()))
             .map(|index| [line(&self.start, index), line(&other.start, index)])
-            .find(|[own, other]| {
-                own != other && (numbers || without_numbers(own) != without_numbers(other))
-            })
+            .find(|[own, other]| mask(own) != mask(other))
     }
 }
 
 /// `text` with each number, and the unit of time behind it, as one `#`.
 fn without_numbers(text: &str) -> String {
+    masked(text, true)
+}
+
+/// `text` with each number that has a unit of time behind it, and the unit, as one `#`.
+fn without_times(text: &str) -> String {
+    masked(text, false)
+}
+
+fn masked(text: &str, all_numbers: bool) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(|char: char| char.is_ascii_digit()) {
-        masked.push_str(&rest[..at]);
-        masked.push('#');
-        rest = after_unit(after_number(&rest[at..]));
+        let (before, number) = rest.split_at(at);
+        let behind = after_number(number);
+        masked.push_str(before);
+        rest = match after_unit(behind) {
+            Some(behind_unit) => {
+                masked.push('#');
+                behind_unit
+            }
+            None if all_numbers => {
+                masked.push('#');
+                behind
+            }
+            None => {
+                masked.push_str(&number[..number.len() - behind.len()]);
+                behind
+            }
+        };
     }
     masked.push_str(rest);
     masked
@@ -74,7 +112,8 @@ fn after_number(text: &str) -> &str {
     }
 }
 
-fn after_unit(text: &str) -> &str {
+/// `None` where there is no unit of time.
+fn after_unit(text: &str) -> Option<&str> {
     let spaced = text.strip_prefix(' ').unwrap_or(text);
     [
         "ns", "µs", "μs", "us", "ms", "seconds", "sec", "s", "minutes", "min", "m",
@@ -84,7 +123,6 @@ fn after_unit(text: &str) -> &str {
         let rest = spaced.strip_prefix(unit)?;
         (!rest.starts_with(char::is_alphanumeric)).then_some(rest)
     })
-    .unwrap_or(text)
 }
 
 #[cfg(test)]
@@ -99,7 +137,12 @@ mod tests {
             "built in 12 seconds\n",
         ] {
             assert_eq!(without_numbers(text), "built in #\n");
+            assert_eq!(without_times(text), "built in #\n");
         }
+        assert_eq!(
+            without_times("3 modules in 1m 20.5s, v1.2.3 at 10:32"),
+            "3 modules in # #, v1.2.3 at 10:32"
+        );
         assert_eq!(
             without_numbers("at 10:32:01.5, 3 modules"),
             "at #, # modules"

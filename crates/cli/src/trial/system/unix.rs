@@ -1,13 +1,14 @@
-//! Unix: a process group per run, so that all of it can be ended, and `wait4`, which tells the processor time of a process
-//! together with those that it waited for.
+//! Unix: a session per run, so that all of it can be ended and none of it can ask the terminal, and `wait4`, which
+//! tells the processor time of a process together with those that it waited for.
 
+use crate::bench::child::{End, reap, until_ended};
 use crate::bench::interrupt::Running;
 use crate::trial::process::Processor;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::{Error, ErrorKind, Result};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,7 +35,7 @@ pub(in crate::trial) fn stamp(metadata: &Metadata) -> Stamp {
     (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
 }
 
-/// A process that leads a group of its own.
+/// A process that leads a session, and so a group, of its own.
 pub(in crate::trial) struct Child {
     /// `None` once it was reaped and its number may be somebody else's.
     leader: Mutex<Option<libc::pid_t>>,
@@ -43,7 +44,11 @@ pub(in crate::trial) struct Child {
 
 impl Child {
     pub(in crate::trial) fn start(command: &mut Command) -> Result<Self> {
-        let child = command.process_group(0).spawn()?;
+        // In a mere group of its own, a question that is put to /dev/tty (a password) would stop it for ever: a group
+        // in the background may not read there. Without a terminal the question fails.
+        // SAFETY: between fork and exec only setsid is called, which is safe there and touches no memory.
+        unsafe { command.pre_exec(own_session) };
+        let child = command.spawn()?;
         let leader = libc::pid_t::try_from(child.id()).map_err(Error::other)?;
         Ok(Self {
             leader: Mutex::new(Some(leader)),
@@ -63,12 +68,17 @@ impl Child {
         if all_end {
             signal(leader, libc::SIGKILL);
         }
-        let ended = reap(leader);
+        let ended = reap(leader, 0);
         *known = None;
         if all_end {
             until_gone(leader);
         }
-        ended
+        let End { status, usage } = ended?.ok_or(ErrorKind::InvalidData)?;
+        let processor = Processor {
+            user_ns: usage.user_ns,
+            sys_ns: usage.sys_ns,
+        };
+        Ok((status, Some(processor)))
     }
 
     fn leader(&self) -> MutexGuard<'_, Option<libc::pid_t>> {
@@ -80,6 +90,15 @@ impl Child {
         if let Some(leader) = *self.leader() {
             signal(leader, number);
         }
+    }
+}
+
+/// `setsid`: <https://man7.org/linux/man-pages/man2/setsid.2.html>.
+fn own_session() -> Result<()> {
+    // SAFETY: a call without arguments, which touches no memory of ours.
+    match unsafe { libc::setsid() } {
+        -1 => Err(Error::last_os_error()),
+        _ => Ok(()),
     }
 }
 
@@ -107,60 +126,4 @@ fn until_gone(leader: libc::pid_t) {
     while signal(leader, 0) && Instant::now() < patience {
         std::thread::sleep(Duration::from_millis(1));
     }
-}
-
-/// `waitid(WNOWAIT)`: <https://man7.org/linux/man-pages/man2/waitid.2.html>.
-fn until_ended(child: libc::pid_t) -> Result<()> {
-    loop {
-        // SAFETY: an all-zero siginfo is a valid one; it is plain data.
-        let mut information: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        // A process number is not negative.
-        let id = child as libc::id_t;
-        // SAFETY: the pointer is to a whole siginfo that lives across the call.
-        let answer = unsafe {
-            libc::waitid(
-                libc::P_PID,
-                id,
-                &raw mut information,
-                libc::WEXITED | libc::WNOWAIT,
-            )
-        };
-        if answer == 0 {
-            return Ok(());
-        }
-        retry_if_interrupted()?;
-    }
-}
-
-/// `wait4`: <https://man7.org/linux/man-pages/man2/wait4.2.html>.
-fn reap(child: libc::pid_t) -> Result<(ExitStatus, Option<Processor>)> {
-    loop {
-        let mut status = 0;
-        // SAFETY: an all-zero rusage is a valid one; it is plain numbers.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: both pointers are to whole values that live across the call.
-        let answer = unsafe { libc::wait4(child, &raw mut status, 0, &raw mut usage) };
-        if answer == child {
-            let processor = Processor {
-                user_ns: nanoseconds(usage.ru_utime),
-                sys_ns: nanoseconds(usage.ru_stime),
-            };
-            return Ok((ExitStatus::from_raw(status), Some(processor)));
-        }
-        retry_if_interrupted()?;
-    }
-}
-
-fn retry_if_interrupted() -> Result<()> {
-    let error = Error::last_os_error();
-    if error.kind() == ErrorKind::Interrupted {
-        Ok(())
-    } else {
-        Err(error)
-    }
-}
-
-fn nanoseconds(time: libc::timeval) -> u64 {
-    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
-        + u64::try_from(time.tv_usec).unwrap_or(0) * 1_000
 }

@@ -60,10 +60,7 @@ fn heading(out: &mut String, session: &Session, results: &Results) {
     } else {
         String::new()
     };
-    let cache = match results.cached {
-        Some(part) => format!("{:.0} % of a sample of the sources cached", part * 100.0),
-        None => "sources read before, whether cached not checked".to_owned(),
-    };
+    let cache = cache(results);
     let title = format!(
         "build on {}: {} source files{of}, {}, from {}",
         session.disk_words(),
@@ -76,6 +73,14 @@ fn heading(out: &mut String, session: &Session, results: &Results) {
          {cache}"
     );
     let _ = writeln!(out, "\n{title}\n{}", text::wrap("  ", &what, text::width()));
+}
+
+/// What is known of the sources' being in the kernel's cache.
+fn cache(results: &Results) -> String {
+    match results.cached {
+        Some(part) => format!("{:.0} % of a sample of the sources cached", part * 100.0),
+        None => "sources read before, whether cached not checked".to_owned(),
+    }
 }
 
 fn waterfall(out: &mut String, view: &View<Results>) {
@@ -197,7 +202,7 @@ fn sentences(said: &mut Sentences, session: &Session, view: &View<Results>) {
         if let (Some(sync), Some(parallel)) =
             (view.find(name, NODE_SYNC), view.find(name, NODE_PARALLEL))
         {
-            let disk = format!("{}, with a warm cache", session.disk_words());
+            let disk = format!("{} ({})", session.disk_words(), cache(view.results));
             view.reversal(said, &disk, [sync, parallel], &CHOICES);
         }
         if let Some(package) = &node.package {

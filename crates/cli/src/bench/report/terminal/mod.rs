@@ -13,7 +13,7 @@ use crate::bench::Results;
 use crate::bench::arguments::{Arguments, Scenario};
 use crate::bench::disk;
 use crate::bench::scenario;
-use crate::bench::schedule::Budget;
+use crate::bench::schedule::{Budget, LEAST_ROUNDS};
 use crate::bench::session::{Extent, Session};
 use crate::bench::stats::bootstrap::Interval;
 use std::fmt::Write as _;
@@ -47,7 +47,15 @@ pub(crate) fn opening(session: &Session) {
         .scenarios
         .iter()
         .map(|scenario| match session.budget(*scenario) {
-            Budget::Time(time) => format!("{} for {:.0} s", name(*scenario), time.as_secs_f64()),
+            Budget::Time(time) => {
+                let least = if session.folders.profile().is_some() {
+                    // Of a row on a slow disk nobody knows the time beforehand.
+                    format!(", or {} rounds if those take longer", LEAST_ROUNDS + 1)
+                } else {
+                    String::new()
+                };
+                format!("{} for {:.0} s{least}", name(*scenario), time.as_secs_f64())
+            }
             Budget::Rounds(1) => format!("{} for one round", name(*scenario)),
             Budget::Rounds(rounds) => {
                 format!(
@@ -63,6 +71,14 @@ pub(crate) fn opening(session: &Session) {
         "  plan      {}; Ctrl-C stops and cleans up",
         plans.join(", then ")
     );
+    let fewer = [Scenario::ReadMany, Scenario::WriteMany, Scenario::Scale];
+    let has_such = session.plan.scenarios.iter().any(|one| fewer.contains(one));
+    if has_such && session.has_fewer_files() {
+        let _ = writeln!(
+            out,
+            "  files     a tenth of the usual number, since the disk is slow; --files N names another"
+        );
+    }
     host(&mut out, session);
     print(&out);
 }
