@@ -4,10 +4,13 @@ import { AsyncResource } from 'node:async_hooks';
 import util = require('node:util');
 
 import { DELEGATE, makeError } from './errors.js';
-import { nativePath } from './options.js';
+import { DEFAULT_MODE, nativePath } from './options.js';
 
-/** A path as node:fs takes it. */
-export type PathLike = string | Buffer | URL;
+/**
+ * A path as node:fs takes it. The bytes of one must be UTF-8 here: native code is handed many paths as one string, so
+ * others are refused. node:fs and the functions for single files take them.
+ */
+export type PathLike = string | Uint8Array | URL;
 
 /** How far a call for many files is. */
 export interface Progress {
@@ -60,17 +63,38 @@ export function positive(name: string, value: unknown, fallback: number): number
   throw invalid(name, value, 'a whole number from 1 up');
 }
 
+/**
+ * Permissions of new files, as a number or an octal string.
+ *
+ * @throws what node:fs throws: ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE for a string, ERR_OUT_OF_RANGE
+ */
+export function modeOf(value: unknown): number {
+  if (value === undefined || value === null) return DEFAULT_MODE;
+  if (typeof value === 'string' && !/^[0-7]+$/.test(value)) throw invalid('mode', value, 'a number or an octal string');
+  const mode = typeof value === 'string' ? Number.parseInt(value, 8) : value;
+  if (typeof mode !== 'number') {
+    throw refused('ERR_INVALID_ARG_TYPE', 'The "mode" option must be a number or an octal string', value);
+  }
+  if (Number.isInteger(mode) && mode >= 0 && mode <= 0xffffffff) return mode;
+  const error = new RangeError(`The value of "mode" is out of range. It must be a whole number from 0 to 0xffffffff. Received ${mode}`);
+  throw Object.assign(error, { code: 'ERR_OUT_OF_RANGE' });
+}
+
 /** The `threads` option; 0 for none. */
 export function threadsOf(value: unknown): number {
   return Math.min(positive('threads', value, 0), MOST_THREADS);
 }
 
-/** Refuses what is no AbortSignal, as node:fs does. */
+/** Refuses what is no AbortSignal and does not do for one. */
 export function signalOf(value: unknown): AbortSignal | undefined {
-  if (value === undefined || (typeof value === 'object' && value !== null && 'aborted' in value)) {
-    return value as AbortSignal | undefined;
-  }
+  if (value === undefined || isSignal(value)) return value;
   throw refused('ERR_INVALID_ARG_TYPE', 'The "signal" option must be an AbortSignal', value);
+}
+
+function isSignal(value: unknown): value is AbortSignal {
+  if (typeof value !== 'object' || value === null || !('aborted' in value)) return false;
+  const { addEventListener, removeEventListener, throwIfAborted } = value as Partial<Record<keyof AbortSignal, unknown>>;
+  return [addEventListener, removeEventListener, throwIfAborted].every((method) => typeof method === 'function');
 }
 
 /** Refuses what cannot be called. */
@@ -88,7 +112,8 @@ export function flag(name: string, value: unknown): boolean {
 
 /** The name of an encoding, or null for none. */
 export function encodingOf(value: unknown): BufferEncoding | null {
-  if (value === undefined || value === null) return null;
+  // As in node:fs, where `''` and the like are none.
+  if (!value) return null;
   if (typeof value === 'string' && Buffer.isEncoding(value)) return value.toLowerCase() as BufferEncoding;
   throw invalid('encoding', value, 'the name of an encoding');
 }

@@ -6,10 +6,9 @@ import { usesVirtualFiles } from './addon.js';
 import { type Chunk, Entries, type Entry } from './entries.js';
 import {
   encodingOf, failure, flag, isCancelled, iterable, listenerOf, type ManyAsyncOptions, type ManyOptions, MAX_IN_FLIGHT,
-  optionsOf, positive, progressOf, settled, signalOf, threadsOf,
+  modeOf, optionsOf, positive, progressOf, settled, signalOf, threadsOf,
 } from './many.js';
 import { native } from './native.js';
-import { DEFAULT_MODE } from './options.js';
 import { follow, unfollow } from './sessions.js';
 import { Original } from './write-files-original.js';
 
@@ -29,8 +28,8 @@ export interface Written {
 export interface WriteFilesSyncOptions extends ManyOptions {
   /** How strings are turned into bytes. UTF-8 by default. */
   encoding?: BufferEncoding | null | undefined;
-  /** Permissions of new files, less the umask. 0o666 by default. */
-  mode?: number | undefined;
+  /** Permissions of new files, less the umask, as a number or an octal string. 0o666 by default. */
+  mode?: number | string | undefined;
   /** Make missing directories above the files, each once. */
   createParents?: boolean | undefined;
   /** Leave files alone that hold the right bytes already: their modification time stays. */
@@ -69,7 +68,7 @@ function planOf(options: WriteFilesOptions | BufferEncoding | null | undefined):
   }
   return {
     encoding: encodingOf(given.encoding) ?? 'utf8',
-    mode: given.mode === 0 ? 0 : positive('mode', given.mode, DEFAULT_MODE),
+    mode: modeOf(given.mode),
     createParents: flag('createParents', given.createParents),
     onlyIfChanged,
     createNew,

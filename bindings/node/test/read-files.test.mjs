@@ -6,7 +6,7 @@
 // values a few at a time between turns of the event loop, so that order, ownership and the end are ours to keep.
 // Everything that holds without the native addon too is tried with and without it.
 
-/* global AbortController, AbortSignal, structuredClone */
+/* global AbortController, AbortSignal, TextEncoder, structuredClone */
 
 import assert from 'node:assert';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -90,6 +90,15 @@ for (const [which, own] of Object.entries(packages)) {
     assert.deepStrictEqual(await own.readFiles([at('n\u00e4me \u{1f41f}\n'), pathToFileURL(at('n\u00e4me \u{1f41f}\n'))], 'utf8'), ['odd', 'odd']);
   });
 
+  test(`${which}: bytes of a path in any Uint8Array, and encodings that are none`, async () => {
+    const bytes = new TextEncoder().encode(kinds[1]);
+    for (const encoding of ['', null]) {
+      assert.deepStrictEqual(await own.readFiles([bytes], { encoding }), [KINDS.ascii]);
+      assert.deepStrictEqual(own.readFilesSync([bytes], encoding), [KINDS.ascii]);
+    }
+    await assert.rejects(own.readFiles([Buffer.from([0xff])]), { code: 'ERR_INVALID_ARG_TYPE', message: /Buffer of UTF-8/ });
+  });
+
   test(`${which}: an iterable that breaks, and one with a bad path, is closed and nothing is read`, async () => {
     const error = new Error('on purpose');
     function* breaking() {
@@ -135,6 +144,7 @@ for (const [which, own] of Object.entries(packages)) {
       [[[], { maxInFlight: NaN }], /"maxInFlight" option/],
       [[[], { maxFileSize: '1' }], /"maxFileSize" option/],
       [[[], { signal: {} }], /"signal" option must be an AbortSignal/],
+      [[[], { signal: { aborted: false } }], /"signal" option must be an AbortSignal/],
       [[[], { signal: null }], /"signal" option must be an AbortSignal/],
       [[[], { onProgress: true }], /"onProgress" option must be a function/],
     ];

@@ -4,7 +4,7 @@
 // Why it was possible: entries are copied into native memory a few at a time while threads write, so that a caller may
 // change its Buffers, stop the process or abort the call at any point between.
 
-/* global AbortController, AbortSignal */
+/* global AbortController, AbortSignal, TextEncoder */
 
 import assert from 'node:assert';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -126,9 +126,30 @@ for (const [which, own] of Object.entries(packages)) {
       }
       await assert.rejects(write((function* () { yield good[0]; throw error; })()), (thrown) => thrown === error);
       for (const [args, message] of [
-        [[undefined], /"entries" argument/], [[{ a: 'b' }], /"entries" argument/], [['text'], /"entries" argument/], [[[], { mode: -1 }], /"mode" option/],
+        [[undefined], /"entries" argument/], [[{ a: 'b' }], /"entries" argument/], [['text'], /"entries" argument/], [[[], { mode: 'rw' }], /"mode" option.*'rw'/], [[[], { mode: true }], /"mode" option/],
         [[[], { createNew: true, onlyIfChanged: true }], /exclude each other/], [[[], { failFast: 1 }], /"failFast" option/], [[[], { encoding: 'x' }], /"encoding" option/],
       ]) await assert.rejects(write(...args), { name: 'TypeError', message });
+    });
+
+    test(`${name}: modes, encodings and paths in each form that node:fs takes`, async () => {
+      const target = fresh();
+      const umask = process.umask(0);
+      for (const mode of ['644', '0600', 0o751, 0, null, undefined, 0o100640]) {
+        const [own, theirs] = ['own', 'theirs'].map((file) => path.join(target, file));
+        await write([[own, 'x']], { mode });
+        fs.writeFileSync(theirs, 'x', { mode });
+        assert.strictEqual(fs.statSync(own).mode, fs.statSync(theirs).mode, `${mode}`);
+        for (const file of [own, theirs]) fs.rmSync(file);
+      }
+      process.umask(umask);
+      for (const mode of ['9', '', 'rwx', -1, 2 ** 32, 1.5, NaN, true, {}, '77777777777777']) {
+        const theirs = (() => { try { return fs.writeFileSync(path.join(target, 'x'), '', { mode }); } catch (error) { return error; } })();
+        await assert.rejects(write([], { mode }), { name: theirs.name, code: theirs.code }, `${mode}`);
+      }
+      const file = path.join(target, 'n\u00e4me');
+      await write([[new TextEncoder().encode(file), 'caf\u00e9']], { encoding: '' });
+      assert.strictEqual(text(file), 'caf\u00e9');
+      await assert.rejects(write([[Buffer.from([0xff]), '']]), { code: 'ERR_INVALID_ARG_TYPE', message: /Buffer of UTF-8/ });
     });
   }
 
