@@ -4,9 +4,11 @@ import { type PathLike, pathText, refused } from './many.js';
 import { longestString } from './native.js';
 import { Taking } from './taking.js';
 
-/** Entries handed to native code at a time, and bytes of their contents. */
+/** Entries handed to native code at a time, and their bytes. */
 const CHUNK = 1024;
 const CHUNK_BYTES = 4 << 20;
+/** What an entry takes beside its path and contents, nearly: without it entries of no bytes would have no bound. */
+const ENTRY_BYTES = 256;
 
 /** Contents in a form that native code copies. */
 export type Data = string | NodeJS.ArrayBufferView;
@@ -24,12 +26,13 @@ interface Checked {
 export class Chunk {
   readonly texts: string[] = [];
   readonly data: Data[] = [];
+  /** What the entries take in memory, nearly. */
   bytes = 0;
 
   add({ text, data }: Checked): void {
     this.texts.push(text);
     this.data.push(data);
-    this.bytes += typeof data === 'string' ? data.length : data.byteLength;
+    this.bytes += ENTRY_BYTES + text.length + (typeof data === 'string' ? data.length : data.byteLength);
   }
 }
 
@@ -56,8 +59,7 @@ export class Entries {
       const next = this.#taking.next();
       return next === undefined ? undefined : this.#check(next.value);
     } catch (error) {
-      this.broken = { error };
-      this.stop();
+      this.fail(error);
       return undefined;
     }
   }
@@ -74,7 +76,13 @@ export class Entries {
     return chunk;
   }
 
-  /** Takes no more. */
+  /** Takes no more, because of an error that is to be thrown in the end. */
+  fail(error: unknown): void {
+    this.broken ??= { error };
+    this.stop();
+  }
+
+  /** Takes no more, because of an error. */
   stop(): void {
     this.#taking.stop();
   }

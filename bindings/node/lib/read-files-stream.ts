@@ -41,8 +41,11 @@ async function* streamFiles(paths: Iterable<PathLike>, plan: ReadPlan): AsyncGen
       else if (error !== undefined) throw error;
       else yield { path, index, contents: decoded(result, plan) };
     }
-  } finally {
+  } catch (error) {
     source.stop();
+    throw error;
+  } finally {
+    source.leave();
   }
 }
 
@@ -122,15 +125,25 @@ class Ahead {
     return waiting === undefined ? undefined : { ...waiting, index, result };
   }
 
-  /** Nothing more is wanted. */
+  /** Nothing more is wanted, because of an error. */
   stop(): void {
+    this.#end();
+    this.#paths.stop();
+  }
+
+  /** Nothing more is wanted, because the loop was left: an error of the iterable of paths is the loop's. */
+  leave(): void {
+    this.#end();
+    this.#paths.leave();
+  }
+
+  #end(): void {
     this.#plan.signal?.removeEventListener('abort', this.#abort);
     if (this.#stopped) return;
     this.#stopped = true;
     this.#native?.cancel(this.#id);
     this.#close();
     this.#wake?.();
-    this.#paths.stop();
   }
 
   /** Waits for word of results. Only meanwhile is there a reason for the process to stay. */

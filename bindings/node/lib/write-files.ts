@@ -229,7 +229,13 @@ class Writing {
   #fill(): void {
     const { maxInFlight } = this.#plan;
     while (!this.#closed && this.#inFlight < maxInFlight) {
-      this.#push(this.#source.chunk(maxInFlight - this.#inFlight));
+      const chunk = this.#source.chunk(maxInFlight - this.#inFlight);
+      try {
+        this.#push(chunk);
+      } catch (error) {
+        // Paths that do not fit a string together.
+        this.#source.fail(error);
+      }
       if (this.#source.over) this.#finish();
     }
   }
@@ -247,8 +253,9 @@ class Writing {
   #finish(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#source.stop();
+    // First, so that the call ends whatever the iterable does.
     this.#native.close(this.#id);
+    this.#source.stop();
   }
 }
 

@@ -131,6 +131,16 @@ for (const [which, own] of Object.entries(packages)) {
       ]) await assert.rejects(write(...args), { name: 'TypeError', message });
     });
 
+    test(`${name}: an iterable that fails to clean up does not hide why, nor stop what came before`, async () => {
+      const target = fresh();
+      const file = path.join(target, 'good');
+      const untidy = function* (last) { try { yield [file, 'good']; for (;;) yield last; } finally { fs.writeFileSync(path.join(target, 'cleaned'), ''); throw new Error('untidy'); } }; // eslint-disable-line no-unsafe-finally
+      await assert.rejects(write(untidy('wrong')), { code: 'ERR_INVALID_ARG_TYPE' });
+      assert.strictEqual(text(file), 'good');
+      assert.ok(fs.existsSync(path.join(target, 'cleaned')));
+      await assert.rejects(write(untidy([path.join(target, 'none', 'x'), '']), { failFast: true }), { code: 'ENOENT' });
+    });
+
     test(`${name}: modes, encodings and paths in each form that node:fs takes`, async () => {
       const target = fresh();
       const umask = process.umask(0);
@@ -193,6 +203,22 @@ for (const [which, own] of Object.entries(packages)) {
     assert.deepStrictEqual([...contexts], ['kept']);
   });
 }
+
+test('a process ends by itself whatever an iterable throws as it is stopped', async () => {
+  const { code, stdout, stderr } = await runScript(folder, `
+    const untidy = function* (last) { try { for (;;) yield last; } finally { throw new Error('untidy'); } };
+    const told = [];
+    (async () => {
+      await bulk.writeFiles(untidy('wrong')).catch((error) => told.push(error.code));
+      const controller = new AbortController();
+      const call = bulk.writeFiles(untidy([path.join(folder, 'aborted'), 'x']), { signal: controller.signal });
+      controller.abort();
+      await call.catch((error) => told.push(error.name));
+      await bulk.writeFiles(untidy([path.join(folder, 'none', 'x'), 'x']), { failFast: true }).catch((error) => told.push(error.code));
+      console.log(told.join());
+    })();`);
+  assert.deepStrictEqual([stdout, code], ['ERR_INVALID_ARG_TYPE,AbortError,ENOENT\n', 0], stderr);
+});
 
 test('what is changed after the call is not written', async () => {
   const target = fresh();
