@@ -3,7 +3,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import util = require('node:util');
 
-import { DELEGATE, makeError } from './errors.js';
+import { bareError, DELEGATE, makeError } from './errors.js';
 import { DEFAULT_MODE, nativePath } from './options.js';
 
 /**
@@ -11,6 +11,9 @@ import { DEFAULT_MODE, nativePath } from './options.js';
  * others are refused. node:fs and the functions for single files take them.
  */
 export type PathLike = string | Uint8Array | URL;
+
+/** What contents are read as: strings if the options name an encoding. */
+export type Encoded<O> = O extends BufferEncoding | { encoding: BufferEncoding } ? string : Buffer;
 
 /** How far a call for many files is. */
 export interface Progress {
@@ -30,7 +33,10 @@ export interface ManyOptions {
 
 /** Options of those that finish later. */
 export interface ManyAsyncOptions extends ManyOptions {
-  /** Bytes, at most, that are held for files under way. 32 MiB by default. */
+  /**
+   * Bytes, at most, that are held for files under way, a little for each file among them. 32 MiB by default. Strings to
+   * be written may be up to 12 MiB more, since their bytes are counted when they have been converted.
+   */
   maxInFlight?: number | undefined;
   /** Aborts the call: nothing more is begun, what has begun is finished, and it rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
@@ -44,7 +50,10 @@ export const MAX_IN_FLIGHT = 32 << 20;
 const MOST_THREADS = 512;
 
 /** An entry that was not begun. */
-const CANCELLED = -2;
+export const CANCELLED = -2;
+
+/** Codes of what native code refuses, as `src/bulk/outcome.rs` numbers it. */
+const REASONS = ['', 'ERR_FS_FILE_TOO_LARGE', 'ERR_SMALLFRY_REFUSED'] as const;
 
 /** An error for a wrong argument. */
 export function refused(code: 'ERR_INVALID_ARG_TYPE' | 'ERR_INVALID_ARG_VALUE', rule: string, value: unknown): TypeError {
@@ -95,6 +104,18 @@ function isSignal(value: unknown): value is AbortSignal {
   if (typeof value !== 'object' || value === null || !('aborted' in value)) return false;
   const { addEventListener, removeEventListener, throwIfAborted } = value as Partial<Record<keyof AbortSignal, unknown>>;
   return [addEventListener, removeEventListener, throwIfAborted].every((method) => typeof method === 'function');
+}
+
+/** Has `abort` called once if the call is aborted, or was while it began. Answers how to forget about it. */
+export function listenTo(signal: AbortSignal | undefined, abort: () => void): () => void {
+  if (signal === undefined) return () => { /* nothing to forget */ };
+  signal.addEventListener('abort', abort, { once: true });
+  const forget = (): void => { signal.removeEventListener('abort', abort); };
+  if (signal.aborted) {
+    forget();
+    abort();
+  }
+  return forget;
 }
 
 /** Refuses what cannot be called. */
@@ -155,39 +176,32 @@ function textOf(bytes: Uint8Array): string | undefined {
   return Buffer.from(text).equals(bytes) ? text : undefined;
 }
 
-/** Why an entry failed, from what native code left for it; undefined if it did not. */
-export function failure(result: unknown, path: string): Error | undefined {
-  if (typeof result === 'number') {
-    if (result === CANCELLED) return cancelled();
-    if (result === DELEGATE) {
-      const error = new Error(`Cannot create a string or Buffer for '${path}': it is too large`);
-      return Object.assign(error, { code: 'ERR_STRING_TOO_LONG', path });
-    }
-    return makeError(result, path, undefined);
-  }
+/** Whether an entry failed, from what native code left for it. */
+export function isFailure(result: unknown): boolean {
+  return typeof result === 'number' || result === undefined || Array.isArray(result);
+}
+
+/** Why an entry failed, from what native code left for it. None of these errors has a stack. */
+export function failure(result: unknown, path: string): Error {
+  if (typeof result === 'number') return numbered(result, path);
   if (Array.isArray(result)) {
-    const [code, text] = result as [number, string];
-    if (code > 0xffff) return makeError(code, text, undefined);
-    return Object.assign(new Error(text), { code: codeOf(text), path });
+    const [code, about, text] = result as [number, string, string?];
+    return text === undefined ? makeError(code, about, undefined) : bareError(text, { code: REASONS[code], path: about });
   }
-  if (result === undefined) {
-    return Object.assign(new Error(`smallfry: internal error at '${path}'`), { code: 'ERR_SMALLFRY_INTERNAL', path });
+  return bareError(`smallfry: internal error at '${path}'`, { code: 'ERR_SMALLFRY_INTERNAL', path });
+}
+
+function numbered(result: number, path: string): Error {
+  if (result === CANCELLED) return bareError('Cancelled before it began', { code: 'ERR_SMALLFRY_CANCELLED' });
+  if (result === DELEGATE) {
+    const reason = `Cannot create a string or Buffer for '${path}': it is too large`;
+    return bareError(reason, { code: 'ERR_STRING_TOO_LONG', path });
   }
-  return undefined;
+  return makeError(result, path, undefined);
 }
 
-function codeOf(text: string): string {
-  return text.includes('more than the limit') ? 'ERR_FS_FILE_TOO_LARGE' : 'ERR_SMALLFRY_REFUSED';
-}
-
-/** The error of an entry that was not begun. */
-function cancelled(): Error {
-  return Object.assign(new Error('Cancelled before it began'), { code: 'ERR_SMALLFRY_CANCELLED' });
-}
-
-export function isCancelled(error: unknown): boolean {
-  return (error as { code?: unknown } | undefined)?.code === 'ERR_SMALLFRY_CANCELLED';
-}
+/** Whether an entry was not begun, from what native code left for it. */
+export const isCancelled = (result: unknown): boolean => result === CANCELLED;
 
 /**
  * Calls `onProgress` in the context of the call that it belongs to. What it throws is an uncaught exception, as in a

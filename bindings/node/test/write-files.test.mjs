@@ -4,7 +4,7 @@
 // Why it was possible: entries are copied into native memory a few at a time while threads write, so that a caller may
 // change its Buffers, stop the process or abort the call at any point between.
 
-/* global AbortController, AbortSignal, TextEncoder */
+/* global AbortController, AbortSignal, TextEncoder, setImmediate */
 
 import assert from 'node:assert';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -141,6 +141,20 @@ for (const [which, own] of Object.entries(packages)) {
       await assert.rejects(write(untidy([path.join(target, 'none', 'x'), '']), { failFast: true }), { code: 'ENOENT' });
     });
 
+    test(`${name}: failFast with settle tells what was taken and not begun from what failed`, async () => {
+      const target = fresh();
+      const entries = entriesIn(target, 1000);
+      entries[0][0] = path.join(target, 'none', 'x');
+      const outcomes = await write(entries, { failFast: true, settle: true, threads: 1 });
+      assert.strictEqual(outcomes[0].reason.code, 'ENOENT');
+      assert.ok(outcomes.length === 1000);
+      const codes = new Set(outcomes.slice(1).map(({ reason }) => reason?.code));
+      codes.delete(undefined);
+      assert.deepStrictEqual([...codes], ['ERR_SMALLFRY_CANCELLED']);
+      for (const [i, { status }] of outcomes.entries()) assert.strictEqual(fs.existsSync(entries[i][0]), status === 'fulfilled');
+      assert.doesNotMatch(outcomes.at(-1).reason.stack, /\n/, 'no frames');
+    });
+
     test(`${name}: modes, encodings and paths in each form that node:fs takes`, async () => {
       const target = fresh();
       const umask = process.umask(0);
@@ -203,6 +217,19 @@ for (const [which, own] of Object.entries(packages)) {
     assert.deepStrictEqual([...contexts], ['kept']);
   });
 }
+
+test('an endless iterable of empty files lets other things happen', async () => {
+  const target = fresh();
+  const controller = new AbortController();
+  const reason = new Error('on purpose');
+  let taken = 0;
+  const entries = (function* () { for (;;) yield [path.join(target, `f${taken++ % 10}`), '']; })();
+  const call = bulk.writeFiles(entries, { signal: controller.signal });
+  const atFirst = taken;
+  setImmediate(() => controller.abort(reason));
+  await assert.rejects(call, (error) => error === reason);
+  assert.ok(atFirst < 20_000, `${atFirst} taken at once`);
+});
 
 test('a process ends by itself whatever an iterable throws as it is stopped', async () => {
   const { code, stdout, stderr } = await runScript(folder, `
