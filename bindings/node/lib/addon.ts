@@ -4,6 +4,8 @@ import fs = require('node:fs');
 import nodeModule = require('node:module');
 import path = require('node:path');
 
+import { later } from './turns.js';
+
 /** A path, or a descriptor. A Uint8Array holds the bytes of a path. */
 export type Target = string | Uint8Array | number;
 
@@ -12,6 +14,9 @@ export type Complete = (id: number, code: number, value: Buffer | string | undef
 
 /** Called when a call for many files has new results: how many it has by now, their bytes, and 1 if these are all. */
 export type Advance = (id: number, done: number, bytes: number, ended: number) => void;
+
+/** Called when more could be done at once, but other things come first: `again` is to be called in the next turn. */
+export type Rest = () => void;
 
 /** What the addon puts on the object given to `start`. Codes: undefined is success; see `errors.ts`. */
 export interface Native {
@@ -26,9 +31,12 @@ export interface Native {
     flags: number,
     mode: number,
   ): number | undefined;
-  /** Begins a call for many files, whose results go into an array; 0 or 1 for yes or no. -1 if there is no thread for it. */
+  /**
+   * Begins a call for many files, whose results go into an array; 0 or 1 for yes or no. -1 if there is no thread for it.
+   * With `places` it is gone through in steps, by `consume`, and result n goes to n modulo `places`.
+   */
   openRead(
-    id: number, results: unknown[], utf8: number, inSteps: number, threads: number, maxInFlight: number,
+    id: number, results: unknown[], utf8: number, places: number, threads: number, maxInFlight: number,
     maxFileSize: number, failFast: number,
   ): number | undefined;
   openWrite(
@@ -38,17 +46,20 @@ export interface Native {
   openTree(
     id: number, results: unknown[], root: string, patterns: string, flags: number, maxDepth: number, utf8: number,
     threads: number, maxInFlight: number, maxFileSize: number, failFast: number,
-  ): number | [number, string] | undefined;
+  ): number | [number, string, string?] | undefined;
   /** Paths are joined by NUL; `beyond` says how many more will follow, -1 if that is not known. */
   pushPaths(id: number, joined: string, beyond: number): void;
-  pushEntries(id: number, joined: string, data: (string | ArrayBufferView)[], beyond: number): void;
+  /** Answers how many bytes it has copied. */
+  pushEntries(id: number, joined: string, data: (string | ArrayBufferView)[], beyond: number): number;
   close(id: number): void;
   cancel(id: number): void;
   consume(id: number, count: number): void;
   /** Whether the process stays for a call that is read in steps; it does for others. */
   hold(id: number, yes: 0 | 1): void;
+  /** Goes on with what was left when `rest` was called. */
+  again(): void;
   readManySync(
-    joined: string, results: unknown[], utf8: number, threads: number, maxFileSize: number, failFast: number,
+    joined: string[], results: unknown[], utf8: number, threads: number, maxFileSize: number, failFast: number,
   ): void;
   writeManySync(
     joined: string, data: (string | ArrayBufferView)[], results: unknown[], threads: number, failFast: number,
@@ -59,7 +70,9 @@ export interface Native {
 }
 
 interface Addon {
-  start(exports: object, complete: Complete, advance: Advance, known: 0 | 1, writesNothing: 0 | 1): number;
+  start(
+    exports: object, complete: Complete, advance: Advance, rest: Rest, known: 0 | 1, writesNothing: 0 | 1,
+  ): number;
 }
 
 /** The native functions, or why there are none. */
@@ -101,7 +114,8 @@ export function load(complete: Complete, advance: Advance): Loaded {
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- a .node file has no other way in
     const addon = require(file) as Addon;
     // Before 26 fs.writeFile calls write(2) even for no bytes, which some files refuse.
-    const longest = addon.start(native, complete, advance, isKnownRuntime() ? 1 : 0, major < 26 ? 1 : 0);
+    const rest = (): void => { later(() => { native.again(); }); };
+    const longest = addon.start(native, complete, advance, rest, isKnownRuntime() ? 1 : 0, major < 26 ? 1 : 0);
     if (longest < 0) return none(`${file} could not start: out of memory`);
     return { native, longestString: longest === 0 ? Infinity : longest, reason: '' };
   } catch (error) {

@@ -1,12 +1,14 @@
 // What is to be written where: taken from the caller's iterable, checked, and counted.
 
-import { type PathLike, pathText, refused } from './many.js';
+import { MAX_IN_FLIGHT, type PathLike, pathText, refused } from './many.js';
 import { longestString } from './native.js';
 import { Taking } from './taking.js';
 
-/** Entries handed to native code at a time, and bytes of their contents. */
+/** Entries handed to native code at a time, and their bytes. */
 const CHUNK = 1024;
 const CHUNK_BYTES = 4 << 20;
+/** What an entry takes beside its path and contents, nearly: without it entries of no bytes would have no bound. */
+const ENTRY_BYTES = 256;
 
 /** Contents in a form that native code copies. */
 export type Data = string | NodeJS.ArrayBufferView;
@@ -24,12 +26,17 @@ interface Checked {
 export class Chunk {
   readonly texts: string[] = [];
   readonly data: Data[] = [];
+  /** What the entries take beside their contents. */
+  overhead = 0;
+  /** What they take in all. A string counts as a byte a character: what it really takes is known when it is copied. */
   bytes = 0;
 
   add({ text, data }: Checked): void {
     this.texts.push(text);
     this.data.push(data);
-    this.bytes += typeof data === 'string' ? data.length : data.byteLength;
+    const overhead = ENTRY_BYTES + text.length;
+    this.overhead += overhead;
+    this.bytes += overhead + (typeof data === 'string' ? data.length : data.byteLength);
   }
 }
 
@@ -56,27 +63,40 @@ export class Entries {
       const next = this.#taking.next();
       return next === undefined ? undefined : this.#check(next.value);
     } catch (error) {
-      this.broken = { error };
-      this.stop();
+      this.fail(error);
       return undefined;
     }
   }
 
   /** Entries enough to be worth a native call, of no more than about `most` bytes. */
   chunk(most = CHUNK_BYTES): Chunk {
+    return this.#take(CHUNK, Math.min(most, CHUNK_BYTES));
+  }
+
+  /** Entries for a call that blocks: threads have to wait for each other at the end of a chunk, so there should be few. */
+  largeChunk(): Chunk {
+    return this.#take(Infinity, MAX_IN_FLIGHT);
+  }
+
+  /** Takes no more, because of an error that is to be thrown in the end. */
+  fail(error: unknown): void {
+    this.broken ??= { error };
+    this.stop();
+  }
+
+  /** Takes no more, because of an error. */
+  stop(): void {
+    this.#taking.stop();
+  }
+
+  #take(count: number, bytes: number): Chunk {
     const chunk = new Chunk();
-    const bytes = Math.min(most, CHUNK_BYTES);
-    while (chunk.texts.length < CHUNK && chunk.bytes < bytes) {
+    while (chunk.texts.length < count && chunk.bytes < bytes) {
       const next = this.next();
       if (next === undefined) break;
       chunk.add(next);
     }
     return chunk;
-  }
-
-  /** Takes no more. */
-  stop(): void {
-    this.#taking.stop();
   }
 
   #check(entry: unknown): Checked {

@@ -30,6 +30,15 @@ function describe(errno: number): [code: string, message: string] {
   return [name ?? `E${errno}`, 'unknown error'];
 }
 
+/** An error without a stack: that of native code's callback tells nobody anything, and takes most of the time. */
+export function bareError<Own extends object>(message: string, own: Own): Error & Own {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  const error = new Error(message);
+  Error.stackTraceLimit = limit;
+  return Object.assign(error, own);
+}
+
 /**
  * The error for `code`, with own keys in Node's order.
  *
@@ -48,12 +57,9 @@ export function makeError(
   const seen = path?.toWellFormed();
   const syscall = SYSCALLS[code >> 16] ?? '';
   const [name, reason] = describe(errno);
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = 0;
-  const error: NodeJS.ErrnoException = new Error(
-    `${name}: ${reason}, ${syscall}${seen === undefined ? '' : ` '${seen}'`}`,
+  const error: NodeJS.ErrnoException = bareError(
+    `${name}: ${reason}, ${syscall}${seen === undefined ? '' : ` '${seen}'`}`, {},
   );
-  Error.stackTraceLimit = limit;
   error.errno = -errno;
   if (codeLast) {
     error.syscall = syscall;

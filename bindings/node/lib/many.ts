@@ -3,11 +3,17 @@
 import { AsyncResource } from 'node:async_hooks';
 import util = require('node:util');
 
-import { DELEGATE, makeError } from './errors.js';
-import { nativePath } from './options.js';
+import { bareError, DELEGATE, makeError } from './errors.js';
+import { DEFAULT_MODE, nativePath } from './options.js';
 
-/** A path as node:fs takes it. */
-export type PathLike = string | Buffer | URL;
+/**
+ * A path as node:fs takes it. The bytes of one must be UTF-8 here: native code is handed many paths as one string, so
+ * others are refused. node:fs and the functions for single files take them.
+ */
+export type PathLike = string | Uint8Array | URL;
+
+/** What contents are read as: strings if the options name an encoding. */
+export type Encoded<O> = O extends BufferEncoding | { encoding: BufferEncoding } ? string : Buffer;
 
 /** How far a call for many files is. */
 export interface Progress {
@@ -27,7 +33,10 @@ export interface ManyOptions {
 
 /** Options of those that finish later. */
 export interface ManyAsyncOptions extends ManyOptions {
-  /** Bytes, at most, that are held for files under way. 32 MiB by default. */
+  /**
+   * Bytes, at most, that are held for files under way, a little for each file among them. 32 MiB by default. Strings to
+   * be written may be up to 12 MiB more, since their bytes are counted when they have been converted.
+   */
   maxInFlight?: number | undefined;
   /** Aborts the call: nothing more is begun, what has begun is finished, and it rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
@@ -41,7 +50,10 @@ export const MAX_IN_FLIGHT = 32 << 20;
 const MOST_THREADS = 512;
 
 /** An entry that was not begun. */
-const CANCELLED = -2;
+export const CANCELLED = -2;
+
+/** Codes of what native code refuses, as `src/bulk/outcome.rs` numbers it. */
+const REASONS = ['', 'ERR_FS_FILE_TOO_LARGE', 'ERR_SMALLFRY_REFUSED'] as const;
 
 /** An error for a wrong argument. */
 export function refused(code: 'ERR_INVALID_ARG_TYPE' | 'ERR_INVALID_ARG_VALUE', rule: string, value: unknown): TypeError {
@@ -60,17 +72,50 @@ export function positive(name: string, value: unknown, fallback: number): number
   throw invalid(name, value, 'a whole number from 1 up');
 }
 
+/**
+ * Permissions of new files, as a number or an octal string.
+ *
+ * @throws what node:fs throws: ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE for a string, ERR_OUT_OF_RANGE
+ */
+export function modeOf(value: unknown): number {
+  if (value === undefined || value === null) return DEFAULT_MODE;
+  if (typeof value === 'string' && !/^[0-7]+$/.test(value)) throw invalid('mode', value, 'a number or an octal string');
+  const mode = typeof value === 'string' ? Number.parseInt(value, 8) : value;
+  if (typeof mode !== 'number') {
+    throw refused('ERR_INVALID_ARG_TYPE', 'The "mode" option must be a number or an octal string', value);
+  }
+  if (Number.isInteger(mode) && mode >= 0 && mode <= 0xffffffff) return mode;
+  const error = new RangeError(`The value of "mode" is out of range. It must be a whole number from 0 to 0xffffffff. Received ${mode}`);
+  throw Object.assign(error, { code: 'ERR_OUT_OF_RANGE' });
+}
+
 /** The `threads` option; 0 for none. */
 export function threadsOf(value: unknown): number {
   return Math.min(positive('threads', value, 0), MOST_THREADS);
 }
 
-/** Refuses what is no AbortSignal, as node:fs does. */
+/** Refuses what is no AbortSignal and does not do for one. */
 export function signalOf(value: unknown): AbortSignal | undefined {
-  if (value === undefined || (typeof value === 'object' && value !== null && 'aborted' in value)) {
-    return value as AbortSignal | undefined;
-  }
+  if (value === undefined || isSignal(value)) return value;
   throw refused('ERR_INVALID_ARG_TYPE', 'The "signal" option must be an AbortSignal', value);
+}
+
+function isSignal(value: unknown): value is AbortSignal {
+  if (typeof value !== 'object' || value === null || !('aborted' in value)) return false;
+  const { addEventListener, removeEventListener, throwIfAborted } = value as Partial<Record<keyof AbortSignal, unknown>>;
+  return [addEventListener, removeEventListener, throwIfAborted].every((method) => typeof method === 'function');
+}
+
+/** Has `abort` called once if the call is aborted, or was while it began. Answers how to forget about it. */
+export function listenTo(signal: AbortSignal | undefined, abort: () => void): () => void {
+  if (signal === undefined) return () => { /* nothing to forget */ };
+  signal.addEventListener('abort', abort, { once: true });
+  const forget = (): void => { signal.removeEventListener('abort', abort); };
+  if (signal.aborted) {
+    forget();
+    abort();
+  }
+  return forget;
 }
 
 /** Refuses what cannot be called. */
@@ -88,7 +133,8 @@ export function flag(name: string, value: unknown): boolean {
 
 /** The name of an encoding, or null for none. */
 export function encodingOf(value: unknown): BufferEncoding | null {
-  if (value === undefined || value === null) return null;
+  // As in node:fs, where `''` and the like are none.
+  if (!value) return null;
   if (typeof value === 'string' && Buffer.isEncoding(value)) return value.toLowerCase() as BufferEncoding;
   throw invalid('encoding', value, 'the name of an encoding');
 }
@@ -130,39 +176,32 @@ function textOf(bytes: Uint8Array): string | undefined {
   return Buffer.from(text).equals(bytes) ? text : undefined;
 }
 
-/** Why an entry failed, from what native code left for it; undefined if it did not. */
-export function failure(result: unknown, path: string): Error | undefined {
-  if (typeof result === 'number') {
-    if (result === CANCELLED) return cancelled();
-    if (result === DELEGATE) {
-      const error = new Error(`Cannot create a string or Buffer for '${path}': it is too large`);
-      return Object.assign(error, { code: 'ERR_STRING_TOO_LONG', path });
-    }
-    return makeError(result, path, undefined);
-  }
+/** Whether an entry failed, from what native code left for it. */
+export function isFailure(result: unknown): boolean {
+  return typeof result === 'number' || result === undefined || Array.isArray(result);
+}
+
+/** Why an entry failed, from what native code left for it. None of these errors has a stack. */
+export function failure(result: unknown, path: string): Error {
+  if (typeof result === 'number') return numbered(result, path);
   if (Array.isArray(result)) {
-    const [code, text] = result as [number, string];
-    if (code > 0xffff) return makeError(code, text, undefined);
-    return Object.assign(new Error(text), { code: codeOf(text), path });
+    const [code, about, text] = result as [number, string, string?];
+    return text === undefined ? makeError(code, about, undefined) : bareError(text, { code: REASONS[code], path: about });
   }
-  if (result === undefined) {
-    return Object.assign(new Error(`smallfry: internal error at '${path}'`), { code: 'ERR_SMALLFRY_INTERNAL', path });
+  return bareError(`smallfry: internal error at '${path}'`, { code: 'ERR_SMALLFRY_INTERNAL', path });
+}
+
+function numbered(result: number, path: string): Error {
+  if (result === CANCELLED) return bareError('Cancelled before it began', { code: 'ERR_SMALLFRY_CANCELLED' });
+  if (result === DELEGATE) {
+    const reason = `Cannot create a string or Buffer for '${path}': it is too large`;
+    return bareError(reason, { code: 'ERR_STRING_TOO_LONG', path });
   }
-  return undefined;
+  return makeError(result, path, undefined);
 }
 
-function codeOf(text: string): string {
-  return text.includes('more than the limit') ? 'ERR_FS_FILE_TOO_LARGE' : 'ERR_SMALLFRY_REFUSED';
-}
-
-/** The error of an entry that was not begun. */
-function cancelled(): Error {
-  return Object.assign(new Error('Cancelled before it began'), { code: 'ERR_SMALLFRY_CANCELLED' });
-}
-
-export function isCancelled(error: unknown): boolean {
-  return (error as { code?: unknown } | undefined)?.code === 'ERR_SMALLFRY_CANCELLED';
-}
+/** Whether an entry was not begun, from what native code left for it. */
+export const isCancelled = (result: unknown): boolean => result === CANCELLED;
 
 /**
  * Calls `onProgress` in the context of the call that it belongs to. What it throws is an uncaught exception, as in a

@@ -1,6 +1,6 @@
 // The native functions of this environment, loaded once.
 
-import { type Native, load, warn } from './addon.js';
+import { type Native, load, usesVirtualFiles, warn } from './addon.js';
 import { complete } from './requests.js';
 import { advance } from './sessions.js';
 
@@ -8,6 +8,9 @@ const loaded = load(complete, advance);
 
 /** Undefined if the addon cannot be used here; then node:fs does everything. */
 export const native: Native | undefined = loaded.native;
+
+/** The native functions, unless the program uses files that only node:fs sees. */
+export const nativeHere = (): Native | undefined => (usesVirtualFiles() ? undefined : native);
 
 /** Longest string that one native call takes, in UTF-16 units. */
 export const longestString = loaded.longestString;

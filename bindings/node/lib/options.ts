@@ -2,6 +2,7 @@
 
 import fs = require('node:fs');
 import url = require('node:url');
+import util = require('node:util');
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_SYNC, O_TRUNC, O_WRONLY } = fs.constants;
 
@@ -121,7 +122,7 @@ function readEncoding(encoding: unknown): ReadPlan | undefined {
  * A path in a form that native code takes: a string, or the bytes of one. Undefined if node:fs has to decide.
  */
 export function nativePath(path: unknown): string | Uint8Array | undefined {
-  if (typeof path === 'string' || Buffer.isBuffer(path)) return path;
+  if (typeof path === 'string' || util.types.isUint8Array(path)) return path;
   if (path instanceof URL) {
     try {
       return url.fileURLToPath(path);

@@ -1,9 +1,8 @@
 // Reading many files in one call, and giving them one by one.
 
-import { failure, iterable, type PathLike, pathText, progressOf, settled } from './many.js';
-import {
-  decoded, type Encoded, isUtf8, nativeHere, planOf, type ReadFilesOptions, type ReadPlan,
-} from './read-files.js';
+import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, pathText, progressOf, settled } from './many.js';
+import { nativeHere } from './native.js';
+import { decoded, isUtf8, planOf, type ReadFilesOptions, type ReadPlan } from './read-files.js';
 import { Original } from './read-files-original.js';
 import { follow, unfollow } from './sessions.js';
 import { Taking } from './taking.js';
@@ -12,6 +11,8 @@ import { Taking } from './taking.js';
 const AHEAD = 1024;
 /** Results of a stream after which native code is told that they are gone. */
 const STEP = 16;
+/** Places for results, which are used in turn: more than there are files under way, `AHEAD` and half of it. */
+const PLACES = 2 * AHEAD;
 
 /** One file of a stream. */
 export interface FileContents<T = Buffer | string> {
@@ -36,13 +37,16 @@ async function* streamFiles(paths: Iterable<PathLike>, plan: ReadPlan): AsyncGen
       const taken = await source.take();
       if (taken === undefined) return;
       const { path, text, index, result } = taken;
-      const error = result instanceof Failed ? result.reason : failure(result, text);
+      const error = result instanceof Failed ? result.reason : isFailure(result) ? failure(result, text) : undefined;
       if (plan.settle) yield { path, index, ...settled(error, () => decoded(result, plan)) };
       else if (error !== undefined) throw error;
       else yield { path, index, contents: decoded(result, plan) };
     }
-  } finally {
+  } catch (error) {
     source.stop();
+    throw error;
+  } finally {
+    source.leave();
   }
 }
 
@@ -64,11 +68,12 @@ class Ahead {
   readonly #plan: ReadPlan;
   readonly #native = nativeHere();
   readonly #original: Original | undefined;
-  readonly #results: unknown[] = [];
+  /** File n has place n modulo their number. */
+  readonly #results: unknown[] = new Array<unknown>(PLACES).fill(undefined);
   readonly #waiting: { path: PathLike; text: string }[] = [];
   readonly #id: number;
   readonly #report: ReturnType<typeof progressOf>;
-  readonly #abort = (): void => { this.stop(); };
+  #forget = (): void => { /* nothing listens yet */ };
   #wake: (() => void) | undefined;
   /** What went wrong with the iterable of paths, to be thrown behind the files that came before. */
   #broken: { error: unknown } | undefined;
@@ -86,14 +91,14 @@ class Ahead {
     this.#id = follow({ advance: (done, bytes, ended) => { this.#advance(done, bytes, ended); } });
     const { threads, maxInFlight, maxFileSize, encoding } = plan;
     const opened = this.#native?.openRead(
-      this.#id, this.#results, isUtf8(encoding) ? 1 : 0, 1, threads, maxInFlight, maxFileSize, 0,
+      this.#id, this.#results, isUtf8(encoding) ? 1 : 0, PLACES, threads, maxInFlight, maxFileSize, 0,
     );
     if (opened !== undefined || this.#native === undefined) {
       unfollow(this.#id);
       this.#native = undefined;
       this.#original = new Original(plan);
     }
-    plan.signal?.addEventListener('abort', this.#abort, { once: true });
+    this.#forget = listenTo(plan.signal, () => { this.stop(); });
   }
 
   #advance(done: number, bytes: number, ended: boolean): void {
@@ -111,26 +116,37 @@ class Ahead {
       if (this.#broken !== undefined) throw this.#broken.error;
       return undefined;
     }
-    if (this.#original !== undefined) this.#results[index] = await this.#readOriginal(this.#original);
-    while (this.#results[index] === undefined && !this.#ended && !this.#stopped) await this.#wait();
+    const place = index % PLACES;
+    if (this.#original !== undefined) this.#results[place] = await this.#readOriginal(this.#original);
+    while (this.#results[place] === undefined && !this.#ended && !this.#stopped) await this.#wait();
     this.#plan.signal?.throwIfAborted();
     const waiting = this.#waiting.shift();
-    const result = this.#results[index];
-    this.#results[index] = null;
+    const result = this.#results[place];
+    this.#results[place] = undefined;
     this.#next += 1;
     if (this.#next - this.#consumed >= STEP) this.#tell();
     return waiting === undefined ? undefined : { ...waiting, index, result };
   }
 
-  /** Nothing more is wanted. */
+  /** Nothing more is wanted, because of an error. */
   stop(): void {
-    this.#plan.signal?.removeEventListener('abort', this.#abort);
+    this.#end();
+    this.#paths.stop();
+  }
+
+  /** Nothing more is wanted, because the loop was left: an error of the iterable of paths is the loop's. */
+  leave(): void {
+    this.#end();
+    this.#paths.leave();
+  }
+
+  #end(): void {
+    this.#forget();
     if (this.#stopped) return;
     this.#stopped = true;
     this.#native?.cancel(this.#id);
     this.#close();
     this.#wake?.();
-    this.#paths.stop();
   }
 
   /** Waits for word of results. Only meanwhile is there a reason for the process to stay. */
@@ -193,7 +209,8 @@ type StreamOf<O> = O extends { settle: true }
  *
  * Files are read ahead, but no more than `maxInFlight` bytes of them; leaving the loop stops that. With `{settle: true}` a
  * failure is an element like others, without it is thrown at its place. A process does not stay for a stream that nobody
- * waits for.
+ * waits for. A stream that was begun has a thread of its own until its end: hundreds at once are better read one after the
+ * other.
  */
 export function readFilesStream<const O extends ReadFilesOptions | BufferEncoding | null | undefined = undefined>(
   paths: Iterable<PathLike>, options?: O,

@@ -1,16 +1,20 @@
 // Reading many files in one call.
 
-import { usesVirtualFiles } from './addon.js';
 import {
-  encodingOf, failure, flag, iterable, isCancelled, listenerOf, type ManyAsyncOptions, type ManyOptions, MAX_IN_FLIGHT,
-  optionsOf, type PathLike, pathText, positive, progressOf, settled, signalOf, threadsOf,
+  type Encoded, encodingOf, failure, flag, isFailure, iterable, listenerOf, listenTo, type ManyAsyncOptions,
+  type ManyOptions, MAX_IN_FLIGHT, optionsOf, type PathLike, pathText, positive, progressOf, signalOf, threadsOf,
 } from './many.js';
-import { native } from './native.js';
+import { nativeHere } from './native.js';
+import { Outcomes } from './outcomes.js';
 import { Original } from './read-files-original.js';
 import { follow, unfollow } from './sessions.js';
 
+/** Paths handed to native code at a time. All of them joined could be more than a string holds. */
+const CHUNK = 4096;
+
 /** Files larger than this are refused, as by node:fs. */
 export const MAX_FILE_SIZE = 2 ** 31 - 1;
+
 export interface ReadFilesSyncOptions extends ManyOptions {
   /** Gives strings in this encoding; Buffers for null, which is the default. */
   encoding?: BufferEncoding | null | undefined;
@@ -53,35 +57,26 @@ export function decoded(result: unknown, { encoding }: ReadPlan): Buffer | strin
   return (result as Buffer).toString(encoding);
 }
 
-/** Turns what native code left into what the caller gets; throws the first failure unless all are wanted. */
-function conclude(results: unknown[], texts: string[], plan: ReadPlan): unknown[] {
-  // A string or a Buffer is what was asked for; there is no need to look at each twice.
+/** The results of one call, on their way to the caller. */
+function outcomesOf(results: unknown[], texts: string[], plan: ReadPlan): Outcomes {
   const asked = plan.encoding === null || isUtf8(plan.encoding);
-  if (!plan.settle && asked && areContents(results)) return results;
-  const outcomes = texts.map((text, index) => {
-    const error = failure(results[index], text);
-    return settled(error, () => decoded(results[index], plan));
+  return new Outcomes(results, plan.settle, {
+    isFailure,
+    failure: (result, index) => failure(result, texts[index] ?? ''),
+    value: asked ? undefined : (result) => decoded(result, plan),
   });
-  if (plan.settle) return outcomes;
-  // What was stopped because of the first failure is not the first failure.
-  const rejected = outcomes.filter((outcome) => outcome.status === 'rejected');
-  const first = rejected.find(({ reason }) => !isCancelled(reason)) ?? rejected.at(0);
-  if (first !== undefined) throw first.reason;
-  return outcomes.map((outcome) => (outcome as PromiseFulfilledResult<unknown>).value);
 }
 
-function areContents(results: unknown[]): boolean {
-  for (const result of results) {
-    if (typeof result !== 'string' && !Buffer.isBuffer(result)) return false;
+/** Paths joined by NUL, some of them at a time, and how many more there are. */
+function* joined(texts: string[]): Generator<[some: string, beyond: number]> {
+  for (let start = 0; start < texts.length; start += CHUNK) {
+    const some = texts.slice(start, start + CHUNK);
+    yield [some.join('\0'), texts.length - start - some.length];
   }
-  return true;
 }
-
-/** Whether native code may do it. */
-export const nativeHere = (): typeof native => (usesVirtualFiles() ? undefined : native);
 
 /** Reads many files, and blocks until all are read: for programs that do nothing else meanwhile. */
-function readManySync(paths: Iterable<PathLike>, options?: ReadFilesSyncOptions | BufferEncoding | null): unknown[] {
+function readManySync(paths: Iterable<PathLike>, options?: ReadFilesSyncOptions | BufferEncoding | null): unknown {
   const plan = planOf(options);
   const texts = Array.from(iterable('paths', paths), pathText);
   const results: unknown[] = new Array<unknown>(texts.length);
@@ -89,10 +84,11 @@ function readManySync(paths: Iterable<PathLike>, options?: ReadFilesSyncOptions 
   if (here === undefined) return new Original(plan).readAllSync(texts);
   if (texts.length > 0) {
     const { threads, maxFileSize } = plan;
-    here.readManySync(texts.join('\0'), results, isUtf8(plan.encoding) ? 1 : 0, threads, maxFileSize, plan.settle ? 0 : 1);
+    const parts = Array.from(joined(texts), ([some]) => some);
+    here.readManySync(parts, results, isUtf8(plan.encoding) ? 1 : 0, threads, maxFileSize, plan.settle ? 0 : 1);
   }
   try {
-    return conclude(results, texts, plan);
+    return outcomesOf(results, texts, plan).conclude(texts.length);
   } catch (error) {
     if (error instanceof Error) Error.captureStackTrace(error, readManySync);
     throw error;
@@ -100,7 +96,7 @@ function readManySync(paths: Iterable<PathLike>, options?: ReadFilesSyncOptions 
 }
 
 /** As {@link readManySync} without blocking: native threads read, and values are made a few milliseconds at a time. */
-function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | BufferEncoding | null): Promise<unknown[]> {
+function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | BufferEncoding | null): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const plan = planOf(options);
     plan.signal?.throwIfAborted();
@@ -108,19 +104,17 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
     plan.signal?.throwIfAborted();
     const total = texts.length;
     const results: unknown[] = new Array<unknown>(total);
+    const outcomes = outcomesOf(results, texts, plan);
     let report = progressOf(plan.onProgress);
-    const abort = (): void => {
-      here?.cancel(id);
-      report = undefined;
-      reject(plan.signal?.reason as Error);
-    };
     const follower = {
       advance(done: number, bytes: number, ended: boolean): void {
         report?.({ done, total, bytes });
-        if (!ended) return;
-        plan.signal?.removeEventListener('abort', abort);
-        // A promise's own function turns what it throws into a rejection.
-        Promise.resolve().then(() => conclude(results, texts, plan)).then(resolve, reject);
+        if (!ended) {
+          outcomes.advance();
+          return;
+        }
+        forget();
+        outcomes.settle(total, resolve, reject);
       },
     };
     const here = nativeHere();
@@ -133,14 +127,27 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
       resolve(new Original(plan).readAll(texts));
       return;
     }
-    plan.signal?.addEventListener('abort', abort, { once: true });
-    if (total > 0) here.pushPaths(id, texts.join('\0'), 0);
-    here.close(id);
+    const abort = (): void => {
+      here.cancel(id);
+      report = undefined;
+      outcomes.drop();
+      reject(plan.signal?.reason as Error);
+    };
+    let forget = (): void => { /* nothing listens yet */ };
+    try {
+      forget = listenTo(plan.signal, abort);
+      for (const [some, beyond] of joined(texts)) here.pushPaths(id, some, beyond);
+    } catch (error) {
+      here.cancel(id);
+      throw error;
+    } finally {
+      here.close(id);
+    }
   });
 }
 
-export type Encoded<O> = O extends BufferEncoding | { encoding: BufferEncoding } ? string : Buffer;
-type Outcomes<O> = O extends { settle: true } ? PromiseSettledResult<Encoded<O>>[] : Encoded<O>[];
+type Result<O> = O extends { settle: true } ? PromiseSettledResult<Encoded<O>>[] : Encoded<O>[];
+
 /**
  * The contents of many files, in the order of paths, read in one call by native threads.
  *
@@ -150,9 +157,9 @@ type Outcomes<O> = O extends { settle: true } ? PromiseSettledResult<Encoded<O>>
  */
 export const readFiles = readMany as <const O extends ReadFilesOptions | BufferEncoding | null | undefined = undefined>(
   paths: Iterable<PathLike>, options?: O,
-) => Promise<Outcomes<O>>;
+) => Promise<Result<O>>;
 
 /** As {@link readFiles}; the calling thread works too and nothing else runs until it is done. Throws the first failure. */
 export const readFilesSync = readManySync as <
   const O extends ReadFilesSyncOptions | BufferEncoding | null | undefined = undefined,
->(paths: Iterable<PathLike>, options?: O) => Outcomes<O>;
+>(paths: Iterable<PathLike>, options?: O) => Result<O>;

@@ -1,8 +1,11 @@
 // Walking a tree and reading it in one call.
 
-import { DELEGATE } from './errors.js';
-import { failure, flag, isCancelled, type PathLike, pathText, positive, progressOf, refused, settled } from './many.js';
-import { native, reason as notNative } from './native.js';
+import { bareError, DELEGATE } from './errors.js';
+import {
+  type Encoded, failure, flag, isFailure, listenTo, type PathLike, pathText, positive, progressOf, refused,
+} from './many.js';
+import { nativeHere, reason as notNative } from './native.js';
+import { Outcomes } from './outcomes.js';
 import { decoded, isUtf8, planOf, type ReadFilesOptions, type ReadPlan } from './read-files.js';
 import { follow, unfollow } from './sessions.js';
 
@@ -49,27 +52,32 @@ function bits(options: ReadTreeOptions): number {
     (flag('followLinks', options.followLinks) ? FOLLOW_LINKS : 0);
 }
 
-type Outcome = PromiseSettledResult<TreeFile>;
+/** A file of a tree as native code leaves it, whose contents may have been too large; an error begins with a number. */
+type Found = [path: string, contents: unknown];
 
-/** What became of one file, from what native code left for it. */
-function outcomeOf(result: unknown, plan: ReadPlan, root: string): Outcome {
-  const [path, contents] = Array.isArray(result) ? (result as [string | number, unknown]) : [undefined, undefined];
-  const error = typeof path !== 'string' ? failure(result, root)
-    : contents === DELEGATE ? failure(contents, path) : undefined;
-  return settled(error, () => ({ path: path as string, contents: decoded(contents, plan) }));
+const isFound = (result: unknown): result is Found => Array.isArray(result) && typeof result[0] === 'string';
+
+/** The files of one tree, on their way to the caller. */
+function outcomesOf(results: unknown[], plan: ReadPlan, root: string): Outcomes {
+  return new Outcomes(results, plan.settle, {
+    isFailure: (result) => (isFound(result) ? result[1] === DELEGATE : isFailure(result)),
+    failure: (result) => (isFound(result) ? failure(result[1], result[0]) : failure(result, root)),
+    value: (result) => {
+      const [path, contents] = result as Found;
+      return { path, contents: decoded(contents, plan) };
+    },
+  });
 }
 
-function conclude(results: unknown[], plan: ReadPlan, root: string): unknown[] {
-  // Unlike `map` it does not pass over what has no result, which is a failure too.
-  const outcomes = Array.from(results, (result) => outcomeOf(result, plan, root));
-  if (plan.settle) return outcomes;
-  const rejected = outcomes.filter((outcome) => outcome.status === 'rejected');
-  const first = rejected.find(({ reason }) => !isCancelled(reason)) ?? rejected.at(0);
-  if (first !== undefined) throw first.reason;
-  return outcomes.map((outcome) => (outcome as PromiseFulfilledResult<TreeFile>).value);
+/** The native functions, or an error that says why there are none. */
+function needNative(): NonNullable<ReturnType<typeof nativeHere>> {
+  const here = nativeHere();
+  if (here !== undefined) return here;
+  const why = notNative === '' ? 'files of node:vfs are seen by node:fs alone' : notNative;
+  throw Object.assign(new Error(`readTree needs the native addon: ${why}`), { code: 'ERR_SMALLFRY_NOT_NATIVE' });
 }
 
-function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null = {}): Promise<unknown[]> {
+function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null = {}): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const given = typeof options === 'string' || options === null ? {} : options;
     const plan = planOf(options);
@@ -81,40 +89,41 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
     const depth = positive('maxDepth', given.maxDepth, 0);
     const flags = bits(given);
     plan.signal?.throwIfAborted();
-    if (native === undefined) {
-      throw Object.assign(new Error(`readTree needs the native addon: ${notNative}`), { code: 'ERR_SMALLFRY_NOT_NATIVE' });
-    }
-    const here = native;
+    const here = needNative();
     const results: unknown[] = [];
+    const outcomes = outcomesOf(results, plan, text);
     let report = progressOf(plan.onProgress);
-    const abort = (): void => {
-      here.cancel(id);
-      report = undefined;
-      reject(plan.signal?.reason as Error);
-    };
     const follower = {
       advance(done: number, bytes: number, ended: boolean): void {
         report?.({ done, total: done, bytes });
-        if (!ended) return;
-        plan.signal?.removeEventListener('abort', abort);
-        Promise.resolve().then(() => conclude(results, plan, text)).then(resolve, reject);
+        if (!ended) {
+          outcomes.advance();
+          return;
+        }
+        forget();
+        outcomes.settle(results.length, resolve, reject);
       },
     };
     const id = follow(follower);
     const { encoding, threads, maxInFlight, maxFileSize, settle } = plan;
-    const refused = here.openTree(
+    const refusal = here.openTree(
       id, results, text, wanted.join('\0'), flags, depth, isUtf8(encoding) ? 1 : 0, threads, maxInFlight, maxFileSize,
       settle ? 0 : 1,
     );
-    if (refused !== undefined) {
+    if (refusal !== undefined) {
       unfollow(id);
-      throw failure(refused, text) ?? new Error('smallfry: no thread');
+      if (typeof refusal !== 'number') throw failure(refusal, text);
+      throw bareError('The system has no thread for readTree', { code: 'ERR_SMALLFRY_NO_THREAD' });
     }
-    plan.signal?.addEventListener('abort', abort, { once: true });
+    const forget = listenTo(plan.signal, () => {
+      here.cancel(id);
+      report = undefined;
+      outcomes.drop();
+      reject(plan.signal?.reason as Error);
+    });
   });
 }
 
-type Encoded<O> = O extends BufferEncoding | { encoding: BufferEncoding } ? string : Buffer;
 type Result<O> = O extends { settle: true } ? PromiseSettledResult<TreeFile<Encoded<O>>>[] : TreeFile<Encoded<O>>[];
 
 /**

@@ -2,7 +2,7 @@
 
 /** An iterator that is told once, as by a loop, when no more is taken from it before its end. */
 export class Taking<T> {
-  readonly #iterator: Iterator<T>;
+  readonly #iterator: Iterator<T, unknown>;
   #over = false;
   #running = false;
 
@@ -18,27 +18,43 @@ export class Taking<T> {
   /** The next one; nothing at the end. What the iterator throws is its end, too. */
   next(): { value: T } | undefined {
     if (this.#over) return undefined;
-    let result: IteratorResult<T>;
+    let result: IteratorResult<T, unknown>;
+    let isEnd = true;
     this.#running = true;
     try {
       result = this.#iterator.next();
-    } catch (error) {
-      this.#over = true;
-      throw error;
+      isEnd = result.done === true;
     } finally {
       this.#running = false;
+      // It may have been stopped while it ran, by what it did itself.
+      if (isEnd) this.#over = true;
     }
-    if (result.done === true) this.#over = true;
-    // The iterator stopped it: what it gave is too late.
-    else if (this.over) this.#iterator.return?.();
-    else return { value: result.value };
+    if (result.done === true) return undefined;
+    if (!this.over) return { value: result.value };
+    // What it gave is too late.
+    this.#returnQuietly();
     return undefined;
   }
 
-  /** Takes no more. */
+  /** Takes no more, because of an error: as in a loop, what the iterator throws now is not told beside it. */
   stop(): void {
     if (this.#over) return;
     this.#over = true;
+    if (!this.#running) this.#returnQuietly();
+  }
+
+  /** Takes no more, by choice: what the iterator throws is told. */
+  leave(): void {
+    if (this.#over) return;
+    this.#over = true;
     if (!this.#running) this.#iterator.return?.();
+  }
+
+  #returnQuietly(): void {
+    try {
+      this.#iterator.return?.();
+    } catch {
+      // Somebody is told of another error already.
+    }
   }
 }

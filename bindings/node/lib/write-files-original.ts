@@ -2,8 +2,8 @@
 
 import path = require('node:path');
 
-import { type Data, type Entries } from './entries.js';
-import { progressOf, settled } from './many.js';
+import { Chunk, type Data, type Entries } from './entries.js';
+import { CANCELLED, failure, progressOf, settled } from './many.js';
 import { original } from './original.js';
 import { type WritePlan } from './write-files.js';
 
@@ -17,6 +17,10 @@ export class Original {
   readonly #entries: Entries;
   readonly #plan: WritePlan;
   readonly #outcomes: Outcome[] = [];
+  /** Entries that were taken, and how many of them are done. */
+  #chunk = new Chunk();
+  #done = 0;
+  #stopped = false;
   #bytes = 0;
 
   constructor(entries: Entries, plan: WritePlan) {
@@ -38,25 +42,38 @@ export class Original {
       const done = this.#outcomes.length;
       report?.({ done, total: done, bytes: this.#bytes });
     };
-    while (this.#writeNext()) {
-      if (signal?.aborted === true) this.#entries.stop();
+    while (signal?.aborted !== true && this.#writeNext()) {
       if (this.#outcomes.length % TOGETHER !== 0) continue;
       tell();
       await new Promise((resolve) => { setImmediate(resolve); });
     }
+    if (signal?.aborted === true) this.#stop();
     signal?.throwIfAborted();
     tell();
     return this.#conclude();
   }
 
-  /** False if there was no entry. */
+  /** False if there was no entry. What was taken when all stopped is cancelled, as it is with native code. */
   #writeNext(): boolean {
-    const entry = this.#entries.next();
-    if (entry === undefined) return false;
-    const outcome = settled(undefined, () => this.#write(entry.text, entry.data));
+    if (this.#done === this.#chunk.texts.length) {
+      this.#chunk = this.#entries.chunk();
+      this.#done = 0;
+    }
+    const { texts, data } = this.#chunk;
+    if (texts.length === 0) return false;
+    const text = texts[this.#done];
+    const bytes = data[this.#done];
+    this.#done += 1;
+    const error = this.#stopped ? failure(CANCELLED, text) : undefined;
+    const outcome = settled(error, () => this.#write(text, bytes));
     this.#outcomes.push(outcome);
-    if (this.#plan.failFast && outcome.status === 'rejected') this.#entries.stop();
+    if (this.#plan.failFast && outcome.status === 'rejected') this.#stop();
     return true;
+  }
+
+  #stop(): void {
+    this.#stopped = true;
+    this.#entries.stop();
   }
 
   #write(text: string, data: Data): 'written' | 'unchanged' {

@@ -2,16 +2,18 @@
 
 import { AsyncResource } from 'node:async_hooks';
 
-import { usesVirtualFiles } from './addon.js';
 import { type Chunk, Entries, type Entry } from './entries.js';
 import {
-  encodingOf, failure, flag, isCancelled, iterable, listenerOf, type ManyAsyncOptions, type ManyOptions, MAX_IN_FLIGHT,
-  optionsOf, positive, progressOf, settled, signalOf, threadsOf,
+  CANCELLED, encodingOf, failure, flag, isFailure, iterable, listenerOf, listenTo, type ManyAsyncOptions,
+  type ManyOptions, MAX_IN_FLIGHT, modeOf, optionsOf, positive, progressOf, signalOf, threadsOf,
 } from './many.js';
-import { native } from './native.js';
-import { DEFAULT_MODE } from './options.js';
+import { native, nativeHere } from './native.js';
+import { Outcomes } from './outcomes.js';
 import { follow, unfollow } from './sessions.js';
 import { Original } from './write-files-original.js';
+
+/** Entries under way at a time, however small they are. */
+const MOST_UNDER_WAY = 16_384;
 
 /** Bits of native code. */
 const CREATE_PARENTS = 1;
@@ -29,15 +31,18 @@ export interface Written {
 export interface WriteFilesSyncOptions extends ManyOptions {
   /** How strings are turned into bytes. UTF-8 by default. */
   encoding?: BufferEncoding | null | undefined;
-  /** Permissions of new files, less the umask. 0o666 by default. */
-  mode?: number | undefined;
+  /** Permissions of new files, less the umask, as a number or an octal string. 0o666 by default. */
+  mode?: number | string | undefined;
   /** Make missing directories above the files, each once. */
   createParents?: boolean | undefined;
   /** Leave files alone that hold the right bytes already: their modification time stays. */
   onlyIfChanged?: boolean | undefined;
   /** Fail for files that are there already. */
   createNew?: boolean | undefined;
-  /** Begin nothing more after the first failure. */
+  /**
+   * Begin nothing more after the first failure. Entries that were taken by then and not begun fail with
+   * `ERR_SMALLFRY_CANCELLED`; those that were not taken have no outcome.
+   */
   failFast?: boolean | undefined;
   /** Give the outcome of each entry, as `Promise.allSettled` does, rather than fail if one failed. */
   settle?: boolean | undefined;
@@ -69,7 +74,7 @@ function planOf(options: WriteFilesOptions | BufferEncoding | null | undefined):
   }
   return {
     encoding: encodingOf(given.encoding) ?? 'utf8',
-    mode: given.mode === 0 ? 0 : positive('mode', given.mode, DEFAULT_MODE),
+    mode: modeOf(given.mode),
     createParents: flag('createParents', given.createParents),
     onlyIfChanged,
     createNew,
@@ -86,28 +91,20 @@ function bits({ createParents, onlyIfChanged, createNew }: WritePlan): number {
   return (createParents ? CREATE_PARENTS : 0) | (onlyIfChanged ? ONLY_IF_CHANGED : 0) | (createNew ? CREATE_NEW : 0);
 }
 
-const outcomeOf = (result: unknown): 'written' | 'unchanged' => (result === true ? 'written' : 'unchanged');
-
-/** Turns what native code left into what the caller gets. */
-function conclude(results: unknown[], texts: string[], { settle }: WritePlan): unknown {
-  if (settle) {
-    return texts.map((text, index) => settled(failure(results[index], text), () => outcomeOf(results[index])));
-  }
-  let written = 0;
-  let unchanged = 0;
-  let first: Error | undefined;
-  for (const [index, text] of texts.entries()) {
-    const result = results[index];
-    if (result === true) written += 1;
-    else if (result === false) unchanged += 1;
-    else if (first === undefined || isCancelled(first)) first = failure(result, text);
-  }
-  if (first !== undefined) throw first;
-  return { written, unchanged };
+/** The results of one call, on their way to the caller: true for a file written, false for one that was left alone. */
+function outcomesOf(results: unknown[], texts: readonly string[], plan: WritePlan): Outcomes {
+  const found: Written = { written: 0, unchanged: 0 };
+  return new Outcomes(results, plan.settle, {
+    isFailure,
+    failure: (result, index) => failure(result, texts[index] ?? ''),
+    value: (result) => {
+      const what = result === true ? 'written' : 'unchanged';
+      found[what] += 1;
+      return what;
+    },
+    sum: () => found,
+  });
 }
-
-/** Whether native code may do it. */
-const nativeHere = (): typeof native => (usesVirtualFiles() ? undefined : native);
 
 function writeManySync(entries: Iterable<Entry>, options?: WriteFilesSyncOptions | BufferEncoding | null): unknown {
   const plan = planOf(options);
@@ -117,19 +114,22 @@ function writeManySync(entries: Iterable<Entry>, options?: WriteFilesSyncOptions
   const results: unknown[] = [];
   const texts: string[] = [];
   while (!source.over) {
-    const { texts: paths, data } = source.chunk();
+    const { texts: paths, data } = source.largeChunk();
     if (paths.length === 0) break;
     const some: unknown[] = new Array<unknown>(paths.length);
     here.writeManySync(paths.join('\0'), data, some, plan.threads, plan.failFast ? 1 : 0, bits(plan), plan.mode);
+    let hasFailed = false;
     for (const [index, text] of paths.entries()) {
       texts.push(text);
-      results.push(some[index]);
+      hasFailed ||= isFailure(some[index]);
+      // What a batch that was stopped did not begin has no result.
+      results.push(some[index] ?? (plan.failFast ? CANCELLED : undefined));
     }
-    if (plan.failFast && some.some((result) => typeof result !== 'boolean')) source.stop();
+    if (plan.failFast && hasFailed) source.stop();
   }
   if (source.broken !== undefined) throw source.broken.error;
   try {
-    return conclude(results, texts, plan);
+    return outcomesOf(results, texts, plan).conclude(texts.length);
   } catch (error) {
     if (error instanceof Error) Error.captureStackTrace(error, writeManySync);
     throw error;
@@ -156,20 +156,16 @@ class Writing {
   readonly #reject: (error: unknown) => void;
   readonly #results: unknown[] = [];
   readonly #texts: string[] = [];
+  readonly #outcomes: Outcomes;
   readonly #id: number;
   readonly #report: ReturnType<typeof progressOf>;
   /** Entries are taken in the context of the call, as an iterable may tell. */
   readonly #context = new AsyncResource('SMALLFRY');
-  readonly #abort = (): void => {
-    this.#aborted = true;
-    this.#native.cancel(this.#id);
-    this.#finish();
-  };
+  #forget = (): void => { /* nothing listens yet */ };
   /** Where chunks end, as numbers of entries, and their bytes; done ones are gone. */
   readonly #chunks: { end: number; bytes: number }[] = [];
   #inFlight = 0;
-  /** Results before this one were looked at, where a failure ends the call. */
-  #seen = 0;
+  #done = 0;
   #closed = false;
   #aborted = false;
 
@@ -182,6 +178,7 @@ class Writing {
     this.#plan = plan;
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#outcomes = outcomesOf(this.#results, this.#texts, plan);
     this.#report = progressOf(plan.onProgress);
     this.#id = follow({ advance: (done, bytes, ended) => { this.#advance(done, bytes, ended); } });
     const { threads, failFast, mode, maxInFlight } = plan;
@@ -190,66 +187,74 @@ class Writing {
       resolve(new Original(source, plan).writeAll());
       return;
     }
-    plan.signal?.addEventListener('abort', this.#abort, { once: true });
+    this.#forget = listenTo(plan.signal, () => { this.#abort(); });
     this.#fill();
   }
 
+  #abort(): void {
+    this.#aborted = true;
+    this.#native.cancel(this.#id);
+    this.#finish();
+  }
+
   #advance(done: number, bytes: number, ended: boolean): void {
+    this.#done = done;
     for (let first = this.#chunks.at(0); first !== undefined && first.end <= done; first = this.#chunks.at(0)) {
       this.#inFlight -= first.bytes;
       this.#chunks.shift();
     }
     if (!this.#aborted) this.#report?.({ done, total: this.#texts.length, bytes });
-    if (ended) this.#conclude();
-    else if (this.#plan.failFast && this.#hasFailed()) this.#finish();
+    if (ended) {
+      this.#conclude();
+      return;
+    }
+    this.#outcomes.advance();
+    if (this.#plan.failFast && this.#outcomes.failed) this.#finish();
     else this.#context.runInAsyncScope(() => { this.#fill(); });
   }
 
   /** Everything that was taken is done. */
   #conclude(): void {
-    const { signal } = this.#plan;
-    signal?.removeEventListener('abort', this.#abort);
-    try {
-      if (this.#aborted) throw signal?.reason;
-      if (this.#source.broken !== undefined) throw this.#source.broken.error;
-      this.#resolve(conclude(this.#results, this.#texts, this.#plan));
-    } catch (error) {
-      this.#reject(error);
-    }
-  }
-
-  #hasFailed(): boolean {
-    for (; this.#seen < this.#texts.length; this.#seen += 1) {
-      const result = this.#results[this.#seen];
-      if (typeof result !== 'boolean') return result !== undefined;
-    }
-    return false;
+    this.#forget();
+    if (this.#aborted) this.#reject(this.#plan.signal?.reason);
+    else if (this.#source.broken !== undefined) this.#reject(this.#source.broken.error);
+    else this.#outcomes.settle(this.#texts.length, this.#resolve, this.#reject);
   }
 
   /** Hands entries to native code, which copies them, until enough of them are under way. */
   #fill(): void {
     const { maxInFlight } = this.#plan;
-    while (!this.#closed && this.#inFlight < maxInFlight) {
-      this.#push(this.#source.chunk(maxInFlight - this.#inFlight));
+    while (!this.#closed && this.#inFlight < maxInFlight && this.#texts.length - this.#done < MOST_UNDER_WAY) {
+      const chunk = this.#source.chunk(maxInFlight - this.#inFlight);
+      try {
+        this.#push(chunk);
+      } catch (error) {
+        // Paths that do not fit a string together.
+        this.#source.fail(error);
+      }
       if (this.#source.over) this.#finish();
     }
   }
 
-  #push({ texts, data, bytes }: Chunk): void {
+  #push(chunk: Chunk): void {
+    const { texts, data } = chunk;
     // The iterable itself may have aborted the call.
     if (texts.length === 0 || this.#closed) return;
+    const joined = texts.join('\0');
     for (const text of texts) this.#texts.push(text);
+    const copied = this.#native.pushEntries(this.#id, joined, data, this.#source.over ? 0 : -1);
+    const bytes = chunk.overhead + copied;
     this.#chunks.push({ end: this.#texts.length, bytes });
     this.#inFlight += bytes;
-    this.#native.pushEntries(this.#id, texts.join('\0'), data, this.#source.over ? 0 : -1);
   }
 
   /** No more entries are taken. */
   #finish(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#source.stop();
+    // First, so that the call ends whatever the iterable does.
     this.#native.close(this.#id);
+    this.#source.stop();
   }
 }
 
@@ -260,8 +265,9 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<'written' | '
  *
  * `entries` gives paths with their contents; it may be a `Map` or any iterable, of which more is taken as files are
  * written, within `maxInFlight` bytes. Data are copied when they are taken, and what was taken is written even if the
- * process exits or a later entry is wrong. Of several entries for one path the last one wins. When the promise has
- * settled, however it has, nothing is under way any more.
+ * process exits or a later entry is wrong. Of several entries for one path the last one wins; but an
+ * absolute path, a relative one and one with `..` are different paths even if they lead to the same place, and may be
+ * written in any order. When the promise has settled, however it has, nothing is under way any more.
  *
  * A failure stops nothing else unless `failFast` is set. When all is done the promise rejects with the first one; with
  * `{settle: true}` it gives each entry's outcome instead.

@@ -11,7 +11,7 @@ use smallfry_transcode::DecodeScratch;
 
 use crate::bulk::Sessions;
 use crate::contents::Maker;
-use crate::jobs::{Client, Finished};
+use crate::jobs::{Client, Finished, Turn};
 use crate::text::Strings;
 
 /// A read buffer above this size is not kept between calls. In bytes.
@@ -34,6 +34,11 @@ pub(crate) struct Environment {
     pub(crate) arrived: RefCell<VecDeque<Finished>>,
     /// Calls for many files that are under way.
     pub(crate) sessions: Sessions,
+    /// Those of them that have results.
+    pub(crate) ready: RefCell<Vec<u32>>,
+    pub(crate) turn: Turn,
+    /// `rest()`, called when there is more to do and other things come first.
+    pub(crate) rest: Cell<sys::napi_ref>,
     /// `advance(id, done, bytes, ended)`, called when a session has new results.
     pub(crate) advance: Cell<sys::napi_ref>,
     reading: RefCell<ReadBuffers>,
@@ -64,6 +69,9 @@ impl Environment {
             pending: Cell::new(0),
             arrived: RefCell::default(),
             sessions: Sessions::default(),
+            ready: RefCell::default(),
+            turn: Turn::default(),
+            rest: Cell::new(ptr::null_mut()),
             advance: Cell::new(ptr::null_mut()),
             reading: RefCell::default(),
         }

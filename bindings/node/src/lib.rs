@@ -38,13 +38,15 @@ extern "C" fn node_api_module_get_api_version_v1() -> i32 {
     9
 }
 
-/// `start(exports, complete, advance, known, writesNothing)`: sets up this environment and puts the native functions on `exports`. `complete`
-/// is called for each finished job and `advance` when a call for many files has results; `known` is 1 on a runtime whose own interface was tested; `writesNothing` is 1 where
-/// node:fs writes even no bytes if there is a callback, that is before Node 26, whose encoder is new as well. Answers the
-/// longest string that a call may be given, in UTF-16 units, 0 for no limit; or -1 if there was no memory.
+/// `start(exports, complete, advance, rest, known, writesNothing)`: sets up this environment and puts the native functions
+/// on `exports`. `complete` is called for each finished job, `advance` when a call for many files has results, and `rest`
+/// when `again` is to be called in the event loop's next turn. `known` is 1 on a runtime whose own interface was tested;
+/// `writesNothing` is 1 where node:fs writes even no bytes if there is a callback, that is before Node 26, whose encoder
+/// is new as well. Answers the longest string that a call may be given, in UTF-16 units, 0 for no limit; or -1 if there
+/// was no memory.
 unsafe extern "C" fn start(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     guarded(env, || {
-        let ([exports, complete, advance, known, writes_nothing], _) = arguments(env, info);
+        let ([exports, complete, advance, rest, known, writes_nothing], _) = arguments(env, info);
         pin_library();
         let writes_nothing = int32(env, writes_nothing) == 1;
         let known = v8::TRIED_SYSTEM && int32(env, known) == 1;
@@ -60,6 +62,7 @@ unsafe extern "C" fn start(env: sys::napi_env, info: sys::napi_callback_info) ->
         let made = unsafe { &*environment };
         made.complete.set(reference(env, complete));
         made.advance.set(reference(env, advance));
+        made.rest.set(reference(env, rest));
         define(
             env,
             exports,

@@ -96,6 +96,14 @@ pub(crate) fn referenced(env: sys::napi_env, reference: sys::napi_ref) -> sys::n
     value
 }
 
+/// Elements of an array, 0 for anything else.
+pub(crate) fn array_length(env: sys::napi_env, array: sys::napi_value) -> usize {
+    let mut length = 0;
+    // SAFETY: `array` is a live handle; a value that is no array leaves `length` alone.
+    unsafe { sys::napi_get_array_length(env, array, &raw mut length) };
+    length as usize
+}
+
 /// `array[index]`.
 pub(crate) fn element(env: sys::napi_env, array: sys::napi_value, index: usize) -> sys::napi_value {
     let mut value = ptr::null_mut();

@@ -312,6 +312,13 @@ const virtual = { there: major >= 26, missing: 'node:vfs came with Node 26' };
   },
 );
 
+test('readTree does not pass over a mounted node:vfs', { skip: !virtual.there && virtual.missing }, async () => {
+  const { stdout, stderr } = await run('mjs', `import vfs from 'node:vfs'; import { readTree } from 'smallfry';
+    vfs.create().mount();
+    console.log(await readTree('.').catch((error) => error.code + ' ' + error.message));`, { flags: ['--experimental-vfs'] });
+  assert.match(stdout, /^ERR_SMALLFRY_NOT_NATIVE readTree needs the native addon: .*node:vfs/, stderr);
+});
+
 test('a node:vfs mounted under registered functions', { skip: !virtual.there && virtual.missing }, async () => {
   const { stdout, stderr } = await run('mjs', `import fs from 'node:fs'; fs.readFileSync('data.txt');
     const { default: vfs } = await import('node:vfs'); const files = vfs.create(); files.writeFileSync('/in.txt', 'virtual');

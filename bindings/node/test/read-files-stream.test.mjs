@@ -70,6 +70,18 @@ for (const [which, own] of Object.entries(packages)) {
     assert.strictEqual(returned, 2);
   });
 
+  test(`${which}: what an iterable throws as it is stopped is told where the loop was left, and hides no other error`, async () => {
+    const untidy = function* (last) { try { yield many[0]; yield many[1]; for (;;) yield last; } finally { throw new Error('untidy'); } }; // eslint-disable-line no-unsafe-finally
+    await assert.rejects(async () => { for await (const one of own.readFilesStream(untidy(7))) assert.ok(one); }, { code: 'ERR_INVALID_ARG_TYPE' });
+    await assert.rejects(async () => { for await (const one of own.readFilesStream(untidy('/none/at/all'))) assert.ok(one); }, { code: 'ENOENT' });
+    await assert.rejects(async () => { for await (const one of own.readFilesStream(untidy(many[2]))) if (one.index === 5) break; }, /untidy/);
+    const controller = new AbortController();
+    const reason = new Error('on purpose');
+    await assert.rejects(async () => {
+      for await (const one of own.readFilesStream(untidy(many[2]), { signal: controller.signal })) if (one.index === 5) controller.abort(reason);
+    }, (error) => error === reason);
+  });
+
   test(`${which}: a signal ends it between files and while it waits`, async () => {
     const reason = new Error('on purpose');
     for (const when of [0, 1, 700]) {

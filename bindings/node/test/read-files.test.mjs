@@ -6,10 +6,11 @@
 // values a few at a time between turns of the event loop, so that order, ownership and the end are ours to keep.
 // Everything that holds without the native addon too is tried with and without it.
 
-/* global AbortController, AbortSignal, structuredClone */
+/* global AbortController, AbortSignal, TextEncoder, performance, structuredClone */
 
 import assert from 'node:assert';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { execFileSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -90,6 +91,15 @@ for (const [which, own] of Object.entries(packages)) {
     assert.deepStrictEqual(await own.readFiles([at('n\u00e4me \u{1f41f}\n'), pathToFileURL(at('n\u00e4me \u{1f41f}\n'))], 'utf8'), ['odd', 'odd']);
   });
 
+  test(`${which}: bytes of a path in any Uint8Array, and encodings that are none`, async () => {
+    const bytes = new TextEncoder().encode(kinds[1]);
+    for (const encoding of ['', null]) {
+      assert.deepStrictEqual(await own.readFiles([bytes], { encoding }), [KINDS.ascii]);
+      assert.deepStrictEqual(own.readFilesSync([bytes], encoding), [KINDS.ascii]);
+    }
+    await assert.rejects(own.readFiles([Buffer.from([0xff])]), { code: 'ERR_INVALID_ARG_TYPE', message: /Buffer of UTF-8/ });
+  });
+
   test(`${which}: an iterable that breaks, and one with a bad path, is closed and nothing is read`, async () => {
     const error = new Error('on purpose');
     function* breaking() {
@@ -135,6 +145,7 @@ for (const [which, own] of Object.entries(packages)) {
       [[[], { maxInFlight: NaN }], /"maxInFlight" option/],
       [[[], { maxFileSize: '1' }], /"maxFileSize" option/],
       [[[], { signal: {} }], /"signal" option must be an AbortSignal/],
+      [[[], { signal: { aborted: false } }], /"signal" option must be an AbortSignal/],
       [[[], { signal: null }], /"signal" option must be an AbortSignal/],
       [[[], { onProgress: true }], /"onProgress" option must be a function/],
     ];
@@ -293,6 +304,99 @@ test('the event loop turns while files are read', async () => {
   reading = false;
   await counting;
   assert.ok(turns > 5, `${turns} turns`);
+});
+
+test('results that came while the program was busy are made into values between turns of the event loop', async () => {
+  let reports = 0;
+  let reading = true;
+  const call = bulk.readFiles(Array.from({ length: 10 }, () => many).flat(), { maxInFlight: 1 << 30, onProgress: () => { reports += 1; } });
+  const until = performance.now() + 300;
+  while (performance.now() < until); // Threads read on meanwhile.
+  let most = 0;
+  const counting = (async () => {
+    while (reading) {
+      const before = reports;
+      await turn();
+      most = Math.max(most, reports - before);
+    }
+  })();
+  await call;
+  reading = false;
+  await counting;
+  assert.ok(most <= 8, `${most} reports in one turn`);
+});
+
+testNeeding(needs.mkfifo, 'outcomes of many files are made between turns of the event loop', async () => {
+  const pipe = at('pipe');
+  execFileSync('mkfifo', [pipe]);
+  const missing = Array.from({ length: 50_000 }, (_, i) => at('none', `${i}`));
+  // All the others wait for the first one, so that what is done at the end is as much as can be.
+  const paths = [pipe, ...missing, ...kinds];
+  for (const options of [{ settle: true }, { settle: true, encoding: 'base64' }]) {
+    let turns = 0;
+    let reading = true;
+    let isLast = false;
+    const onProgress = ({ done, total }) => {
+      turns = 0;
+      if (done === total - 1 && !isLast) fs.writeFile(pipe, 'last', () => {});
+      isLast = done === total - 1;
+    };
+    const counting = (async () => { for (; reading; turns += 1) await turn(); })();
+    const [last, ...outcomes] = await bulk.readFiles(paths, { ...options, threads: 2, onProgress });
+    reading = false;
+    await counting;
+    assert.ok(turns > 3, `${turns} turns`);
+    assert.deepStrictEqual(last.value.toString(options.encoding), Buffer.from('last').toString(options.encoding));
+    assert.ok(outcomes.slice(0, 50_000).every(({ reason }, i) => reason.code === 'ENOENT' && reason.path === missing[i]));
+    assert.deepStrictEqual(outcomes.slice(50_000).map(({ value }) => value), kinds.map((name) => fs.readFileSync(name, options.encoding)));
+  }
+  await assert.rejects(bulk.readFiles(missing), { code: 'ENOENT', path: missing[0] });
+});
+
+test('paths that are no string together are refused, and the process ends', async () => {
+  const { code, stdout, stderr } = await runScript(folder, `const long = 'x'.repeat(1 << 20), paths = new Array(600).fill(long);
+    const told = (error) => console.log(error.name);
+    try { bulk.readFilesSync(paths); } catch (error) { told(error); }
+    bulk.readFiles(paths).catch(told);
+    bulk.writeFiles(paths.map((name) => [name, ''])).catch((error) => console.log(error.code));`);
+  assert.deepStrictEqual([stdout, code], ['RangeError\nRangeError\nENAMETOOLONG\n', 0], stderr);
+});
+
+test('files that may not be read fail as in node:fs', async () => {
+  fs.chmodSync(folder, 0o755);
+  fs.writeFileSync(at('secret'), 'x', { mode: 0 });
+  const { stdout, stderr } = await runScript(folder, `const names = [${JSON.stringify(at('secret'))}, ${JSON.stringify(kinds[1])}];
+    if (process.getuid() === 0) { process.setgid(65534); process.setuid(65534); }
+    (async () => {
+      const pick = ({ reason, value }) => (reason ? [reason.message, reason.code, reason.errno, reason.syscall, reason.path] : value);
+      const theirs = (await Promise.allSettled(names.map((name) => fs.promises.readFile(name, 'utf8')))).map(pick);
+      const streamed = []; for await (const one of bulk.readFilesStream(names, { settle: true, encoding: 'utf8' })) streamed.push(one);
+      const own = [await bulk.readFiles(names, { settle: true, encoding: 'utf8' }), bulk.readFilesSync(names, { settle: true, encoding: 'utf8' }), streamed];
+      const tree = await bulk.readTree(${JSON.stringify(folder)}, { match: 'secret' }).catch((error) => error);
+      console.log(theirs[0][1], own.every((outcomes) => JSON.stringify(outcomes.map(pick)) === JSON.stringify(theirs)), tree.code, tree.path);
+    })();`);
+  assert.strictEqual(stdout, `EACCES true EACCES ${at('secret')}\n`, stderr);
+});
+
+test('Buffers that a worker has sent outlive it', async () => {
+  const { code, signal, stdout, stderr } = await runScript(folder, `
+    const { Worker, isMainThread, parentPort } = require('node:worker_threads');
+    const paths = ${JSON.stringify([at('page'), at('page-and-one'), at('binary'), at('some-mib')])};
+    if (!isMainThread) bulk.readFiles(Array.from({ length: 25 }, () => paths).flat()).then((read) => {
+      const whole = read.filter(({ buffer, length }) => buffer.byteLength === length);
+      parentPort.postMessage(whole, whole.map(({ buffer }) => buffer));
+      setInterval(() => {}, 1000);
+    });
+    else (async () => {
+      const { once } = require('node:events');
+      const worker = new Worker(__filename);
+      const [received] = await once(worker, 'message');
+      await worker.terminate();
+      for (let i = 0; i < 5; i += 1) await bulk.readFiles(paths);
+      const expected = new Set(paths.map((name) => fs.readFileSync(name, 'latin1')));
+      console.log(received.length, received.every((bytes) => expected.has(Buffer.from(bytes.buffer).latin1Slice())));
+    })();`);
+  assert.deepStrictEqual([signal, code, stdout], [null, 0, '100 true\n'], stderr);
 });
 
 test('what onProgress throws is an uncaught exception, and the call goes on', async () => {

@@ -4,12 +4,13 @@
 /* global AbortController, AbortSignal */
 
 import assert from 'node:assert';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { bulk, makeFolder, withoutAddon } from './support.mjs';
+import { bulk, makeFolder, packageFolder, runNode, testNeeding, withoutAddon } from './support.mjs';
 
 const folder = makeFolder();
 const root = path.join(folder, 'site');
@@ -58,13 +59,43 @@ test('settle, progress and signals', async () => {
   await assert.rejects(call, (error) => error === reason);
 });
 
+test('errors name the file that they are about', async () => {
+  await assert.rejects(bulk.readTree(root, { maxFileSize: 2, match: 'posts/*.md' }), { code: 'ERR_FS_FILE_TOO_LARGE', path: path.join(root, 'posts/one.md'), message: /one\.md.* 3 .* 2/ });
+  const [outcome] = await bulk.readTree(root, { maxFileSize: 2, match: 'posts/*.md', settle: true });
+  assert.deepStrictEqual([outcome.reason.code, outcome.reason.path], ['ERR_FS_FILE_TOO_LARGE', path.join(root, 'posts/one.md')]);
+  const file = path.join(root, 'a.md');
+  const theirs = await fs.promises.readdir(file).catch((error) => error);
+  const own = await bulk.readTree(file).catch((error) => error);
+  for (const key of ['message', 'code', 'errno', 'syscall', 'path']) assert.strictEqual(own[key], theirs[key]);
+});
+
 test('a root that is none, and wrong options, reject', async () => {
   await assert.rejects(bulk.readTree(path.join(folder, 'none')), { code: 'ENOENT' });
   for (const [args, message] of [
     [[7], /A path must be/], [['a\0b'], /null bytes/], [[root, 7], /"options" argument/], [[root, { match: 7 }], /"match" option.*7/], [[root, { match: [''] }], /"match" option/],
     [[root, { ignore: [null] }], /"ignore" option/], [[root, { hidden: 1 }], /"hidden" option/], [[root, { maxDepth: 0 }], /"maxDepth" option/], [[root, { ignoreFiles: 'no' }], /"ignoreFiles" option/],
   ]) await assert.rejects(bulk.readTree(...args), { name: 'TypeError', message });
-  await assert.rejects(bulk.readTree(root, { match: 'a{b' }), Error);
+  await assert.rejects(bulk.readTree(root, { match: 'a{b' }), { code: 'ERR_SMALLFRY_REFUSED', path: root, message: /a\{b/ });
+});
+
+const limits = {
+  there: process.platform === 'linux' && process.getuid() === 0 && spawnSync('prlimit', ['--version']).status === 0,
+  missing: 'a limit on threads takes prlimit, and root to become somebody whom it binds',
+};
+testNeeding(limits, 'where the system has no thread to give it says so, and the process ends; other calls are done by node:fs', async () => {
+  const script = path.join(folder, 'no-thread.cjs');
+  fs.chmodSync(folder, 0o755);
+  fs.writeFileSync(script, `const bulk = require(${JSON.stringify(path.join(packageFolder, 'dist/index.js'))}), fs = require('node:fs');
+    const name = ${JSON.stringify(path.join(root, 'a.md'))};
+    (async () => {
+      await Promise.all(Array.from({ length: 8 }, () => fs.promises.readFile(name))); // begins Node's own threads
+      process.setgid(65534); process.setuid(65534);
+      const told = [await bulk.readTree(${JSON.stringify(root)}).catch((error) => error.code), ...(await bulk.readFiles([name], 'utf8'))];
+      for await (const { contents } of bulk.readFilesStream([name], 'utf8')) told.push(contents);
+      console.log(told.join());
+    })();`);
+  const { code, stdout, stderr } = await runNode(['--nproc=1', process.execPath, script], { command: 'prlimit' });
+  assert.deepStrictEqual([stdout, code], ['ERR_SMALLFRY_NO_THREAD,# a,# a\n', 0], stderr);
 });
 
 test('without the addon it says that it needs it', async () => {

@@ -4,7 +4,7 @@
 // Why it was possible: entries are copied into native memory a few at a time while threads write, so that a caller may
 // change its Buffers, stop the process or abort the call at any point between.
 
-/* global AbortController, AbortSignal */
+/* global AbortController, AbortSignal, TextEncoder, setImmediate */
 
 import assert from 'node:assert';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -126,9 +126,54 @@ for (const [which, own] of Object.entries(packages)) {
       }
       await assert.rejects(write((function* () { yield good[0]; throw error; })()), (thrown) => thrown === error);
       for (const [args, message] of [
-        [[undefined], /"entries" argument/], [[{ a: 'b' }], /"entries" argument/], [['text'], /"entries" argument/], [[[], { mode: -1 }], /"mode" option/],
+        [[undefined], /"entries" argument/], [[{ a: 'b' }], /"entries" argument/], [['text'], /"entries" argument/], [[[], { mode: 'rw' }], /"mode" option.*'rw'/], [[[], { mode: true }], /"mode" option/],
         [[[], { createNew: true, onlyIfChanged: true }], /exclude each other/], [[[], { failFast: 1 }], /"failFast" option/], [[[], { encoding: 'x' }], /"encoding" option/],
       ]) await assert.rejects(write(...args), { name: 'TypeError', message });
+    });
+
+    test(`${name}: an iterable that fails to clean up does not hide why, nor stop what came before`, async () => {
+      const target = fresh();
+      const file = path.join(target, 'good');
+      const untidy = function* (last) { try { yield [file, 'good']; for (;;) yield last; } finally { fs.writeFileSync(path.join(target, 'cleaned'), ''); throw new Error('untidy'); } }; // eslint-disable-line no-unsafe-finally
+      await assert.rejects(write(untidy('wrong')), { code: 'ERR_INVALID_ARG_TYPE' });
+      assert.strictEqual(text(file), 'good');
+      assert.ok(fs.existsSync(path.join(target, 'cleaned')));
+      await assert.rejects(write(untidy([path.join(target, 'none', 'x'), '']), { failFast: true }), { code: 'ENOENT' });
+    });
+
+    test(`${name}: failFast with settle tells what was taken and not begun from what failed`, async () => {
+      const target = fresh();
+      const entries = entriesIn(target, 1000);
+      entries[0][0] = path.join(target, 'none', 'x');
+      const outcomes = await write(entries, { failFast: true, settle: true, threads: 1 });
+      assert.strictEqual(outcomes[0].reason.code, 'ENOENT');
+      assert.ok(outcomes.length === 1000);
+      const codes = new Set(outcomes.slice(1).map(({ reason }) => reason?.code));
+      codes.delete(undefined);
+      assert.deepStrictEqual([...codes], ['ERR_SMALLFRY_CANCELLED']);
+      for (const [i, { status }] of outcomes.entries()) assert.strictEqual(fs.existsSync(entries[i][0]), status === 'fulfilled');
+      assert.doesNotMatch(outcomes.at(-1).reason.stack, /\n/, 'no frames');
+    });
+
+    test(`${name}: modes, encodings and paths in each form that node:fs takes`, async () => {
+      const target = fresh();
+      const umask = process.umask(0);
+      for (const mode of ['644', '0600', 0o751, 0, null, undefined, 0o100640]) {
+        const [own, theirs] = ['own', 'theirs'].map((file) => path.join(target, file));
+        await write([[own, 'x']], { mode });
+        fs.writeFileSync(theirs, 'x', { mode });
+        assert.strictEqual(fs.statSync(own).mode, fs.statSync(theirs).mode, `${mode}`);
+        for (const file of [own, theirs]) fs.rmSync(file);
+      }
+      process.umask(umask);
+      for (const mode of ['9', '', 'rwx', -1, 2 ** 32, 1.5, NaN, true, {}, '77777777777777']) {
+        const theirs = (() => { try { return fs.writeFileSync(path.join(target, 'x'), '', { mode }); } catch (error) { return error; } })();
+        await assert.rejects(write([], { mode }), { name: theirs.name, code: theirs.code }, `${mode}`);
+      }
+      const file = path.join(target, 'n\u00e4me');
+      await write([[new TextEncoder().encode(file), 'caf\u00e9']], { encoding: '' });
+      assert.strictEqual(text(file), 'caf\u00e9');
+      await assert.rejects(write([[Buffer.from([0xff]), '']]), { code: 'ERR_INVALID_ARG_TYPE', message: /Buffer of UTF-8/ });
     });
   }
 
@@ -172,6 +217,35 @@ for (const [which, own] of Object.entries(packages)) {
     assert.deepStrictEqual([...contexts], ['kept']);
   });
 }
+
+test('an endless iterable of empty files lets other things happen', async () => {
+  const target = fresh();
+  const controller = new AbortController();
+  const reason = new Error('on purpose');
+  let taken = 0;
+  const entries = (function* () { for (;;) yield [path.join(target, `f${taken++ % 10}`), '']; })();
+  const call = bulk.writeFiles(entries, { signal: controller.signal });
+  const atFirst = taken;
+  setImmediate(() => controller.abort(reason));
+  await assert.rejects(call, (error) => error === reason);
+  assert.ok(atFirst < 20_000, `${atFirst} taken at once`);
+});
+
+test('a process ends by itself whatever an iterable throws as it is stopped', async () => {
+  const { code, stdout, stderr } = await runScript(folder, `
+    const untidy = function* (last) { try { for (;;) yield last; } finally { throw new Error('untidy'); } };
+    const told = [];
+    (async () => {
+      await bulk.writeFiles(untidy('wrong')).catch((error) => told.push(error.code));
+      const controller = new AbortController();
+      const call = bulk.writeFiles(untidy([path.join(folder, 'aborted'), 'x']), { signal: controller.signal });
+      controller.abort();
+      await call.catch((error) => told.push(error.name));
+      await bulk.writeFiles(untidy([path.join(folder, 'none', 'x'), 'x']), { failFast: true }).catch((error) => told.push(error.code));
+      console.log(told.join());
+    })();`);
+  assert.deepStrictEqual([stdout, code], ['ERR_INVALID_ARG_TYPE,AbortError,ENOENT\n', 0], stderr);
+});
 
 test('what is changed after the call is not written', async () => {
   const target = fresh();

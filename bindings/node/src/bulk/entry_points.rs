@@ -4,21 +4,23 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use napi_sys as sys;
-use smallfry::bulk::engine::{Batch, Detached, Spawn, Stream, Task};
-use smallfry::bulk::{Reader, Strategy, Writer};
+use smallfry::bulk::engine::{Batch, Detached, Spawn, Stream, Task, Terms};
+use smallfry::bulk::{ReadFound, Reader, Strategy, Writer};
 use smallfry::tree::{TreeOptions, Walk};
 
-use super::outcome::{Value, refusal};
+use super::outcome::{Value, error_with_path};
 use super::session::{Manner, Open, Session};
-use super::task::{Entry, Read, ReadFound, Write};
+use super::task::{Entry, Read, ReadTree, Write};
 use crate::environment::Environment;
+use crate::jobs;
 use crate::text::view_bytes;
 use crate::value::{
-    Function, arguments, byte_count, element, guarded, int32, is_string, number, set_element,
-    undefined,
+    Function, arguments, array_length, byte_count, double_value, element, guarded, int32,
+    is_string, number, set_element, undefined,
 };
 
 pub(crate) const FUNCTIONS: &[Function] = &[
@@ -31,6 +33,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"cancel", cancel),
     Function(c"consume", consume),
     Function(c"hold", hold),
+    Function(c"again", again),
     Function(c"readManySync", read_many_sync),
     Function(c"writeManySync", write_many_sync),
 ];
@@ -60,9 +63,10 @@ fn count(env: sys::napi_env, value: sys::napi_value) -> usize {
     usize::try_from(int32(env, value)).unwrap_or(0)
 }
 
-fn reader(env: sys::napi_env, threads: sys::napi_value, fail_fast: sys::napi_value) -> Reader {
+fn reader(env: sys::napi_env, [threads, largest, fail_fast]: [sys::napi_value; 3]) -> Reader {
     let mut reader = Reader::new();
     reader.strategy(strategy(env, threads));
+    reader.max_file_size(byte_count(env, largest));
     reader.fail_fast(int32(env, fail_fast) != 0);
     reader
 }
@@ -95,31 +99,52 @@ fn contents(env: sys::napi_env, environment: &Environment, data: sys::napi_value
     }
 }
 
-/// `openRead(id, results, utf8, inSteps, threads, maxInFlight, maxFileSize, failFast)`: begins a session, to which paths
+/// Begins a session under its number. `None` if there is no thread for it.
+fn begin<T: Task<Output: Value> + 'static>(
+    env: sys::napi_env,
+    environment: &Environment,
+    manner: Manner,
+    (task, terms): (T, Terms),
+    kind: fn(Rc<Session<T>>) -> Open,
+) -> Option<Rc<Session<T>>> {
+    let session = Session::open(env, environment, manner, task, terms)?;
+    environment
+        .sessions
+        .add(manner.id, kind(Rc::clone(&session)));
+    Some(session)
+}
+
+/// What JavaScript gets if a session has begun, or if there was no thread for it.
+fn begun(env: sys::napi_env, has_begun: bool) -> sys::napi_value {
+    if has_begun {
+        undefined(env)
+    } else {
+        number(env, -1)
+    }
+}
+
+/// `openRead(id, results, utf8, places, threads, maxInFlight, maxFileSize, failFast)`: begins a session, to which paths
 /// are pushed. Answers -1 if that is not possible.
 unsafe extern "C" fn open_read(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     guarded(env, || {
-        let (
-            [
-                id,
-                results,
-                utf8,
-                in_steps,
-                threads,
-                in_flight,
-                largest,
-                fail_fast,
-            ],
-            pointer,
-        ) = arguments(env, info);
+        let (values, pointer) = arguments(env, info);
+        let [
+            id,
+            results,
+            utf8,
+            places,
+            threads,
+            in_flight,
+            largest,
+            fail_fast,
+        ] = values;
         // SAFETY: the function was defined with its environment.
         let environment = unsafe { Environment::borrow(pointer) };
-        let mut reader = reader(env, threads, fail_fast);
+        let mut reader = reader(env, [threads, largest, fail_fast]);
         reader.max_in_flight(byte_count(env, in_flight));
-        reader.max_file_size(byte_count(env, largest));
         let task = Read {
             file: reader.task(),
             utf8: int32(env, utf8) != 0,
@@ -127,14 +152,11 @@ unsafe extern "C" fn open_read(
         let manner = Manner {
             id: int32(env, id).cast_unsigned(),
             results,
-            in_steps: int32(env, in_steps) != 0,
+            places: NonZeroUsize::new(count(env, places)),
         };
-        let id = manner.id;
-        match Session::open(env, environment, manner, task, reader.terms()) {
-            Some(session) => environment.sessions.add(id, Open::Read(session)),
-            None => return number(env, -1),
-        }
-        undefined(env)
+        let work = (task, reader.terms());
+        let session = begin(env, environment, manner, work, Open::Read);
+        begun(env, session.is_some())
     })
 }
 
@@ -156,14 +178,11 @@ unsafe extern "C" fn open_write(
         let manner = Manner {
             id: int32(env, id).cast_unsigned(),
             results,
-            in_steps: false,
+            places: None,
         };
-        let id = manner.id;
-        match Session::open(env, environment, manner, task, writer.terms()) {
-            Some(session) => environment.sessions.add(id, Open::Write(session)),
-            None => return number(env, -1),
-        }
-        undefined(env)
+        let work = (task, writer.terms());
+        let session = begin(env, environment, manner, work, Open::Write);
+        begun(env, session.is_some())
     })
 }
 
@@ -175,22 +194,20 @@ unsafe extern "C" fn open_tree(
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
     guarded(env, || {
-        let (
-            [
-                id,
-                results,
-                root,
-                patterns,
-                flags,
-                depth,
-                utf8,
-                threads,
-                in_flight,
-                largest,
-                fail_fast,
-            ],
-            pointer,
-        ) = arguments(env, info);
+        let (values, pointer) = arguments(env, info);
+        let [
+            id,
+            results,
+            root,
+            patterns,
+            flags,
+            depth,
+            utf8,
+            threads,
+            in_flight,
+            largest,
+            fail_fast,
+        ] = values;
         // SAFETY: as above.
         let environment = unsafe { Environment::borrow(pointer) };
         let root = PathBuf::from(OsString::from_vec(environment.strings.to_vec(env, root)));
@@ -198,29 +215,28 @@ unsafe extern "C" fn open_tree(
         let options = tree_options(&patterns, int32(env, flags), count(env, depth));
         let files = match options.walk(&root) {
             Ok(files) => files,
-            Err(error) => return refusal(env, &error),
+            Err(error) => return error_with_path(env, &error),
         };
-        let mut reader = reader(env, threads, fail_fast);
+        let mut reader = reader(env, [threads, largest, fail_fast]);
         reader.max_in_flight(byte_count(env, in_flight));
-        reader.max_file_size(byte_count(env, largest));
-        let read = Read {
-            file: reader.task(),
+        let task = ReadTree {
+            found: ReadFound(reader.task()),
             utf8: int32(env, utf8) != 0,
         };
         let manner = Manner {
             id: int32(env, id).cast_unsigned(),
             results,
-            in_steps: false,
+            places: None,
         };
-        let id = manner.id;
-        let task = ReadFound { read };
-        let Some(session) = Session::open(env, environment, manner, task, reader.terms()) else {
-            return number(env, -1);
+        let work = (task, reader.terms());
+        let Some(session) = begin(env, environment, manner, work, Open::Tree) else {
+            return begun(env, false);
         };
-        let batch = session.batch();
-        environment.sessions.add(id, Open::Tree(session));
-        Detached.spawn(Box::new(move || push_files(&batch, files)));
-        undefined(env)
+        let input = Input(session.batch());
+        begun(
+            env,
+            Detached.spawn(Box::new(move || push_files(&input, files))),
+        )
     })
 }
 
@@ -240,9 +256,8 @@ fn tree_options(patterns: &[u8], flags: i32, depth: usize) -> TreeOptions {
     options
 }
 
-/// Hands the files of a walk to a batch while it walks, and closes the batch at the end.
-fn push_files(batch: &Arc<Batch<'static, ReadFound>>, mut files: Walk) {
-    let _closes = Closes(batch);
+/// Hands the files of a walk to a batch while it walks.
+fn push_files(Input(batch): &Input, mut files: Walk) {
     let mut pushed = 0;
     while !batch.is_stopped() {
         let some: Vec<_> = files.by_ref().take(FOUND_TOGETHER).collect();
@@ -255,10 +270,11 @@ fn push_files(batch: &Arc<Batch<'static, ReadFound>>, mut files: Walk) {
     }
 }
 
-/// Closes a batch however its input ends: a session that is never closed would never end.
-struct Closes<'b>(&'b Arc<Batch<'static, ReadFound>>);
+/// The end of a batch at which files go in. It closes the batch however it ends itself, even if it never got a thread: a
+/// session that is not closed would never end.
+struct Input(Arc<Batch<'static, ReadTree>>);
 
-impl Drop for Closes<'_> {
+impl Drop for Input {
     fn drop(&mut self) {
         self.0.close();
     }
@@ -284,7 +300,7 @@ unsafe extern "C" fn push_paths(
 }
 
 /// `pushEntries(id, joined, data, beyond)`: paths as in [`push_paths`] and an array of what to write there, which is copied
-/// before this returns.
+/// before this returns. Answers the bytes that were copied.
 unsafe extern "C" fn push_entries(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -294,17 +310,22 @@ unsafe extern "C" fn push_entries(
         // SAFETY: as above.
         let environment = unsafe { Environment::borrow(pointer) };
         let id = int32(env, id).cast_unsigned();
+        let mut copied = 0;
         if let Some(Open::Write(session)) = environment.sessions.find(id) {
             let beyond = usize::try_from(int32(env, beyond)).ok();
             let paths = paths(env, environment, joined).into_iter().enumerate();
-            let entry = |(index, path)| Entry {
-                path,
-                bytes: contents(env, environment, element(env, data, index)),
-                accepted: Some(environment.client.accept()),
+            let entry = |(index, path)| {
+                let bytes = contents(env, environment, element(env, data, index));
+                copied += bytes.len();
+                Entry {
+                    path,
+                    bytes,
+                    accepted: Some(environment.client.accept()),
+                }
             };
             session.push(paths.map(entry).collect(), beyond);
         }
-        undefined(env)
+        double_value(env, copied as f64)
     })
 }
 
@@ -357,6 +378,16 @@ unsafe extern "C" fn hold(env: sys::napi_env, info: sys::napi_callback_info) -> 
     })
 }
 
+/// `again()`: goes on with what was left when JavaScript was asked to let other things come first.
+unsafe extern "C" fn again(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    guarded(env, || {
+        let ([], pointer) = arguments(env, info);
+        // SAFETY: as above.
+        jobs::again(env, unsafe { Environment::borrow(pointer) });
+        undefined(env)
+    })
+}
+
 /// Does a task for all inputs, this thread among the workers, and puts the results into an array.
 fn run_here<T>(
     env: sys::napi_env,
@@ -378,7 +409,7 @@ fn run_here<T>(
     }
 }
 
-/// `readManySync(joined, results, utf8, threads, maxFileSize, failFast)`.
+/// `readManySync(joined, results, utf8, threads, maxFileSize, failFast)`; `joined` is an array of paths joined by NUL.
 unsafe extern "C" fn read_many_sync(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -387,15 +418,17 @@ unsafe extern "C" fn read_many_sync(
         let ([joined, results, utf8, threads, largest, fail_fast], pointer) = arguments(env, info);
         // SAFETY: as above.
         let environment = unsafe { Environment::borrow(pointer) };
-        let mut reader = reader(env, threads, fail_fast);
-        reader.max_file_size(byte_count(env, largest));
+        let reader = reader(env, [threads, largest, fail_fast]);
         let task = Read {
             file: reader.task(),
             utf8: int32(env, utf8) != 0,
         };
         let batch = Batch::new(task, reader.terms(), Detached);
-        let inputs = paths(env, environment, joined).into_iter();
-        run_here(env, environment, batch, inputs, results);
+        let parts = (0..array_length(env, joined)).map(|index| element(env, joined, index));
+        let inputs: Vec<_> = parts
+            .flat_map(|part| paths(env, environment, part))
+            .collect();
+        run_here(env, environment, batch, inputs.into_iter(), results);
         undefined(env)
     })
 }

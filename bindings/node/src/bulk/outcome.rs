@@ -1,5 +1,6 @@
 //! Results of entries as JavaScript values.
 
+use std::io::ErrorKind;
 use std::ptr;
 
 use napi_sys as sys;
@@ -14,8 +15,12 @@ use crate::value::{number, set_element};
 /// An entry that was not begun, since its batch was stopped. Known to `lib/many.ts`.
 const CANCELLED: i32 = -2;
 
+/// Why an entry was refused though no system call failed. Known to `lib/many.ts`.
+const TOO_LARGE: i32 = 1;
+const REFUSED: i32 = 2;
+
 /// What becomes of an entry: `true` or `false` for a file written or left alone, the contents of a file read; a number,
-/// or an array of a number and a text, for an error (`lib/many.ts` knows them). Answers the bytes that were moved, too.
+/// or an array that begins with a number, for an error (`lib/many.ts` knows them). Answers the bytes that were moved, too.
 pub(super) trait Value {
     /// Nothing is lost with what has not begun when nobody wants results any more.
     const CAN_BE_DROPPED: bool;
@@ -46,16 +51,13 @@ impl Value for Result<Found, Error> {
     fn value(self, env: sys::napi_env, environment: &Environment) -> (sys::napi_value, usize) {
         let Found { path, contents } = match self {
             Ok(found) => found,
-            Err(error) if error.is_cancelled() => return (number(env, CANCELLED), 0),
-            Err(error) => return (pair(env, code(&error), &path_or_reason(&error)), 0),
+            Err(error) => return (error_with_path(env, &error), 0),
         };
         let length = contents.len();
         let value = environment.maker.make(env, contents);
         let value = value.unwrap_or_else(|| number(env, Failure::Delegate.code()));
-        (
-            array(env, [text(env, &path.to_string_lossy()), value]),
-            length,
-        )
+        let file = [text(env, &path.to_string_lossy()), value];
+        (array(env, &file), length)
     }
 }
 
@@ -75,21 +77,52 @@ impl Value for Result<Wrote, Error> {
     }
 }
 
+/// An error of an entry whose path JavaScript knows.
 fn error_value(env: sys::napi_env, error: &Error) -> sys::napi_value {
-    if error.is_cancelled() {
-        return number(env, CANCELLED);
-    }
-    let is_its_own = !matches!(error.operation(), Operation::Mkdir | Operation::Readdir);
-    if error.raw_os_error().is_some() && is_its_own {
-        number(env, code(error))
-    } else {
-        pair(env, code(error), &path_or_reason(error))
+    let is_of_entry = !matches!(error.operation(), Operation::Mkdir | Operation::Readdir);
+    match errno(error) {
+        Some(errno) if is_of_entry => number(env, code(error.operation(), errno)),
+        _ => error_with_path(env, error),
     }
 }
 
-/// The step in the upper half and errno in the lower, as a [`Failure`] has it; the step alone if there is no errno.
-fn code(error: &Error) -> i32 {
-    let step = match error.operation() {
+/// An error of which JavaScript has to be told the path: `[code, path]` where the system has a number for it,
+/// else `[reason, path, text]`.
+pub(super) fn error_with_path(env: sys::napi_env, error: &Error) -> sys::napi_value {
+    if error.is_cancelled() {
+        return number(env, CANCELLED);
+    }
+    let path = error
+        .path()
+        .map_or_else(String::new, |path| path.to_string_lossy().into_owned());
+    let path = text(env, &path);
+    if let Some(errno) = errno(error) {
+        return array(env, &[number(env, code(error.operation(), errno)), path]);
+    }
+    let reason = match error.kind() {
+        ErrorKind::FileTooLarge => TOO_LARGE,
+        _ => REFUSED,
+    };
+    array(
+        env,
+        &[number(env, reason), path, text(env, &error.to_string())],
+    )
+}
+
+/// The system's number, also of what the core finds out without asking the system.
+fn errno(error: &Error) -> Option<i32> {
+    error.raw_os_error().or(match error.kind() {
+        ErrorKind::NotADirectory => Some(libc::ENOTDIR),
+        ErrorKind::OutOfMemory => Some(libc::ENOMEM),
+        // As for single calls: see `Failure::code`.
+        ErrorKind::WriteZero => Some(libc::EIO),
+        _ => None,
+    })
+}
+
+/// The step in the upper half and errno in the lower, as a [`Failure`] has it.
+fn code(operation: Operation, errno: i32) -> i32 {
+    let step = match operation {
         Operation::Fstat => Step::Status,
         Operation::Read => Step::Read,
         Operation::Write => Step::Write,
@@ -99,29 +132,7 @@ fn code(error: &Error) -> i32 {
         Operation::Stat => Step::Stat,
         _ => Step::Open,
     };
-    match error.raw_os_error() {
-        Some(errno) => (step as i32) << 16 | errno,
-        None => step as i32,
-    }
-}
-
-/// What JavaScript is told beside the code: the path, or the whole reason where no errno says it.
-fn path_or_reason(error: &Error) -> String {
-    match error.path() {
-        Some(path) if error.raw_os_error().is_some() => path.to_string_lossy().into_owned(),
-        _ => error.to_string(),
-    }
-}
-
-/// The values of an error that `lib/many.ts` cannot tell by a number alone. The wrapping number sets it apart from a file
-/// of a tree.
-pub(super) fn pair(env: sys::napi_env, code: i32, reason: &str) -> sys::napi_value {
-    array(env, [number(env, code), text(env, reason)])
-}
-
-/// The error of a call that could not begin.
-pub(super) fn refusal(env: sys::napi_env, error: &Error) -> sys::napi_value {
-    pair(env, code(error), &path_or_reason(error))
+    (step as i32) << 16 | errno
 }
 
 fn text(env: sys::napi_env, text: &str) -> sys::napi_value {
@@ -134,12 +145,12 @@ fn text(env: sys::napi_env, text: &str) -> sys::napi_value {
     value
 }
 
-fn array(env: sys::napi_env, values: [sys::napi_value; 2]) -> sys::napi_value {
+fn array(env: sys::napi_env, values: &[sys::napi_value]) -> sys::napi_value {
     let mut array = ptr::null_mut();
     // SAFETY: plain output argument.
     unsafe { sys::napi_create_array_with_length(env, values.len(), &raw mut array) };
-    for (index, value) in values.into_iter().enumerate() {
-        set_element(env, array, index, value);
+    for (index, value) in values.iter().enumerate() {
+        set_element(env, array, index, *value);
     }
     array
 }

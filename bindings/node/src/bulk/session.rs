@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroUsize;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,13 +11,11 @@ use napi_sys as sys;
 use smallfry::bulk::engine::{Batch, Detached, Done, Notify, Task, Terms};
 
 use super::outcome::Value;
-use super::task::{Read, ReadFound, Write};
+use super::task::{Read, ReadTree, Write};
 use crate::environment::Environment;
 use crate::jobs::{Client, hold_loop, release_loop};
 use crate::value::{double_value, number, reference, referenced, set_element, undefined};
 
-/// How long results are made into values before the event loop may look at other things.
-const TURN: Duration = Duration::from_millis(2);
 /// Results between two looks at the clock.
 const BETWEEN_LOOKS: usize = 16;
 /// Results worth a wake-up of the event loop while others are on their way.
@@ -32,7 +31,7 @@ pub(crate) struct Sessions(RefCell<HashMap<u32, Open>>);
 #[derive(Clone)]
 pub(super) enum Open {
     Read(Rc<Session<Read>>),
-    Tree(Rc<Session<ReadFound>>),
+    Tree(Rc<Session<ReadTree>>),
     Write(Rc<Session<Write>>),
 }
 
@@ -69,8 +68,9 @@ pub(super) trait Live {
 pub(super) struct Session<T: Task> {
     batch: Arc<Batch<'static, T>>,
     results: sys::napi_ref,
-    /// Bytes of a result are in flight until JavaScript has gone past it, not only until it has a value.
-    in_steps: bool,
+    /// Results take places in turn, and bytes of one are in flight until JavaScript has gone past it, not only until it
+    /// has a value.
+    places: Option<NonZeroUsize>,
     /// The process does not end meanwhile.
     holds_loop: Cell<bool>,
     progress: RefCell<Progress<T::Output>>,
@@ -93,7 +93,8 @@ struct Progress<O> {
 pub(super) struct Manner {
     pub(super) id: u32,
     pub(super) results: sys::napi_value,
-    pub(super) in_steps: bool,
+    /// How many places there are for results, where JavaScript goes through them in steps.
+    pub(super) places: Option<NonZeroUsize>,
 }
 
 impl<T: Task<Output: Value> + 'static> Session<T> {
@@ -108,12 +109,12 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
         let Manner {
             id,
             results,
-            in_steps,
+            places,
         } = manner;
         let client: Arc<Client> = Arc::clone(&environment.client);
         let notify = Notify {
             call: Box::new(move || client.nudge(id)),
-            together: if in_steps { 1 } else { TOGETHER },
+            together: if places.is_some() { 1 } else { TOGETHER },
             patience: PATIENCE,
         };
         let terms = Terms {
@@ -127,7 +128,7 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
         let session = Rc::new(Self {
             batch,
             results: reference(env, results),
-            in_steps,
+            places,
             holds_loop: Cell::new(false),
             progress: RefCell::new(Progress {
                 ready: VecDeque::new(),
@@ -139,7 +140,7 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
                 weights: VecDeque::new(),
             }),
         });
-        session.hold(env, environment, !in_steps);
+        session.hold(env, environment, places.is_none());
         Some(session)
     }
 
@@ -192,10 +193,11 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
                     ..
                 } = done;
                 let (value, bytes) = output.value(env, environment);
-                set_element(env, results, index, value);
+                let place = self.places.map_or(index, |places| index % places);
+                set_element(env, results, place, value);
                 progress.done += 1;
                 progress.bytes += bytes;
-                if self.in_steps {
+                if self.places.is_some() {
                     progress.keep_weight(index, weight);
                 } else {
                     released += weight;
@@ -267,15 +269,22 @@ impl Sessions {
     }
 }
 
-/// Gives sessions their results, and tells JavaScript.
-pub(crate) fn deliver(env: sys::napi_env, environment: &Environment, ids: Vec<u32>) {
+/// Gives sessions their results until it is time for other things, and tells JavaScript. Answers those of which there may
+/// be more results at hand.
+pub(crate) fn deliver(
+    env: sys::napi_env,
+    environment: &Environment,
+    ids: Vec<u32>,
+    until: Instant,
+) -> Vec<u32> {
+    let mut unfinished = Vec::new();
     for id in ids {
         let Some(open) = environment.sessions.find(id) else {
             continue;
         };
         let session = open.session();
-        if session.settle(env, environment, Instant::now() + TURN) {
-            environment.client.nudge(id);
+        if session.settle(env, environment, until) {
+            unfinished.push(id);
         }
         let (done, bytes, ended) = session.state();
         if ended {
@@ -286,6 +295,7 @@ pub(crate) fn deliver(env: sys::napi_env, environment: &Environment, ids: Vec<u3
         }
         tell(env, environment, id, (done, bytes, ended));
     }
+    unfinished
 }
 
 /// Calls `advance(id, done, bytes, ended)`; what it throws is an uncaught exception.

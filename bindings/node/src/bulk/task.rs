@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use smallfry::bulk::engine::{Task, Ticket};
-use smallfry::bulk::{Arena, ReadFile, WriteFile, key_of};
+use smallfry::bulk::{Arena, ReadFile, ReadFound, WriteFile, key_of};
 use smallfry::{Error, Outcome};
 
 use crate::contents::Contents;
@@ -34,9 +34,10 @@ impl Task for Read {
     }
 }
 
-/// Reads a file that a walk has found.
-pub(super) struct ReadFound {
-    pub(super) read: Read,
+/// Reads what a walk has found, as [`Read`].
+pub(super) struct ReadTree {
+    pub(super) found: ReadFound,
+    pub(super) utf8: bool,
 }
 
 /// A file of a tree.
@@ -45,7 +46,7 @@ pub(super) struct Found {
     pub(super) contents: Contents,
 }
 
-impl Task for ReadFound {
+impl Task for ReadTree {
     type Input = Result<PathBuf, Error>;
     type Output = Result<Found, Error>;
     type Tools = Arena;
@@ -56,14 +57,15 @@ impl Task for ReadFound {
         found: Result<PathBuf, Error>,
         ticket: &mut Ticket<'_>,
     ) -> Self::Output {
-        let path = found?;
-        let bytes = self.read.file.read(arena, &path, ticket)?;
-        let contents = Contents::new(bytes, self.read.utf8);
+        let (path, bytes) = self.found.run(arena, found, ticket)?;
+        let contents = Contents::new(bytes, self.utf8);
         Ok(Found { path, contents })
     }
 
     fn cancelled(&self, found: Result<PathBuf, Error>) -> Self::Output {
-        Err(self.read.file.not_begun(&found?))
+        let (path, bytes) = self.found.cancelled(found)?;
+        let contents = Contents::Bytes(bytes);
+        Ok(Found { path, contents })
     }
 
     fn failed(&self, result: &Self::Output) -> bool {

@@ -1,8 +1,10 @@
 //! Between JavaScript and the queue: handing jobs in, and giving results back on the right thread.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use napi_sys as sys;
 
@@ -15,10 +17,22 @@ use crate::environment::Environment;
 use crate::outcome::Failure;
 use crate::target::{OwnedTarget, PathRoom, Target};
 use crate::text::view_bytes;
-use crate::value::{arguments, guarded, int32, is_string, number, undefined};
+use crate::value::{arguments, guarded, int32, is_string, number, referenced, undefined};
 
-/// Results given back in one callback scope before the event loop may look at other things.
+/// Results given back in one callback scope.
 const BATCH: usize = 256;
+/// How long results are given back before the event loop may look at other things.
+const TURN: Duration = Duration::from_millis(2);
+
+/// How far the event loop is kept from other things. Waking it from its own callback does not let them in: Node then runs
+/// the callback again, up to a thousand times.
+#[derive(Default)]
+pub(crate) struct Turn {
+    /// When this turn began.
+    began: Cell<Option<Instant>>,
+    /// JavaScript will call [`again`] in the next one; nothing is given back before.
+    resting: Cell<bool>,
+}
 
 /// `read(target, id, alone, utf8)`: answers undefined, or the number of a [`Failure`] if the call was not taken.
 pub(crate) unsafe extern "C" fn submit_read(
@@ -167,6 +181,21 @@ unsafe extern "C" fn leave(environment: *mut c_void) {
     environment.client.leave();
 }
 
+impl Turn {
+    /// When this turn is to end. What comes soon after the last results belongs to the same turn, as it may come from the
+    /// same round of Node's.
+    fn until(&self) -> Instant {
+        let now = Instant::now();
+        let began = self
+            .began
+            .get()
+            .filter(|began| now.duration_since(*began) < TURN);
+        let began = began.unwrap_or(now);
+        self.began.set(Some(began));
+        began + TURN
+    }
+}
+
 /// Runs on the environment's thread, in a callback scope of its own, once per wake-up.
 unsafe extern "C" fn deliver(
     env: sys::napi_env,
@@ -179,29 +208,81 @@ unsafe extern "C" fn deliver(
     }
     // SAFETY: the context given at creation.
     let environment = unsafe { Environment::borrow(context) };
+    if !environment.turn.resting.get() {
+        give_back(env, environment);
+    }
+}
+
+/// Goes on in a new turn of the event loop.
+pub(crate) fn again(env: sys::napi_env, environment: &Environment) {
+    environment.turn.resting.set(false);
+    environment.turn.began.set(None);
+    give_back(env, environment);
+}
+
+/// Gives back what has arrived, and sees to it that the rest follows.
+fn give_back(env: sys::napi_env, environment: &Environment) {
+    let until = environment.turn.until();
     let (finished, sessions) = environment.client.take();
     environment.arrived.borrow_mut().extend(finished);
-    bulk::deliver(env, environment, sessions);
+    let mut ready = environment.ready.take();
+    ready.extend(
+        sessions
+            .into_iter()
+            .filter(|id| !ready.contains(id))
+            .collect::<Vec<_>>(),
+    );
+    let unfinished = bulk::deliver(env, environment, ready, until);
+    environment.ready.borrow_mut().extend(unfinished);
+    give_finished(env, environment);
+    if Instant::now() >= until {
+        rest(env, environment);
+    } else if !environment.arrived.borrow().is_empty() {
+        environment.client.wake_again();
+    }
+}
+
+/// Gives finished jobs back, as many as may share a callback scope.
+fn give_finished(env: sys::napi_env, environment: &Environment) {
     for done in 0..BATCH {
         let next = {
             let mut arrived = environment.arrived.borrow_mut();
             match arrived.front() {
                 // A callback gets a scope of its own: microtasks drain before it and after it.
-                Some(next) if next.alone && done > 0 => None,
+                Some(next) if next.alone && done > 0 => return,
                 Some(_) => arrived.pop_front(),
                 None => return,
             }
         };
-        let Some(next) = next else { break };
+        let Some(next) = next else { return };
         let alone = next.alone;
         release_loop(env, environment);
         hand_over(env, environment, next);
         if alone {
-            break;
+            return;
         }
     }
-    if !environment.arrived.borrow().is_empty() {
-        environment.client.wake_again();
+}
+
+/// Has JavaScript call [`again`] in the next turn of the event loop.
+fn rest(env: sys::napi_env, environment: &Environment) {
+    environment.turn.resting.set(true);
+    let function = referenced(env, environment.rest.get());
+    let mut result = ptr::null_mut();
+    // SAFETY: live handles of this callback scope.
+    let status = unsafe {
+        sys::napi_call_function(
+            env,
+            undefined(env),
+            function,
+            0,
+            ptr::null(),
+            &raw mut result,
+        )
+    };
+    if status != sys::Status::napi_ok {
+        // No JavaScript runs any more in an environment that is being ended.
+        environment.turn.resting.set(false);
     }
 }
 

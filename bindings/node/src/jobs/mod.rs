@@ -12,4 +12,6 @@ mod queue;
 mod task;
 
 pub(crate) use client::{Accepted, Client, Finished};
-pub(crate) use delivery::{attach, finish, hold_loop, release_loop, submit_read, submit_write};
+pub(crate) use delivery::{
+    Turn, again, attach, finish, hold_loop, release_loop, submit_read, submit_write,
+};
