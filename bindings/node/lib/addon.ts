@@ -71,7 +71,7 @@ export interface Native {
 
 interface Addon {
   start(
-    exports: object, complete: Complete, advance: Advance, rest: Rest, known: 0 | 1, writesNothing: 0 | 1,
+    exports: object, complete: Complete, advance: Advance, rest: Rest, runtime: 0 | 1 | 2, writesNothing: 0 | 1,
   ): number;
 }
 
@@ -89,9 +89,11 @@ const KNOWN_MAJORS = new Set([20, 22, 24, 26]);
 
 const major = Number.parseInt(process.versions.node, 10);
 
-function isKnownRuntime(): boolean {
+/** What the addon may build on: 1 for Node as it was tested with, 2 for Bun, 0 for Node-API alone. */
+function runtime(): 0 | 1 | 2 {
   const { electron, bun, deno } = process.versions;
-  return process.release.name === 'node' && !electron && !bun && !deno && KNOWN_MAJORS.has(major);
+  if (bun) return 2;
+  return process.release.name === 'node' && !electron && !deno && KNOWN_MAJORS.has(major) ? 1 : 0;
 }
 
 /** File names under which an addon for this system may lie, such as `smallfry.linux-x64-gnu.node`. */
@@ -115,7 +117,7 @@ export function load(complete: Complete, advance: Advance): Loaded {
     const addon = require(file) as Addon;
     // Before 26 fs.writeFile calls write(2) even for no bytes, which some files refuse.
     const rest = (): void => { later(() => { native.again(); }); };
-    const longest = addon.start(native, complete, advance, rest, isKnownRuntime() ? 1 : 0, major < 26 ? 1 : 0);
+    const longest = addon.start(native, complete, advance, rest, runtime(), major < 26 ? 1 : 0);
     if (longest < 0) return none(`${file} could not start: out of memory`);
     return { native, longestString: longest === 0 ? Infinity : longest, reason: '' };
   } catch (error) {

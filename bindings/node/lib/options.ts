@@ -101,8 +101,16 @@ function hidesSome(options: object): boolean {
 /** An encoding to give the contents in; null for a Buffer. */
 export type ReadPlan = BufferEncoding | null;
 
+/** Bun can be lent memory for Buffers, which can then not be transferred as its own can; a copy is slower than its own. */
+const KEEPS_ITS_BUFFERS = process.versions.bun !== undefined;
+
 /** As {@link planWrite}, for a read. */
 export function planRead(options: unknown): ReadPlan | undefined {
+  const plan = planAnyRead(options);
+  return KEEPS_ITS_BUFFERS && plan !== 'utf8' ? undefined : plan;
+}
+
+function planAnyRead(options: unknown): ReadPlan | undefined {
   if (options === undefined || options === null) return null;
   if (typeof options === 'string') return readEncoding(options);
   if (typeof options !== 'object') return undefined;

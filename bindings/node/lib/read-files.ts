@@ -153,7 +153,7 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<Encoded<O>>[]
  *
  * Rejects with the first failure, as `Promise.all` does; with `{settle: true}` it gives each file's outcome, as
  * `Promise.allSettled` does. `paths` may be any iterable. Other code runs meanwhile: results are made into values for 2 ms
- * at a time.
+ * at a time. On Bun, a Buffer of 4 KiB or more can be cloned but not transferred to a worker.
  */
 export const readFiles = readMany as <const O extends ReadFilesOptions | BufferEncoding | null | undefined = undefined>(
   paths: Iterable<PathLike>, options?: O,

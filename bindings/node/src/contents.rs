@@ -23,7 +23,18 @@ type ExternalLatin1 = unsafe extern "C" fn(
 #[derive(Clone, Copy)]
 pub(crate) struct Maker {
     external_latin1: Option<ExternalLatin1>,
-    buffers: Option<Buffers>,
+    buffers: BuffersOver,
+}
+
+/// How a Buffer over memory of ours is made.
+#[derive(Clone, Copy)]
+enum BuffersOver {
+    /// By V8 itself.
+    Store(Buffers),
+    /// By Node-API, where its Buffers can be transferred.
+    External,
+    /// Not at all: its contents are copied.
+    Nothing,
 }
 
 /// What a job found in a file, in the form in which the engine keeps it.
@@ -66,15 +77,20 @@ impl Contents {
 }
 
 impl Maker {
-    /// `known` is true on a runtime whose own interface was tested.
-    pub(crate) fn detect(env: sys::napi_env, known: bool) -> Self {
+    /// `known` is true on a runtime whose own interface was tested; `lends` where Node-API's external Buffers are as good as
+    /// any.
+    pub(crate) fn detect(env: sys::napi_env, known: bool, lends: bool) -> Self {
         let external_latin1 = symbol(c"node_api_create_external_string_latin1").map(|symbol| {
             // SAFETY: the symbol has had this signature since it was added.
             unsafe { std::mem::transmute::<*mut c_void, ExternalLatin1>(symbol) }
         });
         Self {
             external_latin1,
-            buffers: Buffers::detect(env, known),
+            buffers: match Buffers::detect(env, known) {
+                Some(buffers) => BuffersOver::Store(buffers),
+                None if lends => BuffersOver::External,
+                None => BuffersOver::Nothing,
+            },
         }
     }
 
@@ -82,8 +98,9 @@ impl Maker {
     pub(crate) fn make(self, env: sys::napi_env, contents: Contents) -> Option<sys::napi_value> {
         match contents {
             Contents::Bytes(contents) if contents.shareable().is_some() => match self.buffers {
-                Some(buffers) => buffer_over(buffers, contents),
-                None => buffer(env, &contents),
+                BuffersOver::Store(buffers) => buffer_over(buffers, contents),
+                BuffersOver::External => external_buffer(env, contents),
+                BuffersOver::Nothing => buffer(env, &contents),
             },
             Contents::Bytes(contents) => buffer(env, &contents),
             Contents::Ascii(contents) if contents.shareable().is_some() => {
@@ -135,13 +152,38 @@ fn buffer_over(buffers: Buffers, contents: Bytes) -> Option<sys::napi_value> {
     unsafe { buffers.over(data, length, delete_bytes, owner.cast()) }
 }
 
+/// As [`buffer_over`], by Node-API.
+fn external_buffer(env: sys::napi_env, contents: Bytes) -> Option<sys::napi_value> {
+    let data = contents.shareable()?;
+    let length = contents.len();
+    let owner = Box::into_raw(Box::new(contents));
+    let mut value = ptr::null_mut();
+    // SAFETY: as for `buffer_over`.
+    let status = unsafe {
+        sys::napi_create_external_buffer(
+            env,
+            length,
+            data.cast(),
+            Some(drop_bytes),
+            owner.cast(),
+            &raw mut value,
+        )
+    };
+    if status == sys::Status::napi_ok {
+        return Some(value);
+    }
+    // SAFETY: refused, so the box is still ours.
+    let contents = unsafe { Box::from_raw(owner) };
+    buffer(env, &contents)
+}
+
 /// Deleter of Buffers.
 unsafe extern "C" fn delete_bytes(_data: *mut c_void, _length: usize, owner: *mut c_void) {
     // SAFETY: `owner` is the box made with the Buffer, and deleters run once.
     drop(unsafe { Box::from_raw(owner.cast::<Bytes>()) });
 }
 
-/// Finaliser of external strings.
+/// Finaliser of what Node-API makes over memory of ours.
 unsafe extern "C" fn drop_bytes(_env: sys::napi_env, _data: *mut c_void, owner: *mut c_void) {
     // SAFETY: `owner` is the box made with the value, and finalisers run once.
     drop(unsafe { Box::from_raw(owner.cast::<Bytes>()) });

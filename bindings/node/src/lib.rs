@@ -38,21 +38,26 @@ extern "C" fn node_api_module_get_api_version_v1() -> i32 {
     9
 }
 
-/// `start(exports, complete, advance, rest, known, writesNothing)`: sets up this environment and puts the native functions
+/// Values of `start`'s `runtime`: a version of Node whose own interface was tested, and Bun.
+const KNOWN_NODE: i32 = 1;
+const BUN: i32 = 2;
+
+/// `start(exports, complete, advance, rest, runtime, writesNothing)`: sets up this environment and puts the native functions
 /// on `exports`. `complete` is called for each finished job, `advance` when a call for many files has results, and `rest`
-/// when `again` is to be called in the event loop's next turn. `known` is 1 on a runtime whose own interface was tested;
+/// when `again` is to be called in the event loop's next turn. `runtime` is one of the constants above, or 0;
 /// `writesNothing` is 1 where node:fs writes even no bytes if there is a callback, that is before Node 26, whose encoder
 /// is new as well. Answers the longest string that a call may be given, in UTF-16 units, 0 for no limit; or -1 if there
 /// was no memory.
 unsafe extern "C" fn start(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     guarded(env, || {
-        let ([exports, complete, advance, rest, known, writes_nothing], _) = arguments(env, info);
+        let ([exports, complete, advance, rest, runtime, writes_nothing], _) = arguments(env, info);
         pin_library();
         let writes_nothing = int32(env, writes_nothing) == 1;
-        let known = v8::TRIED_SYSTEM && int32(env, known) == 1;
+        let runtime = int32(env, runtime);
+        let known = v8::TRIED_SYSTEM && runtime == KNOWN_NODE;
         let strings = Strings::new(v8::Engine::detect(env, known), !writes_nothing);
         let longest = if strings.in_place() { 0 } else { COPY_LIMIT };
-        let maker = contents::Maker::detect(env, known);
+        let maker = contents::Maker::detect(env, known, runtime == BUN);
         let Some(environment) = jobs::attach(env, |client, waker| {
             Environment::new(strings, maker, writes_nothing, client, waker)
         }) else {

@@ -85,6 +85,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WORDS", visible_alias = "cases")]
     pub(crate) cells: Option<String>,
 
+    /// Of `read-many`, `write-many` and `scale` only rows whose names hold all these words, for example "bulk Rust"; several
+    /// such choices are separated by commas
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    pub(crate) rows: Vec<String>,
+
     /// `read-many`, `write-many` and `scale` with so many files instead of their own numbers, which are a tenth on a
     /// slow disk
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]

@@ -19,6 +19,8 @@ const FIRST_REPORT: Duration = Duration::from_micros(100);
 pub(super) const SHORT: Duration = Duration::from_micros(50);
 /// Of short operations the processor time of only one in so many is looked at: that is a system call, twice.
 const ONE_IN: u32 = 32;
+/// And the clock at one in so many.
+const TIMED_ONE_IN: u32 = 8;
 
 /// Worker threads of the whole process that `Auto` has asked for.
 static WORKERS: ProcessWide = ProcessWide::new(0);
@@ -173,6 +175,8 @@ pub struct Meter {
     skip: u32,
     /// The part of the last one's time that was processor time.
     part: f64,
+    /// What a short operation takes, as the last one that was timed.
+    typical: Duration,
     operations: u32,
     bytes: u64,
     elapsed: Duration,
@@ -181,8 +185,9 @@ pub struct Meter {
 
 /// When an operation began.
 pub struct Start {
-    at: Instant,
-    /// The thread's processor time then; `None` if it is guessed this time.
+    /// `None` if its time is guessed.
+    at: Option<Instant>,
+    /// The thread's processor time then; `None` if it is guessed.
     busy: Option<Duration>,
 }
 
@@ -193,9 +198,10 @@ impl Meter {
             return None;
         }
         let looks = self.skip == 0;
+        let times = self.skip.is_multiple_of(TIMED_ONE_IN);
         self.skip = self.skip.saturating_sub(1);
         Some(Start {
-            at: Instant::now(),
+            at: times.then(Instant::now),
             busy: looks.then(thread_cpu_time),
         })
     }
@@ -210,7 +216,15 @@ impl Meter {
         remaining: impl FnOnce() -> Option<usize>,
     ) {
         let Some(start) = start else { return };
-        let elapsed = start.at.elapsed().saturating_sub(waited);
+        let elapsed = match start.at {
+            Some(at) => at.elapsed().saturating_sub(waited),
+            None => self.typical,
+        };
+        if elapsed >= SHORT {
+            self.skip = 0; // The next ones may take as long.
+        } else {
+            self.typical = elapsed;
+        }
         self.operations += 1;
         self.bytes += bytes;
         self.elapsed += elapsed;
@@ -219,7 +233,9 @@ impl Meter {
                 let busy = thread_cpu_time().saturating_sub(before);
                 self.busy += busy;
                 self.part = (busy.as_secs_f64() / elapsed.as_secs_f64().max(1e-9)).min(1.0);
-                self.skip = if elapsed < SHORT { ONE_IN - 1 } else { 0 };
+                if elapsed < SHORT {
+                    self.skip = ONE_IN - 1;
+                }
             }
             // What takes long among short ones has waited for the rest of its time.
             None => self.busy += elapsed.min(SHORT).mul_f64(self.part),
@@ -242,6 +258,7 @@ impl Meter {
             reported: true,
             skip: self.skip,
             part: self.part,
+            typical: self.typical,
             ..Self::default()
         };
         crew.record(sample, remaining);

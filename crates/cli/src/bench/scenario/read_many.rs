@@ -185,7 +185,7 @@ fn rows(session: &mut Session, case: &Case) -> Vec<Row> {
     if case.delay {
         let mut rows = rows::scripts(session);
         rows.retain(|row| row.way.style.is_async());
-        return rows;
+        return rows::chosen(session, rows);
     }
     let mut rows = rows::of_many(session);
     rows.extend(rows::floors(session, false));
@@ -193,7 +193,7 @@ fn rows(session: &mut Session, case: &Case) -> Vec<Row> {
         rows.extend(rows::floors(session, true));
     }
     rows.extend(rows::mount_alone(session));
-    rows
+    rows::chosen(session, rows)
 }
 
 /// Runs in a round.

@@ -128,6 +128,20 @@ pub(crate) fn floors(session: &Session, keep: bool) -> Vec<Row> {
     rows
 }
 
+/// Those that the user wants to see.
+pub(crate) fn chosen(session: &Session, mut rows: Vec<Row>) -> Vec<Row> {
+    let choices = &session.arguments.rows;
+    let named = |row: &Row, words: &str| {
+        words
+            .split_whitespace()
+            .all(|word| row.label.contains(word))
+    };
+    if !choices.is_empty() {
+        rows.retain(|row| choices.iter().any(|words| named(row, words)));
+    }
+    rows
+}
+
 /// Beside a slow disk, the mount without it.
 pub(crate) fn mount_alone(session: &Session) -> Option<Row> {
     let row = || Session::native_row(Functions::Floor, MOUNT_ALONE, Style::Sync);

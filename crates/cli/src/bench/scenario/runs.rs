@@ -44,6 +44,13 @@ pub(crate) fn measure(
     turns: &[Turn],
     mut turn: impl FnMut(&Session, usize, Option<usize>) -> Result<(), Failure>,
 ) -> Result<usize, Failure> {
+    let words = &session.arguments.rows;
+    if turns.is_empty() && !words.is_empty() {
+        return Err(Failure::said(format!(
+            "no row has all the words {:?}; without --rows all are measured",
+            words.join(",")
+        )));
+    }
     let mut schedule = Schedule::start(session.budget(scenario));
     let mut rounds = 0;
     let mut round = None;

@@ -7,7 +7,7 @@
 
 use super::many::{self, Cache, CaseResult};
 use super::read_many::{check, source};
-use super::rows::{BULK, BULK_RUST, BULK_SYNC};
+use super::rows::{self, BULK, BULK_RUST, BULK_SYNC};
 use super::runs;
 use crate::bench::arguments::Scenario;
 use crate::bench::failure::Failure;
@@ -102,7 +102,9 @@ fn rows(session: &Session) -> Vec<Row> {
         keep: false,
     };
     rows.push(Session::native_row(Functions::Smallfry, DROPPED, dropping));
-    rows
+    // What the kernel does depends on the number too: names and inodes of many files are in no processor's cache.
+    rows.extend(rows::floors(session, false));
+    rows::chosen(session, rows)
 }
 
 /// Runs in a round.

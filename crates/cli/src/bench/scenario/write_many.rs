@@ -124,12 +124,14 @@ fn limit_rounds(session: &mut Session, results: &Results) {
 }
 
 fn rows(session: &mut Session, case: &Case) -> Vec<Row> {
-    if case.data == Data::Buffer {
-        return rows::scripts(session);
-    }
-    let mut rows = rows::of_many(session);
-    rows.extend(rows::floors(session, false));
-    rows
+    let rows = if case.data == Data::Buffer {
+        rows::scripts(session)
+    } else {
+        let mut rows = rows::of_many(session);
+        rows.extend(rows::floors(session, false));
+        rows
+    };
+    rows::chosen(session, rows)
 }
 
 /// Runs in a round.
