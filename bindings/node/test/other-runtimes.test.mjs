@@ -1,0 +1,67 @@
+// Guards against: a package that works on Node alone. Bun and Deno run the same script; what they print is compared.
+
+import assert from 'node:assert';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+
+import { makeFolder, packageFolder, testNeeding } from './support.mjs';
+
+const modules = path.join(packageFolder, 'test/runtimes/node_modules');
+const RUNTIMES = [
+  ['Bun', path.join(modules, '@oven/bun-linux-x64/bin/bun'), []],
+  ['Deno', path.join(modules, '@deno/linux-x64-glibc/deno'), ['run', '--allow-all']],
+];
+
+const folder = makeFolder();
+const script = path.join(folder, 'script.cjs');
+fs.writeFileSync(script, `
+const fs = require('node:fs');
+const assert = require('node:assert');
+const path = require('node:path');
+const smallfry = require(${JSON.stringify(packageFolder)});
+const [folder] = process.argv.slice(-1);
+const texts = Array.from({ length: 300 }, (_, i) => ['', 'plain ', 'caf\\u00e9 ', '\\u20ac\\ud83d\\ude00 '][i % 4].repeat(i * 7));
+const names = texts.map((_, i) => path.join(folder, 'd' + (i % 5), String(i)));
+
+async function main() {
+  const written = await smallfry.writeFiles(names.map((name, i) => [name, texts[i]]), { createParents: true });
+  assert.strictEqual(written.length, names.length);
+  smallfry.writeFilesSync(names.map((name, i) => [name + '.sync', Buffer.from(texts[i])]));
+  for (const suffix of ['', '.sync']) {
+    const all = names.map((name) => name + suffix);
+    assert.deepStrictEqual(all.map((name) => fs.readFileSync(name, 'utf8')), texts);
+    assert.deepStrictEqual(await smallfry.readFiles(all, 'utf8'), texts);
+    assert.deepStrictEqual(smallfry.readFilesSync(all, 'utf8'), texts);
+    const buffers = await smallfry.readFiles(all);
+    buffers.forEach((buffer, i) => {
+      assert.ok(Buffer.isBuffer(buffer));
+      assert.strictEqual(buffer.toString(), texts[i]);
+      assert.strictEqual(Buffer.from(structuredClone(buffer)).toString(), texts[i]);
+    });
+  }
+  const own = await smallfry.promises.readFile(names[299]);
+  assert.strictEqual(own.toString(), texts[299]);
+  assert.strictEqual(smallfry.readFileSync(names[298], 'utf8'), texts[298]);
+  const outcomes = await smallfry.readFiles([names[0], path.join(folder, 'missing')], { settle: true });
+  assert.deepStrictEqual(outcomes.map(({ status }) => status), ['fulfilled', 'rejected']);
+  assert.strictEqual(outcomes[1].reason.code, 'ENOENT');
+  let streamed = 0;
+  for await (const { contents } of smallfry.readFilesStream(names, 'utf8')) assert.strictEqual(contents, texts[streamed++]);
+  assert.strictEqual(streamed, names.length);
+  const tree = await smallfry.readTree(folder, { match: ['**/*.sync'] });
+  assert.strictEqual(tree.length, names.length);
+  console.log(JSON.stringify({ native: smallfry.isNative, done: true }));
+}
+main();
+`);
+
+for (const [name, command, flags] of RUNTIMES) {
+  const need = { there: fs.existsSync(command), missing: `${name} is not installed (npm ci in test/runtimes does it)` };
+  testNeeding(need, `the package on ${name}`, () => {
+    const output = fs.mkdtempSync(path.join(folder, 'files-'));
+    const { status, stdout, stderr } = spawnSync(command, [...flags, script, output], { encoding: 'utf8', timeout: 60_000 });
+    assert.strictEqual(status, 0, stderr);
+    assert.deepStrictEqual(JSON.parse(stdout), { native: true, done: true });
+  });
+}
