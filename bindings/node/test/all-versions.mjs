@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const runtimes = path.join(here, 'runtimes');
-const wanted = Object.keys(JSON.parse(fs.readFileSync(path.join(runtimes, 'package.json'), 'utf8')).optionalDependencies);
+const wanted = Object.keys(JSON.parse(fs.readFileSync(path.join(runtimes, 'package.json'), 'utf8')).optionalDependencies)
+  .filter((name) => name.startsWith('node'));
 const strict = process.env.CI === 'true';
 
 /** The executable of one package, if it is there and runs here. */

@@ -9,8 +9,8 @@ import { makeFolder, packageFolder, testNeeding } from './support.mjs';
 
 const modules = path.join(packageFolder, 'test/runtimes/node_modules');
 const RUNTIMES = [
-  ['Bun', path.join(modules, '@oven/bun-linux-x64/bin/bun'), []],
-  ['Deno', path.join(modules, '@deno/linux-x64-glibc/deno'), ['run', '--allow-all']],
+  ['Bun', path.join(modules, 'bun/bin/bun'), []],
+  ['Deno', path.join(modules, 'deno/deno'), ['run', '--allow-all']],
 ];
 
 const folder = makeFolder();
@@ -25,8 +25,7 @@ const texts = Array.from({ length: 300 }, (_, i) => ['', 'plain ', 'caf\\u00e9 '
 const names = texts.map((_, i) => path.join(folder, 'd' + (i % 5), String(i)));
 
 async function main() {
-  const written = await smallfry.writeFiles(names.map((name, i) => [name, texts[i]]), { createParents: true });
-  assert.strictEqual(written.length, names.length);
+  await smallfry.writeFiles(names.map((name, i) => [name, texts[i]]), { createParents: true });
   smallfry.writeFilesSync(names.map((name, i) => [name + '.sync', Buffer.from(texts[i])]));
   for (const suffix of ['', '.sync']) {
     const all = names.map((name) => name + suffix);

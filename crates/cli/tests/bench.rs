@@ -292,6 +292,35 @@ fn read_many_runs_when_named_and_reads_every_file_in_every_row() {
     row_named(&cases[0], "floor, kept");
 }
 
+#[test]
+fn rows_can_be_chosen() {
+    let place = Place::new();
+    let bench = |rows: &str| {
+        let mut bench = place.quick();
+        bench.env("PATH", "");
+        bench.args([
+            "write-many",
+            "--runs",
+            "1",
+            "--cells",
+            "string new",
+            "--rows",
+            rows,
+        ]);
+        bench
+    };
+    let json = measured(&place, &mut bench("bulk in Rust,Rust std"), &[]);
+    let case = &cases_of(&json, "write_many")[0];
+    assert_eq!(case["rows"].as_array().unwrap().len(), 2, "{case}");
+    let output = bench("no such row").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("no row has \"no such row\" in its name"),
+        "{said}"
+    );
+}
+
 /// A row that was not built is missed aloud.
 #[test]
 fn rows_of_heavy_libraries_are_there_or_named() {

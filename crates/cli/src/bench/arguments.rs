@@ -85,9 +85,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WORDS", visible_alias = "cases")]
     pub(crate) cells: Option<String>,
 
-    /// Of `read-many`, `write-many` and `scale` only rows whose names hold all these words, for example "bulk Rust"; several
-    /// such choices are separated by commas
-    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    /// Of `read-many`, `write-many` and `scale` only rows whose names hold one of these texts, for example "bulk Rust,Rust std"
+    #[arg(long, value_name = "TEXTS", value_delimiter = ',')]
     pub(crate) rows: Vec<String>,
 
     /// `read-many`, `write-many` and `scale` with so many files instead of their own numbers, which are a tenth on a

@@ -131,13 +131,8 @@ pub(crate) fn floors(session: &Session, keep: bool) -> Vec<Row> {
 /// Those that the user wants to see.
 pub(crate) fn chosen(session: &Session, mut rows: Vec<Row>) -> Vec<Row> {
     let choices = &session.arguments.rows;
-    let named = |row: &Row, words: &str| {
-        words
-            .split_whitespace()
-            .all(|word| row.label.contains(word))
-    };
     if !choices.is_empty() {
-        rows.retain(|row| choices.iter().any(|words| named(row, words)));
+        rows.retain(|row| choices.iter().any(|text| row.label.contains(text.trim())));
     }
     rows
 }

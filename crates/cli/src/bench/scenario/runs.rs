@@ -44,11 +44,11 @@ pub(crate) fn measure(
     turns: &[Turn],
     mut turn: impl FnMut(&Session, usize, Option<usize>) -> Result<(), Failure>,
 ) -> Result<usize, Failure> {
-    let words = &session.arguments.rows;
-    if turns.is_empty() && !words.is_empty() {
+    let texts = &session.arguments.rows;
+    if turns.is_empty() && !texts.is_empty() {
         return Err(Failure::said(format!(
-            "no row has all the words {:?}; without --rows all are measured",
-            words.join(",")
+            "no row has {:?} in its name; without --rows all are measured",
+            texts.join(",")
         )));
     }
     let mut schedule = Schedule::start(session.budget(scenario));
