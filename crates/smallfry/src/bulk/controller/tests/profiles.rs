@@ -233,7 +233,7 @@ fn random_device(random: &mut fastrand::Rng, cores: usize) -> Device {
             slope: between(random, 0.02, 0.2),
         },
         5 => Device::Gathering {
-            fewest: random.usize(2..=3),
+            fewest: random.usize(2..=8),
             mean: between(random, 0.05 * MS, 1.0 * MS),
         },
         _ => lock(between(random, 5.0 * US, 50.0 * US), random.bool()),
