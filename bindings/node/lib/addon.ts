@@ -12,8 +12,9 @@ export type Target = string | Uint8Array | number;
 /** Called for each finished job; `code` is 0 or what `errors.ts` explains. */
 export type Complete = (id: number, code: number, value: Buffer | string | undefined) => void;
 
-/** Called when a call for many files has new results: how many it has by now, their bytes, and 1 if these are all. */
-export type Advance = (id: number, done: number, bytes: number, ended: number) => void;
+/** Called when a call for many files has new results: how many it has by now, how many of them are failures, their bytes,
+ * and 1 if these are all. */
+export type Advance = (id: number, done: number, failed: number, bytes: number, ended: number) => void;
 
 /** Called when more could be done at once, but other things come first: `again` is to be called in the next turn. */
 export type Rest = () => void;
@@ -58,13 +59,15 @@ export interface Native {
   hold(id: number, yes: 0 | 1): void;
   /** Goes on with what was left when `rest` was called. */
   again(): void;
+  /** Answers how many files were read. */
   readManySync(
     joined: string[], results: unknown[], utf8: number, threads: number, maxFileSize: number, failFast: number,
-  ): void;
+  ): number;
+  /** Answers how many entries did not fail. */
   writeManySync(
     joined: string, data: (string | ArrayBufferView)[], results: unknown[], threads: number, failFast: number,
     flags: number, mode: number,
-  ): void;
+  ): number;
   /** Returns when every accepted write is done; for the end of the process. */
   finish(): void;
 }

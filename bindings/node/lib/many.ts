@@ -160,6 +160,8 @@ export function optionsOf<T extends object>(options: T | BufferEncoding | null |
  * @throws TypeError as node:fs, for what is no path or contains NUL
  */
 export function pathText(path: unknown): string {
+  // Most are, and this is done once for each file.
+  if (typeof path === 'string' && !path.includes('\0')) return path;
   const native = nativePath(path);
   const text = typeof native === 'string' ? native : native === undefined ? undefined : textOf(native);
   if (text === undefined) {

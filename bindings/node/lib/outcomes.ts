@@ -16,6 +16,11 @@ export interface Reading {
   value: ((result: unknown, index: number) => unknown) | undefined;
   /** What the caller gets for all if none failed. The values, where this is undefined. */
   sum?: () => unknown;
+  /**
+   * The same for so many entries where results need not be gone through. In a program that has just begun, looking at each
+   * takes a quarter of the time of a file.
+   */
+  whole?: ((total: number) => unknown) | undefined;
 }
 
 /**
@@ -39,25 +44,28 @@ export class Outcomes {
     this.#reading = reading;
   }
 
-  /** Whether an entry failed, of those gone through so far. */
-  get failed(): boolean {
-    return this.#first !== undefined;
-  }
-
-  /** More results may be there. */
-  advance(): void {
+  /** More results may be there, some of them failures. */
+  advance(failures: boolean): void {
+    if (!failures && this.#reading.whole !== undefined) return;
     this.#goOn(false, performance.now() + TURN);
   }
 
   /** All are there, of so many entries: gives what the caller gets at once, or throws the first failure. */
-  conclude(total: number): unknown {
+  conclude(total: number, failures: boolean): unknown {
+    if (!failures && this.#reading.whole !== undefined) return this.#reading.whole(total);
     this.#results.length = total;
     this.#goOn(true, Infinity);
     return this.#given();
   }
 
   /** As {@link conclude}, for a promise: the event loop turns in between. */
-  settle(total: number, resolve: (given: unknown) => void, reject: (error: unknown) => void): void {
+  settle(
+    total: number, failures: boolean, resolve: (given: unknown) => void, reject: (error: unknown) => void,
+  ): void {
+    if (!failures && this.#reading.whole !== undefined) {
+      resolve(this.#reading.whole(total));
+      return;
+    }
     this.#results.length = total;
     const goOn = (): void => {
       if (!this.#goOn(true, performance.now() + TURN)) {

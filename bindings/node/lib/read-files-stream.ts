@@ -4,7 +4,7 @@ import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, pa
 import { nativeHere } from './native.js';
 import { decoded, isUtf8, planOf, type ReadFilesOptions, type ReadPlan } from './read-files.js';
 import { Original } from './read-files-original.js';
-import { follow, unfollow } from './sessions.js';
+import { follow, type State, unfollow } from './sessions.js';
 import { Taking } from './taking.js';
 
 /** Files handed to native code ahead of what a stream has given. */
@@ -88,7 +88,7 @@ class Ahead {
     this.#paths = paths;
     this.#plan = plan;
     this.#report = progressOf(plan.onProgress);
-    this.#id = follow({ advance: (done, bytes, ended) => { this.#advance(done, bytes, ended); } });
+    this.#id = follow({ advance: (state) => { this.#advance(state); } });
     const { threads, maxInFlight, maxFileSize, encoding } = plan;
     const opened = this.#native?.openRead(
       this.#id, this.#results, isUtf8(encoding) ? 1 : 0, PLACES, threads, maxInFlight, maxFileSize, 0,
@@ -101,7 +101,7 @@ class Ahead {
     this.#forget = listenTo(plan.signal, () => { this.stop(); });
   }
 
-  #advance(done: number, bytes: number, ended: boolean): void {
+  #advance({ done, bytes, ended }: State): void {
     this.#ended = ended;
     if (!this.#stopped) this.#report?.({ done, total: this.#pushed, bytes });
     this.#wake?.();

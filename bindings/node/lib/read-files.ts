@@ -7,7 +7,7 @@ import {
 import { nativeHere } from './native.js';
 import { Outcomes } from './outcomes.js';
 import { Original } from './read-files-original.js';
-import { follow, unfollow } from './sessions.js';
+import { follow, type State, unfollow } from './sessions.js';
 
 /** Paths handed to native code at a time. All of them joined could be more than a string holds. */
 const CHUNK = 4096;
@@ -64,6 +64,7 @@ function outcomesOf(results: unknown[], texts: string[], plan: ReadPlan): Outcom
     isFailure,
     failure: (result, index) => failure(result, texts[index] ?? ''),
     value: asked ? undefined : (result) => decoded(result, plan),
+    whole: asked && !plan.settle ? () => results : undefined,
   });
 }
 
@@ -82,13 +83,14 @@ function readManySync(paths: Iterable<PathLike>, options?: ReadFilesSyncOptions 
   const results: unknown[] = new Array<unknown>(texts.length);
   const here = nativeHere();
   if (here === undefined) return new Original(plan).readAllSync(texts);
+  let read = 0;
   if (texts.length > 0) {
     const { threads, maxFileSize } = plan;
     const parts = Array.from(joined(texts), ([some]) => some);
-    here.readManySync(parts, results, isUtf8(plan.encoding) ? 1 : 0, threads, maxFileSize, plan.settle ? 0 : 1);
+    read = here.readManySync(parts, results, isUtf8(plan.encoding) ? 1 : 0, threads, maxFileSize, plan.settle ? 0 : 1);
   }
   try {
-    return outcomesOf(results, texts, plan).conclude(texts.length);
+    return outcomesOf(results, texts, plan).conclude(texts.length, read < texts.length);
   } catch (error) {
     if (error instanceof Error) Error.captureStackTrace(error, readManySync);
     throw error;
@@ -107,14 +109,15 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
     const outcomes = outcomesOf(results, texts, plan);
     let report = progressOf(plan.onProgress);
     const follower = {
-      advance(done: number, bytes: number, ended: boolean): void {
+      advance({ done, failed, bytes, ended }: State): void {
         report?.({ done, total, bytes });
         if (!ended) {
-          outcomes.advance();
+          outcomes.advance(failed > 0);
           return;
         }
         forget();
-        outcomes.settle(total, resolve, reject);
+        // Less than all only if native code broke down.
+        outcomes.settle(total, failed > 0 || done < total, resolve, reject);
       },
     };
     const here = nativeHere();

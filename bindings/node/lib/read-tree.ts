@@ -7,7 +7,7 @@ import {
 import { nativeHere, reason as notNative } from './native.js';
 import { Outcomes } from './outcomes.js';
 import { decoded, isUtf8, planOf, type ReadFilesOptions, type ReadPlan } from './read-files.js';
-import { follow, unfollow } from './sessions.js';
+import { follow, type State, unfollow } from './sessions.js';
 
 /** Bits of native code. */
 const NO_IGNORE_FILES = 1;
@@ -94,14 +94,14 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
     const outcomes = outcomesOf(results, plan, text);
     let report = progressOf(plan.onProgress);
     const follower = {
-      advance(done: number, bytes: number, ended: boolean): void {
+      advance({ done, failed, bytes, ended }: State): void {
         report?.({ done, total: done, bytes });
         if (!ended) {
-          outcomes.advance();
+          outcomes.advance(failed > 0);
           return;
         }
         forget();
-        outcomes.settle(results.length, resolve, reject);
+        outcomes.settle(results.length, failed > 0, resolve, reject);
       },
     };
     const id = follow(follower);

@@ -1,9 +1,20 @@
 // Calls for many files on their way through native code.
 
+/** How far a call is. */
+export interface State {
+  /** Results by now. */
+  done: number;
+  /** Of these, the failures. */
+  failed: number;
+  /** Bytes that were moved. */
+  bytes: number;
+  /** These are all. */
+  ended: boolean;
+}
+
 /** Who follows one call. */
 export interface Follower {
-  /** There are `done` results by now, of so many bytes; these are all if it has ended. */
-  advance(done: number, bytes: number, ended: boolean): void;
+  advance(state: State): void;
 }
 
 const followers = new Map<number, Follower>();
@@ -22,9 +33,9 @@ export function unfollow(id: number): void {
 }
 
 /** Called by native code. */
-export function advance(id: number, done: number, bytes: number, ended: number): void {
+export function advance(id: number, done: number, failed: number, bytes: number, ended: number): void {
   const follower = followers.get(id);
   if (follower === undefined) return;
   if (ended === 1) followers.delete(id);
-  follower.advance(done, bytes, ended === 1);
+  follower.advance({ done, failed, bytes, ended: ended === 1 });
 }

@@ -9,7 +9,7 @@ import {
 } from './many.js';
 import { native, nativeHere } from './native.js';
 import { Outcomes } from './outcomes.js';
-import { follow, unfollow } from './sessions.js';
+import { follow, type State, unfollow } from './sessions.js';
 import { Original } from './write-files-original.js';
 
 /** Entries under way at a time, however small they are. */
@@ -103,6 +103,7 @@ function outcomesOf(results: unknown[], texts: readonly string[], plan: WritePla
       return what;
     },
     sum: () => found,
+    whole: plan.onlyIfChanged || plan.settle ? undefined : (total) => ({ written: total, unchanged: 0 }),
   });
 }
 
@@ -113,23 +114,24 @@ function writeManySync(entries: Iterable<Entry>, options?: WriteFilesSyncOptions
   if (here === undefined) return new Original(source, plan).writeAllSync();
   const results: unknown[] = [];
   const texts: string[] = [];
+  let failures = false;
   while (!source.over) {
     const { texts: paths, data } = source.largeChunk();
     if (paths.length === 0) break;
     const some: unknown[] = new Array<unknown>(paths.length);
-    here.writeManySync(paths.join('\0'), data, some, plan.threads, plan.failFast ? 1 : 0, bits(plan), plan.mode);
-    let hasFailed = false;
+    const { threads, failFast, mode } = plan;
+    const good = here.writeManySync(paths.join('\0'), data, some, threads, failFast ? 1 : 0, bits(plan), mode);
     for (const [index, text] of paths.entries()) {
       texts.push(text);
-      hasFailed ||= isFailure(some[index]);
       // What a batch that was stopped did not begin has no result.
-      results.push(some[index] ?? (plan.failFast ? CANCELLED : undefined));
+      results.push(some[index] ?? (failFast ? CANCELLED : undefined));
     }
-    if (plan.failFast && hasFailed) source.stop();
+    failures ||= good < paths.length;
+    if (failFast && failures) source.stop();
   }
   if (source.broken !== undefined) throw source.broken.error;
   try {
-    return outcomesOf(results, texts, plan).conclude(texts.length);
+    return outcomesOf(results, texts, plan).conclude(texts.length, failures);
   } catch (error) {
     if (error instanceof Error) Error.captureStackTrace(error, writeManySync);
     throw error;
@@ -166,6 +168,7 @@ class Writing {
   readonly #chunks: { end: number; bytes: number }[] = [];
   #inFlight = 0;
   #done = 0;
+  #failed = 0;
   #closed = false;
   #aborted = false;
 
@@ -180,7 +183,7 @@ class Writing {
     this.#reject = reject;
     this.#outcomes = outcomesOf(this.#results, this.#texts, plan);
     this.#report = progressOf(plan.onProgress);
-    this.#id = follow({ advance: (done, bytes, ended) => { this.#advance(done, bytes, ended); } });
+    this.#id = follow({ advance: (state) => { this.#advance(state); } });
     const { threads, failFast, mode, maxInFlight } = plan;
     if (here.openWrite(this.#id, this.#results, threads, failFast ? 1 : 0, bits(plan), mode, maxInFlight) !== undefined) {
       unfollow(this.#id);
@@ -197,8 +200,9 @@ class Writing {
     this.#finish();
   }
 
-  #advance(done: number, bytes: number, ended: boolean): void {
+  #advance({ done, failed, bytes, ended }: State): void {
     this.#done = done;
+    this.#failed = failed;
     for (let first = this.#chunks.at(0); first !== undefined && first.end <= done; first = this.#chunks.at(0)) {
       this.#inFlight -= first.bytes;
       this.#chunks.shift();
@@ -208,8 +212,8 @@ class Writing {
       this.#conclude();
       return;
     }
-    this.#outcomes.advance();
-    if (this.#plan.failFast && this.#outcomes.failed) this.#finish();
+    this.#outcomes.advance(failed > 0);
+    if (this.#plan.failFast && failed > 0) this.#finish();
     else this.#context.runInAsyncScope(() => { this.#fill(); });
   }
 
@@ -218,7 +222,10 @@ class Writing {
     this.#forget();
     if (this.#aborted) this.#reject(this.#plan.signal?.reason);
     else if (this.#source.broken !== undefined) this.#reject(this.#source.broken.error);
-    else this.#outcomes.settle(this.#texts.length, this.#resolve, this.#reject);
+    else {
+      const total = this.#texts.length;
+      this.#outcomes.settle(total, this.#failed > 0 || this.#done < total, this.#resolve, this.#reject);
+    }
   }
 
   /** Hands entries to native code, which copies them, until enough of them are under way. */

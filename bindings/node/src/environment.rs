@@ -39,7 +39,7 @@ pub(crate) struct Environment {
     pub(crate) turn: Turn,
     /// `rest()`, called when there is more to do and other things come first.
     pub(crate) rest: Cell<sys::napi_ref>,
-    /// `advance(id, done, bytes, ended)`, called when a session has new results.
+    /// `advance(id, done, failed, bytes, ended)`, called when a session has new results.
     pub(crate) advance: Cell<sys::napi_ref>,
     reading: RefCell<ReadBuffers>,
 }

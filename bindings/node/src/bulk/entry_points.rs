@@ -388,28 +388,34 @@ unsafe extern "C" fn again(env: sys::napi_env, info: sys::napi_callback_info) ->
     })
 }
 
-/// Does a task for all inputs, this thread among the workers, and puts the results into an array.
+/// Does a task for all inputs, this thread among the workers, and puts the results into an array. Answers how many entries
+/// did not fail.
 fn run_here<T>(
     env: sys::napi_env,
     environment: &Environment,
     batch: Arc<Batch<'static, T>>,
     inputs: impl Iterator<Item = T::Input>,
     results: sys::napi_value,
-) where
+) -> sys::napi_value
+where
     T: Task<Output: Value> + 'static,
 {
+    let mut good = 0;
     for (index, output) in Stream::new(batch, inputs, false) {
         let mut scope = std::ptr::null_mut();
         // SAFETY: closed below; the value is kept by the array.
         unsafe { sys::napi_open_handle_scope(env, &raw mut scope) };
-        let (value, _) = output.value(env, environment);
-        set_element(env, results, index, value);
+        let made = output.value(env, environment);
+        set_element(env, results, index, made.value);
+        good += u32::from(!made.failed);
         // SAFETY: the scope opened above.
         unsafe { sys::napi_close_handle_scope(env, scope) };
     }
+    double_value(env, f64::from(good))
 }
 
-/// `readManySync(joined, results, utf8, threads, maxFileSize, failFast)`; `joined` is an array of paths joined by NUL.
+/// `readManySync(joined, results, utf8, threads, maxFileSize, failFast)`; `joined` is an array of paths joined by
+/// NUL. Answers how many were read.
 unsafe extern "C" fn read_many_sync(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -428,12 +434,11 @@ unsafe extern "C" fn read_many_sync(
         let inputs: Vec<_> = parts
             .flat_map(|part| paths(env, environment, part))
             .collect();
-        run_here(env, environment, batch, inputs.into_iter(), results);
-        undefined(env)
+        run_here(env, environment, batch, inputs.into_iter(), results)
     })
 }
 
-/// `writeManySync(joined, data, results, threads, failFast, flags, mode)`.
+/// `writeManySync(joined, data, results, threads, failFast, flags, mode)`. Answers how many did not fail.
 unsafe extern "C" fn write_many_sync(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -454,7 +459,6 @@ unsafe extern "C" fn write_many_sync(
             bytes: contents(env, environment, element(env, data, index)),
             accepted: None,
         };
-        run_here(env, environment, batch, paths.map(entry), results);
-        undefined(env)
+        run_here(env, environment, batch, paths.map(entry), results)
     })
 }

@@ -20,26 +20,53 @@ const TOO_LARGE: i32 = 1;
 const REFUSED: i32 = 2;
 
 /// What becomes of an entry: `true` or `false` for a file written or left alone, the contents of a file read; a number,
-/// or an array that begins with a number, for an error (`lib/many.ts` knows them). Answers the bytes that were moved, too.
+/// or an array that begins with a number, for an error (`lib/many.ts` knows them).
 pub(super) trait Value {
     /// Nothing is lost with what has not begun when nobody wants results any more.
     const CAN_BE_DROPPED: bool;
 
-    fn value(self, env: sys::napi_env, environment: &Environment) -> (sys::napi_value, usize);
+    fn value(self, env: sys::napi_env, environment: &Environment) -> Made;
+}
+
+/// The value of an entry's result.
+pub(super) struct Made {
+    pub(super) value: sys::napi_value,
+    /// That were moved.
+    pub(super) bytes: usize,
+    /// The value says why there is none.
+    pub(super) failed: bool,
+}
+
+impl Made {
+    const fn of(value: sys::napi_value, bytes: usize) -> Self {
+        Self {
+            value,
+            bytes,
+            failed: false,
+        }
+    }
+
+    const fn failure(value: sys::napi_value) -> Self {
+        Self {
+            value,
+            bytes: 0,
+            failed: true,
+        }
+    }
 }
 
 impl Value for Result<Contents, Error> {
     const CAN_BE_DROPPED: bool = true;
 
-    fn value(self, env: sys::napi_env, environment: &Environment) -> (sys::napi_value, usize) {
-        match self {
-            Ok(contents) => {
-                let length = contents.len();
-                let value = environment.maker.make(env, contents);
-                let value = value.unwrap_or_else(|| number(env, Failure::Delegate.code()));
-                (value, length)
-            }
-            Err(error) => (error_value(env, &error), 0),
+    fn value(self, env: sys::napi_env, environment: &Environment) -> Made {
+        let contents = match self {
+            Ok(contents) => contents,
+            Err(error) => return Made::failure(error_value(env, &error)),
+        };
+        let length = contents.len();
+        match environment.maker.make(env, contents) {
+            Some(value) => Made::of(value, length),
+            None => Made::failure(number(env, Failure::Delegate.code())),
         }
     }
 }
@@ -48,32 +75,33 @@ impl Value for Result<Found, Error> {
     const CAN_BE_DROPPED: bool = true;
 
     /// A file of a tree is `[path, contents]`; the path is in every error.
-    fn value(self, env: sys::napi_env, environment: &Environment) -> (sys::napi_value, usize) {
+    fn value(self, env: sys::napi_env, environment: &Environment) -> Made {
         let Found { path, contents } = match self {
             Ok(found) => found,
-            Err(error) => return (error_with_path(env, &error), 0),
+            Err(error) => return Made::failure(error_with_path(env, &error)),
         };
-        let length = contents.len();
-        let value = environment.maker.make(env, contents);
-        let value = value.unwrap_or_else(|| number(env, Failure::Delegate.code()));
-        let file = [text(env, &path.to_string_lossy()), value];
-        (array(env, &file), length)
+        let made = Ok(contents).value(env, environment);
+        let file = [text(env, &path.to_string_lossy()), made.value];
+        Made {
+            value: array(env, &file),
+            ..made
+        }
     }
 }
 
 impl Value for Result<Wrote, Error> {
     const CAN_BE_DROPPED: bool = false;
 
-    fn value(self, env: sys::napi_env, _environment: &Environment) -> (sys::napi_value, usize) {
+    fn value(self, env: sys::napi_env, _environment: &Environment) -> Made {
         let Wrote { outcome, length } = match self {
             Ok(wrote) => wrote,
-            Err(error) => return (error_value(env, &error), 0),
+            Err(error) => return Made::failure(error_value(env, &error)),
         };
         let is_new = outcome == Outcome::Written;
         let mut value = ptr::null_mut();
         // SAFETY: plain output argument.
         unsafe { sys::napi_get_boolean(env, is_new, &raw mut value) };
-        (value, if is_new { length } else { 0 })
+        Made::of(value, if is_new { length } else { 0 })
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use napi_sys as sys;
 use smallfry::bulk::engine::{Batch, Detached, Done, Notify, Task, Terms};
 
-use super::outcome::Value;
+use super::outcome::{Made, Value};
 use super::task::{Read, ReadTree, Write};
 use crate::environment::Environment;
 use crate::jobs::{Client, hold_loop, release_loop};
@@ -53,8 +53,7 @@ pub(super) trait Live {
     fn cancel(&self);
     /// Makes values of results until the turn is over: true if there may be more at hand.
     fn settle(&self, env: sys::napi_env, environment: &Environment, until: Instant) -> bool;
-    /// Results so far, their bytes, and whether these are all.
-    fn state(&self) -> (usize, usize, bool);
+    fn state(&self) -> State;
     /// JavaScript has gone through this many results, of which it keeps none.
     fn consume(&self, count: usize);
     /// Whether the process is to stay for it. Where JavaScript goes in steps, it is while JavaScript waits for one.
@@ -62,6 +61,18 @@ pub(super) trait Live {
     fn results(&self) -> sys::napi_ref;
     /// Nobody will look at results any more.
     fn leave(&self);
+}
+
+/// How far a session is.
+pub(super) struct State {
+    /// Results so far.
+    done: usize,
+    /// Of these, the failures.
+    failed: usize,
+    /// That the results moved.
+    bytes: usize,
+    /// These are all.
+    ended: bool,
 }
 
 /// One call for many files.
@@ -82,6 +93,7 @@ struct Progress<O> {
     more: bool,
     pushed: usize,
     done: usize,
+    failed: usize,
     bytes: usize,
     consumed: usize,
     /// Of results that JavaScript has not gone past, where it goes in steps.
@@ -135,6 +147,7 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
                 more: true,
                 pushed: 0,
                 done: 0,
+                failed: 0,
                 bytes: 0,
                 consumed: 0,
                 weights: VecDeque::new(),
@@ -192,10 +205,15 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
                     weight,
                     ..
                 } = done;
-                let (value, bytes) = output.value(env, environment);
+                let Made {
+                    value,
+                    bytes,
+                    failed,
+                } = output.value(env, environment);
                 let place = self.places.map_or(index, |places| index % places);
                 set_element(env, results, place, value);
                 progress.done += 1;
+                progress.failed += usize::from(failed);
                 progress.bytes += bytes;
                 if self.places.is_some() {
                     progress.keep_weight(index, weight);
@@ -214,10 +232,14 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
         }
     }
 
-    fn state(&self) -> (usize, usize, bool) {
+    fn state(&self) -> State {
         let progress = self.progress.borrow();
-        let ended = !progress.more && progress.ready.is_empty();
-        (progress.done, progress.bytes, ended)
+        State {
+            done: progress.done,
+            failed: progress.failed,
+            bytes: progress.bytes,
+            ended: !progress.more && progress.ready.is_empty(),
+        }
     }
 
     fn consume(&self, count: usize) {
@@ -286,30 +308,26 @@ pub(crate) fn deliver(
         if session.settle(env, environment, until) {
             unfinished.push(id);
         }
-        let (done, bytes, ended) = session.state();
-        if ended {
+        let state = session.state();
+        if state.ended {
             environment.sessions.0.borrow_mut().remove(&id);
             session.hold(env, environment, false);
             // SAFETY: made when the session was opened, and used for the last time above.
             unsafe { sys::napi_delete_reference(env, session.results()) };
         }
-        tell(env, environment, id, (done, bytes, ended));
+        tell(env, environment, id, &state);
     }
     unfinished
 }
 
-/// Calls `advance(id, done, bytes, ended)`; what it throws is an uncaught exception.
-fn tell(
-    env: sys::napi_env,
-    environment: &Environment,
-    id: u32,
-    (done, bytes, ended): (usize, usize, bool),
-) {
+/// Calls `advance(id, done, failed, bytes, ended)`; what it throws is an uncaught exception.
+fn tell(env: sys::napi_env, environment: &Environment, id: u32, state: &State) {
     let arguments = [
         number(env, id.cast_signed()),
-        double_value(env, done as f64),
-        double_value(env, bytes as f64),
-        number(env, i32::from(ended)),
+        double_value(env, state.done as f64),
+        double_value(env, state.failed as f64),
+        double_value(env, state.bytes as f64),
+        number(env, i32::from(state.ended)),
     ];
     let mut result = std::ptr::null_mut();
     // SAFETY: live handles of this callback scope.
