@@ -299,6 +299,9 @@ unsafe extern "C" fn push_paths(
     })
 }
 
+/// Entries handed to workers at a time: copying a string takes as long as writing it, and meanwhile they would wait.
+const ENTRIES_TOGETHER: usize = 32;
+
 /// `pushEntries(id, joined, data, beyond)`: paths as in [`push_paths`] and an array of what to write there, which is copied
 /// before this returns. Answers the bytes that were copied.
 unsafe extern "C" fn push_entries(
@@ -313,7 +316,8 @@ unsafe extern "C" fn push_entries(
         let mut copied = 0;
         if let Some(Open::Write(session)) = environment.sessions.find(id) {
             let beyond = usize::try_from(int32(env, beyond)).ok();
-            let paths = paths(env, environment, joined).into_iter().enumerate();
+            let paths = paths(env, environment, joined);
+            let mut left = paths.len();
             let entry = |(index, path)| {
                 let bytes = contents(env, environment, element(env, data, index));
                 copied += bytes.len();
@@ -323,7 +327,12 @@ unsafe extern "C" fn push_entries(
                     accepted: Some(environment.client.accept()),
                 }
             };
-            session.push(paths.map(entry).collect(), beyond);
+            let mut entries = paths.into_iter().enumerate().map(entry);
+            while left > 0 {
+                let some: Vec<_> = entries.by_ref().take(ENTRIES_TOGETHER).collect();
+                left -= some.len();
+                session.push(some, beyond.map(|beyond| beyond.saturating_add(left)));
+            }
         }
         double_value(env, copied as f64)
     })

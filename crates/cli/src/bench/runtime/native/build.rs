@@ -4,6 +4,8 @@ use super::usage::{Meter, nanoseconds};
 use super::{bulk, failed};
 use crate::bench::runtime::protocol::{Build, BuildTimes, Functions, PeerFailure, Threads};
 use serde::Deserialize;
+
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -29,8 +31,10 @@ pub(super) fn run(functions: Functions, request: &Build) -> Result<BuildTimes, P
     clock.phase("walk");
     let types = module_types(&whole, tree, &files)?;
     clock.phase("type");
-    let texts = if request.style.is_bulk() {
-        read_in_bulk(tree, &files)?
+    let contents;
+    let texts: Vec<_> = if request.style.is_bulk() {
+        contents = read_in_bulk(tree, &files)?;
+        contents.iter().map(|bytes| decode(bytes)).collect()
     } else {
         read(&whole, tree, &files)?
     };
@@ -172,27 +176,38 @@ fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-fn read(whole: &Whole, tree: &Path, files: &[String]) -> Result<Vec<String>, PeerFailure> {
+fn read(
+    whole: &Whole,
+    tree: &Path,
+    files: &[String],
+) -> Result<Vec<Cow<'static, str>>, PeerFailure> {
     let text = |file| {
         let path = tree.join(file);
         let bytes = (whole.read)(&path).map_err(failed("read", &path))?;
-        // As every runtime's decoder: what is not UTF-8 becomes U+FFFD.
-        Ok(String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+        let text = String::from_utf8(bytes);
+        Ok(Cow::Owned(text.unwrap_or_else(|error| {
+            decode(error.as_bytes()).into_owned()
+        })))
     };
     files.iter().map(text).collect()
 }
 
+/// As every runtime's decoder: what is not UTF-8 becomes U+FFFD.
+fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    // The lossy conversion alone takes as long as reading the file.
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+}
+
 /// One call for all files.
-fn read_in_bulk(tree: &Path, files: &[String]) -> Result<Vec<String>, PeerFailure> {
+fn read_in_bulk(tree: &Path, files: &[String]) -> Result<Vec<bulk::Bytes>, PeerFailure> {
     let paths: Vec<PathBuf> = files.iter().map(|file| tree.join(file)).collect();
-    let mut texts = Vec::with_capacity(paths.len());
+    let mut contents = Vec::with_capacity(paths.len());
     bulk::read(&paths, Threads::Auto, |bytes| {
-        texts.push(String::from_utf8_lossy(&bytes).into_owned());
+        contents.push(bytes);
         Ok(())
     })
     .map_err(failed("read", tree))?;
-    Ok(texts)
+    Ok(contents)
 }
 
 fn transform(text: &str, kind: &str) -> String {
