@@ -16,9 +16,10 @@
 //!    number is on trial: reports about operations begun before are left aside, then its rate is compared with the best
 //!    one's, report by report, until the difference exceeds the noise or has been looked at for long enough. Better by 4 %,
 //!    and the climb goes on; else the best number is back at once. Where the best rate rests on an operation or two, doubt
-//!    speaks for going on.
+//!    speaks for going on, and before four or fewer that wait are settled for, sixteen are tried.
 //! 3. **Settle.** The best number is watched. A change of its rate that noise does not explain begins everything anew from
-//!    there: fewer first if workers that waited got slower, as when a device collapses; more first if they computed before,
+//!    there: fewer first if workers that waited got slower, as when a device collapses, and these have to be better by 20 %;
+//!    more first if they computed before,
 //!    as when files are no longer in memory. Full processors lead down to their number. Where the rate swings by itself,
 //!    as over files that lie beside each other here and scattered there, only what lasts longer than the swings seen so
 //!    far is a change.
@@ -78,6 +79,14 @@ const RETURN: f64 = 1.0;
 /// whose head waits for neighbours.
 const FEW: usize = 4;
 
+/// So many workers are tried before few that wait are taken for the best: to a disk whose head waits for neighbours four
+/// requests may be no better than one, and sixteen twenty times as good.
+const LEAP: usize = 16;
+
+/// Where workers wait, fewer of them have to bring this much, as a logarithm, after a change. More seldom do harm, and
+/// slow files come and go by themselves.
+const RELIEF: f64 = 0.2;
+
 /// Standard errors beyond which a difference is taken as real before a trial has run its length.
 const CERTAIN: f64 = 1.5;
 
@@ -130,6 +139,8 @@ pub(crate) struct Controller {
     waiting: usize,
     up: Probe,
     down: Probe,
+    /// As many as [`LEAP`] workers were tried since conditions changed.
+    leapt: bool,
 }
 
 #[derive(Debug)]
@@ -196,6 +207,7 @@ impl Controller {
             waiting: 0,
             up: Probe::default(),
             down: Probe::default(),
+            leapt: false,
         }
     }
 
@@ -297,7 +309,7 @@ impl Controller {
         } else if target > here && here == 1 {
             self.phase = Phase::Measuring(why); // It may pay later.
         } else {
-            self.settle();
+            self.settle(remaining);
         }
     }
 
@@ -351,6 +363,7 @@ impl Controller {
     }
 
     fn try_out(&mut self, workers: usize, why: Why) {
+        self.leapt |= workers >= LEAP.min(self.most);
         self.set_workers(workers);
         self.phase = Phase::Trying(Trial {
             since: self.now,
@@ -429,6 +442,8 @@ impl Controller {
         let error = self.noise.error(steady, best);
         let required = if self.workers > self.best.workers {
             GAIN
+        } else if why == Why::Change && best.is_waiting() {
+            RELIEF
         } else {
             -TOLERANCE
         };
@@ -487,7 +502,7 @@ impl Controller {
         } else if self.has_many() {
             self.try_out(self.workers.div_ceil(2), Why::Probe);
         } else {
-            self.settle();
+            self.settle(remaining);
         }
     }
 
@@ -520,11 +535,16 @@ impl Controller {
             self.set_workers(self.best.workers);
             self.phase = Phase::Measuring(Why::Climb);
         } else {
-            self.settle();
+            self.settle(remaining);
         }
     }
 
-    fn settle(&mut self) {
+    fn settle(&mut self, remaining: Option<usize>) {
+        let few = self.best.total.is_waiting() && self.best.workers <= FEW;
+        let leap = LEAP.min(self.most);
+        if few && !self.leapt && leap > self.best.workers && self.affordable(remaining) >= leap {
+            return self.try_out(leap, Why::Climb);
+        }
         self.phase = Phase::Settled;
         self.set_workers(self.best.workers);
         let round = self.best.total.per_report();
@@ -588,6 +608,7 @@ impl Controller {
 
     /// Conditions changed: what was known is worth nothing.
     fn start_again(&mut self, why: Why) {
+        self.leapt = false;
         self.best = Level::new(self.workers);
         self.noise = Noise::unknown();
         self.up = Probe::default();

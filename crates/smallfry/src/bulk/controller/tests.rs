@@ -12,7 +12,7 @@ mod profiles;
 mod simulator;
 
 use super::{Controller, Limits, Sample};
-use profiles::{Profile, profiles, random_profile, warm};
+use profiles::{Profile, gathering_disk, profiles, random_profile, warm};
 use proptest::prelude::*;
 use simulator::World;
 use std::time::{Duration, Instant};
@@ -120,6 +120,22 @@ fn scores_on_random_devices() {
     );
     // The least is luck: it falls with the number of seeds.
     assert!(mean >= 0.95 && low >= 0.75);
+}
+
+/// The hardest for a search that goes up in steps: none of them brings anything before one brings twentyfold.
+#[test]
+fn a_disk_that_needs_many_requests_is_found_out() {
+    let seeds = first()..first() + seeds();
+    let scores = (2..=12).flat_map(|fewest| {
+        let world = gathering_disk(fewest).world;
+        seeds.clone().map(move |seed| {
+            let score = best(&world, seed).0 / world.auto(seed, MOST).time;
+            (score, fewest, seed)
+        })
+    });
+    let least = scores.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+    println!("a disk that needs many requests: least, with how many, seed: {least:.3?}");
+    assert!(least.0 >= 0.75);
 }
 
 #[test]

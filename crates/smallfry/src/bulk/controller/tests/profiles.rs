@@ -79,6 +79,12 @@ pub(super) fn warm(cores: usize, operations: usize) -> Profile {
     profile("warm", cores, operations, stretches)
 }
 
+/// A disk that is slow unless so many requests wait.
+pub(super) fn gathering_disk(fewest: usize) -> Profile {
+    let stretches = vec![stretch(0, 15.0 * US, gathering(fewest), Exponential)];
+    profile("hdd, gathering", 2, 10_000, stretches)
+}
+
 pub(super) fn profiles() -> Vec<Profile> {
     let sizes = [1_000, 10_000];
     let mut all = Vec::new();
