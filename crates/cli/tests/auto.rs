@@ -146,6 +146,8 @@ fn profile_at_half(random: &mut fastrand::Rng, kind: usize) -> String {
 }
 
 fn profile(random: &mut fastrand::Rng, kind: usize) -> String {
+    // One in four heads does not wait for neighbours, and on one in four disks no file lies apart.
+    let [linger, scattered] = [(); 2].map(|()| f64::from(u8::from(random.u8(..4) > 0)));
     let mut between = |low: f64, high: f64| low * (high / low).powf(random.f64());
     match kind {
         0 => format!(
@@ -153,8 +155,8 @@ fn profile(random: &mut fastrand::Rng, kind: usize) -> String {
             between(2.0, 15.0),
             between(0.3, 2.0),
             between(4.0, 64.0),
-            between(0.5, 4.0),
-            between(10.0, 100.0),
+            linger * between(0.5, 4.0),
+            scattered * between(10.0, 100.0),
         ),
         1 => format!(
             "nfs,round-trip={:.0}us,servers={:.0},bandwidth={:.0}MB",
