@@ -166,6 +166,8 @@ pub(super) struct Part {
     /// Calls that gave their result later, and how long it took to be there; of calls under way together each counts.
     pub(super) async_calls: u64,
     pub(super) async_ns: u64,
+    /// The same, in functions that smallfry does.
+    pub(super) native_async_ns: u64,
 }
 
 impl Part {
@@ -191,6 +193,7 @@ impl Part {
             Form::Callback | Form::Promise => {
                 self.async_calls += calls;
                 self.async_ns += nanoseconds;
+                self.native_async_ns += if function.native { nanoseconds } else { 0 };
             }
         }
     }

@@ -7,6 +7,9 @@ use crate::trial::counts::{Counts, Part};
 use crate::trial::system_calls::Summary;
 use std::fmt::Write as _;
 
+/// As many times as fast as node:fs smallfry's functions are at best, about.
+const AT_BEST: f64 = 8.0;
+
 /// So many processes are named.
 const NAMED: usize = 6;
 
@@ -104,6 +107,21 @@ pub(super) fn uncounted(out: &mut String, reason: &str) {
         out,
         "\nWhere the small-file time went is not known: {reason}."
     );
+}
+
+/// A gain that the functions which smallfry replaces cannot have brought. One interval in twenty misses the truth.
+pub(super) fn doubt(out: &mut String, saved_ns: f64, parts: &[(&str, Part)]) {
+    let own = |(_, part): &(_, Part)| part.native_sync_ns + part.native_async_ns;
+    let own = parts.iter().map(own).sum::<u64>() as f64;
+    if saved_ns <= own * (AT_BEST - 1.0) {
+        return;
+    }
+    let sentence = format!(
+        "DOUBTFUL: what smallfry does took {} of a run with it, too little to have saved {}. That is chance more likely; --runs 20 tells.",
+        text::duration(own),
+        text::duration(saved_ns)
+    );
+    say(out, '!', &sentence);
 }
 
 /// What the table leaves open.
@@ -225,4 +243,24 @@ pub(super) fn system_calls(out: &mut String, calls: &Result<Summary, String>) {
         ]);
     }
     text::put(out, &table);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gain_beyond_what_smallfry_did_is_doubted() {
+        let part = Part {
+            native_sync_ns: 20_000_000,
+            native_async_ns: 10_000_000,
+            ..Part::default()
+        };
+        let parts = [("read whole", part), ("look up", Part::default())];
+        for (saved_ns, doubted) in [(200e6, false), (220e6, true)] {
+            let mut said = String::new();
+            doubt(&mut said, saved_ns, &parts);
+            assert_eq!(said.contains("DOUBTFUL"), doubted, "{said}");
+        }
+    }
 }

@@ -65,6 +65,12 @@ impl Gain {
         self.wall().is_some_and(|wall| wall.low > 1.0)
     }
 
+    /// The wall time that a run takes less, if that is certain.
+    pub(super) fn saved_ns(&self) -> Option<f64> {
+        let [without, with] = self.wall_ns;
+        self.is_one().then_some(without - with)
+    }
+
     pub(super) fn show(&self, out: &mut String, pairs: &[Pair]) {
         let mut table = text::table(&["median of a run", "without", "with", "gain (95 %)"], 1);
         for ((name, get), ratio) in KINDS.into_iter().zip(self.ratios) {
@@ -206,6 +212,7 @@ mod tests {
         let mut said = String::new();
         gain.say(&mut said);
         assert!(gain.is_one() && !gain.has_too_few_pairs());
+        assert_eq!(gain.saved_ns(), Some(1e9));
         assert!(said.contains("A gain: "), "{said}");
     }
 

@@ -63,6 +63,9 @@ fn compared(out: &mut String, subject: &Subject, arguments: &Arguments, results:
     }
     let _ = writeln!(out, "\nIn words");
     gain.say(out);
+    if let (Some(saved), Ok(counts)) = (gain.saved_ns(), &results.counts) {
+        calls::doubt(out, saved, &counts.parts());
+    }
     same::say_all(out, arguments, &results.comparison);
     if let Ok(counts) = &results.counts {
         calls::say_all(out, counts);
