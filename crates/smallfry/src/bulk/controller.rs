@@ -16,7 +16,8 @@
 //!    number is on trial: reports about operations begun before are left aside, then its rate is compared with the best
 //!    one's, report by report, until the difference exceeds the noise or has been looked at for long enough. Better by 4 %,
 //!    and the climb goes on; else the best number is back at once. Where the best rate rests on an operation or two, doubt
-//!    speaks for going on, and before four or fewer that wait are settled for, sixteen are tried.
+//!    speaks for going on, and before four or fewer that wait are settled for, sixteen are tried,
+//!    whatever the law says.
 //! 3. **Settle.** The best number is watched. A change of its rate that noise does not explain begins everything anew from
 //!    there: fewer first if workers that waited got slower, as when a device collapses, and these have to be better by 20 %;
 //!    more first if they computed before,
@@ -139,7 +140,7 @@ pub(crate) struct Controller {
     waiting: usize,
     up: Probe,
     down: Probe,
-    /// As many as [`LEAP`] workers were tried since conditions changed.
+    /// A trial of [`LEAP`] workers or more was begun since conditions changed.
     leapt: bool,
 }
 
