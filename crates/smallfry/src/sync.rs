@@ -5,7 +5,7 @@ use loom::sync as platform;
 #[cfg(not(loom))]
 use std::sync as platform;
 
-pub(crate) use platform::atomic::{AtomicBool, AtomicUsize, Ordering};
+pub(crate) use platform::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 pub(crate) use platform::{Condvar, Mutex, MutexGuard};
 // loom's `Arc` cannot be a method's receiver; counting references is not what is explored.
 pub(crate) use std::sync::{Arc, PoisonError};

@@ -5,13 +5,13 @@
 //! back to the system when its last slot is gone. When less than an eighth of it lives on, the pages of the dead ones go
 //! back: earlier would split huge pages for slots whose neighbours are about to go as well.
 
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::bytes::Bytes;
-use crate::sys::{HUGE_PAGE, Mapping, PAGE, page_size, thread_cpu_time};
+use super::residents::Residents;
+use crate::sys::{HUGE_PAGE, Mapping, PAGE, thread_cpu_time};
 
 /// Size of a shared mapping.
 const CHUNK: usize = HUGE_PAGE;
@@ -25,8 +25,6 @@ const KEPT: usize = 16;
 /// A huge page is cleared in 0.1 to 0.4 ms of processor time, and 512 small pages take 0.8. Where a hypervisor has to find
 /// the memory first a huge page takes 4 ms, and small pages, which are more often in use already, come faster.
 const SLOW_HUGE_PAGE: Duration = Duration::from_millis(2);
-/// Slots alive in a chunk below which its dead pages go back to the system. In bytes.
-const FEW: usize = CHUNK / 8;
 
 static SPARE: Mutex<Vec<Mapping>> = Mutex::new(Vec::new());
 /// The last huge page took long to come. Then there are none until no arena is left.
@@ -39,14 +37,7 @@ pub(super) struct Chunk {
     mapping: Option<Mapping>,
     /// Many slots live in it, rather than one.
     shared: bool,
-    /// Bytes in slots that are alive.
-    live: AtomicUsize,
-    /// No more slots will be cut from it.
-    full: AtomicBool,
-    /// Its dead pages have gone back to the system.
-    swept: AtomicBool,
-    /// Slots alive on each [`PAGE`].
-    residents: [AtomicU16; CHUNK / PAGE],
+    residents: Residents<{ CHUNK / PAGE }>,
 }
 
 impl Chunk {
@@ -54,10 +45,7 @@ impl Chunk {
         Self {
             mapping: Some(mapping),
             shared,
-            live: AtomicUsize::new(0),
-            full: AtomicBool::new(false),
-            swept: AtomicBool::new(false),
-            residents: [const { AtomicU16::new(0) }; CHUNK / PAGE],
+            residents: Residents::new(),
         }
     }
 
@@ -84,65 +72,15 @@ impl Chunk {
         }
     }
 
-    fn pages(offset: usize, size: usize) -> Range<usize> {
-        offset / PAGE..(offset + size).div_ceil(PAGE)
-    }
-
-    fn move_in(&self, offset: usize, size: usize) {
-        self.live.fetch_add(size, Ordering::Relaxed);
-        for page in Self::pages(offset, size) {
-            self.residents[page].fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
     /// A slot is gone, and with it what only it kept in memory.
     pub(super) fn move_out(&self, offset: usize, size: usize) {
         let Some(mapping) = self.mapping.as_ref().filter(|_| self.shared) else {
             return;
         };
-        for page in Self::pages(offset, size) {
-            // Whoever finds the page empty and gives it back comes after the last look into this slot.
-            self.residents[page].fetch_sub(1, Ordering::Release);
-        }
-        let live = self.live.fetch_sub(size, Ordering::AcqRel) - size;
-        if live == 0 || live >= FEW || !self.full.load(Ordering::Acquire) {
-            return;
-        }
-        let pages = if self.swept.swap(true, Ordering::Relaxed) {
-            around(Self::pages(offset, size), page_size())
-        } else {
-            0..CHUNK / PAGE
-        };
-        self.sweep(mapping, pages);
+        self.residents.move_out(offset, size, |pages| {
+            mapping.release(pages.start * PAGE, pages.len() * PAGE);
+        });
     }
-
-    /// No more slots are cut from it. Whoever sees that sees the residents of all that were.
-    fn fill(&self) {
-        self.full.store(true, Ordering::Release);
-    }
-
-    /// Gives those of `pages` back to the system on which nobody lives.
-    fn sweep(&self, mapping: &Mapping, pages: Range<usize>) {
-        let is_empty = |page: usize| self.residents[page].load(Ordering::Acquire) == 0;
-        let mut page = pages.start;
-        while page < pages.end {
-            let start = page;
-            while page < pages.end && is_empty(page) {
-                page += 1;
-            }
-            if page > start {
-                mapping.release(start * PAGE, (page - start) * PAGE);
-            }
-            page += 1;
-        }
-    }
-}
-
-/// Those of a chunk's pages that are parts of the same system pages as these: only together can they go back.
-fn around(pages: Range<usize>, system_page: usize) -> Range<usize> {
-    let parts = system_page / PAGE;
-    let end = pages.end.next_multiple_of(parts).min(CHUNK / PAGE);
-    pages.start / parts * parts..end
 }
 
 impl Drop for Chunk {
@@ -221,7 +159,7 @@ impl Arena {
                 // The first chunk is of small pages: a program that reads few files should not pay for 2 MiB.
                 let huge = before.is_some();
                 if let Some(full) = before {
-                    full.chunk.fill();
+                    full.chunk.residents.fill();
                 }
                 self.current.insert(Current {
                     chunk: Arc::new(Chunk::shared(huge)?),
@@ -230,7 +168,7 @@ impl Arena {
             }
         };
         let offset = current.used;
-        current.chunk.move_in(offset, size);
+        current.chunk.residents.move_in(offset, size);
         current.used += size;
         Some(Bytes::part_of(
             Arc::clone(&current.chunk),
@@ -244,25 +182,11 @@ impl Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         if let Some(current) = self.current.take() {
-            current.chunk.fill();
+            current.chunk.residents.fill();
         }
         if ARENAS.fetch_sub(1, Ordering::Relaxed) == 1 {
             HUGE_PAGES_ARE_SLOW.store(false, Ordering::Relaxed);
             SPARE.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_of_large_pages_go_back_together() {
-        assert_eq!(around(3..5, PAGE), 3..5);
-        assert_eq!(around(3..5, 4 * PAGE), 0..8);
-        assert_eq!(around(17..18, 16 * PAGE), 16..32);
-        let last = CHUNK / PAGE;
-        assert_eq!(around(last - 1..last, 16 * PAGE), last - 16..last);
     }
 }

@@ -54,6 +54,7 @@ pub mod engine;
 mod files;
 mod place;
 mod reader;
+mod residents;
 mod settings;
 #[cfg(feature = "tree")]
 mod tree;
