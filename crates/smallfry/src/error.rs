@@ -14,7 +14,7 @@ pub enum Operation {
     Read,
     /// Writing to the file.
     Write,
-    /// Closing a file that was written: some systems report a failed write only now.
+    /// Closing a file: some systems report a failed write only now.
     Close,
     /// Asking for the size and kind of the open file.
     Fstat,
@@ -114,6 +114,19 @@ impl Error {
             destination: destination.map(Box::from),
             source,
         }))
+    }
+
+    /// The same once more, for who gives one away and may need it again. Of a source that is no error of the system's
+    /// its kind and text are kept.
+    #[cold]
+    pub(crate) fn duplicate(&self) -> Self {
+        let source = &self.0.source;
+        let source = match source.raw_os_error() {
+            Some(number) => io::Error::from_raw_os_error(number),
+            None => io::Error::new(source.kind(), source.to_string()),
+        };
+        let (path, destination) = (self.path(), self.destination());
+        Self::new(self.0.operation, path, destination, source)
     }
 
     /// The step that failed.

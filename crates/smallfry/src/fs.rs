@@ -8,6 +8,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::path::Path;
 
+use crate::close::Closer;
 use crate::error::{Error, Operation};
 use crate::parents::{Anywhere, Parents};
 use crate::raw::{self, AsFile, BorrowedFile, OwnedFile, Status};
@@ -42,6 +43,7 @@ const COMPARE_PIECE: usize = 16 * 1024;
 #[inline]
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, Error> {
     let mut contents = Vec::new();
+    // Closing a file that was only read has nothing to report, so dropping it will do.
     read_path(path.as_ref(), &mut contents)?;
     Ok(contents)
 }
@@ -64,7 +66,13 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, Error> {
 #[inline]
 pub fn read_to_string(path: impl AsRef<Path>) -> Result<String, Error> {
     let path = path.as_ref();
-    String::from_utf8(read(path)?).map_err(|error| {
+    utf8(path, read(path)?)
+}
+
+/// The contents of a file as a string.
+#[inline]
+pub(crate) fn utf8(path: &Path, contents: Vec<u8>) -> Result<String, Error> {
+    String::from_utf8(contents).map_err(|error| {
         let reason = io::Error::new(io::ErrorKind::InvalidData, error.utf8_error());
         Error::at(Operation::Read, path, reason)
     })
@@ -134,8 +142,7 @@ pub fn read_from(file: impl AsFile) -> Result<Vec<u8>, Error> {
 /// ```
 #[inline]
 pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
-    let flags = raw::O_WRONLY | raw::O_CREAT | raw::O_TRUNC;
-    write_path(path.as_ref(), flags, DEFAULT_MODE, bytes.as_ref())
+    write_path(path.as_ref(), WRITE_FLAGS, DEFAULT_MODE, bytes.as_ref())
 }
 
 /// Adds to the end of a file, made if missing.
@@ -201,34 +208,54 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, Error> 
 }
 
 pub(crate) fn copy_path(from: &Path, to: &Path) -> io::Result<u64> {
+    Closer::global().settle(to);
     if sys::COPIES_BY_PATH {
         return std::fs::copy(from, to);
     }
     let source = sys::open_path(from, raw::O_RDONLY, 0)?;
-    copy_file(source, |flags, mode| sys::open_path(to, flags, mode))
+    let create = |flags, mode| sys::open_path(to, flags, mode);
+    let (length, destination) = copy_file(&source.into(), create)?;
+    raw::close(destination)?;
+    Ok(length)
 }
 
-/// Copies contents and permissions of an open file to one that `create` opens with these flags and this mode.
-pub(crate) fn copy_file(
-    source: OwnedFile,
-    create: impl FnOnce(i32, u32) -> io::Result<OwnedFile>,
+/// As [`copy_path`], leaving both files to `close` with their paths.
+pub(crate) fn copy_and_leave(
+    from: &Path,
+    to: &Path,
+    close: impl Fn(OwnedFile, &Path) -> io::Result<()>,
 ) -> io::Result<u64> {
-    let source = File::from(source);
+    if sys::COPIES_BY_PATH {
+        return copy_path(from, to);
+    }
+    let source = File::from(sys::open_path(from, raw::O_RDONLY, 0)?);
+    let create = |flags, mode| sys::open_path(to, flags, mode);
+    let copied = copy_file(&source, create);
+    close(source.into(), from)?;
+    let (length, destination) = copied?;
+    close(destination, to)?;
+    Ok(length)
+}
+
+/// Copies contents and permissions of an open file to one that `create` opens with these flags and this mode, and gives
+/// the length and that file.
+pub(crate) fn copy_file(
+    source: &File,
+    create: impl FnOnce(i32, u32) -> io::Result<OwnedFile>,
+) -> io::Result<(u64, OwnedFile)> {
     let status = source.metadata()?;
     if !status.is_file() {
         // Found before the destination is cut.
         return Err(invalid_input("the source is not a regular file".into()));
     }
     let permissions = status.permissions();
-    let flags = raw::O_WRONLY | raw::O_CREAT | raw::O_TRUNC;
     // With the mode of the source from the start: nobody is to read in between what is not for him.
-    let destination = File::from(create(flags, sys::mode_of(&permissions))?);
+    let destination = File::from(create(WRITE_FLAGS, sys::mode_of(&permissions))?);
     if destination.metadata()?.is_file() {
         destination.set_permissions(permissions)?;
     }
-    let length = io::copy(&mut &source, &mut &destination)?;
-    raw::close(destination.into())?;
-    Ok(length)
+    let length = io::copy(&mut &*source, &mut &destination)?;
+    Ok((length, destination.into()))
 }
 
 /// What a write found to do.
@@ -276,7 +303,10 @@ pub struct WriteOptions {
 }
 
 /// Permissions of a new file before the umask: read and write for all, as std and Node have it.
-const DEFAULT_MODE: u32 = 0o666;
+pub(crate) const DEFAULT_MODE: u32 = 0o666;
+
+/// How a file is opened to be written whole.
+pub(crate) const WRITE_FLAGS: i32 = raw::O_WRONLY | raw::O_CREAT | raw::O_TRUNC;
 
 impl Default for WriteOptions {
     fn default() -> Self {
@@ -412,11 +442,23 @@ fn invalid_input(reason: String) -> io::Error {
 
 #[inline]
 fn write_path(path: &Path, flags: i32, mode: u32, bytes: &[u8]) -> Result<(), Error> {
+    let file = write_and_leave(path, flags, mode, bytes)?;
+    raw::close(file).map_err(|reason| Error::at(Operation::Close, path, reason))
+}
+
+/// Opens and writes a file, and leaves it open.
+#[inline]
+pub(crate) fn write_and_leave(
+    path: &Path,
+    flags: i32,
+    mode: u32,
+    bytes: &[u8],
+) -> Result<OwnedFile, Error> {
     let file = sys::open_path(path, flags, mode)
         .map_err(|reason| Error::at(Operation::Open, path, reason))?;
     raw::write_all(raw::borrow(&file), bytes)
         .map_err(|reason| Error::at(Operation::Write, path, reason))?;
-    raw::close(file).map_err(|reason| Error::at(Operation::Close, path, reason))
+    Ok(file)
 }
 
 /// Whether `path` is a regular file that holds exactly `bytes`. Any error counts as no: the write that follows meets
@@ -463,12 +505,12 @@ fn holds_exactly(file: BorrowedFile<'_>, mut expected: &[u8]) -> bool {
 type Failure = (Operation, io::Error);
 
 #[inline]
-fn read_path(path: &Path, contents: &mut Vec<u8>) -> Result<(), Error> {
+pub(crate) fn read_path(path: &Path, contents: &mut Vec<u8>) -> Result<OwnedFile, Error> {
     let file: OwnedFile = sys::open_path(path, raw::O_RDONLY, 0)
         .map_err(|reason| Error::at(Operation::Open, path, reason))?;
-    // Closing a file that was only read has nothing to report, so dropping it will do.
     read_open(raw::borrow(&file), contents)
-        .map_err(|(operation, reason)| Error::at(operation, path, reason))
+        .map_err(|(operation, reason)| Error::at(operation, path, reason))?;
+    Ok(file)
 }
 
 /// Adds to `contents` everything from the file's position to its end.

@@ -17,6 +17,7 @@
 //! | write a file that must not exist yet, or with given permissions | [`WriteOptions::create_new`], [`WriteOptions::mode`] |
 //! | write to a file that is open already | [`fs::write_to`] |
 //! | copy a file | [`fs::copy`] |
+//! | write files whose closing is slow without waiting for it | [`close`](mod@close): [`close::fs`], [`close::FastCloseable`] |
 //! | find the files of a tree by patterns and ignore rules | `tree::TreeOptions`, with the feature `tree` |
 //! | bind smallfry to another language | [`raw`] |
 //!
@@ -46,7 +47,11 @@
 //!
 //! # Features
 //!
-//! - `tree`, off unless asked for: the module `tree`. It brings in the crates `ignore` and `globset`.
+//! All are off unless asked for.
+//!
+//! - `tree`: the module `tree`. It brings in the crates `ignore` and `globset`.
+//! - `backend-blocking`, `backend-rayon`, `backend-smol`, `backend-async-std`, `backend-tokio`: whose threads may close files,
+//!   and whose files may be closed so ([`close::Backend`]). They bring in the crates of these names, smol only its files.
 //!
 //! # What is not promised
 //!
@@ -57,6 +62,7 @@
 //!   system call as a whole, but a large one may take several; a network file system may not even promise that.
 
 pub mod bulk;
+pub mod close;
 mod error;
 pub mod fs;
 mod parents;

@@ -807,6 +807,11 @@ pub struct Ticket<'b> {
 }
 
 impl Ticket<'_> {
+    /// The number of the input, from 0.
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
     /// Asks for room for `bytes` of the result. The first time it may take until others have been consumed.
     pub fn reserve(&mut self, bytes: u64) {
         // One who has some already and waits for more could wait for another who does the same.

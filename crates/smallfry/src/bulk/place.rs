@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::descriptors::Patience;
+use crate::close::Closer;
 use crate::error::{Error, Operation};
 use crate::fs::{copy_file, copy_path};
 use crate::parents::{Directories, Parents, is_dir};
@@ -74,6 +75,7 @@ impl Place {
 
     /// Removes a file or a link.
     pub(super) fn remove(&self, path: &Path) -> Result<(), Error> {
+        Closer::global().settle(path);
         self.patience
             .open(|| match &self.root {
                 None => std::fs::remove_file(path),
@@ -84,12 +86,16 @@ impl Place {
 
     /// Copies contents and permissions of a file.
     pub(super) fn copy(&self, from: &Path, to: &Path) -> Result<u64, Error> {
+        Closer::global().settle(to);
         self.patience
             .open(|| match &self.root {
                 None => copy_path(from, to),
                 Some(root) => {
                     let source = root.open(from, raw::O_RDONLY, 0)?;
-                    copy_file(source, |flags, mode| root.open(to, flags, mode))
+                    let create = |flags, mode| root.open(to, flags, mode);
+                    let (length, destination) = copy_file(&source.into(), create)?;
+                    raw::close(destination)?;
+                    Ok(length)
                 }
             })
             .map_err(|reason| Error::between(from, to, reason))

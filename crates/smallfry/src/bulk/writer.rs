@@ -4,17 +4,21 @@ use std::collections::HashMap;
 use std::io;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::engine::{Task, Terms, Ticket, run_all};
 use super::place::{Place, key_of, without_dot};
 use super::settings::{Settings, settings_methods};
+use crate::close::{Closer, Group};
 use crate::error::{Error, Operation};
 use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of};
 use crate::parents::Parents;
 use crate::raw::{self, OwnedFile};
 
 /// Writes many files whole.
+///
+/// Where closing is slow it is left to the [`Closer`]; [`write`](Self::write) returns when all is closed, and what closing
+/// reported is in its report.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -101,12 +105,29 @@ impl Writer {
         P: AsRef<Path> + Send,
         B: AsRef<[u8]> + Send,
     {
-        Report(run_all(self.task(), self.terms(), entries))
+        let errors = Arc::new(Group::default());
+        let mut task = self.task();
+        if matches!(task.closing, Closing::ToSink) {
+            task.closing = Closing::ToGroup(Arc::clone(&errors));
+        }
+        let mut results = run_all(task, self.terms(), entries);
+        Closer::global().wait();
+        for (index, error) in errors.take() {
+            results[index] = Err(error);
+        }
+        Report(results)
     }
 
-    /// What is done for each entry, for front ends with an engine of their own around it.
+    /// What is done for each entry, for front ends with an engine of their own around it. What closing reports of files
+    /// whose close is deferred goes to the [`Closer`].
     pub fn task<P, B>(&self) -> WriteFile<P, B> {
         WriteFile {
+            // To begin nothing after an error means to know of it.
+            closing: if self.settings.fail_fast {
+                Closing::Here
+            } else {
+                Closing::ToSink
+            },
             options: self.options.clone(),
             place: self.settings.place.clone(),
             parents: Parents::new(),
@@ -170,9 +191,21 @@ pub struct WriteFile<P, B> {
     options: WriteOptions,
     place: Place,
     parents: Parents,
+    closing: Closing,
     /// Paths by what they share with others that differ in case only, where the system takes those for one file.
     cases: Mutex<HashMap<Vec<u8>, PathBuf>>,
     entry: PhantomData<fn(P, B)>,
+}
+
+/// How a file is closed.
+#[derive(Debug)]
+enum Closing {
+    /// Before its result is given.
+    Here,
+    /// By the [`Closer`], which keeps errors.
+    ToSink,
+    /// By the [`Closer`], with errors for this batch.
+    ToGroup(Arc<Group>),
 }
 
 impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
@@ -187,7 +220,7 @@ impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
         ticket: &mut Ticket<'_>,
     ) -> Result<Outcome, Error> {
         let bytes = bytes.as_ref();
-        let result = self.write(path.as_ref(), bytes);
+        let result = self.write(path.as_ref(), bytes, ticket.index());
         if matches!(result, Ok(Outcome::Written)) {
             ticket.moved(bytes.len());
         }
@@ -212,7 +245,7 @@ impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
 }
 
 impl<P, B> WriteFile<P, B> {
-    fn write(&self, path: &Path, bytes: &[u8]) -> Result<Outcome, Error> {
+    fn write(&self, path: &Path, bytes: &[u8], index: usize) -> Result<Outcome, Error> {
         if let Some(key) = self.place.case_key(path) {
             self.check_case(key, path)?;
         }
@@ -227,8 +260,19 @@ impl<P, B> WriteFile<P, B> {
         let file = self.open(path)?;
         raw::write_all(raw::borrow(&file), bytes)
             .map_err(|reason| Error::at(Operation::Write, path, reason))?;
-        raw::close(file).map_err(|reason| Error::at(Operation::Close, path, reason))?;
+        self.close(file, path, index)?;
         Ok(Outcome::Written)
+    }
+
+    fn close(&self, file: OwnedFile, path: &Path, index: usize) -> Result<(), Error> {
+        let closer = Closer::global();
+        match &self.closing {
+            Closing::Here => {
+                raw::close(file).map_err(|reason| Error::at(Operation::Close, path, reason))
+            }
+            Closing::ToSink => closer.close(file, path).map(drop),
+            Closing::ToGroup(group) => closer.close_of_group(file, path, group, index).map(drop),
+        }
     }
 
     /// Refuses a path that differs from another one of the batch in case only: which of them would win?

@@ -2,7 +2,9 @@
 //! directory.
 
 use std::ffi::CStr;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::path::PathBuf;
 
 use super::{BorrowedFile, OwnedFile, repeat_if_interrupted};
 use crate::raw::Errno;
@@ -79,4 +81,40 @@ pub(in crate::sys) fn open_beneath(
             _ => repeat_if_interrupted()?,
         }
     }
+}
+
+/// File systems of this machine's own disks and memory, by their magic numbers: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs,
+/// ramfs. They have nothing to do when a file is closed (no `flush` in their `file_operations`), so nothing can fail.
+///
+/// [statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html)
+const SILENT_AT_CLOSE: [u32; 6] = [
+    0xEF53,
+    0x5846_5342,
+    0x9123_683E,
+    0xF2F5_2010,
+    0x0102_1994,
+    0x8584_58F6,
+];
+
+/// `fstatfs`: whether closing a file on that file system may report an error, as far as is known.
+///
+/// [statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html)
+pub(in crate::sys) fn reports_at_close(file: BorrowedFile<'_>) -> bool {
+    let mut status = MaybeUninit::<libc::statfs>::uninit();
+    // SAFETY: the structure is large enough and borrowed for writing.
+    if unsafe { libc::fstatfs(file.as_raw_fd(), status.as_mut_ptr()) } != 0 {
+        return true;
+    }
+    // SAFETY: the call succeeded, so it has filled the structure.
+    let kind = unsafe { status.assume_init() }.f_type;
+    // Its type differs between machines; the numbers have 32 bits.
+    #[allow(clippy::cast_sign_loss, reason = "signed on some")]
+    !SILENT_AT_CLOSE.contains(&(kind as u32))
+}
+
+/// `readlink` under `/proc/self/fd`: the path of an open file. What was removed has ` (deleted)` behind it.
+///
+/// [proc_pid_fd(5)](https://man7.org/linux/man-pages/man5/proc_pid_fd.5.html)
+pub(in crate::sys) fn path_of(file: BorrowedFile<'_>) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()
 }

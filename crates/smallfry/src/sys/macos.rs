@@ -1,6 +1,7 @@
 //! macOS, and the BSDs: file sizes are always of 64 bits.
 
 use std::ffi::CStr;
+use std::path::PathBuf;
 
 use super::{BorrowedFile, OwnedFile};
 use crate::raw::Errno;
@@ -29,4 +30,33 @@ pub(in crate::sys) fn open_beneath(
     _mode: u32,
 ) -> Result<OwnedFile, Errno> {
     Err(Errno(libc::ENOSYS))
+}
+
+/// Disks of this machine have nothing to report either, but nothing here tells them from others.
+pub(in crate::sys) fn reports_at_close(_file: BorrowedFile<'_>) -> bool {
+    true
+}
+
+/// `fcntl(F_GETPATH)`: the path of an open file. The BSDs have nothing like it.
+///
+/// [fcntl(2)](https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/fcntl.2.html)
+#[cfg(target_vendor = "apple")]
+pub(in crate::sys) fn path_of(file: BorrowedFile<'_>) -> Option<PathBuf> {
+    use std::ffi::OsStr;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::ffi::OsStrExt;
+
+    let mut buffer = [0_u8; libc::PATH_MAX as usize];
+    // SAFETY: the system writes at most PATH_MAX bytes there, the closing NUL among them.
+    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETPATH, buffer.as_mut_ptr()) } < 0 {
+        return None;
+    }
+    let path = CStr::from_bytes_until_nul(&buffer).ok()?;
+    Some(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
+}
+
+/// The path of an open file: these systems do not tell.
+#[cfg(not(target_vendor = "apple"))]
+pub(in crate::sys) fn path_of(_file: BorrowedFile<'_>) -> Option<PathBuf> {
+    None
 }

@@ -22,6 +22,18 @@ mod mapping;
 #[cfg_attr(windows, path = "windows/threads.rs")]
 mod threads;
 
+#[cfg_attr(unix, path = "unix/open_file.rs")]
+#[cfg_attr(windows, path = "windows/open_file.rs")]
+mod open_file;
+
+#[cfg_attr(unix, path = "unix/process.rs")]
+#[cfg_attr(windows, path = "windows/process.rs")]
+mod process;
+
+#[cfg_attr(unix, path = "unix/fast_close.rs")]
+#[cfg_attr(windows, path = "windows/fast_close.rs")]
+mod fast_close;
+
 #[cfg_attr(unix, path = "unix/beneath.rs")]
 #[cfg_attr(windows, path = "windows/beneath.rs")]
 mod beneath;
@@ -35,6 +47,7 @@ mod walk;
 
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS};
 pub(crate) use mapping::{Mapping, page_size};
+pub(crate) use open_file::{device_of, path_of, reports_at_close};
 #[cfg(feature = "tree")]
 pub(crate) use platform::NOT_A_DIRECTORY;
 pub use platform::{
@@ -45,6 +58,7 @@ pub(crate) use platform::{
     COPIES_BY_PATH, FOLDS_CASE, RESERVES_NAMES, is_out_of_descriptors, mode_of, open_path,
     read_spare,
 };
+pub(crate) use process::{ForkHandlers, at_exit, at_fork};
 pub(crate) use threads::{descriptor_limit, give_precedence, thread_cpu_time};
 
 /// The smallest page that any of these systems has, in bytes. A page of this system may be larger: [`page_size`].

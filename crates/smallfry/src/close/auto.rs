@@ -1,0 +1,84 @@
+//! Whether closing is slow enough to be left to others. No clock and no files: it is told what was measured.
+
+use std::time::Duration;
+
+/// Closes that wait longer than this on average are worth handing over: another thread has to be woken for it.
+const SLOW: f64 = 100e-6;
+/// Below this they are not any more.
+const FAST: f64 = SLOW / 2.0;
+/// A close counts for no more than this, or one that had to wait for a processor would outweigh hundreds.
+const LONGEST: f64 = SLOW * 2.0;
+/// Closes before the first decision.
+const FIRST: u32 = 4;
+/// How many closes the average remembers.
+const MEMORY: u32 = 8;
+
+/// Learns from closes of one file system.
+#[derive(Debug, Default)]
+pub(super) struct Auto {
+    /// In seconds.
+    average: f64,
+    samples: u32,
+    defers: bool,
+}
+
+impl Auto {
+    /// A close has waited so long, the time for which it used the processor aside. Answers whether the next ones are to
+    /// be deferred.
+    pub(super) fn record(&mut self, waited: Duration) -> bool {
+        self.samples = (self.samples + 1).min(MEMORY);
+        let waited = waited.as_secs_f64().min(LONGEST);
+        self.average += (waited - self.average) / f64::from(self.samples);
+        if self.samples >= FIRST {
+            let limit = if self.defers { FAST } else { SLOW };
+            self.defers = self.average > limit;
+        }
+        self.defers
+    }
+
+    /// Whether such a wait asks for a closer look at the next ones.
+    pub(super) fn is_slow(waited: Duration) -> bool {
+        waited.as_secs_f64() > SLOW
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn microseconds(count: u64) -> Duration {
+        Duration::from_micros(count)
+    }
+
+    #[test]
+    fn slow_closes_are_deferred_and_fast_ones_are_not() {
+        let mut auto = Auto::default();
+        let decisions = [5000, 5000, 5000, 5000].map(|time| auto.record(microseconds(time)));
+        assert_eq!(decisions, [false, false, false, true]);
+        // A scanner that was switched off.
+        let fast = (0..64).take_while(|_| auto.record(microseconds(2))).count();
+        assert!((8..32).contains(&fast), "{fast}");
+        // And on again.
+        let slow = (0..64)
+            .take_while(|_| !auto.record(microseconds(1000)))
+            .count();
+        assert!(slow < 8, "{slow}");
+    }
+
+    #[test]
+    fn a_thread_that_had_to_wait_for_its_processor_is_no_slow_close() {
+        let mut auto = Auto::default();
+        for round in 0..1000 {
+            let time = if round % 5 == 0 { 4000 } else { 2 };
+            assert!(!auto.record(microseconds(time)), "{round}");
+        }
+    }
+
+    #[test]
+    fn in_between_it_stays_as_it_is() {
+        let mut auto = Auto::default();
+        assert!(!(0..100).any(|_| auto.record(microseconds(80))));
+        assert!((0..100).fold(false, |_, _| auto.record(microseconds(500))));
+        assert!((0..100).all(|_| auto.record(microseconds(80))));
+    }
+}

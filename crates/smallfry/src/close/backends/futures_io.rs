@@ -1,0 +1,111 @@
+//! Files with the traits of the crate `futures-io`, those of smol and of async-std.
+//!
+//! Neither gives its file out without a risk: smol's not at all, async-std's by a function that panics while a call that
+//! was given up still runs. What closing reports is told to the first descriptor of a file that is closed after a write.
+//! So a duplicate is made and closed, which tells, and then the file itself is dropped, which closes the rest.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use ::futures_io::{AsyncRead, AsyncSeek, AsyncWrite};
+
+use super::asynchronous::poll_once;
+use crate::close::{Close, FastClose, FastCloseable, Handle};
+use crate::error::Operation;
+use crate::raw::{self, BorrowedFile};
+
+/// A file of one of the two.
+pub(super) trait AsyncFile: AsyncWrite + fmt::Debug + Send + Unpin + 'static {
+    fn borrow(&self) -> BorrowedFile<'_>;
+}
+
+#[derive(Debug)]
+struct Held<H> {
+    file: H,
+    /// What a look at it said, `None` if something is under way.
+    flushed: Option<io::Result<()>>,
+}
+
+impl<H: AsyncFile> Close for Held<H> {
+    fn close(self: Box<Self>) -> Result<(), (Operation, io::Error)> {
+        let Self { mut file, flushed } = *self;
+        let flushed = flushed.unwrap_or_else(|| {
+            pollster::block_on(poll_fn(|context| Pin::new(&mut file).poll_flush(context)))
+        });
+        let duplicate = file.borrow().try_clone_to_owned();
+        let closed = duplicate.and_then(|duplicate| Ok(raw::close(duplicate)?));
+        drop(file);
+        flushed.map_err(|reason| (Operation::Write, reason))?;
+        closed.map_err(|reason| (Operation::Close, reason))
+    }
+
+    fn file(&self) -> Option<BorrowedFile<'_>> {
+        Some(self.file.borrow())
+    }
+
+    fn is_idle(&self) -> bool {
+        self.flushed.is_some()
+    }
+}
+
+pub(super) fn into_handle(mut file: impl AsyncFile) -> Handle {
+    let flushed = poll_once(|context| Pin::new(&mut file).poll_flush(context));
+    Handle::new(Held { file, flushed })
+}
+
+impl<H: FastCloseable + AsyncRead + Unpin> AsyncRead for FastClose<H> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut **self).poll_read(context, buffer)
+    }
+
+    fn poll_read_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffers: &mut [io::IoSliceMut<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut **self).poll_read_vectored(context, buffers)
+    }
+}
+
+impl<H: FastCloseable + AsyncWrite + Unpin> AsyncWrite for FastClose<H> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut **self).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffers: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut **self).poll_write_vectored(context, buffers)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut **self).poll_flush(context)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut **self).poll_close(context)
+    }
+}
+
+impl<H: FastCloseable + AsyncSeek + Unpin> AsyncSeek for FastClose<H> {
+    fn poll_seek(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        position: io::SeekFrom,
+    ) -> Poll<io::Result<u64>> {
+        Pin::new(&mut **self).poll_seek(context, position)
+    }
+}

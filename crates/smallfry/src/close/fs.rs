@@ -1,0 +1,74 @@
+//! Whole files, closed by the [`Closer`]: drop-in for the functions of [`std::fs`].
+//!
+//! As [`crate::fs`], but what closing reports, where it is deferred, goes to [`Closer::drain`] or to the sink. Where it is
+//! not, it is returned, but for files that were only read, which have nothing to report.
+//!
+//! ```
+//! # let folder = tempfile::tempdir()?;
+//! use smallfry::close::{Closer, fs};
+//!
+//! let path = folder.path().join("a");
+//! fs::write(&path, "text")?;
+//! assert_eq!(fs::read_to_string(&path)?, "text");
+//! assert!(Closer::global().drain().is_empty());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::path::Path;
+
+use super::Closer;
+use crate::error::Error;
+#[cfg(doc)]
+use crate::error::Operation;
+use crate::fs::{DEFAULT_MODE, WRITE_FLAGS, copy_and_leave, read_path, utf8, write_and_leave};
+
+/// Reads a whole file, as [`crate::fs::read`].
+///
+/// # Errors
+///
+/// As there.
+pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, Error> {
+    let path = path.as_ref();
+    let mut contents = Vec::new();
+    let file = read_path(path, &mut contents)?;
+    let closed = Closer::global().close(file, path);
+    // Nothing was written that could be lost.
+    drop(closed);
+    Ok(contents)
+}
+
+/// Reads a whole file that holds UTF-8, as [`crate::fs::read_to_string`].
+///
+/// # Errors
+///
+/// As there.
+pub fn read_to_string(path: impl AsRef<Path>) -> Result<String, Error> {
+    let path = path.as_ref();
+    utf8(path, read(path)?)
+}
+
+/// Writes a whole file, as [`crate::fs::write`].
+///
+/// # Errors
+///
+/// As there; [`Operation::Close`] only if it was not deferred.
+pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
+    let path = path.as_ref();
+    let file = write_and_leave(path, WRITE_FLAGS, DEFAULT_MODE, bytes.as_ref())?;
+    Closer::global().close(file, path).map(drop)
+}
+
+/// Copies contents and permissions of a file, as [`crate::fs::copy`]: by the kernel where it can. On macOS and Windows the
+/// system opens and closes both files itself, so there is nothing to defer.
+///
+/// # Errors
+///
+/// As there.
+pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, Error> {
+    let (from, to) = (from.as_ref(), to.as_ref());
+    let close = |file, path: &Path| {
+        let closed = Closer::global().close(file, path);
+        closed.map(drop).map_err(Error::into_io_error)
+    };
+    copy_and_leave(from, to, close).map_err(|reason| Error::between(from, to, reason))
+}
