@@ -85,7 +85,8 @@ pub(super) fn known_path(
     path: Option<&Path>,
     device: Option<&Device>,
 ) -> Option<Box<Path>> {
-    if path.is_some() || device.is_none_or(|device| !device.reports) {
+    let can_fail = handle.has_more() || device.is_some_and(|device| device.reports);
+    if path.is_some() || !can_fail {
         return None;
     }
     sys::path_of(handle.file()?).map(Box::from)

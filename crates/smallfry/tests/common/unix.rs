@@ -69,6 +69,13 @@ pub(crate) fn is_child() -> bool {
 /// checks that it succeeds. `under` is the command it is run by, if any.
 #[track_caller]
 pub(crate) fn run_child(test: &str, folder: &Folder, under: &[impl AsRef<OsStr>]) {
+    let output = output_of_child(test, &folder.path(""), under);
+    assert!(output.contains("1 passed"), "{test}\n{output}");
+}
+
+/// The same for one that ends its process: what it has printed.
+#[track_caller]
+pub(crate) fn output_of_child(test: &str, folder: &Path, under: &[impl AsRef<OsStr>]) -> String {
     let exe = std::env::current_exe().unwrap();
     let mut command = under.iter().map(AsRef::as_ref).chain([exe.as_os_str()]);
     let (status, output) = run(Command::new(command.next().unwrap())
@@ -80,11 +87,9 @@ pub(crate) fn run_child(test: &str, folder: &Folder, under: &[impl AsRef<OsStr>]
             "--nocapture",
             "--test-threads=1",
         ])
-        .env(CHILD, folder.path("")));
-    assert!(
-        status.success() && output.contains("1 passed"),
-        "{test}: {status}\n{output}"
-    );
+        .env(CHILD, folder));
+    assert!(status.success(), "{test}: {status}\n{output}");
+    output
 }
 
 /// The folder that [`run_child`] was given.

@@ -47,7 +47,7 @@ impl<H: AsyncFile> Close for Held<H> {
     }
 
     fn is_idle(&self) -> bool {
-        self.flushed.is_some()
+        matches!(self.flushed, Some(Ok(())))
     }
 }
 

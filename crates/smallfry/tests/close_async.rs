@@ -1,0 +1,303 @@
+//! Threads and files of asynchronous runtimes. What a runtime does to a file that is dropped, and what is left of it after
+//! it has ended, is different for each, and none of it may lose bytes or hang.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fs;
+use std::io::{self, IoSlice, SeekFrom};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use smallfry::Operation;
+use smallfry::close::{Backend, Close, Closer, FastClose, FastCloseable, Handle, Policy};
+use smallfry::raw::BorrowedFile;
+
+const BACKENDS: [Backend; 6] = [
+    Backend::Threads,
+    Backend::Blocking,
+    Backend::Rayon,
+    Backend::Smol,
+    Backend::AsyncStd,
+    Backend::Tokio,
+];
+const POLICIES: [Policy; 3] = [Policy::Always, Policy::Never, Policy::Auto];
+
+/// The closer of the process, for one test at a time.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    Closer::global().set_policy(Policy::Always);
+    turn
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()
+        .unwrap()
+}
+
+/// Counts where it is closed.
+#[derive(Debug)]
+struct Fake {
+    closed: Arc<AtomicUsize>,
+    elsewhere: Arc<AtomicUsize>,
+    home: thread::ThreadId,
+}
+
+impl Close for Fake {
+    fn close(self: Box<Self>) -> Result<(), (Operation, io::Error)> {
+        self.closed.fetch_add(1, Ordering::SeqCst);
+        let is_elsewhere = thread::current().id() != self.home;
+        self.elsewhere
+            .fetch_add(is_elsewhere.into(), Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn file(&self) -> Option<BorrowedFile<'_>> {
+        None
+    }
+}
+
+/// Hands a few hundred over; how many are closed in the end.
+fn hand_over() -> usize {
+    let (closed, elsewhere) = (Arc::<AtomicUsize>::default(), Arc::default());
+    for number in 0..300 {
+        let fake = Fake {
+            closed: Arc::clone(&closed),
+            elsewhere: Arc::clone(&elsewhere),
+            home: thread::current().id(),
+        };
+        let handle = Handle::new(fake);
+        Closer::global().close(handle, number.to_string()).unwrap();
+    }
+    assert!(Closer::global().drain().is_empty());
+    closed.load(Ordering::SeqCst)
+}
+
+#[test]
+fn every_backend_closes_inside_outside_and_after_every_runtime() {
+    let _turn = turn();
+    for backend in BACKENDS {
+        Closer::global().set_backend(backend.clone());
+        assert_eq!(hand_over(), 300, "{backend:?}, no runtime");
+        let runtime = runtime();
+        assert_eq!(runtime.block_on(async { hand_over() }), 300, "{backend:?}");
+        let task = runtime.spawn(async { hand_over() });
+        assert_eq!(runtime.block_on(task).unwrap(), 300, "{backend:?}, task");
+        let entered = runtime.enter();
+        assert_eq!(hand_over(), 300, "{backend:?}, entered");
+        drop(entered);
+        // The context of a runtime that has ended.
+        let handle = runtime.handle().clone();
+        drop(runtime);
+        let entered = handle.enter();
+        assert_eq!(hand_over(), 300, "{backend:?}, ended");
+        drop(entered);
+        assert_eq!(smol::block_on(async { hand_over() }), 300, "{backend:?}");
+        let task = smol::spawn(async { hand_over() });
+        assert_eq!(smol::block_on(task), 300, "{backend:?}, smol");
+        let task = async_std::task::spawn(async { hand_over() });
+        assert_eq!(async_std::task::block_on(task), 300, "{backend:?}");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .unwrap();
+        // The only thread of the pool waits: nobody else is there to run jobs.
+        assert_eq!(pool.install(hand_over), 300, "{backend:?}, rayon");
+        let mut one = tokio::runtime::Builder::new_current_thread();
+        let one = one.max_blocking_threads(1).build().unwrap();
+        assert_eq!(one.block_on(async { hand_over() }), 300, "{backend:?}");
+    }
+    Closer::global().set_backend(Backend::Threads);
+}
+
+#[test]
+fn a_runtime_that_ends_while_files_wait() {
+    let _turn = turn();
+    Closer::global().set_backend(Backend::Tokio);
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = runtime();
+        runtime.block_on(async {
+            for number in 0..100 {
+                use tokio::io::AsyncWriteExt;
+                let path = folder.path().join(number.to_string());
+                let mut file = tokio::fs::File::create(path).await.unwrap().fast_close();
+                file.write_all(b"text").await.unwrap();
+            }
+        });
+        runtime.shutdown_background();
+        let errors = Closer::global().drain();
+        let unwritten = (0..100)
+            .filter(|number| fs::read(folder.path().join(number.to_string())).unwrap() != b"text");
+        // A write that the runtime gave up cannot be made good, but it is told.
+        assert!(unwritten.count() <= errors.len(), "{errors:?}");
+        assert_eq!(Closer::global().pending(), 0);
+    }
+    Closer::global().set_backend(Backend::Threads);
+}
+
+#[track_caller]
+fn check_written(path: &Path) {
+    let errors = Closer::global().drain();
+    assert!(errors.is_empty(), "{errors:?}");
+    assert_eq!(fs::read(path).unwrap(), b"one two three");
+}
+
+#[test]
+fn files_of_tokio() {
+    use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWrite, AsyncWriteExt};
+    let _turn = turn();
+    let runtime = runtime();
+    for policy in POLICIES {
+        Closer::global().set_policy(policy);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        runtime.block_on(async {
+            let mut file = tokio::fs::File::create(&path).await.unwrap().fast_close();
+            assert_eq!(size_of_val(&file), size_of::<tokio::fs::File>());
+            file.write_all(b"one ").await.unwrap();
+            let parts = [IoSlice::new(b"two "), IoSlice::new(b"three")];
+            let mut written = file.write_vectored(&parts).await.unwrap();
+            while written < 9 {
+                written += file.write(&b"two three"[written..]).await.unwrap();
+            }
+            let _: bool = file.is_write_vectored();
+            // Dropped without a flush.
+        });
+        check_written(&path);
+        runtime.block_on(async {
+            let mut file = FastClose::new(tokio::fs::File::open(&path).await.unwrap());
+            file.seek(SeekFrom::Start(4)).await.unwrap();
+            let mut text = String::new();
+            file.read_to_string(&mut text).await.unwrap();
+            assert_eq!(text, "two three");
+        });
+        // Outside of the runtime, with something under way.
+        let mut file = runtime.block_on(async {
+            let mut file = tokio::fs::File::create(&path).await.unwrap().fast_close();
+            file.write_all(b"one two three").await.unwrap();
+            file
+        });
+        assert!(file.max_buf_size() > 0);
+        file.set_max_buf_size(1 << 20);
+        drop(file);
+        check_written(&path);
+        // A call whose future was dropped still has the file.
+        runtime.block_on(async {
+            let file = tokio::fs::File::open(&path).await.unwrap().fast_close();
+            let mut sync = Box::pin(file.sync_all());
+            let _ = futures_poll(sync.as_mut());
+            drop(sync);
+            drop(file);
+        });
+        check_written(&path);
+    }
+}
+
+/// Polls once.
+fn futures_poll<F: Future>(future: std::pin::Pin<&mut F>) -> std::task::Poll<F::Output> {
+    future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
+}
+
+#[test]
+fn files_of_smol() {
+    use smol::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+    let _turn = turn();
+    for policy in POLICIES {
+        Closer::global().set_policy(policy);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        smol::block_on(async {
+            let mut file = smol::fs::File::create(&path).await.unwrap().fast_close();
+            assert_eq!(size_of_val(&file), size_of::<smol::fs::File>());
+            file.write_all(b"one ").await.unwrap();
+            let parts = [IoSlice::new(b"two three")];
+            let written = file.write_vectored(&parts).await.unwrap();
+            file.write_all(&b"two three"[written..]).await.unwrap();
+        });
+        check_written(&path);
+        smol::block_on(async {
+            let mut file = smol::fs::File::open(&path).await.unwrap().fast_close();
+            file.seek(SeekFrom::Start(4)).await.unwrap();
+            let mut text = String::new();
+            file.read_to_string(&mut text).await.unwrap();
+            assert_eq!(text, "two three");
+            file.close().unwrap();
+        });
+    }
+}
+
+#[test]
+fn files_of_async_std() {
+    use async_std::io::prelude::{ReadExt, SeekExt, WriteExt};
+    let _turn = turn();
+    for policy in POLICIES {
+        Closer::global().set_policy(policy);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        async_std::task::block_on(async {
+            let mut file = async_std::fs::File::create(&path)
+                .await
+                .unwrap()
+                .fast_close();
+            assert_eq!(size_of_val(&file), size_of::<async_std::fs::File>());
+            file.write_all(b"one ").await.unwrap();
+            let parts = [IoSlice::new(b"two three")];
+            let written = file.write_vectored(&parts).await.unwrap();
+            file.write_all(&b"two three"[written..]).await.unwrap();
+        });
+        check_written(&path);
+        async_std::task::block_on(async {
+            let mut file = async_std::fs::File::open(&path).await.unwrap().fast_close();
+            file.seek(SeekFrom::Start(4)).await.unwrap();
+            let mut text = String::new();
+            file.read_to_string(&mut text).await.unwrap();
+            assert_eq!(text, "two three");
+        });
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_after_all_is_told() {
+    let _turn = turn();
+    let runtime = runtime();
+    let full = Path::new("/dev/full");
+    for policy in POLICIES {
+        Closer::global().set_policy(policy);
+        runtime.block_on(async {
+            use tokio::io::AsyncWriteExt;
+            let mut options = tokio::fs::OpenOptions::new();
+            let mut file = options.write(true).open(full).await.unwrap().fast_close();
+            file.write_all(b"text").await.unwrap();
+        });
+        check_full(policy, "tokio");
+        smol::block_on(async {
+            use smol::io::AsyncWriteExt;
+            let mut options = smol::fs::OpenOptions::new();
+            let mut file = options.write(true).open(full).await.unwrap().fast_close();
+            file.write_all(b"text").await.unwrap();
+        });
+        check_full(policy, "smol");
+        async_std::task::block_on(async {
+            use async_std::io::prelude::WriteExt;
+            let mut options = async_std::fs::OpenOptions::new();
+            let mut file = options.write(true).open(full).await.unwrap().fast_close();
+            file.write_all(b"text").await.unwrap();
+        });
+        check_full(policy, "async-std");
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn check_full(policy: Policy, whose: &str) {
+    let errors = Closer::global().drain();
+    assert_eq!(errors.len(), 1, "{policy:?}, {whose}");
+    assert_eq!(errors[0].operation(), Operation::Write);
+    assert_eq!(errors[0].raw_os_error(), Some(libc::ENOSPC), "{whose}");
+    assert_eq!(errors[0].path(), Some(Path::new("/dev/full")), "{whose}");
+}

@@ -1,0 +1,238 @@
+//! Files that are really slow to close, or fail to, on a simulated disk that is really mounted; and what happens to pending
+//! closes when the process ends or is copied. A fake would not show whether a path can still be asked for, whether a
+//! descriptor stays open, or what a child inherits.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::collections::HashSet;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use common::unix::{child_folder, output_of_child};
+use smallfry::bulk::Writer;
+use smallfry::close::{Closed, Closer, FastCloseable, Policy};
+use smallfry::{Error, Operation};
+use smallfry_slowfs::{Mount, Options, Profile};
+
+/// A simulated disk, for one test at a time: the closer belongs to the process.
+struct Disk {
+    // Before the folder, which cannot be removed under it.
+    mount: Mount,
+    _root: tempfile::TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Disk {
+    /// `None`, after a line that says so, where nothing can be mounted.
+    fn new(test: &str, profile: Profile, faults: &[&str]) -> Option<Self> {
+        static TURN: Mutex<()> = Mutex::new(());
+        // SAFETY: a plain system call.
+        if unsafe { libc::geteuid() } != 0 || !Path::new("/dev/fuse").exists() {
+            common::skip(test, "it needs root and /dev/fuse");
+            return None;
+        }
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let root = tempfile::tempdir().unwrap();
+        let [real, shown] = ["real", "shown"].map(|name| root.path().join(name));
+        fs::create_dir(&real).unwrap();
+        fs::create_dir(&shown).unwrap();
+        let mut options = Options::new(profile);
+        options.faults = faults.iter().map(|fault| fault.parse().unwrap()).collect();
+        Some(Self {
+            mount: Mount::new(&real, Some(&shown), &options).unwrap(),
+            _root: root,
+            _turn: turn,
+        })
+    }
+
+    fn path(&self, name: impl fmt::Display) -> PathBuf {
+        self.mount.path().join(name.to_string())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Or the mount is busy.
+        Closer::global().drain();
+        Closer::global().set_policy(Policy::Auto);
+    }
+}
+
+/// Runs an ignored test of this file in a process of its own, on this disk.
+fn child(test: &str, disk: &Disk) -> String {
+    output_of_child(test, disk.mount.path(), &[] as &[&str])
+}
+
+/// How many files of that disk are open in this process, which serves it as well.
+fn open_files(disk: &Disk) -> usize {
+    let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let paths = links.filter_map(|link| fs::read_link(link.path()).ok());
+    paths
+        .filter(|path| path.starts_with(disk.mount.path()))
+        .count()
+}
+
+fn create(path: &Path) -> File {
+    let mut file = File::create(path).unwrap();
+    file.write_all(b"text").unwrap();
+    file
+}
+
+#[test]
+fn auto_finds_out_that_closing_is_slow() {
+    let Some(disk) = Disk::new("auto", Profile::windows_close(), &[]) else {
+        return;
+    };
+    let close = |number: usize| {
+        let path = disk.path(number);
+        Closer::global().close(create(&path), &path).unwrap()
+    };
+    let closed: Vec<Closed> = (0..60).map(close).collect();
+    assert_eq!(closed[0], Closed::Now);
+    assert_eq!(closed[59], Closed::Later);
+    assert!(Closer::global().drain().is_empty());
+    for number in 0..60 {
+        assert_eq!(fs::read(disk.path(number)).unwrap(), b"text");
+    }
+}
+
+#[test]
+fn every_error_has_its_path() {
+    let count: usize =
+        std::env::var("SMALLFRY_TEST_CLOSES").map_or(5000, |count| count.parse().unwrap());
+    for policy in [Policy::Always, Policy::Auto, Policy::Never] {
+        let Some(disk) = Disk::new("errors", Profile::none(), &["close:every97:EIO"]) else {
+            return;
+        };
+        Closer::global().set_policy(policy);
+        for number in 0..count {
+            // Nobody says which path that is.
+            drop(create(&disk.path(number)).fast_close());
+        }
+        let errors = Closer::global().drain();
+        assert_eq!(errors.len(), count / 97, "{policy:?}");
+        let paths: HashSet<&Path> = errors.iter().map(|error| error.path().unwrap()).collect();
+        assert_eq!(paths.len(), errors.len(), "{policy:?}");
+        for error in &errors {
+            assert_eq!(error.operation(), Operation::Close);
+            assert_eq!(error.raw_os_error(), Some(libc::EIO));
+            assert!(
+                error.path().unwrap().starts_with(disk.mount.path()),
+                "{error}"
+            );
+        }
+        assert_eq!(open_files(&disk), 0);
+    }
+}
+
+#[test]
+fn a_batch_has_the_errors_of_its_own_files() {
+    let Some(disk) = Disk::new("batch", Profile::none(), &["close:every7:EDQUOT"]) else {
+        return;
+    };
+    Closer::global().set_policy(Policy::Always);
+    let report = Writer::new().write((0..100).map(|number| (disk.path(number), "text")));
+    let failed: Vec<(usize, &Error)> = report.errors().collect();
+    assert_eq!(failed.len(), 100 / 7);
+    for (index, error) in failed {
+        assert_eq!(error.operation(), Operation::Close);
+        assert_eq!(error.path(), Some(&*disk.path(index)));
+        assert_eq!(error.raw_os_error(), Some(libc::EDQUOT));
+    }
+    assert!(Closer::global().drain().is_empty());
+}
+
+#[test]
+fn few_files_are_open_at_once() {
+    let Some(disk) = Disk::new("few", Profile::windows_close(), &[]) else {
+        return;
+    };
+    Closer::global().set_policy(Policy::Always);
+    let mut most = 0;
+    for number in 0..1000 {
+        drop(create(&disk.path(number)).fast_close());
+        most = most.max(open_files(&disk));
+    }
+    assert!(most <= 386, "{most}");
+    assert!(Closer::global().drain().is_empty());
+    assert_eq!(open_files(&disk), 0);
+}
+
+#[test]
+fn the_end_of_the_process_waits_for_what_is_pending() {
+    let Some(disk) = Disk::new("exit", Profile::windows_close(), &["close:every5:EIO"]) else {
+        return;
+    };
+    let said = child("leave_files_to_the_end", &disk);
+    let told = said.matches("Input/output error").count();
+    assert_eq!(told, 100 / 5, "{said}");
+}
+
+#[test]
+#[ignore = "run by the_end_of_the_process_waits_for_what_is_pending"]
+fn leave_files_to_the_end() {
+    let closer = Closer::global();
+    closer.set_policy(Policy::Always);
+    closer.set_sink(|error| println!("{error}"));
+    for number in 0..100 {
+        drop(create(&child_folder().join(number.to_string())).fast_close());
+    }
+    assert!(closer.pending() > 0);
+    std::process::exit(0);
+}
+
+#[test]
+fn a_copy_of_the_process_goes_on_by_itself() {
+    let Some(disk) = Disk::new("fork", Profile::windows_close(), &[]) else {
+        return;
+    };
+    child("copy_the_process", &disk);
+    assert_eq!(
+        fs::read_dir(disk.mount.path()).unwrap().count(),
+        4 * 200 + 40
+    );
+}
+
+#[test]
+#[ignore = "run by a_copy_of_the_process_goes_on_by_itself"]
+fn copy_the_process() {
+    let closer = Closer::global();
+    closer.set_policy(Policy::Always);
+    let leave = |name: String| drop(create(&child_folder().join(name)).fast_close());
+    // Copied again and again, while other threads hand over files and close them.
+    let mut children = Vec::new();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            scope.spawn(move || (0..200).for_each(|number| leave(format!("{thread} {number}"))));
+        }
+        for copy in 0..20 {
+            // SAFETY: the child does what is tested, and ends without returning from here.
+            match unsafe { libc::fork() } {
+                0 => {
+                    leave(format!("copy {copy} a"));
+                    leave(format!("copy {copy} b"));
+                    let errors = closer.drain();
+                    let is_well = errors.is_empty() && closer.pending() == 0;
+                    // Runs what is registered for the end.
+                    // SAFETY: a plain call, which does not return.
+                    unsafe { libc::exit(i32::from(!is_well)) };
+                }
+                child => children.push(child),
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
+    for child in children {
+        let mut status = 0;
+        // SAFETY: waits for a child of this process.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0);
+    }
+    assert!(closer.drain().is_empty());
+}
