@@ -6,6 +6,8 @@ NODE_DIR := bindings/node
 TRIALS_DIR := crates/cli/tests/trials
 NODE := $(shell command -v node 2>/dev/null)
 NPM := $(shell command -v npm 2>/dev/null)
+BACKENDS := backend-async-std backend-blocking backend-rayon backend-smol backend-tokio
+CORE_FEATURES := $(addprefix smallfry/,tree $(BACKENDS))
 NPM_CI := npm ci --no-audit --no-fund --loglevel=error
 SAY := @printf 'smallfry: %s\n'
 
@@ -18,7 +20,7 @@ ifeq ($(and $(NODE),$(NPM)),)
   endif
 endif
 
-.PHONY: build bench bench-all test test-all trials lint node-package node-tests node-lint clean
+.PHONY: build bench bench-all test test-all test-backends test-model trials lint node-package node-tests node-lint clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -35,23 +37,33 @@ bench-all:
 	@$(SMALLFRY) bench --all $(BENCH_FLAGS)
 
 test: node-tests test-model
-	cargo test -q --workspace --exclude smallfry-node --features smallfry/tree
+	cargo test -q --workspace --exclude smallfry-node --features '$(CORE_FEATURES)'
 
 # How threads may interleave, explored by loom.
 test-model:
 	CARGO_TARGET_DIR=$(TARGET_DIR)/loom RUSTFLAGS='--cfg loom -C debug-assertions' \
 		cargo test -q --release -p smallfry --lib model::
 
+# Lint and tests of closing with every set of backends that a build can have.
+HACK := $(TARGET_DIR)/tools/bin/cargo-hack
+test-backends: $(HACK)
+	$(HACK) hack clippy -q -p smallfry --feature-powerset --include-features '$(BACKENDS)' --all-targets -- -D warnings
+	$(HACK) hack test -q -p smallfry --feature-powerset --include-features '$(BACKENDS)' --test close --test close_async
+
+$(HACK):
+	cargo install -q cargo-hack --locked --version '^0.6' --root $(TARGET_DIR)/tools
+
 # Everything `test` does, with more generated cases, and programs that people use.
 test-all:
-	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 $(MAKE) --no-print-directory test
-	$(MAKE) --no-print-directory trials
+	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 $(MAKE) --no-print-directory test
+	$(MAKE) --no-print-directory test-backends trials
 
 lint: node-lint
 	cargo fmt --all --check
 	cargo clippy -q --workspace --all-targets -- -D warnings
+	cargo clippy -q -p smallfry --all-features --all-targets -- -D warnings
 	cargo clippy -q -p smallfry-cli --features peers --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc -q --no-deps --workspace
+	RUSTDOCFLAGS='-D warnings' cargo doc -q --no-deps --workspace --features '$(CORE_FEATURES)'
 
 ifdef NEED_NODE
 node-package:

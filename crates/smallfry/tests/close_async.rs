@@ -2,6 +2,14 @@
 //! it has ended, is different for each, and none of it may lose bytes or hang.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![cfg_attr(
+    not(all(
+        feature = "backend-async-std",
+        feature = "backend-smol",
+        feature = "backend-tokio"
+    )),
+    allow(dead_code, unused_imports, reason = "for the files of one of them")
+)]
 
 use std::fs;
 use std::io::{self, IoSlice, SeekFrom};
@@ -14,14 +22,23 @@ use smallfry::Operation;
 use smallfry::close::{Backend, Close, Closer, FastClose, FastCloseable, Handle, Policy};
 use smallfry::raw::BorrowedFile;
 
-const BACKENDS: [Backend; 6] = [
-    Backend::Threads,
-    Backend::Blocking,
-    Backend::Rayon,
-    Backend::Smol,
-    Backend::AsyncStd,
-    Backend::Tokio,
-];
+/// Those of this build.
+fn backends() -> Vec<Backend> {
+    vec![
+        Backend::Threads,
+        #[cfg(feature = "backend-blocking")]
+        Backend::Blocking,
+        #[cfg(feature = "backend-rayon")]
+        Backend::Rayon,
+        #[cfg(feature = "backend-smol")]
+        Backend::Smol,
+        #[cfg(feature = "backend-async-std")]
+        Backend::AsyncStd,
+        #[cfg(feature = "backend-tokio")]
+        Backend::Tokio,
+    ]
+}
+
 const POLICIES: [Policy; 3] = [Policy::Always, Policy::Never, Policy::Auto];
 
 /// The closer of the process, for one test at a time.
@@ -80,7 +97,7 @@ fn hand_over() -> usize {
 #[test]
 fn every_backend_closes_inside_outside_and_after_every_runtime() {
     let _turn = turn();
-    for backend in BACKENDS {
+    for backend in backends() {
         Closer::global().set_backend(backend.clone());
         assert_eq!(hand_over(), 300, "{backend:?}, no runtime");
         let runtime = runtime();
@@ -99,8 +116,11 @@ fn every_backend_closes_inside_outside_and_after_every_runtime() {
         assert_eq!(smol::block_on(async { hand_over() }), 300, "{backend:?}");
         let task = smol::spawn(async { hand_over() });
         assert_eq!(smol::block_on(task), 300, "{backend:?}, smol");
-        let task = async_std::task::spawn(async { hand_over() });
-        assert_eq!(async_std::task::block_on(task), 300, "{backend:?}");
+        #[cfg(feature = "backend-async-std")]
+        {
+            let task = async_std::task::spawn(async { hand_over() });
+            assert_eq!(async_std::task::block_on(task), 300, "{backend:?}");
+        }
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(1)
             .build()
@@ -114,6 +134,7 @@ fn every_backend_closes_inside_outside_and_after_every_runtime() {
     Closer::global().set_backend(Backend::Threads);
 }
 
+#[cfg(feature = "backend-tokio")]
 #[test]
 fn a_runtime_that_ends_while_files_wait() {
     let _turn = turn();
@@ -140,6 +161,11 @@ fn a_runtime_that_ends_while_files_wait() {
     Closer::global().set_backend(Backend::Threads);
 }
 
+#[cfg(any(
+    feature = "backend-async-std",
+    feature = "backend-smol",
+    feature = "backend-tokio"
+))]
 #[track_caller]
 fn check_written(path: &Path) {
     let errors = Closer::global().drain();
@@ -147,6 +173,7 @@ fn check_written(path: &Path) {
     assert_eq!(fs::read(path).unwrap(), b"one two three");
 }
 
+#[cfg(feature = "backend-tokio")]
 #[test]
 fn files_of_tokio() {
     use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWrite, AsyncWriteExt};
@@ -199,10 +226,12 @@ fn files_of_tokio() {
 }
 
 /// Polls once.
+#[cfg(feature = "backend-tokio")]
 fn futures_poll<F: Future>(future: std::pin::Pin<&mut F>) -> std::task::Poll<F::Output> {
     future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
 }
 
+#[cfg(feature = "backend-smol")]
 #[test]
 fn files_of_smol() {
     use smol::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
@@ -231,6 +260,7 @@ fn files_of_smol() {
     }
 }
 
+#[cfg(feature = "backend-async-std")]
 #[test]
 fn files_of_async_std() {
     use async_std::io::prelude::{ReadExt, SeekExt, WriteExt};
@@ -261,43 +291,69 @@ fn files_of_async_std() {
     }
 }
 
+/// Every write to it fails, which async files find out after they have said that all is well.
 #[cfg(target_os = "linux")]
+const FULL: &str = "/dev/full";
+
+#[cfg(all(target_os = "linux", feature = "backend-tokio"))]
 #[test]
-fn what_cannot_be_written_after_all_is_told() {
+fn what_tokio_cannot_write_after_all_is_told() {
+    use tokio::io::AsyncWriteExt;
     let _turn = turn();
     let runtime = runtime();
-    let full = Path::new("/dev/full");
     for policy in POLICIES {
         Closer::global().set_policy(policy);
         runtime.block_on(async {
-            use tokio::io::AsyncWriteExt;
             let mut options = tokio::fs::OpenOptions::new();
-            let mut file = options.write(true).open(full).await.unwrap().fast_close();
+            let mut file = options.write(true).open(FULL).await.unwrap().fast_close();
             file.write_all(b"text").await.unwrap();
         });
-        check_full(policy, "tokio");
+        check_full(policy);
+    }
+}
+
+#[cfg(all(target_os = "linux", feature = "backend-smol"))]
+#[test]
+fn what_smol_cannot_write_after_all_is_told() {
+    use smol::io::AsyncWriteExt;
+    let _turn = turn();
+    for policy in POLICIES {
+        Closer::global().set_policy(policy);
         smol::block_on(async {
-            use smol::io::AsyncWriteExt;
             let mut options = smol::fs::OpenOptions::new();
-            let mut file = options.write(true).open(full).await.unwrap().fast_close();
+            let mut file = options.write(true).open(FULL).await.unwrap().fast_close();
             file.write_all(b"text").await.unwrap();
         });
-        check_full(policy, "smol");
+        check_full(policy);
+    }
+}
+
+#[cfg(all(target_os = "linux", feature = "backend-async-std"))]
+#[test]
+fn what_async_std_cannot_write_after_all_is_told() {
+    use async_std::io::prelude::WriteExt;
+    let _turn = turn();
+    for policy in POLICIES {
+        Closer::global().set_policy(policy);
         async_std::task::block_on(async {
-            use async_std::io::prelude::WriteExt;
             let mut options = async_std::fs::OpenOptions::new();
-            let mut file = options.write(true).open(full).await.unwrap().fast_close();
+            let mut file = options.write(true).open(FULL).await.unwrap().fast_close();
             file.write_all(b"text").await.unwrap();
         });
-        check_full(policy, "async-std");
+        check_full(policy);
     }
 }
 
 #[cfg(target_os = "linux")]
-fn check_full(policy: Policy, whose: &str) {
+#[cfg(any(
+    feature = "backend-async-std",
+    feature = "backend-smol",
+    feature = "backend-tokio"
+))]
+fn check_full(policy: Policy) {
     let errors = Closer::global().drain();
-    assert_eq!(errors.len(), 1, "{policy:?}, {whose}");
+    assert_eq!(errors.len(), 1, "{policy:?}");
     assert_eq!(errors[0].operation(), Operation::Write);
-    assert_eq!(errors[0].raw_os_error(), Some(libc::ENOSPC), "{whose}");
-    assert_eq!(errors[0].path(), Some(Path::new("/dev/full")), "{whose}");
+    assert_eq!(errors[0].raw_os_error(), Some(libc::ENOSPC));
+    assert_eq!(errors[0].path(), Some(Path::new(FULL)));
 }
