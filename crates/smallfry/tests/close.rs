@@ -304,8 +304,9 @@ type Spawn = fn(close::Job);
 fn backends_that_refuse_work_are_replaced() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
-    let backends: [(&str, Spawn); 5] = [
+    let backends: [(&str, Spawn); 6] = [
         ("drops", |job| drop(job)),
+        ("panics", |_| panic!("as asked")),
         ("drops later", |job| {
             thread::spawn(move || drop(job));
         }),

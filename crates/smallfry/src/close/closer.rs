@@ -142,7 +142,8 @@ impl Closer {
 
     /// Whose threads close, from now on: those of the closer unless set.
     pub fn set_backend(&self, backend: Backend) {
-        *lock(&self.0.backend) = backend;
+        let before = std::mem::replace(&mut *lock(&self.0.backend), backend);
+        drop(before); // Without the lock, as it may be a function that owns things.
     }
 
     /// Tells `sink` of errors, on the thread that meets them, instead of keeping them for [`drain`](Self::drain). Those
@@ -152,11 +153,12 @@ impl Closer {
     /// pending; what `sink` itself closes is closed at once.
     pub fn set_sink(&self, sink: impl Fn(Error) + Send + Sync + 'static) {
         let sink: Sink = Arc::new(sink);
-        let errors = {
+        let (before, errors) = {
             let mut reports = lock(&self.0.reports);
-            reports.sink = Some(sink);
-            std::mem::take(&mut reports.errors)
+            let before = reports.sink.replace(sink);
+            (before, std::mem::take(&mut reports.errors))
         };
+        drop(before);
         for error in errors {
             self.0.report(error);
         }
@@ -164,7 +166,8 @@ impl Closer {
 
     /// Keeps errors for [`drain`](Self::drain) again.
     pub fn remove_sink(&self) {
-        lock(&self.0.reports).sink = None;
+        let before = lock(&self.0.reports).sink.take();
+        drop(before);
     }
 
     /// Closes a file, or hands it over to be closed. `path` is what an error will name.
@@ -334,6 +337,9 @@ impl Shared {
         path: Option<&Path>,
         device: &Device,
     ) -> Result<Closed, Error> {
+        if let Some(file) = handle.file() {
+            device.look_again(file);
+        }
         let known = known_path(&handle, path, Some(device));
         let stopwatch = Stopwatch::start();
         let closed = close_now(handle, path.or(known.as_deref()), None);
@@ -343,7 +349,9 @@ impl Shared {
 
     fn bring_worker(self: &Arc<Self>) {
         let backend = lock(&self.backend).clone();
-        backend.spawn(Job::new(Arc::clone(self)));
+        let job = Job::new(Arc::clone(self));
+        // A pool that cannot be made may panic. The job is dropped then, and sees to its replacement.
+        drop(catch_unwind(AssertUnwindSafe(|| backend.spawn(job))));
     }
 
     /// A thread of our own, which needs nobody.

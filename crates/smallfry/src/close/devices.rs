@@ -20,7 +20,7 @@ const MOST: usize = 64;
 pub(super) struct Device {
     id: u64,
     /// Closing a file may fail there, and its path has to be known before.
-    pub(super) reports: bool,
+    reports: AtomicBool,
     auto: Mutex<Auto>,
     defers: AtomicBool,
 }
@@ -29,6 +29,17 @@ impl Device {
     /// Whether closing is slow here.
     pub(super) fn defers(&self) -> bool {
         self.defers.load(Ordering::Relaxed)
+    }
+
+    /// Whether closing a file may fail here.
+    pub(super) fn reports(&self) -> bool {
+        self.reports.load(Ordering::Relaxed)
+    }
+
+    /// Asks again. Numbers of file systems that are no disks are given to others once they are unmounted.
+    pub(super) fn look_again(&self, file: BorrowedFile<'_>) {
+        let reports = sys::reports_at_close(file);
+        self.reports.store(reports, Ordering::Relaxed);
     }
 
     fn record(&self, waited: Duration) {
@@ -125,7 +136,7 @@ impl Devices {
         }
         let device = Arc::new(Device {
             id,
-            reports: sys::reports_at_close(file),
+            reports: AtomicBool::new(sys::reports_at_close(file)),
             auto: Mutex::default(),
             defers: AtomicBool::new(false),
         });

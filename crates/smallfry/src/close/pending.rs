@@ -85,7 +85,7 @@ pub(super) fn known_path(
     path: Option<&Path>,
     device: Option<&Device>,
 ) -> Option<Box<Path>> {
-    let can_fail = handle.has_more() || device.is_some_and(|device| device.reports);
+    let can_fail = handle.has_more() || device.is_some_and(Device::reports);
     if path.is_some() || !can_fail {
         return None;
     }
