@@ -68,6 +68,18 @@ export interface Native {
     joined: string, data: (string | ArrayBufferView)[], results: unknown[], threads: number, failFast: number,
     flags: number, mode: number,
   ): number;
+  /** How many files wait to be closed or are being closed. */
+  pendingCloses(): number;
+  /** 1 if `drainCloses` would have something to wait for or to tell. */
+  hasCloses(): 0 | 1;
+  /** Waits until all is closed that is pending; the errors since the last time, each as `many.ts` understands it. */
+  drainCloses(): unknown[];
+  /** Waits until all is closed that is pending. */
+  finishCloses(): void;
+  /** The same without blocking; undefined if there is no thread for that. */
+  waitForCloses(): Promise<void> | undefined;
+  /** 0 for auto, 1 for always, 2 for never. */
+  setClosePolicy(policy: number): void;
   /** Returns when every accepted write is done; for the end of the process. */
   finish(): void;
 }

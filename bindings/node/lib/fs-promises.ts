@@ -2,8 +2,9 @@
 
 import promises = require('node:fs/promises');
 
+import { removingPromises } from './removing.js';
 import { replacedPromises } from './replaced.js';
 
-const own: typeof promises = { ...promises, ...replacedPromises };
+const own: typeof promises = { ...promises, ...removingPromises(promises), ...replacedPromises };
 
 export = own;

@@ -3,11 +3,12 @@
 import fs = require('node:fs');
 
 import promises = require('./fs-promises.js');
+import { removing } from './removing.js';
 import { replaced } from './replaced.js';
 
 const own = Object.defineProperties({}, Object.getOwnPropertyDescriptors(fs)) as typeof fs;
 const descriptors: PropertyDescriptorMap = {};
-for (const [name, value] of Object.entries({ ...replaced, promises })) {
+for (const [name, value] of Object.entries({ ...removing(fs), ...replaced, promises })) {
   descriptors[name] = { value, writable: true, enumerable: true, configurable: true };
 }
 Object.defineProperties(own, descriptors);

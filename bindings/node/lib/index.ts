@@ -14,6 +14,8 @@
  * Results, argument checks and errors are node:fs's own. What is not done natively (FileHandle, iterables, signals,
  * unusual flags) is passed to node:fs unchanged, and so is everything where the native addon cannot be loaded.
  *
+ * Where closing is slow, files that were written are closed later: see `drainCloses`.
+ *
  * Not promised: an order between calls that are under way on one path at the same time, as in node:fs; that data
  * survive a power failure, unless `{flush: true}` asks for it.
  */
@@ -27,6 +29,8 @@ export {
 } from './write-files.js';
 export { appendFile, promises, readFile, writeFile } from './async.js';
 export { appendFileSync, readFileSync, writeFileSync } from './sync.js';
+
+export { type ClosePolicy, drainCloses, drainClosesSync, setClosePolicy } from './closes.js';
 
 import { native } from './native.js';
 

@@ -4,6 +4,7 @@ import fs = require('node:fs');
 import nodeModule = require('node:module');
 
 import { native } from './native.js';
+import { removing, removingPromises } from './removing.js';
 import { replaced, replacedPromises } from './replaced.js';
 
 /**
@@ -53,6 +54,9 @@ function replace<T extends object>(target: T, functions: Partial<T>): void {
 if (native !== undefined) {
   replace(fs, replaced as Partial<typeof fs>);
   replace(fs.promises, replacedPromises as Partial<typeof fs.promises>);
+  // Whoever made these still does the work.
+  Object.assign(fs, removing(fs));
+  Object.assign(fs.promises, removingPromises(fs.promises));
   nodeModule.syncBuiltinESMExports();
 }
 

@@ -4,6 +4,7 @@
 //! a call costs 0.1 us and a conversion layer shows.
 
 mod bulk;
+mod closes;
 mod contents;
 mod environment;
 mod jobs;
@@ -81,6 +82,7 @@ unsafe extern "C" fn start(env: sys::napi_env, info: sys::napi_callback_info) ->
             ],
         );
         define(env, exports, environment.cast(), bulk::FUNCTIONS);
+        define(env, exports, environment.cast(), closes::FUNCTIONS);
         number(env, longest)
     })
 }

@@ -123,6 +123,17 @@ pub(crate) fn set_element(
     unsafe { sys::napi_set_element(env, array, index as u32, value) };
 }
 
+/// A new array of these.
+pub(crate) fn array(env: sys::napi_env, values: &[sys::napi_value]) -> sys::napi_value {
+    let mut array = ptr::null_mut();
+    // SAFETY: plain output argument.
+    unsafe { sys::napi_create_array_with_length(env, values.len(), &raw mut array) };
+    for (index, value) in values.iter().enumerate() {
+        set_element(env, array, index, *value);
+    }
+    array
+}
+
 /// Length of a string in UTF-16 units.
 #[inline]
 pub(crate) fn string_length(env: sys::napi_env, string: sys::napi_value) -> usize {

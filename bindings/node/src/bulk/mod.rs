@@ -10,4 +10,5 @@ mod session;
 mod task;
 
 pub(crate) use entry_points::FUNCTIONS;
+pub(crate) use outcome::error_with_path;
 pub(crate) use session::{Sessions, deliver, forget};

@@ -10,7 +10,7 @@ use super::task::{Found, Wrote};
 use crate::contents::Contents;
 use crate::environment::Environment;
 use crate::outcome::{Failure, Step};
-use crate::value::{number, set_element};
+use crate::value::{array, number};
 
 /// An entry that was not begun, since its batch was stopped. Known to `lib/many.ts`.
 const CANCELLED: i32 = -2;
@@ -116,7 +116,7 @@ fn error_value(env: sys::napi_env, error: &Error) -> sys::napi_value {
 
 /// An error of which JavaScript has to be told the path: `[code, path]` where the system has a number for it,
 /// else `[reason, path, text]`.
-pub(super) fn error_with_path(env: sys::napi_env, error: &Error) -> sys::napi_value {
+pub(crate) fn error_with_path(env: sys::napi_env, error: &Error) -> sys::napi_value {
     if error.is_cancelled() {
         return number(env, CANCELLED);
     }
@@ -171,14 +171,4 @@ fn text(env: sys::napi_env, text: &str) -> sys::napi_value {
         sys::napi_create_string_utf8(env, text.as_ptr().cast(), length, &raw mut value);
     }
     value
-}
-
-fn array(env: sys::napi_env, values: &[sys::napi_value]) -> sys::napi_value {
-    let mut array = ptr::null_mut();
-    // SAFETY: plain output argument.
-    unsafe { sys::napi_create_array_with_length(env, values.len(), &raw mut array) };
-    for (index, value) in values.iter().enumerate() {
-        set_element(env, array, index, *value);
-    }
-    array
 }

@@ -230,6 +230,11 @@ impl Closer {
         self.0.queue.pending()
     }
 
+    /// How many errors [`drain`](Self::drain) would return of what is closed by now.
+    pub fn errors(&self) -> usize {
+        lock(&self.0.reports).errors.len()
+    }
+
     /// Closes one file that waits; false if none does.
     pub(crate) fn close_one(&self) -> bool {
         self.pending() > 0 && self.0.queue.close_one()

@@ -1,0 +1,135 @@
+//! Files that the core closes later: when that is done, and what came of it.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use napi_sys as napi;
+use smallfry::close::{Closer, Policy};
+
+use crate::bulk::error_with_path;
+use crate::value::{Function, arguments, array, guarded, int32, number, undefined};
+
+/// What JavaScript can ask for; `lib/closes.ts` is the caller.
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function(c"pendingCloses", pending),
+    Function(c"hasCloses", has),
+    Function(c"drainCloses", drain),
+    Function(c"finishCloses", finish),
+    Function(c"waitForCloses", wait),
+    Function(c"setClosePolicy", set_policy),
+];
+
+/// `pendingCloses()`: how many files wait to be closed or are being closed.
+unsafe extern "C" fn pending(
+    env: napi::napi_env,
+    _info: napi::napi_callback_info,
+) -> napi::napi_value {
+    let pending = Closer::global().pending();
+    number(env, i32::try_from(pending).unwrap_or(i32::MAX))
+}
+
+/// `hasCloses()`: 1 if [`drain`] would have something to wait for or to tell, else 0.
+unsafe extern "C" fn has(env: napi::napi_env, _info: napi::napi_callback_info) -> napi::napi_value {
+    let closer = Closer::global();
+    let has = closer.pending() > 0 || closer.errors() > 0;
+    number(env, has.into())
+}
+
+/// `drainCloses()`: waits until all is closed that is pending, and answers the errors since the last time.
+unsafe extern "C" fn drain(
+    env: napi::napi_env,
+    _info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || {
+        let errors = Closer::global().drain();
+        let errors: Vec<_> = errors
+            .iter()
+            .map(|error| error_with_path(env, error))
+            .collect();
+        array(env, &errors)
+    })
+}
+
+/// `finishCloses()`: waits until all is closed that is pending, and leaves the errors where they are.
+unsafe extern "C" fn finish(
+    env: napi::napi_env,
+    _info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || {
+        Closer::global().wait();
+        undefined(env)
+    })
+}
+
+/// `setClosePolicy(policy)`: 0 for auto, 1 for always, 2 for never.
+unsafe extern "C" fn set_policy(
+    env: napi::napi_env,
+    info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || {
+        let ([policy], _) = arguments(env, info);
+        Closer::global().set_policy(match int32(env, policy) {
+            1 => Policy::Always,
+            2 => Policy::Never,
+            _ => Policy::Auto,
+        });
+        undefined(env)
+    })
+}
+
+/// A promise, and the work behind it.
+struct Waiting {
+    deferred: napi::napi_deferred,
+    work: napi::napi_async_work,
+}
+
+/// `waitForCloses()`: a promise that is fulfilled when all is closed that is pending now. Undefined if the runtime has no
+/// thread for that.
+unsafe extern "C" fn wait(
+    env: napi::napi_env,
+    _info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || {
+        let mut name = ptr::null_mut();
+        let mut promise = ptr::null_mut();
+        let waiting = Box::into_raw(Box::new(Waiting {
+            deferred: ptr::null_mut(),
+            work: ptr::null_mut(),
+        }));
+        // SAFETY: static text, and output arguments that live long enough: the box goes with the work.
+        let queued = unsafe {
+            napi::napi_create_string_utf8(env, c"smallfry".as_ptr(), 8, &raw mut name);
+            napi::napi_create_promise(env, &raw mut (*waiting).deferred, &raw mut promise);
+            napi::napi_create_async_work(
+                env,
+                ptr::null_mut(),
+                name,
+                Some(wait_elsewhere),
+                Some(tell),
+                waiting.cast(),
+                &raw mut (*waiting).work,
+            );
+            napi::napi_queue_async_work(env, (*waiting).work)
+        };
+        if queued == napi::Status::napi_ok {
+            return promise;
+        }
+        // SAFETY: nobody else has it, as it was not queued.
+        drop(unsafe { Box::from_raw(waiting) });
+        undefined(env)
+    })
+}
+
+unsafe extern "C" fn wait_elsewhere(_env: napi::napi_env, _waiting: *mut c_void) {
+    Closer::global().wait();
+}
+
+unsafe extern "C" fn tell(env: napi::napi_env, _status: napi::napi_status, waiting: *mut c_void) {
+    // SAFETY: the box that was given to the work, which is done and comes here once.
+    let waiting = unsafe { Box::from_raw(waiting.cast::<Waiting>()) };
+    // SAFETY: made in this environment, and used once.
+    unsafe {
+        napi::napi_resolve_deferred(env, waiting.deferred, undefined(env));
+        napi::napi_delete_async_work(env, waiting.work);
+    }
+}
