@@ -17,6 +17,7 @@
 //! | write a file that must not exist yet, or with given permissions | [`WriteOptions::create_new`], [`WriteOptions::mode`] |
 //! | write to a file that is open already | [`fs::write_to`] |
 //! | copy a file | [`fs::copy`] |
+//! | give a file another name, or put it in another's place, on Windows too | [`fs::rename`] |
 //! | find the files of a tree by patterns and ignore rules | `tree::TreeOptions`, with the feature `tree` |
 //! | bind smallfry to another language | [`raw`] |
 //!

@@ -1,10 +1,12 @@
 //! Accepted writes are completed before the process ends.
 //!
-//! `process.exit()` ends the main environment without its clean-up hooks, so they are awaited in `atexit`.
+//! `process.exit()` ends the main environment without its clean-up hooks, so they are awaited in `atexit`; where there is
+//! no such thing JavaScript's `exit` event calls [`wait`].
 
 use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 
 use super::queue::drop_reads;
+use crate::sys::at_exit;
 
 #[derive(Default)]
 struct State {
@@ -26,10 +28,7 @@ fn lock() -> MutexGuard<'static, State> {
 /// From now on the process does not end before one more write is done.
 pub(super) fn accept_write() {
     static REGISTERED: Once = Once::new();
-    REGISTERED.call_once(|| {
-        // SAFETY: `wait` is static, and this library is never unloaded.
-        unsafe { libc::atexit(wait) };
-    });
+    REGISTERED.call_once(|| at_exit(wait));
     lock().writes += 1;
 }
 
