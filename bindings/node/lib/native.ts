@@ -1,6 +1,6 @@
 // The native functions of this environment, loaded once.
 
-import { type Native, load, usesVirtualFiles, warn } from './addon.js';
+import { type Native, isMainThread, load, usesVirtualFiles, warn } from './addon.js';
 import { complete } from './requests.js';
 import { advance } from './sessions.js';
 
@@ -23,4 +23,7 @@ if (native === undefined) {
 } else if (process.versions.bun) {
   // Bun ends without running the addon's `atexit` handler.
   process.on('exit', () => { native.finish(); });
+} else if (process.platform === 'win32') {
+  // Windows ends all other threads before a library hears of the end. A worker's own end is the addon's to notice.
+  process.on('exit', () => { if (isMainThread()) native.finish(); });
 }

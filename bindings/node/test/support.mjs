@@ -10,8 +10,10 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+export const isWindows = process.platform === 'win32';
+
 /** Folder of the package. */
-export const packageFolder = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+export const packageFolder = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
 
 const require = createRequire(import.meta.url);
 
@@ -28,6 +30,19 @@ export function withoutAddon(folder) {
   return require(path.join(copy, 'dist/index.js'));
 }
 
+/** Makes the package one that is found from `folder` by its name. Windows wants a privilege for links: there it is copied. */
+export function installPackage(folder) {
+  const place = path.join(folder, 'node_modules', 'smallfry');
+  fs.mkdirSync(path.dirname(place), { recursive: true });
+  if (!isWindows) {
+    fs.symlinkSync(packageFolder, place);
+    return;
+  }
+  const { files } = require('../package.json');
+  const published = fs.readdirSync(packageFolder).filter((name) => files.includes(name) || name === 'package.json' || name.endsWith('.node'));
+  for (const name of published) fs.cpSync(path.join(packageFolder, name), path.join(place, name), { recursive: true });
+}
+
 export const major = Number.parseInt(process.versions.node, 10);
 
 /** Whether a missing tool is a failure instead of a skip. */
@@ -36,12 +51,22 @@ const strict = process.env.CI === 'true';
 /** A fresh folder, removed when the test file ends. */
 export function makeFolder() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-test-'));
-  after(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  // Wine keeps the name of a removed file until the last process has closed it.
+  after(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: isWindows ? 10 : 3 }));
   return folder;
 }
 
-/** A test that needs something of the machine: skipped by name without it, failed where CI is true. */
+/** A test of what only Unix has: skipped by name elsewhere. */
+export function testOnUnix(what, name, ...optionsAndBody) {
+  return isWindows ? test(name, { skip: `Windows has no ${what}` }, () => {}) : test(name, ...optionsAndBody);
+}
+
+/**
+ * A test that needs something of the machine: skipped by name without it, failed where CI is true. All of these are things
+ * of Unix.
+ */
 export function testNeeding(need, name, ...optionsAndBody) {
+  if (isWindows) return test(name, { skip: `not on Windows: ${need.missing}` }, () => {});
   if (need.there) return test(name, ...optionsAndBody);
   if (!strict) return test(name, { skip: need.missing }, () => {});
   return test(name, () => {
@@ -132,8 +157,8 @@ export function runScript(folder, source, options = {}) {
   return runNode([...(options.flags ?? []), file, ...(options.args ?? [])], options);
 }
 
-/** Numbers of open descriptors. */
-export const openDescriptors = () => fs.readdirSync('/proc/self/fd').length;
+/** How many descriptors are open; 0 where nobody tells. */
+export const openDescriptors = () => (fs.existsSync('/proc/self/fd') && !isWindows ? fs.readdirSync('/proc/self/fd').length : 0);
 
 /** Waits for one turn of the event loop. */
 export const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -146,6 +146,10 @@ pub(super) fn error_with_path(env: sys::napi_env, error: &Error) -> sys::napi_va
 
 /// Node's number for the system's, also of what the core finds out without asking the system.
 fn errno(error: &Error) -> Option<i32> {
+    // Windows has one number for a directory that is none and for one that is missing, and libuv tells them apart.
+    if error.operation() == Operation::Readdir && error.kind() == ErrorKind::NotADirectory {
+        return Some(ENOTDIR);
+    }
     error.raw_os_error().map(node_errno).or(match error.kind() {
         ErrorKind::NotADirectory => Some(ENOTDIR),
         ErrorKind::OutOfMemory => Some(ENOMEM),
