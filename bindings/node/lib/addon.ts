@@ -141,12 +141,15 @@ export function load(complete: Complete, advance: Advance): Loaded {
   }
 }
 
-/** Says once per process that node:fs does the work instead. */
-export function warn(reason: string): void {
+export function isMainThread(): boolean {
   // Loaded only here: it takes longer than all the rest.
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- as above
-  const { isMainThread } = require('node:worker_threads') as typeof import('node:worker_threads');
-  if (isMainThread) {
+  return (require('node:worker_threads') as typeof import('node:worker_threads')).isMainThread;
+}
+
+/** Says once per process that node:fs does the work instead. */
+export function warn(reason: string): void {
+  if (isMainThread()) {
     process.emitWarning(`smallfry: ${reason}; node:fs is used as it is`, { code: 'SMALLFRY_NOT_NATIVE' });
   }
 }

@@ -9,17 +9,25 @@ import {
   isDescriptor, isUtf8, nativePath, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite, type WritePlan,
 } from './options.js';
 import { original } from './original.js';
+import { systemPath, takesBytes } from './paths.js';
 import { type Callback, forget, keep, type Receiver, type Request, settle, settleError } from './requests.js';
 
 /** Larger bytes are left to node:fs, since native code would copy them to be safe from later changes. */
 const LARGEST_COPY = 16 << 20;
+
+/** A path as native code takes it; undefined if node:fs has to decide. */
+function targetOf(path: unknown): string | Uint8Array | undefined {
+  const native = nativePath(path);
+  if (typeof native === 'string') return systemPath(native);
+  return takesBytes ? native : undefined;
+}
 
 /** Hands a read to native code; false if it was not taken. */
 function startRead(made: Request, alone: 0 | 1): boolean {
   if (native === undefined || usesVirtualFiles()) return false;
   const encoding = planRead(made.options);
   if (encoding === undefined) return false;
-  const target = nativePath(made.target);
+  const target = targetOf(made.target);
   if (target === undefined) return false;
   const utf8 = encoding === 'utf8';
   made.encoding = utf8 ? null : encoding;
@@ -34,7 +42,7 @@ function startWrite(made: Request, defaults: Readonly<WritePlan>, alone: 0 | 1):
   if (native === undefined || usesVirtualFiles()) return false;
   const plan = planWrite(made.options, defaults);
   if (plan === undefined || plan.flush) return false;
-  const target = isDescriptor(made.target) && alone === 1 ? made.target : nativePath(made.target);
+  const target = isDescriptor(made.target) && alone === 1 ? made.target : targetOf(made.target);
   if (target === undefined) return false;
   const data = bytesOf(made.data, plan.encoding);
   if (data === undefined) return false;

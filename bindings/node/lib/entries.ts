@@ -1,6 +1,6 @@
 // What is to be written where: taken from the caller's iterable, checked, and counted.
 
-import { MAX_IN_FLIGHT, type PathLike, pathText, refused } from './many.js';
+import { MAX_IN_FLIGHT, type PathLike, entryText, refused } from './many.js';
 import { longestString } from './native.js';
 import { Taking } from './taking.js';
 
@@ -104,7 +104,7 @@ export class Entries {
       throw refused('ERR_INVALID_ARG_TYPE', 'An entry must be an array of a path and data', entry);
     }
     const [path, data] = entry as unknown[];
-    return { text: pathText(path), data: this.#bytes(data) };
+    return { text: entryText(path), data: this.#bytes(data) };
   }
 
   #bytes(data: unknown): Data {

@@ -3,6 +3,8 @@
 import os = require('node:os');
 import util = require('node:util');
 
+import { shownPath } from './paths.js';
+
 /** The call was not taken, nothing was done: node:fs has to do it. */
 export const DELEGATE = -1;
 
@@ -53,8 +55,7 @@ export function makeError(
   codeLast = false,
 ): NodeJS.ErrnoException {
   const errno = code & 0xffff;
-  // As the system saw it: a lone surrogate in a path is U+FFFD there.
-  const seen = path?.toWellFormed();
+  const seen = path === undefined ? undefined : shownPath(path);
   const syscall = SYSCALLS[code >> 16] ?? '';
   const [name, reason] = describe(errno);
   const error: NodeJS.ErrnoException = bareError(

@@ -5,6 +5,7 @@ import util = require('node:util');
 
 import { bareError, DELEGATE, makeError } from './errors.js';
 import { DEFAULT_MODE, nativePath } from './options.js';
+import { shownPath, systemPath } from './paths.js';
 
 /**
  * A path as node:fs takes it. The bytes of one must be UTF-8 here: native code is handed many paths as one string, so
@@ -173,6 +174,9 @@ export function pathText(path: unknown): string {
   return text;
 }
 
+/** A path of an entry, as native code hands it to the system. */
+export const entryText = (path: unknown): string => systemPath(pathText(path));
+
 function textOf(bytes: Uint8Array): string | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   return Buffer.from(text).equals(bytes) ? text : undefined;
@@ -188,7 +192,7 @@ export function failure(result: unknown, path: string): Error {
   if (typeof result === 'number') return numbered(result, path);
   if (Array.isArray(result)) {
     const [code, about, text] = result as [number, string, string?];
-    return text === undefined ? makeError(code, about, undefined) : bareError(text, { code: REASONS[code], path: about });
+    return text === undefined ? makeError(code, about, undefined) : bareError(text, { code: REASONS[code], path: shownPath(about) });
   }
   return bareError(`smallfry: internal error at '${path}'`, { code: 'ERR_SMALLFRY_INTERNAL', path });
 }

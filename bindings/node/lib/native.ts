@@ -1,6 +1,6 @@
 // The native functions of this environment, loaded once.
 
-import { type Native, load, usesVirtualFiles, warn } from './addon.js';
+import { type Native, isMainThread, load, usesVirtualFiles, warn } from './addon.js';
 import { complete } from './requests.js';
 import { advance } from './sessions.js';
 
@@ -20,7 +20,15 @@ export const reason = loaded.reason;
 
 if (native === undefined) {
   warn(reason);
-} else if (process.versions.bun) {
-  // Bun ends without running the addon's `atexit` handler.
-  process.on('exit', () => { native.finish(); });
+} else {
+  // Windows ends all other threads before a library hears of the end, and Bun does not run the addon's `atexit` handler.
+  const isLeftToUs = process.platform === 'win32' || process.versions.bun !== undefined;
+  process.on('exit', () => {
+    // A worker's own end is the addon's to notice.
+    if (isLeftToUs && isMainThread()) native.finish();
+    if (native.hasCloses() === 1 && isMainThread()) {
+      // eslint-disable-next-line @typescript-eslint/no-require-imports -- not needed before, and nearly never
+      (require('./closes.js') as typeof import('./closes.js')).tellAtExit();
+    }
+  });
 }

@@ -1,6 +1,6 @@
 // Reading many files in one call, and giving them one by one.
 
-import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, pathText, progressOf, settled } from './many.js';
+import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, entryText, progressOf, settled } from './many.js';
 import { nativeHere } from './native.js';
 import { decoded, isUtf8, planOf, type ReadFilesOptions, type ReadPlan } from './read-files.js';
 import { Original } from './read-files-original.js';
@@ -166,7 +166,7 @@ class Ahead {
       while (texts.length < AHEAD) {
         const next = this.#paths.next();
         if (next === undefined) break;
-        const text = pathText(next.value);
+        const text = entryText(next.value);
         this.#waiting.push({ path: next.value, text });
         texts.push(text);
       }

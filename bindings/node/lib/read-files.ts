@@ -2,7 +2,7 @@
 
 import {
   type Encoded, encodingOf, failure, flag, isFailure, iterable, listenerOf, listenTo, type ManyAsyncOptions,
-  type ManyOptions, MAX_IN_FLIGHT, optionsOf, type PathLike, pathText, positive, progressOf, signalOf, threadsOf,
+  type ManyOptions, MAX_IN_FLIGHT, optionsOf, type PathLike, entryText, positive, progressOf, signalOf, threadsOf,
 } from './many.js';
 import { nativeHere } from './native.js';
 import { Outcomes } from './outcomes.js';
@@ -79,7 +79,7 @@ function* joined(texts: string[]): Generator<[some: string, beyond: number]> {
 /** Reads many files, and blocks until all are read: for programs that do nothing else meanwhile. */
 function readManySync(paths: Iterable<PathLike>, options?: ReadFilesSyncOptions | BufferEncoding | null): unknown {
   const plan = planOf(options);
-  const texts = Array.from(iterable('paths', paths), pathText);
+  const texts = Array.from(iterable('paths', paths), entryText);
   const results: unknown[] = new Array<unknown>(texts.length);
   const here = nativeHere();
   if (here === undefined) return new Original(plan).readAllSync(texts);
@@ -102,7 +102,7 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
   return new Promise((resolve, reject) => {
     const plan = planOf(options);
     plan.signal?.throwIfAborted();
-    const texts = Array.from(iterable('paths', paths), pathText);
+    const texts = Array.from(iterable('paths', paths), entryText);
     plan.signal?.throwIfAborted();
     const total = texts.length;
     const results: unknown[] = new Array<unknown>(total);

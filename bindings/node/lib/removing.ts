@@ -6,7 +6,7 @@
 
 import { native } from './native.js';
 
-type AnyFunction = (...args: never[]) => unknown;
+type AnyFunction = (...args: unknown[]) => unknown;
 
 const NAMES = ['rename', 'rm', 'rmdir', 'unlink'] as const;
 
@@ -20,14 +20,14 @@ function like(own: AnyFunction, wrapper: AnyFunction): AnyFunction {
 }
 
 function afterClosesSync(own: AnyFunction): AnyFunction {
-  return like(own, function (this: unknown, ...args: never[]) {
+  return like(own, function (this: unknown, ...args: unknown[]) {
     if (arePending()) native?.finishCloses();
     return Reflect.apply(own, this, args);
   });
 }
 
 function afterClosesLater(own: AnyFunction): AnyFunction {
-  return like(own, function (this: unknown, ...args: never[]) {
+  return like(own, function (this: unknown, ...args: unknown[]) {
     const callback: unknown = args.at(-1);
     // Without a callback it throws, which is not to come later.
     if (!arePending() || typeof callback !== 'function') return Reflect.apply(own, this, args);
@@ -39,7 +39,7 @@ function afterClosesLater(own: AnyFunction): AnyFunction {
 }
 
 function afterClosesPromised(own: AnyFunction): AnyFunction {
-  return like(own, async function (this: unknown, ...args: never[]) {
+  return like(own, async function (this: unknown, ...args: unknown[]) {
     if (arePending()) await closed();
     return Reflect.apply(own, this, args);
   });

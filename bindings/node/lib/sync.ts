@@ -7,6 +7,7 @@ import { DELEGATE, failedToBegin, failedToOpen, makeError } from './errors.js';
 import { longestString, native } from './native.js';
 import { type WritePlan, isDescriptor, isUtf8, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite } from './options.js';
 import { original } from './original.js';
+import { systemPath } from './paths.js';
 
 type Data = string | ArrayBufferView;
 
@@ -50,7 +51,8 @@ function write(
     writeOpened(path, bytes, plan, caller);
     return true;
   }
-  const code = native.writeSync(path, bytes, plan.flags, plan.mode);
+  const target = typeof path === 'string' ? systemPath(path) : path;
+  const code = native.writeSync(target, bytes, plan.flags, plan.mode);
   if (code === undefined) return true;
   if (code === DELEGATE) return false;
   throw writeError(code, path, data, plan, caller);
@@ -114,7 +116,7 @@ function readFile(path: unknown, options?: unknown): Buffer | string {
   ) {
     return original.readFileSync(path as string, options as BufferEncoding);
   }
-  const value = native.readSync(path, encoding === 'utf8' ? 1 : 0);
+  const value = native.readSync(typeof path === 'string' ? systemPath(path) : path, encoding === 'utf8' ? 1 : 0);
   if (typeof value === 'number') {
     if (failedToOpen(value)) throw makeError(value, path as string, readFile);
     // From a path the failed read can be had again, with Node's own words; a descriptor has moved on.

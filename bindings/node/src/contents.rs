@@ -7,7 +7,8 @@ use napi_sys as sys;
 use smallfry::bulk::Bytes;
 use smallfry_transcode::{DecodeScratch, Decoded, decode, decode_with};
 
-use crate::v8::{Buffers, symbol};
+use crate::sys::symbol;
+use crate::v8::Buffers;
 
 type ExternalLatin1 = unsafe extern "C" fn(
     sys::napi_env,

@@ -10,6 +10,7 @@ mod environment;
 mod jobs;
 mod outcome;
 mod sync;
+mod sys;
 mod target;
 mod text;
 mod v8;
@@ -17,7 +18,7 @@ mod value;
 
 use std::ptr;
 
-use napi_sys as sys;
+use napi_sys as napi;
 
 use environment::Environment;
 use text::{COPY_LIMIT, Strings};
@@ -26,9 +27,10 @@ use value::{Function, arguments, define, guarded, int32, number, reference};
 /// Called by the runtime once per environment. Leaves one function, `start`.
 #[unsafe(no_mangle)]
 extern "C" fn napi_register_module_v1(
-    env: sys::napi_env,
-    exports: sys::napi_value,
-) -> sys::napi_value {
+    env: napi::napi_env,
+    exports: napi::napi_value,
+) -> napi::napi_value {
+    sys::connect();
     define(env, exports, ptr::null_mut(), &[Function(c"start", start)]);
     exports
 }
@@ -49,10 +51,13 @@ const BUN: i32 = 2;
 /// `writesNothing` is 1 where node:fs writes even no bytes if there is a callback, that is before Node 26, whose encoder
 /// is new as well. Answers the longest string that a call may be given, in UTF-16 units, 0 for no limit; or -1 if there
 /// was no memory.
-unsafe extern "C" fn start(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+unsafe extern "C" fn start(
+    env: napi::napi_env,
+    info: napi::napi_callback_info,
+) -> napi::napi_value {
     guarded(env, || {
         let ([exports, complete, advance, rest, runtime, writes_nothing], _) = arguments(env, info);
-        pin_library();
+        sys::pin_library();
         let writes_nothing = int32(env, writes_nothing) == 1;
         let runtime = int32(env, runtime);
         let known = v8::TRIED_SYSTEM && runtime == KNOWN_NODE;
@@ -85,18 +90,4 @@ unsafe extern "C" fn start(env: sys::napi_env, info: sys::napi_callback_info) ->
         define(env, exports, environment.cast(), closes::FUNCTIONS);
         number(env, longest)
     })
-}
-
-/// Keeps this library loaded: its threads may outlive the worker that loaded it.
-fn pin_library() {
-    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: dladdr fills the structure for an address of this library, whose name is then a valid C string.
-    unsafe {
-        if libc::dladdr(pin_library as *const _, info.as_mut_ptr()) != 0 {
-            libc::dlopen(
-                info.assume_init().dli_fname,
-                libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE,
-            );
-        }
-    }
 }

@@ -31,11 +31,11 @@ pub(crate) unsafe extern "C" fn write(
             return number(env, Failure::Delegate.code());
         }
         let mut room = PathRoom::new();
-        let result = Target::read(env, &environment.strings, target, &mut room)
-            .and_then(|target| target.open(int32(env, flags), int32(env, mode).cast_unsigned()))
-            .and_then(|handle| {
+        let result =
+            Target::read(env, &environment.strings, target, &mut room).and_then(|target| {
+                let handle = target.open(int32(env, flags), int32(env, mode).cast_unsigned())?;
                 let written = write_data(env, environment, &handle, data);
-                let closed = handle.close();
+                let closed = target.close_written(handle);
                 written.and(closed)
             });
         match result {

@@ -2,12 +2,14 @@
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
-use std::os::fd::BorrowedFd;
 
 use napi_sys as sys;
+use smallfry::Error;
+use smallfry::close::Closer;
 use smallfry::raw::{self, BorrowedFile, OwnedFile};
 
-use crate::outcome::{Failure, Step, at};
+use crate::outcome::{Failure, Step, at, at_open};
+use crate::sys::{Descriptor, EIO, borrowed_path};
 use crate::text::{Strings, view_bytes};
 use crate::value::{int32, kind};
 
@@ -27,19 +29,19 @@ impl PathRoom {
 /// A path or a descriptor, for the time of one call.
 pub(crate) enum Target<'a> {
     Path(&'a CStr),
-    Descriptor(i32),
+    Descriptor(Descriptor),
 }
 
 /// A path or a descriptor, for as long as a job takes.
 pub(crate) enum OwnedTarget {
     Path(CString),
-    Descriptor(i32),
+    Descriptor(Descriptor),
 }
 
 /// A file that may be written or read: opened here, or lent by the caller.
 pub(crate) enum Handle {
     Owned(OwnedFile),
-    Lent(i32),
+    Lent(Descriptor),
 }
 
 impl<'a> Target<'a> {
@@ -52,7 +54,9 @@ impl<'a> Target<'a> {
         room: &'a mut PathRoom,
     ) -> Result<Self, Failure> {
         match kind(env, value) {
-            sys::ValueType::napi_number => Ok(Self::Descriptor(int32(env, value))),
+            sys::ValueType::napi_number => Descriptor::new(int32(env, value))
+                .map(Self::Descriptor)
+                .ok_or(Failure::Delegate),
             sys::ValueType::napi_string => {
                 // SAFETY: bytes have no invalid values; `copy_to` only writes, and its count says how many it wrote.
                 let room = unsafe { &mut *room.0.as_mut_ptr() };
@@ -85,24 +89,54 @@ impl<'a> Target<'a> {
         match self {
             Self::Path(path) => raw::open(path, flags, mode)
                 .map(Handle::Owned)
-                .map_err(at(Step::Open)),
-            Self::Descriptor(number) => Ok(Handle::Lent(*number)),
+                .map_err(at_open),
+            Self::Descriptor(descriptor) => Ok(Handle::Lent(*descriptor)),
         }
     }
 
     pub(crate) fn to_owned(&self) -> OwnedTarget {
         match self {
             Self::Path(path) => OwnedTarget::Path((*path).to_owned()),
-            Self::Descriptor(number) => OwnedTarget::Descriptor(*number),
+            Self::Descriptor(descriptor) => OwnedTarget::Descriptor(*descriptor),
         }
     }
 }
 
+impl Target<'_> {
+    /// Closes what was opened here and written: now, or later where that is slow.
+    #[inline]
+    pub(crate) fn close_written(&self, handle: Handle) -> Result<(), Failure> {
+        match (self, handle) {
+            (Self::Path(path), Handle::Owned(file)) => {
+                let closed = Closer::global().close(file, borrowed_path(path));
+                closed.map(drop).map_err(|error| close_failure(&error))
+            }
+            (_, handle) => handle.close(),
+        }
+    }
+}
+
+#[cold]
+fn close_failure(error: &Error) -> Failure {
+    match error.raw_os_error() {
+        Some(errno) => Failure::System(Step::Close, raw::Errno(errno)),
+        None => Failure::Other(Step::Close, EIO),
+    }
+}
+
 impl OwnedTarget {
+    /// As [`Target::close_written`].
+    pub(crate) fn close_written(&self, handle: Handle) -> Result<(), Failure> {
+        match self {
+            Self::Path(path) => Target::Path(path).close_written(handle),
+            Self::Descriptor(descriptor) => Target::Descriptor(*descriptor).close_written(handle),
+        }
+    }
+
     pub(crate) fn open(&self, flags: i32, mode: u32) -> Result<Handle, Failure> {
         match self {
             Self::Path(path) => Target::Path(path).open(flags, mode),
-            Self::Descriptor(number) => Target::Descriptor(*number).open(flags, mode),
+            Self::Descriptor(descriptor) => Target::Descriptor(*descriptor).open(flags, mode),
         }
     }
 }
@@ -112,9 +146,7 @@ impl Handle {
     pub(crate) fn borrow(&self) -> BorrowedFile<'_> {
         match self {
             Self::Owned(file) => raw::borrow(file),
-            // SAFETY: JavaScript sends non-negative numbers only; the caller promises, as to node:fs, that it keeps the
-            // descriptor open during the call. A closed number gives EBADF.
-            Self::Lent(number) => unsafe { BorrowedFd::borrow_raw(*number) },
+            Self::Lent(descriptor) => descriptor.borrow(),
         }
     }
 

@@ -8,6 +8,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { add, none, numbersOf, sayWhatIsSkipped, sentence } from './report.mjs';
+
 const here = path.dirname(fileURLToPath(import.meta.url));
 const runtimes = path.join(here, 'runtimes');
 const wanted = Object.keys(JSON.parse(fs.readFileSync(path.join(runtimes, 'package.json'), 'utf8')).optionalDependencies)
@@ -44,25 +46,19 @@ function run({ command }) {
   });
 }
 
-const number = (output, name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
-const total = { passed: 0, failed: 0, skipped: 0 };
+const total = none();
 let failed = strict && missing.length > 0;
 
 for (const { name, command } of commands) {
   const { code, output } = await run({ command });
-  const numbers = {
-    passed: number(output, 'pass'),
-    failed: number(output, 'fail') + number(output, 'cancelled'),
-    skipped: number(output, 'skipped') + number(output, 'todo'),
-  };
-  if (code !== 0 && numbers.failed === 0) numbers.failed = 1;
-  for (const key of Object.keys(total)) total[key] += numbers[key];
+  const numbers = numbersOf(output, code);
+  add(total, numbers);
   failed ||= code !== 0;
   if (code !== 0) console.log(output);
-  for (const [, what, why] of output.matchAll(/^ *ok \d+ - (.*) # SKIP ?(.*)$/gm)) console.log(`  skipped: ${what}${why ? ` (${why})` : ''}`);
-  console.log(`${name}: ${numbers.passed} passed, ${numbers.failed} failed, ${numbers.skipped} skipped`);
+  sayWhatIsSkipped(output);
+  console.log(`${name}: ${sentence(numbers)}`);
 }
 
 if (strict && missing.length > 0) total.failed += 1;
-console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+console.log(sentence(total));
 process.exitCode = failed ? 1 : 0;

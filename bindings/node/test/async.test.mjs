@@ -16,7 +16,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 
-import { makeFolder, needs, runScript, smallfry, testNeeding, turn } from './support.mjs';
+import { makeFolder, needs, runScript, smallfry, testNeeding, testOnUnix, turn } from './support.mjs';
 
 const folder = makeFolder();
 const at = (...names) => path.join(folder, ...names);
@@ -64,7 +64,8 @@ const ENDS = {
 };
 
 for (const [name, { end, code, inExit }] of Object.entries(ENDS)) {
-  test(`200 writes, then ${name}: all files whole`, async () => {
+  const check = name === 'process.reallyExit()' ? testOnUnix.bind(undefined, 'hook at the very end of a process') : test;
+  check(`200 writes, then ${name}: all files whole`, async () => {
     const target = fresh();
     const start = `writes(${JSON.stringify(target)});`;
     const source = inExit ? `process.on('exit', () => { ${start} });` : start + end;

@@ -15,7 +15,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { chance, makeFolder, seed, smallfry } from './support.mjs';
+import { chance, isWindows, makeFolder, seed, smallfry } from './support.mjs';
 
 const base = makeFolder();
 const CASES = Number(process.env.SMALLFRY_TEST_CASES ?? 600);
@@ -124,6 +124,34 @@ const PATHS = {
   symbol: () => Symbol('path'),
   function: () => function path() {},
 };
+
+if (isWindows) {
+  // What is no path there, or leads to a device of Unix.
+  const unix = ['URL, escaped', 'fd of /dev/null', '/dev/null', '/proc', 'quote in missing path'];
+  for (const name of unix) delete PATHS[name];
+  console.log(`# skipped on Windows: ${unix.join(', ')}`);
+  Object.assign(PATHS, {
+    'slashes both ways': (c) => file(c.folder).replaceAll('\\', '/'),
+    'without drive': (c) => file(c.folder).slice(2),
+    'drive, relative': (c) => (file(c.folder), `${c.folder.slice(0, 2)}file`),
+    'with prefix': (c) => `\\\\?\\${file(c.folder)}`,
+    'with prefix, missing': (c) => `\\\\?\\${c.folder}\\none\\file`,
+    'other case': (c) => file(c.folder).toUpperCase(),
+    'long path': (c) => path.join(c.folder, ...Array(5).fill('n'.repeat(80)), 'file'),
+    'long path, existing': (c) => {
+      const folder = path.join(c.folder, ...Array(5).fill('n'.repeat(80)));
+      fs.mkdirSync(folder, { recursive: true });
+      return file(folder);
+    },
+    'long and relative': (c) => (file(c.folder), `${'x\\..\\'.repeat(60)}file`),
+    'trailing dot': (c) => path.join(c.folder, 'file.'),
+    'trailing blank': (c) => path.join(c.folder, 'file '),
+    'forbidden characters': (c) => path.join(c.folder, 'a<b>|?*'),
+    'stream of a file': (c) => `${file(c.folder)}:stream`,
+    'missing share': () => '\\\\localhost\\none\\file',
+    'Buffer, long': (c) => Buffer.from(path.join(c.folder, ...Array(5).fill('n'.repeat(80)), 'file')),
+  });
+}
 
 function padded(folder, length) {
   const tail = '/file';

@@ -11,11 +11,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { mock, test } from 'node:test';
 
-import { major, makeFolder, needs, packageFolder, runNode, smallfry, testNeeding } from './support.mjs';
+import { installPackage, major, makeFolder, needs, packageFolder, runNode, smallfry, testNeeding } from './support.mjs';
 
 const folder = makeFolder();
-fs.mkdirSync(path.join(folder, 'node_modules'));
-fs.symlinkSync(packageFolder, path.join(folder, 'node_modules', 'smallfry'));
+installPackage(folder);
 fs.writeFileSync(path.join(folder, 'data.txt'), 'some text');
 
 let count = 0;

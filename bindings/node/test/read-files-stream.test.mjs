@@ -34,14 +34,15 @@ for (const [which, own] of Object.entries(packages)) {
   });
 
   test(`${which}: a failure is thrown at its place, or with settle an element`, async () => {
-    const paths = many.flatMap((name, index) => (index === 100 ? ['/none/at/all', name] : [name]));
+    const none = path.resolve('/none/at/all');
+    const paths = many.flatMap((name, index) => (index === 100 ? [none, name] : [name]));
     let count = 0;
-    await assert.rejects(async () => { for await (const one of own.readFilesStream(paths)) count = one.index + 1; }, { code: 'ENOENT', path: '/none/at/all' });
+    await assert.rejects(async () => { for await (const one of own.readFilesStream(paths)) count = one.index + 1; }, { code: 'ENOENT', path: none });
     assert.strictEqual(count, 100);
     const outcomes = [];
     for await (const one of own.readFilesStream(paths, { settle: true, encoding: 'utf8' })) outcomes.push(one);
     assert.deepStrictEqual(Object.keys(outcomes[99]).sort(), ['index', 'path', 'status', 'value']);
-    assert.deepStrictEqual([outcomes[100].status, outcomes[100].path, outcomes[100].reason.code], ['rejected', '/none/at/all', 'ENOENT']);
+    assert.deepStrictEqual([outcomes[100].status, outcomes[100].path, outcomes[100].reason.code], ['rejected', none, 'ENOENT']);
     assert.strictEqual(outcomes.length, many.length + 1);
   });
 
@@ -151,7 +152,7 @@ for (const [what, body] of Object.entries({
 }
 
 test('a hundred streams side by side, half of them left early', async () => {
-  const before = fs.existsSync('/proc/self/fd') ? openDescriptors() : 0;
+  const before = openDescriptors();
   const counts = await Promise.all(Array.from({ length: 100 }, async (_, stream) => {
     let count = 0;
     for await (const { contents } of bulk.readFilesStream(many.slice(0, 200), 'utf8')) {

@@ -17,7 +17,9 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { bulk, chance, makeFolder, needs, runNode, runScript, seed, testNeeding, turn, withoutAddon } from './support.mjs';
+import {
+  bulk, chance, isWindows, makeFolder, needs, packageFolder, runNode, runScript, seed, testNeeding, testOnUnix, turn, withoutAddon,
+} from './support.mjs';
 
 const folder = makeFolder();
 const at = (...names) => path.join(folder, ...names);
@@ -87,8 +89,9 @@ for (const [which, own] of Object.entries(packages)) {
     ];
     for (const paths of forms) assert.deepStrictEqual(await own.readFiles(paths), expected);
     assert.deepStrictEqual(own.readFilesSync(new Set(three)), expected);
-    fs.writeFileSync(at('n\u00e4me \u{1f41f}\n'), 'odd');
-    assert.deepStrictEqual(await own.readFiles([at('n\u00e4me \u{1f41f}\n'), pathToFileURL(at('n\u00e4me \u{1f41f}\n'))], 'utf8'), ['odd', 'odd']);
+    const odd = at(`n\u00e4me \u{1f41f}${isWindows ? '' : '\n'}`);
+    fs.writeFileSync(odd, 'odd');
+    assert.deepStrictEqual(await own.readFiles([odd, pathToFileURL(odd)], 'utf8'), ['odd', 'odd']);
   });
 
   test(`${which}: bytes of a path in any Uint8Array, and encodings that are none`, async () => {
@@ -358,11 +361,13 @@ test('paths that are no string together are refused, and the process ends', asyn
     const told = (error) => console.log(error.name);
     try { bulk.readFilesSync(paths); } catch (error) { told(error); }
     bulk.readFiles(paths).catch(told);
-    bulk.writeFiles(paths.map((name) => [name, ''])).catch((error) => console.log(error.code));`);
-  assert.deepStrictEqual([stdout, code], ['RangeError\nRangeError\nENAMETOOLONG\n', 0], stderr);
+    let theirs; try { fs.writeFileSync(long, ''); } catch (error) { theirs = error.code; }
+    bulk.writeFiles(paths.map((name) => [name, ''])).catch((error) => console.log(error.code === theirs, theirs));`);
+  assert.match(stdout, /^RangeError\nRangeError\ntrue E.*\n$/, stderr);
+  assert.strictEqual(code, 0, stderr);
 });
 
-test('files that may not be read fail as in node:fs', async () => {
+testOnUnix('user without rights', 'files that may not be read fail as in node:fs', async () => {
   fs.chmodSync(folder, 0o755);
   fs.writeFileSync(at('secret'), 'x', { mode: 0 });
   const { stdout, stderr } = await runScript(folder, `const names = [${JSON.stringify(at('secret'))}, ${JSON.stringify(kinds[1])}];
@@ -419,7 +424,7 @@ test('what onProgress throws is an uncaught exception, and the call goes on', as
 
 testNeeding(needs.proc, '5,000 files with room for 64 descriptors, and none is left open', async () => {
   const script = at('limited.cjs');
-  const index = JSON.stringify(path.join(path.dirname(new URL(import.meta.url).pathname), '..', 'dist', 'index.js'));
+  const index = JSON.stringify(path.join(packageFolder, 'dist', 'index.js'));
   fs.writeFileSync(script, `const bulk = require(${index}), fs = require('fs'); const open = () => fs.readdirSync('/proc/self/fd').length;
     const paths = Array.from({ length: 5000 }, (_, i) => ${JSON.stringify(at('many', 'f'))} + i % 3000);
     (async () => {
@@ -437,7 +442,7 @@ testNeeding(needs.proc, '5,000 files with room for 64 descriptors, and none is l
 test('register changes nothing', async () => {
   const { stdout, stderr } = await runScript(folder, `const names = ${JSON.stringify(kinds)};
     const before = names.map((name) => fs.readFileSync(name, 'utf8'));
-    require(${JSON.stringify(path.join(path.dirname(new URL(import.meta.url).pathname), '..', 'dist', 'register.js'))});
+    require(${JSON.stringify(path.join(packageFolder, 'dist', 'register.js'))});
     bulk.readFiles(names, 'utf8').then((texts) => console.log(texts.every((text, i) => text === before[i])));`);
   assert.strictEqual(stdout, 'true\n', stderr);
 });

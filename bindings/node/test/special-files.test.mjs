@@ -13,7 +13,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import {
-  chance, makeFolder, needs, openDescriptors, packageFolder, runNode, runScript, seed, smallfry, testNeeding, turn,
+  chance, isWindows, makeFolder, needs, openDescriptors, packageFolder, runNode, runScript, seed, smallfry, testNeeding, testOnUnix, turn,
 } from './support.mjs';
 
 const folder = makeFolder();
@@ -32,14 +32,16 @@ const attempt = (call) => {
 const attemptLater = (call) => call().then((value) => ({ value }), (error) => ({ error: shown(error) }));
 const callback = (call) => new Promise((resolve) => call((error, value) => resolve({ error: shown(error), value })));
 
-test('/dev/null: takes everything, gives nothing', async () => {
-  smallfry.writeFileSync('/dev/null', 'text');
-  smallfry.appendFileSync('/dev/null', Buffer.alloc(3_000_000));
-  await smallfry.promises.writeFile('/dev/null', 'text');
-  assert.strictEqual(smallfry.readFileSync('/dev/null', 'utf8'), '');
-  assert.strictEqual(smallfry.readFileSync('/dev/null').length, 0);
-  assert.strictEqual(await smallfry.promises.readFile('/dev/null', 'utf8'), '');
-  assert.strictEqual((await smallfry.promises.readFile('/dev/null')).length, 0);
+const NOTHING = isWindows ? '\\\\.\\NUL' : '/dev/null';
+
+test('the null device: takes everything, gives nothing', async () => {
+  smallfry.writeFileSync(NOTHING, 'text');
+  smallfry.appendFileSync(NOTHING, Buffer.alloc(3_000_000));
+  await smallfry.promises.writeFile(NOTHING, 'text');
+  assert.strictEqual(smallfry.readFileSync(NOTHING, 'utf8'), '');
+  assert.strictEqual(smallfry.readFileSync(NOTHING).length, 0);
+  assert.strictEqual(await smallfry.promises.readFile(NOTHING, 'utf8'), '');
+  assert.strictEqual((await smallfry.promises.readFile(NOTHING)).length, 0);
 });
 
 testNeeding(needs.devFull, '/dev/full: ENOSPC as from node:fs', async () => {
@@ -193,7 +195,7 @@ testNeeding(needs.mkfifo, 'pipe without a reader: EPIPE as from node:fs', async 
   assert.strictEqual(seen[1], seen[0]);
 });
 
-test('standard input: what is piped in is read whole, as text and as bytes', async () => {
+testOnUnix('sh', 'standard input: what is piped in is read whole, as text and as bytes', async () => {
   const input = 'piped in \u20ac '.repeat(30_000);
   fs.writeFileSync(at('input'), input);
   for (const call of [

@@ -10,8 +10,10 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+export const isWindows = process.platform === 'win32';
+
 /** Folder of the package. */
-export const packageFolder = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+export const packageFolder = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
 
 const require = createRequire(import.meta.url);
 
@@ -28,7 +30,41 @@ export function withoutAddon(folder) {
   return require(path.join(copy, 'dist/index.js'));
 }
 
+/** Makes the package one that is found from `folder` by its name. Windows wants a privilege for links: there it is copied. */
+export function installPackage(folder) {
+  const place = path.join(folder, 'node_modules', 'smallfry');
+  fs.mkdirSync(path.dirname(place), { recursive: true });
+  if (!isWindows) {
+    fs.symlinkSync(packageFolder, place);
+    return;
+  }
+  const { files } = require('../package.json');
+  const published = fs.readdirSync(packageFolder).filter((name) => files.includes(name) || name === 'package.json' || name.endsWith('.node'));
+  for (const name of published) fs.cpSync(path.join(packageFolder, name), path.join(place, name), { recursive: true });
+}
+
 export const major = Number.parseInt(process.versions.node, 10);
+
+/** The command `smallfry`, where make has put it. */
+const command = path.join(process.env.CARGO_TARGET_DIR || path.join(packageFolder, '../../target'), 'release/smallfry');
+
+/** Puts a folder behind a simulated disk; answers the folder and how to stop that. */
+export async function startSlowDisk(profile, options = []) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-slow-'));
+  const before = fs.statSync(folder).dev;
+  const child = spawn(command, ['slow', profile, folder, ...options], { stdio: 'ignore' });
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  while (fs.statSync(folder).dev === before && child.exitCode === null) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  if (child.exitCode !== null) throw new Error(`smallfry slow ended with ${child.exitCode}`);
+  const stop = async () => {
+    child.kill('SIGINT');
+    await ended;
+    fs.rmSync(folder, { recursive: true, force: true });
+  };
+  return { folder, stop };
+}
 
 /** Whether a missing tool is a failure instead of a skip. */
 const strict = process.env.CI === 'true';
@@ -36,12 +72,22 @@ const strict = process.env.CI === 'true';
 /** A fresh folder, removed when the test file ends. */
 export function makeFolder() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-test-'));
-  after(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  // Wine keeps the name of a removed file until the last process has closed it.
+  after(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: isWindows ? 10 : 3 }));
   return folder;
 }
 
-/** A test that needs something of the machine: skipped by name without it, failed where CI is true. */
+/** A test of what only Unix has: skipped by name elsewhere. */
+export function testOnUnix(what, name, ...optionsAndBody) {
+  return isWindows ? test(name, { skip: `Windows has no ${what}` }, () => {}) : test(name, ...optionsAndBody);
+}
+
+/**
+ * A test that needs something of the machine: skipped by name without it, failed where CI is true. All of these are things
+ * of Unix.
+ */
 export function testNeeding(need, name, ...optionsAndBody) {
+  if (isWindows) return test(name, { skip: `not on Windows: ${need.missing}` }, () => {});
   if (need.there) return test(name, ...optionsAndBody);
   if (!strict) return test(name, { skip: need.missing }, () => {});
   return test(name, () => {
@@ -69,6 +115,12 @@ export const needs = {
   },
   get proc() {
     return { there: fs.existsSync('/proc/self/fd'), missing: '/proc is missing' };
+  },
+  get slowDisk() {
+    return {
+      there: process.platform === 'linux' && process.getuid() === 0 && fs.existsSync('/dev/fuse') && fs.existsSync(command),
+      missing: 'a simulated disk needs Linux, root, /dev/fuse and the command smallfry',
+    };
   },
   get devFull() {
     return { there: fs.existsSync('/dev/full'), missing: '/dev/full is missing' };
@@ -132,8 +184,8 @@ export function runScript(folder, source, options = {}) {
   return runNode([...(options.flags ?? []), file, ...(options.args ?? [])], options);
 }
 
-/** Numbers of open descriptors. */
-export const openDescriptors = () => fs.readdirSync('/proc/self/fd').length;
+/** How many descriptors are open; 0 where nobody tells. */
+export const openDescriptors = () => (fs.existsSync('/proc/self/fd') && !isWindows ? fs.readdirSync('/proc/self/fd').length : 0);
 
 /** Waits for one turn of the event loop. */
 export const turn = () => new Promise((resolve) => setImmediate(resolve));

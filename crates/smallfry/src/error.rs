@@ -24,6 +24,8 @@ pub enum Operation {
     Mkdir,
     /// Copying one file to another, in all its steps.
     Copy,
+    /// Giving a file another name.
+    Rename,
     /// Removing the file.
     Unlink,
     /// Listing a directory, which includes opening it; also finding out what its entries are, where a walk has to ask.
@@ -42,6 +44,7 @@ impl Operation {
             Self::Stat => "stat",
             Self::Mkdir => "mkdir",
             Self::Copy => "copy",
+            Self::Rename => "rename",
             Self::Unlink => "unlink",
             Self::Readdir => "readdir",
         }
@@ -92,8 +95,8 @@ impl Error {
     }
 
     #[cold]
-    pub(crate) fn between(from: &Path, to: &Path, source: io::Error) -> Self {
-        Self::new(Operation::Copy, Some(from), Some(to), source)
+    pub(crate) fn between(operation: Operation, from: &Path, to: &Path, source: io::Error) -> Self {
+        Self::new(operation, Some(from), Some(to), source)
     }
 
     /// The operation was not begun because the batch that it belongs to was cancelled.
@@ -139,7 +142,7 @@ impl Error {
         self.0.path.as_deref()
     }
 
-    /// Where a copy should have gone.
+    /// Where a copy should have gone, or what the new name should have been.
     pub fn destination(&self) -> Option<&Path> {
         self.0.destination.as_deref()
     }

@@ -1,4 +1,4 @@
-//! Whole files: read, write, append, copy.
+//! Whole files: read, write, append, copy, rename.
 //!
 //! The functions are those of [`std::fs`] by name and by what they do; [`WriteOptions`] has what they lack. Errors name
 //! their operation and path.
@@ -204,13 +204,13 @@ pub fn write_to(file: impl AsFile, bytes: impl AsRef<[u8]>) -> Result<(), Error>
 /// ```
 pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, Error> {
     let (from, to) = (from.as_ref(), to.as_ref());
-    copy_path(from, to).map_err(|reason| Error::between(from, to, reason))
+    copy_path(from, to).map_err(|reason| Error::between(Operation::Copy, from, to, reason))
 }
 
 pub(crate) fn copy_path(from: &Path, to: &Path) -> io::Result<u64> {
     Closer::global().settle(to);
     if sys::COPIES_BY_PATH {
-        return std::fs::copy(from, to);
+        return sys::copy_by_path(from, to);
     }
     let source = sys::open_path(from, raw::O_RDONLY, 0)?;
     let create = |flags, mode| sys::open_path(to, flags, mode);
@@ -256,6 +256,39 @@ pub(crate) fn copy_file(
     }
     let length = io::copy(&mut &*source, &mut &destination)?;
     Ok((length, destination.into()))
+}
+
+/// Gives a file or a directory another name, in one step: whoever opens `to` finds what was there before or what was
+/// renamed, and never nothing. A file that is there is replaced. Both names must be on one file system.
+///
+/// On Windows a file cannot be replaced while somebody has it open without sharing its deletion, as virus scanners,
+/// indexers and editors do for moments. So the system's refusal (access denied, a sharing or lock violation) is
+/// taken for good only when it has lasted for about a second: it is asked again after 1 ms, 2 ms and so on, up to
+/// 64 ms. A target that is a directory or read-only, which waiting does not change, fails at once. On other systems
+/// nothing is waited for.
+///
+/// # Errors
+///
+/// [`Operation::Rename`] with both paths. Nothing has changed then.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let (from, to) = (folder.path().join("a.new"), folder.path().join("a"));
+/// smallfry::fs::write(&to, "old")?;
+/// smallfry::fs::write(&from, "new")?;
+/// smallfry::fs::rename(&from, &to)?;
+/// assert_eq!(smallfry::fs::read(&to)?, b"new");
+///
+/// let error = smallfry::fs::rename(&from, &to).unwrap_err();
+/// assert_eq!(error.operation(), smallfry::Operation::Rename);
+/// assert_eq!(error.destination(), Some(to.as_path()));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<(), Error> {
+    let (from, to) = (from.as_ref(), to.as_ref());
+    // All of them: either may be a directory with such files in it.
+    Closer::global().wait();
+    sys::rename(from, to).map_err(|reason| Error::between(Operation::Rename, from, to, reason))
 }
 
 /// What a write found to do.

@@ -18,6 +18,7 @@
 //! | write to a file that is open already | [`fs::write_to`] |
 //! | copy a file | [`fs::copy`] |
 //! | write files whose closing is slow without waiting for it | [`close`](mod@close): [`close::fs`], [`close::FastCloseable`] |
+//! | give a file another name, or put it in another's place, on Windows too | [`fs::rename`] |
 //! | find the files of a tree by patterns and ignore rules | `tree::TreeOptions`, with the feature `tree` |
 //! | bind smallfry to another language | [`raw`] |
 //!

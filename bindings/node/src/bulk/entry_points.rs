@@ -1,8 +1,6 @@
 //! The functions that JavaScript calls; `lib/addon.ts` has their types.
 
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,6 +15,7 @@ use super::session::{Manner, Open, Session};
 use super::task::{Entry, Read, ReadTree, Write};
 use crate::environment::Environment;
 use crate::jobs;
+use crate::sys::path_of;
 use crate::text::view_bytes;
 use crate::value::{
     Function, arguments, array_length, byte_count, double_value, element, guarded, int32,
@@ -86,8 +85,7 @@ fn writer(env: sys::napi_env, [threads, fail_fast, flags, mode]: [sys::napi_valu
 /// Paths that JavaScript has joined by NUL, which none of them contains.
 fn paths(env: sys::napi_env, environment: &Environment, joined: sys::napi_value) -> Vec<PathBuf> {
     let bytes = environment.strings.to_vec(env, joined);
-    let path = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
-    bytes.split(|byte| *byte == 0).map(path).collect()
+    bytes.split(|byte| *byte == 0).map(path_of).collect()
 }
 
 /// A string or a view as bytes to be written.
@@ -210,7 +208,7 @@ unsafe extern "C" fn open_tree(
         ] = values;
         // SAFETY: as above.
         let environment = unsafe { Environment::borrow(pointer) };
-        let root = PathBuf::from(OsString::from_vec(environment.strings.to_vec(env, root)));
+        let root = path_of(&environment.strings.to_vec(env, root));
         let patterns = environment.strings.to_vec(env, patterns);
         let options = tree_options(&patterns, int32(env, flags), count(env, depth));
         let files = match options.walk(&root) {

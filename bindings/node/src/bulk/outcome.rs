@@ -10,6 +10,7 @@ use super::task::{Found, Wrote};
 use crate::contents::Contents;
 use crate::environment::Environment;
 use crate::outcome::{Failure, Step};
+use crate::sys::{EIO, EISDIR, ENOMEM, ENOTDIR, is_refused_directory, node_errno};
 use crate::value::{array, number};
 
 /// An entry that was not begun, since its batch was stopped. Known to `lib/many.ts`.
@@ -61,6 +62,9 @@ impl Value for Result<Contents, Error> {
     fn value(self, env: sys::napi_env, environment: &Environment) -> Made {
         let contents = match self {
             Ok(contents) => contents,
+            Err(error) if is_refused_directory(&error) => {
+                return Made::failure(number(env, Failure::Other(Step::Read, EISDIR).code()));
+            }
             Err(error) => return Made::failure(error_value(env, &error)),
         };
         let length = contents.len();
@@ -95,6 +99,9 @@ impl Value for Result<Wrote, Error> {
     fn value(self, env: sys::napi_env, _environment: &Environment) -> Made {
         let Wrote { outcome, length } = match self {
             Ok(wrote) => wrote,
+            Err(error) if is_refused_directory(&error) => {
+                return Made::failure(number(env, Failure::Other(Step::Open, EISDIR).code()));
+            }
             Err(error) => return Made::failure(error_value(env, &error)),
         };
         let is_new = outcome == Outcome::Written;
@@ -137,13 +144,17 @@ pub(crate) fn error_with_path(env: sys::napi_env, error: &Error) -> sys::napi_va
     )
 }
 
-/// The system's number, also of what the core finds out without asking the system.
+/// Node's number for the system's, also of what the core finds out without asking the system.
 fn errno(error: &Error) -> Option<i32> {
-    error.raw_os_error().or(match error.kind() {
-        ErrorKind::NotADirectory => Some(libc::ENOTDIR),
-        ErrorKind::OutOfMemory => Some(libc::ENOMEM),
+    // Windows has one number for a directory that is none and for one that is missing, and libuv tells them apart.
+    if error.operation() == Operation::Readdir && error.kind() == ErrorKind::NotADirectory {
+        return Some(ENOTDIR);
+    }
+    error.raw_os_error().map(node_errno).or(match error.kind() {
+        ErrorKind::NotADirectory => Some(ENOTDIR),
+        ErrorKind::OutOfMemory => Some(ENOMEM),
         // As for single calls: see `Failure::code`.
-        ErrorKind::WriteZero => Some(libc::EIO),
+        ErrorKind::WriteZero => Some(EIO),
         _ => None,
     })
 }

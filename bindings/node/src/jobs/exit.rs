@@ -1,10 +1,14 @@
 //! Accepted writes are completed before the process ends.
 //!
-//! `process.exit()` ends the main environment without its clean-up hooks, so they are awaited in `atexit`.
+//! `process.exit()` ends the main environment without its clean-up hooks, so they are awaited in `atexit`; where there is
+//! no such thing JavaScript's `exit` event calls [`wait`].
 
 use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 
+use smallfry::close::Closer;
+
 use super::queue::drop_reads;
+use crate::sys::at_exit;
 
 #[derive(Default)]
 struct State {
@@ -26,10 +30,7 @@ fn lock() -> MutexGuard<'static, State> {
 /// From now on the process does not end before one more write is done.
 pub(super) fn accept_write() {
     static REGISTERED: Once = Once::new();
-    REGISTERED.call_once(|| {
-        // SAFETY: `wait` is static, and this library is never unloaded.
-        unsafe { libc::atexit(wait) };
-    });
+    REGISTERED.call_once(|| at_exit(end));
     lock().writes += 1;
 }
 
@@ -42,8 +43,17 @@ pub(super) fn finished_write() {
     }
 }
 
+/// The last that is done. What closing reports of files that were written in the background, JavaScript can no longer be
+/// told.
+extern "C" fn end() {
+    wait();
+    for error in Closer::global().drain() {
+        eprintln!("smallfry: {error}");
+    }
+}
+
 /// Drops reads and waits for all accepted writes: nothing happens after this but the end of the process.
-pub(super) extern "C" fn wait() {
+pub(super) fn wait() {
     drop_reads();
     let mut state = lock();
     state.exiting = true;

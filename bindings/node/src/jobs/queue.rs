@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use smallfry::bulk::engine::{Crew, Meter};
 use smallfry::bulk::{Arena, Strategy};
-use smallfry::raw::Errno;
 
 use super::client::{Client, Finished};
 use super::exit::accept_write;
 use super::task::{Progress, Task};
 use crate::outcome::{Failure, Step};
+use crate::sys::EIO;
 
 /// Threads that a few jobs get: as many as Node's own pool has by default, so that as many slow files make progress at
 /// once.
@@ -260,7 +260,7 @@ fn run(mut job: Job, arena: &mut Arena) -> Option<Arc<Client>> {
             return None;
         }
         // A bug of ours must not leave the caller waiting for ever.
-        Err(_) => Err(Failure::System(Step::Read, Errno(libc::EIO))),
+        Err(_) => Err(Failure::Other(Step::Read, EIO)),
     };
     let finished = Finished {
         id: job.id,

@@ -6,6 +6,7 @@ use smallfry::raw::{self, O_RDONLY};
 use crate::contents::Contents;
 use crate::outcome::{Failure, Step, at};
 use crate::sync::LARGEST_READ;
+use crate::sys::ENOMEM;
 use crate::target::{Handle, OwnedTarget};
 
 /// What is read or written before the job goes to the end of the queue. In bytes.
@@ -149,7 +150,7 @@ impl Opened {
     fn grow(&mut self, arena: &mut Arena) -> Result<(), Failure> {
         let mut larger = arena
             .allocate(self.bytes.len() * 2)
-            .ok_or(Failure::System(Step::Read, raw::Errno(libc::ENOMEM)))?;
+            .ok_or(Failure::Other(Step::Read, ENOMEM))?;
         larger.extend_from_slice(&self.bytes);
         self.bytes = larger;
         Ok(())
@@ -183,7 +184,7 @@ impl Write {
             Ok(true) => Progress::Done(
                 self.handle
                     .take()
-                    .map_or(Ok(()), Handle::close)
+                    .map_or(Ok(()), |handle| self.target.close_written(handle))
                     .map(|()| None),
             ),
             Err(failure) => {

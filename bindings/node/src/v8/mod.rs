@@ -4,25 +4,22 @@
 //! systems on which this was tested, and only after they have done right by values made for the purpose. Everywhere
 //! else (Bun, Deno, Electron, other versions, other systems) the portable way is taken: same results, a copy more.
 
+#[cfg_attr(unix, path = "buffer.rs")]
+#[cfg_attr(windows, path = "no_buffer.rs")]
 mod buffer;
 mod string;
 
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 
 pub(crate) use buffer::Buffers;
 pub(crate) use string::{Characters, Engine};
+
+use crate::sys::symbol;
 
 type GetCurrent = unsafe extern "C" fn() -> *mut c_void;
 
 /// Whether this build is for a system on which V8's functions were tried; which runtime it is, JavaScript tells.
 pub(crate) const TRIED_SYSTEM: bool = cfg!(all(target_os = "linux", target_pointer_width = "64"));
-
-/// A function of the host process, by its symbol.
-pub(crate) fn symbol(name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: dlsym with RTLD_DEFAULT only reads the tables of loaded objects; the name is NUL-terminated.
-    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    (!address.is_null()).then_some(address)
-}
 
 /// `v8::Isolate::GetCurrent`.
 fn get_current() -> Option<GetCurrent> {

@@ -98,7 +98,7 @@ impl Place {
                     Ok(length)
                 }
             })
-            .map_err(|reason| Error::between(from, to, reason))
+            .map_err(|reason| Error::between(Operation::Copy, from, to, reason))
     }
 
     /// What two paths of a batch share that lead to one file though they differ in case; `None` if that cannot be.

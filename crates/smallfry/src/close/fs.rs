@@ -17,9 +17,7 @@
 use std::path::Path;
 
 use super::Closer;
-use crate::error::Error;
-#[cfg(doc)]
-use crate::error::Operation;
+use crate::error::{Error, Operation};
 use crate::fs::{DEFAULT_MODE, WRITE_FLAGS, copy_and_leave, read_path, utf8, write_and_leave};
 
 /// Reads a whole file, as [`crate::fs::read`].
@@ -70,5 +68,6 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, Error> 
         let closed = Closer::global().close(file, path);
         closed.map(drop).map_err(Error::into_io_error)
     };
-    copy_and_leave(from, to, close).map_err(|reason| Error::between(from, to, reason))
+    copy_and_leave(from, to, close)
+        .map_err(|reason| Error::between(Operation::Copy, from, to, reason))
 }

@@ -18,6 +18,10 @@ mod platform;
 #[cfg_attr(windows, path = "windows/mapping.rs")]
 mod mapping;
 
+#[cfg_attr(unix, path = "unix/rename.rs")]
+#[cfg_attr(windows, path = "windows/rename.rs")]
+mod rename;
+
 #[cfg_attr(unix, path = "unix/threads.rs")]
 #[cfg_attr(windows, path = "windows/threads.rs")]
 mod threads;
@@ -55,10 +59,11 @@ pub use platform::{
     O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
 };
 pub(crate) use platform::{
-    COPIES_BY_PATH, FOLDS_CASE, RESERVES_NAMES, is_out_of_descriptors, mode_of, open_path,
-    read_spare,
+    COPIES_BY_PATH, FOLDS_CASE, RESERVES_NAMES, copy_by_path, is_out_of_descriptors, mode_of,
+    open_path, read_spare,
 };
 pub(crate) use process::{ForkHandlers, at_exit, at_fork};
+pub(crate) use rename::rename;
 pub(crate) use threads::{descriptor_limit, give_precedence, thread_cpu_time};
 
 /// The smallest page that any of these systems has, in bytes. A page of this system may be larger: [`page_size`].

@@ -59,6 +59,11 @@ pub(crate) const FOLDS_CASE: bool = variant::FOLDS_CASE;
 /// [clonefile(2)](https://www.manpagez.com/man/2/clonefile/)
 pub(crate) const COPIES_BY_PATH: bool = cfg!(target_vendor = "apple");
 
+/// [`std::fs::copy`], where that is the case.
+pub(crate) fn copy_by_path(from: &Path, to: &Path) -> io::Result<u64> {
+    std::fs::copy(from, to)
+}
+
 /// Paths shorter than this are given their closing NUL on the stack. As in std: longer would cost stack probes.
 const STACK_PATH: usize = 384;
 

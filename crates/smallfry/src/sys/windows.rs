@@ -66,6 +66,17 @@ pub(crate) const RESERVES_NAMES: bool = true;
 /// [CopyFileEx](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-copyfileexw)
 pub(crate) const COPIES_BY_PATH: bool = true;
 
+/// `CopyFileEx`, by [`std::fs::copy`], which has the length from what the system reports of its progress. Older versions
+/// of Wine report none: a copy without bytes is asked for its length.
+///
+/// [CopyFileEx](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-copyfileexw)
+pub(crate) fn copy_by_path(from: &Path, to: &Path) -> io::Result<u64> {
+    match std::fs::copy(from, to)? {
+        0 => Ok(std::fs::metadata(to)?.len()),
+        length => Ok(length),
+    }
+}
+
 /// Names that differ only in case are one file, unless a directory is set to tell them apart.
 pub(crate) const FOLDS_CASE: bool = true;
 

@@ -1,0 +1,26 @@
+// How a path is spelt: for the system, and in errors.
+
+import path = require('node:path');
+
+const isWindows = process.platform === 'win32';
+
+/**
+ * A path as node:fs hands it to the system. On Windows that is an absolute one behind `\\?\`, whose names are taken
+ * literally and which may be long; elsewhere it is what was given.
+ */
+export const systemPath: (text: string) => string = isWindows
+  ? (text) => path.toNamespacedPath(text)
+  : (text) => text;
+
+/** A path as node:fs names it in errors: as the system saw it, where a lone surrogate is U+FFFD, but without the prefix. */
+export const shownPath: (text: string) => string = isWindows
+  ? (text) => withoutPrefix(path.toNamespacedPath(text)).toWellFormed()
+  : (text) => text.toWellFormed();
+
+function withoutPrefix(text: string): string {
+  if (text.startsWith('\\\\?\\UNC\\')) return `\\\\${text.slice(8)}`;
+  return text.startsWith('\\\\?\\') ? text.slice(4) : text;
+}
+
+/** Whether native code takes a path that is given as bytes. On Windows paths are not made of them. */
+export const takesBytes = !isWindows;

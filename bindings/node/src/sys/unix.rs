@@ -1,0 +1,89 @@
+//! Unix: libc and the dynamic linker.
+
+use std::ffi::{CStr, OsStr, OsString, c_void};
+use std::mem::MaybeUninit;
+use std::os::fd::BorrowedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use smallfry::Error;
+use smallfry::raw::{BorrowedFile, Errno};
+
+pub(crate) const EIO: i32 = libc::EIO;
+pub(crate) const EISDIR: i32 = libc::EISDIR;
+pub(crate) const ENOMEM: i32 = libc::ENOMEM;
+pub(crate) const ENOTDIR: i32 = libc::ENOTDIR;
+
+/// Makes the functions of Node-API callable: the dynamic linker has done that.
+pub(crate) fn connect() {}
+
+/// Keeps this library loaded: its threads may outlive the worker that loaded it.
+pub(crate) fn pin_library() {
+    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: dladdr fills the structure for an address of this library, whose name is then a valid C string.
+    unsafe {
+        if libc::dladdr(pin_library as *const _, info.as_mut_ptr()) != 0 {
+            libc::dlopen(
+                info.assume_init().dli_fname,
+                libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE,
+            );
+        }
+    }
+}
+
+/// A function of the host process, by its symbol.
+pub(crate) fn symbol(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: dlsym with RTLD_DEFAULT only reads the tables of loaded objects; the name is NUL-terminated.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!address.is_null()).then_some(address)
+}
+
+/// Has `work` run when the process ends.
+pub(crate) fn at_exit(work: extern "C" fn()) {
+    // SAFETY: `work` is static, and this library is never unloaded.
+    unsafe { libc::atexit(work) };
+}
+
+/// A descriptor that stays the caller's.
+#[derive(Clone, Copy)]
+pub(crate) struct Descriptor(i32);
+
+impl Descriptor {
+    /// `None` where a number says nothing to us.
+    #[expect(clippy::unnecessary_wraps, reason = "on Windows there are none")]
+    pub(crate) fn new(number: i32) -> Option<Self> {
+        Some(Self(number))
+    }
+
+    pub(crate) fn borrow(&self) -> BorrowedFile<'_> {
+        // SAFETY: JavaScript sends non-negative numbers only; the caller promises, as to node:fs, that it keeps the
+        // descriptor open during the call. A closed number gives EBADF.
+        unsafe { BorrowedFd::borrow_raw(self.0) }
+    }
+}
+
+/// The path that JavaScript's string spells, in UTF-8.
+pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes.to_vec()))
+}
+
+/// The same without a copy.
+pub(crate) fn borrowed_path(bytes: &CStr) -> &Path {
+    Path::new(OsStr::from_bytes(bytes.to_bytes()))
+}
+
+/// The number that Node shows for an error of the system, without its sign.
+#[inline]
+pub(crate) fn node_errno(errno: i32) -> i32 {
+    errno
+}
+
+/// Whether node:fs is to make a failed `open` again: it may do what we do not.
+pub(crate) fn is_for_runtime(_errno: Errno) -> bool {
+    false
+}
+
+/// Whether a directory was not even opened: here it is, and fails to be read.
+pub(crate) fn is_refused_directory(_error: &Error) -> bool {
+    false
+}

@@ -1,0 +1,172 @@
+// Files that are closed later: nothing of it shows but in drainCloses, and nothing that removes or renames meets an open
+// file. On a simulated disk whose closes are slow and fail, since on this one they do neither.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, test } from 'node:test';
+
+import { bulk, makeFolder, needs, runScript, smallfry, startSlowDisk, testNeeding } from './support.mjs';
+
+const { drainCloses, drainClosesSync, setClosePolicy, writeFiles } = bulk;
+
+after(() => setClosePolicy('auto'));
+
+test('what is closed later has been written', async () => {
+  const folder = makeFolder();
+  for (const policy of ['always', 'never', 'auto']) {
+    setClosePolicy(policy);
+    const names = Array.from({ length: 200 }, (_, index) => path.join(folder, `${policy}${index}`));
+    for (const name of names) smallfry.writeFileSync(name, 'text');
+    for (const name of names) assert.equal(fs.readFileSync(name, 'utf8'), 'text');
+    for (const name of names) smallfry.appendFileSync(name, Buffer.from(' and more'));
+    await Promise.all(names.map((name) => smallfry.promises.appendFile(name, '.')));
+    await writeFiles(names.map((name) => [`${name}x`, 'x']));
+    assert.deepEqual(await drainCloses(), []);
+    assert.deepEqual(drainClosesSync(), []);
+    for (const name of names) assert.equal(fs.readFileSync(name, 'utf8'), 'text and more.');
+  }
+});
+
+test('a policy that is none is refused', () => {
+  for (const policy of ['sometimes', '', undefined, 1, null]) {
+    assert.throws(() => setClosePolicy(policy), { name: 'TypeError', code: 'ERR_INVALID_ARG_VALUE' });
+  }
+});
+
+test('functions that remove and rename look like those of node:fs', () => {
+  for (const name of ['rename', 'rm', 'rmdir', 'unlink']) {
+    for (const [ours, own] of [
+      [smallfry[name], fs[name]],
+      [smallfry[`${name}Sync`], fs[`${name}Sync`]],
+      [smallfry.promises[name], fs.promises[name]],
+    ]) {
+      assert.equal(ours.name, own.name);
+      assert.equal(ours.length, own.length);
+    }
+  }
+  assert.throws(() => smallfry.unlink('a'), { code: 'ERR_INVALID_ARG_TYPE' });
+  assert.throws(() => smallfry.unlinkSync(1), { code: 'ERR_INVALID_ARG_TYPE' });
+});
+
+test('files are removed and renamed while they wait to be closed', async () => {
+  setClosePolicy('always');
+  const folder = makeFolder();
+  for (let round = 0; round < 5; round += 1) {
+    const inner = path.join(folder, 'inner');
+    fs.mkdirSync(inner);
+    const write = () => {
+      for (let index = 0; index < 20; index += 1) smallfry.writeFileSync(path.join(inner, `${index}`), `${round}`);
+    };
+    write();
+    smallfry.unlinkSync(path.join(inner, '1'));
+    smallfry.writeFileSync(path.join(inner, '1'), 'new');
+    assert.equal(fs.readFileSync(path.join(inner, '1'), 'utf8'), 'new');
+    write();
+    smallfry.renameSync(inner, `${inner}2`);
+    smallfry.renameSync(`${inner}2`, inner);
+    write();
+    await smallfry.promises.unlink(path.join(inner, '2'));
+    write();
+    await new Promise((resolve, reject) => {
+      smallfry.unlink(path.join(inner, '3'), (error) => { error ? reject(error) : resolve(); });
+    });
+    assert.ok(!fs.existsSync(path.join(inner, '3')));
+    write();
+    if (round % 2 === 0) smallfry.rmSync(inner, { recursive: true });
+    else await smallfry.promises.rm(inner, { recursive: true });
+    assert.ok(!fs.existsSync(inner));
+  }
+  assert.deepEqual(await drainCloses(), []);
+});
+
+test('the exit of the process waits', async () => {
+  const folder = makeFolder();
+  const { code, stderr } = await runScript(folder, `
+    bulk.setClosePolicy('always');
+    for (let index = 0; index < 300; index += 1) smallfry.writeFileSync(path.join(folder, \`\${index}\`), 'text');
+    process.exit(0);
+  `);
+  assert.equal(stderr, '');
+  assert.equal(code, 0);
+  for (let index = 0; index < 300; index += 1) assert.equal(fs.readFileSync(path.join(folder, `${index}`), 'utf8'), 'text');
+});
+
+testNeeding(needs.slowDisk, 'errors of closing are told with their paths, and none is lost', async () => {
+  setClosePolicy('always');
+  const disk = await startSlowDisk('none', ['--fail', 'close:every7:EDQUOT']);
+  try {
+    const names = Array.from({ length: 70 }, (_, index) => path.join(disk.folder, `${index}`));
+    for (const name of names.slice(0, 30)) smallfry.writeFileSync(name, 'text');
+    await Promise.all(names.slice(30, 50).map((name) => smallfry.promises.writeFile(name, 'text')));
+    await writeFiles(names.slice(50).map((name) => [name, 'text']));
+    const errors = await drainCloses();
+    assert.equal(errors.length, 10);
+    assert.equal(new Set(errors.map((error) => error.path)).size, 10);
+    for (const error of errors) {
+      assert.deepEqual(Object.keys(error), ['errno', 'code', 'syscall', 'path']);
+      assert.equal(error.code, 'EDQUOT');
+      assert.equal(error.syscall, 'close');
+      assert.ok(names.includes(error.path));
+      assert.match(error.message, /^EDQUOT: .*, close '.*'$/);
+    }
+    assert.deepEqual(drainClosesSync(), []);
+
+    // Closed at once, they are thrown.
+    setClosePolicy('never');
+    const thrown = names.slice(0, 14).filter((name) => {
+      try {
+        smallfry.writeFileSync(name, 'text');
+        return false;
+      } catch (error) {
+        assert.equal(error.syscall, 'close');
+        return true;
+      }
+    });
+    assert.equal(thrown.length, 2);
+    assert.deepEqual(drainClosesSync(), []);
+  } finally {
+    await disk.stop();
+  }
+});
+
+testNeeding(needs.slowDisk, 'errors that nobody asks for are printed at the end, and the exit code says so', async () => {
+  const disk = await startSlowDisk('none', ['--fail', 'close:every7:EDQUOT']);
+  try {
+    const folder = makeFolder();
+    const script = (write, end) => `
+      bulk.setClosePolicy('always');
+      const names = Array.from({ length: 14 }, (_, index) => path.join(${JSON.stringify(disk.folder)}, \`\${index}\`));
+      ${write}
+      ${end}
+    `;
+    const sync = "for (const name of names) smallfry.writeFileSync(name, 'text');";
+    const later = "for (const name of names) smallfry.writeFile(name, 'text', () => {});";
+    for (const [write, end, expected] of [
+      [sync, '', 1], [sync, 'process.exit(0)', 1], [sync, 'process.exit(3)', 3], [later, '', 1], [later, 'process.exit(4)', 4],
+    ]) {
+      const { code, stderr } = await runScript(folder, script(write, end));
+      assert.equal(stderr.match(/^smallfry: .*close/gm)?.length, 2, stderr);
+      assert.equal(code, expected, `${write} ${end}`);
+    }
+    const asked = await runScript(folder, script(sync, 'bulk.drainClosesSync();'));
+    assert.deepEqual([asked.code, asked.stderr], [0, '']);
+  } finally {
+    await disk.stop();
+  }
+});
+
+testNeeding(needs.slowDisk, 'a disk that is slow to close is found out', async () => {
+  setClosePolicy('auto');
+  const disk = await startSlowDisk('windows-close');
+  try {
+    const names = Array.from({ length: 60 }, (_, index) => path.join(disk.folder, `${index}`));
+    for (const name of names) smallfry.writeFileSync(name, 'text');
+    smallfry.rmSync(names[59]);
+    smallfry.writeFileSync(names[59], 'new');
+    assert.equal(fs.readFileSync(names[59], 'utf8'), 'new');
+    assert.deepEqual(await drainCloses(), []);
+  } finally {
+    await disk.stop();
+  }
+});

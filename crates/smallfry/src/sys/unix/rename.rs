@@ -1,0 +1,22 @@
+//! Unix: another name for a file.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::platform::{last_error, with_c_path};
+
+/// `rename`: gives what is at `from` the name `to`, in place of what has it.
+///
+/// [rename(2)](https://man7.org/linux/man-pages/man2/rename.2.html)
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    with_c_path(from.as_os_str().as_bytes(), |from| {
+        Ok(with_c_path(to.as_os_str().as_bytes(), |to| {
+            // SAFETY: both are NUL-terminated and live until the call returns.
+            match unsafe { libc::rename(from.as_ptr(), to.as_ptr()) } {
+                0 => Ok(()),
+                _ => Err(last_error()),
+            }
+        }))
+    })?
+}

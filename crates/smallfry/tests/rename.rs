@@ -1,0 +1,66 @@
+//! A file is put in another's place in one step, or everything stays as it is.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+use std::io::ErrorKind;
+
+use common::{Folder, assert_error};
+use smallfry::Operation;
+
+#[test]
+fn replaces_what_is_there() {
+    let folder = Folder::new();
+    let (from, to) = (folder.path("a"), folder.path("b"));
+    for (contents, old) in [("one", None), ("two", Some("older")), ("", Some("x"))] {
+        fs::write(&from, contents).unwrap();
+        if let Some(old) = old {
+            fs::write(&to, old).unwrap();
+        }
+        smallfry::fs::rename(&from, &to).unwrap();
+        assert_eq!(fs::read_to_string(&to).unwrap(), contents);
+        assert!(!from.exists());
+    }
+}
+
+#[test]
+fn directories_have_names_too() {
+    let folder = Folder::new();
+    let (from, to) = (folder.path("a"), folder.path("b"));
+    fs::create_dir(&from).unwrap();
+    fs::write(from.join("file"), "text").unwrap();
+    smallfry::fs::rename(&from, &to).unwrap();
+    assert_eq!(fs::read_to_string(to.join("file")).unwrap(), "text");
+}
+
+#[test]
+fn errors_name_both_paths() {
+    let folder = Folder::new();
+    let (from, to) = (folder.path("a"), folder.path("b"));
+    let error = smallfry::fs::rename(&from, &to).unwrap_err();
+    assert_error(&error, Operation::Rename, Some(&from), ErrorKind::NotFound);
+    assert_eq!(error.destination(), Some(&*to));
+    let printed = format!("rename {} to {}: ", from.display(), to.display());
+    assert!(error.to_string().starts_with(&printed), "{error}");
+
+    for (from, to) in [("nul\0", "b"), ("a", "nul\0")] {
+        let error = smallfry::fs::rename(from, to).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    }
+}
+
+#[test]
+fn a_directory_is_not_replaced_by_a_file() {
+    let folder = Folder::new();
+    let (from, to) = (folder.path("a"), folder.path("b"));
+    fs::write(&from, "text").unwrap();
+    fs::create_dir(&to).unwrap();
+    fs::write(to.join("file"), "").unwrap();
+    let began = std::time::Instant::now();
+    let error = smallfry::fs::rename(&from, &to).unwrap_err();
+    assert_eq!(error.operation(), Operation::Rename);
+    assert_eq!(fs::read_to_string(&from).unwrap(), "text");
+    // Waiting would change nothing.
+    assert!(began.elapsed() < std::time::Duration::from_millis(500));
+}

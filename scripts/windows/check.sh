@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Type-checks everything for Windows as most people have it (MSVC) and for macOS, neither of which can be linked here.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
+
+install_packages
+# There is no C compiler for these. A check links nothing, so what stands in for one need not compile: Rust is checked, and
+# C and C++ are not.
+none=$PWD/scripts/windows/no-compiler
+for triple in x86_64_pc_windows_msvc aarch64_apple_darwin; do
+  export "CC_$triple=$none" "CXX_$triple=$none" "AR_$triple=$none"
+done
+for triple in x86_64-pc-windows-msvc aarch64-apple-darwin; do
+  say "checking for $triple"
+  target_cargo "$triple" check -q --workspace --all-targets --features smallfry/tree
+done

@@ -1,0 +1,68 @@
+# Sourced by the scripts beside it: what building for Windows and running under Wine takes, installed or named.
+#
+# rustup's own standard library for Windows is not used: where only package registries can be reached it cannot be had. Debian
+# ships the library's source with a compiler, and cargo builds it from that.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+PACKAGES=(rustc-web cargo-web rust-web-src gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine64)
+MINGW=x86_64-w64-mingw32
+WINE=/usr/lib/wine/wine64
+TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
+
+say() { printf 'smallfry: %s\n' "$*"; }
+
+# Installs what is missing. Without Debian's apt-get, or without root, says what is missing and ends: well, or with CI=true as
+# a failure.
+install_packages() {
+  local missing=() package
+  for package in "${PACKAGES[@]}"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+    say "installing ${missing[*]}"
+    apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null && return 0
+  fi
+  if [ "${CI:-}" = true ]; then
+    say "Windows needs Debian's packages ${missing[*]}" >&2
+    exit 1
+  fi
+  say "not tested for Windows, since these of Debian's packages are missing: ${missing[*]}"
+  exit 0
+}
+
+# A Windows of its own for these tests. Node starts on Windows 10 and later.
+make_prefix() {
+  [ ! -e "$WINEPREFIX/ready" ] || return 0
+  say "making a Windows for Wine in $WINEPREFIX"
+  mkdir -p "$WINEPREFIX"
+  "$WINE" wineboot -i </dev/null >"$WINEPREFIX/log" 2>&1
+  "$WINE" winecfg /v win10 </dev/null >>"$WINEPREFIX/log" 2>&1
+  "$MINGW-gcc-posix" -O2 -shared -s -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" \
+    scripts/windows/bcryptprimitives.c -ladvapi32
+  /usr/lib/wine/wineserver64 -w
+  touch "$WINEPREFIX/ready"
+}
+
+# Debian's cargo for one target, with a standard library built once for each: target_cargo TRIPLE ARGUMENTS...
+target_cargo() {
+  CARGO_BUILD_TARGET="$1" /usr/bin/cargo "${@:2}"
+}
+
+# A backtrace takes seconds under Wine, which reads all symbols for it.
+unset RUSTUP_TOOLCHAIN CARGO RUSTFLAGS RUSTDOCFLAGS DISPLAY RUST_BACKTRACE
+export RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc
+# What builds a standard library is not stable in cargo; this lets a stable one do it.
+export RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_unwind,test
+export CARGO_TARGET_DIR="$TARGET_DIR/wine"
+export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=$MINGW-gcc-posix
+# With the C++ library inside: nobody's Windows has MinGW's.
+export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUSTFLAGS='-C link-arg=-static'
+export CXXSTDLIB_x86_64_pc_windows_gnu='static:-bundle=stdc++'
+# Wine makes every file call slow; what the tests compute themselves need not be slow as well.
+export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0
+export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$WINE
+export CC_x86_64_pc_windows_gnu=$MINGW-gcc-posix CXX_x86_64_pc_windows_gnu=$MINGW-g++-posix AR_x86_64_pc_windows_gnu=$MINGW-ar
+export WINEPREFIX="$TARGET_DIR/wine/prefix" WINEARCH=win64 WINEDEBUG=-all
+export WINEDLLOVERRIDES='mscoree,mshtml=;winemenubuilder.exe=d'
