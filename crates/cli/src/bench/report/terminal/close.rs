@@ -100,16 +100,21 @@ fn peaks(out: &mut String, result: &CaseResult<Case>) {
     ];
     let mut table = text::table(&headings, 1);
     for (row, of) in result.rows.iter().enumerate() {
-        let cell =
-            |of: fn(&Peaks) -> f64| most(result, row, of).map_or("-".to_owned(), text::number);
+        let cell = |of: fn(&Peaks) -> f64, show: fn(f64) -> String| {
+            most(result, row, of).map_or_else(|| "-".to_owned(), show)
+        };
         table.add_row([
             of.label.clone(),
-            cell(|peaks| peaks.handles as f64),
-            cell(|peaks| peaks.threads as f64),
-            cell(|peaks| peaks.resident_kib as f64 / 1024.0),
+            cell(|peaks| peaks.handles as f64, count),
+            cell(|peaks| peaks.threads as f64, count),
+            cell(|peaks| peaks.resident_kib as f64 / 1024.0, text::number),
         ]);
     }
     text::put(out, &table);
+}
+
+fn count(value: f64) -> String {
+    text::thousands(value as i64)
 }
 
 fn most(result: &CaseResult<Case>, row: usize, of: impl Fn(&Peaks) -> f64) -> Option<f64> {
