@@ -256,11 +256,13 @@ impl Run<'_, '_> {
         let case = result.case;
         let times = self.measure(case, &result.rows[row])?.and_then(|times| {
             let careful = round.is_none();
-            let checked = match case.work {
-                Work::Write => self.verify_glyphs(careful),
-                Work::Norad | Work::NoradRayon => self.verify_font(case, careful),
-            };
-            checked.map(|()| times)
+            match case.work {
+                Work::Write => self.verify_glyphs(careful).map(|()| times),
+                Work::Norad | Work::NoradRayon => {
+                    let bytes = self.verify_font(case, careful)?;
+                    Ok(Times { bytes, ..times })
+                }
+            }
         });
         match case.work {
             Work::Write => self.put_glyphs_aside()?,
@@ -333,8 +335,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Is a file there for every glyph, and is all as the first row wrote it, if `careful` byte for byte?
-    fn verify_font(&mut self, case: Case, careful: bool) -> Result<(), String> {
+    /// Is a file there for every glyph, and is all as the first row wrote it, if `careful` byte for byte? How many bytes.
+    fn verify_font(&mut self, case: Case, careful: bool) -> Result<usize, String> {
         let font = self.output.beneath.join(self.font_name());
         let found = Written::look(&font, careful)
             .map_err(|error| format!("it has not written {}: {error}", font.display()))?;
@@ -351,7 +353,7 @@ impl Run<'_, '_> {
             expected.bytes == found.bytes
         };
         if same {
-            Ok(())
+            Ok(found.bytes)
         } else {
             Err("what it wrote differs from the other rows'".to_owned())
         }
@@ -408,7 +410,7 @@ fn for_each_file(folder: &Path, mut each: impl FnMut(&Path) -> io::Result<()>) -
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Written {
     glyphs: usize,
-    bytes: u64,
+    bytes: usize,
     /// Of names and contents; 0 if nobody wants to know.
     hash: u64,
 }
@@ -423,7 +425,7 @@ impl Written {
         let mut hasher = DefaultHasher::new();
         for_each_file(font, |path| {
             found.glyphs += usize::from(font::is_glyph(path));
-            found.bytes += fs::metadata(path)?.len();
+            found.bytes += fs::metadata(path)?.len() as usize;
             if careful {
                 path.strip_prefix(font).unwrap_or(path).hash(&mut hasher);
                 fs::read(path)?.hash(&mut hasher);
