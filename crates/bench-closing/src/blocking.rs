@@ -9,6 +9,7 @@ use std::io;
 #[derive(Default)]
 struct Blocking(Pending);
 
+#[allow(clippy::unnecessary_wraps, reason = "without the feature it fails")]
 pub(crate) fn start() -> io::Result<Box<dyn Closing>> {
     Ok(Box::new(Blocking::default()))
 }

@@ -8,7 +8,8 @@
 //! | ` watched` | one of these once more, and meanwhile the most open handles, threads and memory are looked for; the looking takes time, so it has cases of its own |
 //!
 //! Timed is until the last file is closed. The writer is the same in all rows. 2,300 files are as many as the font had with which
-//! `close_already` was measured; 3,359 are all of ours. What is read is in memory (`write`) or in the kernel's cache.
+//! `close_already` was measured; 3,359 are all of ours. What is written is in memory before the clock starts (`write`), or loaded
+//! from the disk that is measured (norad), where a kernel's cache has it and a slow disk is asked for it.
 //!
 //! Every run is a fresh process, on a file system that was flushed just before. In the round that is not counted every file is
 //! compared with what it should hold (norad writes the font in a form of its own: there rows are compared with each other), in the
@@ -196,11 +197,39 @@ fn limit_rounds(session: &mut Session, results: &Results) {
     session.most_rounds = Some(most.saturating_sub(1).max(1));
 }
 
+/// One folder, by its paths.
+struct Place {
+    on_disk: PathBuf,
+    /// Without waiting for a slow disk.
+    beneath: PathBuf,
+    /// Through a mount that adds no delay.
+    undelayed: Option<PathBuf>,
+}
+
+impl Place {
+    /// In the folder of that number.
+    fn of(session: &Session, index: usize, name: &str) -> Self {
+        let folders = &session.folders;
+        Self {
+            on_disk: folders.on_disk(index).join(name),
+            beneath: folders.beneath(index).join(name),
+            undelayed: folders.undelayed(index).map(|folder| folder.join(name)),
+        }
+    }
+
+    /// Where a row sees it.
+    fn seen(&self, undelayed: bool) -> &Path {
+        match &self.undelayed {
+            Some(path) if undelayed => path,
+            _ => &self.on_disk,
+        }
+    }
+}
+
 /// A font in the folder to measure.
 struct Source {
     font: Font,
-    on_disk: PathBuf,
-    beneath: PathBuf,
+    place: Place,
 }
 
 /// One for each number of glyphs.
@@ -212,18 +241,10 @@ fn unpack(session: &Session, cases: &[Case]) -> Result<BTreeMap<usize, Source>, 
         if fonts.contains_key(&files) {
             continue;
         }
-        let name = format!("{files}.ufo");
-        let beneath = session.folders.beneath(0).join(&name);
-        let font = Font::unpack(&beneath, files).map_err(Failure::at("unpack", &beneath))?;
-        let on_disk = session.folders.on_disk(0).join(&name);
-        fonts.insert(
-            files,
-            Source {
-                font,
-                on_disk,
-                beneath,
-            },
-        );
+        let place = Place::of(session, 0, &format!("{files}.ufo"));
+        let beneath = &place.beneath;
+        let font = Font::unpack(beneath, files).map_err(Failure::at("unpack", beneath))?;
+        fonts.insert(files, Source { font, place });
     }
     Ok(fonts)
 }
@@ -250,7 +271,7 @@ impl Run<'_, '_> {
         if result.outcomes[row].error.is_some() {
             return Ok(());
         }
-        let beneath = &self.output.beneath;
+        let beneath = &self.output.place.beneath;
         // Writing waits for what is on its way to the device from the run before.
         host::flush_all(beneath).map_err(Failure::at("flush the file system of", beneath))?;
         let case = result.case;
@@ -273,19 +294,16 @@ impl Run<'_, '_> {
     }
 
     fn measure(&self, case: Case, row: &Row) -> Result<Result<Times, String>, Failure> {
-        let folder = match &self.output.undelayed {
-            Some(undelayed) if row.implementation == PLAIN_MOUNT_ALONE => undelayed,
-            _ => &self.output.on_disk,
+        let undelayed = row.implementation == PLAIN_MOUNT_ALONE;
+        let written = self.output.place.seen(undelayed);
+        let (font, name) = match case.work {
+            // What is read is not timed.
+            Work::Write => (self.font.place.beneath.as_path(), self.name.clone()),
+            Work::Norad | Work::NoradRayon => (self.font.place.seen(undelayed), self.font_name()),
         };
-        let request = match case.work {
-            Work::Write => Close {
-                font: folders::unicode(&self.font.beneath)?,
-                target: folders::unicode(&folder.join(&self.name))?,
-            },
-            Work::Norad | Work::NoradRayon => Close {
-                font: folders::unicode(&self.font.on_disk)?,
-                target: folders::unicode(&folder.join(self.font_name()))?,
-            },
+        let request = Close {
+            font: folders::unicode(font)?,
+            target: folders::unicode(&written.join(name))?,
         };
         let request = Request::Close(request);
         let answer = if case.watched {
@@ -309,7 +327,7 @@ impl Run<'_, '_> {
         self.font.font.glyphs.iter().map(|(path, contents)| {
             let own = path.rsplit('/').next().unwrap_or(path);
             let name = format!("{}{own}", self.name);
-            let written = self.output.beneath.join(&name);
+            let written = self.output.place.beneath.join(&name);
             (written, self.output.aside.join(&name), contents.as_slice())
         })
     }
@@ -337,7 +355,7 @@ impl Run<'_, '_> {
 
     /// Is a file there for every glyph, and is all as the first row wrote it, if `careful` byte for byte? How many bytes.
     fn verify_font(&mut self, case: Case, careful: bool) -> Result<usize, String> {
-        let font = self.output.beneath.join(self.font_name());
+        let font = self.output.place.beneath.join(self.font_name());
         let found = Written::look(&font, careful)
             .map_err(|error| format!("it has not written {}: {error}", font.display()))?;
         if found.glyphs != case.files {
@@ -373,7 +391,7 @@ impl Run<'_, '_> {
     }
 
     fn put_font_aside(&self) -> Result<(), Failure> {
-        let font = self.output.beneath.join(self.font_name());
+        let font = self.output.place.beneath.join(self.font_name());
         if !font.exists() {
             return Ok(());
         }
@@ -441,11 +459,7 @@ impl Written {
 
 /// Where one run writes.
 struct Output {
-    on_disk: PathBuf,
-    /// The same, without waiting for a slow disk.
-    beneath: PathBuf,
-    /// The same, through a mount that adds no delay.
-    undelayed: Option<PathBuf>,
+    place: Place,
     /// Where files go that are done with.
     aside: PathBuf,
 }
@@ -456,14 +470,11 @@ impl Output {
             |folder: &Path| fs::create_dir(folder).map_err(Failure::at("make folder", folder));
         let mut outputs = Vec::new();
         for index in 0..OUTPUTS {
-            let within = |folder: PathBuf| folder.join("close");
             let output = Self {
-                on_disk: within(session.folders.on_disk(index)),
-                beneath: within(session.folders.beneath(index)),
-                undelayed: session.folders.undelayed(index).map(within),
+                place: Place::of(session, index, "close"),
                 aside: session.folders.beneath(index).join("close-aside"),
             };
-            make(&output.beneath)?;
+            make(&output.place.beneath)?;
             make(&output.aside)?;
             outputs.push(output);
         }
