@@ -1,9 +1,8 @@
 //! On whose threads smallfry can close in this build: everybody's.
 
+use crate::Backend;
 use smallfry::close::Backend as Theirs;
 use std::io;
-
-use crate::Backend;
 
 pub(crate) const OTHERS: &[Backend] = &[
     Backend::Rayon,

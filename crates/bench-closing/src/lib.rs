@@ -5,17 +5,20 @@
 //! - `plain.rs` the writer closes: std's way
 //! - `pool.rs` a pool of threads behind a queue without end: the design of the crate `close_already` as it comes
 //! - `blocking.rs` the same on threads without end: its design with its feature `backend-blocking`
-//! - `ours.rs` smallfry's
+//! - `ours.rs` smallfry's; `backends.rs` on whose threads
 //!
 //! The crate `close_already` itself does nothing but on Windows, so its design stands here in a few lines.
 
+#[cfg(feature = "peers")]
+mod backends;
+#[cfg(not(feature = "peers"))]
+#[path = "no_backends.rs"]
+mod backends;
 #[cfg(feature = "peers")]
 mod blocking;
 #[cfg(not(feature = "peers"))]
 #[path = "no_blocking.rs"]
 mod blocking;
-// Not yet: `ours.rs` once smallfry closes.
-#[path = "no_ours.rs"]
 mod ours;
 mod pending;
 mod plain;

@@ -29,6 +29,7 @@ use crate::bench::runtime::protocol::{Close, Reply, Request, Times};
 use crate::bench::runtime::{Row, Runtime, peaks};
 use crate::bench::session::{Extent, Session};
 use serde::Serialize;
+use smallfry_bench_closing::{Backend, Way};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
@@ -126,10 +127,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
         rounds: 0,
     };
     for case in cases {
-        let rows = match case.work.runtime() {
-            Some(runtime) => rows::of_close(session, &runtime),
-            None => Vec::new(),
-        };
+        let rows = rows(session, case.work);
         if !rows.is_empty() {
             results.cases.push(CaseResult::new(case, rows));
         }
@@ -178,10 +176,30 @@ fn leave_out(session: &mut Session) {
 /// Runs in a round.
 pub(crate) fn turns(session: &Session) -> usize {
     let cases = cases(session).unwrap_or_default();
-    let runtimes = cases.into_iter().filter_map(|case| case.work.runtime());
-    runtimes
-        .map(|runtime| rows::of_close(session, &runtime).len())
-        .sum()
+    let of = |case: &Case| rows(session, case.work).len();
+    cases.iter().map(of).sum()
+}
+
+fn rows(session: &Session, work: Work) -> Vec<Row> {
+    let Some(runtime) = work.runtime() else {
+        return Vec::new();
+    };
+    let mut rows = rows::of_close(session, &runtime);
+    if work == Work::NoradRayon {
+        // rayon's threads write there, and they are in no runtime of tokio's.
+        rows.retain(|row| !row.launch.closing.is_some_and(needs_tokio));
+    }
+    rows
+}
+
+const fn needs_tokio(way: Way) -> bool {
+    matches!(
+        way,
+        Way::Smallfry {
+            backend: Backend::Tokio,
+            ..
+        }
+    )
 }
 
 /// So that the files of all rounds leave room for others'.
