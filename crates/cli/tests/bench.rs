@@ -465,7 +465,24 @@ fn scale_tells_the_cost_of_a_file_and_memory() {
     }
 }
 
-const CLOSERS: [&str; 3] = ["std", "std again", "close_already's design"];
+const CLOSERS: [&str; 6] = [
+    "std",
+    "std again",
+    "close_already's design",
+    "smallfry Auto",
+    "smallfry Always",
+    "smallfry Never",
+];
+
+/// Of a build with heavy libraries.
+const ON_OTHERS_THREADS: [&str; 6] = [
+    "close_already's design, unbounded threads",
+    "smallfry Auto, rayon",
+    "smallfry Always, blocking",
+    "smallfry Always, smol",
+    "smallfry Auto, async-std",
+    "smallfry Always, tokio",
+];
 
 #[test]
 fn close_writes_a_font_with_every_way_of_closing() {
@@ -487,18 +504,19 @@ fn close_writes_a_font_with_every_way_of_closing() {
     assert_eq!(timed["case"]["watched"], false);
     for name in CLOSERS {
         let row = row_named(timed, name);
-        assert!(row["closing"].is_string(), "{row}");
+        assert!(!row["closing"].is_null(), "{row}");
         // The first thirty of the font's glyphs.
         assert_did(row, 30, 37_463);
         assert!(row["runs"][0]["peaks"].is_null());
     }
-    let unbounded = timed.to_string().contains("unbounded threads");
-    assert_eq!(unbounded, cfg!(feature = "peers"));
-    let missed = json["skipped"].to_string();
-    assert_eq!(
-        missed.contains("unbounded threads, and"),
-        !cfg!(feature = "peers")
-    );
+    if cfg!(feature = "peers") {
+        for name in ON_OTHERS_THREADS {
+            assert_did(row_named(timed, name), 30, 37_463);
+        }
+    } else {
+        let missed = json["skipped"].to_string();
+        assert!(missed.contains("unbounded threads, and"), "{missed}");
+    }
 }
 
 /// The kernel tells of another process what it has open only here.
@@ -516,7 +534,10 @@ fn the_most_handles_and_threads_of_each_way_of_closing_are_counted() {
         let peaks = &row_named(case, name)["runs"][0]["peaks"];
         assert!(peaks["resident_kib"].as_u64() > Some(0), "{name}");
         let threads = peaks["threads"].as_u64().unwrap();
-        assert_eq!(threads > 1, name == "close_already's design", "{name}");
+        if let "std" | "smallfry Never" = name {
+            assert_eq!(threads, 1, "{name}");
+        }
+        assert!(peaks["handles"].as_u64() <= Some(60), "{name}");
     }
 }
 

@@ -1,4 +1,5 @@
-//! The most handles, threads and memory that a process has at once, looked up from outside while it runs.
+//! The most handles, threads and memory that a process has at once, looked up from outside while it runs. close(2) takes a handle
+//! out of the table before it waits: counted are those that nobody has begun to close.
 //!
 //! <https://man7.org/linux/man-pages/man5/proc_pid_fd.5.html>,
 //! <https://man7.org/linux/man-pages/man5/proc_pid_status.5.html>. The highest resident set is the kernel's own count

@@ -2,13 +2,12 @@
 
 use super::many::{self, typical};
 use super::runs::View;
-use super::{Sentences, text, verdict};
+use super::{Sentences, text};
 use crate::bench::runtime::protocol::Peaks;
 use crate::bench::scenario::close::{Case, Results, Work};
 use crate::bench::scenario::many::CaseResult;
-use crate::bench::scenario::rows::{self, DESIGN, PLAIN, PLAIN_AGAIN};
+use crate::bench::scenario::rows::{self, DESIGN, DESIGN_UNBOUNDED, PLAIN, PLAIN_AGAIN};
 use crate::bench::session::Session;
-use crate::bench::stats::bootstrap::Interval;
 use smallfry_bench_closing::{Backend, Policy, Way};
 use std::fmt::Write as _;
 
@@ -36,7 +35,7 @@ pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, re
     }
     many::failures(out, &results.cases);
     let note = "Columns of ratios: how many times as fast as that row, with 95 % intervals. Handles: open at once, beyond those of a \
-                process that does nothing yet. close_already's design: written here in a few lines, since the crate itself \
+                process that does nothing yet; one whose closing has begun is none any more on Linux. close_already's design: written here in a few lines, since the crate itself \
                 closes as std does but on Windows.";
     let _ = writeln!(out, "{}", text::wrap("  ", note, text::width()));
     for result in &results.cases {
@@ -179,13 +178,13 @@ fn sentences(said: &mut Sentences, session: &Session, result: &CaseResult<Case>,
         (PLAIN, always.as_str()),
     ];
     view.costs(said, runtime, &[((), "beside plain close")], &pairs);
-    let pairs = [(DESIGN, auto.as_str()), (DESIGN, always.as_str())];
-    view.costs(
-        said,
-        runtime,
-        &[((), "beside close_already's design")],
-        &pairs,
-    );
+    for (design, words) in [
+        (DESIGN, "beside close_already's design"),
+        (DESIGN_UNBOUNDED, "beside that design on unbounded threads"),
+    ] {
+        let pairs = [(design, auto.as_str()), (design, always.as_str())];
+        view.costs(said, runtime, &[((), words)], &pairs);
+    }
     chose(said, &view, find(PLAIN), find(&auto));
     loading(said, result, find(PLAIN));
 }
@@ -203,18 +202,18 @@ fn chose(
     let Some(ratio) = view.ratio(plain, auto, ()) else {
         return;
     };
-    let Interval { estimate, .. } = ratio;
-    let judged = if ratio.holds_one() && (estimate - 1.0).abs() <= SAME {
-        "the same as plain close, within 5 %".to_owned()
-    } else if ratio.holds_one() {
-        "this run does not tell whether it is within 5 % of plain close".to_owned()
-    } else {
-        verdict(ratio)
-    };
-    said.say(format!(
-        "Auto: {} as fast as plain close: {judged}.",
-        text::ratio(Some(ratio))
-    ));
+    let shown = text::ratio(Some(ratio));
+    let close = (ratio.estimate - 1.0).abs() <= SAME;
+    said.say(match ratio.holds_one() {
+        true if close => format!("Auto is the same as plain close, within 5 %: {shown}."),
+        true => {
+            format!("whether Auto is within 5 % of plain close this run does not tell: {shown}.")
+        }
+        false if ratio.estimate > 1.0 => {
+            format!("Auto finds that it pays to have others close: {shown}.")
+        }
+        false => format!("Auto LOSES against plain close: {shown}."),
+    });
 }
 
 /// Of a font, what no way of closing changes.
