@@ -50,7 +50,7 @@ struct Usage {
 struct Failure {
     operation: &'static str,
     path: String,
-    code: Option<String>,
+    code: Option<&'static str>,
     message: String,
 }
 
@@ -85,7 +85,7 @@ fn obey() -> io::Result<()> {
 fn load_and_save(closing: Way, font: &str, target: &str) -> Result<Times, Failure> {
     let before = used().map_err(failed("measure", font))?;
     let started = Instant::now();
-    close_already::choose(closing).map_err(failed("begin", target))?;
+    close_already::choose(closing).map_err(failed("prepare to close the files of", target))?;
     let loading = Instant::now();
     let loaded = Font::load(font).map_err(failed("load", font))?;
     let load_ns = nanoseconds(loading);
@@ -123,13 +123,19 @@ fn used() -> io::Result<Usage> {
     })
 }
 
-fn failed<E: Error>(operation: &'static str, path: &str) -> impl FnOnce(E) -> Failure {
+fn failed<E: Error + 'static>(operation: &'static str, path: &str) -> impl FnOnce(E) -> Failure {
     move |error| Failure {
         operation,
         path: path.to_owned(),
-        code: None,
+        code: is_full(&error).then_some("ENOSPC"),
         message: with_causes(&error),
     }
+}
+
+/// Then no row can write there, and the bench stops.
+fn is_full(error: &(dyn Error + 'static)) -> bool {
+    let is_full = |error: &io::Error| error.kind() == io::ErrorKind::StorageFull;
+    error.downcast_ref().is_some_and(is_full) || error.source().is_some_and(self::is_full)
 }
 
 /// norad's errors name what failed, and the reason only as their source.

@@ -16,9 +16,9 @@ pub(super) fn run(launch: &Launch, request: &Close) -> Result<Times, PeerFailure
     let files = load(&glyphs, &request.target).map_err(failed("read", &glyphs))?;
     let way = launch.closing.unwrap_or(Way::Plain);
     let meter = Meter::start();
-    let done = write(way, &files);
+    let done = write(way, &files, Path::new(&request.target));
     let usage = meter.stop();
-    done.map_err(failed("write", Path::new(&request.target)))?;
+    done?;
     Ok(Times {
         files: files.len(),
         bytes: files.iter().map(|(_, contents)| contents.len()).sum(),
@@ -41,10 +41,12 @@ fn load(glyphs: &Path, target: &str) -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
     Ok(files)
 }
 
-fn write(way: Way, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
-    let closing = way.start()?;
+fn write(way: Way, files: &[(PathBuf, Vec<u8>)], target: &Path) -> Result<(), PeerFailure> {
+    let closing = way
+        .start()
+        .map_err(failed("prepare to close the files of", target))?;
     for (path, contents) in files {
-        closing::write(closing.as_ref(), path, contents)?;
+        closing::write(closing.as_ref(), path, contents).map_err(failed("write", path))?;
     }
-    closing.wait()
+    closing.wait().map_err(failed("close the files of", target))
 }
