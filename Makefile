@@ -3,6 +3,7 @@
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 SMALLFRY := $(TARGET_DIR)/release/smallfry
 NODE_DIR := bindings/node
+NORAD := crates/cli/peers/norad/Cargo.toml
 TRIALS_DIR := crates/cli/tests/trials
 NODE := $(shell command -v node 2>/dev/null)
 NPM := $(shell command -v npm 2>/dev/null)
@@ -20,7 +21,7 @@ ifeq ($(and $(NODE),$(NPM)),)
   endif
 endif
 
-.PHONY: build bench bench-all test test-all test-backends test-model trials lint node-package node-tests node-lint clean
+.PHONY: build bench bench-all bench-peers test test-all test-backends test-model trials lint node-package node-tests node-lint clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -32,9 +33,14 @@ bench:
 
 bench-all:
 	$(SAY) 'building, then measuring every scenario and case; the bench says how long that takes'
-	@$(MAKE) --no-print-directory build
-	cargo build --release -q -p smallfry-cli --features peers
+	@$(MAKE) --no-print-directory build bench-peers
 	@$(SMALLFRY) bench --all $(BENCH_FLAGS)
+
+# The command with everything it can compare with, and beside it the programs that use the library norad.
+bench-peers:
+	cargo build --release -q -p smallfry-cli --features peers
+	cargo build --release -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --bin smallfry-bench-norad
+	cargo build --release -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --features rayon --bin smallfry-bench-norad-rayon
 
 test: node-tests test-model
 	cargo test -q --workspace --exclude smallfry-node --features '$(CORE_FEATURES)'
@@ -60,9 +66,11 @@ test-all:
 
 lint: node-lint
 	cargo fmt --all --check
+	cargo fmt --all --check --manifest-path $(NORAD)
 	cargo clippy -q --workspace --all-targets -- -D warnings
 	cargo clippy -q -p smallfry --all-features --all-targets -- -D warnings
 	cargo clippy -q -p smallfry-cli --features peers --all-targets -- -D warnings
+	cargo clippy -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --workspace --all-features --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc -q --no-deps --workspace --features '$(CORE_FEATURES)'
 
 ifdef NEED_NODE

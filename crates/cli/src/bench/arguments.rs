@@ -15,6 +15,8 @@ pub(crate) enum Scenario {
     ReadMany,
     /// Many small files written, new and overwritten, spread over folders
     WriteMany,
+    /// The 3,359 small files of a font written, alone and by the library norad, with each way of closing them
+    Close,
     /// Bulk reads of 1,000 to 1,000,000 files: cost a file, and memory
     Scale,
 }
@@ -85,16 +87,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WORDS", visible_alias = "cases")]
     pub(crate) cells: Option<String>,
 
-    /// Of `read-many`, `write-many` and `scale` only rows whose names hold one of these texts, for example "bulk Rust,Rust std"
+    /// Of `read-many`, `write-many`, `close` and `scale` only rows whose names hold one of these texts, for example "bulk
+    /// Rust,Rust std"
     #[arg(long, value_name = "TEXTS", value_delimiter = ',')]
     pub(crate) rows: Vec<String>,
 
-    /// `read-many`, `write-many` and `scale` with so many files instead of their own numbers, which are a tenth on a
+    /// `read-many`, `write-many`, `close` and `scale` with so many files instead of their own numbers, which are a tenth on a
     /// slow disk
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) files: Option<u32>,
 
-    /// The same with files of so many bytes
+    /// The same with files of so many bytes, but for `close`
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) size: Option<u32>,
 }
@@ -106,7 +109,12 @@ impl Arguments {
         if scenarios.is_empty() {
             scenarios.extend([Scenario::Build, Scenario::WriteString]);
             if self.all {
-                scenarios.extend([Scenario::ReadMany, Scenario::WriteMany, Scenario::Scale]);
+                scenarios.extend([
+                    Scenario::ReadMany,
+                    Scenario::WriteMany,
+                    Scenario::Close,
+                    Scenario::Scale,
+                ]);
             }
         }
         let mut named = Vec::new();

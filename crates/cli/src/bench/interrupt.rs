@@ -76,6 +76,11 @@ impl Interrupt {
 pub(crate) struct Registered(Arc<Mutex<Child>>);
 
 impl Registered {
+    /// The number by which the system knows it.
+    pub(crate) fn id(&self) -> u32 {
+        lock(&self.0).id()
+    }
+
     pub(crate) fn kill(&self) {
         lock(&self.0).kill();
     }

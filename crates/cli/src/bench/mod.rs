@@ -15,6 +15,7 @@ pub(crate) mod child;
 mod disk;
 pub(crate) mod failure;
 mod folders;
+mod font;
 mod host;
 pub(crate) mod interrupt;
 pub(crate) mod progress;
@@ -76,6 +77,7 @@ fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
             Scenario::WriteMany => {
                 results.write_many = Some(scenario::write_many::run(&mut session)?);
             }
+            Scenario::Close => results.close = Some(scenario::close::run(&mut session)?),
             Scenario::Scale => results.scale = Some(scenario::scale::run(&mut session)?),
         }
     }
@@ -96,6 +98,7 @@ pub(crate) struct Results {
     write_string: Option<scenario::write_string::Results>,
     read_many: Option<scenario::read_many::Results>,
     write_many: Option<scenario::write_many::Results>,
+    close: Option<scenario::close::Results>,
     scale: Option<scenario::scale::Results>,
 }
 
@@ -107,6 +110,7 @@ impl Results {
             write_string,
             read_many,
             write_many,
+            close,
             scale,
         } = self;
         [
@@ -120,6 +124,7 @@ impl Results {
             write_many
                 .as_ref()
                 .map(scenario::write_many::Results::failures),
+            close.as_ref().map(scenario::close::Results::failures),
             scale.as_ref().map(scenario::scale::Results::failures),
         ]
         .into_iter()

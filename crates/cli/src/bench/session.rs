@@ -225,6 +225,7 @@ impl<'a> Session<'a> {
                 functions,
                 package,
                 warm_up: false,
+                closing: None,
             },
             way: way.into(),
             implementation: implementation.to_owned(),
@@ -243,6 +244,7 @@ impl<'a> Session<'a> {
                 functions,
                 package: None,
                 warm_up: false,
+                closing: None,
             },
             way: way.into(),
             implementation: implementation.to_owned(),
@@ -272,7 +274,7 @@ impl Plan {
         let share = |scenario| match scenario {
             Scenario::Build => 35.0,
             Scenario::WriteString => 20.0,
-            Scenario::ReadMany | Scenario::WriteMany => 150.0,
+            Scenario::ReadMany | Scenario::WriteMany | Scenario::Close => 150.0,
             Scenario::Scale => 200.0,
         };
         let unasked = [Scenario::Build, Scenario::WriteString];
@@ -292,7 +294,7 @@ impl Plan {
             (None, Extent::All) => {
                 return Budget::Rounds(match scenario {
                     Scenario::Build | Scenario::WriteString => 12,
-                    Scenario::ReadMany | Scenario::WriteMany => 6,
+                    Scenario::ReadMany | Scenario::WriteMany | Scenario::Close => 6,
                     Scenario::Scale => 4,
                 });
             }

@@ -10,6 +10,10 @@ impl Child {
         Self(child)
     }
 
+    pub(in crate::bench) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     pub(in crate::bench) fn kill(&mut self) {
         // An error means that it has ended already.
         let _ = self.0.kill();

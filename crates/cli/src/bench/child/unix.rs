@@ -18,6 +18,10 @@ impl Child {
         Self { child, end: None }
     }
 
+    pub(in crate::bench) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(in crate::bench) fn kill(&mut self) {
         if self.end.is_none() {
             // An error means that it has ended already.

@@ -28,15 +28,22 @@
 //!     not_cold  null, or why the cache was warm although it should have been cold
 //! write_many    null, or {rounds, cases}
 //!   cases       [{case: {files, bytes_per_file, directories, data, new}, rows}]
+//! close         null, or {rounds, cases}
+//!   cases       [{case: {work, files, watched}, rows}]
+//!     work      "write" (the glyphs' files, by one thread), "norad" or "norad-rayon" (a font loaded and saved)
+//!     watched   a run in which the most handles, threads and memory were looked for: its time tells nothing
 //! scale         null, or {rounds, cases}
 //!   cases       [{case: {files, bytes_per_file, directories}, rows}]
 //!
-//! of these three
-//!   rows        [{implementation, runtime, style, threads, error, runs}]
+//! of these four
+//!   rows        [{implementation, runtime, style, threads, closing, error, runs}]
+//!     closing   null, or who closes files, in `close`
 //!     runs      by round, null where there is none: {files, bytes, usage} and, where it was asked,
 //!               cached: part of a sample of the files that was in the kernel's cache before,
 //!               gaps_us: microseconds between turns of an event loop asked to turn every 1,000,
-//!               memory_kib: {before, peak, after}: the resident set
+//!               memory_kib: {before, peak, after}: the resident set,
+//!               load_ns: the part of the time in which norad loaded,
+//!               peaks: {handles, threads, resident_kib}: the most at once
 //! ```
 //!
 //! A batch is one process in one round: that, not the sample, is the unit for statistics. Usage counts the whole batch, what
@@ -136,6 +143,7 @@ fn document(session: &Session, results: &Results) -> Value {
         "write_string": results.write_string.as_ref().map(write_string),
         "read_many": results.read_many.as_ref().map(many),
         "write_many": results.write_many.as_ref().map(many),
+        "close": results.close.as_ref().map(many),
         "scale": results.scale.as_ref().map(many),
     })
 }
@@ -144,6 +152,7 @@ fn binary(runtime: &Runtime) -> Option<&Path> {
     match runtime {
         Runtime::Native => None,
         Runtime::Node { binary, .. } => Some(binary),
+        Runtime::Norad(program) => Some(program.binary()),
     }
 }
 
@@ -181,6 +190,7 @@ fn runs<T: Serialize>(rows: &[Row], outcomes: &[RowResult<T>]) -> Vec<Value> {
             "runtime": row.runtime.name(),
             "style": row.way.style,
             "threads": row.way.threads,
+            "closing": row.launch.closing,
             "error": outcome.error,
             "runs": outcome.runs,
         })

@@ -1,11 +1,13 @@
 //! How a row is run: a process per row, told what to do in one JSON line, answering in one JSON line.
 //!
 //! `native.rs` is this same binary, started as a hidden subcommand; `node.rs` is a Node.js, Bun or Deno binary running the scripts
-//! in `driver/`. Both obey the requests of `protocol.rs`; between requests they block in a read and cost nothing. What is timed as a
+//! in `driver/`; `norad.rs` is a program that uses the library of that name. All obey the requests of `protocol.rs`; between requests they block in a read and cost nothing. What is timed as a
 //! whole process, `whole.rs`, is told by its arguments and says nothing.
 
 pub(crate) mod native;
 pub(crate) mod node;
+pub(crate) mod norad;
+pub(crate) mod peaks;
 pub(crate) mod peer;
 pub(crate) mod protocol;
 mod whole;
@@ -27,6 +29,7 @@ pub(crate) enum Runtime {
         binary: PathBuf,
         version: String,
     },
+    Norad(norad::Program),
 }
 
 /// Whose binary obeys the scripts.
@@ -43,6 +46,7 @@ impl Runtime {
         match self {
             Self::Native => "Rust",
             Self::Node { version, .. } => version,
+            Self::Norad(program) => program.name(),
         }
     }
 
@@ -67,6 +71,7 @@ impl Runtime {
         let command = match self {
             Self::Native => native::command(launch)?,
             Self::Node { engine, binary, .. } => node::command(*engine, binary, launch),
+            Self::Norad(program) => program.command(launch)?,
         };
         Peer::start(command, interrupt)
     }
@@ -78,6 +83,10 @@ impl Runtime {
             Self::Node { engine, binary, .. } => {
                 Ok(node::whole_command(*engine, binary, launch, work))
             }
+            Self::Norad(program) => Err(Failure::said(format!(
+                "{} reads no files alone",
+                program.name()
+            ))),
         }
     }
 }

@@ -64,6 +64,7 @@ pub(crate) fn probe(
         functions: Functions::Node,
         package: None,
         warm_up: false,
+        closing: None,
     };
     let (name, version_starts) = match engine {
         Engine::Node => ("Node.js", "v"),
@@ -101,6 +102,7 @@ pub(crate) fn load_time(
         functions: Functions::Smallfry,
         package: Some(package.display().to_string()),
         warm_up: false,
+        closing: None,
     };
     let hello = runtime.start(&launch, interrupt)?.hello();
     interrupt.check()?;

@@ -95,6 +95,11 @@ impl Peer {
         })
     }
 
+    /// The number by which the system knows the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until the process is ready.
     pub(crate) fn hello(&mut self) -> Result<Hello, PeerError> {
         match self.reply(HELLO)? {

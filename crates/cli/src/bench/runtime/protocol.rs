@@ -3,6 +3,7 @@
 //! `driver/*.js` speaks the same; a field added here is added there.
 
 use serde::{Deserialize, Serialize};
+use smallfry_bench_closing as closing;
 use std::fmt;
 use std::num::NonZeroUsize;
 
@@ -36,6 +37,9 @@ pub(crate) struct Launch {
     /// Let the runtime compile the functions before it says hello.
     #[serde(default)]
     pub(crate) warm_up: bool,
+    /// Who closes, in the scenario `close`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) closing: Option<closing::Way>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -45,6 +49,7 @@ pub(crate) enum Request {
     Build(Build),
     ReadMany(ReadMany),
     WriteMany(WriteMany),
+    Close(Close),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -333,8 +338,17 @@ pub(crate) fn contents_of(index: usize, bytes: usize) -> Vec<u8> {
     line.bytes().cycle().take(bytes).collect()
 }
 
+/// One run of writing a font: its glyphs' files, or, through norad, loading and saving all of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Close {
+    /// The folder of the font.
+    pub(crate) font: String,
+    /// Of glyphs, what the name of each file begins with, its folder included; of norad's font the path. Nothing is there.
+    pub(crate) target: String,
+}
+
 /// How much was read or written, and what it took: of reading from the first call to the last byte looked at, of writing to the
-/// return of the last call.
+/// return of the last call, where others close to the last close.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Times {
     pub(crate) files: usize,
@@ -348,6 +362,21 @@ pub(crate) struct Times {
     /// Part of the files, from 0 to 1, that was in the kernel's cache before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cached: Option<f64>,
+    /// Of a font, the part of the time that loading took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) load_ns: Option<u64>,
+    /// Seen from outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) peaks: Option<Peaks>,
+}
+
+/// The most that a process had at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Peaks {
+    /// Open, beyond those that it had when it began.
+    pub(crate) handles: usize,
+    pub(crate) threads: usize,
+    pub(crate) resident_kib: u64,
 }
 
 /// The shortest time after which Node's timers fire again.

@@ -1,6 +1,7 @@
 //! What is measured, one file per scenario; `rows.rs`, `runs.rs` and `many.rs` are what several share.
 
 pub(crate) mod build;
+pub(crate) mod close;
 pub(crate) mod many;
 pub(crate) mod read_many;
 pub(crate) mod rows;

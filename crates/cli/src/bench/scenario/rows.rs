@@ -1,9 +1,10 @@
 //! Who takes part: the implementations that the scenarios compare, by the names that tables and files give them.
 
 use crate::bench::runtime::native::PEERS_BUILT;
-use crate::bench::runtime::protocol::{Functions, Style, Threads};
-use crate::bench::runtime::{Row, Way};
+use crate::bench::runtime::protocol::{Functions, Launch, Style, Threads};
+use crate::bench::runtime::{Row, Runtime, Way};
 use crate::bench::session::{Extent, Session};
+use smallfry_bench_closing::{self as closing, Backend, Policy};
 use std::num::NonZeroUsize;
 
 pub(crate) const NODE_SYNC: &str = "Node sync";
@@ -25,6 +26,14 @@ pub(crate) const BULK_RUST: &str = "smallfry bulk in Rust";
 pub(crate) const FLOOR: &str = "floor";
 /// Into memory that stays, as every row that keeps what it reads must have it.
 pub(crate) const FLOOR_KEPT: &str = "floor, kept";
+
+/// Of `close`: whoever writes closes.
+pub(crate) const PLAIN: &str = "std";
+pub(crate) const PLAIN_AGAIN: &str = "std again";
+pub(crate) const DESIGN: &str = "close_already's design";
+pub(crate) const DESIGN_UNBOUNDED: &str = "close_already's design, unbounded threads";
+/// On a slow disk, the baseline through a mount that adds no delay.
+pub(crate) const PLAIN_MOUNT_ALONE: &str = "std, mount alone";
 
 /// On a slow disk, the floor through a mount that adds no delay: what the simulation itself costs.
 pub(crate) const MOUNT_ALONE: &str = "floor, mount alone";
@@ -126,6 +135,59 @@ pub(crate) fn floors(session: &Session, keep: bool) -> Vec<Row> {
         ));
     }
     rows
+}
+
+/// Each way of closing, in programs of that runtime.
+pub(crate) fn of_close(session: &Session, runtime: &Runtime) -> Vec<Row> {
+    let mut ways = vec![
+        (PLAIN.to_owned(), closing::Way::Plain),
+        (PLAIN_AGAIN.to_owned(), closing::Way::Plain),
+        (DESIGN.to_owned(), closing::Way::Pool),
+    ];
+    if closing::PEERS_BUILT {
+        ways.push((DESIGN_UNBOUNDED.to_owned(), closing::Way::Blocking));
+    }
+    ways.extend(closing::ours().into_iter().map(|way| (closer(way), way)));
+    if session.folders.undelayed(0).is_some() {
+        ways.push((PLAIN_MOUNT_ALONE.to_owned(), closing::Way::Plain));
+    }
+    let row = |(name, way): (String, closing::Way)| Row {
+        runtime: runtime.clone(),
+        launch: Launch {
+            functions: match way {
+                closing::Way::Smallfry { .. } => Functions::Smallfry,
+                _ => Functions::Std,
+            },
+            package: None,
+            warm_up: false,
+            closing: Some(way),
+        },
+        way: Style::Sync.into(),
+        implementation: name.clone(),
+        label: name,
+    };
+    chosen(session, ways.into_iter().map(row).collect())
+}
+
+/// What the row is called in which smallfry closes that way; others have a name of their own.
+pub(crate) fn closer(way: closing::Way) -> String {
+    let closing::Way::Smallfry { policy, backend } = way else {
+        return String::new();
+    };
+    let policy = match policy {
+        Policy::Auto => "Auto",
+        Policy::Always => "Always",
+        Policy::Never => "Never",
+    };
+    let backend = match backend {
+        Backend::Threads => "",
+        Backend::Rayon => ", rayon",
+        Backend::Blocking => ", blocking",
+        Backend::Smol => ", smol",
+        Backend::AsyncStd => ", async-std",
+        Backend::Tokio => ", tokio",
+    };
+    format!("smallfry {policy}{backend}")
 }
 
 /// Those that the user wants to see.

@@ -3,7 +3,9 @@
 use crate::bench::arguments::Scenario;
 use crate::bench::failure::Failure;
 use crate::bench::runtime::Row;
-use crate::bench::runtime::protocol::{Reply, Request};
+use crate::bench::runtime::peaks;
+use crate::bench::runtime::peer::{Peer, PeerError};
+use crate::bench::runtime::protocol::{Peaks, Reply, Request};
 use crate::bench::schedule::Schedule;
 use crate::bench::session::Session;
 
@@ -99,11 +101,37 @@ pub(crate) fn run_prepared(
     request: &Request,
     prepare: impl FnOnce() -> Result<(), Failure>,
 ) -> Result<Result<Reply, String>, Failure> {
+    run(session, row, |peer| {
+        prepare()?;
+        Ok(peer.ask(request))
+    })
+}
+
+/// The same; while it runs, what the process has open is counted, and its threads and memory.
+pub(crate) fn run_watched(
+    session: &Session,
+    row: &Row,
+    request: &Request,
+) -> Result<Result<(Reply, Peaks), String>, Failure> {
+    let mut seen = Peaks::default();
+    let answer = run(session, row, |peer| {
+        let watch = peaks::Watch::of(peer.id());
+        let (answer, peaks) = watch.during(|| peer.ask(request));
+        seen = peaks;
+        Ok(answer)
+    })?;
+    Ok(answer.map(|reply| (reply, seen)))
+}
+
+fn run(
+    session: &Session,
+    row: &Row,
+    ask: impl FnOnce(&mut Peer) -> Result<Result<Reply, PeerError>, Failure>,
+) -> Result<Result<Reply, String>, Failure> {
     let mut peer = row.start(&session.interrupt)?;
     let mut answer = peer.hello().map(Reply::Hello);
     if answer.is_ok() {
-        prepare()?;
-        answer = peer.ask(request);
+        answer = ask(&mut peer)?;
     }
     drop(peer);
     let answer = session.judge(answer)?;

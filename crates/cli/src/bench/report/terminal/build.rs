@@ -178,6 +178,7 @@ fn sentences(said: &mut Sentences, session: &Session, view: &View<Results>) {
             (view.find(name, NODE_SYNC), view.find(name, SYNC_AGAIN))
         {
             said.noise(
+                "node:fs",
                 view.ratio(baseline, again, Some(BUT_PUBLISH)),
                 view.results.rounds,
             );

@@ -135,7 +135,7 @@ pub(super) fn sentences<C>(
             view.find(name, NODE_PARALLEL),
             view.find(name, PARALLEL_AGAIN),
         ) {
-            said.noise(view.ratio(baseline, again, ()), rounds);
+            said.noise("node:fs", view.ratio(baseline, again, ()), rounds);
         }
         let pairs = [
             (NODE_SYNC, SMALLFRY_SYNC),

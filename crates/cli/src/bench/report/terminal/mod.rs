@@ -1,6 +1,7 @@
 //! What a person sees: the machine, a table or two per scenario, then sentences.
 
 mod build;
+mod close;
 mod many;
 mod read_many;
 mod runs;
@@ -71,7 +72,12 @@ pub(crate) fn opening(session: &Session) {
         "  plan      {}; Ctrl-C stops and cleans up",
         plans.join(", then ")
     );
-    let fewer = [Scenario::ReadMany, Scenario::WriteMany, Scenario::Scale];
+    let fewer = [
+        Scenario::ReadMany,
+        Scenario::WriteMany,
+        Scenario::Close,
+        Scenario::Scale,
+    ];
     let has_such = session.plan.scenarios.iter().any(|one| fewer.contains(one));
     if has_such && session.has_fewer_files() {
         let _ = writeln!(
@@ -94,6 +100,7 @@ fn estimate(session: &Session, scenario: Scenario, rounds: usize) -> String {
         Scenario::WriteString => (write_string::turns(session), 0.0035),
         Scenario::ReadMany => (scenario::read_many::turns(session), 0.5),
         Scenario::WriteMany => (scenario::write_many::turns(session), 0.6),
+        Scenario::Close => (scenario::close::turns(session), 0.6),
         Scenario::Scale => (scenario::scale::turns(session), 2.0),
     };
     let turns = turns * (rounds + 1);
@@ -110,6 +117,7 @@ const fn name(scenario: Scenario) -> &'static str {
         Scenario::WriteString => "write-string",
         Scenario::ReadMany => "read-many",
         Scenario::WriteMany => "write-many",
+        Scenario::Close => "close",
         Scenario::Scale => "scale",
     }
 }
@@ -202,6 +210,9 @@ pub(crate) fn results(session: &Session, results: &Results) {
     if let Some(results) = &results.write_many {
         write_many::show(&mut out, &mut said, session, results);
     }
+    if let Some(results) = &results.close {
+        close::show(&mut out, &mut said, session, results);
+    }
     if let Some(results) = &results.scale {
         scale::show(&mut out, &mut said, session, results);
     }
@@ -256,8 +267,8 @@ impl Sentences {
         self.0.push(("      ", detail));
     }
 
-    /// What the baseline against itself says of the machine.
-    fn noise(&mut self, again: Option<Interval>, rounds: usize) {
+    /// What the baseline of that name against itself says of the machine.
+    fn noise(&mut self, baseline: &str, again: Option<Interval>, rounds: usize) {
         if (2..ENOUGH_ROUNDS).contains(&rounds) {
             self.warn(format!(
                 "only {rounds} rounds: intervals from so few are guesses."
@@ -271,12 +282,12 @@ impl Sentences {
         let percent = (reach * 100.0).ceil().max(1.0);
         if reach > NOISE {
             self.warn(format!(
-                "this machine is too noisy to tell differences under {percent:.0} %: node:fs against itself came out at \
+                "this machine is too noisy to tell differences under {percent:.0} %: {baseline} against itself came out at \
                  {shown}. Close other programs, or measure longer (--seconds)."
             ));
         } else {
             self.say(format!(
-                "noise: node:fs against itself came out at {shown}; differences under {percent:.0} % mean nothing here."
+                "noise: {baseline} against itself came out at {shown}; differences under {percent:.0} % mean nothing here."
             ));
         }
     }

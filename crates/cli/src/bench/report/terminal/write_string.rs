@@ -447,6 +447,7 @@ fn summary(said: &mut Sentences, view: &View, node: &Node) {
     let all = || view.results.cells.iter();
     if let Some(again) = view.find(name, AGAIN) {
         said.noise(
+            "node:fs",
             view.geometric_mean(all(), baseline, again),
             view.results.rounds,
         );

@@ -2,6 +2,7 @@
 
 mod build;
 mod bulk;
+mod close;
 mod discard;
 mod floor;
 mod memory;
@@ -78,6 +79,7 @@ fn obey(launch: &str) -> io::Result<()> {
             Request::WriteMany(request) => {
                 write_many::run(launch.functions, &request).map(Reply::Many)
             }
+            Request::Close(request) => close::run(&launch, &request).map(Reply::Many),
         };
         send(&done.unwrap_or_else(Reply::Failure))?;
     }

@@ -1,0 +1,155 @@
+//! The ways of closing a file that the scenario `close` of the bench compares, behind one writer, so that like is
+//! compared with like. A crate of its own because two kinds of program need it: the bench's own rows, and those of the
+//! library norad, which are built apart.
+//!
+//! - `plain.rs` the writer closes: std's way
+//! - `pool.rs` a pool of threads behind a queue without end: the design of the crate `close_already` as it comes
+//! - `blocking.rs` the same on threads without end: its design with its feature `backend-blocking`
+//! - `ours.rs` smallfry's; `backends.rs` on whose threads
+//!
+//! The crate `close_already` itself does nothing but on Windows, so its design stands here in a few lines.
+
+#[cfg(feature = "peers")]
+mod backends;
+#[cfg(not(feature = "peers"))]
+#[path = "no_backends.rs"]
+mod backends;
+#[cfg(feature = "peers")]
+mod blocking;
+#[cfg(not(feature = "peers"))]
+#[path = "no_blocking.rs"]
+mod blocking;
+mod ours;
+mod pending;
+mod plain;
+mod pool;
+
+pub use ours::ways as ours;
+
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Are those that need other libraries in this build?
+pub const PEERS_BUILT: bool = cfg!(feature = "peers");
+
+/// Who closes what was written.
+pub trait Closing: Send + Sync {
+    /// Takes the file. It is closed when this returns, or later.
+    fn close(&self, file: File);
+
+    /// Returns when all files taken are closed.
+    fn wait(&self) -> io::Result<()>;
+}
+
+/// Names one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// Whoever wrote closes.
+    Plain,
+    /// As `close_already` does it: as many threads as cores, a job per file.
+    Pool,
+    /// As `close_already` does it with the crate `blocking`: up to 500 threads, a job per file.
+    Blocking,
+    /// As smallfry does it.
+    Smallfry {
+        /// When a close is left to others.
+        policy: Policy,
+        /// To whom.
+        backend: Backend,
+    },
+}
+
+/// When smallfry leaves a close to other threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// When that turns out to pay.
+    Auto,
+    /// For every file.
+    Always,
+    /// For none.
+    Never,
+}
+
+/// On whose threads smallfry closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs, reason = "each is the crate of that name")]
+pub enum Backend {
+    /// Its own.
+    Threads,
+    Rayon,
+    Blocking,
+    Smol,
+    AsyncStd,
+    Tokio,
+}
+
+impl Way {
+    /// Makes what it needs. Once in a process: most of it is global.
+    pub fn start(self) -> io::Result<Box<dyn Closing>> {
+        Ok(match self {
+            Self::Plain => Box::new(plain::Plain),
+            Self::Pool => Box::new(pool::Pool::start()?),
+            Self::Blocking => blocking::start()?,
+            Self::Smallfry { policy, backend } => ours::start(policy, backend)?,
+        })
+    }
+}
+
+/// The one writer: `std::fs::write`, with the file handed on instead of closed.
+pub fn write(closing: &dyn Closing, path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(contents)?;
+    closing.close(file);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is measured is only worth something if all of it is done when [`Closing::wait`] returns.
+    #[test]
+    fn all_is_written_and_closed_after_the_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut ways = vec![Way::Plain, Way::Pool];
+        if PEERS_BUILT {
+            ways.push(Way::Blocking);
+        }
+        ways.extend(ours());
+        for way in ways {
+            let closing = way.start().unwrap();
+            for index in 0..200 {
+                let path = folder.path().join(index.to_string());
+                write(closing.as_ref(), &path, format!("{way:?}").as_bytes()).unwrap();
+            }
+            closing.wait().unwrap();
+            assert_eq!(open_below(folder.path()), 0, "{way:?}");
+            let last = std::fs::read_to_string(folder.path().join("199")).unwrap();
+            assert_eq!(last, format!("{way:?}"));
+        }
+    }
+
+    /// Files that this process holds open there; none where the system does not tell.
+    fn open_below(folder: &Path) -> usize {
+        let Ok(handles) = std::fs::read_dir("/proc/self/fd") else {
+            return 0;
+        };
+        handles
+            .filter_map(|handle| std::fs::read_link(handle.ok()?.path()).ok())
+            .filter(|target| target.starts_with(folder))
+            .count()
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_made_is_an_error() {
+        let closing = Way::Pool.start().unwrap();
+        let missing = Path::new("no such folder/file");
+        assert!(write(closing.as_ref(), missing, b"").is_err());
+        closing.wait().unwrap();
+    }
+}

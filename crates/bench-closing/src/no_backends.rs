@@ -1,0 +1,14 @@
+//! On whose threads smallfry can close in this build: its own alone.
+
+use crate::Backend;
+use smallfry::close::Backend as Theirs;
+use std::io;
+
+pub(crate) const OTHERS: &[Backend] = &[];
+
+pub(crate) fn of(backend: Backend) -> io::Result<Theirs> {
+    match backend {
+        Backend::Threads => Ok(Theirs::Threads),
+        _ => Err(io::ErrorKind::Unsupported.into()),
+    }
+}

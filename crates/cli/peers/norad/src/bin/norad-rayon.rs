@@ -1,0 +1,7 @@
+//! See the library of this package.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    smallfry_bench_norad::serve()
+}

@@ -1,0 +1,77 @@
+//! The most handles, threads and memory that a process has at once, looked up from outside while it runs. close(2) takes a handle
+//! out of the table before it waits: counted are those that nobody has begun to close.
+//!
+//! <https://man7.org/linux/man-pages/man5/proc_pid_fd.5.html>,
+//! <https://man7.org/linux/man-pages/man5/proc_pid_status.5.html>. The highest resident set is the kernel's own count
+//! since the program began; that of `getrusage` may be the one of the process that started it.
+
+use super::protocol::Peaks;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// Between two looks. Queues that grow long do so for longer.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Does this system tell?
+pub(crate) fn are_told() -> bool {
+    Path::new("/proc/self/fd").is_dir()
+}
+
+/// Knows what the process has before it works.
+pub(crate) struct Watch {
+    folder: PathBuf,
+    handles_before: usize,
+}
+
+impl Watch {
+    pub(crate) fn of(process: u32) -> Self {
+        let folder = PathBuf::from(format!("/proc/{process}"));
+        Self {
+            handles_before: handles(&folder),
+            folder,
+        }
+    }
+
+    /// Looks, on another thread, until `work` is done.
+    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> (T, Peaks) {
+        let done = AtomicBool::new(false);
+        let look = || {
+            let mut peaks = Peaks::default();
+            loop {
+                // Once more after the end: the highest resident set is of all the time before.
+                let last = done.load(Ordering::Acquire);
+                self.look(&mut peaks);
+                if last {
+                    return peaks;
+                }
+                thread::sleep(PAUSE);
+            }
+        };
+        thread::scope(|scope| {
+            let looking = scope.spawn(look);
+            let result = work();
+            done.store(true, Ordering::Release);
+            (result, looking.join().unwrap_or_default())
+        })
+    }
+
+    fn look(&self, peaks: &mut Peaks) {
+        let open = handles(&self.folder).saturating_sub(self.handles_before);
+        peaks.handles = peaks.handles.max(open);
+        // A process that has ended has no status any more: what was seen stays.
+        let status = std::fs::read_to_string(self.folder.join("status")).unwrap_or_default();
+        let number = |name: &str| -> Option<u64> {
+            let rest = status.lines().find_map(|line| line.strip_prefix(name))?;
+            rest.split_whitespace().next()?.parse().ok()
+        };
+        let threads = number("Threads:").unwrap_or(0);
+        peaks.threads = peaks.threads.max(usize::try_from(threads).unwrap_or(0));
+        peaks.resident_kib = peaks.resident_kib.max(number("VmHWM:").unwrap_or(0));
+    }
+}
+
+fn handles(process: &Path) -> usize {
+    std::fs::read_dir(process.join("fd")).map_or(0, Iterator::count)
+}
