@@ -18,7 +18,7 @@ ifeq ($(and $(NODE),$(NPM)),)
   endif
 endif
 
-.PHONY: build bench bench-all test test-all trials lint node-package node-tests node-lint clean
+.PHONY: build bench bench-all test test-all test-windows trials lint node-package node-tests node-lint clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -46,6 +46,10 @@ test-model:
 test-all:
 	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 $(MAKE) --no-print-directory test
 	$(MAKE) --no-print-directory trials
+
+# The tests in programs for Windows, under Wine. On Debian, as root, it installs what that takes: 310 MB.
+test-windows:
+	@scripts/windows/test.sh
 
 lint: node-lint
 	cargo fmt --all --check

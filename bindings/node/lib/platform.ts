@@ -1,4 +1,4 @@
-// How a path is spelt: for the system, and in errors.
+// What is said otherwise on Windows: paths, to the system and in errors, and modes.
 
 import path = require('node:path');
 
@@ -24,3 +24,12 @@ function withoutPrefix(text: string): string {
 
 /** Whether native code takes a path that is given as bytes. On Windows paths are not made of them. */
 export const takesBytes = !isWindows;
+
+/**
+ * Permissions of a new file as the system is to have them. On Windows it knows no umask, and that of the C runtime is
+ * known to the program alone.
+ */
+export const systemMode: (mode: number) => number = isWindows
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- it is set to 0 for a moment, as libuv does for each open
+  ? (mode) => mode & ~process.umask()
+  : (mode) => mode;
