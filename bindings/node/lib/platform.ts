@@ -4,12 +4,15 @@ import path = require('node:path');
 
 const isWindows = process.platform === 'win32';
 
+/** Windows knows no longer path, in UTF-16 units: to make one absolute would only take time. */
+const LONGEST = 32_767;
+
 /**
  * A path as node:fs hands it to the system. On Windows that is an absolute one behind `\\?\`, whose names are taken
  * literally and which may be long; elsewhere it is what was given.
  */
 export const systemPath: (text: string) => string = isWindows
-  ? (text) => path.toNamespacedPath(text)
+  ? (text) => (text.length > LONGEST ? text : path.toNamespacedPath(text))
   : (text) => text;
 
 /** A path as node:fs names it in errors: as the system saw it, where a lone surrogate is U+FFFD, but without the prefix. */
