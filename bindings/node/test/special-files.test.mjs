@@ -251,7 +251,7 @@ test("a caller's descriptor is not closed, and is used at its position", async (
   fs.closeSync(reader);
 });
 
-test('O_APPEND: lines of two processes interleave whole', async () => {
+test('O_APPEND: lines of two processes interleave whole', { skip: isWindows && 'Wine finds the end and writes there in two steps' }, async () => {
   const name = at('log');
   const source = (mark) =>
     `const line = '${mark}'.repeat(300) + '\\n';` +
