@@ -21,7 +21,7 @@ ifeq ($(and $(NODE),$(NPM)),)
   endif
 endif
 
-.PHONY: build bench bench-all bench-peers test test-all test-backends test-model trials lint node-package node-tests node-lint clean
+.PHONY: build bench bench-all bench-peers test test-all test-backends test-model test-windows trials lint node-package node-tests node-lint clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -63,6 +63,10 @@ $(HACK):
 test-all:
 	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 $(MAKE) --no-print-directory test
 	$(MAKE) --no-print-directory test-backends trials
+
+# The tests in programs for Windows, under Wine. On Debian, as root, it installs what that takes: 310 MB.
+test-windows:
+	@scripts/windows/test.sh
 
 lint: node-lint
 	cargo fmt --all --check

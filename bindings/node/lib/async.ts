@@ -9,7 +9,7 @@ import {
   isDescriptor, isUtf8, nativePath, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite, type WritePlan,
 } from './options.js';
 import { original } from './original.js';
-import { systemPath, takesBytes } from './paths.js';
+import { systemMode, systemPath, takesBytes } from './platform.js';
 import { type Callback, forget, keep, type Receiver, type Request, settle, settleError } from './requests.js';
 
 /** Larger bytes are left to node:fs, since native code would copy them to be safe from later changes. */
@@ -47,7 +47,7 @@ function startWrite(made: Request, defaults: Readonly<WritePlan>, alone: 0 | 1):
   const data = bytesOf(made.data, plan.encoding);
   if (data === undefined) return false;
   const id = keep(made);
-  if (native.write(target, id, alone, data, plan.flags, plan.mode) === undefined) return true;
+  if (native.write(target, id, alone, data, plan.flags, systemMode(plan.mode)) === undefined) return true;
   forget(id);
   return false;
 }

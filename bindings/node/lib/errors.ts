@@ -3,7 +3,7 @@
 import os = require('node:os');
 import util = require('node:util');
 
-import { shownPath } from './paths.js';
+import { shownPath } from './platform.js';
 
 /** The call was not taken, nothing was done: node:fs has to do it. */
 export const DELEGATE = -1;

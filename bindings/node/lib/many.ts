@@ -5,7 +5,7 @@ import util = require('node:util');
 
 import { bareError, DELEGATE, makeError } from './errors.js';
 import { DEFAULT_MODE, nativePath } from './options.js';
-import { shownPath, systemPath } from './paths.js';
+import { shownPath, systemPath } from './platform.js';
 
 /**
  * A path as node:fs takes it. The bytes of one must be UTF-8 here: native code is handed many paths as one string, so

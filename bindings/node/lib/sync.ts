@@ -7,7 +7,7 @@ import { DELEGATE, failedToBegin, failedToOpen, makeError } from './errors.js';
 import { longestString, native } from './native.js';
 import { type WritePlan, isDescriptor, isUtf8, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite } from './options.js';
 import { original } from './original.js';
-import { systemPath } from './paths.js';
+import { systemMode, systemPath } from './platform.js';
 
 type Data = string | ArrayBufferView;
 
@@ -52,7 +52,7 @@ function write(
     return true;
   }
   const target = typeof path === 'string' ? systemPath(path) : path;
-  const code = native.writeSync(target, bytes, plan.flags, plan.mode);
+  const code = native.writeSync(target, bytes, plan.flags, systemMode(plan.mode));
   if (code === undefined) return true;
   if (code === DELEGATE) return false;
   throw writeError(code, path, data, plan, caller);

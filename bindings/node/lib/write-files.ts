@@ -9,6 +9,7 @@ import {
 } from './many.js';
 import { native, nativeHere } from './native.js';
 import { Outcomes } from './outcomes.js';
+import { systemMode } from './platform.js';
 import { follow, type State, unfollow } from './sessions.js';
 import { Original } from './write-files-original.js';
 
@@ -120,7 +121,7 @@ function writeManySync(entries: Iterable<Entry>, options?: WriteFilesSyncOptions
     if (paths.length === 0) break;
     const some: unknown[] = new Array<unknown>(paths.length);
     const { threads, failFast, mode } = plan;
-    const good = here.writeManySync(paths.join('\0'), data, some, threads, failFast ? 1 : 0, bits(plan), mode);
+    const good = here.writeManySync(paths.join('\0'), data, some, threads, failFast ? 1 : 0, bits(plan), systemMode(mode));
     for (const [index, text] of paths.entries()) {
       texts.push(text);
       // What a batch that was stopped did not begin has no result.
@@ -185,7 +186,7 @@ class Writing {
     this.#report = progressOf(plan.onProgress);
     this.#id = follow({ advance: (state) => { this.#advance(state); } });
     const { threads, failFast, mode, maxInFlight } = plan;
-    if (here.openWrite(this.#id, this.#results, threads, failFast ? 1 : 0, bits(plan), mode, maxInFlight) !== undefined) {
+    if (here.openWrite(this.#id, this.#results, threads, failFast ? 1 : 0, bits(plan), systemMode(mode), maxInFlight) !== undefined) {
       unfollow(this.#id);
       resolve(new Original(source, plan).writeAll());
       return;

@@ -491,10 +491,15 @@ test('files that grow, shrink and vanish while they are read give an outcome eac
   const moving = (async () => {
     for (let i = 0; reading; i += 1) {
       const name = names[i % names.length];
-      if (i % 3 === 0) fs.writeFileSync(name, 'y'.repeat(50_000));
-      else if (i % 3 === 1) fs.truncateSync(name, 10);
-      else fs.rmSync(name);
-      if (!fs.existsSync(name)) fs.writeFileSync(name, 'y');
+      try {
+        if (i % 3 === 0) fs.writeFileSync(name, 'y'.repeat(50_000));
+        else if (i % 3 === 1) fs.truncateSync(name, 10);
+        else fs.rmSync(name);
+        if (!fs.existsSync(name)) fs.writeFileSync(name, 'y');
+      } catch (error) {
+        // On Windows a removed file is in the way, or takes its successor with it, until the last reader has closed it.
+        if (!isWindows) throw error;
+      }
       if (i % 10 === 0) await turn();
     }
   })();
@@ -502,7 +507,7 @@ test('files that grow, shrink and vanish while they are read give an outcome eac
     const outcomes = await bulk.readFiles(names, { settle: true, encoding: round % 2 ? 'utf8' : null, threads: 3 });
     assert.strictEqual(outcomes.length, names.length);
     for (const { status, value, reason } of outcomes) {
-      if (status === 'rejected') assert.strictEqual(reason.code, 'ENOENT');
+      if (status === 'rejected') assert.match(reason.code, isWindows ? /^(ENOENT|EPERM|EBUSY)$/ : /^ENOENT$/);
       // Torn reads are the system's: what a read finds between a truncation and what follows it is zeroes.
       else assert.match(value.toString(), /^[y\0]*$/u);
     }

@@ -245,13 +245,13 @@ test("a caller's descriptor is not closed, and is used at its position", async (
   const reader = fs.openSync(at('position'), 'r');
   fs.readSync(reader, Buffer.alloc(10), 0, 10, null);
   const rest = await callback((done) => smallfry.readFile(reader, 'utf8', done));
-  const expected = await callback((done) => fs.readFile(fs.openSync(at('position'), 'r'), 'utf8', done));
+  const expected = await callback((done) => fs.readFile(at('position'), 'utf8', done));
   assert.strictEqual(rest.value, expected.value.slice(10));
   fs.fstatSync(reader);
   fs.closeSync(reader);
 });
 
-test('O_APPEND: lines of two processes interleave whole', async () => {
+test('O_APPEND: lines of two processes interleave whole', { skip: isWindows && 'Wine finds the end and writes there in two steps' }, async () => {
   const name = at('log');
   const source = (mark) =>
     `const line = '${mark}'.repeat(300) + '\\n';` +

@@ -82,6 +82,9 @@ export function testOnUnix(what, name, ...optionsAndBody) {
   return isWindows ? test(name, { skip: `Windows has no ${what}` }, () => {}) : test(name, ...optionsAndBody);
 }
 
+/** A test of what only Windows has; elsewhere there is nothing to skip. */
+export const testOnWindows = isWindows ? test : () => undefined;
+
 /**
  * A test that needs something of the machine: skipped by name without it, failed where CI is true. All of these are things
  * of Unix.

@@ -7,7 +7,10 @@ use std::sync::OnceLock;
 
 use smallfry::raw::{BorrowedFile, Errno};
 use smallfry::{Error, Operation};
-use windows_sys::Win32::Foundation::ERROR_ACCESS_DENIED;
+use windows_sys::Win32::Foundation::{
+    ERROR_ACCESS_DENIED, ERROR_ALREADY_EXISTS, ERROR_FILE_EXISTS, ERROR_FILE_NOT_FOUND,
+    ERROR_PATH_NOT_FOUND, ERROR_SHARING_VIOLATION,
+};
 use windows_sys::Win32::System::LibraryLoader::{
     GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_PIN, GetModuleHandleExW,
     GetModuleHandleW, GetProcAddress,
@@ -81,9 +84,17 @@ pub(crate) fn borrowed_path(bytes: &CStr) -> &Path {
     Path::new(bytes.to_str().unwrap_or_default())
 }
 
-/// Whether node:fs is to make a failed `open` again: it opens directories, to say then what is wrong with reading one.
+/// Whether node:fs is to make a failed `open` again. It opens directories, to say then what is wrong with reading one, and
+/// has its own way to cut what is no file; so only errors that mean the same to both are told here.
 pub(crate) fn is_for_runtime(errno: Errno) -> bool {
-    errno.0.cast_unsigned() == ERROR_ACCESS_DENIED
+    !matches!(
+        errno.0.cast_unsigned(),
+        ERROR_FILE_NOT_FOUND
+            | ERROR_PATH_NOT_FOUND
+            | ERROR_FILE_EXISTS
+            | ERROR_ALREADY_EXISTS
+            | ERROR_SHARING_VIOLATION
+    )
 }
 
 /// Whether a directory was not even opened, where node:fs speaks of a directory.

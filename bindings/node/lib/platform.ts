@@ -1,15 +1,18 @@
-// How a path is spelt: for the system, and in errors.
+// What is said otherwise on Windows: paths, to the system and in errors, and modes.
 
 import path = require('node:path');
 
 const isWindows = process.platform === 'win32';
+
+/** Windows knows no longer path, in UTF-16 units: to make one absolute would only take time. */
+const LONGEST = 32_767;
 
 /**
  * A path as node:fs hands it to the system. On Windows that is an absolute one behind `\\?\`, whose names are taken
  * literally and which may be long; elsewhere it is what was given.
  */
 export const systemPath: (text: string) => string = isWindows
-  ? (text) => path.toNamespacedPath(text)
+  ? (text) => (text.length > LONGEST ? text : path.toNamespacedPath(text))
   : (text) => text;
 
 /** A path as node:fs names it in errors: as the system saw it, where a lone surrogate is U+FFFD, but without the prefix. */
@@ -24,3 +27,12 @@ function withoutPrefix(text: string): string {
 
 /** Whether native code takes a path that is given as bytes. On Windows paths are not made of them. */
 export const takesBytes = !isWindows;
+
+/**
+ * Permissions of a new file as the system is to have them. On Windows it knows no umask, and that of the C runtime is
+ * known to the program alone.
+ */
+export const systemMode: (mode: number) => number = isWindows
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- it is set to 0 for a moment, as libuv does for each open
+  ? (mode) => mode & ~process.umask()
+  : (mode) => mode;
