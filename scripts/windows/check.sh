@@ -12,5 +12,5 @@ for triple in x86_64_pc_windows_msvc aarch64_apple_darwin; do
 done
 for triple in x86_64-pc-windows-msvc aarch64-apple-darwin; do
   say "checking for $triple"
-  target_cargo "$triple" check -q --workspace --all-targets --features smallfry/tree
+  target_cargo "$triple" check -q --workspace --all-targets --features "$CORE_FEATURES"
 done

@@ -16,7 +16,7 @@ make_prefix
 trap '/usr/lib/wine/wineserver64 -k' EXIT
 
 say 'testing the crates under Wine'
-target_cargo "$GNU" test -q -p smallfry -p smallfry-transcode -p smallfry-slowfs --features smallfry/tree
+target_cargo "$GNU" test -q -p smallfry -p smallfry-transcode -p smallfry-slowfs --features "$CORE_FEATURES"
 # The command itself is tried on Linux; here its parts are.
 target_cargo "$GNU" test -q -p smallfry-cli --bins
 

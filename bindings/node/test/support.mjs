@@ -1,6 +1,6 @@
 // What the tests share: folders that go away, child processes, seeded chance, and skips that cannot pass unnoticed.
 
-/* global setImmediate */
+/* global setImmediate, setTimeout */
 
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
