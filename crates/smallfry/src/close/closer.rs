@@ -72,7 +72,7 @@ pub enum Closed {
 /// # Room
 ///
 /// At most 384 closes are pending, fewer where the process may have fewer than 1,536 files open: a quarter. When the queue
-/// is full, files are closed by who hands them over. Four threads close, and up to 32 where that proves faster; they are
+/// is full, files are closed by who hands them over. Eight threads close, and up to 32 where that proves faster; they are
 /// started when they are needed, and end after a second without work.
 ///
 /// # At the end of the process

@@ -36,10 +36,12 @@ impl Device {
         self.reports.load(Ordering::Relaxed)
     }
 
-    /// Asks again. Numbers of file systems that are no disks are given to others once they are unmounted.
+    /// Asks again where nothing was reported, which costs no more than a system call there; elsewhere a server might be
+    /// asked. Numbers of file systems that are no disks are given to others once they are unmounted.
     pub(super) fn look_again(&self, file: BorrowedFile<'_>) {
-        let reports = sys::reports_at_close(file);
-        self.reports.store(reports, Ordering::Relaxed);
+        if !self.reports() && sys::reports_at_close(file) {
+            self.reports.store(true, Ordering::Relaxed);
+        }
     }
 
     fn record(&self, waited: Duration) {

@@ -303,7 +303,6 @@ impl<I: Item> Queue<I> {
 
     /// A new process, a copy of one with threads, has none of them: what they were closing is not closed here, where
     /// nobody knows whether those numbers are still theirs; what waits stays, without what `keep` refuses.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix copies processes"))]
     pub(super) fn begin_anew(&self, state: &mut State<I>, keep: impl Fn(&I) -> bool) {
         state.workers = 0;
         state.idle = 0;
