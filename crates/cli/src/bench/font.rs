@@ -62,9 +62,9 @@ fn files() -> io::Result<Vec<(String, Vec<u8>)>> {
     for entry in archive.entries()? {
         let mut entry = entry?;
         if entry.header().entry_type().is_file() {
-            // The first name is the font's own.
-            let path: PathBuf = entry.path()?.components().skip(1).collect();
-            let path = path.to_string_lossy().into_owned();
+            // The first name is the font's own. Spelt as in the archive and in the list, with slashes on every system.
+            let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+            let path = path.split_once('/').map_or("", |(_, rest)| rest).to_owned();
             let mut contents = Vec::new();
             entry.read_to_end(&mut contents)?;
             files.push((path, contents));
