@@ -134,6 +134,26 @@ fn row_named<'a>(within: &'a Value, name: &str) -> &'a Value {
         .unwrap_or_else(|| panic!("no row {name}"))
 }
 
+/// Of a run of `build`. Functions that write whole files close in them, and have no phase for that.
+fn assert_phases(run: &Value, tells_closing_apart: bool) {
+    let phases = run["phases"].as_array().unwrap();
+    let names: Vec<_> = phases
+        .iter()
+        .map(|phase| phase[0].as_str().unwrap())
+        .collect();
+    let mut expected = vec![
+        "walk",
+        "type",
+        "read",
+        "transform",
+        "write",
+        "close",
+        "publish",
+    ];
+    expected.retain(|name| tells_closing_apart || *name != "close");
+    assert_eq!(names, expected);
+}
+
 #[test]
 fn a_quick_run_writes_its_samples_and_leaves_nothing() {
     if !node_is_here() {
@@ -167,7 +187,11 @@ fn a_quick_run_writes_its_samples_and_leaves_nothing() {
     ] {
         let row = row_named(&json["build"], name);
         assert_eq!(row["error"], Value::Null, "{name}");
-        assert_eq!(row["runs"].as_array().unwrap().len(), 2);
+        let runs = row["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), 2);
+        for run in runs {
+            assert_phases(run, ["Rust std", "smallfry in Rust"].contains(&name));
+        }
     }
     let cells = json["write_string"]["cells"].as_array().unwrap();
     assert!(!cells.is_empty());
@@ -319,6 +343,25 @@ fn rows_can_be_chosen() {
         said.contains("no row has \"no such row\" in its name"),
         "{said}"
     );
+}
+
+/// Where closing is slow smallfry's functions return before it is done, and publishing must not pay for what is left.
+#[test]
+fn a_file_of_a_build_that_is_closed_late_and_in_vain_fails_its_row() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let folder = place.package_of(&format!(
+        "const closes = async () => [Object.assign(new Error('over quota'), {{ syscall: 'close', path: 'late.js' }})]; \
+         module.exports = {{ ...{PACKAGE}, drainCloses: closes }};"
+    ));
+    let mut bench = place.quick();
+    bench
+        .args(["build", "--runs", "1", "--package"])
+        .arg(&folder);
+    assert_fails_saying(&mut bench, &["cannot close late.js: over quota"]);
+    assert!(is_empty(&place.disk()));
 }
 
 /// A row that was not built is missed aloud.

@@ -15,6 +15,7 @@
 //!   rows        [{implementation, runtime, style, threads, error, runs}]
 //!     runs      by round, null where there is none:
 //!               {phases: [[name, ns]], files, bytes, usage: {wall_ns, user_ns, sys_ns, peak_kib}}
+//!               phases: walk, type, read, transform, write, close, publish; no close where write closes
 //! write_string  null, or
 //!   rounds
 //!   cells       [{cell: {length, text, function, data, target, addressing}, calls_per_sample, rows}]

@@ -243,7 +243,7 @@ pub(crate) struct Build {
     pub(crate) publish: usize,
 }
 
-/// Nanoseconds per phase, in order.
+/// Nanoseconds per phase, in order. A row that closes inside `write` has no `close`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BuildTimes {
     pub(crate) phases: Vec<(String, u64)>,

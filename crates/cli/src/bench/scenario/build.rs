@@ -6,11 +6,12 @@
 //! | type | the `type` of each file's nearest package.json, each folder asked once |
 //! | read | every file into a string, all kept |
 //! | transform | put a line in front, CRLF to LF: work on strings alone, the same in all rows |
-//! | write+close | every string to its file, in folders that are there already (every row writes into the same ones). Whole-file functions close inside, so that closing has no time of its own yet |
+//! | write | every string to its file, in folders that are there already (every row writes into the same ones) |
+//! | close | of files that a row opens, writes and then closes: the closing, until the last file is closed. It takes turns with write, file by file. A row that calls functions for whole files or for many closes inside write and has no such phase |
 //! | publish | up to some files, written to a staging folder and made durable as one: every file flushed through the descriptor that wrote it, every folder flushed, one rename, and a flush of the folder in which it took place |
 //!
-//! smallfry so far replaces reading and writing whole files, in the phases type, read, write+close and (its write) publish; its bulk
-//! rows read and write all files in one call each. The other phases run the plain way in every row.
+//! smallfry so far replaces reading and writing whole files, in the phases type, read, write and (its write) publish, and closing in close;
+//! its bulk rows read and write all files in one call each. The other phases run the plain way in every row.
 //!
 //! Every run is a fresh process on a tree that was read just before (a warm cache); its start is not counted. The outputs of
 //! all rows must be the same bytes. They are then moved aside and emptied, uncounted, and removed when the run ends: ext4 passes over
@@ -30,18 +31,23 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Add;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// In the order in which they run.
-pub(crate) const PHASES: [&str; 6] = [
+pub(crate) const PHASES: [&str; 7] = [
     "walk",
     "type",
     "read",
     "transform",
-    "write+close",
+    "write",
+    "close",
     "publish",
 ];
+
+/// Stands for write and, where it is told apart, close: what rows that do and rows that do not can be compared by.
+pub(crate) const WRITE_AND_CLOSE: &str = "write and close";
 
 /// Stands for every phase but publish, whose waits for the device drown the others.
 pub(crate) const BUT_PUBLISH: &str = "all but publish";
@@ -78,11 +84,13 @@ impl Results {
         RowResult::failures(&self.outcomes)
     }
 
-    /// Nanoseconds by round: of a phase, of [`BUT_PUBLISH`], or of all of them.
+    /// Nanoseconds by round: of a phase, of [`WRITE_AND_CLOSE`], of [`BUT_PUBLISH`], or of all of them. `None` where the
+    /// row has no such phase.
     pub(crate) fn phase_times(&self, row: usize, phase: Option<&str>) -> Vec<Option<f64>> {
         let counts = |name: &str| match phase {
             None => true,
             Some(BUT_PUBLISH) => name != "publish",
+            Some(WRITE_AND_CLOSE) => matches!(name, "write" | "close"),
             Some(phase) => name == phase,
         };
         let time = |run: &BuildTimes| {
@@ -90,12 +98,12 @@ impl Results {
                 .iter()
                 .filter(|(name, _)| counts(name))
                 .map(|(_, ns)| *ns as f64)
-                .sum()
+                .reduce(f64::add)
         };
         self.outcomes[row]
             .runs
             .iter()
-            .map(|run| run.as_ref().map(time))
+            .map(|run| run.as_ref().and_then(time))
             .collect()
     }
 }
