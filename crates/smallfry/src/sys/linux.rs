@@ -83,6 +83,32 @@ pub(in crate::sys) fn open_beneath(
     }
 }
 
+/// `statx` with `AT_STATX_DONT_SYNC` and an empty mask: a number for the file system that an open file is on.
+///
+/// Not `fstat`: after a write NFS first sends the server all that was written, to know the file's time, and FUSE asks its
+/// server for it.
+///
+/// [statx(2)](https://man7.org/linux/man-pages/man2/statx.2.html)
+pub(in crate::sys) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
+    let mut status = MaybeUninit::<libc::statx>::uninit();
+    // SAFETY: the path is an empty string, and the structure is large enough and borrowed for writing.
+    let result = unsafe {
+        libc::statx(
+            file.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH | libc::AT_STATX_DONT_SYNC,
+            0,
+            status.as_mut_ptr(),
+        )
+    };
+    if result != 0 {
+        return None;
+    }
+    // SAFETY: the call succeeded, so it has filled the structure.
+    let status = unsafe { status.assume_init() };
+    Some(u64::from(status.stx_dev_major) << 32 | u64::from(status.stx_dev_minor))
+}
+
 /// File systems of this machine's own disks and memory, by their magic numbers: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs,
 /// ramfs. They have nothing to do when a file is closed (no `flush` in their `file_operations`), so nothing can fail.
 ///

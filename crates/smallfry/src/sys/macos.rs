@@ -32,6 +32,14 @@ pub(in crate::sys) fn open_beneath(
     Err(Errno(libc::ENOSYS))
 }
 
+/// `fstat`: a number for the file system that an open file is on.
+///
+/// [fstat(2)](https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/fstat.2.html)
+pub(in crate::sys) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
+    let status = super::full_status(file).ok()?;
+    u64::try_from(status.st_dev).ok()
+}
+
 /// Disks of this machine have nothing to report either, but nothing here tells them from others.
 pub(in crate::sys) fn reports_at_close(_file: BorrowedFile<'_>) -> bool {
     true

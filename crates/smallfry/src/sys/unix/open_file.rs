@@ -2,19 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::platform::{BorrowedFile, full_status, variant};
+use super::platform::{BorrowedFile, variant};
 
-/// `fstat`: a number for the file system that an open file is on. `None` if the system does not tell.
-///
-/// [fstat(2)](https://man7.org/linux/man-pages/man2/stat.2.html)
+/// A number for the file system that an open file is on; `None` if the system does not tell. Without asking a server, and
+/// without making one wait for what was written.
 pub(crate) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
-    // The type of the number differs from system to system.
-    #[allow(
-        clippy::cast_lossless,
-        clippy::cast_sign_loss,
-        clippy::unnecessary_cast
-    )]
-    full_status(file).ok().map(|status| status.st_dev as u64)
+    variant::device_of(file)
 }
 
 /// Whether closing a file on that file system may report an error. True where that is not known.
