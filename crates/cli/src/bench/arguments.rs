@@ -87,8 +87,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WORDS", visible_alias = "cases")]
     pub(crate) cells: Option<String>,
 
-    /// Of `read-many`, `write-many`, `close` and `scale` only rows whose names hold one of these texts, for example "bulk
-    /// Rust,Rust std"
+    /// Of `read-many`, `write-many`, `close` and `scale` only rows whose names are one of these texts, or hold it if none
+    /// is, for example "bulk Rust,Rust std"
     #[arg(long, value_name = "TEXTS", value_delimiter = ',')]
     pub(crate) rows: Vec<String>,
 

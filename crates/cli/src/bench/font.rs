@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const PACKED: &[u8] = include_bytes!("../../data/Roboto-Regular.ufo.tar.zst");
 

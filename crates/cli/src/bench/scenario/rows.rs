@@ -190,11 +190,17 @@ pub(crate) fn closer(way: closing::Way) -> String {
     format!("smallfry {policy}{backend}")
 }
 
-/// Those that the user wants to see.
+/// Those that the user wants to see. A text that is the whole name of one means that one alone.
 pub(crate) fn chosen(session: &Session, mut rows: Vec<Row>) -> Vec<Row> {
     let choices = &session.arguments.rows;
     if !choices.is_empty() {
-        rows.retain(|row| choices.iter().any(|text| row.label.contains(text.trim())));
+        let names: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
+        rows.retain(|row| {
+            choices.iter().map(|text| text.trim()).any(|text| {
+                let is_name = names.iter().any(|name| name == text);
+                row.label == text || !is_name && row.label.contains(text)
+            })
+        });
     }
     rows
 }
