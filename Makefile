@@ -21,7 +21,7 @@ ifeq ($(and $(NODE),$(NPM)),)
   endif
 endif
 
-.PHONY: build bench bench-all bench-peers test test-all test-backends test-model test-windows trials lint node-package node-tests node-lint clean
+.PHONY: build bench bench-all bench-peers test test-all test-backends test-model test-sanitized test-windows trials lint node-package node-tests node-lint clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -59,10 +59,20 @@ test-backends: $(HACK)
 $(HACK):
 	cargo install -q cargo-hack --locked --version '^0.6' --root $(TARGET_DIR)/tools
 
+# Files that are closed later, run by a nightly compiler with its address and leak sanitizer.
+test-sanitized:
+	@if cargo +nightly --version >/dev/null 2>&1; then \
+		CARGO_TARGET_DIR=$(TARGET_DIR)/sanitized RUSTFLAGS=-Zsanitizer=address cargo +nightly test -q -p smallfry \
+			--target $$(rustc -vV | sed -n 's/host: //p') --all-features --test close --test close_async; \
+	else \
+		printf 'smallfry: there is no nightly Rust: nothing is run with sanitizers\n'; \
+		[ '$(CI)' != true ]; \
+	fi
+
 # Everything `test` does, with more generated cases, and programs that people use.
 test-all:
 	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 $(MAKE) --no-print-directory test
-	$(MAKE) --no-print-directory test-backends trials
+	$(MAKE) --no-print-directory test-backends test-sanitized trials
 
 # The tests in programs for Windows, under Wine. On Debian, as root, it installs what that takes: 310 MB.
 test-windows:
