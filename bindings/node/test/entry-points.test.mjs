@@ -39,7 +39,8 @@ test('smallfry by require and by named import', async () => {
   await expectOutput('cjs',
     `const s = require('smallfry'); s.writeFileSync('a', 'x'); s.appendFileSync('a', 'y'); console.log(s.readFileSync('a', 'utf8'), s.isNative);` +
     `console.log(Object.keys(s).sort().join());`,
-    'xy true\nappendFile,appendFileSync,isNative,promises,readFile,readFileSync,readFiles,readFilesStream,readFilesSync,readTree,' +
+    'xy true\nappendFile,appendFileSync,drainCloses,drainClosesSync,isNative,promises,readFile,readFileSync,readFiles,' +
+      'readFilesStream,readFilesSync,readTree,setClosePolicy,' +
     'writeFile,writeFileSync,writeFiles,writeFilesSync');
   await expectOutput('mjs',
     `import { writeFileSync, readFileSync, appendFile, promises, isNative } from 'smallfry'; writeFileSync('a', 'x');` +

@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::backends::{Backend, Job};
-use super::devices::{Device, Devices, Stopwatch};
+use super::devices::{Device, Devices, Look, Stopwatch};
 use super::group::Group;
 use super::handle::Handle;
 use super::pending::{Pending, Report, as_closing, close_now, is_closing, known_path, name_key};
@@ -265,10 +265,18 @@ impl Closer {
             _ if handle.has_more() => Policy::Always,
             policy => policy,
         };
-        let is_sample = policy == Policy::Auto && shared.devices.is_sample();
-        let is_fast = policy == Policy::Auto && !is_sample && shared.devices.all_fast();
-        if path.is_some() && (is_fast || policy == Policy::Never) {
-            return close_now(handle, path, None);
+        let look = match policy {
+            Policy::Auto => shared.devices.look(),
+            _ => Look::Away,
+        };
+        if path.is_some() {
+            match policy {
+                Policy::Never => return close_now(handle, path, None),
+                Policy::Auto if look != Look::Closely && shared.devices.all_fast() => {
+                    return shared.close_fast(handle, path, look);
+                }
+                _ => {}
+            }
         }
         let device = handle.file().and_then(|file| shared.devices.of(file));
         let defers = match policy {
@@ -279,7 +287,7 @@ impl Closer {
             return self.defer(handle, path, device, report);
         }
         match device {
-            Some(device) if is_sample => shared.close_timed(handle, path, &device),
+            Some(device) if look != Look::Away => shared.close_timed(handle, path, &device),
             device => close_now(handle, path, device.as_deref()),
         }
     }
@@ -335,6 +343,17 @@ impl fmt::Debug for Closer {
 }
 
 impl Shared {
+    /// Closes a handle here where that is fast as far as is known: without a system call more.
+    fn close_fast(&self, handle: Handle, path: Option<&Path>, look: Look) -> Result<Closed, Error> {
+        if look == Look::Away {
+            return close_now(handle, path, None);
+        }
+        let began = Instant::now();
+        let closed = close_now(handle, path, None);
+        self.devices.glanced(began.elapsed());
+        closed
+    }
+
     /// Closes a handle here and learns how long that takes.
     pub(super) fn close_timed(
         &self,
@@ -342,8 +361,8 @@ impl Shared {
         path: Option<&Path>,
         device: &Device,
     ) -> Result<Closed, Error> {
-        if let Some(file) = handle.file() {
-            device.look_again(file);
+        if path.is_none() {
+            device.forget_silence();
         }
         let known = known_path(&handle, path, Some(device));
         let stopwatch = Stopwatch::start();

@@ -1,6 +1,6 @@
 //! What is known of the file systems on which files are closed: how slow that is, and whether it can fail.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, RwLock, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -8,19 +8,32 @@ use super::auto::Auto;
 use crate::raw::BorrowedFile;
 use crate::sys;
 
-/// So many closes are timed before only some are, and again after a slow one.
+/// So many closes are looked at after a slow one, and on a new file system.
 const ATTENTION: u32 = 16;
 /// One close in so many is timed where they are fast.
 const ONE_IN: u32 = 16;
+/// Nobody has asked whether closing may fail.
+const UNKNOWN: u8 = 2;
 /// File systems remembered; a process that uses more learns anew.
 const MOST: usize = 64;
+
+/// How much is to be learnt from a close.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Nothing.
+    Away,
+    /// Whether it is slow: a look at the clock, no system call.
+    Glance,
+    /// On which file system it waited how long.
+    Closely,
+}
 
 /// One file system.
 #[derive(Debug)]
 pub(super) struct Device {
     id: u64,
-    /// Closing a file may fail there, and its path has to be known before.
-    reports: AtomicBool,
+    /// Whether closing a file may fail there: 0 for no, 1 for yes, else nobody has asked.
+    reports: AtomicU8,
     auto: Mutex<Auto>,
     defers: AtomicBool,
 }
@@ -31,16 +44,24 @@ impl Device {
         self.defers.load(Ordering::Relaxed)
     }
 
-    /// Whether closing a file may fail here.
-    pub(super) fn reports(&self) -> bool {
-        self.reports.load(Ordering::Relaxed)
+    /// Whether closing a file may fail here, so that its path has to be known before. A server may be asked, once.
+    pub(super) fn reports(&self, file: BorrowedFile<'_>) -> bool {
+        match self.reports.load(Ordering::Relaxed) {
+            0 => false,
+            1 => true,
+            _ => {
+                let reports = sys::reports_at_close(file);
+                self.reports.store(reports.into(), Ordering::Relaxed);
+                reports
+            }
+        }
     }
 
-    /// Asks again where nothing was reported, which costs no more than a system call there; elsewhere a server might be
-    /// asked. Numbers of file systems that are no disks are given to others once they are unmounted.
-    pub(super) fn look_again(&self, file: BorrowedFile<'_>) {
-        if !self.reports() && sys::reports_at_close(file) {
-            self.reports.store(true, Ordering::Relaxed);
+    /// Has the question asked again where the answer was no, which costs no more than a system call there. Numbers of file
+    /// systems that are no disks are given to others once they are unmounted.
+    pub(super) fn forget_silence(&self) {
+        if self.reports.load(Ordering::Relaxed) == 0 {
+            self.reports.store(UNKNOWN, Ordering::Relaxed);
         }
     }
 
@@ -67,7 +88,6 @@ pub(super) struct Devices {
     /// Closes so far, and until when all are timed.
     count: AtomicU32,
     attentive_until: AtomicU32,
-    began: AtomicBool,
 }
 
 /// How long a close waited.
@@ -96,17 +116,27 @@ impl Devices {
         !self.any_defers.load(Ordering::Relaxed)
     }
 
-    /// Whether to time this close.
-    pub(super) fn is_sample(&self) -> bool {
-        if !self.began.load(Ordering::Relaxed) && !self.began.swap(true, Ordering::Relaxed) {
-            self.look_closely();
-        }
+    /// How to look at this close.
+    pub(super) fn look(&self) -> Look {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let until = self.attentive_until.load(Ordering::Relaxed);
-        count.is_multiple_of(ONE_IN) || until.wrapping_sub(count).cast_signed() > 0
+        if until.wrapping_sub(count).cast_signed() > 0 {
+            Look::Closely
+        } else if count.is_multiple_of(ONE_IN) {
+            Look::Glance
+        } else {
+            Look::Away
+        }
     }
 
-    /// Time the next ones.
+    /// A close at which somebody glanced took so long.
+    pub(super) fn glanced(&self, passed: Duration) {
+        if Auto::is_slow(passed) {
+            self.look_closely();
+        }
+    }
+
+    /// Look at the next ones.
     fn look_closely(&self) {
         let until = self.count.load(Ordering::Relaxed).wrapping_add(ATTENTION);
         self.attentive_until.store(until, Ordering::Relaxed);
@@ -138,7 +168,7 @@ impl Devices {
         }
         let device = Arc::new(Device {
             id,
-            reports: AtomicBool::new(sys::reports_at_close(file)),
+            reports: AtomicU8::new(UNKNOWN),
             auto: Mutex::default(),
             defers: AtomicBool::new(false),
         });
@@ -161,13 +191,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_closes_are_timed_and_then_some() {
+    fn some_closes_are_glanced_at_and_all_after_a_slow_one_are_looked_at() {
         let devices = Devices::default();
-        let first = (0..ATTENTION).filter(|_| devices.is_sample()).count();
-        assert_eq!(first, ATTENTION as usize);
-        let later = (0..1600).filter(|_| devices.is_sample()).count();
-        assert_eq!(later, 100);
-        devices.look_closely();
-        assert_eq!((0..8).filter(|_| devices.is_sample()).count(), 8);
+        let looks: Vec<Look> = (0..1600).map(|_| devices.look()).collect();
+        assert_eq!(looks[0], Look::Glance);
+        let glances = looks.iter().filter(|look| **look == Look::Glance);
+        assert_eq!(glances.count(), 100);
+        assert!(!looks.contains(&Look::Closely));
+        devices.glanced(Duration::from_micros(10));
+        assert_ne!(devices.look(), Look::Closely);
+        devices.glanced(Duration::from_millis(5));
+        assert!((0..ATTENTION).all(|_| devices.look() == Look::Closely));
+        assert_ne!(devices.look(), Look::Closely);
     }
 }

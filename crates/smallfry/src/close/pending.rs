@@ -85,11 +85,12 @@ pub(super) fn known_path(
     path: Option<&Path>,
     device: Option<&Device>,
 ) -> Option<Box<Path>> {
-    let can_fail = handle.has_more() || device.is_some_and(Device::reports);
-    if path.is_some() || !can_fail {
+    if path.is_some() {
         return None;
     }
-    sys::path_of(handle.file()?).map(Box::from)
+    let file = handle.file()?;
+    let can_fail = handle.has_more() || device.is_some_and(|device| device.reports(file));
+    can_fail.then(|| sys::path_of(file).map(Box::from))?
 }
 
 pub(super) fn close_now(
