@@ -1,7 +1,15 @@
 //! What files of asynchronous runtimes have in common: bytes that they hold back, and a last result to ask for.
 
+use std::future::poll_fn;
 use std::io;
-use std::task::{Context, Poll, Waker};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+/// How long to sleep before another look. Wake-ups of files were seen to get lost, once in hundreds of runs.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Asks a file once whether anything of it is under way. A future that would have to wait is dropped; `None` then.
 pub(super) fn poll_once(
@@ -10,5 +18,25 @@ pub(super) fn poll_once(
     match poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => Some(result),
         Poll::Pending => None,
+    }
+}
+
+/// Waits for a result on a thread that may block.
+pub(super) fn block_on<T>(poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
+    struct Waiting(Thread);
+
+    impl Wake for Waiting {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Waiting(thread::current())));
+    let mut future = pin!(poll_fn(poll));
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(result) => return result,
+            Poll::Pending => thread::park_timeout(LOOK),
+        }
     }
 }

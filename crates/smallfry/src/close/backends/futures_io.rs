@@ -5,14 +5,13 @@
 //! So a duplicate is made and closed, which tells, and then the file itself is dropped, which closes the rest.
 
 use std::fmt;
-use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use ::futures_io::{AsyncRead, AsyncSeek, AsyncWrite};
 
-use super::asynchronous::poll_once;
+use super::asynchronous::{block_on, poll_once};
 use crate::close::{Close, FastClose, FastCloseable, Handle};
 use crate::error::Operation;
 use crate::raw::{self, BorrowedFile};
@@ -32,9 +31,8 @@ struct Held<H> {
 impl<H: AsyncFile> Close for Held<H> {
     fn close(self: Box<Self>) -> Result<(), (Operation, io::Error)> {
         let Self { mut file, flushed } = *self;
-        let flushed = flushed.unwrap_or_else(|| {
-            pollster::block_on(poll_fn(|context| Pin::new(&mut file).poll_flush(context)))
-        });
+        let flushed =
+            flushed.unwrap_or_else(|| block_on(|context| Pin::new(&mut file).poll_flush(context)));
         let duplicate = file.borrow().try_clone_to_owned();
         let closed = duplicate.and_then(|duplicate| Ok(raw::close(duplicate)?));
         drop(file);

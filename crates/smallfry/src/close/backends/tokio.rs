@@ -1,6 +1,5 @@
 //! The crate `tokio`: the runtime's threads for blocking work, and its files.
 
-use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -12,7 +11,7 @@ use ::tokio::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 use ::tokio::runtime::Handle as Runtime;
 
 use super::Job;
-use super::asynchronous::poll_once;
+use super::asynchronous::{block_on, poll_once};
 use crate::close::{Close, FastClose, FastCloseable, Handle};
 use crate::error::Operation;
 use crate::raw::{self, BorrowedFile, OwnedFile};
@@ -59,8 +58,7 @@ struct Busy {
 impl Close for Busy {
     fn close(self: Box<Self>) -> Result<(), (Operation, io::Error)> {
         let Self { mut file, failed } = *self;
-        let flushed =
-            pollster::block_on(poll_fn(|context| Pin::new(&mut file).poll_flush(context)));
+        let flushed = block_on(|context| Pin::new(&mut file).poll_flush(context));
         let flushed = failed.map_or(flushed, Err);
         let closed = match into_owned(file) {
             Some(file) => raw::close(file).map_err(Into::into),
