@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::{Folder, assert_error};
 use smallfry::bulk::{Reader, Writer};
@@ -28,35 +28,22 @@ fn hold(path: &Path) -> File {
 }
 
 #[test]
-fn rename_waits_for_whoever_holds_the_target() {
+fn rename_waits_for_whoever_holds_the_source_or_the_target() {
     let folder = Folder::new();
     let (from, to) = (folder.path("a"), folder.path("b"));
-    fs::write(&from, "new").unwrap();
-    fs::write(&to, "old").unwrap();
-    let held = hold(&to);
-    let holder = thread::spawn(move || {
-        thread::sleep(Duration::from_millis(50));
-        drop(held);
-    });
-    smallfry::fs::rename(&from, &to).unwrap();
-    holder.join().unwrap();
-    assert_eq!(fs::read_to_string(&to).unwrap(), "new");
-    assert!(!from.exists());
-}
-
-#[test]
-fn rename_waits_for_whoever_holds_the_source() {
-    let folder = Folder::new();
-    let (from, to) = (folder.path("a"), folder.path("b"));
-    fs::write(&from, "new").unwrap();
-    let held = hold(&from);
-    let holder = thread::spawn(move || {
-        thread::sleep(Duration::from_millis(50));
-        drop(held);
-    });
-    smallfry::fs::rename(&from, &to).unwrap();
-    holder.join().unwrap();
-    assert_eq!(fs::read_to_string(&to).unwrap(), "new");
+    for held in [&from, &to] {
+        fs::write(&from, "new").unwrap();
+        fs::write(&to, "old").unwrap();
+        let held = hold(held);
+        let holder = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(50));
+            drop(held);
+        });
+        smallfry::fs::rename(&from, &to).unwrap();
+        holder.join().unwrap();
+        assert_eq!(fs::read_to_string(&to).unwrap(), "new");
+        assert!(!from.exists());
+    }
 }
 
 #[test]
@@ -66,9 +53,7 @@ fn rename_gives_up_on_a_target_that_stays_open() {
     fs::write(&from, "new").unwrap();
     fs::write(&to, "old").unwrap();
     let held = hold(&to);
-    let began = Instant::now();
     let error = smallfry::fs::rename(&from, &to).unwrap_err();
-    let took = began.elapsed();
     assert_eq!(error.operation(), Operation::Rename);
     assert_eq!(error.path(), Some(&*from));
     assert_eq!(error.destination(), Some(&*to));
@@ -79,22 +64,18 @@ fn rename_gives_up_on_a_target_that_stays_open() {
         ),
         "{error}"
     );
-    assert!(took >= Duration::from_secs(1), "{took:?}");
-    assert!(took < Duration::from_secs(10), "{took:?}");
     drop(held);
     assert_eq!(fs::read_to_string(&from).unwrap(), "new");
     assert_eq!(fs::read_to_string(&to).unwrap(), "old");
 }
 
 #[test]
-fn rename_does_not_wait_for_a_read_only_target() {
+fn rename_replaces_no_read_only_target() {
     let folder = Folder::new();
     let (from, to) = (folder.path("a"), folder.path("b"));
     fs::write(&from, "new").unwrap();
     WriteOptions::new().mode(0o444).write(&to, "old").unwrap();
-    let began = Instant::now();
     let result = smallfry::fs::rename(&from, &to);
-    assert!(began.elapsed() < Duration::from_millis(500));
     // Wine replaces it.
     if let Err(error) = result {
         assert_eq!(error.kind(), ErrorKind::PermissionDenied);

@@ -8,7 +8,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// How long to sleep before another look. Wake-ups of files were seen to get lost, once in hundreds of runs.
+/// How long to sleep before another look. Nobody is to wait forever for a wake-up that another crate owes: the lock of a file
+/// of async-std 1.13 takes its list of who waits before it is free again, and never wakes who comes in between.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Asks a file once whether anything of it is under way. A future that would have to wait is dropped; `None` then.

@@ -48,3 +48,42 @@ fn may_pass(error: &io::Error, to: &Path) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use windows_sys::Win32::Foundation::ERROR_FILE_NOT_FOUND;
+
+    #[test]
+    fn only_what_may_pass_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        let locked = folder.path().join("locked");
+        for path in [&file, &locked] {
+            fs::write(path, "").unwrap();
+        }
+        let mut permissions = fs::metadata(&locked).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&locked, permissions).unwrap();
+        let may_pass = |code: u32, to: &Path| {
+            super::may_pass(&io::Error::from_raw_os_error(code.cast_signed()), to)
+        };
+        for to in [&file, &locked, folder.path(), &folder.path().join("none")] {
+            assert!(may_pass(ERROR_SHARING_VIOLATION, to));
+            assert!(may_pass(ERROR_LOCK_VIOLATION, to));
+            assert!(!may_pass(ERROR_FILE_NOT_FOUND, to));
+        }
+        assert!(may_pass(ERROR_ACCESS_DENIED, &file));
+        assert!(may_pass(ERROR_ACCESS_DENIED, &folder.path().join("none")));
+        assert!(!may_pass(ERROR_ACCESS_DENIED, &locked));
+        assert!(!may_pass(ERROR_ACCESS_DENIED, folder.path()));
+        let mut permissions = fs::metadata(&locked).unwrap().permissions();
+        #[allow(
+            clippy::permissions_set_readonly_false,
+            reason = "on Windows it says just that"
+        )]
+        permissions.set_readonly(false);
+        fs::set_permissions(&locked, permissions).unwrap();
+    }
+}

@@ -293,7 +293,7 @@ impl Sentences {
     }
 }
 
-/// `1.52x as fast (1.40-1.60)`, or that there is no difference, or the loss.
+/// `1.52x as fast (1.40-1.60)`, or that there is no difference worth a word, or the loss.
 fn verdict(interval: Interval) -> String {
     let Interval {
         low,
@@ -302,6 +302,8 @@ fn verdict(interval: Interval) -> String {
     } = interval;
     if interval.holds_one() {
         format!("no measurable difference ({low:.2}-{high:.2})")
+    } else if (estimate - 1.0).abs() < 0.005 {
+        format!("as fast, to a hundredth ({low:.2}-{high:.2})")
     } else if estimate > 1.0 {
         format!("{estimate:.2}x as fast ({low:.2}-{high:.2})")
     } else {
