@@ -10,7 +10,8 @@ CORE_FEATURES='smallfry/tree smallfry/backend-async-std smallfry/backend-blockin
 PACKAGES=(rustc-web cargo-web rust-web-src gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine64)
 MINGW=x86_64-w64-mingw32
 WINE=/usr/lib/wine/wine64
-TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
+# A script that is called by another finds its choice, or each would build in a folder inside the other's.
+export SMALLFRY_WINE_DIR="${SMALLFRY_WINE_DIR:-$(realpath -m "${CARGO_TARGET_DIR:-target}")/wine}"
 
 say() { printf 'smallfry: %s\n' "$*"; }
 
@@ -57,7 +58,7 @@ unset RUSTUP_TOOLCHAIN CARGO RUSTFLAGS RUSTDOCFLAGS DISPLAY RUST_BACKTRACE
 export RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc
 # What builds a standard library is not stable in cargo; this lets a stable one do it.
 export RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_unwind,test
-export CARGO_TARGET_DIR="$TARGET_DIR/wine"
+export CARGO_TARGET_DIR="$SMALLFRY_WINE_DIR"
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=$MINGW-gcc-posix
 # With the C++ library inside: nobody's Windows has MinGW's.
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUSTFLAGS='-C link-arg=-static'
@@ -66,5 +67,5 @@ export CXXSTDLIB_x86_64_pc_windows_gnu='static:-bundle=stdc++'
 export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$WINE
 export CC_x86_64_pc_windows_gnu=$MINGW-gcc-posix CXX_x86_64_pc_windows_gnu=$MINGW-g++-posix AR_x86_64_pc_windows_gnu=$MINGW-ar
-export WINEPREFIX="$TARGET_DIR/wine/prefix" WINEARCH=win64 WINEDEBUG=-all
+export WINEPREFIX="$SMALLFRY_WINE_DIR/prefix" WINEARCH=win64 WINEDEBUG=-all
 export WINEDLLOVERRIDES='mscoree,mshtml=;winemenubuilder.exe=d'

@@ -12,6 +12,7 @@ use common::{can_mount, is_running, skip_unless};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+#[cfg(target_os = "linux")]
 use std::time::{Duration, Instant};
 
 /// A folder to measure in and a small source tree, both gone with it.

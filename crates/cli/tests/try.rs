@@ -14,7 +14,9 @@ use common::is_running;
 use common::{assert_one_line, node_is_here, skip_unless};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+#[cfg(target_os = "linux")]
+use std::process::Stdio;
+use std::process::{Command, Output};
 
 /// A folder to work in, a stand-in for the package, and a place for temporary files, all gone with it.
 struct Place {

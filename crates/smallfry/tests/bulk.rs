@@ -384,7 +384,9 @@ fn assert_stopped<T>(results: &[(usize, Result<T, Error>)], of: usize) {
 #[test]
 fn an_error_stops_the_rest_if_asked() {
     let folder = Folder::new();
-    let paths = numbered(&folder, 20_000);
+    // So many that they take longer than a stop; under Wine fewer do.
+    let count = if cfg!(windows) { 3000 } else { 20_000 };
+    let paths = numbered(&folder, count);
     fs::remove_file(&paths[10]).unwrap();
     for strategy in strategies() {
         let mut results: Vec<_> = reader(strategy).fail_fast(true).read(&paths).collect();
@@ -406,9 +408,9 @@ fn an_error_stops_the_rest_if_asked() {
         assert!(found.len() < paths.len() && found[10].is_err() && found[9].is_ok());
 
         let entries =
-            (0..20_000).map(|i| (folder.path(if i == 10 { "no/file" } else { "same" }), "x"));
+            (0..count).map(|i| (folder.path(if i == 10 { "no/file" } else { "same" }), "x"));
         let report = writer(strategy).fail_fast(true).write(entries);
-        assert!(report.results().len() < 20_000);
+        assert!(report.results().len() < count);
         let (index, error) = report.errors().next().unwrap();
         assert_eq!((index, error.kind()), (10, ErrorKind::NotFound));
         assert!(

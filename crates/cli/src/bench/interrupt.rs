@@ -48,7 +48,8 @@ impl Interrupt {
         }
     }
 
-    /// A child that the handlers leave alone: its owner ends it when the run unwinds, after all others.
+    /// A child, here a disk's, that the handlers leave alone: its owner ends it when the run unwinds, after all others.
+    #[cfg(target_os = "linux")]
     pub(crate) fn keep(child: std::process::Child) -> Registered {
         Registered(Arc::new(Mutex::new(Child::new(child))))
     }
@@ -116,6 +117,7 @@ impl Registered {
     }
 
     /// Asks it to end, so that it can put things in order; ends it if it does not.
+    #[cfg(target_os = "linux")]
     pub(crate) fn terminate(&self, patience: Duration) -> Option<End> {
         lock(&self.0).terminate();
         self.wait(patience)

@@ -19,10 +19,6 @@ impl Child {
         let _ = self.0.kill();
     }
 
-    pub(in crate::bench) fn terminate(&mut self) {
-        self.kill();
-    }
-
     pub(in crate::bench) fn try_wait(&mut self) -> Option<End> {
         let status = self.0.try_wait().ok()??;
         let usage = Usage::default();

@@ -30,6 +30,7 @@ impl Child {
     }
 
     /// Asks it to end: SIGTERM.
+    #[cfg(target_os = "linux")]
     pub(in crate::bench) fn terminate(&mut self) {
         if self.end.is_none() {
             // SAFETY: no memory is involved; the number is that of a child which has not been reaped.

@@ -69,7 +69,7 @@ fn is_installed() -> bool {
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use clap::Parser;
@@ -92,7 +92,6 @@ mod tests {
         line(&subject, &arguments.command, has_children)
     }
 
-    #[cfg(unix)]
     #[test]
     fn what_is_to_reach_children_is_set_for_all_that_runs() {
         let options = "NODE_OPTIONS=\"--require smallfry/register\"";

@@ -66,9 +66,8 @@ mod tests {
         let mut permissions = fs::metadata(&locked).unwrap().permissions();
         permissions.set_readonly(true);
         fs::set_permissions(&locked, permissions).unwrap();
-        let may_pass = |code: u32, to: &Path| {
-            super::may_pass(&io::Error::from_raw_os_error(code.cast_signed()), to)
-        };
+        let may_pass =
+            |code: u32, to: &Path| may_pass(&io::Error::from_raw_os_error(code.cast_signed()), to);
         for to in [&file, &locked, folder.path(), &folder.path().join("none")] {
             assert!(may_pass(ERROR_SHARING_VIOLATION, to));
             assert!(may_pass(ERROR_LOCK_VIOLATION, to));
