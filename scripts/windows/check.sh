@@ -10,6 +10,8 @@ none=$PWD/scripts/windows/no-compiler
 for triple in x86_64_pc_windows_msvc aarch64_apple_darwin; do
   export "CC_$triple=$none" "CXX_$triple=$none" "AR_$triple=$none"
 done
+# No warnings in what is the workspace's own.
+export CARGO_UNSTABLE_WARNINGS=true CARGO_BUILD_WARNINGS=deny
 for triple in x86_64-pc-windows-msvc aarch64-apple-darwin; do
   say "checking for $triple"
   target_cargo "$triple" check -q --workspace --all-targets --features "$CORE_FEATURES"

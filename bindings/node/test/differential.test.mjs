@@ -478,7 +478,8 @@ async function side(which, number, form, name, drawn) {
         // Closed by the call; the description says so.
       }
     }
-    fs.rmSync(folder, { recursive: true, force: true });
+    // Waits for files that are closed later. Under Wine a removed file is in the way until the last handle is closed.
+    smallfry.rmSync(folder, { recursive: true, force: true, maxRetries: isWindows ? 10 : 0 });
   }
 }
 

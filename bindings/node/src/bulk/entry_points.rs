@@ -6,13 +6,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use napi_sys as sys;
-use smallfry::bulk::engine::{Batch, Detached, Spawn, Stream, Task, Terms};
+use smallfry::bulk::engine::{Batch, Spawn, Stream, Task, Terms};
 use smallfry::bulk::{ReadFound, Reader, Strategy, Writer};
 use smallfry::tree::{TreeOptions, Walk};
 
 use super::outcome::{Value, error_with_path};
 use super::session::{Manner, Open, Session};
 use super::task::{Entry, Read, ReadTree, Write};
+use super::threads::Threads;
 use crate::environment::Environment;
 use crate::jobs;
 use crate::sys::path_of;
@@ -233,7 +234,7 @@ unsafe extern "C" fn open_tree(
         let input = Input(session.batch());
         begun(
             env,
-            Detached.spawn(Box::new(move || push_files(&input, files))),
+            Threads.spawn(Box::new(move || push_files(&input, files))),
         )
     })
 }
@@ -436,7 +437,7 @@ unsafe extern "C" fn read_many_sync(
             file: reader.task(),
             utf8: int32(env, utf8) != 0,
         };
-        let batch = Batch::new(task, reader.terms(), Detached);
+        let batch = Batch::new(task, reader.terms(), Threads);
         let parts = (0..array_length(env, joined)).map(|index| element(env, joined, index));
         let inputs: Vec<_> = parts
             .flat_map(|part| paths(env, environment, part))
@@ -459,7 +460,7 @@ unsafe extern "C" fn write_many_sync(
         let task = Write {
             file: writer.task(),
         };
-        let batch = Batch::new(task, writer.terms(), Detached);
+        let batch = Batch::new(task, writer.terms(), Threads);
         let paths = paths(env, environment, joined).into_iter().enumerate();
         let entry = |(index, path)| Entry {
             path,

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use napi_sys as sys;
-use smallfry::bulk::engine::{Batch, Detached, Done, Notify, Task, Terms};
+use smallfry::bulk::engine::{Batch, Done, Notify, Task, Terms};
 
 use super::outcome::{Made, Value};
 use super::task::{Read, ReadTree, Write};
+use super::threads::Threads;
 use crate::environment::Environment;
 use crate::jobs::{Client, hold_loop, release_loop};
 use crate::value::{double_value, number, reference, referenced, set_element, undefined};
@@ -133,7 +134,7 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
             notify: Some(notify),
             ..terms
         };
-        let batch = Batch::new(task, terms, Detached);
+        let batch = Batch::new(task, terms, Threads);
         if !batch.start() {
             return None;
         }

@@ -75,13 +75,18 @@ pub(crate) unsafe extern "C" fn submit_write(
     })
 }
 
-/// `finish()`: returns when every accepted write is done, for runtimes that end without running `atexit` handlers.
+/// `finish()`: the process ends. Returns when every accepted write is done, for runtimes that end without running `atexit`
+/// handlers, and when no thread reads any more, for systems that end threads in the middle of what they do.
 pub(crate) unsafe extern "C" fn finish(
     env: sys::napi_env,
-    _info: sys::napi_callback_info,
+    info: sys::napi_callback_info,
 ) -> sys::napi_value {
     guarded(env, || {
+        let ([], pointer) = arguments(env, info);
+        // SAFETY: the function was defined with its environment.
+        bulk::forget(unsafe { Environment::borrow(pointer) });
         exit::wait();
+        exit::wait_for_reads();
         undefined(env)
     })
 }

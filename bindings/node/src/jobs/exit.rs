@@ -4,11 +4,17 @@
 //! no such thing JavaScript's `exit` event calls [`wait`].
 
 use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use smallfry::close::Closer;
 
-use super::queue::drop_reads;
-use crate::sys::at_exit;
+use super::queue::{drop_reads, is_at_work};
+use crate::bulk;
+use crate::sys::{ENDS_THREADS, at_exit};
+
+/// How long the end of the process waits for reads. One from a pipe may never end.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Default)]
 struct State {
@@ -59,5 +65,14 @@ pub(super) fn wait() {
     state.exiting = true;
     while state.writes > 0 {
         state = QUIET.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+/// Waits until no thread is in the middle of a read, but not for long, where threads are ended wherever they are: one that
+/// held a lock of the system's could keep the end waiting for ever.
+pub(super) fn wait_for_reads() {
+    let began = Instant::now();
+    while ENDS_THREADS && (is_at_work() || bulk::are_at_work()) && began.elapsed() < PATIENCE {
+        thread::sleep(Duration::from_millis(1));
     }
 }

@@ -310,6 +310,11 @@ pub(crate) fn forget_reads(client: &Arc<Client>) {
         .retain(|job| job.task.is_write() || !Arc::ptr_eq(&job.client, client));
 }
 
+/// Whether a thread may be using a file.
+pub(super) fn is_at_work() -> bool {
+    lock().active > 0
+}
+
 /// Drops all reads: the process is ending.
 pub(super) fn drop_reads() {
     let mut state = lock();

@@ -5,6 +5,6 @@
 mod platform;
 
 pub(crate) use platform::{
-    Descriptor, EIO, EISDIR, ENOMEM, ENOTDIR, at_exit, borrowed_path, connect, is_for_runtime,
-    is_refused_directory, node_errno, path_of, pin_library, symbol,
+    Descriptor, EIO, EISDIR, ENDS_THREADS, ENOMEM, ENOTDIR, at_exit, borrowed_path, connect,
+    is_for_runtime, is_refused_directory, node_errno, path_of, pin_library, symbol,
 };

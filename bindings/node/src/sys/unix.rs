@@ -38,6 +38,9 @@ pub(crate) fn symbol(name: &CStr) -> Option<*mut c_void> {
     (!address.is_null()).then_some(address)
 }
 
+/// Whether a process ends by ending its other threads, wherever they are, before anything else.
+pub(crate) const ENDS_THREADS: bool = false;
+
 /// Has `work` run when the process ends.
 pub(crate) fn at_exit(work: extern "C" fn()) {
     // SAFETY: `work` is static, and this library is never unloaded.

@@ -56,6 +56,9 @@ pub(crate) fn symbol(name: &CStr) -> Option<*mut c_void> {
     address.map(|function| function as *mut c_void)
 }
 
+/// Whether a process ends by ending its other threads, wherever they are, before anything else.
+pub(crate) const ENDS_THREADS: bool = true;
+
 /// Nothing: when a library is told that the process ends, its threads have been ended already. `lib/native.ts` waits in
 /// the `exit` event instead.
 pub(crate) fn at_exit(_work: extern "C" fn()) {}
