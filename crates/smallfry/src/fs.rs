@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::close::Closer;
 use crate::error::{Error, Operation};
 use crate::parents::{Anywhere, Parents};
-use crate::raw::{self, AsFile, BorrowedFile, OwnedFile, Status};
+use crate::raw::{self, AsFile, BorrowedFile, OwnedFile, Status, is_out_of_descriptors};
 use crate::sys;
 
 /// First room for a file that does not tell its size: a pipe, or one under `/proc`.
@@ -208,32 +208,33 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, Error> 
 }
 
 pub(crate) fn copy_path(from: &Path, to: &Path) -> io::Result<u64> {
-    Closer::global().settle(to);
+    Closer::global().make_way(to);
     if sys::COPIES_BY_PATH {
         return sys::copy_by_path(from, to);
     }
-    let source = sys::open_path(from, raw::O_RDONLY, 0)?;
-    let create = |flags, mode| sys::open_path(to, flags, mode);
+    let source = open(from, raw::O_RDONLY, 0)?;
+    let create = |flags, mode| open(to, flags, mode);
     let (length, destination) = copy_file(&source.into(), create)?;
     raw::close(destination)?;
     Ok(length)
 }
 
-/// As [`copy_path`], leaving both files to `close` with their paths.
+/// As [`copy_path`], leaving both files to `close` with their paths, and whether they were written.
 pub(crate) fn copy_and_leave(
     from: &Path,
     to: &Path,
-    close: impl Fn(OwnedFile, &Path) -> io::Result<()>,
+    close: impl Fn(OwnedFile, &Path, bool) -> io::Result<()>,
 ) -> io::Result<u64> {
     if sys::COPIES_BY_PATH {
         return copy_path(from, to);
     }
-    let source = File::from(sys::open_path(from, raw::O_RDONLY, 0)?);
-    let create = |flags, mode| sys::open_path(to, flags, mode);
+    let source = File::from(open(from, raw::O_RDONLY, 0)?);
+    let create = |flags, mode| open(to, flags, mode);
     let copied = copy_file(&source, create);
-    close(source.into(), from)?;
+    // Nothing was written there that could be lost.
+    drop(close(source.into(), from, false));
     let (length, destination) = copied?;
-    close(destination, to)?;
+    close(destination, to, true)?;
     Ok(length)
 }
 
@@ -286,8 +287,14 @@ pub(crate) fn copy_file(
 /// ```
 pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<(), Error> {
     let (from, to) = (from.as_ref(), to.as_ref());
-    // All of them: either may be a directory with such files in it.
-    Closer::global().wait();
+    let closer = Closer::global();
+    if sys::OPEN_FILES_ARE_IN_THE_WAY {
+        // All of them: either may be a directory with such files in it.
+        closer.wait();
+    } else {
+        // A server may have all of it only when it is closed, and nobody is to find less under the new name.
+        closer.settle(from);
+    }
     sys::rename(from, to).map_err(|reason| Error::between(Operation::Rename, from, to, reason))
 }
 
@@ -479,6 +486,16 @@ fn write_path(path: &Path, flags: i32, mode: u32, bytes: &[u8]) -> Result<(), Er
     raw::close(file).map_err(|reason| Error::at(Operation::Close, path, reason))
 }
 
+/// Opens a file, though files that are still to be closed may have taken the last descriptors.
+#[inline]
+fn open(path: &Path, flags: i32, mode: u32) -> io::Result<OwnedFile> {
+    let open = || sys::open_path(path, flags, mode);
+    match open() {
+        Err(error) if is_out_of_descriptors(&error) => Closer::global().with_room(open),
+        opened => opened,
+    }
+}
+
 /// Opens and writes a file, and leaves it open.
 #[inline]
 pub(crate) fn write_and_leave(
@@ -487,8 +504,8 @@ pub(crate) fn write_and_leave(
     mode: u32,
     bytes: &[u8],
 ) -> Result<OwnedFile, Error> {
-    let file = sys::open_path(path, flags, mode)
-        .map_err(|reason| Error::at(Operation::Open, path, reason))?;
+    let file =
+        open(path, flags, mode).map_err(|reason| Error::at(Operation::Open, path, reason))?;
     raw::write_all(raw::borrow(&file), bytes)
         .map_err(|reason| Error::at(Operation::Write, path, reason))?;
     Ok(file)
@@ -539,8 +556,8 @@ type Failure = (Operation, io::Error);
 
 #[inline]
 pub(crate) fn read_path(path: &Path, contents: &mut Vec<u8>) -> Result<OwnedFile, Error> {
-    let file: OwnedFile = sys::open_path(path, raw::O_RDONLY, 0)
-        .map_err(|reason| Error::at(Operation::Open, path, reason))?;
+    let file: OwnedFile =
+        open(path, raw::O_RDONLY, 0).map_err(|reason| Error::at(Operation::Open, path, reason))?;
     read_open(raw::borrow(&file), contents)
         .map_err(|(operation, reason)| Error::at(operation, path, reason))?;
     Ok(file)

@@ -75,6 +75,12 @@ impl Errno {
     }
 }
 
+/// [`Errno::is_out_of_descriptors`] of an error of the system.
+pub(crate) fn is_out_of_descriptors(error: &io::Error) -> bool {
+    let number = error.raw_os_error();
+    number.is_some_and(sys::is_out_of_descriptors)
+}
+
 impl From<Errno> for io::Error {
     fn from(errno: Errno) -> Self {
         if errno == Errno::NOTHING_WRITTEN {

@@ -269,6 +269,52 @@ fn a_close_that_panics_is_an_error_of_its_file() {
     assert_eq!(closed.load(Ordering::SeqCst), 1);
 }
 
+/// Panics again when somebody drops what it panicked with.
+struct Stubborn;
+
+impl Drop for Stubborn {
+    fn drop(&mut self) {
+        panic!("as asked");
+    }
+}
+
+/// Panics in everything.
+#[derive(Debug)]
+struct Panics;
+
+impl Close for Panics {
+    fn close(self: Box<Self>) -> Result<(), (Operation, io::Error)> {
+        std::panic::panic_any(Stubborn)
+    }
+
+    fn file(&self) -> Option<BorrowedFile<'_>> {
+        std::panic::panic_any(Stubborn)
+    }
+
+    fn is_idle(&self) -> bool {
+        std::panic::panic_any(Stubborn)
+    }
+}
+
+#[test]
+fn whatever_panics_nobody_waits_for_ever() {
+    for policy in [Policy::Always, Policy::Auto, Policy::Never] {
+        let _turn = turn(policy);
+        let closer = Closer::global();
+        let closed = closer.close(Handle::new(Panics), "a");
+        let here = usize::from(closed.is_err());
+        let told = closer.drain();
+        assert_eq!(told.len() + here, 1, "{policy:?}, {told:?}");
+
+        closer.set_sink(|_| std::panic::panic_any(Stubborn));
+        drop(FastClose::from(fake(Ends::Badly).0));
+        closer.wait();
+        closer.remove_sink();
+        assert_eq!(closer.drain().len(), 1, "{policy:?}");
+        assert_eq!(closer.pending(), 0);
+    }
+}
+
 #[test]
 fn what_is_dropped_in_a_panic_is_closed() {
     for policy in [Policy::Always, Policy::Never, Policy::Auto] {
@@ -337,6 +383,37 @@ fn backends_that_refuse_work_are_replaced() {
     }
 }
 
+#[test]
+fn a_backend_that_keeps_its_jobs_is_left() {
+    let _turn = turn(Policy::Always);
+    let closer = Closer::global();
+    let kept: Arc<Mutex<Vec<close::Job>>> = Arc::default();
+    let keep = Arc::clone(&kept);
+    closer.set_backend(Backend::Custom(Arc::new(move |job| {
+        keep.lock().unwrap().push(job);
+    })));
+    let hand_over = || drop(fake(Ends::Well).0.fast_close());
+    (0..20).for_each(|_| hand_over());
+    assert_eq!(closer.pending(), 20);
+    closer.set_backend(Backend::Threads);
+    hand_over();
+    // Nobody drains, and nobody else closes.
+    while closer.pending() > 0 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    // Jobs that come too late find nothing, and take no place of others.
+    let jobs = std::mem::take(&mut *kept.lock().unwrap());
+    for (index, job) in jobs.into_iter().enumerate() {
+        if index % 2 == 0 {
+            job.run();
+        }
+    }
+    (0..20).for_each(|_| hand_over());
+    while closer.pending() > 0 {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Closed only when [`open`](Gate::open) was called.
 #[derive(Clone, Debug, Default)]
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
@@ -397,6 +474,54 @@ fn only_what_concerns_a_file_is_waited_for() {
     });
     assert_eq!(closer.drain().len(), 0);
     assert_eq!(closer.pending(), 0);
+}
+
+#[test]
+fn settling_ends_though_others_go_on() {
+    let _turn = turn(Policy::Always);
+    let closer = Closer::global();
+    let is_settled = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                // Of no known path, so each may be the file.
+                while is_settled.load(Ordering::SeqCst) == 0 {
+                    drop(Slow.fast_close());
+                }
+            });
+        }
+        thread::sleep(Duration::from_millis(20));
+        for _ in 0..5 {
+            closer.settle("unrelated");
+        }
+        is_settled.store(1, Ordering::SeqCst);
+    });
+    assert!(closer.drain().is_empty());
+}
+
+/// Takes a while to close.
+#[derive(Debug)]
+struct Slow;
+
+impl Close for Slow {
+    fn close(self: Box<Self>) -> Result<(), (Operation, io::Error)> {
+        thread::sleep(Duration::from_millis(1));
+        Ok(())
+    }
+
+    fn file(&self) -> Option<BorrowedFile<'_>> {
+        None
+    }
+
+    fn is_idle(&self) -> bool {
+        true
+    }
+}
+
+impl FastCloseable for Slow {
+    fn into_handle(self) -> Handle {
+        Handle::new(self)
+    }
 }
 
 #[test]

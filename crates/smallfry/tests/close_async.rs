@@ -76,6 +76,11 @@ impl Close for Fake {
     fn file(&self) -> Option<BorrowedFile<'_>> {
         None
     }
+
+    // Or it would never be given to a backend.
+    fn is_idle(&self) -> bool {
+        true
+    }
 }
 
 /// Hands a few hundred over; how many are closed in the end.
@@ -223,6 +228,81 @@ fn files_of_tokio() {
         });
         check_written(&path);
     }
+}
+
+#[cfg(feature = "backend-tokio")]
+#[test]
+fn many_files_of_tokio_dropped_at_once() {
+    use tokio::io::AsyncWriteExt;
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |number: usize| folder.path().join(number.to_string());
+    for runtime in &mut [
+        tokio::runtime::Builder::new_current_thread(),
+        tokio::runtime::Builder::new_multi_thread(),
+    ] {
+        // More than a task may do in one turn by tokio's count, and more than the queue has room for.
+        runtime.build().unwrap().block_on(async {
+            let mut files = Vec::new();
+            for number in 0..600 {
+                let mut file = tokio::fs::File::create(path(number))
+                    .await
+                    .unwrap()
+                    .fast_close();
+                file.write_all(b"text").await.unwrap();
+                files.push(file);
+            }
+            drop(files);
+            assert!(Closer::global().drain().is_empty());
+        });
+        assert!((0..600).all(|number| fs::read(path(number)).unwrap() == b"text"));
+    }
+}
+
+/// Holds the thread that closes it until it is told that others went on.
+#[cfg(feature = "backend-tokio")]
+#[derive(Debug)]
+struct Held(std::sync::mpsc::Receiver<()>);
+
+#[cfg(feature = "backend-tokio")]
+impl Close for Held {
+    fn close(self: Box<Self>) -> Result<(), (Operation, io::Error)> {
+        self.0.recv().unwrap();
+        Ok(())
+    }
+
+    fn file(&self) -> Option<BorrowedFile<'_>> {
+        None
+    }
+
+    fn is_idle(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(feature = "backend-tokio")]
+#[test]
+fn a_pool_of_one_thread_does_not_wait_for_itself() {
+    use tokio::io::AsyncWriteExt;
+    let _turn = turn();
+    Closer::global().set_backend(Backend::Tokio);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    let mut one = tokio::runtime::Builder::new_current_thread();
+    let one = one.max_blocking_threads(1).build().unwrap();
+    one.block_on(async {
+        let mut file = tokio::fs::File::create(&path).await.unwrap().fast_close();
+        let (go_on, held) = std::sync::mpsc::channel();
+        Closer::global()
+            .close(Handle::new(Held(held)), "held")
+            .unwrap();
+        // Its write waits behind what holds the only thread, and who closes it waits for the write.
+        file.write_all(b"one two three").await.unwrap();
+        drop(file);
+        go_on.send(()).unwrap();
+    });
+    check_written(&path);
+    Closer::global().set_backend(Backend::Threads);
 }
 
 /// Polls once.

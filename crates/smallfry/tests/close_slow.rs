@@ -11,12 +11,12 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use common::unix::{child_folder, output_of_child};
 use smallfry::bulk::Writer;
-use smallfry::close::{Closed, Closer, FastCloseable, Policy};
+use smallfry::close::{Backend, Closed, Closer, FastCloseable, Policy};
 use smallfry::{Error, Operation};
 use smallfry_slowfs::{Mount, Options, Profile};
 
@@ -99,6 +99,105 @@ fn auto_finds_out_that_closing_is_slow() {
     for number in 0..60 {
         assert_eq!(fs::read(disk.path(number)).unwrap(), b"text");
     }
+}
+
+#[test]
+fn files_that_are_read_hide_no_slow_ones_that_are_written() {
+    let Some(disk) = Disk::new("mixed", Profile::windows_close(), &[]) else {
+        return;
+    };
+    let mut last = Closed::Now;
+    for number in 0..60 {
+        let path = disk.path(number);
+        last = Closer::global().close(create(&path), &path).unwrap();
+        for _ in 0..4 {
+            // Some say that they read, and some have to be asked.
+            smallfry::close::fs::read(&path).unwrap();
+            drop(File::open(&path).unwrap().fast_close());
+        }
+    }
+    assert_eq!(last, Closed::Later);
+    assert!(Closer::global().drain().is_empty());
+}
+
+#[test]
+fn pending_files_leave_room_for_others() {
+    let Some(disk) = Disk::new("room", Profile::none(), &[]) else {
+        return;
+    };
+    child("use_up_descriptors", &disk);
+}
+
+#[test]
+#[ignore = "run by pending_files_leave_room_for_others"]
+fn use_up_descriptors() {
+    let limit = libc::rlimit {
+        rlim_cur: 128,
+        rlim_max: 128,
+    };
+    // SAFETY: a plain system call.
+    let set = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+    assert_eq!(set, 0);
+    let closer = Closer::global();
+    closer.set_policy(Policy::Always);
+    // Nobody closes in the background.
+    closer.set_backend(Backend::Custom(Arc::new(std::mem::forget)));
+    let mut held = Vec::new();
+    while let Ok(file) = File::open("/dev/null") {
+        held.push(file);
+    }
+    held.truncate(held.len() - 8);
+    for number in 0..60 {
+        let path = child_folder().join(number.to_string());
+        smallfry::close::fs::write(&path, "text").unwrap();
+        assert_eq!(smallfry::close::fs::read(&path).unwrap(), b"text");
+        let copy = path.with_extension("copy");
+        assert_eq!(smallfry::close::fs::copy(&path, &copy).unwrap(), 4);
+    }
+    assert!(closer.drain().is_empty());
+}
+
+#[test]
+fn what_is_dropped_after_the_end_is_closed_there() {
+    let Some(disk) = Disk::new("late", Profile::windows_close(), &[]) else {
+        return;
+    };
+    let said = child("drop_at_the_very_end", &disk);
+    assert!(said.contains("late: Now, 0 pending"), "{said}");
+}
+
+#[test]
+#[ignore = "run by what_is_dropped_after_the_end_is_closed_there"]
+fn drop_at_the_very_end() {
+    extern "C" fn last() {
+        let path = child_folder().join("late");
+        let closed = Closer::global().close(create(&path), &path).unwrap();
+        println!("late: {closed:?}, {} pending", Closer::global().pending());
+    }
+    // Handlers run in reverse order, so this one after the closer's.
+    // SAFETY: a function that lives as long as the process.
+    unsafe { libc::atexit(last) };
+    Closer::global().set_policy(Policy::Always);
+    drop(create(&child_folder().join("early")).fast_close());
+    std::process::exit(0);
+}
+
+#[test]
+fn a_renamed_file_is_closed() {
+    let Some(disk) = Disk::new("rename", Profile::windows_close(), &[]) else {
+        return;
+    };
+    Closer::global().set_policy(Policy::Always);
+    let [from, to] = ["new", "target"].map(|name| disk.path(name));
+    for number in 0..40 {
+        drop(create(&disk.path(number)).fast_close());
+    }
+    smallfry::close::fs::write(&from, "text").unwrap();
+    smallfry::fs::rename(&from, &to).unwrap();
+    let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let mut open = open.filter_map(|link| fs::read_link(link.path()).ok());
+    assert!(!open.any(|path| path == to));
+    assert_eq!(fs::read(&to).unwrap(), b"text");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::close::Closer;
-use crate::raw::Errno;
+use crate::raw::is_out_of_descriptors;
 use crate::sys;
 
 /// The longest sleep before another try.
@@ -33,7 +33,8 @@ impl Patience {
         let mut pause = Duration::from_millis(1);
         let mut waited = Duration::ZERO;
         loop {
-            let result = open();
+            // The surest way to get one: what waits to be closed is closed here.
+            let result = Closer::global().with_room(&mut open);
             match &result {
                 Err(error) if is_out_of_descriptors(error) => {}
                 Err(_) => return result,
@@ -43,10 +44,6 @@ impl Patience {
                     }
                     return result;
                 }
-            }
-            // The surest way to get one: what waits to be closed is closed here.
-            if Closer::global().close_one() {
-                continue;
             }
             if waited > PATIENCE {
                 self.is_lost.store(true, Ordering::Relaxed);
@@ -66,11 +63,6 @@ impl Clone for Patience {
     fn clone(&self) -> Self {
         Self::default()
     }
-}
-
-fn is_out_of_descriptors(error: &io::Error) -> bool {
-    let number = error.raw_os_error();
-    number.is_some_and(|number| Errno(number).is_out_of_descriptors())
 }
 
 #[cfg(all(test, unix))]

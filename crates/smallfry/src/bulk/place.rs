@@ -75,7 +75,7 @@ impl Place {
 
     /// Removes a file or a link.
     pub(super) fn remove(&self, path: &Path) -> Result<(), Error> {
-        Closer::global().settle(path);
+        Closer::global().make_way(path);
         self.patience
             .open(|| match &self.root {
                 None => std::fs::remove_file(path),
@@ -86,7 +86,7 @@ impl Place {
 
     /// Copies contents and permissions of a file.
     pub(super) fn copy(&self, from: &Path, to: &Path) -> Result<u64, Error> {
-        Closer::global().settle(to);
+        Closer::global().make_way(to);
         self.patience
             .open(|| match &self.root {
                 None => copy_path(from, to),

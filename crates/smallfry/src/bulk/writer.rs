@@ -108,7 +108,11 @@ impl Writer {
         let errors = Arc::new(Group::default());
         let mut task = self.task();
         if matches!(task.closing, Closing::ToSink) {
-            task.closing = Closing::ToGroup(Arc::clone(&errors));
+            task.closing = if Closer::can_wait() {
+                Closing::ToGroup(Arc::clone(&errors))
+            } else {
+                Closing::Here
+            };
         }
         let mut results = run_all(task, self.terms(), entries);
         Closer::global().wait();

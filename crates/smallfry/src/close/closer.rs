@@ -1,9 +1,9 @@
 //! Who closes files: here and now, or later and elsewhere.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,15 @@ use super::backends::{Backend, Job};
 use super::devices::{Device, Devices, Look, Stopwatch};
 use super::group::Group;
 use super::handle::Handle;
-use super::pending::{Pending, Report, as_closing, close_now, is_closing, known_path, name_key};
+use super::pending::{
+    Pending, Report, as_closing, close_now, guarded, is_closing, known_path, name_key,
+};
 use super::process::watch_process;
-use super::queue::{End, Pushed, Queue};
+use super::queue::{Crew, End, Pushed, Queue};
 use crate::error::Error;
 #[cfg(doc)]
 use crate::error::Operation;
+use crate::raw::{OwnedFile, is_out_of_descriptors};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 use crate::sys;
 
@@ -36,7 +39,8 @@ pub enum Policy {
     Auto,
     /// Always, as long as there is room in the queue.
     Always,
-    /// Never.
+    /// Never, but for an async file of which something is under way: to wait for that must not stop a thread that runs
+    /// futures.
     Never,
 }
 
@@ -84,18 +88,31 @@ pub enum Closed {
 /// itself is not, so drain there too.
 ///
 /// After `fork` the child has none of the threads: it closes its copies of the handles that were waiting by itself. Those
-/// that were just being closed stay open in the child until it ends.
+/// that were just being closed, and async files of which something was under way, stay open in the child until it ends.
 pub struct Closer(pub(super) Arc<Shared>);
 
 /// What a closer and its workers have in common.
 pub(super) struct Shared {
     policy: AtomicU8,
     pub(super) backend: Mutex<Backend>,
-    pub(super) queue: Queue<Pending>,
+    /// Files that need only be closed, on whosever threads.
+    pub(super) plain: Queue<Pending>,
+    /// Files that hold bytes back. Writing these may take threads of the backend, all of which may be closing already, so
+    /// they have threads of ours.
+    pub(super) holding: Queue<Pending>,
+    /// The process is at its end: nobody would close later.
+    pub(super) is_over: AtomicBool,
     devices: Devices,
     pub(super) reports: Mutex<Reports>,
     /// The process has only one, which has to be there at the end.
     is_global: bool,
+}
+
+/// One of the two queues.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Line {
+    Plain,
+    Holding,
 }
 
 /// A function that is told of errors.
@@ -119,7 +136,9 @@ impl Closer {
         Self(Arc::new(Shared {
             policy: AtomicU8::new(Policy::Auto as u8),
             backend: Mutex::new(Backend::default()),
-            queue: Queue::new(),
+            plain: Queue::new(),
+            holding: Queue::new(),
+            is_over: AtomicBool::new(false),
             devices: Devices::default(),
             reports: Mutex::new(Reports::default()),
             is_global,
@@ -127,6 +146,13 @@ impl Closer {
     }
 
     /// When closing is left to other threads, from now on. `Auto` unless set.
+    ///
+    /// ```
+    /// use smallfry::close::{Closer, Policy};
+    ///
+    /// Closer::global().set_policy(Policy::Never);
+    /// assert_eq!(Closer::global().policy(), Policy::Never);
+    /// ```
     pub fn set_policy(&self, policy: Policy) {
         self.0.policy.store(policy as u8, Ordering::Relaxed);
     }
@@ -140,17 +166,32 @@ impl Closer {
         }
     }
 
-    /// Whose threads close, from now on: those of the closer unless set.
+    /// Whose threads close, from now on: those of the closer unless set. What waits goes over to them.
+    ///
+    /// Async files that hold bytes back are always closed by threads of the closer: to write those takes threads of their
+    /// runtime, which could all be closing.
     pub fn set_backend(&self, backend: Backend) {
         let before = std::mem::replace(&mut *lock(&self.0.backend), backend);
         drop(before); // Without the lock, as it may be a function that owns things.
+        if let Some(crew) = self.0.plain.change_crew() {
+            self.0.bring_worker(crew);
+        }
     }
 
     /// Tells `sink` of errors, on the thread that meets them, instead of keeping them for [`drain`](Self::drain). Those
     /// kept so far are told at once.
     ///
-    /// Should `sink` panic, the error is kept for `drain` as if there were no sink. While it runs, the file counts as
-    /// pending; what `sink` itself closes is closed at once.
+    /// That thread may be one of the backend, one that drains, or the one that ends the process. Should `sink` panic, the
+    /// error is kept for `drain` as if there were no sink. While it runs, the file counts as pending; what `sink` itself
+    /// closes is closed at once.
+    ///
+    /// ```
+    /// use smallfry::close::Closer;
+    ///
+    /// Closer::global().set_sink(|error| eprintln!("{error}"));
+    /// // ...
+    /// Closer::global().remove_sink(); // Kept again.
+    /// ```
     pub fn set_sink(&self, sink: impl Fn(Error) + Send + Sync + 'static) {
         let sink: Sink = Arc::new(sink);
         let (before, errors) = {
@@ -188,38 +229,81 @@ impl Closer {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn close(&self, file: impl Into<Handle>, path: impl AsRef<Path>) -> Result<Closed, Error> {
-        self.hand_over(file.into(), Some(path.as_ref()), Report::Sink)
+        self.hand_over(file.into(), Some(path.as_ref()), None, Report::Sink)
+    }
+
+    /// As [`close`](Self::close), of a file of which it is known whether it was written.
+    pub(super) fn close_known(
+        &self,
+        file: OwnedFile,
+        path: &Path,
+        written: bool,
+    ) -> Result<Closed, Error> {
+        self.hand_over(file.into(), Some(path), Some(written), Report::Sink)
     }
 
     /// Waits until all is closed that is pending now, and returns the errors since the last time, unless a sink gets them.
     ///
     /// The calling thread closes what waits, beside the others. Called by a sink, it returns what there is without waiting.
+    /// It blocks: in async code, call it where blocking is allowed. Errors are kept until they are asked for, so a process
+    /// that goes on for long asks, or has a sink.
     pub fn drain(&self) -> Vec<Error> {
         self.wait();
         std::mem::take(&mut lock(&self.0.reports).errors)
     }
 
-    /// Waits until all is closed that is pending now, and leaves the errors where they are.
+    /// Waits until all is closed that is pending now, and leaves the errors where they are. It blocks, as
+    /// [`drain`](Self::drain).
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let (from, to) = (folder.path().join("build"), folder.path().join("site"));
+    /// # std::fs::create_dir(&from)?;
+    /// use smallfry::close::{Closer, fs};
+    ///
+    /// fs::write(from.join("index.html"), "text")?;
+    /// // A directory in which files are open cannot be renamed on Windows.
+    /// Closer::global().wait();
+    /// std::fs::rename(from, to)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn wait(&self) {
         if self.pending() > 0 && !is_closing() {
-            self.0.queue.wait(None);
+            self.0.wait(None);
         }
     }
 
     /// Returns when no close of a file with that name is pending; to be called before the file is renamed, or removed and
     /// made anew.
     ///
-    /// On Unix nothing goes wrong without it, but for a directory on NFS that cannot be removed yet. On Windows a file that
-    /// is removed keeps its name until the last handle is closed, and a directory with open files in it cannot be renamed
-    /// or removed: for directories use [`wait`](Self::wait). The functions of smallfry that remove, rename or copy do this
+    /// On Unix a name is free at once, whoever has the file open. But a file server may have all that was written only
+    /// when the file is closed, so a file that is renamed is shown to others too early without this; and on NFS a directory
+    /// whose files were removed while they were open cannot be removed yet. On Windows a file that is removed may keep its
+    /// name until the last handle is closed, and a directory with open files in it cannot be renamed or removed. For
+    /// directories use [`wait`](Self::wait). The functions of smallfry that rename, remove or copy files do what is needed
     /// themselves.
     ///
-    /// Only the last component of `path` counts, so it may be relative or lead through links. Handles whose path is not
-    /// known are waited for as well. Errors are left where they are.
+    /// Only the last component of `path` counts, so it may be relative or lead through links; on Windows not in a short
+    /// name (`LONGNA~1`) or one with a dot behind it. Handles whose path is not known are waited for as well. Errors are
+    /// left where they are. It blocks, as [`drain`](Self::drain).
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let (path, public) = (folder.path().join("a.new"), folder.path().join("a"));
+    /// use smallfry::close::{Closer, fs};
+    ///
+    /// fs::write(&path, "text")?;
+    /// Closer::global().settle(&path);
+    /// std::fs::rename(&path, &public)?; // As smallfry::fs::rename does it.
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn settle(&self, path: impl AsRef<Path>) {
         if self.pending() > 0 && !is_closing() {
             match name_key(path.as_ref()) {
-                Some(key) => self.0.queue.settle(key),
+                Some(key) => {
+                    self.0.plain.settle(key);
+                    self.0.holding.settle(key);
+                }
                 None => self.wait(),
             }
         }
@@ -227,7 +311,7 @@ impl Closer {
 
     /// How many files wait to be closed or are being closed.
     pub fn pending(&self) -> usize {
-        self.0.queue.pending()
+        self.0.pending()
     }
 
     /// How many errors [`drain`](Self::drain) would return of what is closed by now.
@@ -237,7 +321,34 @@ impl Closer {
 
     /// Closes one file that waits; false if none does.
     pub(crate) fn close_one(&self) -> bool {
-        self.pending() > 0 && self.0.queue.close_one()
+        self.pending() > 0 && (self.0.plain.close_one() || self.0.holding.close_one())
+    }
+
+    /// Opens something. If the process may have no more files open, what is pending is closed for that, and tried again.
+    pub(crate) fn with_room<T>(&self, mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+        loop {
+            match open() {
+                Err(error) if is_out_of_descriptors(&error) && self.pending() > 0 => {
+                    if !self.close_one() {
+                        self.wait();
+                        return open();
+                    }
+                }
+                opened => return opened,
+            }
+        }
+    }
+
+    /// To be called before a file is removed or replaced, which a handle that is open may prevent.
+    pub(crate) fn make_way(&self, path: &Path) {
+        if sys::OPEN_FILES_ARE_IN_THE_WAY {
+            self.settle(path);
+        }
+    }
+
+    /// Whether [`wait`](Self::wait) waits on this thread.
+    pub(crate) fn can_wait() -> bool {
+        !is_closing()
     }
 
     /// As [`close`](Self::close), with an error that comes later told to `group` as that of its entry `index`.
@@ -249,18 +360,20 @@ impl Closer {
         index: usize,
     ) -> Result<Closed, Error> {
         let report = Report::Group(Arc::clone(group), index);
-        self.hand_over(file.into(), Some(path), report)
+        self.hand_over(file.into(), Some(path), Some(true), report)
     }
 
+    /// `written` says whether it was open for writing, if that is known.
     pub(super) fn hand_over(
         &self,
         handle: Handle,
         path: Option<&Path>,
+        written: Option<bool>,
         report: Report,
     ) -> Result<Closed, Error> {
         let shared = &self.0;
         let policy = match self.policy() {
-            _ if is_closing() => Policy::Never,
+            _ if is_closing() || shared.is_over.load(Ordering::Relaxed) => Policy::Never,
             // Writing what it holds back must not stop a thread that runs futures.
             _ if handle.has_more() => Policy::Always,
             policy => policy,
@@ -269,67 +382,61 @@ impl Closer {
             Policy::Auto => shared.devices.look(),
             _ => Look::Away,
         };
-        if path.is_some() {
-            match policy {
-                Policy::Never => return close_now(handle, path, None),
-                Policy::Auto if look != Look::Closely && shared.devices.all_fast() => {
-                    return shared.close_fast(handle, path, look);
-                }
-                _ => {}
-            }
+        let may_defer =
+            policy != Policy::Never && (policy != Policy::Auto || !shared.devices.all_fast());
+        if !may_defer && look != Look::Closely && path.is_some() {
+            return shared.close_fast(handle, path, look);
         }
         let device = handle.file().and_then(|file| shared.devices.of(file));
+        if !may_defer && look == Look::Away {
+            return close_now(handle, path, device.as_deref());
+        }
+        let written =
+            written.unwrap_or_else(|| handle.file().is_none_or(|file| sys::is_writable(file)));
         let defers = match policy {
-            Policy::Auto => device.as_ref().is_some_and(|device| device.defers()),
+            Policy::Auto => device.as_ref().is_some_and(|device| device.defers(written)),
             policy => policy == Policy::Always,
         };
-        if defers {
-            return self.defer(handle, path, device, report);
-        }
-        match device {
-            Some(device) if look != Look::Away => shared.close_timed(handle, path, &device),
-            device => close_now(handle, path, device.as_deref()),
-        }
-    }
-
-    fn defer(
-        &self,
-        handle: Handle,
-        path: Option<&Path>,
-        device: Option<Arc<Device>>,
-        report: Report,
-    ) -> Result<Closed, Error> {
-        let shared = &self.0;
-        if shared.is_global {
-            watch_process();
-        }
         let pending = Pending {
             handle,
             key: path.and_then(name_key),
             path: path.map(Box::from),
             device,
+            written,
             report,
             closer: Arc::clone(shared),
         };
-        match shared.queue.push(pending, most_pending()) {
-            Pushed::Queued { needs_worker } => {
-                if needs_worker {
-                    shared.bring_worker();
-                }
-                Ok(Closed::Later)
-            }
-            Pushed::Full(Pending {
-                handle,
-                path,
-                device,
-                ..
-            }) => close_now(handle, path.as_deref(), device.as_deref()),
+        if defers {
+            return self.defer(pending);
+        }
+        match look {
+            Look::Away => pending.close_here(),
+            _ => pending.close_timed(),
         }
     }
 
-    /// An error of a handle that nobody is waiting for.
-    pub(super) fn report(&self, error: Error) {
-        self.0.report(error);
+    fn defer(&self, pending: Pending) -> Result<Closed, Error> {
+        let shared = &self.0;
+        if shared.is_global {
+            watch_process();
+        }
+        let (line, other) = if pending.handle.has_more() {
+            (Line::Holding, Line::Plain)
+        } else {
+            (Line::Plain, Line::Holding)
+        };
+        let room = most_pending().saturating_sub(shared.line(other).pending());
+        match shared.line(line).push(pending, room) {
+            Pushed::Queued { needs_worker } => {
+                match (needs_worker, line) {
+                    (None, _) => {}
+                    (Some(crew), Line::Plain) => shared.bring_worker(crew),
+                    (Some(crew), Line::Holding) => shared.bring_thread(line, crew),
+                }
+                Ok(Closed::Later)
+            }
+            Pushed::Full(pending) => pending.close_here(),
+        }
     }
 }
 
@@ -360,6 +467,7 @@ impl Shared {
         handle: Handle,
         path: Option<&Path>,
         device: &Device,
+        written: bool,
     ) -> Result<Closed, Error> {
         if path.is_none() {
             device.forget_silence();
@@ -367,42 +475,61 @@ impl Shared {
         let known = known_path(&handle, path, Some(device));
         let stopwatch = Stopwatch::start();
         let closed = close_now(handle, path.or(known.as_deref()), None);
-        self.devices.record(device, &stopwatch);
+        self.devices.record(device, written, &stopwatch);
         closed
     }
 
-    fn bring_worker(self: &Arc<Self>) {
+    pub(super) fn line(&self, line: Line) -> &Queue<Pending> {
+        match line {
+            Line::Plain => &self.plain,
+            Line::Holding => &self.holding,
+        }
+    }
+
+    pub(super) fn pending(&self) -> usize {
+        self.plain.pending() + self.holding.pending()
+    }
+
+    /// False at `deadline`.
+    pub(super) fn wait(&self, deadline: Option<Duration>) -> bool {
+        // Those that hold bytes back have threads of their own, and go on meanwhile.
+        self.plain.wait(deadline) & self.holding.wait(deadline)
+    }
+
+    fn bring_worker(self: &Arc<Self>, crew: Crew) {
         let backend = lock(&self.backend).clone();
-        let job = Job::new(Arc::clone(self));
+        let job = Job::new(Arc::clone(self), crew);
         // A pool that cannot be made may panic. The job is dropped then, and sees to its replacement.
-        drop(catch_unwind(AssertUnwindSafe(|| backend.spawn(job))));
+        guarded(|| backend.spawn(job));
     }
 
     /// A thread of our own, which needs nobody.
-    pub(super) fn bring_thread(self: &Arc<Self>) {
-        if super::backends::threads::spawn(self).is_err() && self.queue.lose_worker() {
+    pub(super) fn bring_thread(self: &Arc<Self>, line: Line, crew: Crew) {
+        if super::backends::threads::spawn(self, line, crew).is_err()
+            && self.line(line).lose_worker(crew)
+        {
             // The system has no thread to give: what waits is closed here.
-            while self.queue.close_one() {}
+            while self.line(line).close_one() {}
         }
     }
 
     /// A worker in a pool that is not ours.
-    pub(super) fn run_slice(self: &Arc<Self>) {
-        if self.queue.work(SLICE, Duration::ZERO) == End::Paused {
-            self.bring_worker();
+    pub(super) fn run_slice(self: &Arc<Self>, crew: Crew) {
+        if self.plain.work(crew, SLICE, Duration::ZERO) == End::Paused {
+            self.bring_worker(crew);
         }
     }
 
     /// A worker on a thread of ours.
-    pub(super) fn run_thread(&self) {
-        self.queue.work(usize::MAX, PATIENCE);
+    pub(super) fn run_thread(&self, line: Line, crew: Crew) {
+        self.line(line).work(crew, usize::MAX, PATIENCE);
     }
 
     /// A job was dropped by its backend, or panicked.
-    pub(super) fn lose_job(self: &Arc<Self>) {
-        if self.queue.lose_worker() {
-            self.queue.force_worker();
-            self.bring_thread();
+    pub(super) fn lose_job(self: &Arc<Self>, crew: Crew) {
+        if self.plain.lose_worker(crew) {
+            let crew = self.plain.force_worker();
+            self.bring_thread(Line::Plain, crew);
         }
     }
 
@@ -415,8 +542,7 @@ impl Shared {
             }
         };
         let copy = error.duplicate();
-        let told = as_closing(|| catch_unwind(AssertUnwindSafe(|| sink(error))));
-        if told.is_err() {
+        if guarded(|| as_closing(|| sink(error))).is_none() {
             lock(&self.reports).errors.push(copy);
         }
     }

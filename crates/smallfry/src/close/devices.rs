@@ -1,6 +1,6 @@
 //! What is known of the file systems on which files are closed: how slow that is, and whether it can fail.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,12 @@ use crate::raw::BorrowedFile;
 use crate::sys;
 
 /// So many closes are looked at after a slow one, and on a new file system.
-const ATTENTION: u32 = 16;
+const ATTENTION: u64 = 16;
 /// One close in so many is timed where they are fast.
-const ONE_IN: u32 = 16;
+const ONE_IN: u64 = 16;
 /// Nobody has asked whether closing may fail.
 const UNKNOWN: u8 = 2;
-/// File systems remembered; a process that uses more learns anew.
+/// File systems remembered; on others files are closed where they are.
 const MOST: usize = 64;
 
 /// How much is to be learnt from a close.
@@ -32,16 +32,30 @@ pub(super) enum Look {
 #[derive(Debug)]
 pub(super) struct Device {
     id: u64,
+    /// It will be found again, so that learning is worth while.
+    is_known: bool,
     /// Whether closing a file may fail there: 0 for no, 1 for yes, else nobody has asked.
     reports: AtomicU8,
+    /// Of files that were only read, and of those that were written: a scanner looks at the ones, a server is sent the
+    /// others, and either would hide the other in one average.
+    learnt: [Learnt; 2],
+}
+
+/// What is known of closing files of one kind.
+#[derive(Debug, Default)]
+struct Learnt {
     auto: Mutex<Auto>,
     defers: AtomicBool,
 }
 
 impl Device {
     /// Whether closing is slow here.
-    pub(super) fn defers(&self) -> bool {
-        self.defers.load(Ordering::Relaxed)
+    pub(super) fn defers(&self, written: bool) -> bool {
+        self.of(written).defers.load(Ordering::Relaxed)
+    }
+
+    fn of(&self, written: bool) -> &Learnt {
+        &self.learnt[usize::from(written)]
     }
 
     /// Whether closing a file may fail here, so that its path has to be known before. A server may be asked, once.
@@ -64,18 +78,20 @@ impl Device {
             self.reports.store(UNKNOWN, Ordering::Relaxed);
         }
     }
+}
 
-    fn record(&self, waited: Duration) {
+impl Learnt {
+    /// Answers whether it is slow, and whether that is new; `None` if somebody else is just learning.
+    fn record(&self, waited: Duration) -> Option<(bool, bool)> {
         // Nobody waits here, so that a process that was copied while another thread held this does not hang.
-        let auto = match self.auto.try_lock() {
-            Ok(auto) => Some(auto),
-            Err(TryLockError::Poisoned(auto)) => Some(auto.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
+        let mut auto = match self.auto.try_lock() {
+            Ok(auto) => auto,
+            Err(TryLockError::Poisoned(auto)) => auto.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
         };
-        if let Some(mut auto) = auto {
-            let defers = auto.record(waited);
-            self.defers.store(defers, Ordering::Relaxed);
-        }
+        let defers = auto.record(waited);
+        let before = self.defers.swap(defers, Ordering::Relaxed);
+        Some((defers, defers != before))
     }
 }
 
@@ -83,11 +99,11 @@ impl Device {
 #[derive(Debug, Default)]
 pub(super) struct Devices {
     known: RwLock<Vec<Arc<Device>>>,
-    /// Closing is slow on one of them.
-    any_defers: AtomicBool,
+    /// Of how many of them, and of which kind of files, closing is slow.
+    deferring: AtomicUsize,
     /// Closes so far, and until when all are timed.
-    count: AtomicU32,
-    attentive_until: AtomicU32,
+    count: AtomicU64,
+    attentive_until: AtomicU64,
 }
 
 /// How long a close waited.
@@ -113,14 +129,14 @@ impl Stopwatch {
 impl Devices {
     /// Whether closing is fast wherever that is known.
     pub(super) fn all_fast(&self) -> bool {
-        !self.any_defers.load(Ordering::Relaxed)
+        self.deferring.load(Ordering::Relaxed) == 0
     }
 
     /// How to look at this close.
     pub(super) fn look(&self) -> Look {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let until = self.attentive_until.load(Ordering::Relaxed);
-        if until.wrapping_sub(count).cast_signed() > 0 {
+        if count < until {
             Look::Closely
         } else if count.is_multiple_of(ONE_IN) {
             Look::Glance
@@ -138,23 +154,21 @@ impl Devices {
 
     /// Look at the next ones.
     fn look_closely(&self) {
-        let until = self.count.load(Ordering::Relaxed).wrapping_add(ATTENTION);
+        let until = self.count.load(Ordering::Relaxed) + ATTENTION;
         self.attentive_until.store(until, Ordering::Relaxed);
     }
 
     /// Learns how long a close took.
-    pub(super) fn record(&self, device: &Device, stopwatch: &Stopwatch) {
+    pub(super) fn record(&self, device: &Device, written: bool, stopwatch: &Stopwatch) {
+        if !device.is_known {
+            return;
+        }
         let waited = stopwatch.waited();
-        let before = device.defers();
-        device.record(waited);
-        if device.defers() != before {
-            let Ok(known) = self.known.try_read() else {
-                return self.any_defers.store(true, Ordering::Relaxed);
-            };
-            let any = known.iter().any(|device| device.defers());
-            self.any_defers.store(any, Ordering::Relaxed);
-        } else if !before && Auto::is_slow(waited) {
-            self.look_closely();
+        match device.of(written).record(waited) {
+            Some((true, true)) => drop(self.deferring.fetch_add(1, Ordering::Relaxed)),
+            Some((false, true)) => drop(self.deferring.fetch_sub(1, Ordering::Relaxed)),
+            Some((false, false)) if Auto::is_slow(waited) => self.look_closely(),
+            _ => {}
         }
     }
 
@@ -166,23 +180,28 @@ impl Devices {
         if let Some(device) = self.known.try_read().ok().and_then(|known| found(&known)) {
             return Some(device);
         }
-        let device = Arc::new(Device {
-            id,
-            reports: AtomicU8::new(UNKNOWN),
-            auto: Mutex::default(),
-            defers: AtomicBool::new(false),
-        });
-        if let Ok(mut known) = self.known.try_write() {
-            if let Some(device) = found(&known) {
-                return Some(device);
+        let device = |is_known| {
+            Arc::new(Device {
+                id,
+                is_known,
+                reports: AtomicU8::new(UNKNOWN),
+                learnt: Default::default(),
+            })
+        };
+        match self.known.try_write() {
+            Ok(mut known) => {
+                if let Some(device) = found(&known) {
+                    return Some(device);
+                }
+                let device = device(known.len() < MOST);
+                if device.is_known {
+                    known.push(Arc::clone(&device));
+                    self.look_closely();
+                }
+                Some(device)
             }
-            if known.len() == MOST {
-                known.remove(0);
-            }
-            known.push(Arc::clone(&device));
+            Err(_) => Some(device(false)),
         }
-        self.look_closely();
-        Some(device)
     }
 }
 

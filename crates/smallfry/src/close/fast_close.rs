@@ -12,6 +12,11 @@ use super::handle::Handle;
 use super::pending::Report;
 use crate::raw::OwnedFile;
 
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
 /// What [`FastClose`] can hold.
 ///
 /// [`std::fs::File`] and its descriptor or handle; with the features of the backends the files of tokio, smol and async-std.
@@ -94,7 +99,7 @@ impl<H: FastCloseable> FastClose<H> {
         unsafe { ManuallyDrop::take(&mut this.0) }
     }
 
-    /// Closes it on the calling thread.
+    /// Closes it on the calling thread, and so blocks.
     ///
     /// # Errors
     ///
@@ -110,8 +115,8 @@ impl<H: FastCloseable> Drop for FastClose<H> {
         // SAFETY: it is being dropped, so nobody uses the handle after this.
         let handle = unsafe { ManuallyDrop::take(&mut self.0) };
         let closer = Closer::global();
-        if let Err(error) = closer.hand_over(handle.into_handle(), None, Report::Sink) {
-            closer.report(error);
+        if let Err(error) = closer.hand_over(handle.into_handle(), None, None, Report::Sink) {
+            closer.0.report(error);
         }
     }
 }

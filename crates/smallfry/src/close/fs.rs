@@ -29,7 +29,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, Error> {
     let path = path.as_ref();
     let mut contents = Vec::new();
     let file = read_path(path, &mut contents)?;
-    let closed = Closer::global().close(file, path);
+    let closed = Closer::global().close_known(file, path, false);
     // Nothing was written that could be lost.
     drop(closed);
     Ok(contents)
@@ -53,7 +53,7 @@ pub fn read_to_string(path: impl AsRef<Path>) -> Result<String, Error> {
 pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
     let path = path.as_ref();
     let file = write_and_leave(path, WRITE_FLAGS, DEFAULT_MODE, bytes.as_ref())?;
-    Closer::global().close(file, path).map(drop)
+    Closer::global().close_known(file, path, true).map(drop)
 }
 
 /// Copies contents and permissions of a file, as [`crate::fs::copy`]: by the kernel where it can. On macOS and Windows the
@@ -64,8 +64,8 @@ pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Erro
 /// As there.
 pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, Error> {
     let (from, to) = (from.as_ref(), to.as_ref());
-    let close = |file, path: &Path| {
-        let closed = Closer::global().close(file, path);
+    let close = |file, path: &Path, written| {
+        let closed = Closer::global().close_known(file, path, written);
         closed.map(drop).map_err(Error::into_io_error)
     };
     copy_and_leave(from, to, close)

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use super::pending::guarded;
 use crate::error::Operation;
 use crate::raw::{self, BorrowedFile, OwnedFile};
 
@@ -53,7 +54,7 @@ impl Handle {
     pub fn file(&self) -> Option<BorrowedFile<'_>> {
         match &self.0 {
             Kind::File(file) => Some(raw::borrow(file)),
-            Kind::Other(other) => other.file(),
+            Kind::Other(other) => guarded(|| other.file())?,
         }
     }
 
@@ -61,7 +62,7 @@ impl Handle {
     pub(super) fn has_more(&self) -> bool {
         match &self.0 {
             Kind::File(_) => false,
-            Kind::Other(other) => !other.is_idle(),
+            Kind::Other(other) => !guarded(|| other.is_idle()).unwrap_or(false),
         }
     }
 

@@ -23,11 +23,14 @@ pub(super) struct Pending {
     /// Of the path's last component.
     pub(super) key: Option<u64>,
     pub(super) device: Option<Arc<Device>>,
+    /// Whether it was open for writing.
+    pub(super) written: bool,
     pub(super) report: Report,
     pub(super) closer: Arc<Shared>,
 }
 
 /// Who is told of an error.
+#[derive(Clone)]
 pub(super) enum Report {
     /// Whoever asks the closer, or its sink.
     Sink,
@@ -46,33 +49,55 @@ impl Item for Pending {
     }
 
     fn close(self) {
-        let Self {
-            handle,
-            path,
-            device,
-            report,
-            closer,
-            ..
-        } = self;
-        let closed = as_closing(|| match &device {
-            Some(device) => closer.close_timed(handle, path.as_deref(), device),
-            None => close_now(handle, path.as_deref(), None),
-        });
-        if let Err(error) = closed {
+        let report = self.report.clone();
+        let shared = Arc::clone(&self.closer);
+        let closed = guarded(|| as_closing(|| self.close_timed()));
+        if let Some(Err(error)) = closed {
             match report {
-                Report::Sink => closer.report(error),
+                Report::Sink => shared.report(error),
                 Report::Group(group, index) => group.report(index, error),
             }
         }
     }
 }
 
+impl Pending {
+    /// On the calling thread.
+    pub(super) fn close_here(self) -> Result<Closed, Error> {
+        close_now(self.handle, self.path.as_deref(), self.device.as_deref())
+    }
+
+    /// The same, and learns how long it takes.
+    pub(super) fn close_timed(self) -> Result<Closed, Error> {
+        let Some(device) = &self.device else {
+            return self.close_here();
+        };
+        let path = self.path.as_deref();
+        self.closer
+            .close_timed(self.handle, path, device, self.written)
+    }
+}
+
+/// Runs what others have written, which may panic; `None` then. What it panicked with is never dropped, since that could
+/// panic as well.
+pub(super) fn guarded<R>(work: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(work))
+        .map_err(std::mem::forget)
+        .ok()
+}
+
 /// Runs `work` as something that must not wait for the queue.
 pub(super) fn as_closing<R>(work: impl FnOnce() -> R) -> R {
-    let before = IS_CLOSING.replace(true);
-    let result = work();
-    IS_CLOSING.set(before);
-    result
+    struct Before(bool);
+
+    impl Drop for Before {
+        fn drop(&mut self) {
+            IS_CLOSING.set(self.0);
+        }
+    }
+
+    let _before = Before(IS_CLOSING.replace(true));
+    work()
 }
 
 pub(super) fn is_closing() -> bool {
@@ -103,7 +128,11 @@ pub(super) fn close_now(
     let (operation, reason) = match closed {
         Ok(Ok(())) => return Ok(Closed::Now),
         Ok(Err(failure)) => failure,
-        Err(panic) => (Operation::Close, panicked(panic.as_ref())),
+        Err(panic) => {
+            let reason = panicked(panic.as_ref());
+            std::mem::forget(panic); // To drop it may panic again.
+            (Operation::Close, reason)
+        }
     };
     Err(match path.or(known.as_deref()) {
         Some(path) => Error::at(operation, path, reason),

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
-use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::backends::Backend;
@@ -17,14 +17,16 @@ const LAST_WAIT: Duration = Duration::from_secs(5);
 
 /// Sees to it that nothing is cut off when the process ends, and that a copy of it can go on.
 pub(super) fn watch_process() {
-    static WATCHED: Once = Once::new();
-    WATCHED.call_once(|| {
-        sys::at_exit(close_at_exit);
-        sys::at_fork(&sys::ForkHandlers {
-            before: hold_for_fork,
-            in_parent: release_after_fork,
-            in_child: begin_anew_after_fork,
-        });
+    // Nobody waits here: a process that was copied in the middle of it would for ever.
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    if WATCHED.load(Ordering::Relaxed) || WATCHED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    sys::at_exit(close_at_exit);
+    sys::at_fork(&sys::ForkHandlers {
+        before: hold_for_fork,
+        in_parent: release_after_fork,
+        in_child: begin_anew_after_fork,
     });
 }
 
@@ -32,14 +34,16 @@ pub(super) fn watch_process() {
 /// waits, and is patient with the others for a while: it joins nobody.
 extern "C" fn close_at_exit() {
     let shared = &Closer::global().0;
-    if shared.queue.pending() > 0 && !is_closing() {
-        shared.queue.wait(Some(LAST_WAIT));
+    // What other handlers drop after this is closed there.
+    shared.is_over.store(true, Ordering::Relaxed);
+    if shared.pending() > 0 && !is_closing() {
+        shared.wait(Some(LAST_WAIT));
     }
 }
 
 /// What is locked while the process is copied, so that the copy finds it whole.
 type Held = (
-    MutexGuard<'static, State<Pending>>,
+    [MutexGuard<'static, State<Pending>>; 2],
     MutexGuard<'static, Reports>,
     MutexGuard<'static, Backend>,
 );
@@ -52,7 +56,7 @@ thread_local! {
 extern "C" fn hold_for_fork() {
     let shared = &Closer::global().0;
     HELD.set(Some(ManuallyDrop::new((
-        shared.queue.lock(),
+        [shared.plain.lock(), shared.holding.lock()],
         lock(&shared.reports),
         lock(&shared.backend),
     ))));
@@ -64,10 +68,13 @@ extern "C" fn release_after_fork() {
 
 extern "C" fn begin_anew_after_fork() {
     let shared = &Closer::global().0;
-    if let Some((mut state, _reports, mut backend)) = HELD.take().map(ManuallyDrop::into_inner) {
+    if let Some(([mut plain, mut holding], _reports, mut backend)) =
+        HELD.take().map(ManuallyDrop::into_inner)
+    {
         // What has more to do than to close may need threads that the child does not have.
         let keep = |pending: &Pending| !pending.handle.has_more();
-        shared.queue.begin_anew(&mut state, keep);
+        shared.plain.begin_anew(&mut plain, keep);
+        shared.holding.begin_anew(&mut holding, keep);
         *backend = Backend::Threads;
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! It knows neither files nor errors, so that loom can explore it with something smaller (`queue/model.rs`).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::pool::Pool;
@@ -37,14 +37,12 @@ pub(super) struct State<I> {
     items: VecDeque<(u64, I)>,
     /// The number of the next one.
     pushed: u64,
-    /// The numbers of those that are being closed.
-    closing: Vec<u64>,
-    /// How many of what is pending there are of each key.
-    keys: HashMap<u64, usize>,
-    /// How many have no key.
-    unknown: usize,
-    /// Workers that are at work or have been asked for.
+    /// The numbers and keys of those that are being closed.
+    closing: Vec<(u64, Option<u64>)>,
+    /// Workers that are at work or have been asked for, of this crew.
     workers: usize,
+    /// Those of an earlier crew leave when they notice, and are not counted any more.
+    crew: Crew,
     /// Those of them that wait for items.
     idle: usize,
     /// Threads that wait for something to be closed.
@@ -52,12 +50,15 @@ pub(super) struct State<I> {
     pool: Pool,
 }
 
+/// The number of a crew: of the workers that one backend has brought.
+pub(super) type Crew = u64;
+
 /// What became of an item that was put into the queue.
 pub(super) enum Pushed<I> {
     /// As many are pending as may be.
     Full(I),
-    /// It will be closed. If so told, the caller is to bring one more worker: its place is counted already.
-    Queued { needs_worker: bool },
+    /// It will be closed. The caller is to bring one more worker of that crew, if it is given: its place is counted already.
+    Queued { needs_worker: Option<Crew> },
 }
 
 /// Why a worker has stopped.
@@ -80,39 +81,26 @@ impl<I: Item> State<I> {
             .items
             .front()
             .map_or(self.pushed, |(number, _)| *number);
-        self.closing.iter().fold(waiting, |a, &b| a.min(b))
+        self.closing.iter().fold(waiting, |a, &(b, _)| a.min(b))
     }
 
     /// Takes the item in that place to close it.
     fn take(&mut self, index: usize) -> Option<(u64, I)> {
         let (number, item) = self.items.remove(index)?;
-        self.closing.push(number);
+        self.closing.push((number, item.key()));
         Some((number, item))
     }
 
-    fn concerns(&self, key: u64) -> bool {
-        self.unknown > 0 || self.keys.contains_key(&key)
+    /// Whether an item before that number is being closed that has that key, or none.
+    fn is_closing(&self, key: u64, before: u64) -> bool {
+        let mut closing = self.closing.iter();
+        closing.any(|&(number, other)| number < before && is_one(other, key))
     }
+}
 
-    fn count(&mut self, key: Option<u64>) {
-        match key {
-            Some(key) => *self.keys.entry(key).or_insert(0) += 1,
-            None => self.unknown += 1,
-        }
-    }
-
-    fn discount(&mut self, key: Option<u64>) {
-        let Some(key) = key else {
-            self.unknown -= 1;
-            return;
-        };
-        if let Some(count) = self.keys.get_mut(&key) {
-            *count -= 1;
-            if *count == 0 {
-                self.keys.remove(&key);
-            }
-        }
-    }
+/// Whether something of that key, or of which it is not known, may be what `key` stands for.
+fn is_one(other: Option<u64>, key: u64) -> bool {
+    other.is_none_or(|other| other == key)
 }
 
 impl<I: Item> Queue<I> {
@@ -122,9 +110,8 @@ impl<I: Item> Queue<I> {
                 items: VecDeque::new(),
                 pushed: 0,
                 closing: Vec::new(),
-                keys: HashMap::new(),
-                unknown: 0,
                 workers: 0,
+                crew: 0,
                 idle: 0,
                 waiters: 0,
                 pool: Pool::new(),
@@ -151,27 +138,28 @@ impl<I: Item> Queue<I> {
         if state.pending() >= most {
             return Pushed::Full(item);
         }
-        state.count(item.key());
         let number = state.pushed;
         state.items.push_back((number, item));
         state.pushed += 1;
         self.pending.store(state.pending(), Ordering::Release);
         let needs_worker = state.items.len() > state.idle && state.workers < state.pool.wanted();
-        if needs_worker {
-            state.workers += 1;
-        }
+        state.workers += usize::from(needs_worker);
         let wakes = !needs_worker && state.idle > 0;
+        let crew = state.crew;
         drop(state);
         if wakes {
             self.work.notify_one();
         }
-        Pushed::Queued { needs_worker }
+        Pushed::Queued {
+            needs_worker: needs_worker.then_some(crew),
+        }
     }
 
-    /// Closes items on the calling thread, `most` of them at the most, and waits so long for one before it leaves.
-    pub(super) fn work(&self, most: usize, patience: Duration) -> End {
+    /// Closes items on the calling thread, a worker of that crew: `most` of them at the most, and waits so long for one
+    /// before it leaves.
+    pub(super) fn work(&self, crew: Crew, most: usize, patience: Duration) -> End {
         for _ in 0..most {
-            let Some((number, item)) = self.next(patience) else {
+            let Some((number, item)) = self.next(crew, patience) else {
                 return End::Left;
             };
             self.close(number, item);
@@ -179,10 +167,13 @@ impl<I: Item> Queue<I> {
         End::Paused
     }
 
-    fn next(&self, patience: Duration) -> Option<(u64, I)> {
+    fn next(&self, crew: Crew, patience: Duration) -> Option<(u64, I)> {
         let mut state = self.lock();
         let mut waited = false;
         loop {
+            if state.crew != crew {
+                return None;
+            }
             if state.workers <= state.pool.wanted()
                 && let Some(taken) = state.take(0)
             {
@@ -200,30 +191,48 @@ impl<I: Item> Queue<I> {
                 .wait_timeout(state, patience)
                 .unwrap_or_else(PoisonError::into_inner);
             state = woken;
-            state.idle -= 1;
+            if state.crew == crew {
+                state.idle -= 1;
+            }
             waited = timeout.timed_out();
         }
     }
 
-    /// A worker that was asked for does not come: its place is free again. True if nobody is left who would close what
-    /// waits.
-    pub(super) fn lose_worker(&self) -> bool {
+    /// A worker of that crew that was asked for does not come: its place is free again. True if nobody is left who would
+    /// close what waits.
+    pub(super) fn lose_worker(&self, crew: Crew) -> bool {
         let mut state = self.lock();
+        if state.crew != crew {
+            return false;
+        }
         state.workers -= 1;
         state.workers == 0 && !state.items.is_empty()
     }
 
-    /// A place for one more worker, however many there are.
-    pub(super) fn force_worker(&self) {
-        self.lock().workers += 1;
+    /// A place for one more worker, however many there are; of this crew.
+    pub(super) fn force_worker(&self) -> Crew {
+        let mut state = self.lock();
+        state.workers += 1;
+        state.crew
+    }
+
+    /// Others will work here: those who do leave after the item that they have, and those who never came are not waited
+    /// for. If something waits, the caller is to bring a first worker of the crew that is answered.
+    pub(super) fn change_crew(&self) -> Option<Crew> {
+        let mut state = self.lock();
+        state.crew += 1;
+        state.idle = 0;
+        state.workers = usize::from(!state.items.is_empty());
+        let crew = (state.workers > 0).then_some(state.crew);
+        drop(state);
+        self.work.notify_all();
+        crew
     }
 
     fn close(&self, number: u64, item: I) {
-        let key = item.key();
         item.close();
         let mut state = self.lock();
-        state.closing.retain(|&other| other != number);
-        state.discount(key);
+        state.closing.retain(|&(other, _)| other != number);
         let behind = state.items.len() > state.workers;
         state.pool.record(self.began.elapsed(), behind);
         self.pending.store(state.pending(), Ordering::Release);
@@ -270,17 +279,21 @@ impl<I: Item> Queue<I> {
         true
     }
 
-    /// Returns when nothing of that key is pending, nor anything without a key.
+    /// Returns when nothing of that key is pending that was when it was called, nor anything without a key.
     pub(super) fn settle(&self, key: u64) {
         let mut state = self.lock();
-        while state.concerns(key) {
-            let is_it = |(_, item): &(u64, I)| item.key().is_none_or(|other| other == key);
+        let before = state.pushed;
+        let is_it = |(number, item): &(u64, I)| *number < before && is_one(item.key(), key);
+        loop {
             let found = state.items.iter().position(is_it);
             if let Some((number, item)) = found.and_then(|index| state.take(index)) {
                 drop(state);
                 self.close(number, item);
                 state = self.lock();
                 continue;
+            }
+            if !state.is_closing(key, before) {
+                return;
             }
             state.waiters += 1;
             state = self
@@ -308,12 +321,9 @@ impl<I: Item> Queue<I> {
         state.idle = 0;
         state.waiters = 0;
         state.closing.clear();
-        state.keys.clear();
-        state.unknown = 0;
         let items = std::mem::take(&mut state.items);
         for (number, item) in items {
             if keep(&item) {
-                state.count(item.key());
                 state.items.push_back((number, item));
             } else {
                 std::mem::forget(item);

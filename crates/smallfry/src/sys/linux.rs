@@ -110,16 +110,19 @@ pub(in crate::sys) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
 }
 
 /// File systems of this machine's own disks and memory, by their magic numbers: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs,
-/// ramfs. They have nothing to do when a file is closed (no `flush` in their `file_operations`), so nothing can fail.
+/// ramfs. What they do when a file is closed, if anything, reports nothing. The last is overlayfs, which passes it on to one
+/// of these: a file server cannot be the upper layer.
 ///
-/// [statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html)
-const SILENT_AT_CLOSE: [u32; 6] = [
+/// [statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html),
+/// [overlayfs](https://docs.kernel.org/filesystems/overlayfs.html)
+const SILENT_AT_CLOSE: [u32; 7] = [
     0xEF53,
     0x5846_5342,
     0x9123_683E,
     0xF2F5_2010,
     0x0102_1994,
     0x8584_58F6,
+    0x794C_7630,
 ];
 
 /// `fstatfs`: whether closing a file on that file system may report an error, as far as is known.

@@ -34,10 +34,6 @@ mod open_file;
 #[cfg_attr(windows, path = "windows/process.rs")]
 mod process;
 
-#[cfg_attr(unix, path = "unix/fast_close.rs")]
-#[cfg_attr(windows, path = "windows/fast_close.rs")]
-mod fast_close;
-
 #[cfg_attr(unix, path = "unix/beneath.rs")]
 #[cfg_attr(windows, path = "windows/beneath.rs")]
 mod beneath;
@@ -51,7 +47,7 @@ mod walk;
 
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS};
 pub(crate) use mapping::{Mapping, page_size};
-pub(crate) use open_file::{device_of, path_of, reports_at_close};
+pub(crate) use open_file::{device_of, is_writable, path_of, reports_at_close};
 #[cfg(feature = "tree")]
 pub(crate) use platform::NOT_A_DIRECTORY;
 pub use platform::{
@@ -59,8 +55,8 @@ pub use platform::{
     O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
 };
 pub(crate) use platform::{
-    COPIES_BY_PATH, FOLDS_CASE, RESERVES_NAMES, copy_by_path, is_out_of_descriptors, mode_of,
-    open_path, read_spare,
+    COPIES_BY_PATH, FOLDS_CASE, OPEN_FILES_ARE_IN_THE_WAY, RESERVES_NAMES, copy_by_path,
+    is_out_of_descriptors, mode_of, open_path, read_spare,
 };
 pub(crate) use process::{ForkHandlers, at_exit, at_fork};
 pub(crate) use rename::rename;

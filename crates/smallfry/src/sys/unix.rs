@@ -54,6 +54,9 @@ pub(crate) const RESERVES_NAMES: bool = false;
 /// Whether names that differ only in case are usually one file.
 pub(crate) const FOLDS_CASE: bool = variant::FOLDS_CASE;
 
+/// Whether a file that is open keeps its name from being used for another.
+pub(crate) const OPEN_FILES_ARE_IN_THE_WAY: bool = false;
+
 /// Whether [`std::fs::copy`] has a call here that takes both paths and does more than copying bytes.
 ///
 /// [clonefile(2)](https://www.manpagez.com/man/2/clonefile/)

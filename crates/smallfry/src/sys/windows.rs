@@ -61,6 +61,9 @@ pub(crate) const NOT_A_DIRECTORY: Errno = Errno(ERROR_DIRECTORY.cast_signed());
 /// Windows takes some names for devices and alters others.
 pub(crate) const RESERVES_NAMES: bool = true;
 
+/// A file that is removed may keep its name until the last handle is closed, and its directory cannot be renamed.
+pub(crate) const OPEN_FILES_ARE_IN_THE_WAY: bool = true;
+
 /// [`std::fs::copy`] copies streams and attributes too, and reports what closing reports.
 ///
 /// [CopyFileEx](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-copyfileexw)

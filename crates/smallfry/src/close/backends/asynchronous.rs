@@ -1,6 +1,5 @@
 //! What files of asynchronous runtimes have in common: bytes that they hold back, and a last result to ask for.
 
-use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -9,21 +8,19 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 /// How long to sleep before another look. Nobody is to wait forever for a wake-up that another crate owes: the lock of a file
-/// of async-std 1.13 takes its list of who waits before it is free again, and never wakes who comes in between.
+/// of async-std 1.13 takes its list of who waits, and only then is free, so it never wakes who comes in between.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Asks a file once whether anything of it is under way. A future that would have to wait is dropped; `None` then.
-pub(super) fn poll_once(
-    poll: impl FnOnce(&mut Context<'_>) -> Poll<io::Result<()>>,
-) -> Option<io::Result<()>> {
-    match poll(&mut Context::from_waker(Waker::noop())) {
+/// Asks a file once whether anything of it is under way. `None` if one would have to wait.
+pub(super) fn poll_once(flush: impl Future<Output = io::Result<()>>) -> Option<io::Result<()>> {
+    match pin!(flush).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => Some(result),
         Poll::Pending => None,
     }
 }
 
 /// Waits for a result on a thread that may block.
-pub(super) fn block_on<T>(poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
+pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
     struct Waiting(Thread);
 
     impl Wake for Waiting {
@@ -33,7 +30,7 @@ pub(super) fn block_on<T>(poll: impl FnMut(&mut Context<'_>) -> Poll<T>) -> T {
     }
 
     let waker = Waker::from(Arc::new(Waiting(thread::current())));
-    let mut future = pin!(poll_fn(poll));
+    let mut future = pin!(future);
     loop {
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(result) => return result,

@@ -2,9 +2,11 @@
 //!
 //! Neither gives its file out without a risk: smol's not at all, async-std's by a function that panics while a call that
 //! was given up still runs. What closing reports is told to the first descriptor of a file that is closed after a write.
-//! So a duplicate is made and closed, which tells, and then the file itself is dropped, which closes the rest.
+//! So a duplicate is made and closed, which tells, and then the file itself is dropped, which closes the rest. A server is
+//! asked twice for that; where closing reports nothing there is no duplicate.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -15,6 +17,7 @@ use super::asynchronous::{block_on, poll_once};
 use crate::close::{Close, FastClose, FastCloseable, Handle};
 use crate::error::Operation;
 use crate::raw::{self, BorrowedFile};
+use crate::sys;
 
 /// A file of one of the two.
 pub(super) trait AsyncFile: AsyncWrite + fmt::Debug + Send + Unpin + 'static {
@@ -31,10 +34,8 @@ struct Held<H> {
 impl<H: AsyncFile> Close for Held<H> {
     fn close(self: Box<Self>) -> Result<(), (Operation, io::Error)> {
         let Self { mut file, flushed } = *self;
-        let flushed =
-            flushed.unwrap_or_else(|| block_on(|context| Pin::new(&mut file).poll_flush(context)));
-        let duplicate = file.borrow().try_clone_to_owned();
-        let closed = duplicate.and_then(|duplicate| Ok(raw::close(duplicate)?));
+        let flushed = flushed.unwrap_or_else(|| block_on(flush(&mut file)));
+        let closed = tell(file.borrow());
         drop(file);
         flushed.map_err(|reason| (Operation::Write, reason))?;
         closed.map_err(|reason| (Operation::Close, reason))
@@ -50,8 +51,23 @@ impl<H: AsyncFile> Close for Held<H> {
 }
 
 pub(super) fn into_handle(mut file: impl AsyncFile) -> Handle {
-    let flushed = poll_once(|context| Pin::new(&mut file).poll_flush(context));
+    let flushed = poll_once(flush(&mut file));
     Handle::new(Held { file, flushed })
+}
+
+fn flush(file: &mut impl AsyncFile) -> impl Future<Output = io::Result<()>> {
+    poll_fn(|context| Pin::new(&mut *file).poll_flush(context))
+}
+
+/// What closing the file will report. Nothing if there is no room for one more descriptor.
+fn tell(file: BorrowedFile<'_>) -> io::Result<()> {
+    if !sys::reports_at_close(file) {
+        return Ok(());
+    }
+    match file.try_clone_to_owned() {
+        Ok(duplicate) => Ok(raw::close(duplicate)?),
+        Err(_) => Ok(()),
+    }
 }
 
 impl<H: FastCloseable + AsyncRead + Unpin> AsyncRead for FastClose<H> {

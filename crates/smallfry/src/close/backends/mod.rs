@@ -26,7 +26,8 @@ mod tokio;
 use std::fmt;
 use std::sync::Arc;
 
-use super::closer::Shared;
+use super::closer::{Line, Shared};
+use super::queue::Crew;
 
 /// Whose threads close files.
 ///
@@ -59,11 +60,13 @@ pub enum Backend {
     #[cfg(feature = "backend-rayon")]
     Rayon,
     /// [`smol`](https://docs.rs/smol)'s threads for blocking work, which are those of `blocking`. With the feature
-    /// `backend-smol`.
+    /// `backend-smol`. A file of smol's that was read is kept open by the thread that reads ahead until that notices, a
+    /// moment longer than it is pending here.
     #[cfg(feature = "backend-smol")]
     Smol,
     /// [`async-std`](https://docs.rs/async-std)'s threads for blocking work. The crate is discontinued, and its authors
-    /// recommend smol. With the feature `backend-async-std`.
+    /// recommend smol. With the feature `backend-async-std`. What could not be written of a file is written once more when
+    /// its last handle goes, by the crate itself.
     #[cfg(feature = "backend-async-std")]
     AsyncStd,
     /// The blocking threads of the [`tokio`](https://docs.rs/tokio) runtime in whose context a file is handed over; without
@@ -118,32 +121,32 @@ impl fmt::Debug for Backend {
 /// Closes files that wait.
 ///
 /// Dropped without being run, it is replaced by a thread of smallfry.
-pub struct Job(Option<Arc<Shared>>);
+pub struct Job(Option<(Arc<Shared>, Crew)>);
 
 impl Job {
-    pub(super) fn new(closer: Arc<Shared>) -> Self {
-        Self(Some(closer))
+    pub(super) fn new(closer: Arc<Shared>, crew: Crew) -> Self {
+        Self(Some((closer, crew)))
     }
 
     /// Closes a few files, if there are any, and asks for another job if there are more. Blocks for as long as closing
     /// takes. Does not panic.
     pub fn run(mut self) {
-        if let Some(closer) = self.0.take() {
-            closer.run_slice();
+        if let Some((closer, crew)) = self.0.take() {
+            closer.run_slice(crew);
         }
     }
 
     fn on_own_thread(mut self) {
-        if let Some(closer) = self.0.take() {
-            closer.bring_thread();
+        if let Some((closer, crew)) = self.0.take() {
+            closer.bring_thread(Line::Plain, crew);
         }
     }
 }
 
 impl Drop for Job {
     fn drop(&mut self) {
-        if let Some(closer) = self.0.take() {
-            closer.lose_job();
+        if let Some((closer, crew)) = self.0.take() {
+            closer.lose_job(crew);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The crate `tokio`: the runtime's threads for blocking work, and its files.
 
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,6 +10,7 @@ use std::time::Duration;
 use ::tokio::fs::File;
 use ::tokio::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 use ::tokio::runtime::Handle as Runtime;
+use ::tokio::task::unconstrained;
 
 use super::Job;
 use super::asynchronous::{block_on, poll_once};
@@ -30,7 +32,7 @@ pub(super) fn spawn(job: Job) {
 
 impl FastCloseable for File {
     fn into_handle(mut self) -> Handle {
-        match poll_once(|context| Pin::new(&mut self).poll_flush(context)) {
+        match poll_once(flush(&mut self)) {
             // Nothing is under way: it is no more than its std file.
             Some(Ok(())) => match self.try_into_std() {
                 Ok(file) => file.into(),
@@ -58,7 +60,7 @@ struct Busy {
 impl Close for Busy {
     fn close(self: Box<Self>) -> Result<(), (Operation, io::Error)> {
         let Self { mut file, failed } = *self;
-        let flushed = block_on(|context| Pin::new(&mut file).poll_flush(context));
+        let flushed = block_on(flush(&mut file));
         let flushed = failed.map_or(flushed, Err);
         let closed = match into_owned(file) {
             Some(file) => raw::close(file).map_err(Into::into),
@@ -73,6 +75,16 @@ impl Close for Busy {
     fn file(&self) -> Option<BorrowedFile<'_>> {
         Some(raw::borrow(&self.file))
     }
+}
+
+/// Whether or not the task that runs has done enough for its turn, of which tokio would keep count otherwise, and say that
+/// nothing is ready until it yields: this thread would wait for itself.
+///
+/// [Cooperative scheduling](https://docs.rs/tokio/latest/tokio/task/coop/)
+fn flush(file: &mut File) -> impl Future<Output = io::Result<()>> {
+    unconstrained(poll_fn(move |context| {
+        Pin::new(&mut *file).poll_flush(context)
+    }))
 }
 
 /// The file itself. A call whose future was dropped, such as `sync_all`, runs on and keeps it until it ends.

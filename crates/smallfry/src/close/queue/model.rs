@@ -59,11 +59,13 @@ type Files = Queue<File>;
 fn push(queue: &Arc<Files>, file: &File, most: usize) -> Option<JoinHandle<()>> {
     match queue.push(file.clone(), most) {
         Pushed::Full(file) => file.close(),
-        Pushed::Queued { needs_worker } if needs_worker => {
+        Pushed::Queued {
+            needs_worker: Some(crew),
+        } => {
             let queue = Arc::clone(queue);
             return Some(thread::spawn(move || {
                 // One file at a time, as in a pool that others share.
-                while queue.work(1, Duration::ZERO) == End::Paused {}
+                while queue.work(crew, 1, Duration::ZERO) == End::Paused {}
             }));
         }
         Pushed::Queued { .. } => {}
@@ -146,9 +148,13 @@ fn who_waits_needs_no_worker() {
         let queue = Arc::new(Files::new());
         let files = [File::new(1), File::new(2)];
         for file in &files {
-            if let Pushed::Queued { needs_worker: true } = queue.push(file.clone(), 8) {
+            let pushed = queue.push(file.clone(), 8);
+            if let Pushed::Queued {
+                needs_worker: Some(crew),
+            } = pushed
+            {
                 // Its thread could not be started, and who said so left the rest to others.
-                queue.lose_worker();
+                queue.lose_worker(crew);
             }
         }
         let waiter = {
@@ -159,5 +165,25 @@ fn who_waits_needs_no_worker() {
         assert_eq!(files[1].closed(), 1);
         waiter.join().unwrap();
         assert_eq!(files.map(|file| file.closed()), [1, 1]);
+    });
+}
+
+#[test]
+fn others_take_over() {
+    explore(|| {
+        let queue = Arc::new(Files::new());
+        let files = [File::new(1), File::new(2)];
+        let first = push(&queue, &files[0], 8);
+        // Whoever was asked for comes late or not at all.
+        drop(queue.push(files[1].clone(), 8));
+        let worker = queue.change_crew().map(|crew| {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || while queue.work(crew, 1, Duration::ZERO) == End::Paused {})
+        });
+        for worker in [first, worker].into_iter().flatten() {
+            worker.join().unwrap();
+        }
+        assert_eq!(files.map(|file| file.closed()), [1, 1]);
+        assert_eq!(queue.pending(), 0);
     });
 }

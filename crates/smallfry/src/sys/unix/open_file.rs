@@ -1,5 +1,6 @@
 //! Unix: what can be asked of an open file before it is closed.
 
+use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
 use super::platform::{BorrowedFile, variant};
@@ -13,6 +14,15 @@ pub(crate) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
 /// Whether closing a file on that file system may report an error. True where that is not known.
 pub(crate) fn reports_at_close(file: BorrowedFile<'_>) -> bool {
     variant::reports_at_close(file)
+}
+
+/// Whether a file is open for writing; true where the system does not tell.
+///
+/// [F_GETFL](https://man7.org/linux/man-pages/man2/F_GETFL.2const.html)
+pub(crate) fn is_writable(file: BorrowedFile<'_>) -> bool {
+    // SAFETY: the descriptor is open as long as it is borrowed.
+    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
+    flags < 0 || flags & libc::O_ACCMODE != libc::O_RDONLY
 }
 
 /// The path of an open file, as the system remembers it; `None` if it has none.

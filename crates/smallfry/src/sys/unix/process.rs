@@ -1,7 +1,5 @@
 //! Unix: what happens when the process ends, or is copied.
 
-use std::ffi::c_int;
-
 /// Functions for the process that is being copied, and for both afterwards. Each runs on the thread that calls `fork`.
 pub(crate) struct ForkHandlers {
     pub(crate) before: extern "C" fn(),
@@ -9,17 +7,13 @@ pub(crate) struct ForkHandlers {
     pub(crate) in_child: extern "C" fn(),
 }
 
-unsafe extern "C" {
-    fn atexit(handler: extern "C" fn()) -> c_int;
-}
-
 /// `atexit`: runs `handler` when the process ends by `exit` or by returning from `main`, while its threads live. Where the
 /// system has no memory for that, nothing happens.
 ///
 /// [atexit(3)](https://man7.org/linux/man-pages/man3/atexit.3.html)
 pub(crate) fn at_exit(handler: extern "C" fn()) {
-    // SAFETY: a C function that takes a function which lives as long as the process.
-    unsafe { atexit(handler) };
+    // SAFETY: the function lives as long as the process.
+    unsafe { libc::atexit(handler) };
 }
 
 /// `pthread_atfork`: has `handlers` run around each `fork`.
