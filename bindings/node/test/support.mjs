@@ -23,6 +23,9 @@ export const smallfry = require('../dist/fs.js');
 /** The package itself, with the calls for many files. */
 export const bulk = require('../dist/index.js');
 
+/** The addon's own functions. */
+export const { native } = require('../dist/native.js');
+
 /** The package as it is where there is no native addon, loaded from a copy in `folder`. */
 export function withoutAddon(folder) {
   const copy = path.join(folder, 'without-addon');
