@@ -196,6 +196,11 @@ impl Closer {
     /// The calling thread closes what waits, beside the others. Called by a sink, it returns what there is without waiting.
     pub fn drain(&self) -> Vec<Error> {
         self.wait();
+        self.take_errors()
+    }
+
+    /// The errors since the last time, of what is closed by now, without waiting.
+    pub fn take_errors(&self) -> Vec<Error> {
         std::mem::take(&mut lock(&self.0.reports).errors)
     }
 
