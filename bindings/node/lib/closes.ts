@@ -55,8 +55,12 @@ export function setClosePolicy(policy: ClosePolicy): void {
 /** Waits for pending closes as the process ends, and says what nobody has asked for. */
 export function tellAtExit(): void {
   const errors = drainClosesSync();
-  for (const error of errors) {
-    process.stderr.write(`smallfry: ${error.message} '${(error as NodeJS.ErrnoException).path ?? ''}'\n`);
+  try {
+    for (const error of errors) {
+      process.stderr.write(`smallfry: ${error.message} '${(error as NodeJS.ErrnoException).path ?? ''}'\n`);
+    }
+  } catch {
+    // A program may have put something else there. The exit code tells.
   }
   if (errors.length > 0 && !process.exitCode) process.exitCode = 1;
 }

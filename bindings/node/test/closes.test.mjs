@@ -261,6 +261,30 @@ testNeeding(needs.slowDisk, 'errors that nobody asks for are printed at the end,
   }
 });
 
+testNeeding(needs.slowDisk, 'errors for which nobody reads standard error change nothing but the exit code', async () => {
+  const disk = await startSlowDisk('none', ['--fail', 'close:every7:EDQUOT']);
+  try {
+    const folder = makeFolder();
+    for (const [write, end, expected] of [
+      ["smallfry.writeFileSync(name, 'text')", 'process.exit(0)', 1],
+      ["smallfry.writeFile(name, 'text', () => {})", 'process.exit(4)', 4],
+      ["smallfry.writeFileSync(name, 'text')", "process.stderr.write = () => { throw new Error('closed'); }", 1],
+    ]) {
+      const { code, signal } = await runScript(folder, `
+        bulk.setClosePolicy('always');
+        for (let index = 0; index < 14; index += 1) {
+          const name = path.join(${JSON.stringify(disk.folder)}, \`\${index}\`);
+          ${write};
+        }
+        ${end};
+      `, { closesStderr: true });
+      assert.deepEqual([code, signal], [expected, null], `${write} ${end}`);
+    }
+  } finally {
+    await disk.stop();
+  }
+});
+
 testNeeding(needs.slowDisk, 'a disk that is slow to close is found out', async () => {
   setClosePolicy('auto');
   const disk = await startSlowDisk('windows-close');
