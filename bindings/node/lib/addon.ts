@@ -74,6 +74,8 @@ export interface Native {
   hasCloses(): 0 | 1;
   /** Waits until all is closed that is pending; the errors since the last time, each as `many.ts` understands it. */
   drainCloses(): unknown[];
+  /** The same without waiting: the errors of what is closed by now. */
+  takeCloseErrors(): unknown[];
   /** Waits until all is closed that is pending. */
   finishCloses(): void;
   /** The same without blocking; undefined if there is no thread for that. */

@@ -27,14 +27,21 @@ const POLICIES = ['auto', 'always', 'never'];
  */
 export async function drainCloses(): Promise<Error[]> {
   if (native === undefined) return [];
-  if (native.pendingCloses() > 0) await native.waitForCloses();
-  return drainClosesSync();
+  if (native.pendingCloses() > 0) {
+    const closed = native.waitForCloses();
+    if (closed === undefined) return drainClosesSync();
+    await closed;
+  }
+  // Without waiting: others may have gone on writing, and nothing else would run until that is closed too.
+  return failures(native.takeCloseErrors());
 }
 
 /** The same, blocking. */
 export function drainClosesSync(): Error[] {
-  return native === undefined ? [] : native.drainCloses().map((error) => failure(error, ''));
+  return native === undefined ? [] : failures(native.drainCloses());
 }
+
+const failures = (errors: unknown[]): Error[] => errors.map((error) => failure(error, ''));
 
 /** Says when closing is left to other threads, from now on and for the whole process. */
 export function setClosePolicy(policy: ClosePolicy): void {
@@ -48,8 +55,12 @@ export function setClosePolicy(policy: ClosePolicy): void {
 /** Waits for pending closes as the process ends, and says what nobody has asked for. */
 export function tellAtExit(): void {
   const errors = drainClosesSync();
-  for (const error of errors) {
-    process.stderr.write(`smallfry: ${error.message} '${(error as NodeJS.ErrnoException).path ?? ''}'\n`);
+  try {
+    for (const error of errors) {
+      process.stderr.write(`smallfry: ${error.message} '${(error as NodeJS.ErrnoException).path ?? ''}'\n`);
+    }
+  } catch {
+    // A program may have put something else there. The exit code tells.
   }
   if (errors.length > 0 && !process.exitCode) process.exitCode = 1;
 }

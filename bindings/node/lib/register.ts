@@ -10,13 +10,14 @@ import { replaced, replacedPromises } from './replaced.js';
 /**
  * Whether a function is still Node's own. Somebody else's (a package manager's archive, a mock, a tracer) is left in
  * place: it sees paths that native code would not. Node's own whole-file functions all read their options with an
- * internal helper; what looks so is called without arguments, which it refuses, and must have refused from Node's files.
+ * internal helper, and those that remove or rename check their paths with one; what looks so is called without arguments,
+ * which it refuses, and must have refused from Node's files.
  */
 function isNodesOwn(candidate: unknown, name: string): boolean {
   if (typeof candidate !== 'function' || candidate.name !== name) return false;
   const text = Function.prototype.toString.call(candidate);
-  if (text.startsWith('async ')) return /\boptions = getOptions\(/.test(text);
-  return /\boptions = getOptions\(/.test(text) && refusesInside(candidate as () => unknown);
+  if (!/\b(?:options = getOptions|getValidatedPath)\(/.test(text)) return false;
+  return text.startsWith('async ') || refusesInside(candidate as () => unknown);
 }
 
 /** Whether `refuse()` throws with nothing but Node's own files on the stack above this one. */
@@ -52,11 +53,8 @@ function replace<T extends object>(target: T, functions: Partial<T>): void {
 
 // Without the addon native.ts has said so, and node:fs stays as it was.
 if (native !== undefined) {
-  replace(fs, replaced as Partial<typeof fs>);
-  replace(fs.promises, replacedPromises as Partial<typeof fs.promises>);
-  // Whoever made these still does the work.
-  Object.assign(fs, removing(fs));
-  Object.assign(fs.promises, removingPromises(fs.promises));
+  replace(fs, { ...removing(fs), ...replaced });
+  replace(fs.promises, { ...removingPromises(fs.promises), ...replacedPromises });
   nodeModule.syncBuiltinESMExports();
 }
 

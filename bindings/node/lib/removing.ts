@@ -1,68 +1,101 @@
 // Functions of node:fs that must not meet a file that is yet to be closed.
 //
 // On Windows a file that is removed keeps its name until its last handle is closed, and one that is open cannot be
-// replaced; on NFS it lives on under another name and keeps its directory from being removed. So these wait for
-// pending closes first. Nearly always there are none, and they do what they did.
+// replaced. Elsewhere both can be done, but on NFS a file that is removed while it is open lives on under another name
+// and keeps its directory from being removed. So these wait for pending closes first: all of them on Windows, those that
+// remove directories elsewhere. Nearly always nothing is pending, and they do what they did.
 
 import { native } from './native.js';
+import { nativePath } from './options.js';
 
 type AnyFunction = (...args: unknown[]) => unknown;
 
-const NAMES = ['rename', 'rm', 'rmdir', 'unlink'] as const;
+const isWindows = process.platform === 'win32';
 
-const arePending = (): boolean => native !== undefined && native.pendingCloses() > 0;
+const NAMES = isWindows ? ['rename', 'rm', 'rmdir', 'unlink'] : ['rm', 'rmdir'];
+
+/** Whether a call of `name` has closes to wait for. */
+function mustWait(name: string, args: readonly unknown[]): boolean {
+  if (native === undefined || native.pendingCloses() === 0) return false;
+  // Only so does `rm` remove directories.
+  return isWindows || name !== 'rm' || (args[1] as { recursive?: unknown } | null | undefined)?.recursive === true;
+}
 
 const closed = async (): Promise<void> => { await native?.waitForCloses(); };
+
+/** Whether node:fs takes the arguments of a call with a callback. What it refuses it throws, and that is not to come later. */
+function isTaken(name: string, args: readonly unknown[]): boolean {
+  const paths = name === 'rename' ? 2 : 1;
+  if (args.length < paths || !args.slice(0, paths).every(isPath)) return false;
+  const [first, second] = args.slice(paths);
+  if (typeof first === 'function') return true;
+  return (name === 'rm' || name === 'rmdir') && typeof second === 'function' && areOptions(name, first);
+}
+
+function isPath(value: unknown): boolean {
+  const path = nativePath(value);
+  return typeof path === 'string' ? !path.includes('\0') : path?.includes(0) === false;
+}
+
+function areOptions(name: string, options: unknown): boolean {
+  if (options === undefined) return true;
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return false;
+  // Old and deprecated, and new versions refuse it.
+  if (name === 'rmdir' && 'recursive' in options) return false;
+  const { recursive, force, retryDelay, maxRetries }: Record<string, unknown> = {
+    recursive: false, force: false, retryDelay: 0, maxRetries: 0, ...options,
+  };
+  return typeof recursive === 'boolean' && typeof force === 'boolean' && isCount(retryDelay) && isCount(maxRetries);
+}
+
+const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31;
 
 /** As `own` by name, length and properties. */
 function like(own: AnyFunction, wrapper: AnyFunction): AnyFunction {
   return Object.defineProperties(wrapper, Object.getOwnPropertyDescriptors(own));
 }
 
-function afterClosesSync(own: AnyFunction): AnyFunction {
+function afterClosesSync(own: AnyFunction, name: string): AnyFunction {
   return like(own, function (this: unknown, ...args: unknown[]) {
-    if (arePending()) native?.finishCloses();
+    if (mustWait(name, args)) native?.finishCloses();
     return Reflect.apply(own, this, args);
   });
 }
 
-function afterClosesLater(own: AnyFunction): AnyFunction {
+function afterClosesLater(own: AnyFunction, name: string): AnyFunction {
   return like(own, function (this: unknown, ...args: unknown[]) {
-    const callback: unknown = args.at(-1);
-    // Without a callback it throws, which is not to come later.
-    if (!arePending() || typeof callback !== 'function') return Reflect.apply(own, this, args);
+    if (!mustWait(name, args) || !isTaken(name, args)) return Reflect.apply(own, this, args);
     const call = (): unknown => Reflect.apply(own, this, args);
-    // What it throws would have been thrown at the caller, who has gone on.
+    // What it throws all the same would have been thrown at the caller, who has gone on.
     closed().then(call).catch((error: unknown) => { process.nextTick(() => { throw error; }); });
     return undefined;
   });
 }
 
-function afterClosesPromised(own: AnyFunction): AnyFunction {
+function afterClosesPromised(own: AnyFunction, name: string): AnyFunction {
   return like(own, async function (this: unknown, ...args: unknown[]) {
-    if (arePending()) await closed();
+    if (mustWait(name, args)) await closed();
     return Reflect.apply(own, this, args);
   });
 }
 
 type Functions = Record<string, AnyFunction | undefined>;
 
-function wrapped(names: readonly string[], functions: Functions, wrap: (own: AnyFunction) => AnyFunction): Functions {
+function wrapped(functions: Functions, suffix: string, wrap: (own: AnyFunction, name: string) => AnyFunction): Functions {
   const made: Functions = {};
-  for (const name of names) {
-    const own = functions[name];
-    if (typeof own === 'function') made[name] = wrap(own);
+  for (const name of NAMES) {
+    const own = functions[name + suffix];
+    if (typeof own === 'function') made[name + suffix] = wrap(own, name);
   }
   return made;
 }
 
-/** The functions of node:fs that remove or rename, waiting for pending closes. */
+/** The functions of node:fs that remove or rename and have to wait for pending closes, waiting. */
 export function removing(fs: object): Functions {
-  const sync = NAMES.map((name) => `${name}Sync`);
-  return { ...wrapped(NAMES, fs as Functions, afterClosesLater), ...wrapped(sync, fs as Functions, afterClosesSync) };
+  return { ...wrapped(fs as Functions, '', afterClosesLater), ...wrapped(fs as Functions, 'Sync', afterClosesSync) };
 }
 
 /** Those of node:fs/promises. */
 export function removingPromises(promises: object): Functions {
-  return wrapped(NAMES, promises as Functions, afterClosesPromised);
+  return wrapped(promises as Functions, '', afterClosesPromised);
 }

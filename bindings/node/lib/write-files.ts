@@ -279,6 +279,9 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<'written' | '
  *
  * A failure stops nothing else unless `failFast` is set. When all is done the promise rejects with the first one; with
  * `{settle: true}` it gives each entry's outcome instead.
+ *
+ * A file counts as written when its bytes are. Where closing is slow it is left to other threads, and an error of such a
+ * close is no entry's outcome: `drainCloses()` tells it.
  */
 export const writeFiles = writeMany as <const O extends WriteFilesOptions | BufferEncoding | null | undefined = undefined>(
   entries: Iterable<Entry>, options?: O,

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use napi_sys as napi;
+use smallfry::Error;
 use smallfry::close::{Closer, Policy};
 
 use crate::bulk::error_with_path;
@@ -14,6 +15,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"pendingCloses", pending),
     Function(c"hasCloses", has),
     Function(c"drainCloses", drain),
+    Function(c"takeCloseErrors", take_errors),
     Function(c"finishCloses", finish),
     Function(c"waitForCloses", wait),
     Function(c"setClosePolicy", set_policy),
@@ -40,14 +42,23 @@ unsafe extern "C" fn drain(
     env: napi::napi_env,
     _info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    guarded(env, || {
-        let errors = Closer::global().drain();
-        let errors: Vec<_> = errors
-            .iter()
-            .map(|error| error_with_path(env, error))
-            .collect();
-        array(env, &errors)
-    })
+    guarded(env, || all_with_paths(env, &Closer::global().drain()))
+}
+
+/// `takeCloseErrors()`: the errors since the last time, of what is closed by now.
+unsafe extern "C" fn take_errors(
+    env: napi::napi_env,
+    _info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || all_with_paths(env, &Closer::global().take_errors()))
+}
+
+fn all_with_paths(env: napi::napi_env, errors: &[Error]) -> napi::napi_value {
+    let errors: Vec<_> = errors
+        .iter()
+        .map(|error| error_with_path(env, error))
+        .collect();
+    array(env, &errors)
 }
 
 /// `finishCloses()`: waits until all is closed that is pending, and leaves the errors where they are.

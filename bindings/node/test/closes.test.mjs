@@ -5,12 +5,18 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 
-import { bulk, makeFolder, needs, runScript, smallfry, startSlowDisk, testNeeding } from './support.mjs';
+import {
+  bulk, isWindows, makeFolder, native, needs, runScript, smallfry, startSlowDisk, testNeeding, turn,
+} from './support.mjs';
 
 const { drainCloses, drainClosesSync, setClosePolicy, writeFiles } = bulk;
 
 after(() => setClosePolicy('auto'));
+
+/** So slow that what was just written is still pending a few calls later. */
+const GLACIAL = 'windows-close,close=400ms,close-spread=0ms';
 
 test('what is closed later has been written', async () => {
   const folder = makeFolder();
@@ -45,8 +51,107 @@ test('functions that remove and rename look like those of node:fs', () => {
       assert.equal(ours.length, own.length);
     }
   }
+  for (const name of ['rename', 'unlink']) {
+    // Only Windows minds an open file.
+    assert.equal(smallfry[name] === fs[name], !isWindows);
+    assert.equal(smallfry[`${name}Sync`] === fs[`${name}Sync`], !isWindows);
+    assert.equal(smallfry.promises[name] === fs.promises[name], !isWindows);
+  }
   assert.throws(() => smallfry.unlink('a'), { code: 'ERR_INVALID_ARG_TYPE' });
   assert.throws(() => smallfry.unlinkSync(1), { code: 'ERR_INVALID_ARG_TYPE' });
+});
+
+testNeeding(needs.slowDisk, 'files are renamed and removed without waiting for closes, directories are not', async () => {
+  setClosePolicy('always');
+  const disk = await startSlowDisk(GLACIAL);
+  try {
+    const [inner, name, other] = ['inner', 'a', 'b'].map((last) => path.join(disk.folder, last));
+    for (const [act, waits] of [
+      [() => smallfry.renameSync(name, other), false],
+      [() => smallfry.promises.rename(name, other), false],
+      [() => new Promise((resolve) => { smallfry.rename(name, other, resolve); }), false],
+      [() => smallfry.unlinkSync(name), false],
+      [() => smallfry.rmSync(name), false],
+      [() => smallfry.promises.rm(name, { force: true }), false],
+      [() => new Promise((resolve) => { smallfry.rm(name, resolve); }), false],
+      [() => smallfry.rmSync(inner, { recursive: true }), true],
+      [() => smallfry.promises.rmdir(inner), true],
+      [() => new Promise((resolve) => { smallfry.rmdir(inner, resolve); }), true],
+      [() => new Promise((resolve) => { smallfry.rm(pathToFileURL(inner), { recursive: true }, resolve); }), true],
+    ]) {
+      fs.rmSync(inner, { recursive: true, force: true });
+      fs.mkdirSync(inner);
+      smallfry.writeFileSync(name, 'text');
+      const error = await act();
+      assert.equal(error ?? undefined, undefined, `${act}`);
+      assert.equal(native.pendingCloses() === 0, waits, `${act}`);
+      assert.equal(fs.existsSync(waits ? inner : name), false, `${act}`);
+    }
+    assert.deepEqual(await drainCloses(), []);
+  } finally {
+    await disk.stop();
+  }
+});
+
+testNeeding(needs.slowDisk, 'arguments that are refused are refused at once, whatever is pending', async () => {
+  setClosePolicy('always');
+  const disk = await startSlowDisk(GLACIAL);
+  const recursive = { recursive: true };
+  const none = path.join(disk.folder, 'none');
+  const done = () => assert.fail('it was not refused');
+  const thrown = (own, args) => {
+    try {
+      own(...args);
+      return undefined;
+    } catch (error) {
+      return [error.name, error.code, error.message];
+    }
+  };
+  try {
+    for (const [name, ...args] of [
+      ['unlink', 123, done], ['unlink', none, {}, done], ['rename', none, done], ['rename', none, 1, done],
+      ['rename', [], none, done], ['rmdir', 123, done], ['rmdir', `${none}\0`, done],
+      ['rmdir', new URL('http://localhost/'), done], ['rmdir', none, null, done], ['rmdir', none],
+      ['rm', undefined, recursive, done], ['rm', Buffer.from([0]), recursive, done],
+      ['rm', new URL('file:///%00'), recursive, done], ['rm', none, { ...recursive, force: 1 }, done],
+      ['rm', none, { ...recursive, retryDelay: 'long' }, done],
+    ]) {
+      const said = thrown(fs[name], args);
+      assert.ok(said, `${name} takes ${args}`);
+      smallfry.writeFileSync(path.join(disk.folder, 'a'), 'text');
+      assert.deepEqual(thrown(smallfry[name], args), said);
+      assert.ok(native.pendingCloses() > 0);
+    }
+    assert.deepEqual(await drainCloses(), []);
+  } finally {
+    await disk.stop();
+  }
+});
+
+testNeeding(needs.slowDisk, 'who drains does not wait for what others write meanwhile', async () => {
+  setClosePolicy('always');
+  const disk = await startSlowDisk(GLACIAL);
+  try {
+    let count = 0;
+    const write = () => smallfry.writeFileSync(path.join(disk.folder, `${count++}`), 'text');
+    write();
+    let drained = false;
+    const errors = drainCloses().then((told) => {
+      drained = true;
+      assert.ok(native.pendingCloses() > 0, 'all was waited for');
+      return told;
+    });
+    // Few enough at a time that writing goes on: a full queue closes here.
+    while (!drained) {
+      if (native.pendingCloses() < 8) write();
+      await turn();
+    }
+    assert.deepEqual(await errors, []);
+    assert.ok(count > 1);
+    assert.deepEqual(await drainCloses(), []);
+  } finally {
+    await disk.stop();
+  }
 });
 
 test('files are removed and renamed while they wait to be closed', async () => {
@@ -151,6 +256,30 @@ testNeeding(needs.slowDisk, 'errors that nobody asks for are printed at the end,
     }
     const asked = await runScript(folder, script(sync, 'bulk.drainClosesSync();'));
     assert.deepEqual([asked.code, asked.stderr], [0, '']);
+  } finally {
+    await disk.stop();
+  }
+});
+
+testNeeding(needs.slowDisk, 'errors for which nobody reads standard error change nothing but the exit code', async () => {
+  const disk = await startSlowDisk('none', ['--fail', 'close:every7:EDQUOT']);
+  try {
+    const folder = makeFolder();
+    for (const [write, end, expected] of [
+      ["smallfry.writeFileSync(name, 'text')", 'process.exit(0)', 1],
+      ["smallfry.writeFile(name, 'text', () => {})", 'process.exit(4)', 4],
+      ["smallfry.writeFileSync(name, 'text')", "process.stderr.write = () => { throw new Error('closed'); }", 1],
+    ]) {
+      const { code, signal } = await runScript(folder, `
+        bulk.setClosePolicy('always');
+        for (let index = 0; index < 14; index += 1) {
+          const name = path.join(${JSON.stringify(disk.folder)}, \`\${index}\`);
+          ${write};
+        }
+        ${end};
+      `, { closesStderr: true });
+      assert.deepEqual([code, signal], [expected, null], `${write} ${end}`);
+    }
   } finally {
     await disk.stop();
   }

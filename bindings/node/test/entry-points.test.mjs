@@ -11,7 +11,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { mock, test } from 'node:test';
 
-import { installPackage, major, makeFolder, needs, packageFolder, runNode, smallfry, testNeeding } from './support.mjs';
+import { installPackage, isWindows, major, makeFolder, needs, packageFolder, runNode, smallfry, testNeeding } from './support.mjs';
 
 const folder = makeFolder();
 installPackage(folder);
@@ -203,6 +203,22 @@ test('register leaves patches of later calls and of promises in place', async ()
     console.log(patched[0] === fs.readFile, patched[1] === fs.writeFile, patched[2] === fs.promises.readFile, fs.readFileSync === own.readFileSync, fs.appendFile === own.appendFile);
     fs.readFile('data.txt', 'utf8', (error, text) => console.log(text));`,
     'true true true true true\nsome text', { flags: ['--require', './patch.cjs', '--require', 'smallfry/register'] });
+});
+
+test('register leaves patches of functions that remove in place, and what need not wait', async () => {
+  fs.writeFileSync(path.join(folder, 'patch.cjs'), `const fs = require('fs'); globalThis.before = { ...fs, promises: { ...fs.promises } };
+    const { unlink, rmdir, rmSync } = fs, later = fs.promises.rm;
+    fs.unlink = function unlink_(...args) { return unlink.apply(this, args); };
+    fs.rmdir = function rmdir(...args) { return before.rmdir.apply(this, args); };
+    fs.rmSync = new Proxy(rmSync, {});
+    fs.promises.rm = async function rm(...args) { return later(...args); };
+    globalThis.patched = [fs.unlink, fs.rmdir, fs.rmSync, fs.promises.rm];`);
+  await expectOutput('cjs', `const fs = require('fs'), later = fs.promises;
+    console.log([fs.unlink, fs.rmdir, fs.rmSync, later.rm].every((own, index) => own === patched[index]));
+    console.log([[fs, 'rm'], [fs, 'rmdirSync'], [later, 'rmdir']].every(([from, name]) => from[name] !== (from === fs ? before : before.promises)[name]));
+    console.log([[fs, 'rename'], [fs, 'renameSync'], [fs, 'unlinkSync'], [later, 'unlink'], [later, 'rename']]
+      .every(([from, name]) => from[name] === (from === fs ? before : before.promises)[name]));`,
+    `true\ntrue\n${!isWindows}`, { flags: ['--require', './patch.cjs', '--require', 'smallfry/register'] });
 });
 
 test('patches made after register are kept, see the calls and can be taken back', async () => {

@@ -23,6 +23,9 @@ export const smallfry = require('../dist/fs.js');
 /** The package itself, with the calls for many files. */
 export const bulk = require('../dist/index.js');
 
+/** The addon's own functions. */
+export const { native } = require('../dist/native.js');
+
 /** The package as it is where there is no native addon, loaded from a copy in `folder`. */
 export function withoutAddon(folder) {
   const copy = path.join(folder, 'without-addon');
@@ -154,8 +157,11 @@ export function chance(seed) {
 /** The seed of this run: from SMALLFRY_TEST_SEED, or fixed, so that a failure comes back. */
 export const seed = Number(process.env.SMALLFRY_TEST_SEED ?? 20240229);
 
-/** Runs this Node on a file or arguments; answers `{ code, signal, stdout, stderr }` when it has ended. */
-export function runNode(args, { cwd, env = {}, input, command = process.execPath } = {}) {
+/**
+ * Runs this Node on a file or arguments; answers `{ code, signal, stdout, stderr }` when it has ended. With `closesStderr`
+ * nobody reads its standard error.
+ */
+export function runNode(args, { cwd, env = {}, input, command = process.execPath, closesStderr = false } = {}) {
   return new Promise((resolve, reject) => {
     const inherited = { ...process.env };
     // A test runner above must not be reported to by the child, nor give it options.
@@ -169,6 +175,7 @@ export function runNode(args, { cwd, env = {}, input, command = process.execPath
     child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
+    if (closesStderr) child.stderr.destroy();
     child.stdin.on('error', () => {});
     child.stdin.end(input);
   });

@@ -3,6 +3,8 @@
 //! `process.exit()` ends the main environment without its clean-up hooks, so they are awaited in `atexit`; where there is
 //! no such thing JavaScript's `exit` event calls [`wait`].
 
+use std::io::{self, Write};
+use std::panic::catch_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -52,10 +54,15 @@ pub(super) fn finished_write() {
 /// The last that is done. What closing reports of files that were written in the background, JavaScript can no longer be
 /// told.
 extern "C" fn end() {
-    wait();
-    for error in Closer::global().drain() {
-        eprintln!("smallfry: {error}");
-    }
+    // The C library, which calls this, cannot be unwound into.
+    drop(catch_unwind(|| {
+        wait();
+        let mut stderr = io::stderr();
+        for error in Closer::global().drain() {
+            // Where nobody reads any more, nobody is told; `eprintln!` would panic.
+            drop(writeln!(stderr, "smallfry: {error}"));
+        }
+    }));
 }
 
 /// Drops reads and waits for all accepted writes: nothing happens after this but the end of the process.

@@ -249,6 +249,11 @@ impl Closer {
     /// that goes on for long asks, or has a sink.
     pub fn drain(&self) -> Vec<Error> {
         self.wait();
+        self.take_errors()
+    }
+
+    /// The errors since the last time, of what is closed by now, without waiting.
+    pub fn take_errors(&self) -> Vec<Error> {
         std::mem::take(&mut lock(&self.0.reports).errors)
     }
 
