@@ -80,6 +80,8 @@ export interface Native {
   finishCloses(): void;
   /** The same without blocking; undefined if there is no thread for that. */
   waitForCloses(): Promise<void> | undefined;
+  /** Waits until no file of that name is pending; why closing that one failed, else undefined. */
+  confirmClose(path: string): unknown;
   /** 0 for auto, 1 for always, 2 for never. */
   setClosePolicy(policy: number): void;
   /** Returns when every accepted write is done; for the end of the process. */

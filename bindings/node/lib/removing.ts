@@ -2,9 +2,12 @@
 //
 // On Windows a file that is removed keeps its name until its last handle is closed, and one that is open cannot be
 // replaced. Elsewhere both can be done, but on NFS a file that is removed while it is open lives on under another name
-// and keeps its directory from being removed. So these wait for pending closes first: all of them on Windows, those that
-// remove directories elsewhere. Nearly always nothing is pending, and they do what they did.
+// and keeps its directory from being removed; and what a file holds may be with the server only once it is closed, which
+// can fail, so that a file that is renamed must not take the place of a good one before. So these wait for pending closes
+// first: all of them on Windows, those that rename or remove directories elsewhere; and a file whose close has failed is
+// not renamed. Nearly always nothing is pending, and they do what they did.
 
+import { failure } from './many.js';
 import { native } from './native.js';
 import { nativePath } from './options.js';
 
@@ -12,13 +15,22 @@ type AnyFunction = (...args: unknown[]) => unknown;
 
 const isWindows = process.platform === 'win32';
 
-const NAMES = isWindows ? ['rename', 'rm', 'rmdir', 'unlink'] : ['rm', 'rmdir'];
+const NAMES = isWindows ? ['rename', 'rm', 'rmdir', 'unlink'] : ['rename', 'rm', 'rmdir'];
 
 /** Whether a call of `name` has closes to wait for. */
 function mustWait(name: string, args: readonly unknown[]): boolean {
-  if (native === undefined || native.pendingCloses() === 0) return false;
+  if (native === undefined || native.hasCloses() === 0) return false;
   // Only so does `rm` remove directories.
   return isWindows || name !== 'rm' || (args[1] as { recursive?: unknown } | null | undefined)?.recursive === true;
+}
+
+/** Throws what closing a file has reported that is to be renamed. */
+function confirm(name: string, [from]: readonly unknown[]): void {
+  if (name !== 'rename') return;
+  const path = nativePath(from);
+  if (path === undefined) return; // For node:fs to refuse.
+  const error = native?.confirmClose(typeof path === 'string' ? path : Buffer.from(path).toString());
+  if (error !== undefined) throw failure(error, '');
 }
 
 const closed = async (): Promise<void> => { await native?.waitForCloses(); };
@@ -57,7 +69,11 @@ function like(own: AnyFunction, wrapper: AnyFunction): AnyFunction {
 
 function afterClosesSync(own: AnyFunction, name: string): AnyFunction {
   return like(own, function (this: unknown, ...args: unknown[]) {
-    if (mustWait(name, args)) native?.finishCloses();
+    if (mustWait(name, args)) {
+      // Elsewhere only the file itself is waited for.
+      if (isWindows || name !== 'rename') native?.finishCloses();
+      confirm(name, args);
+    }
     return Reflect.apply(own, this, args);
   });
 }
@@ -65,16 +81,29 @@ function afterClosesSync(own: AnyFunction, name: string): AnyFunction {
 function afterClosesLater(own: AnyFunction, name: string): AnyFunction {
   return like(own, function (this: unknown, ...args: unknown[]) {
     if (!mustWait(name, args) || !isTaken(name, args)) return Reflect.apply(own, this, args);
-    const call = (): unknown => Reflect.apply(own, this, args);
-    // What it throws all the same would have been thrown at the caller, who has gone on.
-    closed().then(call).catch((error: unknown) => { process.nextTick(() => { throw error; }); });
+    const callback = args.findLast((argument) => typeof argument === 'function') as (error: unknown) => void;
+    const call = (): void => {
+      try {
+        confirm(name, args);
+      } catch (error) {
+        callback(error);
+        return;
+      }
+      Reflect.apply(own, this, args);
+    };
+    // What it throws all the same would have been thrown at the caller, who has gone on; and what the callback throws is
+    // nobody's to catch.
+    void closed().then(() => { process.nextTick(call); });
     return undefined;
   });
 }
 
 function afterClosesPromised(own: AnyFunction, name: string): AnyFunction {
   return like(own, async function (this: unknown, ...args: unknown[]) {
-    if (mustWait(name, args)) await closed();
+    if (mustWait(name, args)) {
+      await closed();
+      confirm(name, args);
+    }
     return Reflect.apply(own, this, args);
   });
 }

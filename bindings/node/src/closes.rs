@@ -8,6 +8,8 @@ use smallfry::Error;
 use smallfry::close::{Closer, Policy};
 
 use crate::bulk::error_with_path;
+use crate::environment::Environment;
+use crate::sys::path_of;
 use crate::value::{Function, arguments, array, guarded, int32, number, undefined};
 
 /// What JavaScript can ask for; `lib/closes.ts` is the caller.
@@ -18,6 +20,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"takeCloseErrors", take_errors),
     Function(c"finishCloses", finish),
     Function(c"waitForCloses", wait),
+    Function(c"confirmClose", confirm),
     Function(c"setClosePolicy", set_policy),
 ];
 
@@ -69,6 +72,23 @@ unsafe extern "C" fn finish(
     guarded(env, || {
         Closer::global().wait();
         undefined(env)
+    })
+}
+
+/// `confirmClose(path)`: waits until no file of that name is pending; the error if closing that one failed, else undefined.
+unsafe extern "C" fn confirm(
+    env: napi::napi_env,
+    info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || {
+        let ([path], pointer) = arguments(env, info);
+        // SAFETY: the function was defined with its environment.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let path = path_of(&environment.strings.to_vec(env, path));
+        match Closer::global().confirm(path) {
+            Ok(()) => undefined(env),
+            Err(error) => error_with_path(env, &error),
+        }
     })
 }
 

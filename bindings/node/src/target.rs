@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use napi_sys as sys;
 use smallfry::Error;
 use smallfry::close::Closer;
-use smallfry::raw::{self, BorrowedFile, OwnedFile};
+use smallfry::raw::{self, BorrowedFile, Errno, OwnedFile};
 
 use crate::outcome::{Failure, Step, at, at_open};
 use crate::sys::{Descriptor, EIO, borrowed_path};
@@ -88,6 +88,7 @@ impl<'a> Target<'a> {
     pub(crate) fn open(&self, flags: i32, mode: u32) -> Result<Handle, Failure> {
         match self {
             Self::Path(path) => raw::open(path, flags, mode)
+                .or_else(|error| open_again(error, path, flags, mode))
                 .map(Handle::Owned)
                 .map_err(at_open),
             Self::Descriptor(descriptor) => Ok(Handle::Lent(*descriptor)),
@@ -100,6 +101,17 @@ impl<'a> Target<'a> {
             Self::Descriptor(descriptor) => OwnedTarget::Descriptor(*descriptor),
         }
     }
+}
+
+/// Tries once more if files that are still to be closed have taken the last descriptors.
+#[cold]
+fn open_again(error: Errno, path: &CStr, flags: i32, mode: u32) -> Result<OwnedFile, Errno> {
+    if !error.is_out_of_descriptors() {
+        return Err(error);
+    }
+    let mut last = error;
+    let mut open = || raw::open(path, flags, mode).inspect_err(|error| last = *error);
+    Closer::global().with_room(|| Ok(open()?)).map_err(|_| last)
 }
 
 impl Target<'_> {
@@ -119,7 +131,7 @@ impl Target<'_> {
 #[cold]
 fn close_failure(error: &Error) -> Failure {
     match error.raw_os_error() {
-        Some(errno) => Failure::System(Step::Close, raw::Errno(errno)),
+        Some(errno) => Failure::System(Step::Close, Errno(errno)),
         None => Failure::Other(Step::Close, EIO),
     }
 }

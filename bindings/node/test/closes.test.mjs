@@ -51,25 +51,23 @@ test('functions that remove and rename look like those of node:fs', () => {
       assert.equal(ours.length, own.length);
     }
   }
-  for (const name of ['rename', 'unlink']) {
-    // Only Windows minds an open file.
-    assert.equal(smallfry[name] === fs[name], !isWindows);
-    assert.equal(smallfry[`${name}Sync`] === fs[`${name}Sync`], !isWindows);
-    assert.equal(smallfry.promises[name] === fs.promises[name], !isWindows);
-  }
+  // Only Windows minds an open file.
+  assert.equal(smallfry.unlink === fs.unlink, !isWindows);
+  assert.equal(smallfry.unlinkSync === fs.unlinkSync, !isWindows);
+  assert.equal(smallfry.promises.unlink === fs.promises.unlink, !isWindows);
   assert.throws(() => smallfry.unlink('a'), { code: 'ERR_INVALID_ARG_TYPE' });
   assert.throws(() => smallfry.unlinkSync(1), { code: 'ERR_INVALID_ARG_TYPE' });
 });
 
-testNeeding(needs.slowDisk, 'files are renamed and removed without waiting for closes, directories are not', async () => {
+testNeeding(needs.slowDisk, 'files are removed without waiting for closes; renamed, and directories removed, after them', async () => {
   setClosePolicy('always');
   const disk = await startSlowDisk(GLACIAL);
   try {
     const [inner, name, other] = ['inner', 'a', 'b'].map((last) => path.join(disk.folder, last));
     for (const [act, waits] of [
-      [() => smallfry.renameSync(name, other), false],
-      [() => smallfry.promises.rename(name, other), false],
-      [() => new Promise((resolve) => { smallfry.rename(name, other, resolve); }), false],
+      [() => smallfry.renameSync(name, other), true],
+      [() => smallfry.promises.rename(name, other), true],
+      [() => new Promise((resolve) => { smallfry.rename(name, other, resolve); }), true],
       [() => smallfry.unlinkSync(name), false],
       [() => smallfry.rmSync(name), false],
       [() => smallfry.promises.rm(name, { force: true }), false],
@@ -85,9 +83,36 @@ testNeeding(needs.slowDisk, 'files are renamed and removed without waiting for c
       const error = await act();
       assert.equal(error ?? undefined, undefined, `${act}`);
       assert.equal(native.pendingCloses() === 0, waits, `${act}`);
-      assert.equal(fs.existsSync(waits ? inner : name), false, `${act}`);
+      assert.equal(fs.existsSync(inner) && fs.existsSync(name), false, `${act}`);
     }
     assert.deepEqual(await drainCloses(), []);
+  } finally {
+    await disk.stop();
+  }
+});
+
+testNeeding(needs.slowDisk, 'a file whose close has failed takes the place of no other', async () => {
+  setClosePolicy('always');
+  const disk = await startSlowDisk('windows-close', ['--fail', 'close:every2:EDQUOT']);
+  try {
+    const [good, bad] = ['good', 'bad'].map((last) => path.join(disk.folder, last));
+    // Every second close fails: that of the bad one, since that of the good one comes first.
+    for (const rename of [
+      async () => smallfry.renameSync(bad, good),
+      () => smallfry.promises.rename(bad, good),
+      () => new Promise((resolve, reject) => { smallfry.rename(bad, good, (error) => { error ? reject(error) : resolve(); }); }),
+      () => smallfry.promises.rename(pathToFileURL(bad), good),
+      () => smallfry.promises.rename(Buffer.from(bad), good),
+    ]) {
+      smallfry.writeFileSync(good, 'good');
+      assert.deepEqual(await drainCloses(), []);
+      smallfry.writeFileSync(bad, 'bad');
+      await assert.rejects(rename, { code: 'EDQUOT', syscall: 'close', path: bad });
+      assert.deepEqual([fs.existsSync(good), fs.existsSync(bad)], [true, true]);
+      assert.deepEqual(await drainCloses(), []);
+      // Said once.
+      await smallfry.promises.rename(bad, `${bad}2`);
+    }
   } finally {
     await disk.stop();
   }

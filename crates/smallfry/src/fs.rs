@@ -270,7 +270,8 @@ pub(crate) fn copy_file(
 ///
 /// # Errors
 ///
-/// [`Operation::Rename`] with both paths. Nothing has changed then.
+/// [`Operation::Rename`] with both paths; [`Operation::Close`] or [`Operation::Write`] if the file's own close was pending
+/// ([`smallfry::close`](crate::close)) and has failed. Nothing has changed then.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -291,10 +292,9 @@ pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<(), Error>
     if sys::OPEN_FILES_ARE_IN_THE_WAY {
         // All of them: either may be a directory with such files in it.
         closer.wait();
-    } else {
-        // A server may have all of it only when it is closed, and nobody is to find less under the new name.
-        closer.settle(from);
     }
+    // A server may have all of it only when it is closed, and nobody is to find less under the new name.
+    closer.confirm(from)?;
     sys::rename(from, to).map_err(|reason| Error::between(Operation::Rename, from, to, reason))
 }
 

@@ -631,6 +631,28 @@ fn removed_and_made_anew() {
 }
 
 #[test]
+fn a_file_whose_close_has_failed_takes_the_place_of_no_other() {
+    let _turn = turn(Policy::Always);
+    let closer = Closer::global();
+    let folder = tempfile::tempdir().unwrap();
+    let [good, bad] = ["good", "bad"].map(|name| folder.path().join(name));
+    fs::write(&good, "good").unwrap();
+    fs::write(&bad, "bad").unwrap();
+    closer.close(Handle::new(fake(Ends::Badly).0), "x/bad").unwrap();
+    closer.close(Handle::new(fake(Ends::Badly).0), &bad).unwrap();
+    let error = smallfry::fs::rename(&bad, &good).unwrap_err();
+    assert_eq!(error.operation(), Operation::Close);
+    assert_eq!(error.path(), Some(&*bad));
+    assert_eq!(fs::read(&good).unwrap(), b"good");
+    // Said once, and that of another file is kept.
+    smallfry::fs::rename(&bad, &good).unwrap();
+    assert_eq!(fs::read(&good).unwrap(), b"bad");
+    let left = closer.drain();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].path(), Some(Path::new("x/bad")));
+}
+
+#[test]
 fn a_batch_has_closed_its_files() {
     for policy in [Policy::Always, Policy::Never, Policy::Auto] {
         let _turn = turn(policy);

@@ -163,7 +163,7 @@ fn what_is_dropped_after_the_end_is_closed_there() {
         return;
     };
     let said = child("drop_at_the_very_end", &disk);
-    assert!(said.contains("late: Now, 0 pending"), "{said}");
+    assert!(said.contains("late: Later, 0 pending"), "{said}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::pending::{
     Pending, Report, as_closing, close_now, guarded, is_closing, known_path, name_key,
 };
 use super::process::watch_process;
-use super::queue::{Crew, End, Pushed, Queue};
+use super::queue::{Crew, End, Item, Pushed, Queue};
 use crate::error::Error;
 #[cfg(doc)]
 use crate::error::Operation;
@@ -314,6 +314,41 @@ impl Closer {
         }
     }
 
+    /// Settles `path`, and returns the error if closing that very file has failed since errors were last asked for; it is not
+    /// told a second time. To be called before a file takes the place of a good one.
+    ///
+    /// # Errors
+    ///
+    /// As [`close`](Self::close). None if a sink gets them: it has been told.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("a.new");
+    /// use smallfry::close::{Closer, fs};
+    ///
+    /// fs::write(&path, "text")?;
+    /// Closer::global().confirm(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn confirm(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        self.settle(path);
+        let mut reports = lock(&self.0.reports);
+        if reports.errors.is_empty() {
+            return Ok(());
+        }
+        // A file whose path had to be asked for has an absolute one.
+        let absolute = std::path::absolute(path).ok();
+        let is_it = |error: &Error| {
+            let known = error.path();
+            known == Some(path) || (known.is_some() && known == absolute.as_deref())
+        };
+        match reports.errors.iter().position(is_it) {
+            Some(index) => Err(reports.errors.remove(index)),
+            None => Ok(()),
+        }
+    }
+
     /// How many files wait to be closed or are being closed.
     pub fn pending(&self) -> usize {
         self.0.pending()
@@ -329,8 +364,22 @@ impl Closer {
         self.pending() > 0 && (self.0.plain.close_one() || self.0.holding.close_one())
     }
 
-    /// Opens something. If the process may have no more files open, what is pending is closed for that, and tried again.
-    pub(crate) fn with_room<T>(&self, mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    /// Opens something. If the process may have no more files open, what is pending is closed for that, and tried again. All
+    /// that smallfry opens is opened so.
+    ///
+    /// # Errors
+    ///
+    /// Those of `open`.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("a");
+    /// use smallfry::close::Closer;
+    ///
+    /// let file = Closer::global().with_room(|| std::fs::File::create(&path))?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn with_room<T>(&self, mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         loop {
             match open() {
                 Err(error) if is_out_of_descriptors(&error) && self.pending() > 0 => {
@@ -378,7 +427,7 @@ impl Closer {
     ) -> Result<Closed, Error> {
         let shared = &self.0;
         let policy = match self.policy() {
-            _ if is_closing() || shared.is_over.load(Ordering::Relaxed) => Policy::Never,
+            _ if is_closing() => Policy::Never,
             // Writing what it holds back must not stop a thread that runs futures.
             _ if handle.has_more() => Policy::Always,
             policy => policy,
@@ -422,6 +471,11 @@ impl Closer {
 
     fn defer(&self, pending: Pending) -> Result<Closed, Error> {
         let shared = &self.0;
+        if shared.is_over.load(Ordering::Relaxed) {
+            // Nobody would come, but who is told of errors is told.
+            pending.close();
+            return Ok(Closed::Later);
+        }
         if shared.is_global {
             watch_process();
         }
