@@ -638,8 +638,12 @@ fn a_file_whose_close_has_failed_takes_the_place_of_no_other() {
     let [good, bad] = ["good", "bad"].map(|name| folder.path().join(name));
     fs::write(&good, "good").unwrap();
     fs::write(&bad, "bad").unwrap();
-    closer.close(Handle::new(fake(Ends::Badly).0), "x/bad").unwrap();
-    closer.close(Handle::new(fake(Ends::Badly).0), &bad).unwrap();
+    closer
+        .close(Handle::new(fake(Ends::Badly).0), "x/bad")
+        .unwrap();
+    closer
+        .close(Handle::new(fake(Ends::Badly).0), &bad)
+        .unwrap();
     let error = smallfry::fs::rename(&bad, &good).unwrap_err();
     assert_eq!(error.operation(), Operation::Close);
     assert_eq!(error.path(), Some(&*bad));

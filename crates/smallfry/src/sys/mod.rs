@@ -78,3 +78,24 @@ pub(crate) fn available_cores() -> NonZeroUsize {
     static CORES: OnceLock<NonZeroUsize> = OnceLock::new();
     *CORES.get_or_init(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use std::fs::{File, OpenOptions};
+
+    use super::*;
+
+    #[test]
+    fn an_open_file_tells_whether_it_can_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let is_writable = |file: &File| is_writable(borrow(file));
+        assert!(is_writable(&File::create(&path).unwrap()));
+        assert!(!is_writable(&File::open(&path).unwrap()));
+        let appended = OpenOptions::new().append(true).open(&path).unwrap();
+        assert!(is_writable(&appended));
+        let both = OpenOptions::new().read(true).write(true).open(&path);
+        assert!(is_writable(&both.unwrap()));
+    }
+}
