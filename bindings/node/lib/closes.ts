@@ -18,7 +18,7 @@ const POLICIES = ['auto', 'always', 'never'];
  * Where closing is slow, as on Windows and on network file systems, `writeFile`, `writeFileSync`, `writeFiles` and the like are
  * done when the bytes are written, and other threads close the files. What closing then reports, such as a quota of a file
  * server, is told here. Errors that are left when the process ends are printed to standard error, and its exit code is 1
- * if it was 0.
+ * if it was 0; of writes that were under way at `process.exit`, they are printed only.
  *
  * ```js
  * await writeFiles(pages);

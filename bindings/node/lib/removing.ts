@@ -81,15 +81,16 @@ function afterClosesSync(own: AnyFunction, name: string): AnyFunction {
 function afterClosesLater(own: AnyFunction, name: string): AnyFunction {
   return like(own, function (this: unknown, ...args: unknown[]) {
     if (!mustWait(name, args) || !isTaken(name, args)) return Reflect.apply(own, this, args);
+    const later = kept(args);
     const callback = args.findLast((argument) => typeof argument === 'function') as (error: unknown) => void;
     const call = (): void => {
       try {
-        confirm(name, args);
+        confirm(name, later);
       } catch (error) {
         callback(error);
         return;
       }
-      Reflect.apply(own, this, args);
+      Reflect.apply(own, this, later);
     };
     // What it throws all the same would have been thrown at the caller, who has gone on; and what the callback throws is
     // nobody's to catch.
@@ -100,13 +101,16 @@ function afterClosesLater(own: AnyFunction, name: string): AnyFunction {
 
 function afterClosesPromised(own: AnyFunction, name: string): AnyFunction {
   return like(own, async function (this: unknown, ...args: unknown[]) {
-    if (mustWait(name, args)) {
-      await closed();
-      confirm(name, args);
-    }
-    return Reflect.apply(own, this, args);
+    if (!mustWait(name, args)) return Reflect.apply(own, this, args);
+    const later = kept(args);
+    await closed();
+    confirm(name, later);
+    return Reflect.apply(own, this, later);
   });
 }
+
+/** What the caller may change before it is used: bytes of paths. */
+const kept = (args: readonly unknown[]): unknown[] => args.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
 
 type Functions = Record<string, AnyFunction | undefined>;
 

@@ -69,7 +69,8 @@ fn is_installed() -> bool {
     })
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use clap::Parser;
