@@ -41,6 +41,15 @@ impl Pool {
         }
     }
 
+    /// One that begins with so many.
+    #[cfg(all(test, loom))]
+    pub(super) fn of(wanted: usize) -> Self {
+        Self {
+            wanted,
+            ..Self::new()
+        }
+    }
+
     /// How many workers there should be while there is enough to do.
     pub(super) fn wanted(&self) -> usize {
         self.wanted
