@@ -441,6 +441,11 @@ impl Closer {
         if !may_defer && look != Look::Closely && path.is_some() {
             return shared.close_fast(handle, path, look);
         }
+        // Without a look now and then nobody would find out about another file system.
+        let is_looked_at = policy == Policy::Auto;
+        if is_looked_at && !may_defer && look == Look::Away && shared.devices.all_silent() {
+            return close_now(handle, path, None);
+        }
         let device = handle.file().and_then(|file| shared.devices.of(file));
         if !may_defer && look == Look::Away {
             return close_now(handle, path, device.as_deref());

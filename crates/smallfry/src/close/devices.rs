@@ -71,10 +71,14 @@ impl Device {
         }
     }
 
+    fn is_silent(&self) -> bool {
+        self.reports.load(Ordering::Relaxed) == 0
+    }
+
     /// Has the question asked again where the answer was no, which costs no more than a system call there. Numbers of file
     /// systems that are no disks are given to others once they are unmounted.
     pub(super) fn forget_silence(&self) {
-        if self.reports.load(Ordering::Relaxed) == 0 {
+        if self.is_silent() {
             self.reports.store(UNKNOWN, Ordering::Relaxed);
         }
     }
@@ -101,6 +105,8 @@ pub(super) struct Devices {
     known: RwLock<Vec<Arc<Device>>>,
     /// Of how many of them, and of which kind of files, closing is slow.
     deferring: AtomicUsize,
+    /// None of those known reports anything when a file is closed, as far as was asked: so no path has to be known.
+    all_silent: AtomicBool,
     /// Closes so far, and until when all are timed.
     count: AtomicU64,
     attentive_until: AtomicU64,
@@ -130,6 +136,12 @@ impl Devices {
     /// Whether closing is fast wherever that is known.
     pub(super) fn all_fast(&self) -> bool {
         self.deferring.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether no close is expected to report anything. One on a file system that nobody has looked at yet still may; it is
+    /// found out by the next look.
+    pub(super) fn all_silent(&self) -> bool {
+        self.all_silent.load(Ordering::Relaxed)
     }
 
     /// How to look at this close.
@@ -163,6 +175,10 @@ impl Devices {
         if !device.is_known {
             return;
         }
+        if let Ok(known) = self.known.try_read() {
+            let all = known.iter().all(|device| device.is_silent());
+            self.all_silent.store(all, Ordering::Relaxed);
+        }
         let waited = stopwatch.waited();
         match device.of(written).record(waited) {
             Some((true, true)) => drop(self.deferring.fetch_add(1, Ordering::Relaxed)),
@@ -194,6 +210,7 @@ impl Devices {
                     return Some(device);
                 }
                 let device = device(known.len() < MOST);
+                self.all_silent.store(false, Ordering::Relaxed);
                 if device.is_known {
                     known.push(Arc::clone(&device));
                     self.look_closely();
