@@ -78,12 +78,20 @@ impl Pending {
     }
 }
 
-/// Runs what others have written, which may panic; `None` then. What it panicked with is never dropped, since that could
-/// panic as well.
+/// Runs what others have written, which may panic; `None` then.
 pub(super) fn guarded<R>(work: impl FnOnce() -> R) -> Option<R> {
-    catch_unwind(AssertUnwindSafe(work))
-        .map_err(std::mem::forget)
-        .ok()
+    catch_unwind(AssertUnwindSafe(work)).map_err(discard).ok()
+}
+
+/// Drops what somebody panicked with. That may panic again, and so on; what does so without an end is left alone.
+fn discard(mut panic: Box<dyn Any + Send>) {
+    for _ in 0..8 {
+        match catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+            Ok(()) => return,
+            Err(next) => panic = next,
+        }
+    }
+    std::mem::forget(panic);
 }
 
 /// Runs `work` as something that must not wait for the queue.
@@ -130,7 +138,7 @@ pub(super) fn close_now(
         Ok(Err(failure)) => failure,
         Err(panic) => {
             let reason = panicked(panic.as_ref());
-            std::mem::forget(panic); // To drop it may panic again.
+            discard(panic);
             (Operation::Close, reason)
         }
     };
