@@ -514,7 +514,7 @@ pub(crate) fn write_and_leave(
 /// Whether `path` is a regular file that holds exactly `bytes`. Any error counts as no: the write that follows meets
 /// it too, and reports it.
 fn is_identical(path: &Path, bytes: &[u8]) -> bool {
-    sys::open_path(path, COMPARE_FLAGS, 0).is_ok_and(|file| is_file_of(raw::borrow(&file), bytes))
+    open(path, COMPARE_FLAGS, 0).is_ok_and(|file| is_file_of(raw::borrow(&file), bytes))
 }
 
 /// Whether an open file is a regular one that holds exactly `bytes`.

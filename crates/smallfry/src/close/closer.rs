@@ -299,7 +299,7 @@ impl Closer {
     ///
     /// fs::write(&path, "text")?;
     /// Closer::global().settle(&path);
-    /// std::fs::rename(&path, &public)?; // As smallfry::fs::rename does it.
+    /// std::fs::rename(&path, &public)?;
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn settle(&self, path: impl AsRef<Path>) {
@@ -436,15 +436,21 @@ impl Closer {
             Policy::Auto => shared.devices.look(),
             _ => Look::Away,
         };
-        let may_defer =
-            policy != Policy::Never && (policy != Policy::Auto || !shared.devices.all_fast());
-        if !may_defer && look != Look::Closely && path.is_some() {
-            return shared.close_fast(handle, path, look);
-        }
-        // Without a look now and then nobody would find out about another file system.
-        let is_looked_at = policy == Policy::Auto;
-        if is_looked_at && !may_defer && look == Look::Away && shared.devices.all_silent() {
-            return close_now(handle, path, None);
+        let (may_defer, needs_no_path) = match policy {
+            Policy::Always => (true, path.is_some()),
+            Policy::Never => (false, path.is_some()),
+            // Only where there is a look now and then are other file systems found out about.
+            Policy::Auto => (
+                !shared.devices.all_fast(),
+                path.is_some() || shared.devices.all_silent(),
+            ),
+        };
+        if !may_defer && needs_no_path {
+            match look {
+                Look::Away => return close_now(handle, path, None),
+                Look::Glance if path.is_some() => return shared.close_glanced(handle, path),
+                _ => {}
+            }
         }
         let device = handle.file().and_then(|file| shared.devices.of(file));
         if !may_defer && look == Look::Away {
@@ -514,11 +520,8 @@ impl fmt::Debug for Closer {
 }
 
 impl Shared {
-    /// Closes a handle here where that is fast as far as is known: without a system call more.
-    fn close_fast(&self, handle: Handle, path: Option<&Path>, look: Look) -> Result<Closed, Error> {
-        if look == Look::Away {
-            return close_now(handle, path, None);
-        }
+    /// Closes a handle here where that is fast as far as is known: without a system call more, but with a look at the clock.
+    fn close_glanced(&self, handle: Handle, path: Option<&Path>) -> Result<Closed, Error> {
         let began = Instant::now();
         let closed = close_now(handle, path, None);
         self.devices.glanced(began.elapsed());
