@@ -28,6 +28,20 @@ pub enum Operation {
     Rename,
     /// Removing the file.
     Unlink,
+    /// Flushing a file with its metadata, or a directory.
+    Fsync,
+    /// Flushing a file's contents.
+    Fdatasync,
+    /// Flushing a whole file system, with all files of a batch that are on it.
+    Syncfs,
+    /// Reading what a symbolic link says, to find the file that is to be replaced.
+    Readlink,
+    /// Giving a new file the permissions of the one that it replaces.
+    Fchmod,
+    /// Giving it the same owner and group.
+    Fchown,
+    /// Giving it the same access control list and extended attributes, which includes reading those.
+    Fsetxattr,
     /// Listing a directory, which includes opening it; also finding out what its entries are, where a walk has to ask.
     Readdir,
 }
@@ -47,6 +61,13 @@ impl Operation {
             Self::Rename => "rename",
             Self::Unlink => "unlink",
             Self::Readdir => "readdir",
+            Self::Fsync => "fsync",
+            Self::Fdatasync => "fdatasync",
+            Self::Syncfs => "syncfs",
+            Self::Readlink => "readlink",
+            Self::Fchmod => "fchmod",
+            Self::Fchown => "fchown",
+            Self::Fsetxattr => "fsetxattr",
         }
     }
 }
@@ -123,11 +144,7 @@ impl Error {
     /// its kind and text are kept.
     #[cold]
     pub(crate) fn duplicate(&self) -> Self {
-        let source = &self.0.source;
-        let source = match source.raw_os_error() {
-            Some(number) => io::Error::from_raw_os_error(number),
-            None => io::Error::new(source.kind(), source.to_string()),
-        };
+        let source = copy_of(&self.0.source);
         let (path, destination) = (self.path(), self.destination());
         Self::new(self.0.operation, path, destination, source)
     }
@@ -188,6 +205,15 @@ impl fmt::Display for Cancelled {
 }
 
 impl std::error::Error for Cancelled {}
+
+/// The same error once more: the system's number, or else kind and text.
+#[cold]
+pub(crate) fn copy_of(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(number) => io::Error::from_raw_os_error(number),
+        None => io::Error::new(error.kind(), error.to_string()),
+    }
+}
 
 /// A file is not read because it has `size` bytes, which is more than the caller allows.
 #[cold]

@@ -9,6 +9,7 @@ use std::mem::MaybeUninit;
 use std::path::Path;
 
 use crate::close::Closer;
+use crate::durability::{self, Durability};
 use crate::error::{Error, Operation};
 use crate::parents::{Anywhere, Parents};
 use crate::raw::{self, AsFile, BorrowedFile, OwnedFile, Status, is_out_of_descriptors};
@@ -339,6 +340,9 @@ pub struct WriteOptions {
     pub(crate) create_new: bool,
     pub(crate) create_parents: bool,
     pub(crate) only_if_changed: bool,
+    pub(crate) replace: bool,
+    pub(crate) in_place_if_busy: bool,
+    pub(crate) durability: Durability,
     pub(crate) mode: u32,
 }
 
@@ -362,6 +366,9 @@ impl WriteOptions {
             create_new: false,
             create_parents: false,
             only_if_changed: false,
+            replace: false,
+            in_place_if_busy: false,
+            durability: Durability::None,
             mode: DEFAULT_MODE,
         }
     }
@@ -403,14 +410,53 @@ impl WriteOptions {
         self
     }
 
+    /// What of the write must survive a crash of the system. A file that is left alone by
+    /// [`only_if_changed`](Self::only_if_changed) is flushed as well: nobody knows whether it was.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("settings.json");
+    /// use smallfry::{Durability, WriteOptions};
+    ///
+    /// let mut options = WriteOptions::new();
+    /// options.durability(Durability::Full).replace(true);
+    /// // From here on the file holds this, whatever happens to the machine; before, what it held, and never a mixture.
+    /// options.write(&path, "{}")?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn durability(&mut self, durability: Durability) -> &mut Self {
+        self.durability = durability;
+        self
+    }
+
+    /// Put a new file in the place of the old one, in one step: whoever opens it finds the old contents or the new ones,
+    /// whole, also after a crash of the program. After a crash of the system that is so from [`Durability::Data`] on.
+    ///
+    /// The module [`durability`](crate::durability) says how, what is kept and what is not.
+    pub const fn replace(&mut self, replace: bool) -> &mut Self {
+        self.replace = replace;
+        self
+    }
+
+    /// With [`replace`](Self::replace): write into the file that is there if the system refuses to exchange it because it is
+    /// busy, as a file is that something is mounted on (`/etc/hosts` in many containers). A crash may then leave it torn.
+    pub const fn in_place_if_busy(&mut self, in_place_if_busy: bool) -> &mut Self {
+        self.in_place_if_busy = in_place_if_busy;
+        self
+    }
+
     /// Writes a whole file.
     ///
     /// # Errors
     ///
-    /// As [`write()`]; [`Operation::Mkdir`] with the directory if [`create_parents`](Self::create_parents) fails;
+    /// As [`write()`]; those of [`durability`](crate::durability#errors) if that or [`replace`](Self::replace) is asked for;
+    /// [`Operation::Mkdir`] with the directory if [`create_parents`](Self::create_parents) fails;
     /// [`io::ErrorKind::InvalidInput`] for options that exclude each other.
     pub fn write(&self, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<Outcome, Error> {
         let (path, bytes) = (path.as_ref(), bytes.as_ref());
+        if self.is_more_than_written() {
+            return durability::write_one(self, path, bytes);
+        }
         if self.only_if_changed {
             self.check_comparable(path)?;
             if is_identical(path, bytes) {
@@ -428,12 +474,13 @@ impl WriteOptions {
 
     /// Writes all of `bytes` to an open file at its current position, and leaves it open.
     ///
-    /// [`mode`](Self::mode) and [`create_parents`](Self::create_parents) have nothing to do here. The other options are
-    /// refused with [`io::ErrorKind::InvalidInput`], because an open file cannot be opened otherwise.
+    /// [`mode`](Self::mode) and [`create_parents`](Self::create_parents) have nothing to do here, and of
+    /// [`Durability::Full`] only the file is flushed: it has no name here. The other options are refused with [`io::ErrorKind::InvalidInput`], because an open file cannot be opened otherwise.
     ///
     /// # Errors
     ///
-    /// [`Operation::Write`], without a path. Some of the bytes may have been written.
+    /// [`Operation::Write`], [`Operation::Fsync`] or [`Operation::Fdatasync`], without a path. Some of the bytes may have
+    /// been written.
     ///
     /// ```
     /// let file = tempfile::tempfile()?;
@@ -445,14 +492,23 @@ impl WriteOptions {
             (self.append, "append"),
             (self.create_new, "create_new"),
             (self.only_if_changed, "only_if_changed"),
+            (self.replace, "replace"),
         ] {
             if is_set {
                 let reason = format!("{option} is not possible on a file that is open already");
                 return Err(Error::on_open_file(Operation::Write, invalid_input(reason)));
             }
         }
-        write_to(file, bytes)?;
+        write_to(&file, bytes)?;
+        if self.durability != Durability::None {
+            durability::sync_file(&file, self.durability)?;
+        }
         Ok(Outcome::Written)
+    }
+
+    /// Whether more is to be done than to open, write and close.
+    pub(crate) fn is_more_than_written(&self) -> bool {
+        self.replace || self.durability != Durability::None
     }
 
     pub(crate) const fn flags(&self) -> i32 {
@@ -471,12 +527,24 @@ impl WriteOptions {
             (true, _) => "append",
             (false, true) => "create_new",
         };
-        let reason = format!("only_if_changed and {other} exclude each other");
-        Err(Error::at(Operation::Open, path, invalid_input(reason)))
+        Err(exclusive(path, "only_if_changed", other))
+    }
+
+    /// There is nothing to replace where nothing may be.
+    pub(crate) fn check_replaceable(&self, path: &Path) -> Result<(), Error> {
+        if self.replace && self.create_new {
+            return Err(exclusive(path, "replace", "create_new"));
+        }
+        Ok(())
     }
 }
 
-fn invalid_input(reason: String) -> io::Error {
+fn exclusive(path: &Path, one: &str, other: &str) -> Error {
+    let reason = format!("{one} and {other} exclude each other");
+    Error::at(Operation::Open, path, invalid_input(reason))
+}
+
+pub(crate) fn invalid_input(reason: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, reason)
 }
 

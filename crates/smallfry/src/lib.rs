@@ -16,6 +16,8 @@
 //! | write into folders that may not exist yet | [`WriteOptions::create_parents`] |
 //! | write a file that must not exist yet, or with given permissions | [`WriteOptions::create_new`], [`WriteOptions::mode`] |
 //! | write to a file that is open already | [`fs::write_to`] |
+//! | write what must survive a power failure | [`WriteOptions::durability`], for many files [`bulk::Writer::durability`] |
+//! | replace a file in one step, so that nobody ever sees half of it | [`WriteOptions::replace`] |
 //! | copy a file | [`fs::copy`] |
 //! | write files whose closing is slow without waiting for it | [`close`](mod@close): [`close::fs`], [`close::FastCloseable`] |
 //! | give a file another name, or put it in another's place, on Windows too | [`fs::rename`] |
@@ -56,14 +58,16 @@
 //!
 //! # What is not promised
 //!
-//! - **Nothing is flushed.** After a crash of the system, or a power failure, what was written may be missing, empty or
-//!   torn. It is safe from a crash of the program only.
-//! - **Nothing is atomic.** A reader may see a file that is half written, and an error may leave one behind.
+//! - **Nothing is flushed** unless a level of [`durability`] is asked for. After a crash of the system, or a power failure, what
+//!   was written may be missing, empty or torn. It is safe from a crash of the program only.
+//! - **Nothing is atomic** but [replacement](WriteOptions::replace). A reader may see a file that is half written, and an error
+//!   may leave one behind.
 //! - Two writers of one file at one time are not kept apart. Appends on Unix go to the end one by one, each write
 //!   system call as a whole, but a large one may take several; a network file system may not even promise that.
 
 pub mod bulk;
 pub mod close;
+pub mod durability;
 mod error;
 pub mod fs;
 mod parents;
@@ -74,5 +78,6 @@ mod sys;
 pub mod tree;
 mod within;
 
+pub use durability::Durability;
 pub use error::{Error, Operation};
 pub use fs::{Outcome, WriteOptions};

@@ -50,6 +50,8 @@ impl Directories for Anywhere {
 pub(crate) struct Parents {
     known: Mutex<Known>,
     changed: Condvar,
+    /// The directories that were made, for who has to flush their names.
+    made: Option<Mutex<Vec<Box<Path>>>>,
 }
 
 type Known = HashMap<Box<Path>, State>;
@@ -76,6 +78,29 @@ impl Parents {
         Self {
             known: Mutex::new(Known::new()),
             changed: Condvar::new(),
+            made: None,
+        }
+    }
+
+    /// As [`new`](Self::new), and remembers what it makes.
+    pub(crate) fn recording() -> Self {
+        Self {
+            made: Some(Mutex::new(Vec::new())),
+            ..Self::new()
+        }
+    }
+
+    /// The directories that were made since the last time.
+    pub(crate) fn take_made(&self) -> Vec<Box<Path>> {
+        let made = self.made.as_ref();
+        made.map(|made| std::mem::take(&mut *made.lock().unwrap_or_else(PoisonError::into_inner)))
+            .unwrap_or_default()
+    }
+
+    fn record(&self, directory: &Path) {
+        if let Some(made) = &self.made {
+            let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+            made.push(directory.into());
         }
     }
 
@@ -130,7 +155,7 @@ impl Parents {
         let mut claims = vec![(claim, None)];
         while let Some((claim, above)) = claims.last_mut() {
             let directory = claim.directory;
-            match (make_one(place, directory), parent(directory)) {
+            match (self.make_one(place, directory), parent(directory)) {
                 (Err(error), Some(parent))
                     if error.kind() == io::ErrorKind::NotFound && *above != Some(Ensured::Seen) =>
                 {
@@ -157,6 +182,23 @@ impl Parents {
             }
         }
         Ok(Ensured::Seen)
+    }
+
+    /// Makes one directory. That it exists already, perhaps since a moment ago, is what was wanted.
+    fn make_one(&self, place: &impl Directories, directory: &Path) -> io::Result<()> {
+        match place.create_dir(directory) {
+            Ok(()) => {
+                self.record(directory);
+                Ok(())
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                if place.is_dir(directory)? {
+                    return Ok(());
+                }
+                Err(error)
+            }
+            missing => missing,
+        }
     }
 
     /// The right to make `directory`, alone; `None` if it was made. Waits while another thread has that right.
@@ -197,22 +239,9 @@ pub(crate) fn is_missing_parent(error: &Error) -> bool {
 }
 
 /// The directory that must exist for `path` to be made; `None` for the current one, for a root and for `..`.
-fn parent(path: &Path) -> Option<&Path> {
+pub(crate) fn parent(path: &Path) -> Option<&Path> {
     path.parent()
         .filter(|parent| !parent.as_os_str().is_empty())
-}
-
-/// Makes one directory. That it exists already, perhaps since a moment ago, is what was wanted.
-fn make_one(place: &impl Directories, directory: &Path) -> io::Result<()> {
-    match place.create_dir(directory) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            if place.is_dir(directory)? {
-                return Ok(());
-            }
-            Err(error)
-        }
-        done => done,
-    }
 }
 
 /// The right to make a directory. Dropped unfulfilled, after an error or a panic, it passes to whoever waits.

@@ -70,6 +70,22 @@ impl Root {
         done.map_err(|error| self.explain(error))
     }
 
+    /// Gives a file another name in the same directory.
+    pub(crate) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        check(from)?;
+        check(to)?;
+        let name = to.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let done = self.directory.rename(from, name);
+        done.map_err(|error| self.explain(error))
+    }
+
+    /// What a symbolic link says; `None` if `path` is something else.
+    pub(crate) fn read_link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        check(path)?;
+        let link = self.directory.read_link(path);
+        link.map_err(|error| self.explain(error))
+    }
+
     fn explain(&self, error: io::Error) -> io::Error {
         if error.raw_os_error() == Some(LEADS_OUT.0) {
             return self.leads_out();

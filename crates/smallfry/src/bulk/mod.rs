@@ -40,7 +40,7 @@
 //!
 //! # What is not promised
 //!
-//! - **Nothing is flushed**, as in [`fs`](crate::fs).
+//! - **Nothing is flushed**, as in [`fs`](crate::fs), unless [`Writer::durability`] says so.
 //! - Entries are begun in the order in which they were given, but finish in any. Only writes to one path, and copies to
 //!   one destination, are done one after the other: the last one wins.
 
@@ -52,7 +52,7 @@ mod crew;
 mod descriptors;
 pub mod engine;
 mod files;
-mod place;
+pub(crate) mod place;
 mod reader;
 mod residents;
 mod settings;
@@ -70,7 +70,7 @@ pub use place::key_of;
 pub use reader::{Contents, ReadFile, Reader};
 #[cfg(feature = "tree")]
 pub use tree::{ReadFound, Tree};
-pub use writer::{Report, WriteFile, Writer};
+pub use writer::{Durable, Report, WriteFile, Writer};
 
 /// How many operations of a batch are under way at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::fs::Metadata;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::descriptors::Patience;
@@ -17,7 +17,7 @@ use crate::within::{Root, case_key};
 
 /// Resolves the paths of a batch: as the process does, or beneath a directory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Place {
+pub(crate) struct Place {
     root: Option<Arc<Root>>,
     /// Of one batch: each has a clone.
     patience: Patience,
@@ -25,7 +25,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Beneath `directory` from now on.
-    pub(super) fn enter(&mut self, directory: &Path) -> Result<(), Error> {
+    pub(crate) fn enter(&mut self, directory: &Path) -> Result<(), Error> {
         let root = Patience::default()
             .open(|| Root::open_dir(directory))
             .map_err(|reason| Error::at(Operation::Open, directory, reason))?;
@@ -35,12 +35,12 @@ impl Place {
 
     /// Whether [`enter`](Self::enter) was called.
     #[cfg(feature = "tree")]
-    pub(super) fn is_beneath(&self) -> bool {
+    pub(crate) fn is_beneath(&self) -> bool {
         self.root.is_some()
     }
 
     /// Opens a file, when there are descriptors again if there are none.
-    pub(super) fn open(&self, path: &Path, flags: i32, mode: u32) -> Result<OwnedFile, Error> {
+    pub(crate) fn open(&self, path: &Path, flags: i32, mode: u32) -> Result<OwnedFile, Error> {
         self.patience
             .open(|| match &self.root {
                 None => sys::open_path(path, flags, mode),
@@ -50,7 +50,7 @@ impl Place {
     }
 
     /// As [`open`](Self::open), making the directories above the file if they are missing.
-    pub(super) fn open_with_parents(
+    pub(crate) fn open_with_parents(
         &self,
         parents: &Parents,
         path: &Path,
@@ -61,7 +61,7 @@ impl Place {
     }
 
     /// Size, kind and times; links are followed.
-    pub(super) fn stat(&self, path: &Path) -> Result<Metadata, Error> {
+    pub(crate) fn stat(&self, path: &Path) -> Result<Metadata, Error> {
         self.metadata(path)
             .map_err(|reason| Error::at(Operation::Stat, path, reason))
     }
@@ -73,8 +73,45 @@ impl Place {
         })
     }
 
+    /// What a symbolic link says; `None` if `path` is something else.
+    pub(crate) fn read_link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        self.patience.open(|| match &self.root {
+            None => sys::read_link(path),
+            Some(root) => root.read_link(path),
+        })
+    }
+
+    /// Gives a file another name in the same directory. With `flush` the system is asked to make that last, where that is no
+    /// call of its own.
+    pub(crate) fn rename(&self, from: &Path, to: &Path, flush: bool) -> io::Result<()> {
+        Closer::global().make_way(to);
+        self.patience.open(|| match &self.root {
+            None if flush => sys::rename_and_flush(from, to),
+            None => sys::rename(from, to),
+            Some(root) => root.rename(from, to),
+        })
+    }
+
+    /// Whether [`rename`](Self::rename) is possible.
+    pub(crate) fn can_rename(&self) -> bool {
+        self.root.is_none() || sys::RENAMES_BENEATH
+    }
+
+    /// Opens a directory to flush it.
+    pub(crate) fn open_directory(&self, path: &Path) -> io::Result<OwnedFile> {
+        let path = if path.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            path
+        };
+        self.patience.open(|| match &self.root {
+            None => sys::open_path(path, raw::O_RDONLY | sys::O_DIRECTORY, 0),
+            Some(root) => root.open(path, raw::O_RDONLY | sys::O_DIRECTORY, 0),
+        })
+    }
+
     /// Removes a file or a link.
-    pub(super) fn remove(&self, path: &Path) -> Result<(), Error> {
+    pub(crate) fn remove(&self, path: &Path) -> Result<(), Error> {
         Closer::global().make_way(path);
         self.patience
             .open(|| match &self.root {
@@ -85,7 +122,7 @@ impl Place {
     }
 
     /// Copies contents and permissions of a file.
-    pub(super) fn copy(&self, from: &Path, to: &Path) -> Result<u64, Error> {
+    pub(crate) fn copy(&self, from: &Path, to: &Path) -> Result<u64, Error> {
         Closer::global().make_way(to);
         self.patience
             .open(|| match &self.root {
@@ -102,7 +139,7 @@ impl Place {
     }
 
     /// What two paths of a batch share that lead to one file though they differ in case; `None` if that cannot be.
-    pub(super) fn case_key(&self, path: &Path) -> Option<Vec<u8>> {
+    pub(crate) fn case_key(&self, path: &Path) -> Option<Vec<u8>> {
         self.root.as_ref()?;
         case_key(path)
     }
@@ -130,7 +167,7 @@ pub fn key_of(path: &Path) -> u64 {
 
 /// The path without a `.` that it begins with: the only one that the standard library does not pass over where it
 /// compares paths.
-pub(super) fn without_dot(path: &Path) -> &Path {
+pub(crate) fn without_dot(path: &Path) -> &Path {
     path.strip_prefix(".").unwrap_or(path)
 }
 

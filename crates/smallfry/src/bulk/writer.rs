@@ -10,6 +10,7 @@ use super::engine::{Task, Terms, Ticket, run_all};
 use super::place::{Place, key_of, without_dot};
 use super::settings::{Settings, settings_methods};
 use crate::close::{Closer, Group};
+use crate::durability::{Barrier, Durability};
 use crate::error::{Error, Operation};
 use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of};
 use crate::parents::Parents;
@@ -89,6 +90,26 @@ impl Writer {
         self
     }
 
+    /// What of all files must survive a crash of the system, as [`WriteOptions::durability`]: the same promise for each file, for
+    /// as few waits as the system allows, whatever their number. An error of a barrier may be one of many files.
+    pub fn durability(&mut self, durability: Durability) -> &mut Self {
+        self.options.durability(durability);
+        self
+    }
+
+    /// Put new files in the place of old ones, each in one step, as [`WriteOptions::replace`]. Not on Windows together with
+    /// [`within`](Self::within).
+    pub fn replace(&mut self, replace: bool) -> &mut Self {
+        self.options.replace(replace);
+        self
+    }
+
+    /// Write into a file that cannot be replaced because it is busy, as [`WriteOptions::in_place_if_busy`].
+    pub fn in_place_if_busy(&mut self, in_place_if_busy: bool) -> &mut Self {
+        self.options.in_place_if_busy(in_place_if_busy);
+        self
+    }
+
     /// Writes all entries, each a path and the bytes to be its contents.
     ///
     /// `entries` is asked for more as files are written, never for all at once, but ahead of the writing. Of several entries
@@ -114,9 +135,11 @@ impl Writer {
                 Closing::Here
             };
         }
+        let barrier = task.barrier();
         let mut results = run_all(task, self.terms(), entries);
         Closer::global().wait();
-        for (index, error) in errors.take() {
+        let lost = barrier.map(|barrier| barrier.finish()).unwrap_or_default();
+        for (index, error) in errors.take().into_iter().chain(lost) {
             results[index] = Err(error);
         }
         Report(results)
@@ -135,6 +158,13 @@ impl Writer {
             options: self.options.clone(),
             place: self.settings.place.clone(),
             parents: Parents::new(),
+            durable: self.options.is_more_than_written().then(|| {
+                Arc::new(Durable {
+                    barrier: Barrier::new(&self.options),
+                    place: self.settings.place.clone(),
+                    parents: Parents::recording(),
+                })
+            }),
             cases: Mutex::default(),
             entry: PhantomData,
         }
@@ -195,10 +225,28 @@ pub struct WriteFile<P, B> {
     options: WriteOptions,
     place: Place,
     parents: Parents,
+    /// For files of which more is asked than to be written.
+    durable: Option<Arc<Durable>>,
     closing: Closing,
     /// Paths by what they share with others that differ in case only, where the system takes those for one file.
     cases: Mutex<HashMap<Vec<u8>, PathBuf>>,
     entry: PhantomData<fn(P, B)>,
+}
+
+/// Files that wait for one barrier.
+#[derive(Debug)]
+pub struct Durable {
+    barrier: Barrier,
+    place: Place,
+    parents: Parents,
+}
+
+impl Durable {
+    /// Makes everything last that was written, to be called once when all is. Gives the errors of files whose results were
+    /// none before, by their numbers.
+    pub fn finish(&self) -> Vec<(usize, Error)> {
+        self.barrier.finish(&self.place, &self.parents)
+    }
 }
 
 /// How a file is closed.
@@ -249,9 +297,22 @@ impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
 }
 
 impl<P, B> WriteFile<P, B> {
+    /// What is to be [finished](Durable::finish) when all is written, if anything.
+    pub fn barrier(&self) -> Option<Arc<Durable>> {
+        self.durable.clone()
+    }
+
     fn write(&self, path: &Path, bytes: &[u8], index: usize) -> Result<Outcome, Error> {
         if let Some(key) = self.place.case_key(path) {
             self.check_case(key, path)?;
+        }
+        if let Some(durable) = &self.durable {
+            let Durable {
+                barrier,
+                place,
+                parents,
+            } = &**durable;
+            return barrier.write(place, parents, path, bytes, index);
         }
         if self.options.only_if_changed {
             self.options.check_comparable(path)?;

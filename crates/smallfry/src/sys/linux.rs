@@ -6,9 +6,15 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::path::PathBuf;
 
+#[path = "linux/extended.rs"]
+mod extended;
+#[path = "linux/flush.rs"]
+pub(in crate::sys) mod flush;
+
 use super::{BorrowedFile, OwnedFile, repeat_if_interrupted};
 use crate::raw::Errno;
 
+pub(in crate::sys) use extended::keep_extended;
 pub(in crate::sys) use libc::openat64 as openat;
 pub(super) use libc::{fstat64 as fstat, open64 as open, stat64 as FullStatus};
 

@@ -3,9 +3,15 @@
 use std::ffi::CStr;
 use std::path::PathBuf;
 
+#[path = "macos/extended.rs"]
+mod extended;
+#[path = "macos/flush.rs"]
+pub(in crate::sys) mod flush;
+
 use super::{BorrowedFile, OwnedFile};
 use crate::raw::Errno;
 
+pub(in crate::sys) use extended::keep_extended;
 pub(in crate::sys) use libc::openat;
 pub(super) use libc::{fstat, open, stat as FullStatus};
 

@@ -34,6 +34,14 @@ mod open_file;
 #[cfg_attr(windows, path = "windows/process.rs")]
 mod process;
 
+#[cfg_attr(unix, path = "unix/flush.rs")]
+#[cfg_attr(windows, path = "windows/flush.rs")]
+mod flush;
+
+#[cfg_attr(unix, path = "unix/attributes.rs")]
+#[cfg_attr(windows, path = "windows/attributes.rs")]
+mod attributes;
+
 #[cfg_attr(unix, path = "unix/beneath.rs")]
 #[cfg_attr(windows, path = "windows/beneath.rs")]
 mod beneath;
@@ -45,7 +53,12 @@ mod at;
 #[path = "unix/walk.rs"]
 mod walk;
 
-pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS};
+pub(crate) use attributes::keep_attributes;
+pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
+pub(crate) use flush::{
+    FLUSHABLE, FLUSHES_DIRECTORIES, O_DIRECTORY, WholeFileSystem, flush_contents, flush_directory,
+    flush_file, unwritten_bytes,
+};
 pub(crate) use mapping::{Mapping, page_size};
 pub(crate) use open_file::{device_of, is_writable, path_of, reports_at_close};
 #[cfg(feature = "tree")]
@@ -59,7 +72,7 @@ pub(crate) use platform::{
     is_out_of_descriptors, mode_of, open_path, read_spare,
 };
 pub(crate) use process::{ForkHandlers, at_exit, at_fork};
-pub(crate) use rename::rename;
+pub(crate) use rename::{read_link, rename, rename_and_flush};
 pub(crate) use threads::{descriptor_limit, give_precedence, thread_cpu_time};
 
 /// The smallest page that any of these systems has, in bytes. A page of this system may be larger: [`page_size`].

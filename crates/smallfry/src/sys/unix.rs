@@ -226,7 +226,7 @@ pub(super) fn file_type(file: BorrowedFile<'_>) -> Result<libc::mode_t, Errno> {
 }
 
 #[inline]
-fn full_status(file: BorrowedFile<'_>) -> Result<variant::FullStatus, Errno> {
+pub(super) fn full_status(file: BorrowedFile<'_>) -> Result<variant::FullStatus, Errno> {
     let mut status = MaybeUninit::uninit();
     // SAFETY: the structure is large enough and borrowed for writing.
     if unsafe { variant::fstat(file.as_raw_fd(), status.as_mut_ptr()) } != 0 {

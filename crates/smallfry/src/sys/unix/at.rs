@@ -57,6 +57,15 @@ pub(super) fn unlink_at(directory: BorrowedFile<'_>, path: &CStr) -> Result<(), 
     check(unsafe { libc::unlinkat(directory.as_raw_fd(), path.as_ptr(), 0) })
 }
 
+/// `renameat`: gives what is at `from` the name `to`, both begun at `directory`, in place of what has it.
+///
+/// [renameat(2)](https://man7.org/linux/man-pages/man2/renameat.2.html)
+pub(super) fn rename_at(directory: BorrowedFile<'_>, from: &CStr, to: &CStr) -> Result<(), Errno> {
+    let directory = directory.as_raw_fd();
+    // SAFETY: both names are NUL-terminated strings that outlive the call.
+    check(unsafe { libc::renameat(directory, from.as_ptr(), directory, to.as_ptr()) })
+}
+
 /// `readlinkat`: what the symbolic link `path`, begun at `directory`, says. `EINVAL` if it is no link.
 ///
 /// [readlinkat(2)](https://man7.org/linux/man-pages/man2/readlinkat.2.html)

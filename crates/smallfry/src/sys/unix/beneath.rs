@@ -3,19 +3,22 @@
 //! Linux resolves a path by one call, `openat2`. Where that is missing, or refused by a container's filter, or gives up
 //! because directories are being renamed, and on other systems, [`walk`] does it name by name.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
-use super::at::{mkdir_at, unlink_at};
+use super::at::{mkdir_at, read_link_at, rename_at, unlink_at};
 use super::platform::variant::{self, O_PLACE};
 use super::platform::{AsFile, BorrowedFile, OwnedFile, open_path, with_c_path};
 use super::walk;
 use crate::raw::Errno;
 
 pub(crate) use super::walk::LEADS_OUT;
+
+/// Whether a file beneath can be given another name.
+pub(crate) const RENAMES_BENEATH: bool = true;
 
 /// What [`LEADS_OUT`] says of a path, before the name of the directory.
 pub(crate) const LEADS_OUT_WORDS: &str = "leads out of";
@@ -102,6 +105,36 @@ impl Directory {
     /// [unlinkat(2)](https://man7.org/linux/man-pages/man2/unlinkat.2.html)
     pub(crate) fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.in_parent(path.as_os_str().as_bytes(), libc::EISDIR, unlink_at)
+    }
+
+    /// `renameat`: gives a file another name, which must be in the same directory.
+    ///
+    /// [renameat(2)](https://man7.org/linux/man-pages/man2/renameat.2.html)
+    pub(crate) fn rename(&self, from: &Path, name: &OsStr) -> io::Result<()> {
+        let name = CString::new(name.as_bytes())?;
+        self.in_parent(from.as_os_str().as_bytes(), libc::EISDIR, |parent, from| {
+            rename_at(parent, from, &name)
+        })
+    }
+
+    /// `readlinkat`: what a symbolic link says; `None` if `path` is something else.
+    ///
+    /// [readlinkat(2)](https://man7.org/linux/man-pages/man2/readlinkat.2.html)
+    pub(crate) fn read_link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        let mut target = None;
+        let path = path.as_os_str().as_bytes();
+        let done = self.in_parent(path, libc::EISDIR, |parent, name| {
+            target = Some(read_link_at(parent, name)?);
+            Ok(())
+        });
+        match done {
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(None),
+            done => {
+                done?;
+                let bytes = target.map(CString::into_bytes);
+                Ok(bytes.map(|bytes| PathBuf::from(OsString::from_vec(bytes))))
+            }
+        }
     }
 
     /// Opens the directory that `path` ends in, and calls `work` with it and the last name.

@@ -4,12 +4,13 @@
 //! every symbolic link and junction, also at those that would stay beneath. `.` and `..` are worked out from the text,
 //! as Windows always does, which is right where no link is followed.
 
+use std::ffi::OsStr;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::windows::ffi::OsStrExt;
 use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::{AsRawHandle, FromRawHandle};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::ptr;
 
 use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
@@ -42,6 +43,10 @@ pub(crate) const LEADS_OUT: Errno = Errno(ERROR_REPARSE_POINT_ENCOUNTERED.cast_s
 
 /// What [`LEADS_OUT`] says of a path, before the name of the directory.
 pub(crate) const LEADS_OUT_WORDS: &str = "leads out of, or through a link in,";
+
+/// Whether a file beneath can be given another name: the kernel wants the directory's handle for that, which none of Win32's
+/// functions passes on.
+pub(crate) const RENAMES_BENEATH: bool = false;
 
 const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
@@ -160,6 +165,17 @@ impl Directory {
             return Err(io::Error::last_os_error());
         }
         Ok(())
+    }
+
+    /// Not possible here: see [`RENAMES_BENEATH`].
+    pub(crate) fn rename(&self, _from: &Path, _name: &OsStr) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Links are refused wherever they are met.
+    pub(crate) fn read_link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        self.metadata(path)?;
+        Ok(None)
     }
 
     fn create(&self, path: &Path, request: &Request) -> io::Result<OwnedFile> {

@@ -2,12 +2,16 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::os::windows::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use windows_sys::Win32::Foundation::{
     ERROR_ACCESS_DENIED, ERROR_LOCK_VIOLATION, ERROR_SHARING_VIOLATION,
+};
+use windows_sys::Win32::Storage::FileSystem::{
+    MOVEFILE_REPLACE_EXISTING, MOVEFILE_WRITE_THROUGH, MoveFileExW,
 };
 
 /// How long a refusal that may pass is not believed.
@@ -24,10 +28,43 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(64);
 /// [MoveFileEx](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-movefileexw),
 /// [FILE_RENAME_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_rename_info)
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    with_patience(to, || fs::rename(from, to))
+}
+
+/// [`rename`] with `MOVEFILE_WRITE_THROUGH` first: it returns when the disk has the new name. A file that others have open
+/// without sharing its deletion is then tried in std's way, which does not wait for the disk.
+///
+/// [MoveFileEx](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-movefileexw)
+pub(crate) fn rename_and_flush(from: &Path, to: &Path) -> io::Result<()> {
+    let wide = |path: &Path| -> io::Result<Vec<u16>> {
+        // Absolute, and with that as long as it may be.
+        let path = std::path::absolute(path)?;
+        Ok(path.as_os_str().encode_wide().chain([0]).collect())
+    };
+    let (wide_from, wide_to) = (wide(from)?, wide(to)?);
+    with_patience(to, || {
+        let flags = MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH;
+        // SAFETY: both are NUL-terminated and live until the call returns.
+        if unsafe { MoveFileExW(wide_from.as_ptr(), wide_to.as_ptr(), flags) } != 0 {
+            return Ok(());
+        }
+        fs::rename(from, to)
+    })
+}
+
+/// What a symbolic link or junction says; `None` if `path` is something else.
+pub(crate) fn read_link(path: &Path) -> io::Result<Option<PathBuf>> {
+    if fs::symlink_metadata(path)?.file_type().is_symlink() {
+        return fs::read_link(path).map(Some);
+    }
+    Ok(None)
+}
+
+fn with_patience(to: &Path, rename: impl Fn() -> io::Result<()>) -> io::Result<()> {
     let began = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {
-        let Err(error) = fs::rename(from, to) else {
+        let Err(error) = rename() else {
             return Ok(());
         };
         if !may_pass(&error, to) || began.elapsed() >= PATIENCE {

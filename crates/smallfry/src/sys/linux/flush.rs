@@ -1,0 +1,165 @@
+//! Linux: flushing one file, and a whole file system where that is a barrier.
+
+use std::fs;
+use std::io::Read;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::Path;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::{BorrowedFile, OwnedFile};
+use crate::raw::Errno;
+use crate::sys::platform::repeat_if_interrupted;
+
+/// Magic numbers of file systems that `syncfs` reaches.
+///
+/// [statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html)
+const EXT: u32 = 0xEF53;
+const XFS: u32 = 0x5846_5342;
+const BTRFS: u32 = 0x9123_683E;
+
+/// `EXT4_IOC_GETSTATE`: ext4 answers, the old drivers of ext2 and ext3, which have the same magic number, do not.
+///
+/// [ext4, ioctls](https://docs.kernel.org/admin-guide/ext4.html#ioctls)
+const EXT4_IOC_GETSTATE: libc::c_ulong = 0x4004_6629;
+
+pub(in crate::sys) fn flush_contents(file: BorrowedFile<'_>) -> Result<(), Errno> {
+    // SAFETY: the descriptor is open as long as it is borrowed.
+    repeat(|| unsafe { libc::fdatasync(file.as_raw_fd()) })
+}
+
+pub(in crate::sys) fn flush_file(file: BorrowedFile<'_>) -> Result<(), Errno> {
+    // SAFETY: the descriptor is open as long as it is borrowed.
+    repeat(|| unsafe { libc::fsync(file.as_raw_fd()) })
+}
+
+/// Without a journal ext4 loses names when several threads flush one directory: who comes second finds its block taken off the
+/// list of what is to be written, by one who writes an older state of it, and returns at once (`fsync_buffers_list` in
+/// `fs/buffer.c`). So there they take turns.
+pub(in crate::sys) fn flush_directory(directory: BorrowedFile<'_>) -> Result<(), Errno> {
+    static TURN: Mutex<()> = Mutex::new(());
+
+    let _turn = (kind_of(directory) == Some(EXT) && !has_journal(directory))
+        .then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
+    flush_file(directory)
+}
+
+fn repeat(call: impl Fn() -> libc::c_int) -> Result<(), Errno> {
+    while call() != 0 {
+        repeat_if_interrupted()?;
+    }
+    Ok(())
+}
+
+/// A file system that `syncfs` flushes whole, and reports errors of: ext4, XFS and Btrfs since Linux 5.8.
+///
+/// Not others: FUSE answers 0 and tells its server nothing, and what overlayfs reports is its own.
+///
+/// [syncfs(2)](https://man7.org/linux/man-pages/man2/syncfs.2.html)
+#[derive(Debug)]
+pub(crate) struct WholeFileSystem {
+    /// Errors are reported since this was opened.
+    file: OwnedFile,
+    /// `syncfs` itself waits until the disk has it all.
+    is_barrier: bool,
+}
+
+impl WholeFileSystem {
+    /// The file system of an open file, before anything is written that is to be flushed.
+    pub(crate) fn of(file: BorrowedFile<'_>) -> Option<Self> {
+        let kind = kind_of(file)?;
+        let is_known = match kind {
+            EXT => is_ext4(file),
+            kind => matches!(kind, XFS | BTRFS),
+        };
+        if !is_known || !reports_errors() {
+            return None;
+        }
+        Some(Self {
+            // It shares the description of the file, and with it since when errors count.
+            file: file.try_clone_to_owned().ok()?,
+            is_barrier: kind != EXT || has_journal(file),
+        })
+    }
+
+    /// `syncfs`. Without a journal ext4 flushes the disk before it writes the last blocks, so an `fsync` of `directory`, which
+    /// flushes the disk at its end, follows there.
+    pub(crate) fn flush(
+        &self,
+        directory: impl FnOnce() -> std::io::Result<OwnedFile>,
+    ) -> std::io::Result<()> {
+        // SAFETY: the descriptor is owned, hence open.
+        repeat(|| unsafe { libc::syncfs(self.file.as_raw_fd()) })?;
+        if !self.is_barrier {
+            flush_directory(directory()?.as_fd())?;
+        }
+        Ok(())
+    }
+}
+
+/// What `fstatfs` calls the file system of an open file.
+fn kind_of(file: BorrowedFile<'_>) -> Option<u32> {
+    let mut status = MaybeUninit::<libc::statfs>::uninit();
+    // SAFETY: the structure is large enough and borrowed for writing.
+    if unsafe { libc::fstatfs(file.as_raw_fd(), status.as_mut_ptr()) } != 0 {
+        return None;
+    }
+    // SAFETY: the call succeeded, so it has filled the structure.
+    let kind = unsafe { status.assume_init() }.f_type;
+    // Its type differs between machines; the numbers have 32 bits.
+    #[allow(clippy::cast_sign_loss, reason = "signed on some")]
+    Some(kind as u32)
+}
+
+fn is_ext4(file: BorrowedFile<'_>) -> bool {
+    let mut state = 0_u32;
+    // SAFETY: the call writes a number of 32 bits to where it is told.
+    unsafe { libc::ioctl(file.as_raw_fd(), EXT4_IOC_GETSTATE as _, &raw mut state) == 0 }
+}
+
+/// Whether ext4 has a journal there; no where that cannot be told.
+///
+/// [ext4, `/sys/fs/ext4`](https://docs.kernel.org/admin-guide/ext4.html#sys-entries)
+fn has_journal(file: BorrowedFile<'_>) -> bool {
+    let Some(device) = super::device_of(file) else {
+        return false;
+    };
+    let (major, minor) = (device >> 32, device & 0xFFFF_FFFF);
+    let Ok(disk) = fs::read_link(format!("/sys/dev/block/{major}:{minor}")) else {
+        return false;
+    };
+    disk.file_name().is_some_and(|name| {
+        Path::new("/sys/fs/ext4")
+            .join(name)
+            .join("journal_task")
+            .exists()
+    })
+}
+
+/// Whether `syncfs` reports that something could not be written: since Linux 5.8.
+///
+/// [syncfs(2), VERSIONS](https://man7.org/linux/man-pages/man2/syncfs.2.html)
+fn reports_errors() -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    *ANSWER.get_or_init(|| {
+        let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let mut numbers = release.split(['.', '-']).map(|part| part.parse().ok());
+        let version: Option<(u32, u32)> = numbers.next().flatten().zip(numbers.next().flatten());
+        version >= Some((5, 8))
+    })
+}
+
+/// Bytes that the system has still to write to disks, whoever wrote them; `None` where it does not tell.
+///
+/// [proc_meminfo(5)](https://man7.org/linux/man-pages/man5/proc_meminfo.5.html)
+pub(crate) fn unwritten_bytes() -> Option<u64> {
+    let mut text = [0; 4096];
+    let length = fs::File::open("/proc/meminfo").ok()?.read(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text[..length]);
+    let of = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+        Some(kibibytes << 10)
+    };
+    Some(of("Dirty:")? + of("Writeback:")?)
+}

@@ -1,0 +1,62 @@
+//! Windows: making the disk hold what was written.
+
+use std::io;
+use std::os::windows::io::AsRawHandle;
+
+use windows_sys::Win32::Storage::FileSystem::FlushFileBuffers;
+
+use super::platform::{BorrowedFile, OwnedFile};
+use crate::raw::Errno;
+
+/// A directory cannot be flushed. NTFS has the names in its log; a rename can be asked to wait for it.
+pub(crate) const FLUSHES_DIRECTORIES: bool = false;
+
+/// How a file must be opened to be flushed, besides what else is asked.
+pub(crate) const FLUSHABLE: i32 = super::platform::O_RDWR;
+
+/// Nothing to ask for: no directory is opened to be flushed.
+pub(crate) const O_DIRECTORY: i32 = 0;
+
+/// `FlushFileBuffers`: the contents of a file and its metadata. The handle must be open for writing.
+///
+/// [FlushFileBuffers](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-flushfilebuffers)
+pub(crate) fn flush_file(file: BorrowedFile<'_>) -> Result<(), Errno> {
+    // SAFETY: the handle is open as long as it is borrowed.
+    if unsafe { FlushFileBuffers(file.as_raw_handle()) } != 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    Err(Errno(error.raw_os_error().unwrap_or_default()))
+}
+
+/// No less.
+pub(crate) fn flush_contents(file: BorrowedFile<'_>) -> Result<(), Errno> {
+    flush_file(file)
+}
+
+/// Never called.
+pub(crate) fn flush_directory(_directory: &OwnedFile) -> io::Result<()> {
+    Ok(())
+}
+
+/// A file system that one call flushes whole: that takes an administrator here.
+#[derive(Debug)]
+pub(crate) enum WholeFileSystem {}
+
+impl WholeFileSystem {
+    pub(crate) fn of(_file: BorrowedFile<'_>) -> Option<Self> {
+        None
+    }
+
+    pub(crate) fn flush(
+        &self,
+        _directory: impl FnOnce() -> io::Result<OwnedFile>,
+    ) -> io::Result<()> {
+        match *self {}
+    }
+}
+
+/// Nobody asks: it bounds what a whole file system costs.
+pub(crate) fn unwritten_bytes() -> Option<u64> {
+    None
+}
