@@ -5,7 +5,8 @@
 #[cfg(unix)]
 pub(crate) mod unix;
 
-use std::io::ErrorKind;
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use smallfry::{Error, Operation};
@@ -21,6 +22,17 @@ impl Folder {
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
+}
+
+/// What is in a folder, sorted.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
+    let mut names: Vec<_> = entries
+        .map(|entry| name(entry).into_string().unwrap())
+        .collect();
+    names.sort();
+    names
 }
 
 #[track_caller]

@@ -1,0 +1,351 @@
+//! Which flushes a write makes, in which order, and no others: seen by strace. A flush too few is lost data that no other test
+//! would miss; one too many is milliseconds.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use common::unix::{can_trace, child_folder, is_child, run_child, strace};
+use common::{Folder, skip};
+use smallfry::bulk::Writer;
+use smallfry::{Durability, Outcome, WriteOptions};
+
+/// Where the child works, in the folder of the test.
+const DATA: &str = "data";
+
+/// Runs some work in a child and gives its flushes and renames: `fsync a`, `rename a`. A draft is called by its target's
+/// name and `draft`.
+fn flushes(work: &str) -> Vec<String> {
+    let folder = Folder::new();
+    fs::create_dir(folder.path(DATA)).unwrap();
+    fs::write(folder.path("work"), work).unwrap();
+    prepare(work, &folder.path(DATA));
+    let calls = "trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,sync_file_range,sync";
+    run_child("child", &folder, &strace(&folder, ["-y", "-e", calls]));
+    let log = fs::read_to_string(folder.path("log")).unwrap();
+    let data = fs::canonicalize(folder.path(DATA)).unwrap();
+    log.lines()
+        .filter_map(|line| flush_in(line, data.to_str().unwrap()))
+        .collect()
+}
+
+/// A line of strace's about something in that folder: `1234 fsync(3</folder/a>) = 0`.
+fn flush_in(line: &str, data: &str) -> Option<String> {
+    let call = line.split_once(' ')?.1.trim_start();
+    let (name, arguments) = call.split_once('(')?;
+    let paths: Vec<_> = arguments
+        .split(['<', '>', '"'])
+        .filter_map(|part| part.strip_prefix(data))
+        .map(without_digits)
+        .collect();
+    let name = if name.starts_with("rename") {
+        "rename"
+    } else {
+        name
+    };
+    match name {
+        "syncfs" => Some(name.into()),
+        "rename" => Some(format!("{name} {}", paths.last()?)),
+        _ => Some(format!("{name} {}", paths.first()?)),
+    }
+}
+
+/// `.a.0123456789abcdef.smallfry` is `a draft`.
+fn without_digits(path: &str) -> String {
+    let path = path.trim_start_matches('/');
+    let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let draft = name
+        .strip_suffix(".smallfry")
+        .and_then(|name| name.strip_prefix('.')?.rsplit_once('.'));
+    let name = match draft {
+        Some((target, _)) => format!("{target} draft"),
+        None => name.to_owned(),
+    };
+    match (directory, name.as_str()) {
+        ("", "") => ".".into(),
+        ("", _) => name,
+        _ => format!("{directory}/{name}"),
+    }
+}
+
+/// What is there before the child begins.
+fn prepare(work: &str, data: &Path) {
+    let there = |name: &str| fs::write(data.join(name), "old").unwrap();
+    for name in ["a", "b", "c"] {
+        if !work.contains("new") {
+            there(name);
+        }
+    }
+    if work.contains("link") {
+        fs::create_dir(data.join("x")).unwrap();
+        there("x/target");
+        symlink("x/target", data.join("link")).unwrap();
+    }
+    if work.contains("folders") {
+        for number in 0..5 {
+            fs::create_dir(data.join(folder_name(number))).unwrap();
+        }
+    }
+    // What the tests have written so far is not for the child to wait for.
+    assert!(Command::new("sync").status().unwrap().success());
+}
+
+/// One of five; a file's name ends in a digit.
+fn folder_name(number: usize) -> &'static str {
+    ["v", "w", "x", "y", "z"][number % 5]
+}
+
+#[test]
+#[ignore = "a child"]
+fn child() {
+    if !is_child() {
+        return;
+    }
+    let work = fs::read_to_string(child_folder().join("work")).unwrap();
+    let data = child_folder().join(DATA);
+    let has = |word: &str| work.split(' ').any(|it| it == word);
+    let level = match () {
+        () if has("data") => Durability::Data,
+        () if has("full") => Durability::Full,
+        () => Durability::None,
+    };
+    let mut options = WriteOptions::new();
+    options
+        .durability(level)
+        .replace(has("replace"))
+        .append(has("append"))
+        .only_if_changed(has("changed"))
+        .create_parents(has("parents"));
+    let mut writer = Writer::new();
+    writer.durability(level).replace(has("replace"));
+    writer.create_parents(has("parents"));
+    let write = |names: Vec<String>| {
+        let entries = names.iter().map(|name| (data.join(name), "text"));
+        let report = writer.write(entries);
+        assert_eq!(
+            report.written(),
+            names.len(),
+            "{:?}",
+            report.errors().next()
+        );
+    };
+    match work.split(' ').next().unwrap() {
+        "one" if has("link") => assert_eq!(
+            options.write(data.join("link"), "text").unwrap(),
+            Outcome::Written
+        ),
+        "one" if has("parents") => {
+            options.write(data.join("x/y/a"), "text").unwrap();
+        }
+        "one" if has("changed") => assert_eq!(
+            options.write(data.join("a"), "old").unwrap(),
+            Outcome::Unchanged
+        ),
+        "one" => {
+            options.write(data.join("a"), "text").unwrap();
+        }
+        "three" => write(["a", "b", "c"].map(str::to_owned).into()),
+        "thousand" if has("folders") => {
+            write(
+                (0..1000)
+                    .map(|i| format!("{}/{i}", folder_name(i)))
+                    .collect(),
+            );
+        }
+        "thousand" if has("parents") => {
+            write(
+                (0..1000)
+                    .map(|i| format!("x/{}/{i}", folder_name(i)))
+                    .collect(),
+            );
+        }
+        "thousand" => write((0..1000).map(|i| i.to_string()).collect()),
+        work => panic!("no work {work}"),
+    }
+}
+
+#[test]
+fn one_file() {
+    if !can_trace("one_file") {
+        return;
+    }
+    for (work, expected) in [
+        ("one", &[][..]),
+        ("one data", &["fdatasync a"]),
+        ("one new data", &["fdatasync a"]),
+        ("one full", &["fsync a", "fsync ."]),
+        ("one new full", &["fsync a", "fsync ."]),
+        ("one append full", &["fsync a", "fsync ."]),
+        ("one changed data", &["fdatasync a"]),
+        ("one changed full", &["fsync a", "fsync ."]),
+        ("one replace", &["rename a"]),
+        // Not fdatasync: the draft has been given permissions.
+        ("one replace data", &["fsync a draft", "rename a"]),
+        (
+            "one replace full",
+            &["fsync a draft", "rename a", "fsync ."],
+        ),
+        (
+            "one replace append full",
+            &["fsync a draft", "rename a", "fsync ."],
+        ),
+        (
+            "one link replace full",
+            &["fsync x/target draft", "rename x/target", "fsync x"],
+        ),
+        ("one new parents data", &["fdatasync x/y/a"]),
+    ] {
+        assert_eq!(flushes(work), expected, "{work}");
+    }
+    // Those above may come in any order.
+    let mut found = flushes("one new parents replace full");
+    assert_eq!(
+        found[..3],
+        ["fsync x/y/a draft", "rename x/y/a", "fsync x/y"]
+    );
+    found[3..].sort();
+    assert_eq!(found[3..], ["fsync .", "fsync x"]);
+}
+
+#[test]
+fn a_few_files_are_flushed_one_by_one_and_their_directory_once() {
+    if !can_trace("a_few_files") {
+        return;
+    }
+    for (work, each) in [
+        ("three data", &["fdatasync"][..]),
+        ("three new full", &["fsync"]),
+        ("three replace full", &["fsync draft", "rename"]),
+    ] {
+        let mut found = flushes(work);
+        if work.contains("full") {
+            assert_eq!(found.pop().as_deref(), Some("fsync ."), "{work}");
+        }
+        for file in ["a", "b", "c"] {
+            let of_file: Vec<_> = found
+                .iter()
+                .filter(|flush| flush.split(' ').nth(1) == Some(file))
+                .map(|flush| flush.replacen(&format!(" {file}"), "", 1))
+                .collect();
+            assert_eq!(of_file, each, "{work}");
+        }
+        assert_eq!(found.len(), 3 * each.len(), "{work}");
+    }
+}
+
+/// Whether files in the temporary folder are on a file system that is flushed whole, and whether that takes an `fsync` of a
+/// directory after it: `None` if not.
+fn is_flushed_whole() -> Option<bool> {
+    let folder = Folder::new();
+    let ask = |arguments: &[&str]| {
+        let output = Command::new("stat")
+            .args(arguments)
+            .arg(folder.path(""))
+            .output();
+        String::from_utf8(output.unwrap().stdout)
+            .unwrap()
+            .trim()
+            .to_owned()
+    };
+    let kind = ask(&["-f", "-c", "%T"]);
+    match kind.as_str() {
+        "xfs" | "btrfs" => Some(false),
+        "ext2/ext3" => {
+            let device = ask(&["-c", "%Hd:%Ld"]);
+            let disk = fs::canonicalize(format!("/sys/dev/block/{device}")).ok()?;
+            let state = Path::new("/sys/fs/ext4").join(disk.file_name()?);
+            state.exists().then(|| !state.join("journal_task").exists())
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn a_thousand_files_have_a_few_flushes() {
+    if !can_trace("a_thousand_files") {
+        return;
+    }
+    let Some(takes_more) = is_flushed_whole() else {
+        let reason = "the temporary folder is not on ext4, XFS or Btrfs";
+        return println!("skipped a_thousand_files: {reason}");
+    };
+    // Without a journal the second flush, which must be the last.
+    let whole: &[&str] = if takes_more {
+        &["syncfs", "fsync ."]
+    } else {
+        &["syncfs"]
+    };
+    for (work, directories, is_replaced) in [
+        ("thousand new data", 0, false),
+        ("thousand new full", 0, false),
+        ("thousand replace data", 0, true),
+        ("thousand replace full", 1, true),
+        ("thousand folders replace full", 5, true),
+        ("thousand parents full", 0, false),
+    ] {
+        // Others may have too much to be written meanwhile: then files are flushed one by one, and rightly.
+        let Some(found) = (0..5)
+            .map(|_| flushes(work))
+            .find(|found| !has_single(found))
+        else {
+            println!("skipped {work}: others have much to write");
+            continue;
+        };
+        let (renames, mut rest): (Vec<_>, Vec<_>) = found
+            .into_iter()
+            .partition(|flush| flush.starts_with("rename"));
+        assert_eq!(renames.len(), if is_replaced { 1000 } else { 0 }, "{work}");
+        for flush in &mut rest {
+            // A directory that ends a flush may be any of them.
+            if takes_more && flush.starts_with("fsync ") {
+                *flush = "fsync .".into();
+            }
+        }
+        let expected = match directories {
+            0 => whole.to_vec(),
+            1 => [whole, &["fsync ."]].concat(),
+            _ => [whole, whole].concat(),
+        };
+        assert_eq!(rest, expected, "{work}");
+    }
+}
+
+/// Whether there is a flush of a file, or of its draft.
+fn has_single(flushes: &[String]) -> bool {
+    let is_file = |path: &str| {
+        path.trim_end_matches(" draft")
+            .ends_with(|last: char| last.is_ascii_digit())
+    };
+    flushes.iter().any(|flush| {
+        let path = flush
+            .strip_prefix("fsync ")
+            .or_else(|| flush.strip_prefix("fdatasync "));
+        path.is_some_and(is_file)
+    })
+}
+
+#[test]
+fn renames_come_after_the_flush_of_what_they_name() {
+    if !can_trace("renames_come_after") || is_flushed_whole().is_none() {
+        return skip_quietly();
+    }
+    let found = flushes("thousand replace full");
+    if let Some(flush) = found.iter().position(|flush| flush == "syncfs") {
+        let first = found.iter().position(|flush| flush.starts_with("rename"));
+        assert!(first > Some(flush));
+        assert_eq!(found.last().unwrap(), "fsync .");
+    }
+}
+
+fn skip_quietly() {
+    if is_flushed_whole().is_none() {
+        println!("skipped: the temporary folder is not on ext4, XFS or Btrfs");
+    } else {
+        skip("renames_come_after", "no strace");
+    }
+}
