@@ -11,6 +11,11 @@ use std::time::{Duration, Instant};
 
 use super::{Folder, skip};
 
+pub(crate) fn is_root() -> bool {
+    // SAFETY: has no preconditions.
+    unsafe { libc::geteuid() == 0 }
+}
+
 pub(crate) fn make_fifo(path: &Path) {
     let path = CString::new(path.as_os_str().as_bytes()).unwrap();
     // SAFETY: the path is a NUL-terminated string that outlives the call.
@@ -22,8 +27,7 @@ pub(crate) struct SmallDisk<'folder>(&'folder Path);
 
 impl<'folder> SmallDisk<'folder> {
     pub(crate) fn mount(path: &'folder Path, options: &str) -> Result<Self, String> {
-        // SAFETY: has no preconditions.
-        if !cfg!(target_os = "linux") || unsafe { libc::geteuid() } != 0 {
+        if !cfg!(target_os = "linux") || !is_root() {
             return Err("only root on Linux may mount".into());
         }
         fs::create_dir(path).unwrap();

@@ -1,0 +1,756 @@
+//! What goes wrong when a file is flushed or replaced, on real file systems: each step that can fail is made to. The old contents
+//! must be whole, the error must name its operation and path, and nothing may be left behind.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs::{self, File, Permissions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::unix::{
+    SmallDisk, can_trace, child_folder, is_child, is_root, make_fifo, run_child, strace,
+};
+use common::{Folder, assert_error, names, skip};
+use smallfry::bulk::Writer;
+use smallfry::{Durability, Error, Operation, Outcome, WriteOptions};
+use smallfry_slowfs::{Mount, Options, Profile};
+
+/// Full and replaced.
+fn replacing() -> WriteOptions {
+    let mut options = WriteOptions::new();
+    options.durability(Durability::Full).replace(true);
+    options
+}
+
+fn mode_of(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+/// Runs a command that must succeed.
+fn run(command: &str, arguments: &[&str]) -> bool {
+    let status = Command::new(command).args(arguments).status();
+    status.is_ok_and(|status| status.success())
+}
+
+fn has_setpriv() -> bool {
+    Command::new("setpriv").arg("--version").output().is_ok()
+}
+
+#[test]
+fn what_a_file_has_is_kept() {
+    let folder = Folder::new();
+    let path = folder.path("a");
+    for mode in [0o644, 0o600, 0o751, 0o444, 0o4711, 0o222] {
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        replacing().write(&path, "new").unwrap();
+        assert_eq!(mode_of(&path), mode, "{mode:o}");
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+    // Of a new file as ever.
+    let (new, plain) = (folder.path("new"), folder.path("plain"));
+    for (path, mode) in [(&new, 0o666), (&plain, 0o666)] {
+        let mut options = replacing();
+        options
+            .replace(path == &new)
+            .mode(mode)
+            .write(path, "x")
+            .unwrap();
+    }
+    assert_eq!(mode_of(&new), mode_of(&plain));
+    assert_eq!(names(&folder.path("")), ["a", "new", "plain"]);
+}
+
+#[test]
+fn owner_attributes_and_access_are_kept() {
+    if !is_root() {
+        return skip("owner_attributes_and_access_are_kept", "it needs root");
+    }
+    let folder = Folder::new();
+    let path = folder.path("a");
+    let file = path.to_str().unwrap();
+    fs::write(&path, "old").unwrap();
+    std::os::unix::fs::chown(&path, Some(1234), Some(4321)).unwrap();
+    set_attribute(&path, c"user.origin", b"somewhere");
+    set_attribute(&path, c"user.long", &[7; 3000]);
+    let has_acl = run("setfacl", &["-m", "u:99:rwx", file]);
+    let acl = get_attribute(&path, c"system.posix_acl_access");
+    assert_eq!(acl.is_some(), has_acl);
+    fs::set_permissions(&path, Permissions::from_mode(0o6755)).unwrap();
+    let acl = get_attribute(&path, c"system.posix_acl_access");
+    replacing().write(&path, "new").unwrap();
+    let status = fs::metadata(&path).unwrap();
+    assert_eq!((status.uid(), status.gid()), (1234, 4321));
+    assert_eq!(mode_of(&path), 0o6755);
+    assert_eq!(get_attribute(&path, c"user.origin").unwrap(), b"somewhere");
+    assert_eq!(get_attribute(&path, c"user.long").unwrap(), [7; 3000]);
+    assert_eq!(get_attribute(&path, c"system.posix_acl_access"), acl);
+}
+
+#[test]
+fn a_list_that_new_files_get_is_not_given_to_one_that_has_none() {
+    let folder = Folder::new();
+    let path = folder.path("a");
+    fs::write(&path, "old").unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+    // Version 2; the owner, somebody, the group, the mask, others.
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (tag, access, id) in [
+        (1_u16, 7_u16, !0_u32),
+        (2, 7, 99),
+        (4, 7, !0),
+        (16, 7, !0),
+        (32, 7, !0),
+    ] {
+        list.extend(tag.to_le_bytes());
+        list.extend(access.to_le_bytes());
+        list.extend(id.to_le_bytes());
+    }
+    set_attribute(&folder.path(""), c"system.posix_acl_default", &list);
+    let new = folder.path("new");
+    fs::write(&new, "").unwrap();
+    assert!(get_attribute(&new, c"system.posix_acl_access").is_some());
+    replacing().write(&path, "new").unwrap();
+    assert_eq!(get_attribute(&path, c"system.posix_acl_access"), None);
+    assert_eq!(mode_of(&path), 0o600);
+}
+
+fn set_attribute(path: &Path, name: &std::ffi::CStr, value: &[u8]) {
+    let path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+    // SAFETY: NUL-terminated strings and a slice, all of which outlive the call.
+    let result = unsafe {
+        let value = (value.as_ptr().cast(), value.len());
+        libc::setxattr(path.as_ptr(), name.as_ptr(), value.0, value.1, 0)
+    };
+    assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
+}
+
+fn get_attribute(path: &Path, name: &std::ffi::CStr) -> Option<Vec<u8>> {
+    let path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+    let mut value = vec![0; 4096];
+    // SAFETY: NUL-terminated strings, and a buffer borrowed for writing as long as is told.
+    let length = unsafe {
+        libc::getxattr(
+            path.as_ptr(),
+            name.as_ptr(),
+            value.as_mut_ptr().cast(),
+            value.len(),
+        )
+    };
+    value.truncate(usize::try_from(length).ok()?);
+    Some(value)
+}
+
+#[test]
+fn links_stay_and_what_they_lead_to_is_replaced() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.path("x/y")).unwrap();
+    fs::write(folder.path("x/y/target"), "old").unwrap();
+    symlink("../x/./y/target", folder.path("x/one")).unwrap();
+    symlink(folder.path("x/one"), folder.path("two")).unwrap();
+    replacing().write(folder.path("two"), "new").unwrap();
+    assert_eq!(fs::read(folder.path("x/y/target")).unwrap(), b"new");
+    for link in ["two", "x/one"] {
+        assert!(
+            fs::symlink_metadata(folder.path(link))
+                .unwrap()
+                .is_symlink()
+        );
+    }
+    // And beneath a directory, which they must not leave.
+    let mut writer = Writer::new();
+    writer.within(folder.path("x")).unwrap();
+    writer.durability(Durability::Full).replace(true);
+    let report = writer.write([("one", "1"), ("y/target", "2")]);
+    assert!(report.results()[0].is_err());
+    assert_eq!(report.written(), 1);
+    symlink("y/target", folder.path("x/inside")).unwrap();
+    assert_eq!(writer.write([("inside", "3")]).written(), 1);
+    assert_eq!(fs::read(folder.path("x/y/target")).unwrap(), b"3");
+    assert_eq!(names(&folder.path("x/y")), ["target"]);
+}
+
+#[test]
+fn other_names_of_a_file_keep_what_it_held() {
+    let folder = Folder::new();
+    let (path, other) = (folder.path("a"), folder.path("b"));
+    fs::write(&path, "old").unwrap();
+    fs::hard_link(&path, &other).unwrap();
+    let reader = File::open(&path).unwrap();
+    replacing().write(&path, "new").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(fs::read(&other).unwrap(), b"old");
+    assert_eq!(std::io::read_to_string(reader).unwrap(), "old");
+    assert_eq!(fs::metadata(&other).unwrap().nlink(), 1);
+}
+
+#[test]
+fn who_watches_the_file_hears_of_its_end_and_who_watches_the_directory_of_the_new_one() {
+    let folder = Folder::new();
+    let path = folder.path("a");
+    fs::write(&path, "old").unwrap();
+    // SAFETY: plain system calls on NUL-terminated strings, and a buffer borrowed for writing as long as is told.
+    let masks = unsafe {
+        let watch = libc::inotify_init1(libc::IN_NONBLOCK | libc::IN_CLOEXEC);
+        for (path, mask) in [
+            (
+                &path,
+                libc::IN_ATTRIB | libc::IN_DELETE_SELF | libc::IN_MODIFY,
+            ),
+            (&folder.path(""), libc::IN_MOVED_TO),
+        ] {
+            let path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+            assert!(libc::inotify_add_watch(watch, path.as_ptr(), mask) > 0);
+        }
+        replacing().write(&path, "new").unwrap();
+        let mut events = [0_u32; 1024];
+        let length = libc::read(watch, events.as_mut_ptr().cast(), size_of_val(&events));
+        libc::close(watch);
+        let mut masks = Vec::new();
+        let mut at = 0;
+        while at < usize::try_from(length).unwrap() / 4 {
+            masks.push(events[at + 1]);
+            at += 4 + events[at + 3] as usize / 4;
+        }
+        masks
+    };
+    for expected in [libc::IN_DELETE_SELF, libc::IN_MOVED_TO] {
+        assert!(masks.contains(&expected), "{masks:x?}");
+    }
+    assert!(!masks.contains(&libc::IN_MODIFY), "{masks:x?}");
+}
+
+#[test]
+fn what_is_no_file_is_refused() {
+    let folder = Folder::new();
+    let [nowhere, round, pipe] = ["nowhere", "round", "pipe"].map(|name| folder.path(name));
+    symlink("missing", &nowhere).unwrap();
+    symlink("round", &round).unwrap();
+    make_fifo(&pipe);
+    let before = names(&folder.path(""));
+    for (path, operation, kind) in [
+        (&nowhere, Operation::Readlink, ErrorKind::NotFound),
+        (&round, Operation::Readlink, ErrorKind::InvalidInput),
+        (&pipe, Operation::Open, ErrorKind::InvalidInput),
+        (
+            &PathBuf::from("/dev/null"),
+            Operation::Open,
+            ErrorKind::InvalidInput,
+        ),
+    ] {
+        let one = replacing().write(path, "new").unwrap_err();
+        assert_error(&one, operation, Some(path), kind);
+        let mut writer = Writer::new();
+        writer.durability(Durability::Full).replace(true);
+        let report = writer.write([(path, "new")]);
+        let many = report.errors().next().unwrap().1;
+        assert_error(many, operation, Some(path), kind);
+    }
+    // A flush that a pipe cannot give is an error, not a promise.
+    let mut options = WriteOptions::new();
+    let error = options.durability(Durability::Data).write("/dev/null", "x");
+    assert_eq!(error.unwrap_err().operation(), Operation::Fdatasync);
+    assert_eq!(names(&folder.path("")), before);
+}
+
+/// What is made to fail: a call of the system by name, the number of that call, and the error.
+struct Injection {
+    /// For [`child`].
+    work: &'static str,
+    call: &'static str,
+    when: u32,
+    error: &'static str,
+    /// What is reported, and whether of the file or its directory.
+    operation: Operation,
+    is_of_file: bool,
+    /// What the file holds afterwards.
+    holds: &'static str,
+}
+
+#[test]
+fn every_step_that_fails_is_an_error_and_leaves_the_old_contents() {
+    if !can_trace("every_step_that_fails") {
+        return;
+    }
+    let case = |work, call, when, error, operation, is_of_file, holds| Injection {
+        work,
+        call,
+        when,
+        error,
+        operation,
+        is_of_file,
+        holds,
+    };
+    use Operation::{Fchmod, Fchown, Fdatasync, Fsetxattr, Fsync, Rename};
+    let mut cases = vec![
+        case("plain data", "fdatasync", 1, "EIO", Fdatasync, true, "new"),
+        case("plain full", "fsync", 1, "EIO", Fsync, true, "new"),
+        case("plain full", "fsync", 2, "EIO", Fsync, false, "new"),
+        case("replace none", "rename", 1, "ENOSPC", Rename, true, "old"),
+        case("replace data", "fsync", 1, "EIO", Fsync, true, "old"),
+        case("replace full", "fsync", 1, "ENOSPC", Fsync, true, "old"),
+        case("replace full", "fsync", 2, "EIO", Fsync, false, "new"),
+        case("replace full", "rename", 1, "EXDEV", Rename, true, "old"),
+        case("replace full", "rename", 1, "EBUSY", Rename, true, "old"),
+        case("replace full", "fchmod", 1, "EPERM", Fchmod, true, "old"),
+        case(
+            "replace full",
+            "flistxattr",
+            1,
+            "EIO",
+            Fsetxattr,
+            true,
+            "old",
+        ),
+        case("append full", "fsync", 1, "EIO", Fsync, true, "old"),
+    ];
+    if is_root() {
+        // With another owner than who writes.
+        cases.push(case(
+            "owned full",
+            "fchown",
+            1,
+            "EPERM",
+            Fchown,
+            true,
+            "old",
+        ));
+    }
+    for batch in [false, true] {
+        for case in &cases {
+            check(case, batch);
+        }
+    }
+}
+
+fn check(case: &Injection, batch: bool) {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("data")).unwrap();
+    let path = folder.path("data/a");
+    fs::write(&path, "old").unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+    if case.work.starts_with("owned") {
+        std::os::unix::fs::chown(&path, Some(1234), None).unwrap();
+    }
+    let number = if batch { "batch" } else { "one" };
+    fs::write(folder.path("work"), format!("{} {number}", case.work)).unwrap();
+    let calls = format!("trace={}", case.call);
+    let inject = format!(
+        "inject={}:error={}:when={}",
+        case.call, case.error, case.when
+    );
+    run_child(
+        "child",
+        &folder,
+        &strace(&folder, ["-e", &calls, "-e", &inject]),
+    );
+    let told = fs::read_to_string(folder.path("told")).unwrap();
+    let directory = folder.path("data");
+    let of = if case.is_of_file { &path } else { &directory };
+    let what = format!(
+        "{} {} {} batch {batch}: {told}",
+        case.work, case.call, case.when
+    );
+    let expected = format!("{} ", case.operation.name());
+    assert!(told.starts_with(&expected), "{what}");
+    // A rename is of the draft, to the file.
+    let path_told = told.contains(&format!("{}: ", of.display()));
+    assert!(path_told, "{what}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), case.holds, "{what}");
+    assert_eq!(names(&directory), ["a"], "{what}");
+}
+
+#[test]
+#[ignore = "a child"]
+fn child() {
+    if !is_child() {
+        return;
+    }
+    let folder = child_folder();
+    let work = fs::read_to_string(folder.join("work")).unwrap();
+    let has = |word: &str| work.split(' ').any(|it| it == word);
+    let mut options = WriteOptions::new();
+    options
+        .durability(match () {
+            () if has("full") => Durability::Full,
+            () if has("data") => Durability::Data,
+            () => Durability::None,
+        })
+        .replace(!has("plain"))
+        .append(has("append"));
+    let path = folder.join("data/a");
+    let result = if has("batch") && !has("append") {
+        let mut writer = Writer::new();
+        writer.durability(match () {
+            () if has("full") => Durability::Full,
+            () if has("data") => Durability::Data,
+            () => Durability::None,
+        });
+        writer.replace(!has("plain"));
+        writer.write([(&path, "new")]).into_result()
+    } else {
+        options.write(&path, "new").map(drop)
+    };
+    let told = result.map_or_else(|error| error.to_string(), |()| "nothing failed".into());
+    fs::write(folder.join("told"), told).unwrap();
+    assert_eq!(drafts_open(), 0);
+}
+
+/// How many drafts this process has open.
+fn drafts_open() -> usize {
+    let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let paths = links.filter_map(|link| fs::read_link(link.path()).ok());
+    paths
+        .filter(|path| path.to_string_lossy().contains("/data/"))
+        .count()
+}
+
+/// A simulated disk on which calls fail.
+struct Faulty {
+    mount: Mount,
+    _root: tempfile::TempDir,
+}
+
+impl Faulty {
+    fn new(test: &str, faults: &[&str]) -> Option<Self> {
+        if !is_root() || !Path::new("/dev/fuse").exists() {
+            skip(test, "it needs root and /dev/fuse");
+            return None;
+        }
+        let root = tempfile::tempdir().unwrap();
+        let [real, shown] = ["real", "shown"].map(|name| root.path().join(name));
+        fs::create_dir(&real).unwrap();
+        fs::create_dir(&shown).unwrap();
+        fs::write(real.join("a"), "old").unwrap();
+        let mut options = Options::new(Profile::none());
+        options.faults = faults.iter().map(|fault| fault.parse().unwrap()).collect();
+        Some(Self {
+            mount: Mount::new(&real, Some(&shown), &options).unwrap(),
+            _root: root,
+        })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.mount.path().join(name)
+    }
+}
+
+#[test]
+fn what_a_server_says_at_close_and_at_flush_is_told() {
+    for (fault, operation, holds) in [
+        ("close:1:ENOSPC", Operation::Close, "old"),
+        ("fsync:1:ENOSPC", Operation::Fsync, "old"),
+        ("write:1:EDQUOT", Operation::Write, "old"),
+        ("rename:1:ENOSPC", Operation::Rename, "old"),
+        ("fsyncdir:1:EIO", Operation::Fsync, "new"),
+    ] {
+        for batch in [false, true] {
+            let Some(disk) = Faulty::new("what_a_server_says", &[fault]) else {
+                return;
+            };
+            let path = disk.path("a");
+            let result = write_one_or_batch(&path, batch);
+            let error = result.unwrap_err();
+            assert_eq!(error.operation(), operation, "{fault}: {error}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), holds, "{fault}");
+            assert_eq!(names(&disk.path("")), ["a"], "{fault}");
+            // It is over then.
+            write_one_or_batch(&path, batch).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        }
+    }
+}
+
+fn write_one_or_batch(path: &Path, batch: bool) -> Result<(), Error> {
+    if batch {
+        let mut writer = Writer::new();
+        writer.durability(Durability::Full).replace(true);
+        return writer.write([(path, "new")]).into_result();
+    }
+    replacing().write(path, "new").map(drop)
+}
+
+#[test]
+fn one_flush_that_fails_is_of_its_file_alone() {
+    let Some(disk) = Faulty::new("one_flush_that_fails", &["fsync:20:EIO"]) else {
+        return;
+    };
+    let mut writer = Writer::new();
+    writer.durability(Durability::Data);
+    let report = writer.write((0..100).map(|index| (disk.path(&index.to_string()), "text")));
+    assert_eq!((report.written(), report.errors().count()), (99, 1));
+    let error = report.errors().next().unwrap();
+    assert_error(
+        error.1,
+        Operation::Fdatasync,
+        Some(&disk.path(&error.0.to_string())),
+        error.1.kind(),
+    );
+    assert_eq!(error.1.raw_os_error(), Some(libc::EIO));
+}
+
+#[test]
+fn a_failed_barrier_is_an_error_of_every_file() {
+    if !can_trace("a_failed_barrier") {
+        return;
+    }
+    for replace in [false, true] {
+        let folder = Folder::new();
+        fs::create_dir(folder.path("data")).unwrap();
+        fs::write(folder.path("work"), if replace { "replace" } else { "" }).unwrap();
+        for index in 0..500 {
+            fs::write(folder.path(&format!("data/{index}")), "old").unwrap();
+        }
+        assert!(run("sync", &[]));
+        let options = ["-e", "trace=syncfs", "-e", "inject=syncfs:error=EIO:when=1"];
+        run_child("child_batch", &folder, &strace(&folder, options));
+        let log = fs::read_to_string(folder.path("log")).unwrap();
+        if !log.contains("INJECTED") {
+            println!("skipped a_failed_barrier: files are flushed one by one here");
+            return;
+        }
+        let told = fs::read_to_string(folder.path("told")).unwrap();
+        assert_eq!(told, "500 syncfs");
+        assert_eq!(names(&folder.path("data")).len(), 500);
+        if replace {
+            for index in 0..500 {
+                let path = folder.path(&format!("data/{index}"));
+                assert_eq!(fs::read(path).unwrap(), b"old");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "a child"]
+fn child_batch() {
+    if !is_child() {
+        return;
+    }
+    let folder = child_folder();
+    let mut writer = Writer::new();
+    writer.durability(Durability::Full);
+    writer.replace(fs::read_to_string(folder.join("work")).unwrap() == "replace");
+    let entries = (0..500).map(|index| (folder.join(format!("data/{index}")), "new"));
+    let report = writer.write(entries);
+    let mut operations: Vec<_> = report
+        .errors()
+        .map(|(_, it)| it.operation().name())
+        .collect();
+    let count = operations.len();
+    operations.dedup();
+    fs::write(
+        folder.join("told"),
+        format!("{count} {}", operations.join(" ")),
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_full_disk_keeps_what_it_has() {
+    let folder = Folder::new();
+    let path = folder.path("disk");
+    let disk = match SmallDisk::mount(&path, "size=64k") {
+        Ok(disk) => disk,
+        Err(reason) => return skip("a_full_disk_keeps_what_it_has", &reason),
+    };
+    let file = disk.path().join("a");
+    fs::write(&file, "old").unwrap();
+    for level in [Durability::None, Durability::Data, Durability::Full] {
+        let mut options = WriteOptions::new();
+        options.durability(level).replace(true);
+        let error = options.write(&file, "x".repeat(100_000)).unwrap_err();
+        assert_error(
+            &error,
+            Operation::Write,
+            Some(&file),
+            ErrorKind::StorageFull,
+        );
+        let mut writer = Writer::new();
+        writer.durability(level).replace(true);
+        let entries = (0..10).map(|_| (&file, "x".repeat(100_000)));
+        assert_eq!(writer.write(entries).errors().count(), 10);
+        assert_eq!(fs::read(&file).unwrap(), b"old");
+        assert_eq!(names(disk.path()), ["a"]);
+    }
+}
+
+#[test]
+fn a_file_that_something_is_mounted_on() {
+    let folder = Folder::new();
+    let path = folder.path("disk");
+    let disk = match SmallDisk::mount(&path, "size=1m") {
+        Ok(disk) => disk,
+        Err(reason) => return skip("a_file_that_something_is_mounted_on", &reason),
+    };
+    let [from, busy] = ["from", "busy"].map(|name| disk.path().join(name));
+    for path in [&from, &busy] {
+        fs::write(path, "old").unwrap();
+    }
+    assert!(run(
+        "mount",
+        &["--bind", from.to_str().unwrap(), busy.to_str().unwrap()]
+    ));
+    let refused = replacing().write(&busy, "new").unwrap_err();
+    let after = fs::read(&busy).unwrap();
+    let written = replacing().in_place_if_busy(true).write(&busy, "in place");
+    let mut writer = Writer::new();
+    writer.durability(Durability::Full).replace(true);
+    writer.in_place_if_busy(true);
+    let many = writer.write([(&busy, "2")]);
+    assert!(run("umount", &[busy.to_str().unwrap()]));
+    assert_eq!(refused.operation(), Operation::Rename);
+    assert_eq!(refused.destination(), Some(&*busy));
+    assert_eq!(refused.kind(), ErrorKind::ResourceBusy);
+    assert_eq!(after, b"old");
+    assert_eq!(written.unwrap(), Outcome::Written);
+    assert_eq!(many.written(), 1);
+    assert_eq!(fs::read(&from).unwrap(), b"2");
+    assert_eq!(names(disk.path()), ["busy", "from"]);
+}
+
+#[test]
+fn a_disk_that_cannot_be_written() {
+    let folder = Folder::new();
+    let path = folder.path("disk");
+    let disk = match SmallDisk::mount(&path, "size=1m") {
+        Ok(disk) => disk,
+        Err(reason) => return skip("a_disk_that_cannot_be_written", &reason),
+    };
+    let file = disk.path().join("a");
+    fs::write(&file, "old").unwrap();
+    assert!(run("mount", &["-o", "remount,ro", path.to_str().unwrap()]));
+    let error = replacing().write(&file, "new").unwrap_err();
+    assert_error(
+        &error,
+        Operation::Open,
+        Some(&file),
+        ErrorKind::ReadOnlyFilesystem,
+    );
+    assert_eq!(fs::read(&file).unwrap(), b"old");
+}
+
+/// Runs one of the children below as somebody who is not root.
+fn as_nobody(test: &str, folder: &Folder) -> bool {
+    if !is_root() {
+        skip(test, "it needs root, to be somebody else");
+        return false;
+    }
+    if !has_setpriv() {
+        skip(test, "no setpriv");
+        return false;
+    }
+    let under = [
+        "setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+    ];
+    // The binary of the tests must be within reach of somebody else.
+    let binary = std::env::current_exe().unwrap();
+    let can = Command::new(under[0])
+        .args(&under[1..])
+        .args(["test", "-x"])
+        .arg(&binary)
+        .status();
+    if !can.is_ok_and(|status| status.success()) {
+        println!("skipped {test}: others may not run {}", binary.display());
+        return false;
+    }
+    run_child("child_as_nobody", folder, &under);
+    true
+}
+
+#[test]
+fn somebody_who_may_not_do_it() {
+    let folder = Folder::new();
+    let data = folder.path("data");
+    fs::create_dir(&data).unwrap();
+    fs::set_permissions(folder.path(""), Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&data, Permissions::from_mode(0o777)).unwrap();
+    let root = data.join("of-root");
+    fs::write(&root, "old").unwrap();
+    // May be entered and written, but not opened to be flushed.
+    let closed = data.join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, Permissions::from_mode(0o733)).unwrap();
+    let kept = data.join("kept");
+    fs::create_dir(&kept).unwrap();
+    fs::write(kept.join("a"), "old").unwrap();
+    if as_nobody("somebody_who_may_not_do_it", &folder) {
+        assert_eq!(fs::read(&root).unwrap(), b"old");
+        assert_eq!(names(&data), ["closed", "kept", "of-root"]);
+        assert_eq!(names(&closed), ["a"]);
+        assert_eq!(names(&kept), ["a"]);
+    }
+}
+
+#[test]
+#[ignore = "a child"]
+fn child_as_nobody() {
+    if !is_child() {
+        return;
+    }
+    let data = child_folder().join("data");
+    let root = data.join("of-root");
+    let error = replacing().write(&root, "new").unwrap_err();
+    assert_error(
+        &error,
+        Operation::Fchown,
+        Some(&root),
+        ErrorKind::PermissionDenied,
+    );
+    let closed = data.join("closed");
+    let error = replacing().write(closed.join("a"), "new").unwrap_err();
+    assert_error(
+        &error,
+        Operation::Open,
+        Some(&closed),
+        ErrorKind::PermissionDenied,
+    );
+    let kept = data.join("kept/a");
+    let error = replacing().write(&kept, "new").unwrap_err();
+    assert_error(
+        &error,
+        Operation::Open,
+        Some(&kept),
+        ErrorKind::PermissionDenied,
+    );
+}
+
+#[test]
+fn a_panic_leaves_no_draft() {
+    struct Panics;
+    impl AsRef<[u8]> for Panics {
+        fn as_ref(&self) -> &[u8] {
+            panic!("while it is written");
+        }
+    }
+    let folder = Folder::new();
+    let (first, second) = (folder.path("a"), folder.path("b"));
+    for path in [&first, &second] {
+        fs::write(path, "old").unwrap();
+    }
+    let mut writer = Writer::new();
+    writer.durability(Durability::Full).replace(true);
+    let entries: [(&Path, Box<dyn AsRef<[u8]> + Send>); 2] =
+        [(&first, Box::new("new")), (&second, Box::new(Panics))];
+    let entries = entries.map(|(path, bytes)| (path, Bytes(bytes)));
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| writer.write(entries)));
+    assert!(result.is_err());
+    assert_eq!(names(&folder.path("")), ["a", "b"]);
+    assert_eq!(fs::read(&first).unwrap(), b"old");
+}
+
+struct Bytes(Box<dyn AsRef<[u8]> + Send>);
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
