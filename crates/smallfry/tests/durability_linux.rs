@@ -15,6 +15,7 @@ use common::unix::{
     SmallDisk, can_trace, child_folder, is_child, is_root, make_fifo, run_child, strace,
 };
 use common::{Folder, assert_error, names, skip};
+use smallfry::Operation::{Fchmod, Fchown, Fdatasync, Fsetxattr, Fsync, Rename};
 use smallfry::bulk::Writer;
 use smallfry::{Durability, Error, Operation, Outcome, WriteOptions};
 use smallfry_slowfs::{Mount, Options, Profile};
@@ -286,7 +287,7 @@ fn every_step_that_fails_is_an_error_and_leaves_the_old_contents() {
         is_of_file,
         holds,
     };
-    use Operation::{Fchmod, Fchown, Fdatasync, Fsetxattr, Fsync, Rename};
+
     let mut cases = vec![
         case("plain data", "fdatasync", 1, "EIO", Fdatasync, true, "new"),
         case("plain full", "fsync", 1, "EIO", Fsync, true, "new"),
