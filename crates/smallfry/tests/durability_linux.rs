@@ -255,7 +255,7 @@ fn what_is_no_file_is_refused() {
     // A flush that a pipe cannot give is an error, not a promise.
     let mut options = WriteOptions::new();
     let error = options.durability(Durability::Data).write("/dev/null", "x");
-    assert_eq!(error.unwrap_err().operation(), Operation::Fdatasync);
+    assert_eq!(error.unwrap_err().operation(), Fdatasync);
     assert_eq!(names(&folder.path("")), before);
 }
 
