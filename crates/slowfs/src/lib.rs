@@ -3,6 +3,7 @@
 //! - To see how a program fares on a disk that you do not have: [`Mount`] with a [`Profile`], or `smallfry slow` on the
 //!   command line.
 //! - To see what it does when the disk fails: [`Fault`]s, and [`Options::full_after`].
+//! - To see what it leaves when the machine crashes, whatever was not flushed: [`crash`].
 //! - To ask the device itself, without mounting anything: [`Device`], in simulated time.
 //!
 //! ```no_run
@@ -29,8 +30,8 @@
 //! - A real disk below that is slower than the simulated one shows through: keep the directory in memory (`/dev/shm`) to
 //!   measure with.
 //! - Extended attributes but [`EMPTY_CACHE`] are refused (`EOPNOTSUPP`), and locks are known to this machine only.
-//! - Faults are answers, not damage: a failed write has written nothing, a failed flush leaves what was written. What a
-//!   crash may leave is to come with durability, as a log of operations and flushes to replay.
+//! - Faults are answers, not damage: a failed write has written nothing, a failed flush leaves what was written. Damage is
+//!   what a [`crash`] leaves.
 
 mod error;
 mod faults;
@@ -39,6 +40,7 @@ mod parameters;
 mod profile;
 mod quantity;
 
+pub mod crash;
 pub mod device;
 
 #[cfg(target_os = "linux")]

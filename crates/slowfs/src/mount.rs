@@ -1,5 +1,6 @@
 //! A directory behind a simulated device.
 
+use crate::crash::Log;
 use crate::platform::{self, Session};
 use crate::quantity::{show_bytes, show_time};
 use crate::{Error, Fault, Profile};
@@ -26,6 +27,10 @@ pub struct Options {
     /// Keep the system's page cache when a file is opened, so that only the first read reaches the device, as on a real
     /// disk. Otherwise each open finds the file cold.
     pub keep_cache: bool,
+    /// Record what is done, so that states which a crash may leave can be [made from it](crate::crash). What is in the
+    /// directory is copied first, into memory or a temporary file; it must all be on one file system. Operations that change
+    /// something then wait for each other.
+    pub record: bool,
 }
 
 impl Options {
@@ -37,6 +42,7 @@ impl Options {
             faults: Vec::new(),
             full_after: None,
             keep_cache: false,
+            record: false,
         }
     }
 }
@@ -56,6 +62,9 @@ impl fmt::Display for Options {
         }
         if self.keep_cache {
             write!(formatter, "; keeps the page cache")?;
+        }
+        if self.record {
+            write!(formatter, "; records")?;
         }
         Ok(())
     }
@@ -104,6 +113,11 @@ impl Mount {
     /// The device becomes another one from now on. Requests that are being served end as they would have.
     pub fn change(&self, profile: &Profile) {
         self.session.change(profile);
+    }
+
+    /// What was done on it until now, if it [records](Options::record).
+    pub fn log(&self) -> Option<Log> {
+        self.session.log()
     }
 
     /// Whether nobody has unmounted it yet.

@@ -1,5 +1,6 @@
 //! Where there is no FUSE that is supported: everything says so.
 
+use crate::crash::Log;
 use crate::{Error, Options, Profile, Unmounted};
 use std::io;
 use std::path::Path;
@@ -16,6 +17,10 @@ impl Session {
         match *self {}
     }
 
+    pub(crate) fn log(&self) -> Option<Log> {
+        match *self {}
+    }
+
     pub(crate) fn is_mounted(&self) -> bool {
         match *self {}
     }
@@ -28,4 +33,18 @@ impl Session {
 #[allow(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
 pub(crate) fn clean_up(_: u32) -> io::Result<bool> {
     Ok(true)
+}
+
+pub(crate) fn symbolic_link(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+pub(crate) fn change_owner(_: &Path, _: u32, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+pub(crate) fn change_mode(_: &Path, _: u32) -> io::Result<()> {
+    Ok(())
 }

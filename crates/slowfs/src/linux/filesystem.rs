@@ -9,6 +9,7 @@ use super::backing::{Backing, Changes, Owner, drop_privileges};
 use super::clock::Clock;
 use super::handles::{Directory, File};
 use super::pool::Pool;
+use super::record::{Recorder, Recording, acknowledged, can_be_recorded};
 use super::tree::{Found, Id};
 use crate::EMPTY_CACHE;
 use crate::device::Operation;
@@ -19,7 +20,7 @@ use fuser::{
     ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyIoctl,
     ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
-use rustix::fs::{self, FallocateFlags, SeekFrom, Stat, Timespec, Timestamps};
+use rustix::fs::{self, FallocateFlags, OFlags, SeekFrom, Stat, Timespec, Timestamps};
 use rustix::io::{self, Errno, Result};
 use std::ffi::OsStr;
 use std::io as std_io;
@@ -35,6 +36,7 @@ const MAX_BACKGROUND: u16 = 1024;
 /// No copy keeps a thread for longer than this takes.
 const MAX_COPY: u64 = 64 << 20;
 const UTIME_NOW: i64 = 0x3fff_ffff;
+const TRUNCATE: i32 = OFlags::TRUNC.bits().cast_signed();
 const UTIME_OMIT: i64 = 0x3fff_fffe;
 
 pub(super) struct SlowFilesystem {
@@ -44,11 +46,46 @@ pub(super) struct SlowFilesystem {
     pub(super) flushes: Pool,
     /// Whether the system's page cache survives an open, as on a real disk.
     pub(super) keep_cache: bool,
+    pub(super) recorder: Option<Arc<Recorder>>,
 }
 
 impl SlowFilesystem {
     fn meet(&self, call: Call) -> Result<()> {
         self.faults.meet(call).map_err(Errno::from_raw_os_error)
+    }
+
+    /// Does something that changes the tree, and writes it down if that is wanted.
+    fn recorded<T>(
+        &self,
+        act: impl FnOnce() -> Result<T>,
+        record: impl FnOnce(&mut Recording, &T),
+    ) -> Result<T> {
+        let Some(recorder) = &self.recorder else {
+            return act();
+        };
+        let mut recording = recorder.lock();
+        let done = act()?;
+        record(&mut recording, &done);
+        Ok(done)
+    }
+
+    /// Whether something may get this name.
+    fn allow(&self, name: &OsStr) -> Result<()> {
+        if self.recorder.is_some() && acknowledged(name).is_some() {
+            return Err(Errno::PERM);
+        }
+        Ok(())
+    }
+
+    /// Looking for some names is how a program says that something is safe.
+    fn find(&self, parent: Id, name: &OsStr) -> Result<(Found, Stat)> {
+        if let Some(recorder) = &self.recorder
+            && let Some(what) = acknowledged(name)
+        {
+            recorder.lock().acknowledge(what);
+            return Err(Errno::NOENT);
+        }
+        self.backing.lookup(parent, name)
     }
 
     fn file(&self, handle: FileHandle) -> Result<Arc<File>> {
@@ -110,6 +147,10 @@ impl SlowFilesystem {
         };
         let ticket = self.clock.begin(operation);
         let clock = Arc::clone(&self.clock);
+        let recorder = self.recorder.clone();
+        let begun = recorder
+            .as_ref()
+            .and_then(|recorder| recorder.lock().flushes(inode));
         self.flushes.run(move || {
             let descriptor = descriptor(&open);
             let outcome = if datasync {
@@ -117,6 +158,9 @@ impl SlowFilesystem {
             } else {
                 fs::fsync(descriptor)
             };
+            if let (Ok(()), Some(recorder), Some(begun)) = (outcome, recorder, begun) {
+                recorder.lock().flushed(begun, datasync);
+            }
             clock.answer(ticket, move || finish(reply, outcome));
         });
     }
@@ -128,7 +172,7 @@ impl SlowFilesystem {
             .take_room(data.len() as u64)
             .ok_or(Errno::NOSPC)?;
         let data = &data[..usize::try_from(room).unwrap_or(data.len())];
-        let outcome = write_at(file, offset, data);
+        let outcome = self.write_recorded(file, offset, data);
         let done = *outcome.as_ref().unwrap_or(&0);
         self.faults.give_back((data.len() - done) as u64);
         outcome?;
@@ -137,6 +181,40 @@ impl SlowFilesystem {
             drop_privileges(file.descriptor.as_fd())?;
         }
         Ok(done as u32)
+    }
+
+    fn write_recorded(&self, file: &File, offset: u64, data: &[u8]) -> Result<usize> {
+        let Some(recorder) = &self.recorder else {
+            return write_at(file, offset, data);
+        };
+        let mut recording = recorder.lock();
+        let kept = recording.keep(data)?;
+        let done = write_at(file, offset, data)?;
+        recording.written(file.id, offset, done, kept);
+        Ok(done)
+    }
+
+    fn copy(
+        &self,
+        (from, start): (&File, u64),
+        (to, offset): (&File, u64),
+        most: u64,
+    ) -> Result<usize> {
+        let mut recording = self.recorder.as_ref().map(|recorder| recorder.lock());
+        let (mut read, mut written) = (start, offset);
+        let bytes = fs::copy_file_range(
+            &from.descriptor,
+            Some(&mut read),
+            &to.descriptor,
+            Some(&mut written),
+            most as usize,
+        )?;
+        if let Some(recording) = &mut recording {
+            let copied = read_at(from, start, bytes as u32)?;
+            let kept = recording.keep(&copied)?;
+            recording.written(to.id, offset, copied.len(), kept);
+        }
+        Ok(bytes)
     }
 
     fn open_flags(&self, flags: OpenFlags) -> FopenFlags {
@@ -173,7 +251,7 @@ impl Filesystem for SlowFilesystem {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         let outcome = self
             .meet(Call::Lookup)
-            .and_then(|()| self.backing.lookup(parent.0, name));
+            .and_then(|()| self.find(parent.0, name));
         self.entry(reply, false, outcome);
     }
 
@@ -218,9 +296,15 @@ impl Filesystem for SlowFilesystem {
             times,
             unprivileged: request.uid() != 0,
         };
-        let outcome = self
-            .meet(Call::Setattr)
-            .and_then(|()| self.backing.change(ino.0, fh.map(Into::into), &changes));
+        let change = || self.backing.change(ino.0, fh.map(Into::into), &changes);
+        let outcome = self.meet(Call::Setattr).and_then(|()| {
+            self.recorded(change, |recording, stat| {
+                if let Some(size) = size {
+                    recording.resized(ino.0, size);
+                }
+                recording.changed(ino.0, stat);
+            })
+        });
         self.attributes(reply, ino.0, outcome);
     }
 
@@ -244,9 +328,15 @@ impl Filesystem for SlowFilesystem {
         rdev: u32,
         reply: ReplyEntry,
     ) {
-        let outcome = self.meet(Call::Mknod).and_then(|()| {
+        let make = || {
             self.backing
                 .mknod((parent.0, name), mode, rdev, owner(request))
+        };
+        let outcome = self.meet(Call::Mknod).and_then(|()| {
+            self.allow(name)?;
+            self.recorded(make, |recording, (found, stat)| {
+                recording.made(parent.0, name, found.id, stat);
+            })
         });
         self.entry(reply, true, outcome);
     }
@@ -260,23 +350,29 @@ impl Filesystem for SlowFilesystem {
         _: u32,
         reply: ReplyEntry,
     ) {
-        let outcome = self
-            .meet(Call::Mkdir)
-            .and_then(|()| self.backing.mkdir((parent.0, name), mode, owner(request)));
+        let make = || self.backing.mkdir((parent.0, name), mode, owner(request));
+        let outcome = self.meet(Call::Mkdir).and_then(|()| {
+            self.allow(name)?;
+            self.recorded(make, |recording, (found, stat)| {
+                recording.made(parent.0, name, found.id, stat);
+            })
+        });
         self.entry(reply, true, outcome);
     }
 
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        let outcome = self
-            .meet(Call::Unlink)
-            .and_then(|()| self.backing.unlink(parent.0, name));
+        let remove = || self.backing.unlink(parent.0, name);
+        let outcome = self.meet(Call::Unlink).and_then(|()| {
+            self.recorded(remove, |recording, ()| recording.removed(parent.0, name))
+        });
         self.done(reply, Operation::Name, outcome);
     }
 
     fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        let outcome = self
-            .meet(Call::Rmdir)
-            .and_then(|()| self.backing.rmdir(parent.0, name));
+        let remove = || self.backing.rmdir(parent.0, name);
+        let outcome = self.meet(Call::Rmdir).and_then(|()| {
+            self.recorded(remove, |recording, ()| recording.removed(parent.0, name))
+        });
         self.done(reply, Operation::Name, outcome);
     }
 
@@ -288,9 +384,15 @@ impl Filesystem for SlowFilesystem {
         target: &Path,
         reply: ReplyEntry,
     ) {
-        let outcome = self.meet(Call::Symlink).and_then(|()| {
+        let make = || {
             self.backing
                 .symlink((parent.0, name), target, owner(request))
+        };
+        let outcome = self.meet(Call::Symlink).and_then(|()| {
+            self.allow(name)?;
+            self.recorded(make, |recording, (found, stat)| {
+                recording.made_link(parent.0, name, found.id, stat, target);
+            })
         });
         self.entry(reply, true, outcome);
     }
@@ -306,9 +408,17 @@ impl Filesystem for SlowFilesystem {
         reply: ReplyEmpty,
     ) {
         let flags = fs::RenameFlags::from_bits_retain(flags.bits());
+        let (from, to) = ((parent.0, name), (newparent.0, newname));
+        let rename = || self.backing.rename(from, to, flags);
         let outcome = self.meet(Call::Rename).and_then(|()| {
-            self.backing
-                .rename((parent.0, name), (newparent.0, newname), flags)
+            self.allow(newname)?;
+            if self.recorder.is_some() && flags.contains(fs::RenameFlags::WHITEOUT) {
+                return Err(Errno::INVAL);
+            }
+            let exchange = flags.contains(fs::RenameFlags::EXCHANGE);
+            self.recorded(rename, |recording, ()| {
+                recording.renamed(from, to, exchange);
+            })
         });
         self.done(reply, Operation::Name, outcome);
     }
@@ -321,16 +431,24 @@ impl Filesystem for SlowFilesystem {
         newname: &OsStr,
         reply: ReplyEntry,
     ) {
-        let outcome = self
-            .meet(Call::Link)
-            .and_then(|()| self.backing.link(ino.0, (newparent.0, newname)));
+        let link = || self.backing.link(ino.0, (newparent.0, newname));
+        let outcome = self.meet(Call::Link).and_then(|()| {
+            self.allow(newname)?;
+            self.recorded(link, |recording, _| {
+                recording.linked(ino.0, newparent.0, newname);
+            })
+        });
         self.entry(reply, true, outcome);
     }
 
     fn open(&self, request: &Request, ino: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
-        let outcome = self
-            .meet(Call::Open)
-            .and_then(|()| self.backing.open(ino.0, flags.0, request.uid() != 0));
+        let open = || self.backing.open(ino.0, flags.0, request.uid() != 0);
+        let outcome = self.meet(Call::Open).and_then(|()| {
+            if flags.0 & TRUNCATE == 0 {
+                return open();
+            }
+            self.recorded(open, |recording, _| recording.resized(ino.0, 0))
+        });
         let answer = self.open_flags(flags);
         self.clock.after(Operation::Name, move || match outcome {
             Ok(handle) => reply.opened(FileHandle(handle), answer),
@@ -348,9 +466,18 @@ impl Filesystem for SlowFilesystem {
         flags: i32,
         reply: ReplyCreate,
     ) {
-        let outcome = self.meet(Call::Create).and_then(|()| {
+        let create = || {
             self.backing
                 .create((parent.0, name), mode, flags, owner(request))
+        };
+        let outcome = self.meet(Call::Create).and_then(|()| {
+            self.allow(name)?;
+            self.recorded(create, |recording, (found, stat, _)| {
+                let new = recording.made(parent.0, name, found.id, stat);
+                if !new && flags & TRUNCATE != 0 {
+                    recording.resized(found.id, 0);
+                }
+            })
         });
         let names = self.clock.names();
         let answer = self.open_flags(OpenFlags(flags)) - FopenFlags::FOPEN_NOFLUSH;
@@ -606,11 +733,17 @@ impl Filesystem for SlowFilesystem {
             let mode = FallocateFlags::from_bits_retain(mode.cast_unsigned());
             let frees = FallocateFlags::PUNCH_HOLE | FallocateFlags::COLLAPSE_RANGE;
             let room = if mode.intersects(frees) { 0 } else { length };
+            if self.recorder.is_some() && !can_be_recorded(mode) {
+                return Err(Errno::OPNOTSUPP);
+            }
             if !self.faults.take_all_room(room) {
                 return Err(Errno::NOSPC);
             }
-            fs::fallocate(&file.descriptor, mode, offset, length)
-                .inspect_err(|_| self.faults.give_back(room))?;
+            self.recorded(
+                || fs::fallocate(&file.descriptor, mode, offset, length),
+                |recording, ()| recording.allocated(file.id, mode, offset, length),
+            )
+            .inspect_err(|_| self.faults.give_back(room))?;
             file.change(0);
             Ok(())
         });
@@ -661,14 +794,7 @@ impl Filesystem for SlowFilesystem {
                 .faults
                 .take_room(len.min(MAX_COPY))
                 .ok_or(Errno::NOSPC)?;
-            let (mut offset_in, mut offset_out) = (offset_in, offset_out);
-            let outcome = fs::copy_file_range(
-                &from.descriptor,
-                Some(&mut offset_in),
-                &to.descriptor,
-                Some(&mut offset_out),
-                room as usize,
-            );
+            let outcome = self.copy((&from, offset_in), (&to, offset_out), room);
             self.faults
                 .give_back(room - outcome.map_or(0, |bytes| bytes as u64));
             let bytes = outcome?;

@@ -7,8 +7,11 @@ mod directories;
 mod filesystem;
 mod handles;
 mod pool;
+mod record;
+mod restore;
 mod session;
 mod table;
 mod tree;
 
+pub(crate) use restore::{change_mode, change_owner, symbolic_link};
 pub(crate) use session::{Session, clean_up};

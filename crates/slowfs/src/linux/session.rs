@@ -7,7 +7,9 @@ use super::backing::Backing;
 use super::clock::Clock;
 use super::filesystem::SlowFilesystem;
 use super::pool::Pool;
+use super::record::Recorder;
 use super::table::{self, Place};
+use crate::crash::Log;
 use crate::faults::Faults;
 use crate::{Error, Options, Profile, Unmounted};
 use fuser::{BackgroundSession, Config, SessionACL};
@@ -33,6 +35,7 @@ pub(crate) struct Session {
     source: String,
     clock: Arc<Clock>,
     served: Option<BackgroundSession>,
+    recorder: Option<Arc<Recorder>>,
 }
 
 impl Session {
@@ -48,6 +51,11 @@ impl Session {
             .map_err(failed("open", directory))?;
         let point = std::fs::canonicalize(at).map_err(failed("open", at))?;
         refuse_inside(directory, &point)?;
+        let recorder = if options.record {
+            Some(Arc::new(Recorder::of(directory)?))
+        } else {
+            None
+        };
         let profile = &options.profile;
         let changes = options
             .changes
@@ -66,6 +74,7 @@ impl Session {
             faults: Faults::new(&options.faults, options.full_after),
             flushes: Pool::start().map_err(failed("mount", at))?,
             keep_cache: options.keep_cache,
+            recorder: recorder.clone(),
         };
         let number = MOUNTS.fetch_add(1, Ordering::Relaxed);
         let source = format!("{}:{}:{number}", profile.name, std::process::id());
@@ -78,11 +87,16 @@ impl Session {
             source,
             clock,
             served: Some(served),
+            recorder,
         })
     }
 
     pub(crate) fn change(&self, profile: &Profile) {
         self.clock.change(profile.parameters);
+    }
+
+    pub(crate) fn log(&self) -> Option<Log> {
+        self.recorder.as_ref().map(|recorder| recorder.log())
     }
 
     pub(crate) fn is_mounted(&self) -> bool {

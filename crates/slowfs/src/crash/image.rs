@@ -1,0 +1,50 @@
+//! One file of a log as a disk that lost its cache: for images of disks, whose file systems are judged by what they make of it.
+
+use super::contents::{parts, place};
+use super::log::{Log, Operation, apply};
+use super::model::{Crash, Model, durable};
+use super::node::Inode;
+use std::fs::File;
+use std::io;
+
+impl Log {
+    /// Writes one file, as a crash of the machine may leave it that used it as a disk, into another one.
+    ///
+    /// What was written before the last flush of the file that had ended is there; of what was written after it each block of
+    /// 4,096 bytes is there or not, by the seed, and those that are there came in order. Its size is that at the time. What is
+    /// zero becomes a hole.
+    pub fn image(&self, file: Inode, point: usize, seed: u64, into: &File) -> io::Result<()> {
+        let node = self.node(file)?;
+        let point = point.min(self.len());
+        let flushed = durable(self, file, point, false);
+        let crash = Crash {
+            point,
+            model: Model::Weak,
+            seed,
+        };
+        let mut chance = crash.chance(!u64::from(file.0));
+        let mut contents = node.before.clone();
+        let indices = node.contents.iter().take_while(|&&index| index < point);
+        for &index in indices {
+            let operation = &self.entries[index].operation;
+            match *operation {
+                Operation::Write {
+                    offset,
+                    length,
+                    bytes,
+                    ..
+                } if index >= flushed => {
+                    let end = offset + length;
+                    for block in parts(offset, end) {
+                        if chance.bool() {
+                            place(&mut contents, offset, block, bytes);
+                        }
+                    }
+                    contents.size = contents.size.max(end);
+                }
+                _ => apply(&mut contents, operation),
+            }
+        }
+        contents.write_to(&self.store, into)
+    }
+}

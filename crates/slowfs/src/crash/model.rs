@@ -1,0 +1,264 @@
+//! What a crash may leave of names and attributes.
+
+use super::log::{Log, Name, Operation};
+use super::node::{Attributes, Inode};
+use crate::Error;
+use fastrand::Rng;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fmt;
+use std::str::FromStr;
+
+/// What a file system promises of what was not flushed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Model {
+    /// As ext4 with its journal (`data=ordered`): names, attributes and truncations survive in the order in which they were
+    /// made, up to some moment not before the last flush of anything. A file is as long as what was written to the disk of
+    /// it, so one that was renamed but not flushed may be short or empty. What was overwritten in place may be old, new or
+    /// torn.
+    Ordered,
+    /// No more than POSIX promises. A name survives for sure when its directory was flushed since, and a flush of the file
+    /// does not help; contents, size and (but for fdatasync) attributes when the file was. Of everything else any part
+    /// may survive, in any order, pages and sectors torn. A rename happens as a whole or not, and operations on one name
+    /// keep their order.
+    Weak,
+}
+
+impl Model {
+    /// All there are.
+    pub const ALL: [Self; 2] = [Self::Ordered, Self::Weak];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ordered => "ordered",
+            Self::Weak => "weak",
+        }
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for Model {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL
+            .into_iter()
+            .find(|model| model.name() == text)
+            .ok_or_else(|| Error::Argument(format!("{text}: the models are ordered and weak")))
+    }
+}
+
+/// One crash: after so many operations, and which of the states that it may leave.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Crash {
+    /// Operations before it.
+    pub point: usize,
+    /// What the file system promised.
+    pub model: Model,
+    /// The same seed leaves the same state.
+    pub seed: u64,
+}
+
+impl Crash {
+    /// Chance for one part of the state, whatever else was asked for before.
+    pub(super) fn chance(&self, part: u64) -> Rng {
+        let mut mixed = self.seed;
+        for value in [self.point as u64, self.model as u64, part] {
+            mixed = Rng::with_seed(mixed ^ value.wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..);
+        }
+        Rng::with_seed(mixed)
+    }
+}
+
+impl fmt::Display for Crash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { point, model, seed } = self;
+        write!(
+            formatter,
+            "a crash after {point} operations, model {model}, seed {seed}"
+        )
+    }
+}
+
+/// How much survives of what nobody flushed.
+#[derive(Clone, Copy)]
+pub(super) enum Luck {
+    Nothing,
+    Everything,
+    Each(f64),
+}
+
+impl Luck {
+    /// The extremes are where programs break, and among many things they would hardly ever come by themselves.
+    pub(super) fn draw(chance: &mut Rng) -> Self {
+        match chance.u8(..5) {
+            0 => Self::Nothing,
+            1 => Self::Everything,
+            _ => Self::Each(chance.f64()),
+        }
+    }
+
+    pub(super) fn keeps(self, chance: &mut Rng) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Everything => true,
+            Self::Each(share) => chance.f64() < share,
+        }
+    }
+}
+
+/// Names that are not as before the log: what they lead to, if anything.
+pub(super) type Names<'log> = BTreeMap<(Inode, &'log OsStr), Option<Inode>>;
+
+/// The moment up to which the journal was written.
+pub(super) fn commit(log: &Log, crash: &Crash) -> usize {
+    let mut earliest = 0;
+    for (inode, data_only, before) in flushes(log, &log.flushes, crash.point) {
+        // fdatasync(2) needs the journal only for a size.
+        let resized = |&size: &usize| (earliest..before).contains(&size);
+        let sizes = log.node(inode).map_or(&[][..], |node| &node.sizes);
+        if !data_only || sizes.iter().any(resized) {
+            earliest = earliest.max(before);
+        }
+    }
+    let mut chance = crash.chance(u64::MAX);
+    match Luck::draw(&mut chance) {
+        Luck::Nothing => earliest,
+        Luck::Everything => crash.point,
+        Luck::Each(_) => chance.usize(earliest..=crash.point),
+    }
+}
+
+/// Which names survive.
+pub(super) fn names<'log>(log: &'log Log, crash: &Crash, commit: usize) -> Names<'log> {
+    let mut names = Names::new();
+    let survivors = match crash.model {
+        Model::Ordered => vec![true; commit],
+        Model::Weak => independent(log, crash),
+    };
+    let entries = log.entries.iter().zip(survivors);
+    for (entry, _) in entries.filter(|(_, survives)| *survives) {
+        let mut enter = |name: &'log Name, inode| {
+            names.insert((name.directory, name.name.as_os_str()), inode);
+        };
+        match &entry.operation {
+            Operation::Make(inode, name) | Operation::Link(inode, name) => {
+                enter(name, Some(*inode));
+            }
+            Operation::Remove(name) => enter(name, None),
+            Operation::Rename {
+                moved,
+                from,
+                to,
+                exchanged,
+            } => {
+                enter(from, *exchanged);
+                enter(to, Some(*moved));
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Of the operations on names before the crash, those that survive where each directory is on its own.
+fn independent(log: &Log, crash: &Crash) -> Vec<bool> {
+    let entries = &log.entries[..crash.point];
+    let durable = durable_directories(log, crash.point);
+    let is_durable = |index: usize, name: &Name| {
+        durable
+            .get(&name.directory)
+            .is_some_and(|&before| index < before)
+    };
+    let mut survives: Vec<bool> = entries
+        .iter()
+        .enumerate()
+        .map(|(index, entry)| match &entry.operation {
+            Operation::Make(_, name) | Operation::Link(_, name) | Operation::Remove(name) => {
+                is_durable(index, name)
+            }
+            // In both directories, or it would be in neither.
+            Operation::Rename { from, to, .. } => is_durable(index, from) || is_durable(index, to),
+            _ => false,
+        })
+        .collect();
+    for index in (0..entries.len()).rev() {
+        if survives[index] {
+            for &needed in &entries[index].needs {
+                survives[needed] = true;
+            }
+        }
+    }
+    let mut chance = crash.chance(u64::MAX);
+    let luck = Luck::draw(&mut chance);
+    for (index, entry) in entries.iter().enumerate() {
+        if !survives[index] {
+            let possible = entry.needs.iter().all(|&needed| survives[needed]);
+            survives[index] = possible && luck.keeps(&mut chance);
+        }
+    }
+    survives
+}
+
+/// Of each directory that was flushed, how many operations were before that.
+fn durable_directories(log: &Log, point: usize) -> BTreeMap<Inode, usize> {
+    let mut durable = BTreeMap::new();
+    for (inode, _, before) in flushes(log, &log.flushes, point) {
+        let latest = durable.entry(inode).or_insert(before);
+        *latest = before.max(*latest);
+    }
+    durable
+}
+
+/// How many operations were before the last flush of an inode.
+pub(super) fn durable(log: &Log, inode: Inode, point: usize, attributes: bool) -> usize {
+    let indices = log.node(inode).map_or(&[][..], |node| &node.flushes);
+    flushes(log, indices, point)
+        .filter(|(_, data_only, _)| !(attributes && *data_only))
+        .map(|(_, _, before)| before)
+        .max()
+        .unwrap_or(0)
+}
+
+/// Flushes that had ended: of what, whether of data only, and how many operations were before.
+fn flushes<'log>(
+    log: &'log Log,
+    indices: &'log [usize],
+    point: usize,
+) -> impl Iterator<Item = (Inode, bool, usize)> {
+    let ended = indices.iter().take_while(move |&&index| index < point);
+    ended.filter_map(|&index| match log.entries[index].operation {
+        Operation::Flush {
+            inode,
+            data_only,
+            before,
+        } => Some((inode, data_only, before)),
+        _ => None,
+    })
+}
+
+/// An inode's attributes.
+pub(super) fn attributes(log: &Log, inode: Inode, crash: &Crash, commit: usize) -> Attributes {
+    let Ok(node) = log.node(inode) else {
+        return Attributes::default();
+    };
+    let made = |before: usize| node.changes.partition_point(|&change| change < before);
+    let survives = match crash.model {
+        Model::Ordered => made(commit),
+        Model::Weak => {
+            let fewest = made(durable(log, inode, crash.point, true));
+            let all = made(crash.point);
+            crash.chance(!u64::from(inode.0) << 1).usize(fewest..=all)
+        }
+    };
+    let last = survives.checked_sub(1).map(|last| node.changes[last]);
+    match last.map(|last| &log.entries[last].operation) {
+        Some(Operation::Change(_, attributes)) => *attributes,
+        _ => node.attributes,
+    }
+}

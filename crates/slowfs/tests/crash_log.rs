@@ -1,0 +1,724 @@
+//! States after a crash, made from logs without a disk. A model that loses too much makes programs look wrong that are not;
+//! one that loses too little lets those pass that lose people's files, above all those that forget the directory's flush.
+//! Hence each promise is tried from both sides: what must be there always is, and what may be lost is in some state.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use proptest::prelude::*;
+use smallfry_slowfs::crash::{Attributes, Crash, Inode, Kind, Log, Model, Survivors};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+const ROOT: Inode = Inode::ROOT;
+const SEEDS: u64 = 400;
+
+fn name(text: &str) -> &OsStr {
+    text.as_ref()
+}
+
+fn file(log: &mut Log, directory: Inode, text: &str, bytes: &[u8]) -> Inode {
+    let file = log
+        .make(directory, name(text), Kind::File, Attributes::default())
+        .unwrap();
+    log.write(file, 0, bytes).unwrap();
+    file
+}
+
+fn directory(log: &mut Log, parent: Inode, text: &str) -> Inode {
+    log.make(parent, name(text), Kind::Directory, Attributes::default())
+        .unwrap()
+}
+
+/// States after the whole log.
+fn states(log: &Log, model: Model) -> impl Iterator<Item = Survivors<'_>> {
+    let point = log.len();
+    (0..SEEDS).map(move |seed| log.crash(Crash { point, model, seed }))
+}
+
+fn text(survivors: &Survivors, path: &str) -> Option<String> {
+    let bytes = survivors.get(path.as_ref())?.read().unwrap();
+    Some(String::from_utf8(bytes).unwrap())
+}
+
+/// What a path may hold after the whole log; nothing is `-`.
+fn outcomes(log: &Log, model: Model, path: &str) -> BTreeSet<String> {
+    states(log, model)
+        .map(|survivors| text(&survivors, path).unwrap_or_else(|| "-".to_owned()))
+        .collect()
+}
+
+fn set<const N: usize>(texts: [&str; N]) -> BTreeSet<String> {
+    texts.map(str::to_owned).into()
+}
+
+/// A file replaced by another one, and what is flushed.
+fn replaced(flush_file: bool, flush_directory: bool) -> Log {
+    let mut log = Log::default();
+    file(&mut log, ROOT, "file", b"old");
+    log.settle();
+    let new = file(&mut log, ROOT, "new", b"newer");
+    if flush_file {
+        log.flush(new, false).unwrap();
+    }
+    log.rename((ROOT, name("new")), (ROOT, name("file")))
+        .unwrap();
+    if flush_directory {
+        log.flush(ROOT, false).unwrap();
+    }
+    log
+}
+
+#[test]
+fn in_weak_a_name_needs_its_directory_flushed() {
+    let found = |log: &Log| outcomes(log, Model::Weak, "file");
+    assert_eq!(found(&replaced(true, false)), set(["old", "newer"]));
+    assert_eq!(found(&replaced(true, true)), set(["newer"]));
+    let unflushed = found(&replaced(false, true));
+    assert!(unflushed.is_superset(&set(["", "newer", "\0\0\0\0\0"])));
+    assert!(!unflushed.contains("old"));
+}
+
+#[test]
+fn in_ordered_the_flush_of_a_file_takes_its_name_along() {
+    let mut log = replaced(true, false);
+    assert_eq!(
+        outcomes(&log, Model::Ordered, "file"),
+        set(["old", "newer"])
+    );
+    let file = log.find(Path::new("file")).unwrap();
+    log.flush(file, false).unwrap();
+    assert_eq!(outcomes(&log, Model::Ordered, "file"), set(["newer"]));
+    assert_eq!(outcomes(&log, Model::Weak, "file"), set(["old", "newer"]));
+}
+
+#[test]
+fn in_ordered_a_replacement_that_was_not_flushed_may_be_empty() {
+    let found = outcomes(&replaced(false, true), Model::Ordered, "file");
+    // Never what nobody wrote: data comes before the size.
+    assert_eq!(found, set(["", "newer"]));
+    let found = outcomes(&replaced(false, false), Model::Ordered, "file");
+    assert_eq!(found, set(["old", "", "newer"]));
+}
+
+#[test]
+fn in_ordered_a_larger_file_may_be_short_but_holds_what_was_written() {
+    let mut log = Log::default();
+    let bytes: Vec<u8> = (0..20_000_u32).map(|byte| byte as u8 | 1).collect();
+    file(&mut log, ROOT, "file", &bytes);
+    log.flush(ROOT, false).unwrap();
+    let mut lengths = BTreeSet::new();
+    for survivors in states(&log, Model::Ordered) {
+        let found = survivors.read(Path::new("file")).unwrap();
+        assert_eq!(found, bytes[..found.len()]);
+        lengths.insert(found.len());
+    }
+    assert_eq!(lengths, [0, 4096, 8192, 12288, 16384, 20_000].into());
+}
+
+#[test]
+fn what_was_truncated_and_written_anew_may_be_empty_in_each_model() {
+    let mut log = Log::default();
+    let file = file(&mut log, ROOT, "file", b"old");
+    log.settle();
+    log.resize(file, 0).unwrap();
+    log.write(file, 0, b"newer").unwrap();
+    for model in Model::ALL {
+        let found = outcomes(&log, model, "file");
+        assert!(found.is_superset(&set(["old", "", "newer"])), "{found:?}");
+    }
+    log.flush(file, true).unwrap();
+    for model in Model::ALL {
+        assert_eq!(outcomes(&log, model, "file"), set(["newer"]));
+    }
+}
+
+#[test]
+fn what_was_overwritten_may_be_torn_at_sectors_and_at_pages() {
+    let mut log = Log::default();
+    let written = file(&mut log, ROOT, "file", &[b'a'; 8192]);
+    log.settle();
+    log.write(written, 0, &[b'b'; 8192]).unwrap();
+    for model in Model::ALL {
+        let mut places = BTreeSet::new();
+        for survivors in states(&log, model) {
+            let bytes = survivors.read(Path::new("file")).unwrap();
+            assert_eq!(bytes.len(), 8192);
+            let edges = bytes.windows(2).enumerate();
+            places.extend(
+                edges
+                    .filter(|(_, two)| two[0] != two[1])
+                    .map(|(at, _)| at + 1),
+            );
+        }
+        assert!(
+            places.contains(&4096) && places.contains(&512),
+            "{places:?}"
+        );
+        assert!(places.iter().all(|place| place % 512 == 0), "{places:?}");
+    }
+    log.flush(written, true).unwrap();
+    for model in Model::ALL {
+        for survivors in states(&log, model) {
+            let bytes = survivors.read(Path::new("file")).unwrap();
+            assert_eq!(bytes, [b'b'; 8192]);
+        }
+    }
+}
+
+#[test]
+fn in_weak_a_new_directory_needs_its_parent_flushed() {
+    let mut log = Log::default();
+    let made = directory(&mut log, ROOT, "dir");
+    let written = file(&mut log, made, "file", b"text");
+    log.flush(written, false).unwrap();
+    log.flush(made, false).unwrap();
+    assert_eq!(outcomes(&log, Model::Weak, "dir/file"), set(["-", "text"]));
+    assert_eq!(outcomes(&log, Model::Ordered, "dir/file"), set(["text"]));
+    log.flush(ROOT, false).unwrap();
+    assert_eq!(outcomes(&log, Model::Weak, "dir/file"), set(["text"]));
+}
+
+/// The pairs of names that lead somewhere.
+fn pairs(log: &Log, model: Model, one: &str, other: &str) -> BTreeSet<(bool, bool)> {
+    let there = |survivors: &Survivors, path: &str| survivors.get(path.as_ref()).is_some();
+    states(log, model)
+        .map(|survivors| (there(&survivors, one), there(&survivors, other)))
+        .collect()
+}
+
+#[test]
+fn a_rename_leaves_one_name_in_each_model() {
+    let mut log = Log::default();
+    let (here, there) = (
+        directory(&mut log, ROOT, "here"),
+        directory(&mut log, ROOT, "there"),
+    );
+    file(&mut log, here, "file", b"text");
+    log.settle();
+    log.rename((here, name("file")), (there, name("moved")))
+        .unwrap();
+    let either = BTreeSet::from([(true, false), (false, true)]);
+    for model in Model::ALL {
+        assert_eq!(pairs(&log, model, "here/file", "there/moved"), either);
+    }
+    // Further on, and something else under the old name.
+    log.rename((there, name("moved")), (ROOT, name("last")))
+        .unwrap();
+    file(&mut log, here, "file", b"another");
+    for model in Model::ALL {
+        for survivors in states(&log, model) {
+            let places = ["here/file", "there/moved", "last"];
+            let found = places.map(|place| survivors.get(place.as_ref()));
+            let old = found
+                .into_iter()
+                .flatten()
+                .filter(|found| found.size() == 4);
+            assert_eq!(old.count(), 1);
+        }
+    }
+    log.flush(ROOT, false).unwrap();
+    for survivors in states(&log, Model::Weak) {
+        assert_eq!(text(&survivors, "last").unwrap(), "text");
+        assert!(survivors.get("there/moved".as_ref()).is_none());
+    }
+}
+
+#[test]
+fn what_was_exchanged_is_in_one_order_or_the_other() {
+    let mut log = Log::default();
+    let made = directory(&mut log, ROOT, "dir");
+    file(&mut log, ROOT, "one", b"1");
+    file(&mut log, made, "two", b"2");
+    log.settle();
+    log.exchange((ROOT, name("one")), (made, name("two")))
+        .unwrap();
+    for model in Model::ALL {
+        let found: BTreeSet<_> = states(&log, model)
+            .map(|survivors| ["one", "dir/two"].map(|path| text(&survivors, path).unwrap()))
+            .collect();
+        let wanted = [["1", "2"], ["2", "1"]].map(|pair| pair.map(str::to_owned));
+        assert_eq!(found, wanted.into());
+    }
+}
+
+/// Were moves of directories independent, each could end up in the other, and both out of reach.
+#[test]
+fn directories_that_are_moved_stay_within_reach() {
+    let mut log = Log::default();
+    let one = directory(&mut log, ROOT, "one");
+    let two = directory(&mut log, one, "two");
+    log.settle();
+    log.rename((one, name("two")), (ROOT, name("two"))).unwrap();
+    log.rename((ROOT, name("one")), (two, name("one"))).unwrap();
+    for model in Model::ALL {
+        for survivors in states(&log, model) {
+            assert_eq!(survivors.all().len(), 2);
+        }
+    }
+}
+
+#[test]
+fn a_flush_covers_what_was_before_it_began_once_it_has_ended() {
+    let mut log = Log::default();
+    let written = file(&mut log, ROOT, "file", b"1");
+    log.settle();
+    let begun = log.len();
+    log.write(written, 0, b"2").unwrap();
+    log.flushed(written, false, begun).unwrap();
+    assert_eq!(outcomes(&log, Model::Weak, "file"), set(["1", "2"]));
+    log.flush(written, false).unwrap();
+    assert_eq!(outcomes(&log, Model::Weak, "file"), set(["2"]));
+    // Before it ended it promised nothing.
+    let point = log.len() - 1;
+    let model = Model::Weak;
+    let found = (0..SEEDS).map(|seed| text(&log.crash(Crash { point, model, seed }), "file"));
+    assert!(found.flatten().any(|text| text == "1"));
+}
+
+#[test]
+fn fdatasync_keeps_contents_and_size_and_fsync_the_mode_too() {
+    let mut log = Log::default();
+    let written = file(&mut log, ROOT, "file", b"1");
+    log.settle();
+    log.write(written, 0, b"22").unwrap();
+    let changed = Attributes {
+        mode: 0o600,
+        ..Attributes::default()
+    };
+    log.change(written, changed).unwrap();
+    log.flush(written, true).unwrap();
+    let modes = |log: &Log| -> BTreeSet<u32> {
+        let found = states(log, Model::Weak);
+        found
+            .map(|survivors| survivors.get("file".as_ref()).unwrap().attributes().mode)
+            .collect()
+    };
+    assert_eq!(outcomes(&log, Model::Weak, "file"), set(["22"]));
+    assert_eq!(modes(&log), [0, 0o600].into());
+    log.flush(written, false).unwrap();
+    assert_eq!(modes(&log), [0o600].into());
+}
+
+#[test]
+fn acknowledgements_are_those_before_the_crash_in_order() {
+    let mut log = Log::default();
+    for number in 0..5 {
+        file(&mut log, ROOT, &number.to_string(), b"");
+        log.acknowledge(name(&number.to_string()));
+    }
+    for point in 0..=log.len() {
+        let survivors = log.crash(Crash {
+            point,
+            model: Model::Weak,
+            seed: 1,
+        });
+        let wanted: Vec<OsString> = (0..point / 2)
+            .map(|number| number.to_string().into())
+            .collect();
+        assert_eq!(survivors.acknowledged(), wanted);
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_refused() {
+    let mut log = Log::default();
+    let made = directory(&mut log, ROOT, "dir");
+    let written = file(&mut log, made, "file", b"text");
+    let length = log.len();
+    let kind = |outcome: io::Result<()>| outcome.unwrap_err().kind();
+    let plain = Attributes::default();
+    for wrong in ["", ".", "..", "a/b", "/"] {
+        let outcome = log.make(ROOT, name(wrong), Kind::File, plain);
+        assert_eq!(kind(outcome.map(drop)), io::ErrorKind::InvalidInput);
+        let outcome = log.rename((made, name("file")), (ROOT, name(wrong)));
+        assert_eq!(kind(outcome), io::ErrorKind::InvalidInput);
+    }
+    let outcome = log.make(made, name("file"), Kind::File, plain).map(drop);
+    assert_eq!(kind(outcome), io::ErrorKind::AlreadyExists);
+    let outcome = log.make(written, name("x"), Kind::File, plain).map(drop);
+    assert_eq!(kind(outcome), io::ErrorKind::NotADirectory);
+    assert_eq!(
+        kind(log.remove(ROOT, name("dir"))),
+        io::ErrorKind::DirectoryNotEmpty
+    );
+    assert_eq!(kind(log.remove(ROOT, name("x"))), io::ErrorKind::NotFound);
+    let outcome = log.rename((ROOT, name("dir")), (made, name("x")));
+    assert_eq!(kind(outcome), io::ErrorKind::InvalidInput);
+    let outcome = log.rename((ROOT, name("dir")), (made, name("file")));
+    assert_eq!(kind(outcome), io::ErrorKind::NotADirectory);
+    assert_eq!(
+        kind(log.link(made, ROOT, name("x"))),
+        io::ErrorKind::PermissionDenied
+    );
+    assert_eq!(kind(log.write(made, 0, b"x")), io::ErrorKind::IsADirectory);
+    assert_eq!(
+        kind(log.write(written, u64::MAX, b"x")),
+        io::ErrorKind::FileTooLarge
+    );
+    assert_eq!(
+        kind(log.resize(written, u64::MAX)),
+        io::ErrorKind::FileTooLarge
+    );
+    assert_eq!(log.len(), length);
+    // An inode of another log.
+    let stranger = file(&mut log, ROOT, "last", b"");
+    let mut other = Log::default();
+    assert_eq!(
+        kind(other.write(stranger, 0, b"x")),
+        io::ErrorKind::NotFound
+    );
+    assert_eq!(kind(other.flush(stranger, false)), io::ErrorKind::NotFound);
+    // Holes of any size cost nothing, but cannot be read as a whole.
+    log.resize(written, 1 << 60).unwrap();
+    log.zero(written, 0, 1 << 60).unwrap();
+    for survivors in states(&log, Model::Weak).take(20) {
+        let _ = survivors.get("dir/file".as_ref()).map(|found| found.size());
+    }
+}
+
+#[test]
+fn a_log_can_be_told_in_words() {
+    let mut log = replaced(true, true);
+    log.acknowledge(name("done"));
+    let told: Vec<String> = (0..log.len())
+        .map(|index| log.describe(index).unwrap())
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "create new",
+            "write file 5 bytes at 0",
+            "fsync file, begun at 2",
+            "rename new file",
+            "fsync ., begun at 4",
+            "acknowledge done"
+        ]
+    );
+    assert_eq!(log.describe(log.len()), None);
+}
+
+#[test]
+fn survivors_can_be_made_a_real_tree() {
+    let mut log = Log::default();
+    let made = directory(&mut log, ROOT, "dir");
+    let written = file(&mut log, made, "file", &[7; 5000]);
+    log.link(written, ROOT, name("link")).unwrap();
+    log.resize(written, 3 << 20).unwrap();
+    let changed = Attributes {
+        mode: 0o640,
+        ..Attributes::default()
+    };
+    log.change(written, changed).unwrap();
+    log.change(
+        made,
+        Attributes {
+            mode: 0o755,
+            ..changed
+        },
+    )
+    .unwrap();
+    log.make(ROOT, name("pipe"), Kind::Special, changed)
+        .unwrap();
+    #[cfg(unix)]
+    log.make(made, name("to"), Kind::Symlink("../link".into()), changed)
+        .unwrap();
+    log.settle();
+    let survivors = log.crash(Crash {
+        point: usize::MAX,
+        model: Model::Ordered,
+        seed: 1,
+    });
+    let folder = tempfile::tempdir().unwrap();
+    survivors.restore(folder.path()).unwrap();
+    let bytes = fs::read(folder.path().join("dir/file")).unwrap();
+    assert_eq!(bytes, survivors.read(Path::new("link")).unwrap());
+    assert_eq!((bytes.len(), &bytes[..5000]), (3 << 20, &[7; 5000][..]));
+    assert!(!folder.path().join("pipe").exists());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let stat = fs::metadata(folder.path().join("dir/to")).unwrap();
+        assert_eq!((stat.mode() & 0o7777, stat.nlink()), (0o640, 2));
+        assert!(stat.blocks() * 512 < 1 << 20);
+    }
+    let error = survivors.restore(folder.path()).unwrap_err().to_string();
+    assert!(error.starts_with("cannot make "), "{error}");
+}
+
+#[test]
+fn an_image_has_what_was_flushed_and_any_of_the_blocks_after_it() {
+    const BLOCK: usize = 4096;
+    const BLOCKS: usize = 64;
+    let mut log = Log::default();
+    let image = file(&mut log, ROOT, "disk", &vec![1; BLOCK * BLOCKS]);
+    log.settle();
+    log.write(image, 0, &vec![2; BLOCK * 8]).unwrap();
+    log.zero(image, 8 * BLOCK as u64, BLOCK as u64).unwrap();
+    log.flush(image, true).unwrap();
+    let flushed = log.len();
+    log.write(image, 0, &vec![3; BLOCK * BLOCKS]).unwrap();
+    let at = |point, seed| {
+        let into = tempfile::NamedTempFile::new().unwrap();
+        log.image(image, point, seed, into.as_file()).unwrap();
+        fs::read(into.path()).unwrap()
+    };
+    let wanted = |block: usize| match block {
+        0..8 => 2,
+        8 => 0,
+        _ => 1,
+    };
+    let mut seen = BTreeSet::new();
+    for seed in 0..8 {
+        for (block, bytes) in at(flushed, seed).chunks(BLOCK).enumerate() {
+            assert_eq!(bytes, [wanted(block); BLOCK]);
+        }
+        let later = at(log.len(), seed);
+        assert_eq!(later.len(), BLOCK * BLOCKS);
+        assert_eq!(later, at(log.len(), seed));
+        for (block, bytes) in later.chunks(BLOCK).enumerate() {
+            assert!(bytes == [3; BLOCK] || bytes == [wanted(block); BLOCK]);
+            seen.insert((block, bytes[0] == 3));
+        }
+    }
+    assert!(seen.len() > BLOCKS * 3 / 2);
+}
+
+#[test]
+fn an_image_of_hundreds_of_megabytes_is_written_sparsely() {
+    let mut log = Log::default();
+    let image = file(&mut log, ROOT, "disk", b"");
+    log.resize(image, 300 << 20).unwrap();
+    log.settle();
+    for number in 0..1000_u64 {
+        log.write(image, number * (300 << 10), &[number as u8 | 1; 8192])
+            .unwrap();
+    }
+    let into = tempfile::tempfile().unwrap();
+    log.image(image, log.len(), 1, &into).unwrap();
+    let stat = into.metadata().unwrap();
+    assert_eq!(stat.len(), 300 << 20);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        assert!(stat.blocks() * 512 < 16 << 20);
+    }
+}
+
+/// Something done to a tree. Names are few, so that operations meet.
+#[derive(Clone, Debug)]
+enum Step {
+    Make(Vec<u8>, bool),
+    Write(Vec<u8>, u16, u16),
+    Resize(Vec<u8>, u16),
+    Change(Vec<u8>, u32),
+    Rename(Vec<u8>, Vec<u8>),
+    Exchange(Vec<u8>, Vec<u8>),
+    Link(Vec<u8>, Vec<u8>),
+    Remove(Vec<u8>),
+    Flush(Vec<u8>, bool),
+    Acknowledge,
+}
+
+fn any_path() -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(0..3_u8, 1..4)
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let path = any_path;
+    prop_oneof![
+        4 => (path(), any::<bool>()).prop_map(|(path, directory)| Step::Make(path, directory)),
+        3 => (path(), 0..9000_u16, 1..9000_u16)
+            .prop_map(|(path, offset, length)| Step::Write(path, offset, length)),
+        1 => (path(), 0..9000_u16).prop_map(|(path, size)| Step::Resize(path, size)),
+        1 => (path(), 0..0o7777_u32).prop_map(|(path, mode)| Step::Change(path, mode)),
+        3 => (path(), path()).prop_map(|(from, to)| Step::Rename(from, to)),
+        1 => (path(), path()).prop_map(|(from, to)| Step::Exchange(from, to)),
+        1 => (path(), path()).prop_map(|(from, to)| Step::Link(from, to)),
+        1 => path().prop_map(Step::Remove),
+        2 => (proptest::collection::vec(0..3_u8, 0..3), any::<bool>())
+            .prop_map(|(path, data_only)| Step::Flush(path, data_only)),
+        1 => Just(Step::Acknowledge),
+    ]
+}
+
+fn path_of(parts: &[u8]) -> PathBuf {
+    parts
+        .iter()
+        .map(|part| ["a", "b", "c"][usize::from(*part)])
+        .collect()
+}
+
+/// The directory that a path is in, and the name in it.
+fn place(log: &Log, parts: &[u8]) -> Option<(Inode, PathBuf)> {
+    let (last, before) = parts.split_last()?;
+    Some((log.find(&path_of(before))?, path_of(&[*last])))
+}
+
+/// Does what can be done of a step.
+fn take(log: &mut Log, step: &Step, number: usize) -> Option<()> {
+    let attributes = Attributes::default();
+    match step {
+        Step::Make(path, directory) => {
+            let (parent, name) = place(log, path)?;
+            let kind = if *directory {
+                Kind::Directory
+            } else {
+                Kind::File
+            };
+            log.make(parent, name.as_os_str(), kind, attributes).ok()?;
+        }
+        Step::Write(path, offset, length) => {
+            let file = log.find(&path_of(path))?;
+            let bytes = vec![number as u8 | 1; usize::from(*length)];
+            log.write(file, u64::from(*offset), &bytes).ok()?;
+        }
+        Step::Resize(path, size) => {
+            let file = log.find(&path_of(path))?;
+            log.resize(file, u64::from(*size)).ok()?;
+        }
+        Step::Change(path, mode) => {
+            let inode = log.find(&path_of(path))?;
+            log.change(
+                inode,
+                Attributes {
+                    mode: *mode,
+                    ..attributes
+                },
+            )
+            .ok()?;
+        }
+        Step::Rename(from, to) | Step::Exchange(from, to) => {
+            let (from, to) = (place(log, from)?, place(log, to)?);
+            let (from, to) = ((from.0, from.1.as_os_str()), (to.0, to.1.as_os_str()));
+            if matches!(step, Step::Rename(..)) {
+                log.rename(from, to).ok()?;
+            } else {
+                log.exchange(from, to).ok()?;
+            }
+        }
+        Step::Link(from, to) => {
+            let (inode, to) = (log.find(&path_of(from))?, place(log, to)?);
+            log.link(inode, to.0, to.1.as_os_str()).ok()?;
+        }
+        Step::Remove(path) => {
+            let (parent, name) = place(log, path)?;
+            log.remove(parent, name.as_os_str()).ok()?;
+        }
+        Step::Flush(path, data_only) => {
+            let inode = log.find(&path_of(path))?;
+            log.flush(inode, *data_only).ok()?;
+        }
+        Step::Acknowledge => log.acknowledge(OsStr::new("ack")),
+    }
+    Some(())
+}
+
+type Tree = BTreeMap<PathBuf, (Inode, Attributes, Vec<u8>)>;
+
+/// All of it, the directory included.
+fn tree(survivors: &Survivors) -> Tree {
+    let root = (PathBuf::new(), survivors.get(Path::new("")).unwrap());
+    std::iter::once(root)
+        .chain(survivors.all())
+        .map(|(path, found)| {
+            let bytes = match found.kind() {
+                Kind::File => found.read().unwrap(),
+                _ => Vec::new(),
+            };
+            (path, (found.inode(), found.attributes(), bytes))
+        })
+        .collect()
+}
+
+/// As if nothing had crashed.
+fn whole(log: &Log) -> Tree {
+    let mut log = log.clone();
+    log.settle();
+    tree(&log.crash(Crash {
+        point: 0,
+        model: Model::Weak,
+        seed: 0,
+    }))
+}
+
+proptest! {
+    #[test]
+    fn what_was_all_flushed_survives_exactly(
+        steps in proptest::collection::vec(any_step(), 1..60),
+        seed in any::<u64>(),
+        more in proptest::collection::vec(any_step(), 1..20),
+    ) {
+        let mut log = Log::default();
+        for (number, step) in steps.iter().enumerate() {
+            take(&mut log, step, number);
+        }
+        let wanted = whole(&log);
+        for (inode, ..) in wanted.values() {
+            log.flush(*inode, false).unwrap();
+        }
+        for model in Model::ALL {
+            let crash = Crash { point: log.len(), model, seed };
+            prop_assert_eq!(&tree(&log.crash(crash)), &wanted);
+        }
+        // And what was settled, while nothing else was done.
+        let flushed = log.len();
+        for (number, step) in more.iter().enumerate() {
+            take(&mut log, step, number);
+        }
+        for model in Model::ALL {
+            let crash = Crash { point: flushed, model, seed };
+            prop_assert_eq!(&tree(&log.crash(crash)), &wanted);
+        }
+    }
+
+    #[test]
+    fn any_crash_of_any_log_leaves_what_was_there_at_some_time(
+        steps in proptest::collection::vec(any_step(), 1..80),
+        settled in 0..80_usize,
+        seed in any::<u64>(),
+    ) {
+        let mut log = Log::default();
+        for (number, step) in steps.iter().enumerate() {
+            take(&mut log, step, number);
+            if number == settled {
+                log.settle();
+            }
+        }
+        for point in 0..=log.len() {
+            for model in Model::ALL {
+                let crash = Crash { point, model, seed };
+                let found = tree(&log.crash(crash));
+                prop_assert_eq!(&found, &tree(&log.crash(crash)));
+                for (path, (_, _, bytes)) in &found {
+                    // No byte was invented, and no file is longer than it ever was.
+                    prop_assert!(bytes.len() < 18_000, "{}", path.display());
+                    prop_assert!(bytes.iter().all(|byte| *byte == 0 || byte % 2 == 1));
+                }
+            }
+        }
+    }
+
+    /// Each survivor of an ordered file system's names is a moment that was: the names after some number of operations.
+    #[test]
+    fn in_ordered_the_names_are_those_of_one_moment(
+        steps in proptest::collection::vec(any_step(), 1..40),
+        seed in any::<u64>(),
+    ) {
+        let names = |tree: &Tree| -> Vec<(PathBuf, Inode)> {
+            tree.iter().map(|(path, (inode, ..))| (path.clone(), *inode)).collect()
+        };
+        let mut log = Log::default();
+        let mut moments = vec![names(&whole(&log))];
+        for (number, step) in steps.iter().enumerate() {
+            take(&mut log, step, number);
+            moments.push(names(&whole(&log)));
+        }
+        for point in 0..=log.len() {
+            let crash = Crash { point, model: Model::Ordered, seed };
+            let found = names(&tree(&log.crash(crash)));
+            prop_assert!(moments.contains(&found));
+        }
+    }
+}
