@@ -21,7 +21,7 @@ ifeq ($(and $(NODE),$(NPM)),)
   endif
 endif
 
-.PHONY: build bench bench-all bench-peers test test-all test-backends test-model test-sanitized test-windows trials lint node-package node-tests node-lint clean
+.PHONY: build bench bench-all bench-peers test test-all test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-tests node-lint clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -50,6 +50,11 @@ test-model:
 	CARGO_TARGET_DIR=$(TARGET_DIR)/loom RUSTFLAGS='--cfg loom -C debug-assertions' \
 		cargo test -q --release -p smallfry --lib model::
 
+# What crashes leave: 10,000 for each model of a disk, 200 of each real file system (as root), and 2,000 programs killed.
+test-crash:
+	SMALLFRY_TEST_CRASHES=10000 SMALLFRY_TEST_CUTS=200 SMALLFRY_TEST_KILLS=2000 \
+		cargo test -q --release -p smallfry --test crash --test crash_real --test kill -- --nocapture
+
 # Lint and tests of closing with every set of backends that a build can have.
 HACK := $(TARGET_DIR)/tools/bin/cargo-hack
 test-backends: $(HACK)
@@ -72,7 +77,7 @@ test-sanitized:
 # Everything `test` does, with more generated cases, and programs that people use.
 test-all:
 	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 $(MAKE) --no-print-directory test
-	$(MAKE) --no-print-directory test-backends test-sanitized trials
+	$(MAKE) --no-print-directory test-backends test-crash test-sanitized trials
 
 # The tests in programs for Windows, under Wine. On Debian, as root, it installs what that takes: 310 MB.
 test-windows:

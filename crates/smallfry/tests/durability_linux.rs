@@ -445,10 +445,10 @@ impl Faulty {
 fn what_a_server_says_at_close_and_at_flush_is_told() {
     for (fault, operation, holds) in [
         ("close:1:ENOSPC", Operation::Close, "old"),
-        ("fsync:1:ENOSPC", Operation::Fsync, "old"),
+        ("fsync:1:ENOSPC", Fsync, "old"),
         ("write:1:EDQUOT", Operation::Write, "old"),
-        ("rename:1:ENOSPC", Operation::Rename, "old"),
-        ("fsyncdir:1:EIO", Operation::Fsync, "new"),
+        ("rename:1:ENOSPC", Rename, "old"),
+        ("fsyncdir:1:EIO", Fsync, "new"),
     ] {
         for batch in [false, true] {
             let Some(disk) = Faulty::new("what_a_server_says", &[fault]) else {
@@ -488,7 +488,7 @@ fn one_flush_that_fails_is_of_its_file_alone() {
     let error = report.errors().next().unwrap();
     assert_error(
         error.1,
-        Operation::Fdatasync,
+        Fdatasync,
         Some(&disk.path(&error.0.to_string())),
         error.1.kind(),
     );
@@ -605,7 +605,7 @@ fn a_file_that_something_is_mounted_on() {
     writer.in_place_if_busy(true);
     let many = writer.write([(&busy, "2")]);
     assert!(run("umount", &[busy.to_str().unwrap()]));
-    assert_eq!(refused.operation(), Operation::Rename);
+    assert_eq!(refused.operation(), Rename);
     assert_eq!(refused.destination(), Some(&*busy));
     assert_eq!(refused.kind(), ErrorKind::ResourceBusy);
     assert_eq!(after, b"old");
@@ -700,12 +700,7 @@ fn child_as_nobody() {
     let data = child_folder().join("data");
     let root = data.join("of-root");
     let error = replacing().write(&root, "new").unwrap_err();
-    assert_error(
-        &error,
-        Operation::Fchown,
-        Some(&root),
-        ErrorKind::PermissionDenied,
-    );
+    assert_error(&error, Fchown, Some(&root), ErrorKind::PermissionDenied);
     let closed = data.join("closed");
     let error = replacing().write(closed.join("a"), "new").unwrap_err();
     assert_error(
@@ -724,14 +719,17 @@ fn child_as_nobody() {
     );
 }
 
+/// Bytes that cannot be had.
+struct Text(Option<&'static str>);
+
+impl AsRef<[u8]> for Text {
+    fn as_ref(&self) -> &[u8] {
+        self.0.expect("while it is written").as_bytes()
+    }
+}
+
 #[test]
 fn a_panic_leaves_no_draft() {
-    struct Panics;
-    impl AsRef<[u8]> for Panics {
-        fn as_ref(&self) -> &[u8] {
-            panic!("while it is written");
-        }
-    }
     let folder = Folder::new();
     let (first, second) = (folder.path("a"), folder.path("b"));
     for path in [&first, &second] {
@@ -739,19 +737,9 @@ fn a_panic_leaves_no_draft() {
     }
     let mut writer = Writer::new();
     writer.durability(Durability::Full).replace(true);
-    let entries: [(&Path, Box<dyn AsRef<[u8]> + Send>); 2] =
-        [(&first, Box::new("new")), (&second, Box::new(Panics))];
-    let entries = entries.map(|(path, bytes)| (path, Bytes(bytes)));
+    let entries = [(&first, Text(Some("new"))), (&second, Text(None))];
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| writer.write(entries)));
     assert!(result.is_err());
     assert_eq!(names(&folder.path("")), ["a", "b"]);
     assert_eq!(fs::read(&first).unwrap(), b"old");
-}
-
-struct Bytes(Box<dyn AsRef<[u8]> + Send>);
-
-impl AsRef<[u8]> for Bytes {
-    fn as_ref(&self) -> &[u8] {
-        (*self.0).as_ref()
-    }
 }

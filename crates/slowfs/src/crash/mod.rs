@@ -43,6 +43,7 @@ mod node;
 mod restore;
 mod store;
 mod survivors;
+mod without;
 
 pub use log::Log;
 pub use model::{Crash, Model};

@@ -4,6 +4,8 @@
 
 #[cfg(unix)]
 pub(crate) mod unix;
+#[cfg(target_os = "linux")]
+pub(crate) mod workload;
 
 use std::fs;
 use std::io::{self, ErrorKind};

@@ -1,0 +1,75 @@
+//! A log of a program that forgets something: to see whether whoever judges the survivors would notice.
+
+use super::log::{Log, Operation};
+use super::node::Kind;
+use std::ffi::OsStr;
+
+impl Log {
+    /// The same log as if some flushes had not been made. `is_missing` is asked of each: with the last name of what was flushed,
+    /// empty for the directory itself that the log is of; with what that is; and whether only its data were flushed.
+    #[must_use]
+    pub fn without_flushes(&self, is_missing: impl Fn(&OsStr, &Kind, bool) -> bool) -> Self {
+        let is_kept = |&index: &usize| {
+            let Operation::Flush {
+                inode, data_only, ..
+            } = self.entries[index].operation
+            else {
+                return true;
+            };
+            let Ok(node) = self.node(inode) else {
+                return true;
+            };
+            let name = node.place.as_ref().map(|place| place.name.as_os_str());
+            !is_missing(name.unwrap_or_default(), &node.kind, data_only)
+        };
+        let mut log = self.clone();
+        log.flushes.retain(is_kept);
+        for node in &mut log.nodes {
+            node.flushes.retain(is_kept);
+        }
+        log
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Attributes, Crash, Inode, Model};
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn what_is_not_flushed_any_more_can_be_lost() {
+        let mut log = Log::default();
+        let make = |log: &mut Log, name: &str| {
+            let file = log.make(
+                Inode::ROOT,
+                name.as_ref(),
+                Kind::File,
+                Attributes::default(),
+            );
+            let file = file.unwrap();
+            log.write(file, 0, b"text").unwrap();
+            log.flush(file, false).unwrap();
+        };
+        make(&mut log, "a");
+        make(&mut log, "b");
+        log.flush(Inode::ROOT, false).unwrap();
+        let is_lost = |log: &Log, name: &str| {
+            (0..100).any(|seed| {
+                let crash = Crash {
+                    point: log.len(),
+                    model: Model::Weak,
+                    seed,
+                };
+                let survivors = log.crash(crash);
+                survivors.read(Path::new(name)).ok().as_deref() != Some(b"text")
+            })
+        };
+        assert!(!is_lost(&log, "a") && !is_lost(&log, "b"));
+        let without = log.without_flushes(|name, _, _| name == "a");
+        assert!(is_lost(&without, "a") && !is_lost(&without, "b"));
+        let without =
+            log.without_flushes(|name, kind, _| name.is_empty() && *kind == Kind::Directory);
+        assert!(is_lost(&without, "a") && is_lost(&without, "b"));
+    }
+}

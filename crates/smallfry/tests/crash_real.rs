@@ -1,0 +1,265 @@
+//! What a power failure leaves on real file systems. The model that judges elsewhere is ours, and so may be wrong in our favour;
+//! here ext4, XFS and Btrfs themselves are the judge. They live on a loop device whose backing file is on a simulated disk that
+//! records every write and flush; from that record the disk is made as it would be if it had been cut off at some moment, with
+//! what it had not flushed there or not. Then the file system's own tools repair it, it is mounted, and the files are looked at.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
+
+use common::skip;
+use common::unix::is_root;
+use common::workload::{Workload, judge, prepare, run};
+use smallfry::Durability::{Data, Full};
+use smallfry_slowfs::crash::{ACKNOWLEDGEMENT, Crash, Log, Model};
+use smallfry_slowfs::{Mount, Options, Profile};
+
+/// Cuts for each file system: `SMALLFRY_TEST_CUTS`.
+fn cuts() -> u64 {
+    let count = std::env::var("SMALLFRY_TEST_CUTS");
+    count.map_or(10, |count| count.parse().unwrap())
+}
+
+/// A file system, and what belongs to it.
+struct Kind {
+    name: &'static str,
+    make: &'static [&'static str],
+    /// In MiB: none makes itself on much less.
+    size: u64,
+    /// Run on the disk before it is mounted, and after.
+    check_before: &'static [&'static str],
+    check_after: &'static [&'static str],
+}
+
+const EXT4: Kind = Kind {
+    name: "ext4",
+    make: &[
+        "mkfs.ext4",
+        "-q",
+        "-F",
+        "-E",
+        "lazy_itable_init=0,lazy_journal_init=0",
+    ],
+    size: 64,
+    // Replays the journal, and finds nothing else to do.
+    check_before: &["e2fsck", "-p"],
+    check_after: &["e2fsck", "-fn"],
+};
+const XFS: Kind = Kind {
+    name: "xfs",
+    make: &["mkfs.xfs", "-q", "-f"],
+    size: 320,
+    // It replays its log when it is mounted.
+    check_before: &["true"],
+    check_after: &["xfs_repair", "-n"],
+};
+const BTRFS: Kind = Kind {
+    name: "btrfs",
+    make: &["mkfs.btrfs", "-q", "-f"],
+    size: 128,
+    check_before: &["btrfs", "check", "-q"],
+    check_after: &["btrfs", "check", "-q"],
+};
+
+fn command(words: &[&str], last: &Path) -> Output {
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).arg(last).output().unwrap()
+}
+
+#[track_caller]
+fn succeed(words: &[&str], last: &Path) -> String {
+    let output = command(words, last);
+    assert!(output.status.success(), "{words:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// A file as a disk, mounted; all of it gone when it is dropped.
+struct Mounted {
+    device: PathBuf,
+    directory: PathBuf,
+}
+
+impl Mounted {
+    /// Or what the system says of it.
+    fn new(kind: &Kind, image: &Path, directory: &Path) -> Result<Self, String> {
+        let device = succeed(&["losetup", "--find", "--show"], image);
+        let this = Self {
+            device: device.into(),
+            directory: directory.to_owned(),
+        };
+        let device = this.device.to_str().unwrap();
+        let output = command(&["mount", "-t", kind.name, device], directory);
+        if output.status.success() {
+            return Ok(this);
+        }
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        // Not mounted if that failed; and both are busy for as long as somebody else looks at them, such as `blkid`.
+        for words in [&["umount"][..], &["losetup", "--detach"]] {
+            let last = if words.len() == 1 {
+                &self.directory
+            } else {
+                &self.device
+            };
+            for _ in 0..20 {
+                let output = command(words, last);
+                let told = String::from_utf8_lossy(&output.stderr);
+                if output.status.success() || told.contains("not mounted") {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(50));
+            }
+        }
+    }
+}
+
+/// Where disks are made: in memory if there is some for files.
+fn work_folder() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() {
+        return tempfile::tempdir_in(memory).unwrap();
+    }
+    tempfile::tempdir().unwrap()
+}
+
+/// Runs the programs on that file system, and cuts it off again and again. What breaks is given.
+fn cut(kind: &Kind, workload: Workload) -> Option<Vec<String>> {
+    let test = format!("crash_real on {}", kind.name);
+    if !is_root() || !Path::new("/dev/fuse").exists() {
+        skip(&test, "it needs root and /dev/fuse");
+        return None;
+    }
+    if Command::new(kind.make[0]).arg("-V").output().is_err() {
+        skip(&test, &format!("no {}", kind.make[0]));
+        return None;
+    }
+    let root = work_folder();
+    let [real, shown, files, cut] = ["real", "shown", "files", "cut"].map(|name| {
+        let path = root.path().join(name);
+        fs::create_dir(&path).unwrap();
+        path
+    });
+    let image = real.join("disk");
+    File::create(&image)
+        .unwrap()
+        .set_len(kind.size << 20)
+        .unwrap();
+    succeed(kind.make, &image);
+    match Mounted::new(kind, &image, &files) {
+        Ok(mounted) => {
+            prepare(&files);
+            drop(mounted);
+        }
+        Err(reason) => {
+            skip(&test, &reason);
+            return None;
+        }
+    }
+    let mut options = Options::new(Profile::none());
+    options.record = true;
+    let mount = Mount::new(&real, Some(&shown), &options).unwrap();
+    let mounted = Mounted::new(kind, &shown.join("disk"), &files).unwrap();
+    run(&files, workload, |told| {
+        let path = shown.join(format!("{ACKNOWLEDGEMENT}{told}"));
+        assert!(fs::symlink_metadata(path).is_err());
+    });
+    // Before it is unmounted, which flushes everything.
+    let log = mount.log().unwrap();
+    drop(mounted);
+    drop(mount);
+    let image = cut.join("disk");
+    let broken = (0..cuts()).filter_map(|number| {
+        let point = log.len() - (number * log.len() as u64 / (cuts() + cuts() / 4 + 1)) as usize;
+        let broken = check(kind, &log, (point, number), &image, &files).err();
+        broken.map(|what| format!("cut off after {point} of {} operations: {what}", log.len()))
+    });
+    let broken: Vec<_> = broken.collect();
+    println!(
+        "{}: {} cuts, {} break a promise",
+        kind.name,
+        cuts(),
+        broken.len()
+    );
+    Some(broken)
+}
+
+/// What is wrong with the disk as it is after a cut.
+fn check(
+    kind: &Kind,
+    log: &Log,
+    (point, seed): (usize, u64),
+    image: &Path,
+    files: &Path,
+) -> Result<(), String> {
+    let disk = log.find(Path::new("disk")).unwrap();
+    log.image(disk, point, seed, &File::create(image).unwrap())
+        .unwrap();
+    let tool = |words: &[&str]| {
+        let output = command(words, image);
+        // e2fsck answers 1 for what it has mended, such as a journal that was to be replayed.
+        if matches!(output.status.code(), Some(0 | 1)) {
+            return Ok(());
+        }
+        Err(format!("{words:?}: {output:?}"))
+    };
+    tool(kind.check_before)?;
+    let mounted = Mounted::new(kind, image, files)?;
+    let crash = Crash {
+        point,
+        model: Model::Weak,
+        seed,
+    };
+    let told = log.crash(crash).acknowledged();
+    let told = told.iter().map(|told| told.to_str().unwrap());
+    let judged = judge(told, |file| fs::read(files.join(file)).ok());
+    drop(mounted);
+    tool(kind.check_after)?;
+    judged
+}
+
+fn keeps_what_was_promised(kind: &Kind) {
+    let workload = Workload {
+        levels: &[Full, Data],
+        rounds: 3,
+    };
+    if let Some(broken) = cut(kind, workload) {
+        assert!(broken.is_empty(), "{}: {broken:#?}", kind.name);
+    }
+}
+
+#[test]
+fn ext4_keeps_what_was_promised() {
+    keeps_what_was_promised(&EXT4);
+}
+
+#[test]
+fn xfs_keeps_what_was_promised() {
+    keeps_what_was_promised(&XFS);
+}
+
+#[test]
+fn btrfs_keeps_what_was_promised() {
+    keeps_what_was_promised(&BTRFS);
+}
+
+/// The judge itself: what nobody flushes is lost.
+#[test]
+fn what_is_not_flushed_is_lost() {
+    let workload = Workload {
+        levels: &[smallfry::Durability::None],
+        rounds: 3,
+    };
+    if let Some(broken) = cut(&EXT4, workload) {
+        assert!(!broken.is_empty());
+    }
+}

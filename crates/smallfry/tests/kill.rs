@@ -1,0 +1,98 @@
+//! Programs that are killed while they replace files, on the real disk: whoever looks, at any moment and afterwards, finds a whole
+//! file, and what is left besides can be told and removed.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use common::{Folder, names};
+use smallfry::bulk::Writer;
+use smallfry::durability::remove_drafts;
+use smallfry::{Durability, WriteOptions};
+
+const FILES: usize = 6;
+/// Set in the child, to the folder it works in.
+const CHILD: &str = "SMALLFRY_TEST_KILLED";
+
+/// Kills: `SMALLFRY_TEST_KILLS`.
+fn kills() -> usize {
+    let count = std::env::var("SMALLFRY_TEST_KILLS");
+    count.map_or(60, |count| count.parse().unwrap())
+}
+
+/// Long enough to be caught in the midst of it.
+fn text(version: usize) -> String {
+    format!("{version}\n").repeat(30_000) + "end"
+}
+
+fn is_whole(contents: &str) -> bool {
+    let Some(version) = contents.lines().next().and_then(|line| line.parse().ok()) else {
+        return false;
+    };
+    contents == text(version)
+}
+
+fn child(folder: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child_replaces", "--ignored"])
+        .env(CHILD, folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+#[ignore = "a child"]
+fn child_replaces() {
+    let Some(folder) = std::env::var_os(CHILD) else {
+        return;
+    };
+    let path = |index: usize| Path::new(&folder).join(index.to_string());
+    let mut options = WriteOptions::new();
+    options.replace(true);
+    let mut writer = Writer::new();
+    writer.replace(true).durability(Durability::Data);
+    for version in 1.. {
+        options.write(path(0), text(version)).unwrap();
+        let entries = (1..FILES).map(|index| (path(index), text(version)));
+        writer.write(entries).into_result().unwrap();
+    }
+}
+
+#[test]
+fn whoever_looks_finds_a_whole_file() {
+    let folder = Folder::new();
+    let path = |index: usize| folder.path(&index.to_string());
+    for index in 0..FILES {
+        fs::write(path(index), text(0)).unwrap();
+    }
+    let mut left = 0;
+    for kill in 0..kills() {
+        let mut child = child(&folder.path(""));
+        thread::sleep(Duration::from_micros(fastrand::u64(2_000..30_000)));
+        for index in 0..FILES {
+            let contents = fs::read_to_string(path(index)).unwrap();
+            assert!(is_whole(&contents), "file {index} while it is written");
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for index in 0..FILES {
+            let contents = fs::read_to_string(path(index)).unwrap();
+            assert!(is_whole(&contents), "file {index} after {kill} kills");
+        }
+        let drafts = names(&folder.path("")).len() - FILES;
+        assert!(drafts <= FILES, "{:?}", names(&folder.path("")));
+        let removed = remove_drafts(folder.path(""), Duration::ZERO).unwrap();
+        assert_eq!(removed.len(), drafts);
+        assert_eq!(names(&folder.path("")).len(), FILES);
+        left += drafts;
+    }
+    println!("{} kills left {left} drafts", kills());
+}
