@@ -6,8 +6,9 @@
 mod common;
 
 use common::can_mount;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -330,6 +331,138 @@ fn faults_and_a_full_disk_are_asked_for_on_the_command_line() {
     slow.end();
 }
 
+/// A program that replaces `file`, and forgets to flush the directory.
+fn replace(slow: &Slow) {
+    let mut new = File::create(slow.path().join("new")).unwrap();
+    new.write_all(b"newer").unwrap();
+    new.sync_all().unwrap();
+    drop(new);
+    fs::rename(slow.path().join("new"), slow.path().join("file")).unwrap();
+    assert!(!slow.path().join(".smallfry-ack-saved").exists());
+}
+
+impl Slow {
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// What it says of its crash, once what survived it is mounted.
+    fn crash(&mut self) -> String {
+        self.signal("INT");
+        let said = self.line();
+        assert!(said.starts_with("unmounted"), "{said}");
+        let told = self.line();
+        let mounted = self.line();
+        let wanted = format!("mounted at {}: what the crash left.", self.path().display());
+        assert!(mounted.starts_with(&wanted), "{mounted}");
+        told
+    }
+}
+
+#[test]
+fn a_crash_shows_its_survivors_on_a_new_mount_and_the_directory_keeps_everything() {
+    let mut found = BTreeSet::new();
+    for seed in 0..60 {
+        let seed = seed.to_string();
+        let crash = ["--crash", "random", "--model", "weak", "--seed", &seed];
+        let Some(mut slow) = Slow::start(&crash) else {
+            return;
+        };
+        let wanted = "records. Ctrl-C or `umount ";
+        assert!(slow.first_line.contains(wanted), "{}", slow.first_line);
+        assert!(
+            slow.first_line.contains("crashes it"),
+            "{}",
+            slow.first_line
+        );
+        replace(&slow);
+        let told = slow.crash();
+        assert!(
+            told.contains(&format!(" --model weak --seed {seed}\n")),
+            "{told}"
+        );
+        let text = fs::read_to_string(slow.path().join("file")).unwrap();
+        found.insert((told.contains("acknowledged: saved."), text));
+        fs::write(slow.path().join("file"), "repaired").unwrap();
+        slow.signal("INT");
+        slow.end_unmounted();
+        assert!(!is_mounted(slow.path()));
+        let kept = fs::read_to_string(slow.path().join("file")).unwrap();
+        assert_eq!(kept, "newer");
+        if found.contains(&(true, "text".to_owned())) && found.contains(&(true, "newer".to_owned()))
+        {
+            return;
+        }
+    }
+    panic!("nothing that was acknowledged was ever lost, or everything: {found:?}");
+}
+
+#[test]
+fn the_same_crash_can_be_had_again_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    for again in ["1", "2"] {
+        let left = folder.path().join("new").join(again);
+        let crash = [
+            "--crash",
+            "99",
+            "--seed",
+            "1",
+            "--model",
+            "ordered",
+            "--survivors",
+        ];
+        let Some(mut slow) = Slow::start(&[&crash[..], &[left.to_str().unwrap()]].concat()) else {
+            return;
+        };
+        replace(&slow);
+        let file = File::open(slow.path()).unwrap();
+        file.sync_all().unwrap();
+        drop(file);
+        slow.signal("TERM");
+        let said = slow.end();
+        let told = said.lines().nth(1).unwrap();
+        // create, write, fsync, rename, acknowledge, fsync
+        assert!(
+            told.starts_with("crashed after 6 of 6 operations, the last being: fsync ."),
+            "{said}"
+        );
+        assert!(
+            told.ends_with("acknowledged: saved. Again: --crash 6 --model ordered --seed 1"),
+            "{said}"
+        );
+        assert_eq!(said.lines().count(), 2, "{said}");
+        assert_eq!(fs::read_to_string(left.join("file")).unwrap(), "newer");
+        assert!(!left.join("new").exists());
+    }
+}
+
+#[test]
+fn an_unmount_by_somebody_else_is_a_crash_too_and_a_dead_parent_is_not() {
+    let Some(mut slow) = Slow::start(&["--crash", "0", "none"]) else {
+        return;
+    };
+    replace(&slow);
+    let umount = Command::new("umount").arg(slow.path()).status();
+    assert!(umount.unwrap().success());
+    assert_eq!(slow.line(), "somebody else unmounted it\n");
+    let told = slow.line();
+    assert!(
+        told.starts_with("crashed after 0 of 5 operations; acknowledged: nothing."),
+        "{told}"
+    );
+    assert!(slow.line().starts_with("mounted at "));
+    assert_eq!(
+        fs::read_to_string(slow.path().join("file")).unwrap(),
+        "text"
+    );
+    slow.signal("HUP");
+    slow.end_unmounted();
+    let mut slow = Slow::start(&["--crash", "random", "--parent", "1"]).unwrap();
+    assert_eq!(slow.end(), "unmounted\n");
+}
+
 #[test]
 fn profiles_and_parameters_are_listed() {
     let (success, said) = run(&["--list"]);
@@ -371,6 +504,27 @@ fn what_is_wrong_is_said_before_anything_is_mounted() {
         (
             vec!["hdd", "--at", inside.to_str().unwrap(), here],
             "is inside",
+        ),
+        (vec!["--crash", "random"], "required arguments"),
+        (vec!["--crash", "soon", here], "random is expected"),
+        (
+            vec!["--crash", "random", "--model", "strong", here],
+            "ordered and weak",
+        ),
+        (
+            vec!["--crash", "random", "--seed", "x", here],
+            "invalid digit",
+        ),
+        (vec!["none", "--seed", "1", here], "--crash"),
+        (vec!["none", "--model", "weak", here], "--crash"),
+        (vec!["none", "--survivors", here, here], "--crash"),
+        (
+            vec!["--crash", "random", "--survivors", here, here],
+            "is not empty",
+        ),
+        (
+            vec!["--crash", "random", "floppy", here],
+            "there is no profile",
         ),
     ] {
         let (success, said) = run(&arguments);

@@ -4,6 +4,7 @@
 //! has unmounted it; and should it be killed outright, a guard (a process that only waits for that) unmounts in its place.
 
 mod arguments;
+mod crash;
 mod list;
 
 #[cfg(target_os = "linux")]
@@ -64,13 +65,33 @@ pub(crate) fn guard(process: u32) -> ExitCode {
 fn serve(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let options = arguments.options()?;
     let directory = arguments.directory()?;
+    let crashes = arguments.crashes()?;
     let stop = listen(arguments.parent)?;
     platform::raise_descriptor_limit();
     let mut guard = Guard::start()?;
     let mut mount = Mount::new(directory, arguments.at.as_deref(), &options)?;
-    say_mounted(&mount, directory, &options);
-    wait(&mount, &stop);
+    let unmounts = if crashes.is_some() {
+        "crashes"
+    } else {
+        "unmounts"
+    };
+    say_mounted(&mount, directory, &options.to_string(), unmounts);
+    let end = wait(&mount, &stop);
     say_unmounted(unmount(&mut mount)?);
+    if let (Some(crashes), Some(log), false) = (crashes, mount.log(), end == End::Orphaned) {
+        let outcome = crashes.crash(&log);
+        say(&outcome.told);
+        if let Some(folder) = outcome.restore()? {
+            let mut left = Mount::new(
+                folder.path(),
+                Some(mount.path()),
+                &Options::new(options.profile),
+            )?;
+            say_mounted(&left, mount.path(), "what the crash left", "unmounts");
+            wait(&left, &stop);
+            say_unmounted(unmount(&mut left)?);
+        }
+    }
     guard.end();
     Ok(())
 }
@@ -89,26 +110,42 @@ fn unmount(mount: &mut Mount) -> io::Result<Unmounted> {
 }
 
 /// Something comes once there is a reason to end. `parent` is the process that started this one, if it said so.
-fn listen(parent: Option<u32>) -> Result<Receiver<()>, Box<dyn Error>> {
+fn listen(parent: Option<u32>) -> Result<Receiver<End>, Box<dyn Error>> {
     let (stop, stopped) = channel();
     let orphaned = stop.clone();
     // An error means that the end has begun already.
     ctrlc::set_handler(move || {
-        let _ = stop.send(());
+        let _ = stop.send(End::Asked);
     })
     .map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
     platform::when_orphaned(parent, move || {
-        let _ = orphaned.send(());
+        let _ = orphaned.send(End::Orphaned);
     })?;
     Ok(stopped)
 }
 
-fn wait(mount: &Mount, stop: &Receiver<()>) {
-    while mount.is_mounted() && stop.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {}
+/// Why it ends.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum End {
+    /// Somebody wants it to, or has unmounted it.
+    Asked,
+    /// Who started it is gone.
+    Orphaned,
+}
+
+fn wait(mount: &Mount, stop: &Receiver<End>) -> End {
+    while mount.is_mounted() {
+        match stop.recv_timeout(LOOK) {
+            Ok(end) => return end,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return End::Orphaned,
+        }
+    }
+    End::Asked
 }
 
 /// One line on standard output, which scripts wait for: it begins with `mounted`.
-fn say_mounted(mount: &Mount, directory: &Path, options: &Options) {
+fn say_mounted(mount: &Mount, directory: &Path, what: &str, unmounts: &str) {
     let place = mount.path().display();
     let shown = if mount.path() == directory {
         String::new()
@@ -116,7 +153,7 @@ fn say_mounted(mount: &Mount, directory: &Path, options: &Options) {
         format!(", showing {}", directory.display())
     };
     say(&format!(
-        "mounted at {place}{shown}: {options}. Ctrl-C or `umount {place}` unmounts it."
+        "mounted at {place}{shown}: {what}. Ctrl-C or `umount {place}` {unmounts} it."
     ));
 }
 

@@ -1,9 +1,10 @@
 //! What a crash may leave of a file's contents.
 
 use super::extents::Extents;
-use super::log::{Log, Operation, apply};
+use super::log::Log;
 use super::model::{Crash, Luck, Model, durable};
 use super::node::Inode;
+use super::operation::{Operation, apply};
 use fastrand::Rng;
 
 /// What a system writes at a time.

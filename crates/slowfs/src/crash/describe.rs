@@ -1,7 +1,8 @@
 //! A log in words, for whoever looks for what went wrong.
 
-use super::log::{Log, Name, Operation};
+use super::log::Log;
 use super::node::{Inode, Kind};
+use super::operation::{Name, Operation};
 use std::path::PathBuf;
 
 impl Log {

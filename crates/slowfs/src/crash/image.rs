@@ -1,9 +1,10 @@
 //! One file of a log as a disk that lost its cache: for images of disks, whose file systems are judged by what they make of it.
 
 use super::contents::{parts, place};
-use super::log::{Log, Operation, apply};
+use super::log::Log;
 use super::model::{Crash, Model, durable};
 use super::node::Inode;
+use super::operation::{Operation, apply};
 use std::fs::File;
 use std::io;
 

@@ -1,60 +1,14 @@
 //! What was done to a tree, in order.
 
-use super::extents::Extents;
 use super::node::{Attributes, Inode, Kind, Node};
+use super::operation::{Entry, Name, Operation, apply};
 use super::store::Store;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path};
 
 /// The longest file, as Linux has it.
 const LARGEST: u64 = i64::MAX as u64;
-
-/// One thing that was done, and had an effect.
-#[derive(Clone, Debug)]
-pub(super) enum Operation {
-    /// The inode got its first name.
-    Make(Inode, Name),
-    Link(Inode, Name),
-    Remove(Name),
-    Rename {
-        moved: Inode,
-        from: Name,
-        to: Name,
-        /// What was there goes to where the other was.
-        exchanged: Option<Inode>,
-    },
-    Write {
-        inode: Inode,
-        offset: u64,
-        length: u64,
-        /// Where its bytes are kept. `None`: they are zeros, as a hole's.
-        bytes: Option<u64>,
-    },
-    Resize(Inode, u64),
-    Change(Inode, Attributes),
-    /// It was flushed, as it was when there were so many operations.
-    Flush {
-        inode: Inode,
-        data_only: bool,
-        before: usize,
-    },
-    Acknowledge(OsString),
-}
-
-/// A name in a directory.
-#[derive(Clone, Debug)]
-pub(super) struct Name {
-    pub(super) directory: Inode,
-    pub(super) name: OsString,
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) operation: Operation,
-    /// Earlier operations without which this one makes no sense.
-    pub(super) needs: Vec<usize>,
-}
 
 /// Everything that was done to a tree, in order, flushes and acknowledgements included: what a [`Mount`](crate::Mount)
 /// records, or a test makes by hand.
@@ -432,38 +386,11 @@ impl Log {
     }
 }
 
-impl Name {
-    fn new(directory: Inode, name: &OsStr) -> Self {
-        Self {
-            directory,
-            name: name.to_owned(),
-        }
-    }
-}
-
 /// One part of a path, and no special one.
 fn require_name(name: &OsStr) -> io::Result<()> {
     let mut parts = Path::new(name).components();
     match (parts.next(), parts.next()) {
         (Some(Component::Normal(part)), None) if part == name => Ok(()),
         _ => Err(io::ErrorKind::InvalidInput.into()),
-    }
-}
-
-/// What an operation does to a file's contents.
-pub(super) fn apply(contents: &mut Extents, operation: &Operation) {
-    match *operation {
-        Operation::Write {
-            offset,
-            length,
-            bytes: Some(at),
-            ..
-        } => contents.write(offset, length, at),
-        Operation::Write { offset, length, .. } => {
-            contents.zero(offset, length);
-            contents.size = contents.size.max(offset.saturating_add(length));
-        }
-        Operation::Resize(_, size) => contents.resize(size),
-        _ => {}
     }
 }

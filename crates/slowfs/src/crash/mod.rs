@@ -40,6 +40,7 @@ mod image;
 mod log;
 mod model;
 mod node;
+mod operation;
 mod restore;
 mod store;
 mod survivors;

@@ -1,7 +1,8 @@
 //! What a crash may leave of names and attributes.
 
-use super::log::{Log, Name, Operation};
+use super::log::Log;
 use super::node::{Attributes, Inode};
+use super::operation::{Name, Operation};
 use crate::Error;
 use fastrand::Rng;
 use std::collections::BTreeMap;

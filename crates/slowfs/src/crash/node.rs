@@ -1,7 +1,7 @@
 //! What names lead to.
 
 use super::extents::Extents;
-use super::log::Name;
+use super::operation::Name;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::PathBuf;

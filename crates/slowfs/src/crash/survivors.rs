@@ -2,9 +2,10 @@
 
 use super::contents::contents;
 use super::extents::Extents;
-use super::log::{Log, Operation};
+use super::log::Log;
 use super::model::{self, Crash, Model, Names};
 use super::node::{Attributes, Inode, Kind};
+use super::operation::Operation;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::io;

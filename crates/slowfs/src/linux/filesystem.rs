@@ -9,7 +9,7 @@ use super::backing::{Backing, Changes, Owner, drop_privileges};
 use super::clock::Clock;
 use super::handles::{Directory, File};
 use super::pool::Pool;
-use super::record::{Recorder, Recording, acknowledged, can_be_recorded};
+use super::record::{Recorder, can_be_recorded};
 use super::tree::{Found, Id};
 use crate::EMPTY_CACHE;
 use crate::device::Operation;
@@ -52,40 +52,6 @@ pub(super) struct SlowFilesystem {
 impl SlowFilesystem {
     fn meet(&self, call: Call) -> Result<()> {
         self.faults.meet(call).map_err(Errno::from_raw_os_error)
-    }
-
-    /// Does something that changes the tree, and writes it down if that is wanted.
-    fn recorded<T>(
-        &self,
-        act: impl FnOnce() -> Result<T>,
-        record: impl FnOnce(&mut Recording, &T),
-    ) -> Result<T> {
-        let Some(recorder) = &self.recorder else {
-            return act();
-        };
-        let mut recording = recorder.lock();
-        let done = act()?;
-        record(&mut recording, &done);
-        Ok(done)
-    }
-
-    /// Whether something may get this name.
-    fn allow(&self, name: &OsStr) -> Result<()> {
-        if self.recorder.is_some() && acknowledged(name).is_some() {
-            return Err(Errno::PERM);
-        }
-        Ok(())
-    }
-
-    /// Looking for some names is how a program says that something is safe.
-    fn find(&self, parent: Id, name: &OsStr) -> Result<(Found, Stat)> {
-        if let Some(recorder) = &self.recorder
-            && let Some(what) = acknowledged(name)
-        {
-            recorder.lock().acknowledge(what);
-            return Err(Errno::NOENT);
-        }
-        self.backing.lookup(parent, name)
     }
 
     fn file(&self, handle: FileHandle) -> Result<Arc<File>> {
@@ -181,40 +147,6 @@ impl SlowFilesystem {
             drop_privileges(file.descriptor.as_fd())?;
         }
         Ok(done as u32)
-    }
-
-    fn write_recorded(&self, file: &File, offset: u64, data: &[u8]) -> Result<usize> {
-        let Some(recorder) = &self.recorder else {
-            return write_at(file, offset, data);
-        };
-        let mut recording = recorder.lock();
-        let kept = recording.keep(data)?;
-        let done = write_at(file, offset, data)?;
-        recording.written(file.id, offset, done, kept);
-        Ok(done)
-    }
-
-    fn copy(
-        &self,
-        (from, start): (&File, u64),
-        (to, offset): (&File, u64),
-        most: u64,
-    ) -> Result<usize> {
-        let mut recording = self.recorder.as_ref().map(|recorder| recorder.lock());
-        let (mut read, mut written) = (start, offset);
-        let bytes = fs::copy_file_range(
-            &from.descriptor,
-            Some(&mut read),
-            &to.descriptor,
-            Some(&mut written),
-            most as usize,
-        )?;
-        if let Some(recording) = &mut recording {
-            let copied = read_at(from, start, bytes as u32)?;
-            let kept = recording.keep(&copied)?;
-            recording.written(to.id, offset, copied.len(), kept);
-        }
-        Ok(bytes)
     }
 
     fn open_flags(&self, flags: OpenFlags) -> FopenFlags {
@@ -831,7 +763,7 @@ fn owner(request: &Request) -> Owner {
     }
 }
 
-fn read_at(file: &File, offset: u64, size: u32) -> Result<Vec<u8>> {
+pub(super) fn read_at(file: &File, offset: u64, size: u32) -> Result<Vec<u8>> {
     let mut data = vec![0; size as usize];
     let mut done = 0;
     while done < data.len() {
@@ -847,7 +779,7 @@ fn read_at(file: &File, offset: u64, size: u32) -> Result<Vec<u8>> {
 }
 
 /// How many bytes were written: fewer than all if something failed on the way, an error if at the first.
-fn write_at(file: &File, offset: u64, data: &[u8]) -> Result<usize> {
+pub(super) fn write_at(file: &File, offset: u64, data: &[u8]) -> Result<usize> {
     let mut done = 0;
     while done < data.len() {
         match io::pwrite(&file.descriptor, &data[done..], offset + done as u64) {

@@ -8,6 +8,7 @@ mod filesystem;
 mod handles;
 mod pool;
 mod record;
+mod recorded;
 mod restore;
 mod session;
 mod table;
