@@ -1,7 +1,8 @@
 //! A log of a program that forgets something: to see whether whoever judges the survivors would notice.
 
-use super::log::{Log, Operation};
+use super::log::Log;
 use super::node::Kind;
+use super::operation::Operation;
 use std::ffi::OsStr;
 
 impl Log {
