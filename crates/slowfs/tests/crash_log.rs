@@ -420,7 +420,7 @@ fn survivors_can_be_made_a_real_tree() {
     .unwrap();
     log.make(ROOT, name("pipe"), Kind::Special, changed)
         .unwrap();
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     log.make(made, name("to"), Kind::Symlink("../link".into()), changed)
         .unwrap();
     log.settle();
@@ -435,7 +435,7 @@ fn survivors_can_be_made_a_real_tree() {
     assert_eq!(bytes, survivors.read(Path::new("link")).unwrap());
     assert_eq!((bytes.len(), &bytes[..5000]), (3 << 20, &[7; 5000][..]));
     assert!(!folder.path().join("pipe").exists());
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     {
         use std::os::unix::fs::MetadataExt;
         let stat = fs::metadata(folder.path().join("dir/to")).unwrap();

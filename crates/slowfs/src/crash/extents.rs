@@ -63,11 +63,11 @@ impl Extents {
     /// All bytes.
     pub(super) fn read(&self, store: &Store) -> io::Result<Vec<u8>> {
         let size = usize::try_from(self.size).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        let mut bytes = Vec::new();
-        bytes
+        // A file may be longer than memory.
+        Vec::<u8>::new()
             .try_reserve_exact(size)
             .map_err(|_| io::ErrorKind::OutOfMemory)?;
-        bytes.resize(size, 0);
+        let mut bytes = vec![0; size];
         for (start, length, at) in self.shown() {
             let start = start as usize;
             store.read(at, &mut bytes[start..start + length as usize])?;

@@ -282,6 +282,10 @@ impl Log {
     }
 
     /// How long a file is when all was done.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "only a mount needs it")
+    )]
     pub(crate) fn size(&self, inode: Inode) -> io::Result<u64> {
         Ok(self.node(inode)?.size)
     }
@@ -290,6 +294,11 @@ impl Log {
         self.node(directory).ok()?.now.get(name).copied()
     }
 
+    /// Makes the temporary file for bytes, as long as that is not on a mount whose log this is.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "only a mount needs it")
+    )]
     pub(crate) fn prepare(&mut self) -> io::Result<()> {
         self.store.prepare()
     }

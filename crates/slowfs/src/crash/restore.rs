@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 impl Survivors<'_> {
     /// Makes all of it in an empty directory, with permissions, and owners if that is allowed. Pipes, sockets and devices
-    /// are left out.
+    /// are left out. Elsewhere than on Linux nobody is given permissions, and a symbolic link is an error.
     pub fn restore(&self, directory: &Path) -> Result<(), Error> {
         let failed = |step, path: &Path| {
             let path = path.to_owned();
