@@ -243,9 +243,8 @@ pub(crate) struct Build {
     pub(crate) files: usize,
     /// Where to write; it and the folders in it are there, files are not.
     pub(crate) output: String,
-    /// Where to publish; neither it nor `staging` exists yet.
+    /// Where to publish; likewise.
     pub(crate) published: String,
-    pub(crate) staging: String,
     /// At most so many files are published.
     pub(crate) publish: usize,
 }

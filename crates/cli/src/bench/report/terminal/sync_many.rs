@@ -3,6 +3,7 @@
 use super::many::{self, failures};
 use super::runs::View;
 use super::{Sentences, text, verdict};
+use crate::bench::host::Syncfs;
 use crate::bench::runtime::Row;
 use crate::bench::runtime::strace::Flushes;
 use crate::bench::scenario::many::CaseResult;
@@ -157,6 +158,7 @@ fn sentences(said: &mut Sentences, session: &Session, result: &CaseResult<Case>,
     }
     ours(said, &view, "Rust", EACH, &[RUST]);
     best_way(said, &view);
+    lone_syncfs(said, session, result);
     for node in &session.nodes {
         let name = node.runtime.name();
         ours(said, &view, name, NODE_EACH, &[BULK_SYNC, BULK]);
@@ -178,14 +180,14 @@ fn ours(
         return;
     };
     let waits = |row: usize| {
-        view.results.outcomes[row]
+        let count = view.results.outcomes[row]
             .flushes
-            .map_or_else(String::new, |flushes| {
-                format!(
-                    ", {} flushes in turn",
-                    text::thousands(flushes.in_turn as i64)
-                )
-            })
+            .map(|flushes| flushes.in_turn);
+        match count {
+            None => String::new(),
+            Some(1) => ", 1 flush".to_owned(),
+            Some(count) => format!(", {} flushes in turn", text::thousands(count as i64)),
+        }
     };
     let Some(takes) = view.median(each, ()) else {
         return;
@@ -195,8 +197,9 @@ fn ours(
         .filter_map(|name| {
             let row = view.find(runtime, name)?;
             let takes = text::duration(view.median(row, ())?);
-            let beside = view.ratio(each, row, ()).map(verdict).unwrap_or_default();
-            Some(format!("{name} {takes}{}: {beside}", waits(row)))
+            let beside = view.ratio(each, row, ());
+            let beside = beside.map_or_else(String::new, |ratio| format!(", {}", verdict(ratio)));
+            Some(format!("{name} {takes}{}{beside}", waits(row)))
         })
         .collect();
     if !ours.is_empty() {
@@ -230,5 +233,25 @@ fn best_way(said: &mut Sentences, view: &View<CaseResult<Case>>) {
             text::duration(takes),
             verdict(ratio)
         ));
+    }
+}
+
+/// Where `syncfs` is a barrier only with a flush after it.
+fn lone_syncfs(said: &mut Sentences, session: &Session, result: &CaseResult<Case>) {
+    if session.folders.profile().is_some()
+        || session.host.file_system.syncfs() != Syncfs::BarrierWithFsync
+    {
+        return;
+    }
+    for (row, outcome) in result.rows.iter().zip(&result.outcomes) {
+        let is_alone = |flushes: Flushes| {
+            flushes.syncfs > 0 && flushes.fsync + flushes.fsync_folder < flushes.syncfs
+        };
+        if outcome.flushes.is_some_and(is_alone) {
+            said.warn(format!(
+                "{} called syncfs and flushed nothing after it, which this file system needs: what it promises it does NOT keep.",
+                row.label
+            ));
+        }
     }
 }
