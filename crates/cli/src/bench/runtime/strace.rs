@@ -126,7 +126,7 @@ impl Trace {
         loop {
             let text = std::fs::read_to_string(&self.file).unwrap_or_default();
             if text.lines().any(|line| is_end_of(line, process)) {
-                return Ok(parse(&text, |path| path.is_dir()));
+                return Ok(parse(&text, Path::is_dir));
             }
             if Instant::now() >= until {
                 return Err("strace has not seen its process end".to_owned());

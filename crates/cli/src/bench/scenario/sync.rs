@@ -42,7 +42,7 @@ impl fmt::Display for Case {
 }
 
 /// What a row does beside writing.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     functions: Functions,
@@ -57,6 +57,7 @@ pub(crate) const STD_AGAIN: &str = "Rust std again";
 const STD_UNSYNCED: &str = "Rust std, unsynced";
 pub(crate) const FLOOR_DATA: &str = "floor, fdatasync";
 pub(crate) const FLOOR_FILE: &str = "floor, fsync";
+const MOUNT_ALONE: &str = "floor, fsync, mount alone";
 pub(crate) const FLOOR_FULL: &str = "floor, fsync and directory";
 pub(crate) const FLOOR_REPLACED: &str = "floor, replaced";
 const FLOOR_UNSYNCED: &str = "floor, unsynced";
@@ -133,6 +134,15 @@ const IN_NODE: [Kind; 11] = {
     ]
 };
 
+/// On a slow disk, through a mount that adds no delay.
+const ALONE: Kind = Kind {
+    name: MOUNT_ALONE,
+    functions: Functions::Floor,
+    level: Level::File,
+    replace: false,
+    unsynced: None,
+};
+
 const IN_RUST: [Kind; 14] = {
     use Functions::{Floor, Smallfry, Std};
     [
@@ -165,7 +175,7 @@ const IN_RUST: [Kind; 14] = {
 
 /// Of a row, by its name.
 pub(crate) fn kind_of(row: &Row) -> Option<&'static Kind> {
-    let mut kinds = IN_NODE.iter().chain(&IN_RUST);
+    let mut kinds = IN_NODE.iter().chain(&IN_RUST).chain([&ALONE]);
     kinds.find(|kind| kind.name == row.implementation)
 }
 
@@ -259,6 +269,13 @@ fn rows(session: &Session) -> Vec<Row> {
         .iter()
         .filter(|kind| cfg!(unix) || kind.functions != Functions::Floor);
     rows.extend(in_rust.map(|kind| Session::native_row(kind.functions, kind.name, Style::Sync)));
+    if session.folders.undelayed(0).is_some() {
+        rows.push(Session::native_row(
+            ALONE.functions,
+            ALONE.name,
+            Style::Sync,
+        ));
+    }
     rows::chosen(session, rows)
 }
 
@@ -283,7 +300,11 @@ impl CaseResult<Case> {
         // Writing waits for what is on its way to the device from the run before.
         host::flush_all(&beneath).map_err(Failure::at("flush the file system of", &beneath))?;
         let text = Text::Ascii.repeat(self.case.characters);
-        let path = session.folders.on_disk(index).join(FOLDER).join(FILE);
+        let folder = match session.folders.undelayed(index) {
+            Some(folder) if kind.name == MOUNT_ALONE => folder,
+            _ => session.folders.on_disk(index),
+        };
+        let path = folder.join(FOLDER).join(FILE);
         let request = Sync {
             path: folders::unicode(&path)?,
             text: text.clone(),

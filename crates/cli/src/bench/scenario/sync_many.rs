@@ -57,6 +57,8 @@ impl fmt::Display for Case {
 /// The baseline.
 pub(crate) const EACH: &str = "fsync and directory flush each";
 pub(crate) const EACH_AGAIN: &str = "the same again";
+/// On a slow disk, the baseline through a mount that adds no delay.
+pub(crate) const MOUNT_ALONE: &str = "one by one, mount alone";
 pub(crate) const CONCURRENT: &str = "concurrent fsyncs";
 pub(crate) const WRITEOUT: &str = "writeout, then fsync";
 pub(crate) const SYNCFS: &str = "syncfs";
@@ -132,6 +134,9 @@ fn cases(session: &Session) -> Result<Vec<Case>, Failure> {
     many::named(session, "sync-many", cases)
 }
 
+/// In each of the session's folders.
+const FOLDER: &str = "sync-many";
+
 /// Measures until the budget is spent.
 pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
     let cases = cases(session)?;
@@ -143,7 +148,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
         .filter(|case| case.replaced)
         .map(|case| (case.layout(String::new(), 0), case.bytes_per_file))
         .collect();
-    let outputs = Output::make(session, Scenario::SyncMany, directories.unwrap_or(0), &old)?;
+    let outputs = Output::make(session, FOLDER, directories.unwrap_or(0), &old)?;
     let mut results = Results {
         cases: Vec::new(),
         rounds: 0,
@@ -216,8 +221,11 @@ fn rows(session: &Session) -> Vec<Row> {
         RUST,
         Style::BulkSync,
     ));
-    let bare = |(name, _)| Session::native_row(Functions::Floor, name, Style::Sync);
-    rows.extend(ways(session).into_iter().map(bare));
+    let bare = |name| Session::native_row(Functions::Floor, name, Style::Sync);
+    rows.extend(ways(session).into_iter().map(|(name, _)| bare(name)));
+    if session.folders.undelayed(0).is_some() {
+        rows.push(bare(MOUNT_ALONE));
+    }
     rows::chosen(session, rows)
 }
 
@@ -275,10 +283,15 @@ impl Run<'_, '_> {
         let of = &result.rows[row];
         let mut ways = ways(self.session).into_iter();
         let way = ways.find(|(name, _)| *name == of.implementation);
+        let undelayed = self.session.folders.undelayed(round.unwrap_or(0) % OUTPUTS);
+        let written = match undelayed {
+            Some(folder) if of.implementation == MOUNT_ALONE => folder.join(FOLDER),
+            _ => self.output.folder.clone(),
+        };
         let request = Request::SyncMany(SyncMany {
             style: of.way.style,
             flushing: way.map_or(Flushing::Each, |(_, flushing)| flushing),
-            layout: layout(&self.output.folder)?,
+            layout: layout(&written)?,
             replace: case.replaced,
             bytes,
         });

@@ -84,12 +84,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
     let directories = cases.iter().map(|case| case.directories).max();
     let old = cases.iter().find(|case| !case.new);
     let old = old.map(|old| (old_layout(old), old.bytes_per_file));
-    let outputs = Output::make(
-        session,
-        Scenario::WriteMany,
-        directories.unwrap_or(0),
-        old.as_slice(),
-    )?;
+    let outputs = Output::make(session, "write", directories.unwrap_or(0), old.as_slice())?;
     let mut results = Results {
         cases: Vec::new(),
         rounds: 0,
@@ -258,19 +253,14 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// With so many folders in each, and the files of these layouts, each of so many bytes.
+    /// Folders of that name, with so many folders in each, and the files of these layouts, each of so many bytes.
     pub(super) fn make(
         session: &Session,
-        scenario: Scenario,
+        name: &str,
         directories: usize,
         old: &[(Layout, usize)],
     ) -> Result<Vec<Self>, Failure> {
-        let name = match scenario {
-            Scenario::WriteMany => "write",
-            _ => "sync-many",
-        };
-        let doing = format!("{name}: making the folders");
-        session.progress.show(0.0, &doing);
+        session.progress.show(0.0, "making the folders");
         let make =
             |folder: &Path| fs::create_dir(folder).map_err(Failure::at("make folder", folder));
         let mut outputs = Vec::new();

@@ -125,10 +125,9 @@ fn unsynced(
 /// Bare system calls that promise what the row does.
 fn floor_of(kind: &Kind) -> Option<&'static str> {
     Some(match (kind.level, kind.replace) {
-        (Level::None, _) => return None,
         (Level::Full, true) => FLOOR_REPLACED,
-        // It has no floor: nobody should replace a file and forget its directory.
-        (_, true) => return None,
+        // Nobody should replace a file and forget its directory.
+        (Level::None, _) | (_, true) => return None,
         (Level::Data, false) => FLOOR_DATA,
         (Level::File, false) => FLOOR_FILE,
         (Level::Full, false) => FLOOR_FULL,
@@ -165,6 +164,9 @@ fn calls(flushes: Flushes, writes: usize) -> String {
     }
 }
 
+/// A percentile by its name.
+type Line = (&'static str, fn(&Percentiles) -> f64);
+
 /// For each row all lengths side by side, two columns each: whole milliseconds (of what is not flushed microseconds), and exact
 /// milliseconds.
 fn percentiles(out: &mut String, results: &Results) {
@@ -198,7 +200,7 @@ fn percentiles(out: &mut String, results: &Results) {
         }
         let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
         let mut table = text::table(&headings, 1);
-        let lines: [(&str, fn(&Percentiles) -> f64); 8] = [
+        let lines: [Line; 8] = [
             ("Min", |found| found.min),
             ("P50", |found| found.p50),
             ("P90", |found| found.p90),

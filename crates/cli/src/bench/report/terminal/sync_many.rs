@@ -8,8 +8,8 @@ use crate::bench::runtime::Row;
 use crate::bench::runtime::strace::Flushes;
 use crate::bench::scenario::many::CaseResult;
 use crate::bench::scenario::sync_many::{
-    ATOMIC, ATOMIC_ALL, BULK, BULK_SYNC, Case, EACH, EACH_AGAIN, GIT, NODE_EACH, RUST, Results,
-    SYNCFS_THEN_FSYNC, SYNCFS_UNKNOWN, promises_less,
+    ATOMIC, ATOMIC_ALL, BULK, BULK_SYNC, Case, EACH, EACH_AGAIN, GIT, MOUNT_ALONE, NODE_EACH, RUST,
+    Results, SYNCFS_THEN_FSYNC, SYNCFS_UNKNOWN, promises_less,
 };
 use crate::bench::session::Session;
 use std::fmt::Write as _;
@@ -219,7 +219,8 @@ fn best_way(said: &mut Sentences, view: &View<CaseResult<Case>>) {
     };
     let is_way = |row: &usize| {
         let of = &view.results.rows[*row];
-        !of.runtime.is_node() && *row != own && !promises_less(of)
+        let is_delayed = of.implementation != MOUNT_ALONE;
+        !of.runtime.is_node() && *row != own && is_delayed && !promises_less(of)
     };
     let best = (0..view.results.rows.len())
         .filter(is_way)
