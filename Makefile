@@ -4,6 +4,7 @@ TARGET_DIR := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 SMALLFRY := $(TARGET_DIR)/release/smallfry
 NODE_DIR := bindings/node
 NORAD := crates/cli/peers/norad/Cargo.toml
+PEERS_DIR := crates/cli/peers/npm
 TRIALS_DIR := crates/cli/tests/trials
 NODE := $(shell command -v node 2>/dev/null)
 NPM := $(shell command -v npm 2>/dev/null)
@@ -21,7 +22,7 @@ ifeq ($(and $(NODE),$(NPM)),)
   endif
 endif
 
-.PHONY: build bench bench-all bench-peers test test-all test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-tests node-lint clean
+.PHONY: build bench bench-all bench-peers test test-all test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-tests node-lint node-peers clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -36,8 +37,8 @@ bench-all:
 	@$(MAKE) --no-print-directory build bench-peers
 	@$(SMALLFRY) bench --all $(BENCH_FLAGS)
 
-# The command with everything it can compare with, and beside it the programs that use the library norad.
-bench-peers:
+# The command with everything it can compare with, npm packages, and beside it the programs that use the library norad.
+bench-peers: node-peers
 	cargo build --release -q -p smallfry-cli --features peers
 	cargo build --release -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --bin smallfry-bench-norad
 	cargo build --release -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --features rayon --bin smallfry-bench-norad-rayon
@@ -101,11 +102,15 @@ node-lint:
 	$(call NEED_NODE,checked)
 trials:
 	$(call NEED_NODE,tried)
+node-peers:
+	$(call NEED_NODE,compared with others)
 else
 node-package: $(NODE_DIR)/node_modules/.package-lock.json
 	cd $(NODE_DIR) && npx --no-install tsc --project .
 	cargo build --release -q -p smallfry-node
 	node $(NODE_DIR)/scripts/place-addon.mjs $(TARGET_DIR)/release
+
+node-peers: $(PEERS_DIR)/node_modules/.package-lock.json
 
 node-tests: build $(NODE_DIR)/test/runtimes/node_modules/.package-lock.json
 	node $(NODE_DIR)/test/all-versions.mjs
@@ -125,4 +130,4 @@ endif
 
 clean:
 	cargo clean
-	rm -rf $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(TRIALS_DIR)/node_modules $(NODE_DIR)/*.node
+	rm -rf $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(TRIALS_DIR)/node_modules $(PEERS_DIR)/node_modules $(NODE_DIR)/*.node

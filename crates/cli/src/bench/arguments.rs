@@ -19,6 +19,10 @@ pub(crate) enum Scenario {
     Close,
     /// Bulk reads of 1,000 to 1,000,000 files: cost a file, and memory
     Scale,
+    /// One file written 1,000 times, with and without a flush, each write timed alone
+    Sync,
+    /// 10 to 1,000 files (with --all 10,000) that must survive a crash of the system, new and replaced: ways to wait for the disk
+    SyncMany,
 }
 
 #[derive(Args, Debug, Serialize)]
@@ -87,17 +91,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WORDS", visible_alias = "cases")]
     pub(crate) cells: Option<String>,
 
-    /// Of `read-many`, `write-many`, `close` and `scale` only rows whose names are one of these texts, or hold it if none
+    /// Of scenarios other than `build` and `write-string` only rows whose names are one of these texts, or hold it if none
     /// is, for example "bulk Rust,Rust std"
     #[arg(long, value_name = "TEXTS", value_delimiter = ',')]
     pub(crate) rows: Vec<String>,
 
-    /// `read-many`, `write-many`, `close` and `scale` with so many files instead of their own numbers, which are a tenth on a
-    /// slow disk
+    /// Those with so many files instead of their own numbers, which are a tenth on a slow disk but for `sync-many`; `sync`
+    /// with so many writes in a round
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) files: Option<u32>,
 
-    /// The same with files of so many bytes, but for `close`
+    /// The same with files of so many bytes, but for `close`; `sync` with so many characters
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) size: Option<u32>,
 }
@@ -114,6 +118,8 @@ impl Arguments {
                     Scenario::WriteMany,
                     Scenario::Close,
                     Scenario::Scale,
+                    Scenario::Sync,
+                    Scenario::SyncMany,
                 ]);
             }
         }

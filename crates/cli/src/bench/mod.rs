@@ -79,6 +79,10 @@ fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
             }
             Scenario::Close => results.close = Some(scenario::close::run(&mut session)?),
             Scenario::Scale => results.scale = Some(scenario::scale::run(&mut session)?),
+            Scenario::Sync => results.sync = Some(scenario::sync::run(&mut session)?),
+            Scenario::SyncMany => {
+                results.sync_many = Some(scenario::sync_many::run(&mut session)?);
+            }
         }
     }
     session.progress.finish();
@@ -100,6 +104,8 @@ pub(crate) struct Results {
     write_many: Option<scenario::write_many::Results>,
     close: Option<scenario::close::Results>,
     scale: Option<scenario::scale::Results>,
+    sync: Option<scenario::sync::Results>,
+    sync_many: Option<scenario::sync_many::Results>,
 }
 
 impl Results {
@@ -112,6 +118,8 @@ impl Results {
             write_many,
             close,
             scale,
+            sync,
+            sync_many,
         } = self;
         [
             build.as_ref().map(scenario::build::Results::failures),
@@ -126,6 +134,10 @@ impl Results {
                 .map(scenario::write_many::Results::failures),
             close.as_ref().map(scenario::close::Results::failures),
             scale.as_ref().map(scenario::scale::Results::failures),
+            sync.as_ref().map(scenario::sync::Results::failures),
+            sync_many
+                .as_ref()
+                .map(scenario::sync_many::Results::failures),
         ]
         .into_iter()
         .flatten()

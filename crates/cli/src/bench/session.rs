@@ -37,6 +37,8 @@ pub(crate) struct Node {
 pub(crate) struct Package {
     pub(crate) folder: PathBuf,
     pub(crate) load_ns: u64,
+    /// Can it write durably?
+    pub(crate) durable: bool,
 }
 
 pub(crate) struct Session<'a> {
@@ -123,8 +125,12 @@ impl<'a> Session<'a> {
     }
 
     fn load(&mut self, runtime: &Runtime, folder: PathBuf) -> Result<Option<Package>, Failure> {
-        match node::load_time(runtime, &folder, &self.interrupt)? {
-            Ok(load_ns) => Ok(Some(Package { folder, load_ns })),
+        match node::load(runtime, &folder, &self.interrupt)? {
+            Ok((load_ns, durable)) => Ok(Some(Package {
+                folder,
+                load_ns,
+                durable,
+            })),
             Err(reason) => {
                 let version = runtime.name();
                 self.skip(format!(
@@ -206,7 +212,11 @@ impl<'a> Session<'a> {
             .package
             .as_ref()
             .filter(|_| functions == Functions::Smallfry);
-        let package = package.map(|package| package.folder.display().to_string());
+        let package = match functions {
+            Functions::WriteFileAtomic => node::write_file_atomic(),
+            _ => package.map(|package| package.folder.clone()),
+        };
+        let package = package.map(|folder| folder.display().to_string());
         let name = node.runtime.name();
         let label = match (self.nodes.len(), &node.runtime) {
             (
@@ -276,6 +286,8 @@ impl Plan {
             Scenario::WriteString => 20.0,
             Scenario::ReadMany | Scenario::WriteMany | Scenario::Close => 150.0,
             Scenario::Scale => 200.0,
+            Scenario::Sync => 120.0,
+            Scenario::SyncMany => 240.0,
         };
         let unasked = [Scenario::Build, Scenario::WriteString];
         let seconds = match (arguments.seconds, self.extent) {
@@ -284,6 +296,8 @@ impl Plan {
                 f64::from(seconds) * share(scenario) / whole
             }
             (None, Extent::Quick) => return Budget::Rounds(2),
+            // A thousand writes in all.
+            (None, _) if scenario == Scenario::Sync => return Budget::Rounds(10),
             (None, Extent::Core) if unasked.contains(&scenario) => {
                 let among = unasked
                     .into_iter()
@@ -295,7 +309,8 @@ impl Plan {
                 return Budget::Rounds(match scenario {
                     Scenario::Build | Scenario::WriteString => 12,
                     Scenario::ReadMany | Scenario::WriteMany | Scenario::Close => 6,
-                    Scenario::Scale => 4,
+                    Scenario::Scale | Scenario::SyncMany => 4,
+                    Scenario::Sync => 10,
                 });
             }
         };

@@ -81,6 +81,7 @@ pub(super) fn file_system(folder: PathBuf) -> FileSystem {
     {
         Some(mount) => FileSystem {
             folder,
+            journal: journal(&mount),
             kind: mount.kind,
             rotational: rotational(&mount.number),
             device: Some(mount.source),
@@ -162,6 +163,19 @@ fn rotational(number: &str) -> Option<bool> {
         .into_iter()
         .find_map(|file| read_to_string(device.join(file)).ok())?;
     Some(text.trim() == "1")
+}
+
+/// Where ext4 has one its `journal_task` holds a number, else `<none>`.
+///
+/// <https://docs.kernel.org/admin-guide/ext4.html#sys-entries>
+fn journal(mount: &Mount) -> Option<bool> {
+    if mount.kind != "ext4" {
+        return None;
+    }
+    let device = std::fs::read_link(Path::new("/sys/dev/block").join(&mount.number)).ok()?;
+    let facts = Path::new("/sys/fs/ext4").join(device.file_name()?);
+    let task = read_to_string(facts.join("journal_task")).ok()?;
+    Some(task.trim() != "<none>")
 }
 
 fn free(folder: &Path) -> Option<u64> {

@@ -38,6 +38,8 @@ pub(crate) struct FileSystem {
     pub(crate) mount_point: Option<PathBuf>,
     pub(crate) options: Option<String>,
     pub(crate) rotational: Option<bool>,
+    /// Of ext4; of others nobody asks.
+    pub(crate) journal: Option<bool>,
     pub(crate) free_bytes: Option<u64>,
 }
 
@@ -89,6 +91,28 @@ impl Host {
 /// Waits until everything written to the file system of `folder` is on its device; where the system has no such call, does nothing.
 pub(crate) fn flush_all(folder: &Path) -> std::io::Result<()> {
     platform::flush_all(folder)
+}
+
+/// What `syncfs` does for a file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Syncfs {
+    /// When it returns, all is on the device for good.
+    Barrier,
+    /// It is, when a file has been flushed after it: ext4 without a journal empties the device's cache before it writes the last
+    /// blocks (`ext4_sync_fs`).
+    BarrierWithFsync,
+    /// Nobody promises anything.
+    Unknown,
+}
+
+impl FileSystem {
+    pub(crate) fn syncfs(&self) -> Syncfs {
+        match (self.kind.as_str(), self.journal) {
+            ("ext4", Some(true)) | ("xfs" | "btrfs", _) => Syncfs::Barrier,
+            ("ext4", _) => Syncfs::BarrierWithFsync,
+            _ => Syncfs::Unknown,
+        }
+    }
 }
 
 /// Files that there can still be in the file system of `folder`, where it has a limit and tells.

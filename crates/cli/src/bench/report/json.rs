@@ -35,16 +35,25 @@
 //!     watched   a run in which the most handles, threads and memory were looked for: its time tells nothing
 //! scale         null, or {rounds, cases}
 //!   cases       [{case: {files, bytes_per_file, directories}, rows}]
+//! sync          null, or {rounds, cases}
+//!   cases       [{case: {characters, writes}, rows}]
+//!     writes    in a round
+//! sync_many     null, or {rounds, cases}
+//!   cases       [{case: {files, bytes_per_file, directories, replaced}, rows}]
 //!
-//! of these four
-//!   rows        [{implementation, runtime, style, threads, closing, error, runs}]
+//! of these six
+//!   rows        [{implementation, runtime, style, threads, closing, error, flushes, runs}]
 //!     closing   null, or who closes files, in `close`
+//!     flushes   null, or system calls of one run that was not timed, in `sync` (of all its writes) and `sync_many`:
+//!               {fsync, fsync_folder, fdatasync, syncfs, in_turn, sync_file_range}
+//!               in_turn: how many of the first four had to be waited for one after the other
 //!     runs      by round, null where there is none: {files, bytes, usage} and, where it was asked,
 //!               cached: part of a sample of the files that was in the kernel's cache before,
 //!               gaps_us: microseconds between turns of an event loop asked to turn every 1,000,
 //!               memory_kib: {before, peak, after}: the resident set,
 //!               load_ns: the part of the time in which norad loaded,
-//!               peaks: {handles, threads, resident_kib}: the most at once
+//!               peaks: {handles, threads, resident_kib}: the most at once,
+//!               samples_ns: nanoseconds of each write, in `sync`
 //! ```
 //!
 //! A batch is one process in one round: that, not the sample, is the unit for statistics. Usage counts the whole batch, what
@@ -146,6 +155,8 @@ fn document(session: &Session, results: &Results) -> Value {
         "write_many": results.write_many.as_ref().map(many),
         "close": results.close.as_ref().map(many),
         "scale": results.scale.as_ref().map(many),
+        "sync": results.sync.as_ref().map(many),
+        "sync_many": results.sync_many.as_ref().map(many),
     })
 }
 
@@ -193,6 +204,7 @@ fn runs<T: Serialize>(rows: &[Row], outcomes: &[RowResult<T>]) -> Vec<Value> {
             "threads": row.way.threads,
             "closing": row.launch.closing,
             "error": outcome.error,
+            "flushes": outcome.flushes,
             "runs": outcome.runs,
         })
     };

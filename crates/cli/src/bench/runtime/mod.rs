@@ -10,6 +10,7 @@ pub(crate) mod norad;
 pub(crate) mod peaks;
 pub(crate) mod peer;
 pub(crate) mod protocol;
+pub(crate) mod strace;
 mod whole;
 
 use peer::Peer;
@@ -68,12 +69,15 @@ impl Runtime {
 
     /// Starts a process of this runtime; it is ready once [`Peer::hello`] has returned.
     pub(crate) fn start(&self, launch: &Launch, interrupt: &Interrupt) -> Result<Peer, Failure> {
-        let command = match self {
+        Peer::start(self.command(launch)?, interrupt)
+    }
+
+    fn command(&self, launch: &Launch) -> Result<Command, Failure> {
+        Ok(match self {
             Self::Native => native::command(launch)?,
             Self::Node { engine, binary, .. } => node::command(*engine, binary, launch),
             Self::Norad(program) => program.command(launch)?,
-        };
-        Peer::start(command, interrupt)
+        })
     }
 
     /// A process that does one thing and ends.
@@ -131,6 +135,16 @@ pub(crate) struct Row {
 impl Row {
     pub(crate) fn start(&self, interrupt: &Interrupt) -> Result<Peer, Failure> {
         self.runtime.start(&self.launch, interrupt)
+    }
+
+    /// The same, and whatever it flushes is written down.
+    pub(crate) fn start_traced(
+        &self,
+        trace: &strace::Trace,
+        interrupt: &Interrupt,
+    ) -> Result<Peer, Failure> {
+        let command = self.runtime.command(&self.launch)?;
+        Peer::start(trace.of(&command), interrupt)
     }
 
     /// What a process took from its start to its end, or why it failed.

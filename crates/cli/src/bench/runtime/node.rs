@@ -1,7 +1,7 @@
 //! Rows under Node.js, and under Bun and Deno with its modules: finding the binary and the npm package, and the command that runs the scripts of `driver/`.
 
 use super::peer::PeerError;
-use super::protocol::{Discard, Functions, Launch};
+use super::protocol::{Discard, Functions, Launch, Reply, Request};
 use super::{Engine, Runtime, clean};
 use crate::bench::failure::Failure;
 use crate::bench::interrupt::Interrupt;
@@ -14,6 +14,8 @@ const DRIVER: &str = concat!(
     include_str!("driver/build.js"),
     include_str!("driver/read-many.js"),
     include_str!("driver/write-many.js"),
+    include_str!("driver/sync.js"),
+    include_str!("driver/sync-many.js"),
     include_str!("driver/main.js")
 );
 
@@ -92,22 +94,27 @@ pub(crate) fn probe(
     }
 }
 
-/// Does the package load in this Node, and how long does that take? The reason when it does not.
-pub(crate) fn load_time(
+/// Does the package load in this Node, how long does that take, and can it write durably? The reason when it does not load.
+pub(crate) fn load(
     runtime: &Runtime,
     package: &Path,
     interrupt: &Interrupt,
-) -> Result<Result<u64, String>, Failure> {
+) -> Result<Result<(u64, bool), String>, Failure> {
     let launch = Launch {
         functions: Functions::Smallfry,
         package: Some(package.display().to_string()),
         warm_up: false,
         closing: None,
     };
-    let hello = runtime.start(&launch, interrupt)?.hello();
+    let mut peer = runtime.start(&launch, interrupt)?;
+    let loaded = peer.hello().and_then(|hello| {
+        let durable = peer.ask(&Request::AskDurability {})?;
+        Ok((hello.load_ns, matches!(durable, Reply::Durability(true))))
+    });
+    drop(peer);
     interrupt.check()?;
-    Ok(match hello {
-        Ok(hello) => Ok(hello.load_ns),
+    Ok(match loaded {
+        Ok(loaded) => Ok(loaded),
         Err(PeerError::Failed(failure)) => Err(failure.message),
         Err(lost @ PeerError::Lost(_)) => Err(lost.to_string()),
     })
@@ -137,4 +144,18 @@ pub(crate) fn find_package(named: Option<&Path>) -> Result<PathBuf, String> {
             "the smallfry npm package is not there (make build makes it; --package names another)"
                 .to_owned()
         })
+}
+
+/// The folder of the npm package of that name, if it was installed; see `crates/cli/peers/npm`.
+pub(crate) fn write_file_atomic() -> Option<PathBuf> {
+    const FOLDER: &str = "peers/npm/node_modules/write-file-atomic";
+    let beside = std::env::current_exe()
+        .ok()
+        .and_then(|exe| Some(exe.parent()?.join("../../crates/cli").join(FOLDER)));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER);
+    beside
+        .into_iter()
+        .chain([source])
+        .filter_map(|folder| std::fs::canonicalize(folder).ok())
+        .find(|folder| folder.join("package.json").is_file())
 }

@@ -25,13 +25,15 @@ pub(crate) enum Functions {
     Rayon,
     /// `tokio::fs`, a task for each file.
     Tokio,
+    /// The npm package write-file-atomic.
+    WriteFileAtomic,
 }
 
 /// The last argument of a driver's command line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Launch {
     pub(crate) functions: Functions,
-    /// Folder of the npm package, for [`Functions::Smallfry`] under Node.
+    /// Folder of the npm package, for [`Functions::Smallfry`] and [`Functions::WriteFileAtomic`] under Node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) package: Option<String>,
     /// Let the runtime compile the functions before it says hello.
@@ -50,6 +52,10 @@ pub(crate) enum Request {
     ReadMany(ReadMany),
     WriteMany(WriteMany),
     Close(Close),
+    Sync(Sync),
+    SyncMany(SyncMany),
+    /// Do the functions take the option `durability`?
+    AskDurability {},
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -59,6 +65,7 @@ pub(crate) enum Reply {
     Samples(Samples),
     Build(BuildTimes),
     Many(Times),
+    Durability(bool),
     Failure(PeerFailure),
 }
 
@@ -236,9 +243,8 @@ pub(crate) struct Build {
     pub(crate) files: usize,
     /// Where to write; it and the folders in it are there, files are not.
     pub(crate) output: String,
-    /// Where to publish; neither it nor `staging` exists yet.
+    /// Where to publish; likewise.
     pub(crate) published: String,
-    pub(crate) staging: String,
     /// At most so many files are published.
     pub(crate) publish: usize,
 }
@@ -338,6 +344,66 @@ pub(crate) fn contents_of(index: usize, bytes: usize) -> Vec<u8> {
     line.bytes().cycle().take(bytes).collect()
 }
 
+/// What must survive a crash of the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    None,
+    /// The contents and the size.
+    Data,
+    /// All that the file itself has.
+    File,
+    /// And its name.
+    Full,
+}
+
+/// Writes of one file, again and again, each timed alone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Sync {
+    /// Its folder is there.
+    pub(crate) path: String,
+    /// Of ASCII.
+    pub(crate) text: String,
+    pub(crate) level: Level,
+    /// By a new file that takes the old one's name.
+    pub(crate) replace: bool,
+    /// Calls before the first sample.
+    pub(crate) warm_up: u32,
+    pub(crate) samples: u32,
+}
+
+/// How bare system calls make many files last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Flushing {
+    /// Each file is flushed and named, and its folder flushed, before the next one.
+    Each,
+    /// The same for files, many at once; then each folder once.
+    Concurrent,
+    /// Writing to the device is started for all, then each file is flushed; then each folder once.
+    Writeout,
+    /// All is written, then the whole file system flushed; after renaming once more.
+    Syncfs,
+    /// Likewise, each time followed by the flush of a folder.
+    SyncfsThenFsync,
+    /// Each file is written to the device and that awaited, then one other file is flushed, which empties the device's cache.
+    Git,
+}
+
+/// One run of writing many files, each with its [`contents_of`], durably.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SyncMany {
+    pub(crate) style: Style,
+    /// Of [`Functions::Floor`].
+    pub(crate) flushing: Flushing,
+    /// The folders are there; the files are, or are not.
+    pub(crate) layout: Layout,
+    /// Each file by a new one that takes the old one's name.
+    pub(crate) replace: bool,
+    /// Of each file.
+    pub(crate) bytes: usize,
+}
+
 /// One run of writing a font: its glyphs' files, or, through norad, loading and saving all of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Close {
@@ -368,6 +434,9 @@ pub(crate) struct Times {
     /// Seen from outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) peaks: Option<Peaks>,
+    /// Nanoseconds of each write, where each is timed alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) samples_ns: Vec<u64>,
 }
 
 /// The most that a process had at once.

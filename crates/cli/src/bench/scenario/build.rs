@@ -8,10 +8,10 @@
 //! | transform | put a line in front, CRLF to LF: work on strings alone, the same in all rows |
 //! | write | every string to its file, in folders that are there already (every row writes into the same ones) |
 //! | close | of files that a row opens, writes and then closes: the closing, until the last file is closed. It takes turns with write, file by file. A row that calls functions for whole files or for many closes inside write and has no such phase |
-//! | publish | up to some files, written to a staging folder and made durable as one: every file flushed through the descriptor that wrote it, every folder flushed, one rename, and a flush of the folder in which it took place |
+//! | publish | up to some files once more, each to appear whole or not at all and to survive a crash of the system: written beside its place, flushed, renamed, its folder flushed. Idioms do that one by one; with `Promise.all` all files at once, then each folder; smallfry's bulk rows in one call, with one barrier for all |
 //!
-//! smallfry so far replaces reading and writing whole files, in the phases type, read, write and (its write) publish, and closing in close;
-//! its bulk rows read and write all files in one call each. The other phases run the plain way in every row.
+//! smallfry replaces reading and writing whole files, in the phases type, read, write and publish, and closing in close;
+//! its bulk rows read, write and publish all files in one call each. The other phases run the plain way in every row.
 //!
 //! Every run is a fresh process on a tree that was read just before (a warm cache); its start is not counted. The outputs of
 //! all rows must be the same bytes. They are then moved aside and emptied, uncounted, and removed when the run ends: ext4 passes over
@@ -27,6 +27,7 @@ use crate::bench::host;
 use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::{Build, BuildTimes, Reply, Request, Style};
 use crate::bench::session::{Extent, Session};
+use smallfry::{Durability, WriteOptions};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -127,7 +128,8 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
         Extent::All => ALL_FILES,
     };
     sources.truncate(most);
-    let outputs = make_outputs(session, &sources)?;
+    let published = publishable(session)?;
+    let outputs = make_outputs(session, &sources, published)?;
     let tree = on_the_disk(session, tree, &sources)?;
     let mut results = Results {
         outcomes: RowResult::for_each(&rows),
@@ -136,7 +138,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
         found,
         files: sources.len(),
         bytes: 0,
-        published: publishable(session)?,
+        published,
         rounds: 0,
         cached: None,
     };
@@ -260,7 +262,6 @@ fn request(results: &Results, style: Style, output: &Output) -> Result<Build, Fa
         files: results.files,
         output: folders::unicode(&output.built)?,
         published: folders::unicode(&output.published)?,
-        staging: folders::unicode(&output.staging)?,
         publish: results.published,
     })
 }
@@ -268,7 +269,6 @@ fn request(results: &Results, style: Style, output: &Output) -> Result<Build, Fa
 /// Where one run writes.
 struct Output {
     built: PathBuf,
-    staging: PathBuf,
     published: PathBuf,
     /// Where files go that are done with.
     aside: PathBuf,
@@ -280,7 +280,6 @@ impl Output {
         let at = |name| folder.join(name);
         Self {
             built: at("built"),
-            staging: at("staging"),
             published: at("published"),
             aside: at("aside"),
             moved: Cell::new(0),
@@ -302,16 +301,10 @@ impl Output {
         }
     }
 
-    /// Leaves the folders of `built`.
+    /// Leaves the folders.
     fn clear(&self) -> Result<(), Failure> {
         self.put_aside(&self.built)?;
-        for tree in [&self.staging, &self.published] {
-            if tree.exists() {
-                self.put_aside(tree)?;
-                std::fs::rename(tree, self.aside_name()).map_err(Failure::at("move", tree))?;
-            }
-        }
-        Ok(())
+        self.put_aside(&self.published)
     }
 
     /// Every file below `folder`.
@@ -345,20 +338,29 @@ impl Output {
 }
 
 /// The same folders for every row: how long a file takes to create depends on where the file system put its folder.
-fn make_outputs(session: &Session, sources: &[PathBuf]) -> Result<Vec<Output>, Failure> {
-    let folders: BTreeSet<&Path> = sources
-        .iter()
-        .filter_map(|source| source.parent())
-        .collect();
+fn make_outputs(
+    session: &Session,
+    sources: &[PathBuf],
+    published: usize,
+) -> Result<Vec<Output>, Failure> {
     let outputs: Vec<Output> = (0..OUTPUTS)
         .map(|index| Output::under(&session.folders.on_disk(index)))
         .collect();
+    let folders_of = |sources: &[PathBuf]| -> BTreeSet<PathBuf> {
+        let folders = sources.iter().filter_map(|source| source.parent());
+        folders.map(Path::to_owned).collect()
+    };
     for output in &outputs {
         std::fs::create_dir(&output.aside).map_err(Failure::at("make folder", &output.aside))?;
-        for folder in &folders {
-            session.interrupt.check()?;
-            let path = output.built.join(folder);
-            std::fs::create_dir_all(&path).map_err(Failure::at("make folder", &path))?;
+        for (root, sources) in [
+            (&output.built, sources),
+            (&output.published, &sources[..published.min(sources.len())]),
+        ] {
+            for folder in folders_of(sources) {
+                session.interrupt.check()?;
+                let path = root.join(folder);
+                std::fs::create_dir_all(&path).map_err(Failure::at("make folder", &path))?;
+            }
         }
     }
     Ok(outputs)
@@ -407,7 +409,7 @@ fn read_once(tree: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// As many files as this disk flushes one after another in [`PUBLISH_TIME`].
+/// As many files as this disk flushes one after another in [`PUBLISH_TIME`], each with its folder.
 fn publishable(session: &Session) -> Result<usize, Failure> {
     if session.plan.extent == Extent::Quick {
         return Ok(3);
@@ -416,12 +418,11 @@ fn publishable(session: &Session) -> Result<usize, Failure> {
     for index in 0..folders::COUNT {
         let path = session.folders.on_disk(index).join("flushed");
         let started = Instant::now();
-        let flushed = File::create(&path).and_then(|file| {
-            smallfry::fs::write_to(&file, b"flushed")?;
-            file.sync_all()
-        });
+        let flushed = WriteOptions::new()
+            .durability(Durability::Full)
+            .write(&path, b"flushed");
         times.push(started.elapsed());
-        flushed.map_err(Failure::at("write and flush", &path))?;
+        flushed.map_err(|error| Failure::at("write and flush", &path)(error.into_io_error()))?;
     }
     times.sort_unstable();
     let typical = times[times.len() / 2].as_secs_f64();

@@ -7,5 +7,7 @@ pub(crate) mod read_many;
 pub(crate) mod rows;
 pub(crate) mod runs;
 pub(crate) mod scale;
+pub(crate) mod sync;
+pub(crate) mod sync_many;
 pub(crate) mod write_many;
 pub(crate) mod write_string;

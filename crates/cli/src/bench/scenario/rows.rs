@@ -2,8 +2,9 @@
 
 use crate::bench::runtime::native::PEERS_BUILT;
 use crate::bench::runtime::protocol::{Functions, Launch, Style, Threads};
-use crate::bench::runtime::{Row, Runtime, Way};
-use crate::bench::session::{Extent, Session};
+use crate::bench::runtime::strace::Strace;
+use crate::bench::runtime::{Row, Runtime, Way, node};
+use crate::bench::session::{Extent, Node, Session};
 use smallfry_bench_closing::{self as closing, Backend, Policy};
 use std::num::NonZeroUsize;
 
@@ -188,6 +189,48 @@ pub(crate) fn closer(way: closing::Way) -> String {
         Backend::Tokio => ", tokio",
     };
     format!("smallfry {policy}{backend}")
+}
+
+/// Are these functions there on that Node, and can they write durably?
+pub(crate) fn is_there(node: &Node, functions: Functions) -> bool {
+    match functions {
+        Functions::Smallfry => node.package.as_ref().is_some_and(|package| package.durable),
+        Functions::WriteFileAtomic => node::write_file_atomic().is_some(),
+        _ => true,
+    }
+}
+
+/// Whatever [`is_there`] finds missing is missed aloud.
+pub(crate) fn leave_out_durable(session: &mut Session) {
+    let mut reasons = Vec::new();
+    for node in &session.nodes {
+        if node.package.is_some() && !is_there(node, Functions::Smallfry) {
+            reasons.push(format!(
+                "rows of smallfry on {} are left out: this package takes no option `durability`",
+                node.runtime.name()
+            ));
+        }
+        if !is_there(node, Functions::WriteFileAtomic) {
+            reasons.push(
+                "rows write-file-atomic are left out: it is not installed (make bench-peers installs it)"
+                    .to_owned(),
+            );
+        }
+    }
+    for reason in reasons {
+        session.leave_out(reason);
+    }
+}
+
+/// What counts flushes, if there is such a thing; else that is missed aloud.
+pub(crate) fn counted(session: &mut Session) -> Option<Strace> {
+    match Strace::find() {
+        Ok(strace) => Some(strace),
+        Err(reason) => {
+            session.leave_out(format!("flushes are not counted: {reason}"));
+            None
+        }
+    }
 }
 
 /// Those that the user wants to see. A text that is the whole name of one means that one alone.

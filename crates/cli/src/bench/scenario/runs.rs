@@ -6,6 +6,7 @@ use crate::bench::runtime::Row;
 use crate::bench::runtime::peaks;
 use crate::bench::runtime::peer::{Peer, PeerError};
 use crate::bench::runtime::protocol::{Peaks, Reply, Request};
+use crate::bench::runtime::strace::{Flushes, Strace};
 use crate::bench::schedule::Schedule;
 use crate::bench::session::Session;
 
@@ -14,6 +15,8 @@ pub(crate) struct RowResult<T> {
     pub(crate) error: Option<String>,
     /// By round.
     pub(crate) runs: Vec<Option<T>>,
+    /// Of a run that was not timed, where they were counted.
+    pub(crate) flushes: Option<Flushes>,
 }
 
 impl<T> RowResult<T> {
@@ -21,6 +24,7 @@ impl<T> RowResult<T> {
         let none = || Self {
             error: None,
             runs: Vec::new(),
+            flushes: None,
         };
         rows.iter().map(|_| none()).collect()
     }
@@ -121,6 +125,27 @@ pub(crate) fn run_watched(
         Ok(answer)
     })?;
     Ok(answer.map(|reply| (reply, seen)))
+}
+
+/// The same; with `strace` what the process flushes is counted too, which takes time.
+pub(crate) fn run_perhaps_counted(
+    session: &Session,
+    row: &Row,
+    request: &Request,
+    strace: Option<&Strace>,
+) -> Result<(Result<Reply, String>, Option<Flushes>), Failure> {
+    let Some(strace) = strace else {
+        return Ok((run_once(session, row, request)?, None));
+    };
+    let trace = strace.trace()?;
+    let mut peer = row.start_traced(&trace, &session.interrupt)?;
+    let process = peer.id();
+    let answer = peer.hello().and_then(|_| peer.ask(request));
+    drop(peer);
+    let answer = session.judge(answer)?.map_err(|error| error.to_string());
+    let flushes = trace.flushes(process).ok();
+    session.interrupt.check()?;
+    Ok((answer, flushes))
 }
 
 fn run(

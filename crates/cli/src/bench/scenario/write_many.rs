@@ -48,7 +48,7 @@ impl fmt::Display for Case {
 }
 
 /// Rotated through.
-const OUTPUTS: usize = 4;
+pub(super) const OUTPUTS: usize = 4;
 const FILES: usize = 10_000;
 const BYTES: usize = 1_000;
 const DIRECTORIES: usize = 100;
@@ -81,7 +81,10 @@ fn cases(session: &Session) -> Result<Vec<Case>, Failure> {
 /// Measures until the budget is spent.
 pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
     let cases = cases(session)?;
-    let outputs = Output::make(session, &cases)?;
+    let directories = cases.iter().map(|case| case.directories).max();
+    let old = cases.iter().find(|case| !case.new);
+    let old = old.map(|old| (old_layout(old), old.bytes_per_file));
+    let outputs = Output::make(session, "write", directories.unwrap_or(0), old.as_slice())?;
     let mut results = Results {
         cases: Vec::new(),
         rounds: 0,
@@ -204,8 +207,18 @@ impl CaseResult<Case> {
 /// What the names of files begin with that are there already.
 const OLD: &str = "old-";
 
+/// In a folder yet to be named.
+fn old_layout(case: &Case) -> Layout {
+    Layout {
+        folder: String::new(),
+        directories: case.directories,
+        files: case.files,
+        name: OLD.to_owned(),
+    }
+}
+
 /// Is every file there, as long as it should be, and if `careful` with what it should hold?
-fn verify(layout: &Layout, bytes: usize, careful: bool) -> Result<(), String> {
+pub(super) fn verify(layout: &Layout, bytes: usize, careful: bool) -> Result<(), String> {
     for (index, path) in layout.paths().enumerate() {
         let right = if careful {
             fs::read(&path).map(|found| found == contents_of(index, bytes))
@@ -222,7 +235,7 @@ fn verify(layout: &Layout, bytes: usize, careful: bool) -> Result<(), String> {
 }
 
 /// Makes the files with the contents of the one `shift` further on.
-fn fill(layout: &Layout, bytes: usize, shift: usize) -> Result<(), Failure> {
+pub(super) fn fill(layout: &Layout, bytes: usize, shift: usize) -> Result<(), Failure> {
     for (index, path) in layout.paths().enumerate() {
         fs::write(&path, contents_of(index + shift, bytes))
             .map_err(Failure::at("write", Path::new(&path)))?;
@@ -231,17 +244,23 @@ fn fill(layout: &Layout, bytes: usize, shift: usize) -> Result<(), Failure> {
 }
 
 /// Where one run writes.
-struct Output {
-    folder: PathBuf,
+pub(super) struct Output {
+    pub(super) folder: PathBuf,
     /// The same, without waiting for a slow disk.
-    beneath: PathBuf,
+    pub(super) beneath: PathBuf,
     /// Where files go that are done with.
     aside: PathBuf,
 }
 
 impl Output {
-    fn make(session: &Session, cases: &[Case]) -> Result<Vec<Self>, Failure> {
-        session.progress.show(0.0, "write-many: making the folders");
+    /// Folders of that name, with so many folders in each, and the files of these layouts, each of so many bytes.
+    pub(super) fn make(
+        session: &Session,
+        name: &str,
+        directories: usize,
+        old: &[(Layout, usize)],
+    ) -> Result<Vec<Self>, Failure> {
+        session.progress.show(0.0, "making the folders");
         let make =
             |folder: &Path| fs::create_dir(folder).map_err(Failure::at("make folder", folder));
         let mut outputs = Vec::new();
@@ -249,25 +268,22 @@ impl Output {
             session.interrupt.check()?;
             let beneath = session.folders.beneath(index);
             let output = Self {
-                folder: session.folders.on_disk(index).join("write"),
-                aside: beneath.join("write-aside"),
-                beneath: beneath.join("write"),
+                folder: session.folders.on_disk(index).join(name),
+                aside: beneath.join(format!("{name}-aside")),
+                beneath: beneath.join(name),
             };
             make(&output.beneath)?;
             make(&output.aside)?;
-            let directories = cases.iter().map(|case| case.directories).max().unwrap_or(0);
             for directory in 0..directories {
                 make(&output.beneath.join(format!("{directory:04}")))?;
                 make(&output.aside.join(format!("{directory:04}")))?;
             }
-            if let Some(old) = cases.iter().find(|case| !case.new) {
+            for (old, bytes) in old {
                 let layout = Layout {
                     folder: folders::unicode(&output.beneath)?,
-                    directories: old.directories,
-                    files: old.files,
-                    name: OLD.to_owned(),
+                    ..old.clone()
                 };
-                fill(&layout, old.bytes_per_file, 0)?;
+                fill(&layout, *bytes, 0)?;
             }
             host::flush_all(&output.beneath)
                 .map_err(Failure::at("flush the file system of", &output.beneath))?;
@@ -277,7 +293,7 @@ impl Output {
     }
 
     /// Those of a run that failed may not all be there.
-    fn put_aside(&self, layout: &Layout) -> Result<(), Failure> {
+    pub(super) fn put_aside(&self, layout: &Layout) -> Result<(), Failure> {
         let aside = Layout {
             folder: folders::unicode(&self.aside)?,
             ..layout.clone()

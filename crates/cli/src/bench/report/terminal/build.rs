@@ -19,7 +19,7 @@ pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, re
     };
     heading(out, session, results);
     waterfall(out, &view);
-    phases(out, &view);
+    phases(out, Some(session), &view);
     ratios(out, &view);
     sentences(said, session, &view);
 }
@@ -117,13 +117,15 @@ fn waterfall(out: &mut String, view: &View<Results>) {
     }
 }
 
-const NOTES: [&str; 2] = [
-    "Walking, transforming and the flushes and rename of publish run the plain way in every row: smallfry does not do \
-     them yet.",
+const NOTES: [&str; 3] = [
+    "Walking and transforming run the plain way in every row: smallfry does not do them.",
+    "Publishing makes each file whole or not at all, and durable: std, Node sync and the rows of smallfry that call it for each \
+     file wait for the disk file by file; Promise.all for all files together, then for each folder; smallfry's bulk rows have one \
+     barrier for all.",
     "Where close shows -, closing is inside write: functions for whole files do not tell it apart.",
 ];
 
-fn phases(out: &mut String, view: &View<Results>) {
+fn phases(out: &mut String, session: Option<&Session>, view: &View<Results>) {
     let mut headings = vec!["ms, medians"];
     headings.extend(PHASES);
     let mut table = text::table(&headings, 1);
@@ -135,6 +137,19 @@ fn phases(out: &mut String, view: &View<Results>) {
     text::put(out, &table);
     for note in NOTES {
         let _ = writeln!(out, "{}", text::wrap("  ", note, text::width()));
+    }
+    for node in session.map_or(&[][..], |session| &session.nodes) {
+        if node
+            .package
+            .as_ref()
+            .is_some_and(|package| !package.durable)
+        {
+            let note = format!(
+                "On {} all rows publish the plain way: this package of smallfry takes no option `durability`.",
+                node.runtime.name()
+            );
+            let _ = writeln!(out, "{}", text::wrap("  ", &note, text::width()));
+        }
     }
 }
 
@@ -293,7 +308,7 @@ mod tests {
         assert!(!line("inside").contains("close"), "{out}");
 
         let mut out = String::new();
-        phases(&mut out, &view);
+        phases(&mut out, None, &view);
         let cells = |name: &str| -> Vec<&str> {
             let line = out.lines().find(|line| line.trim_start().starts_with(name));
             line.unwrap().split_whitespace().collect()

@@ -6,6 +6,8 @@ mod many;
 mod read_many;
 mod runs;
 mod scale;
+mod sync;
+mod sync_many;
 mod write_many;
 mod write_string;
 
@@ -77,6 +79,7 @@ pub(crate) fn opening(session: &Session) {
         Scenario::WriteMany,
         Scenario::Close,
         Scenario::Scale,
+        Scenario::Sync,
     ];
     let has_such = session.plan.scenarios.iter().any(|one| fewer.contains(one));
     if has_such && session.has_fewer_files() {
@@ -102,6 +105,8 @@ fn estimate(session: &Session, scenario: Scenario, rounds: usize) -> String {
         Scenario::WriteMany => (scenario::write_many::turns(session), 0.6),
         Scenario::Close => (scenario::close::turns(session), 0.6),
         Scenario::Scale => (scenario::scale::turns(session), 2.0),
+        Scenario::Sync => (scenario::sync::turns(session), 0.2),
+        Scenario::SyncMany => (scenario::sync_many::turns(session), 2.0),
     };
     let turns = turns * (rounds + 1);
     let minutes = match (turns as f64 * seconds / 60.0).round() {
@@ -119,6 +124,8 @@ const fn name(scenario: Scenario) -> &'static str {
         Scenario::WriteMany => "write-many",
         Scenario::Close => "close",
         Scenario::Scale => "scale",
+        Scenario::Sync => "sync",
+        Scenario::SyncMany => "sync-many",
     }
 }
 
@@ -161,6 +168,9 @@ fn host(out: &mut String, session: &Session) {
         }
         .to_owned()
     }));
+    if disk.journal == Some(false) {
+        place.push("no journal".to_owned());
+    }
     place.extend(disk.options.clone());
     place.extend(
         disk.free_bytes
@@ -215,6 +225,12 @@ pub(crate) fn results(session: &Session, results: &Results) {
     }
     if let Some(results) = &results.scale {
         scale::show(&mut out, &mut said, session, results);
+    }
+    if let Some(results) = &results.sync {
+        sync::show(&mut out, &mut said, session, results);
+    }
+    if let Some(results) = &results.sync_many {
+        sync_many::show(&mut out, &mut said, session, results);
     }
     let _ = writeln!(out, "\nIn words");
     for (mark, sentence) in said.0 {

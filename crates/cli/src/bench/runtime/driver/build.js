@@ -20,18 +20,8 @@ function typeIn(text) {
 const transform = (text, type) =>
   `/* built by smallfry bench; type: ${type} */\n${text.replaceAll('\r\n', '\n')}`;
 
-function foldersOf(files) {
-  return [...new Set(files.map(folderOf))].sort();
-}
-
-// Every folder that making the files' folders made, those on the way included.
-function foldersWithin(root, files) {
-  const folders = new Set([root]);
-  for (const file of files) {
-    for (let folder = folderOf(file); folder !== ''; folder = folderOf(folder)) folders.add(join(root, folder));
-  }
-  return [...folders];
-}
+// With smallfry, if it can write durably: each file whole or not at all, and for good.
+const published = { durability: 'full', replace: true };
 
 function firstOf(walked, request) {
   // By code point, as in every runtime; JavaScript's own order differs for characters beyond U+FFFF.
@@ -79,37 +69,14 @@ const sync = {
     return files.map((file) => functions.readFileSync(join(request.tree, file), 'utf8'));
   },
 
-  mkdir(functions, root, files) {
-    for (const folder of foldersOf(files)) fs.mkdirSync(join(root, folder), { recursive: true });
-  },
-
   write(functions, request, files, texts) {
     files.forEach((file, i) => functions.writeFileSync(join(request.output, file), texts[i], 'utf8'));
   },
 
-  publish(functions, request, files, texts) {
-    const flushFolder = (folder) => {
-      if (process.platform === 'win32') return;
-      const fd = fs.openSync(folder, 'r');
-      try {
-        fs.fsyncSync(fd);
-      } finally {
-        fs.closeSync(fd);
-      }
-    };
-    sync.mkdir(functions, request.staging, files);
-    files.forEach((file, i) => {
-      const fd = fs.openSync(join(request.staging, file), 'w');
-      try {
-        functions.writeFileSync(fd, texts[i], 'utf8');
-        fs.fsyncSync(fd);
-      } finally {
-        fs.closeSync(fd);
-      }
-    });
-    for (const folder of foldersWithin(request.staging, files)) flushFolder(folder);
-    fs.renameSync(request.staging, request.published);
-    flushFolder(folderOf(request.published));
+  publish(functions, request, files, texts, durable) {
+    const paths = files.map((file) => join(request.published, file));
+    if (durable) paths.forEach((path, i) => functions.writeFileSync(path, texts[i], published));
+    else writeEachDurably(paths, texts, true);
   },
 };
 
@@ -157,43 +124,37 @@ const parallel = {
     return Promise.all(files.map((file) => functions.promises.readFile(join(request.tree, file), 'utf8')));
   },
 
-  mkdir(functions, root, files) {
-    return Promise.all(
-      foldersOf(files).map((folder) => fs.promises.mkdir(join(root, folder), { recursive: true })),
-    );
-  },
-
   write(functions, request, files, texts) {
     return Promise.all(
       files.map((file, i) => functions.promises.writeFile(join(request.output, file), texts[i], 'utf8')),
     );
   },
 
-  async publish(functions, request, files, texts) {
-    const flushFolder = async (folder) => {
-      if (process.platform === 'win32') return;
-      const handle = await fs.promises.open(folder, 'r');
+  async publish(functions, request, files, texts, durable) {
+    const paths = files.map((file) => join(request.published, file));
+    if (durable) {
+      await Promise.all(paths.map((path, i) => functions.promises.writeFile(path, texts[i], published)));
+      return;
+    }
+    const flushed = async (path, flag, write) => {
+      const handle = await fs.promises.open(path, flag);
       try {
+        await write(handle);
         await handle.sync();
       } finally {
         await handle.close();
       }
     };
-    await parallel.mkdir(functions, request.staging, files);
     await Promise.all(
-      files.map(async (file, i) => {
-        const handle = await fs.promises.open(join(request.staging, file), 'w');
-        try {
-          await functions.promises.writeFile(handle, texts[i], 'utf8');
-          await handle.sync();
-        } finally {
-          await handle.close();
-        }
+      paths.map(async (path, i) => {
+        const draft = `${path}.draft`;
+        await flushed(draft, 'w', (handle) => functions.promises.writeFile(handle, texts[i], 'utf8'));
+        await fs.promises.rename(draft, path);
       }),
     );
-    await Promise.all(foldersWithin(request.staging, files).map(flushFolder));
-    await fs.promises.rename(request.staging, request.published);
-    await flushFolder(folderOf(request.published));
+    if (process.platform === 'win32') return;
+    const folders = [...new Set(paths.map(folderOf))];
+    await Promise.all(folders.map((folder) => flushed(folder, 'r', () => {})));
   },
 };
 
@@ -206,6 +167,11 @@ const bulkSync = {
 
   write: (functions, request, files, texts) =>
     functions.writeFilesSync(files.map((file, i) => [join(request.output, file), texts[i]])),
+
+  publish(functions, request, files, texts, durable) {
+    if (!durable) return sync.publish(functions, request, files, texts, durable);
+    functions.writeFilesSync(files.map((file, i) => [join(request.published, file), texts[i]]), published);
+  },
 };
 
 const bulk = {
@@ -216,12 +182,18 @@ const bulk = {
 
   write: (functions, request, files, texts) =>
     functions.writeFiles(files.map((file, i) => [join(request.output, file), texts[i]])),
+
+  publish: (functions, request, files, texts, durable) =>
+    durable
+      ? functions.writeFiles(files.map((file, i) => [join(request.published, file), texts[i]]), published)
+      : parallel.publish(functions, request, files, texts, durable),
 };
 
 const styles = { sync, parallel, 'bulk-sync': bulkSync, bulk };
 
 async function build(functions, request) {
   const steps = styles[request.style];
+  const durable = functions !== fs && askDurability(functions).durability;
   const phases = [];
   const started = resources();
   let last = process.hrtime();
@@ -244,7 +216,7 @@ async function build(functions, request) {
   if (unclosed) throw unclosed;
   // Functions for whole files close inside, so there is no phase for that.
   phase('write');
-  await steps.publish(functions, request, files.slice(0, request.publish), texts);
+  await steps.publish(functions, request, files.slice(0, request.publish), texts, durable);
   phase('publish');
   const usage = resourcesSince(started);
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);

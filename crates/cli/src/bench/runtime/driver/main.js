@@ -55,11 +55,19 @@ function failure(error, operation) {
 }
 
 function load({ functions, package: folder }) {
-  if (functions === 'smallfry') return require(folder);
+  if (functions === 'smallfry' || functions === 'write-file-atomic') return require(folder);
   return functions === 'before' ? functionsBefore : fs;
 }
 
-const scenarios = Object.entries({ build, 'read-many': readMany, 'write-many': writeMany, 'write-string': writeString });
+const scenarios = Object.entries({
+  build,
+  'read-many': readMany,
+  'write-many': writeMany,
+  'write-string': writeString,
+  sync: syncOne,
+  'sync-many': syncMany,
+  'ask-durability': askDurability,
+});
 
 async function main(launch) {
   let functions;

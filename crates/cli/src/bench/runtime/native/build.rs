@@ -4,10 +4,11 @@ use super::usage::{Meter, nanoseconds};
 use super::{bulk, failed};
 use crate::bench::runtime::protocol::{Build, BuildTimes, Functions, PeerFailure, Threads};
 use serde::Deserialize;
+use smallfry::bulk::Writer;
 use smallfry::close::Closer;
-use smallfry::raw;
+use smallfry::{Durability, WriteOptions, raw};
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -66,7 +67,8 @@ pub(super) fn run(functions: Functions, request: &Build) -> Result<BuildTimes, P
         let closing = write(&whole, output, &files, &texts)?;
         clock.two_phases("write", "close", closing);
     }
-    publish(request, &files, &texts)?;
+    let files_to_publish = &files[..files.len().min(request.publish)];
+    publish(functions, request, files_to_publish, &texts)?;
     clock.phase("publish");
     Ok(clock.stop(&files, &texts))
 }
@@ -298,57 +300,54 @@ fn write(
     Ok(closing + started.elapsed())
 }
 
-fn make_folders(output: &Path, files: &[String]) -> Result<(), PeerFailure> {
-    let folders: BTreeSet<&str> = files.iter().map(|file| folder_of(file)).collect();
-    for folder in folders {
-        let path = output.join(folder);
-        fs::create_dir_all(&path).map_err(failed("create folder", &path))?;
-    }
-    Ok(())
-}
-
-/// Durable as one: every file flushed through the descriptor that wrote it, every folder flushed, then one rename and a
-/// flush of the folder it changed.
-fn publish(request: &Build, files: &[String], texts: &[String]) -> Result<(), PeerFailure> {
-    let staging = Path::new(&request.staging);
+/// Each file whole or not at all, and for good.
+fn publish(
+    functions: Functions,
+    request: &Build,
+    files: &[String],
+    texts: &[String],
+) -> Result<(), PeerFailure> {
     let published = Path::new(&request.published);
-    let files = &files[..files.len().min(request.publish)];
-    make_folders(staging, files)?;
-    for (file, text) in files.iter().zip(texts) {
-        let path = staging.join(file);
-        let mut target = File::create(&path).map_err(failed("create", &path))?;
-        target
-            .write_all(text.as_bytes())
-            .map_err(failed("write", &path))?;
-        target.sync_all().map_err(failed("flush", &path))?;
-    }
-    for folder in folders_within(staging, files) {
-        flush_folder(&folder)?;
-    }
-    fs::rename(staging, published).map_err(failed("rename", staging))?;
-    flush_folder(published.parent().unwrap_or(published))
-}
-
-/// Every folder that `make_folders` made, those on the way included.
-fn folders_within(root: &Path, files: &[String]) -> BTreeSet<PathBuf> {
-    let mut folders = BTreeSet::from([root.to_owned()]);
-    for file in files {
-        let mut folder = folder_of(file);
-        while !folder.is_empty() && folders.insert(root.join(folder)) {
-            folder = folder_of(folder);
+    let mut entries = files.iter().map(|file| published.join(file)).zip(texts);
+    match functions {
+        Functions::Std => entries.try_for_each(|(path, text)| {
+            replace_durably(&path, text).map_err(failed("publish", &path))
+        }),
+        _ if request.style.is_bulk() => {
+            let mut writer = Writer::new();
+            writer.durability(Durability::Full).replace(true);
+            let report = writer.write(entries);
+            report.into_result().map_err(failed("publish", published))
+        }
+        _ => {
+            let mut options = WriteOptions::new();
+            options.durability(Durability::Full).replace(true);
+            entries.try_for_each(|(path, text)| {
+                let written = options.write(&path, text).map(drop);
+                written.map_err(failed("publish", &path))
+            })
         }
     }
-    folders
+}
+
+/// The idiom: written beside its place, flushed, renamed, its folder flushed.
+fn replace_durably(path: &Path, text: &str) -> io::Result<()> {
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(".draft");
+    let mut file = File::create(&draft)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    drop(file);
+    fs::rename(&draft, path)?;
+    flush_folder(path.parent().unwrap_or(path))
 }
 
 /// Windows has no flush of a folder.
-fn flush_folder(path: &Path) -> Result<(), PeerFailure> {
+fn flush_folder(path: &Path) -> io::Result<()> {
     if cfg!(windows) {
         return Ok(());
     }
-    File::open(path)
-        .and_then(|folder| folder.sync_all())
-        .map_err(failed("flush folder", path))
+    File::open(path)?.sync_all()
 }
 
 #[cfg(test)]

@@ -73,7 +73,9 @@ fn read(functions: Functions, work: &Discard, paths: &[PathBuf]) -> io::Result<u
             let read = |_, path| async { Ok(peers::tokio_read(path).await?.len()) };
             sum = peers::tokio(paths, read)?.into_iter().sum();
         }
-        Functions::Node | Functions::Before => return Err(io::ErrorKind::Unsupported.into()),
+        Functions::Node | Functions::Before | Functions::WriteFileAtomic => {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
     }
     Ok(sum)
 }

@@ -1,10 +1,11 @@
 //! The floor: the same work in bare system calls, the path prepared beforehand. Nothing can do it with fewer.
 
+use crate::bench::runtime::protocol::Level;
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
 #[cfg(unix)]
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::path::Path;
 
 /// A path as the system takes it.
@@ -67,6 +68,74 @@ impl Prepared {
     }
 }
 
+/// A file that is written again and again, durably, and what that takes.
+#[cfg_attr(not(unix), allow(dead_code, reason = "there is no such row"))]
+pub(super) struct Replacement {
+    path: Prepared,
+    /// Beside it.
+    draft: Prepared,
+    folder: Prepared,
+}
+
+#[cfg(unix)]
+impl Replacement {
+    pub(super) fn new(path: &Path) -> io::Result<Self> {
+        let mut draft = path.as_os_str().to_owned();
+        draft.push(".draft");
+        Ok(Self {
+            path: Prepared::new(path)?,
+            draft: Prepared::new(Path::new(&draft))?,
+            folder: Prepared::new(path.parent().unwrap_or(Path::new("/")))?,
+        })
+    }
+
+    /// `open`, `write` until all is written, the flush, `close`; for the name the folder's `open`, `fsync`, `close`.
+    pub(super) fn write(&self, level: Level, bytes: &[u8]) -> io::Result<()> {
+        self.path.write_flushed(libc::O_TRUNC, level, bytes)?;
+        self.flush_folder(level)
+    }
+
+    /// The same with a new file, and `rename` before the folder is flushed.
+    pub(super) fn replace(&self, level: Level, bytes: &[u8]) -> io::Result<()> {
+        self.draft.write_flushed(libc::O_EXCL, level, bytes)?;
+        // SAFETY: both paths end in NUL and live across the call.
+        check(unsafe { libc::rename(self.draft.0.as_ptr(), self.path.0.as_ptr()) } as isize)?;
+        self.flush_folder(level)
+    }
+
+    fn flush_folder(&self, level: Level) -> io::Result<()> {
+        if level != Level::Full {
+            return Ok(());
+        }
+        self.folder
+            .open(libc::O_RDONLY | libc::O_DIRECTORY)?
+            .sync_all()
+    }
+}
+
+#[cfg(unix)]
+impl Prepared {
+    fn write_flushed(&self, how: i32, level: Level, bytes: &[u8]) -> io::Result<()> {
+        let file = self.open(libc::O_WRONLY | libc::O_CREAT | how)?;
+        write_all(file.as_raw_fd(), bytes)?;
+        // std adds nothing to the call, and on macOS knows the one that reaches the disk.
+        match level {
+            Level::None => Ok(()),
+            Level::Data => file.sync_data(),
+            Level::File | Level::Full => file.sync_all(),
+        }
+    }
+
+    /// Closed when it is dropped.
+    fn open(&self, flags: i32) -> io::Result<File> {
+        // SAFETY: the path ends in NUL and lives across the call; a mode is given, should O_CREAT ask for it.
+        let fd = unsafe { libc::open(self.0.as_ptr(), flags | libc::O_CLOEXEC, 0o666) };
+        check(fd as isize)?;
+        // SAFETY: fd came from open just now, and nobody else has it.
+        Ok(unsafe { File::from_raw_fd(fd) })
+    }
+}
+
 /// On the caller's descriptor.
 #[cfg(unix)]
 pub(super) fn write_to(file: &File, bytes: &[u8]) -> io::Result<()> {
@@ -119,6 +188,21 @@ fn read_all(fd: i32, size: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
 #[cfg(unix)]
 fn check(result: isize) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
+}
+
+#[cfg(not(unix))]
+impl Replacement {
+    pub(super) fn new(_: &Path) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn write(&self, _: Level, _: &[u8]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn replace(&self, _: Level, _: &[u8]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// No floor here yet: the rows of other functions must do without.

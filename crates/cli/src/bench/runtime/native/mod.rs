@@ -5,6 +5,12 @@ mod bulk;
 mod close;
 mod discard;
 mod floor;
+#[cfg(target_os = "linux")]
+#[path = "flush/linux.rs"]
+mod flush;
+#[cfg(not(target_os = "linux"))]
+#[path = "flush/other.rs"]
+mod flush;
 mod memory;
 #[cfg(not(feature = "peers"))]
 #[path = "no_peers.rs"]
@@ -13,6 +19,8 @@ mod peers;
 mod peers;
 mod read_many;
 mod share;
+mod sync;
+mod sync_many;
 mod usage;
 mod write_many;
 mod write_string;
@@ -80,6 +88,11 @@ fn obey(launch: &str) -> io::Result<()> {
                 write_many::run(launch.functions, &request).map(Reply::Many)
             }
             Request::Close(request) => close::run(&launch, &request).map(Reply::Many),
+            Request::Sync(request) => sync::run(launch.functions, &request).map(Reply::Many),
+            Request::SyncMany(request) => {
+                sync_many::run(launch.functions, &request).map(Reply::Many)
+            }
+            Request::AskDurability {} => Ok(Reply::Durability(true)),
         };
         send(&done.unwrap_or_else(Reply::Failure))?;
     }
