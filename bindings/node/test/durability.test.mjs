@@ -16,7 +16,7 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 import {
-  bulk, isWindows, makeFolder, needs, packageFolder, runNode, runScript, smallfry, testNeeding, testOnUnix, withoutAddon,
+  bulk, installPackage, isWindows, makeFolder, needs, packageFolder, runNode, runScript, smallfry, testNeeding, testOnUnix, withoutAddon,
 } from './support.mjs';
 
 const folder = makeFolder();
@@ -242,6 +242,34 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 }
+
+testNeeding(needs.strace, 'the options through smallfry/fs, smallfry/fs/promises and smallfry/register', async () => {
+  const target = fresh();
+  installPackage(target);
+  const at = (name) => path.join(target, name);
+  const calls = `
+    fs.writeFileSync('a', 'x', { durability: 'data' });
+    fs.appendFileSync('b', 'x', { durability: 'data', replace: true });
+    fs.writeFile('c', 'x', { durability: 'data' }, async () => {
+      await fs.promises.appendFile('d', 'x', { durability: 'data' });
+      await promises.writeFile('e', 'x', { durability: 'data', replace: true });
+    });`;
+  fs.writeFileSync(at('own.cjs'), `const fs = require('smallfry/fs'), promises = require('smallfry/fs/promises');${calls}`);
+  fs.writeFileSync(at('own.mjs'), `import * as fs from 'smallfry/fs'; import * as promises from 'smallfry/fs/promises';${calls}`);
+  fs.writeFileSync(at('plain.cjs'), `const fs = require('node:fs'), promises = require('node:fs/promises');${calls}`);
+  for (const args of [['own.cjs'], ['own.mjs'], ['--require', 'smallfry/register', 'plain.cjs']]) {
+    const trace = at('trace');
+    const strace = ['-f', '-y', '-e', 'trace=fsync,fdatasync', '-o', trace, process.execPath];
+    const { code, stderr } = await runNode([...strace, ...args], { cwd: target, command: 'strace' });
+    assert.strictEqual(code, 0, stderr);
+    const flushed = [...text(trace).matchAll(/ (f\w*sync)\(\d+<[^>]*\/([^/>]+)>/g)].map(([, call, name]) => `${call} ${name.replace(/[0-9a-f]{16}/, '*')}`);
+    assert.deepStrictEqual(flushed, ['fdatasync a', 'fsync .b.*.smallfry', 'fdatasync c', 'fdatasync d', 'fsync .e.*.smallfry'], `${args}`);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      assert.strictEqual(text(at(name)), 'x');
+      fs.rmSync(at(name));
+    }
+  }
+});
 
 test('writeFiles goes on taking entries while others wait for their flush', async () => {
   const target = fresh();
