@@ -222,9 +222,9 @@ export const promises = {
    */
   writeFile: function writeFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
     return promise(writing, path, data, options);
-  } as typeof fs.promises.writeFile,
+  } as WritePromised,
   /** `fs.promises.appendFile`, likewise. */
   appendFile: function appendFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
     return promise(appending, path, data, options);
-  } as typeof fs.promises.appendFile,
+  } as WritePromised,
 };

@@ -39,8 +39,8 @@ test('smallfry by require and by named import', async () => {
   await expectOutput('cjs',
     `const s = require('smallfry'); s.writeFileSync('a', 'x'); s.appendFileSync('a', 'y'); console.log(s.readFileSync('a', 'utf8'), s.isNative);` +
     `console.log(Object.keys(s).sort().join());`,
-    'xy true\nappendFile,appendFileSync,drainCloses,drainClosesSync,isNative,promises,readFile,readFileSync,readFiles,' +
-      'readFilesStream,readFilesSync,readTree,setClosePolicy,' +
+    'xy true\nappendFile,appendFileSync,drainCloses,drainClosesSync,flushDirectory,flushDirectorySync,isNative,promises,readFile,readFileSync,readFiles,' +
+      'readFilesStream,readFilesSync,readTree,removeDrafts,setClosePolicy,' +
     'writeFile,writeFileSync,writeFiles,writeFilesSync');
   await expectOutput('mjs',
     `import { writeFileSync, readFileSync, appendFile, promises, isNative } from 'smallfry'; writeFileSync('a', 'x');` +
