@@ -1,3 +1,10 @@
 export * from 'node:fs';
-import fs from 'node:fs';
+import fs from '../dist/fs.js';
+export const appendFile: typeof fs.appendFile;
+export const appendFileSync: typeof fs.appendFileSync;
+export const promises: typeof fs.promises;
+export const readFile: typeof fs.readFile;
+export const readFileSync: typeof fs.readFileSync;
+export const writeFile: typeof fs.writeFile;
+export const writeFileSync: typeof fs.writeFileSync;
 export default fs;

@@ -9,8 +9,11 @@ import { later } from './turns.js';
 /** A path, or a descriptor. A Uint8Array holds the bytes of a path. */
 export type Target = string | Uint8Array | number;
 
-/** Called for each finished job; `code` is 0 or what `errors.ts` explains. */
-export type Complete = (id: number, code: number, value: Buffer | string | undefined) => void;
+/**
+ * Called for each finished job; `code` is 0, what `errors.ts` explains, or -3 if the value is an error as `many.ts`
+ * understands it.
+ */
+export type Complete = (id: number, code: number, value: unknown) => void;
 
 /** Called when a call for many files has new results: how many it has by now, how many of them are failures, their bytes,
  * and 1 if these are all. */
@@ -22,6 +25,13 @@ export type Rest = () => void;
 /** What the addon puts on the object given to `start`. Codes: undefined is success; see `errors.ts`. */
 export interface Native {
   writeSync(target: Target, data: string | ArrayBufferView, flags: number, mode: number): number | undefined;
+  /**
+   * Writes and makes it last: `durable` has a level (0 none, 1 data, 2 the file, 3 its name as well), 4 to replace it, 8 to
+   * write in place if it is busy. A failure may also be an array, as `many.ts` understands it.
+   */
+  writeDurablySync(
+    target: Target, data: string | ArrayBufferView, flags: number, mode: number, durable: number,
+  ): number | unknown[] | undefined;
   readSync(target: Target, utf8: 0 | 1): Buffer | string | number;
   read(target: Target, id: number, alone: 0 | 1, utf8: 0 | 1): number | undefined;
   write(
@@ -31,6 +41,10 @@ export interface Native {
     data: string | ArrayBufferView,
     flags: number,
     mode: number,
+  ): number | undefined;
+  /** As `write` and `writeDurablySync`. */
+  writeDurably(
+    target: Target, id: number, alone: 0 | 1, data: string | ArrayBufferView, flags: number, mode: number, durable: number,
   ): number | undefined;
   /**
    * Begins a call for many files, whose results go into an array; 0 or 1 for yes or no. -1 if there is no thread for it.

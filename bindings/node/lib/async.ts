@@ -4,6 +4,9 @@ import { AsyncResource } from 'node:async_hooks';
 import fs = require('node:fs');
 
 import { usesVirtualFiles } from './addon.js';
+import { type DurabilityOptions, type Durable, durableOf, FILE } from './durability.js';
+import { startDurably } from './durable-later.js';
+import { notTogether } from './durable-writes.js';
 import { longestString, native } from './native.js';
 import {
   isDescriptor, isUtf8, nativePath, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite, type WritePlan,
@@ -41,13 +44,17 @@ function startRead(made: Request, alone: 0 | 1): boolean {
 function startWrite(made: Request, defaults: Readonly<WritePlan>, alone: 0 | 1): boolean {
   if (native === undefined || usesVirtualFiles()) return false;
   const plan = planWrite(made.options, defaults);
-  if (plan === undefined || plan.flush) return false;
+  if (plan === undefined) return false;
   const target = isDescriptor(made.target) && alone === 1 ? made.target : targetOf(made.target);
   if (target === undefined) return false;
   const data = bytesOf(made.data, plan.encoding);
   if (data === undefined) return false;
   const id = keep(made);
-  if (native.write(target, id, alone, data, plan.flags, systemMode(plan.mode)) === undefined) return true;
+  const mode = systemMode(plan.mode);
+  const code = plan.flush
+    ? native.writeDurably(target, id, alone, data, plan.flags, mode, FILE)
+    : native.write(target, id, alone, data, plan.flags, mode);
+  if (code === undefined) return true;
   forget(id);
   return false;
 }
@@ -106,16 +113,21 @@ const appending: Kind = {
   again: (made) => { again(appending, made); },
 };
 
-function again(kind: Kind, made: Request): void {
+/** Does a call by node:fs. With `refusal` it is one that node:fs is expected to refuse. */
+function again(kind: Kind, made: Request, refusal?: () => Error): void {
   const { target, data, options, receiver } = made;
   if ('callback' in receiver) {
     kind.withCallback(target, data, options, (error: unknown, value?: Buffer | string) => {
       if (error) settleError(made, error);
+      else if (refusal !== undefined) settleError(made, refusal());
       else settle(made, value);
     });
   } else {
     kind.withPromise(target, data, options).then(
-      (value) => { settle(made, value as Buffer | string | undefined); },
+      (value) => {
+        if (refusal !== undefined) settleError(made, refusal());
+        else settle(made, value as Buffer | string | undefined);
+      },
       (error: unknown) => { settleError(made, error); },
     );
   }
@@ -125,11 +137,16 @@ function start(kind: Kind, made: Request, alone: 0 | 1): boolean {
   return kind.isRead ? startRead(made, alone) : startWrite(made, kind.defaults, alone);
 }
 
+/** Begins a write of which more is asked than to write. What node:fs refuses is given to it, and if it takes that, refused. */
+function startDurable(kind: Kind, made: Request, durable: Durable, alone: 0 | 1): void {
+  if (!startDurably(made, kind.defaults.flags, durable, alone)) again(kind, made, () => notTogether(made.options));
+}
+
 // Native code calls back on an object of one shape, whatever the call.
 function request(kind: Kind, target: unknown, data: unknown, options: unknown, receiver: Receiver): Request {
   const path = typeof target === 'string' ? target : undefined;
   const { isRead } = kind;
-  return { encoding: null, path, isRead, again: kind.again, target, data, options, receiver };
+  return { encoding: null, path, namesPath: false, isRead, again: kind.again, target, data, options, receiver };
 }
 
 /** `options` may be left out in front of `callback`, as in node:fs. */
@@ -139,7 +156,13 @@ function callBack(kind: Kind, target: unknown, data: unknown, options: unknown, 
   if (typeof done === 'function') {
     const receiver = { callback: done as Callback, resource: new AsyncResource('SMALLFRY') };
     const given = typeof options === 'function' ? undefined : options;
-    if (start(kind, request(kind, target, data, given, receiver), 1)) return;
+    const made = request(kind, target, data, given, receiver);
+    const durable = kind.isRead ? undefined : durableOf(given);
+    if (durable !== undefined) {
+      startDurable(kind, made, durable, 1);
+      return;
+    }
+    if (start(kind, made, 1)) return;
   }
   kind.withCallback(target, data, options, callback);
 }
@@ -147,7 +170,9 @@ function callBack(kind: Kind, target: unknown, data: unknown, options: unknown, 
 function promise(kind: Kind, target: unknown, data: unknown, options: unknown): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const made = request(kind, target, data, options, { resolve, reject });
-    if (!start(kind, made, 0)) again(kind, made);
+    const durable = kind.isRead ? undefined : durableOf(options);
+    if (durable !== undefined) startDurable(kind, made, durable, 0);
+    else if (!start(kind, made, 0)) again(kind, made);
   });
 }
 
@@ -156,15 +181,31 @@ export const readFile = function readFile(path: unknown, options: unknown, callb
   callBack(reading, path, undefined, options, callback);
 } as typeof fs.readFile;
 
-/** `fs.writeFile`. Bytes are copied before it returns; an accepted write is completed even if the process exits. */
+/** What a write takes that finishes later. */
+type Options = Extract<fs.WriteFileOptions, object> & DurabilityOptions;
+
+/** node:fs's function, which also takes {@link DurabilityOptions}. */
+export type WriteLater = typeof fs.writeFile & ((
+  file: fs.PathOrFileDescriptor, data: string | NodeJS.ArrayBufferView, options: Options, callback: fs.NoParamCallback,
+) => void);
+
+/** The same of node:fs/promises. */
+export type WritePromised = typeof fs.promises.writeFile & ((
+  file: fs.PathLike | fs.promises.FileHandle, data: Parameters<typeof fs.promises.writeFile>[1], options: Options,
+) => Promise<void>);
+
+/**
+ * `fs.writeFile`, with {@link DurabilityOptions}. Bytes are copied before it returns; an accepted write is completed even if
+ * the process exits.
+ */
 export const writeFile = function writeFile(path: unknown, data: unknown, options: unknown, callback?: unknown): void {
   callBack(writing, path, data, options, callback);
-} as typeof fs.writeFile;
+} as WriteLater;
 
 /** `fs.appendFile`, as {@link writeFile}. */
 export const appendFile = function appendFile(path: unknown, data: unknown, options: unknown, callback?: unknown): void {
   callBack(appending, path, data, options, callback);
-} as typeof fs.appendFile;
+} as WriteLater;
 
 /** The promise forms. As with callbacks, an accepted write is completed even if the process exits. */
 export const promises = {
@@ -172,12 +213,18 @@ export const promises = {
   readFile: function readFile(path: unknown, options?: unknown): Promise<unknown> {
     return promise(reading, path, undefined, options);
   } as typeof fs.promises.readFile,
-  /** `fs.promises.writeFile`. */
+  /**
+   * `fs.promises.writeFile`, with {@link DurabilityOptions}.
+   *
+   * ```js
+   * await promises.writeFile('settings.json', text, { durability: 'full', replace: true });
+   * ```
+   */
   writeFile: function writeFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
     return promise(writing, path, data, options);
-  } as typeof fs.promises.writeFile,
-  /** `fs.promises.appendFile`. */
+  } as WritePromised,
+  /** `fs.promises.appendFile`, likewise. */
   appendFile: function appendFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
     return promise(appending, path, data, options);
-  } as typeof fs.promises.appendFile,
+  } as WritePromised,
 };

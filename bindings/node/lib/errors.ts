@@ -8,8 +8,12 @@ import { shownPath } from './platform.js';
 /** The call was not taken, nothing was done: node:fs has to do it. */
 export const DELEGATE = -1;
 
-const SYSCALLS = ['', 'open', 'fstat', 'read', 'write', 'close', 'mkdir', 'scandir', 'stat'] as const;
-const OPEN = 1;
+const SYSCALLS = [
+  '', 'open', 'fstat', 'read', 'write', 'close', 'mkdir', 'scandir', 'stat', 'fsync', 'fdatasync', 'syncfs', 'readlink',
+  'fchmod', 'fchown', 'fsetxattr', 'rename', 'copyfile', 'unlink',
+] as const;
+const FSYNC = 9;
+export const OPEN = 1;
 const FSTAT = 2;
 
 /** Whether the file could not even be opened, so that nothing was read or written. */
@@ -20,6 +24,11 @@ export function failedToOpen(code: number): boolean {
 /** Whether the call ended before the first byte, so that it can be made again even on a descriptor. */
 export function failedToBegin(code: number): boolean {
   return code === DELEGATE || code >> 16 === FSTAT;
+}
+
+/** Whether what was written could not be flushed. */
+export function failedToFlush(code: number): boolean {
+  return code >> 16 === FSYNC;
 }
 
 let names: Map<number, [string, string]> | undefined;
@@ -47,20 +56,22 @@ export function bareError<Own extends object>(message: string, own: Own): Error 
  * @param path path to name, if Node names it for this call
  * @param caller function whose frames are left out of the stack; undefined for no frames at all, as in callbacks
  * @param codeLast the order errno, syscall, code: what node:fs's own JavaScript gives, where its C++ has code second
+ * @param destination second path to name
  */
 export function makeError(
   code: number,
   path: string | undefined,
   caller: ((...args: never[]) => unknown) | undefined,
   codeLast = false,
+  destination?: string,
 ): NodeJS.ErrnoException {
   const errno = code & 0xffff;
   const seen = path === undefined ? undefined : shownPath(path);
+  const dest = destination === undefined ? undefined : shownPath(destination);
   const syscall = SYSCALLS[code >> 16] ?? '';
+  const paths = `${seen === undefined ? '' : ` '${seen}'`}${dest === undefined ? '' : ` -> '${dest}'`}`;
   const [name, reason] = describe(errno);
-  const error: NodeJS.ErrnoException = bareError(
-    `${name}: ${reason}, ${syscall}${seen === undefined ? '' : ` '${seen}'`}`, {},
-  );
+  const error: NodeJS.ErrnoException & { dest?: string } = bareError(`${name}: ${reason}, ${syscall}${paths}`, {});
   error.errno = -errno;
   if (codeLast) {
     error.syscall = syscall;
@@ -70,6 +81,7 @@ export function makeError(
     error.syscall = syscall;
   }
   if (seen !== undefined) error.path = seen;
+  if (dest !== undefined) error.dest = dest;
   if (caller !== undefined) Error.captureStackTrace(error, caller);
   return error;
 }

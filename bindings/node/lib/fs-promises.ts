@@ -5,6 +5,8 @@ import promises = require('node:fs/promises');
 import { removingPromises } from './removing.js';
 import { replacedPromises } from './replaced.js';
 
-const own: typeof promises = { ...promises, ...removingPromises(promises), ...replacedPromises };
+const own: Omit<typeof promises, keyof typeof replacedPromises> & typeof replacedPromises = {
+  ...promises, ...removingPromises(promises), ...replacedPromises,
+};
 
 export = own;

@@ -10,14 +10,18 @@
  * | `import fs from 'smallfry/fs'` | all of node:fs, these functions replaced |
  * | `import fsp from 'smallfry/fs/promises'` | all of node:fs/promises, likewise |
  * | `node --require smallfry/register app.js` | a program as it is, its dependencies included |
+ * | `import { flushDirectory, removeDrafts } from 'smallfry'` | what goes with durable writes |
  *
  * Results, argument checks and errors are node:fs's own. What is not done natively (FileHandle, iterables, signals,
  * unusual flags) is passed to node:fs unchanged, and so is everything where the native addon cannot be loaded.
  *
+ * To survive a power failure, or to take an old file's place in one step, writes have the options `durability` and `replace`
+ * ({@link DurabilityOptions}).
+ *
  * Where closing is slow, files that were written are closed later: see `drainCloses`.
  *
  * Not promised: an order between calls that are under way on one path at the same time, as in node:fs; that data
- * survive a power failure, unless `{flush: true}` asks for it.
+ * survive a power failure, unless `durability` or `flush` ask for it; that nobody sees half of a file, but with `replace`.
  */
 
 export { readFiles, readFilesSync, type ReadFilesOptions, type ReadFilesSyncOptions } from './read-files.js';
@@ -30,6 +34,9 @@ export {
 export { appendFile, promises, readFile, writeFile } from './async.js';
 export { appendFileSync, readFileSync, writeFileSync } from './sync.js';
 
+export {
+  type Durability, type DurabilityOptions, flushDirectory, flushDirectorySync, removeDrafts,
+} from './durability.js';
 export { type ClosePolicy, drainCloses, drainClosesSync, setClosePolicy } from './closes.js';
 
 import { native } from './native.js';

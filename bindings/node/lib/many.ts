@@ -191,8 +191,8 @@ export function isFailure(result: unknown): boolean {
 export function failure(result: unknown, path: string): Error {
   if (typeof result === 'number') return numbered(result, path);
   if (Array.isArray(result)) {
-    const [code, about, text] = result as [number, string, string?];
-    return text === undefined ? makeError(code, about, undefined) : bareError(text, { code: REASONS[code], path: shownPath(about) });
+    const [code, about, text, destination] = result as [number, string, string?, string?];
+    return text === undefined ? makeError(code, about, undefined, false, destination) : bareError(text, { code: REASONS[code], path: shownPath(about) });
   }
   return bareError(`smallfry: internal error at '${path}'`, { code: 'ERR_SMALLFRY_INTERNAL', path });
 }

@@ -30,6 +30,18 @@ const FLAGS = new Map<string, number>([
   ['sa+', O_APPEND | O_CREAT | O_RDWR | O_SYNC],
 ]);
 
+/** What `open` is to be asked for by a `flag` option; undefined if node:fs has to decide. */
+export function flagsOf(flag: unknown, none: number): number | undefined {
+  if (flag === undefined || flag === null) return none;
+  return typeof flag === 'number' && (flag | 0) === flag ? flag : FLAGS.get(flag as string);
+}
+
+/** Whether a whole new file can do what these flags say: one that is written or added to, and made if it is missing. */
+export function isReplacing(flags: number): boolean {
+  const rest = flags & ~(O_WRONLY | O_RDWR);
+  return rest !== flags && (rest === (O_TRUNC | O_CREAT) || rest === (O_APPEND | O_CREAT));
+}
+
 export const DEFAULT_MODE = 0o666;
 export const WRITE_FLAGS = O_TRUNC | O_CREAT | O_WRONLY;
 export const APPEND_FLAGS = O_APPEND | O_CREAT | O_WRONLY;

@@ -3,6 +3,10 @@
 import { type AsyncResource } from 'node:async_hooks';
 
 import { DELEGATE, failedToOpen, makeError } from './errors.js';
+import { failure } from './many.js';
+
+/** The code of a job whose value says what went wrong. */
+const DETAILED = -3;
 
 export type Callback = (error: unknown, value?: Buffer | string) => void;
 
@@ -12,6 +16,8 @@ export interface Request {
   encoding: BufferEncoding | null;
   /** Path to name in errors; undefined for a descriptor, or if the path is no string. */
   path: string | undefined;
+  /** Its errors name the path, whatever failed. */
+  namesPath: boolean;
   /** A read may be done again by node:fs, a write that has begun may not. */
   isRead: boolean;
   /** The same call on node:fs. */
@@ -46,16 +52,20 @@ export function forget(id: number): void {
 }
 
 /** Called by native code, once for each job. */
-export function complete(id: number, code: number, value: Buffer | string | undefined): void {
+export function complete(id: number, code: number, value: unknown): void {
   const request = requests[id];
   if (request === undefined) return;
   forget(id);
+  if (code === DETAILED) {
+    settleError(request, failure(value, request.path ?? ''));
+    return;
+  }
   if (code !== 0) {
     fail(request, code);
     return;
   }
   if (request.encoding === null) {
-    settle(request, value);
+    settle(request, value as Buffer | string | undefined);
     return;
   }
   let text: string;
@@ -75,7 +85,7 @@ function fail(request: Request, code: number): void {
   if (code === DELEGATE || (opening && !nameable) || (request.isRead && !opening)) {
     request.again(request);
   } else {
-    settleError(request, makeError(code, opening ? request.path : undefined, undefined));
+    settleError(request, makeError(code, opening || request.namesPath ? request.path : undefined, undefined));
   }
 }
 

@@ -3,7 +3,9 @@
 import fs = require('node:fs');
 
 import { usesVirtualFiles } from './addon.js';
-import { DELEGATE, failedToBegin, failedToOpen, makeError } from './errors.js';
+import { type DurabilityOptions, durableOf, FILE } from './durability.js';
+import { writeDurablySync } from './durable-writes.js';
+import { DELEGATE, failedToBegin, failedToFlush, failedToOpen, makeError } from './errors.js';
 import { longestString, native } from './native.js';
 import { type WritePlan, isDescriptor, isUtf8, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite } from './options.js';
 import { original } from './original.js';
@@ -11,21 +13,53 @@ import { systemMode, systemPath } from './platform.js';
 
 type Data = string | ArrayBufferView;
 
+/** node:fs's function, which also takes {@link DurabilityOptions}. */
+export type WriteSync = typeof fs.writeFileSync & ((
+  file: fs.PathOrFileDescriptor, data: string | NodeJS.ArrayBufferView, options: Extract<fs.WriteFileOptions, object> & DurabilityOptions,
+) => void);
+
 /**
- * `fs.writeFileSync`, with one crossing into native code for strings and bytes.
+ * `fs.writeFileSync`, with one crossing into native code for strings and bytes, and with {@link DurabilityOptions}.
  *
- * `{flush: true}` flushes in every case, through `fs.fsyncSync`.
+ * `{flush: true}` flushes in every case, also a string with `encoding: 'utf8'`, which Node 20 to 26 forget.
+ *
+ * ```js
+ * writeFileSync('settings.json', text, { durability: 'full', replace: true });
+ * ```
  */
-export const writeFileSync: typeof fs.writeFileSync = function writeFileSync(path, data, options) {
-  if (!write(path, data, options, PLAIN_WRITE, writeFileSync)) original.writeFileSync(path, data, options);
+export const writeFileSync: WriteSync = function writeFileSync(
+  path: unknown, data: unknown, options: fs.WriteFileOptions | undefined,
+): void {
+  const durable = durableOf(options);
+  if (durable !== undefined) {
+    writeDurablySync(path, data, options as object, {
+      durable, flags: PLAIN_WRITE.flags, own: original.writeFileSync, caller: writeFileSync,
+    });
+  } else if (!write(path, data, options, PLAIN_WRITE, writeFileSync)) {
+    original.writeFileSync(path as string, flushable(data, options), options);
+  }
 };
 
 /** `fs.appendFileSync`, as {@link writeFileSync}. */
-export const appendFileSync: typeof fs.appendFileSync = function appendFileSync(path, data, options) {
-  if (!write(path, data, options, PLAIN_APPEND, appendFileSync)) {
-    original.appendFileSync(path, data, options);
+export const appendFileSync: WriteSync = function appendFileSync(
+  path: unknown, data: unknown, options: fs.WriteFileOptions | undefined,
+): void {
+  const durable = durableOf(options);
+  if (durable !== undefined) {
+    writeDurablySync(path, data, options as object, {
+      durable, flags: PLAIN_APPEND.flags, own: original.appendFileSync, caller: appendFileSync,
+    });
+  } else if (!write(path, data, options, PLAIN_APPEND, appendFileSync)) {
+    original.appendFileSync(path as string, flushable(data, options), options);
   }
 };
+
+/** What is to be flushed in a form that node:fs flushes. Of its functions that for strings in UTF-8 forgets it. */
+function flushable(data: unknown, options: unknown): string {
+  if (typeof data !== 'string' || typeof options !== 'object' || options === null) return data as string;
+  const { encoding, flush } = options as Record<string, unknown>;
+  return (flush === true && isUtf8(encoding) ? Buffer.from(data) : data) as string;
+}
 
 /** Does the call if it can be done natively; false leaves it to node:fs. */
 function write(
@@ -47,12 +81,15 @@ function write(
   } else {
     return false;
   }
-  if (plan.flush || (typeof bytes === 'string' && bytes.length > longestString)) {
+  if (typeof bytes === 'string' && bytes.length > longestString) {
     writeOpened(path, bytes, plan, caller);
     return true;
   }
   const target = typeof path === 'string' ? systemPath(path) : path;
-  const code = native.writeSync(target, bytes, plan.flags, systemMode(plan.mode));
+  const mode = systemMode(plan.mode);
+  const code = plan.flush
+    ? native.writeDurablySync(target, bytes, plan.flags, mode, FILE) as number | undefined
+    : native.writeSync(target, bytes, plan.flags, mode);
   if (code === undefined) return true;
   if (code === DELEGATE) return false;
   throw writeError(code, path, data, plan, caller);
@@ -69,10 +106,10 @@ function writeError(
   const inNative = typeof data === 'string' && isUtf8(plan.encoding);
   return failedToOpen(code)
     ? makeError(code, path as string, caller)
-    : makeError(code, undefined, caller, !inNative);
+    : makeError(code, undefined, caller, !inNative && !failedToFlush(code));
 }
 
-/** With a descriptor in JavaScript's hands: to flush it, or to write a long string in pieces. */
+/** With a descriptor in JavaScript's hands: to write a long string in pieces. */
 function writeOpened(
   path: string | number,
   data: Data,

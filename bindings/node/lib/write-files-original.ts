@@ -1,9 +1,13 @@
 // Writing many files where there is no native code: the same calls by node:fs.
 
+import fs = require('node:fs');
 import path = require('node:path');
 
+import { flushDirectorySync, FULL, NOTHING } from './durability.js';
+import { flushOriginalSync, writeOriginalSync } from './durable-original.js';
 import { Chunk, type Data, type Entries } from './entries.js';
 import { CANCELLED, failure, progressOf, settled } from './many.js';
+import { WRITE_FLAGS } from './options.js';
 import { original } from './original.js';
 import { type WritePlan } from './write-files.js';
 
@@ -77,11 +81,20 @@ export class Original {
   }
 
   #write(text: string, data: Data): 'written' | 'unchanged' {
-    const { mode, createNew, createParents, onlyIfChanged } = this.#plan;
+    const { mode, createNew, createParents, onlyIfChanged, durable } = this.#plan;
     const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-    if (onlyIfChanged && holds(text, bytes)) return 'unchanged';
-    if (createParents) original.mkdirSync(path.dirname(text), { recursive: true });
-    original.writeFileSync(text, bytes, { mode, flag: createNew ? 'wx' : 'w' });
+    if (onlyIfChanged && holds(text, bytes)) {
+      if (durable.level !== NOTHING) flushOriginalSync(text, durable);
+      return 'unchanged';
+    }
+    const first = createParents ? original.mkdirSync(path.dirname(text), { recursive: true }) : undefined;
+    if (durable.level === NOTHING && !durable.replace) {
+      original.writeFileSync(text, bytes, { mode, flag: createNew ? 'wx' : 'w' });
+    } else {
+      const flags = createNew ? WRITE_FLAGS | fs.constants.O_EXCL : WRITE_FLAGS;
+      writeOriginalSync(text, bytes, { ...durable, flags, mode, encoding: 'utf8' });
+      if (first !== undefined && durable.level === FULL) flushAbove(path.dirname(text), first);
+    }
     this.#bytes += bytes.length;
     return 'written';
   }
@@ -94,6 +107,14 @@ export class Original {
     if (failed !== undefined) throw failed.reason;
     const unchanged = outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value === 'unchanged').length;
     return { written: outcomes.length - unchanged, unchanged };
+  }
+}
+
+/** Flushes the directories above those that were made, from `first` down to `last`. */
+function flushAbove(last: string, first: string): void {
+  for (let made = path.resolve(last); ; made = path.dirname(made)) {
+    flushDirectorySync(path.dirname(made));
+    if (made === path.resolve(first) || made === path.dirname(made)) return;
   }
 }
 

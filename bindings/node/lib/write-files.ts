@@ -2,6 +2,7 @@
 
 import { AsyncResource } from 'node:async_hooks';
 
+import { type DurabilityOptions, type Durable, durableOf, NOTHING } from './durability.js';
 import { type Chunk, Entries, type Entry } from './entries.js';
 import {
   CANCELLED, encodingOf, failure, flag, isFailure, iterable, listenerOf, listenTo, type ManyAsyncOptions,
@@ -20,6 +21,9 @@ const MOST_UNDER_WAY = 16_384;
 const CREATE_PARENTS = 1;
 const ONLY_IF_CHANGED = 2;
 const CREATE_NEW = 4;
+const LEVELS = [0, 8, 0, 16];
+const REPLACE = 32;
+const IN_PLACE_IF_BUSY = 64;
 
 /** What a call found to do. */
 export interface Written {
@@ -29,7 +33,7 @@ export interface Written {
   unchanged: number;
 }
 
-export interface WriteFilesSyncOptions extends ManyOptions {
+export interface WriteFilesSyncOptions extends ManyOptions, DurabilityOptions {
   /** How strings are turned into bytes. UTF-8 by default. */
   encoding?: BufferEncoding | null | undefined;
   /** Permissions of new files, less the umask, as a number or an octal string. 0o666 by default. */
@@ -57,6 +61,7 @@ export interface WritePlan {
   createParents: boolean;
   onlyIfChanged: boolean;
   createNew: boolean;
+  durable: Durable;
   failFast: boolean;
   settle: boolean;
   threads: number;
@@ -73,12 +78,18 @@ function planOf(options: WriteFilesOptions | BufferEncoding | null | undefined):
     const error = new TypeError('The "createNew" and "onlyIfChanged" options exclude each other');
     throw Object.assign(error, { code: 'ERR_INVALID_ARG_VALUE' });
   }
+  const durable = durableOf(given) ?? { level: NOTHING, replace: false, inPlaceIfBusy: false };
+  if (createNew && durable.replace) {
+    const error = new TypeError('The "createNew" and "replace" options exclude each other');
+    throw Object.assign(error, { code: 'ERR_INVALID_ARG_VALUE' });
+  }
   return {
     encoding: encodingOf(given.encoding) ?? 'utf8',
     mode: modeOf(given.mode),
     createParents: flag('createParents', given.createParents),
     onlyIfChanged,
     createNew,
+    durable,
     failFast: flag('failFast', given.failFast),
     settle: flag('settle', given.settle),
     threads: threadsOf(given.threads),
@@ -88,8 +99,10 @@ function planOf(options: WriteFilesOptions | BufferEncoding | null | undefined):
   };
 }
 
-function bits({ createParents, onlyIfChanged, createNew }: WritePlan): number {
-  return (createParents ? CREATE_PARENTS : 0) | (onlyIfChanged ? ONLY_IF_CHANGED : 0) | (createNew ? CREATE_NEW : 0);
+function bits({ createParents, onlyIfChanged, createNew, durable }: WritePlan): number {
+  const { level, replace, inPlaceIfBusy } = durable;
+  return (createParents ? CREATE_PARENTS : 0) | (onlyIfChanged ? ONLY_IF_CHANGED : 0) | (createNew ? CREATE_NEW : 0) |
+    LEVELS[level] | (replace ? REPLACE : 0) | (inPlaceIfBusy ? IN_PLACE_IF_BUSY : 0);
 }
 
 /** The results of one call, on their way to the caller: true for a file written, false for one that was left alone. */
@@ -213,7 +226,8 @@ class Writing {
       this.#conclude();
       return;
     }
-    this.#outcomes.advance(failed > 0);
+    // What has to survive may still turn out to be lost.
+    if (this.#plan.durable.level === NOTHING) this.#outcomes.advance(failed > 0);
     if (this.#plan.failFast && failed > 0) this.#finish();
     else this.#context.runInAsyncScope(() => { this.#fill(); });
   }
@@ -280,7 +294,15 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<'written' | '
  * A failure stops nothing else unless `failFast` is set. When all is done the promise rejects with the first one; with
  * `{settle: true}` it gives each entry's outcome instead.
  *
- * A file counts as written when its bytes are. Where closing is slow it is left to other threads, and an error of such a
+ * With {@link DurabilityOptions} all files are flushed together, in as few waits as the system allows; the call ends after
+ * that, and until then `onProgress` tells what was written. If a barrier for many files fails, each of them has its error,
+ * since nobody knows which were lost.
+ *
+ * ```js
+ * await writeFiles(pages, { createParents: true, durability: 'full', replace: true });
+ * ```
+ *
+ * Otherwise a file counts as written when its bytes are. Where closing is slow it is left to other threads, and an error of such a
  * close is no entry's outcome: `drainCloses()` tells it.
  */
 export const writeFiles = writeMany as <const O extends WriteFilesOptions | BufferEncoding | null | undefined = undefined>(

@@ -12,7 +12,8 @@ use smallfry_transcode::DecodeScratch;
 use crate::bulk::Sessions;
 use crate::contents::Maker;
 use crate::jobs::{Client, Finished, Turn};
-use crate::text::Strings;
+use crate::text::{Strings, view_bytes};
+use crate::value::is_string;
 
 /// A read buffer above this size is not kept between calls. In bytes.
 const KEPT_READ_BUFFER: usize = 1 << 20;
@@ -83,6 +84,15 @@ impl Environment {
     pub(crate) unsafe fn borrow<'a>(pointer: *mut c_void) -> &'a Self {
         // SAFETY: by the contract; environments are freed after their last function call.
         unsafe { &*pointer.cast::<Self>() }
+    }
+
+    /// A string or a view as bytes to be written, in memory of its own.
+    pub(crate) fn bytes_of(&self, env: sys::napi_env, data: sys::napi_value) -> Vec<u8> {
+        if is_string(env, data) {
+            self.strings.to_vec(env, data)
+        } else {
+            view_bytes(env, data).to_vec()
+        }
     }
 
     /// Lends empty buffers that keep their memory between calls.

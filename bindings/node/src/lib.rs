@@ -6,6 +6,7 @@
 mod bulk;
 mod closes;
 mod contents;
+mod durable;
 mod environment;
 mod jobs;
 mod outcome;
@@ -80,9 +81,11 @@ unsafe extern "C" fn start(
             environment.cast(),
             &[
                 Function(c"writeSync", sync::write),
+                Function(c"writeDurablySync", sync::write_durably),
                 Function(c"readSync", sync::read),
                 Function(c"read", jobs::submit_read),
                 Function(c"write", jobs::submit_write),
+                Function(c"writeDurably", jobs::submit_durable_write),
                 Function(c"finish", jobs::finish),
             ],
         );

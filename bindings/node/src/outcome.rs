@@ -1,8 +1,12 @@
 //! How native code tells JavaScript what went wrong, without making an error object.
 
+use napi_sys as sys;
+use smallfry::Error;
 use smallfry::raw::Errno;
 
+use crate::bulk::error_with_path;
 use crate::sys::{EIO, is_for_runtime, node_errno};
+use crate::value::number;
 
 /// The system call that failed. The numbers are known to `lib/errors.ts`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,6 +19,16 @@ pub(crate) enum Step {
     Mkdir = 6,
     Readdir = 7,
     Stat = 8,
+    Fsync = 9,
+    Fdatasync = 10,
+    Syncfs = 11,
+    Readlink = 12,
+    Fchmod = 13,
+    Fchown = 14,
+    Fsetxattr = 15,
+    Rename = 16,
+    Copy = 17,
+    Unlink = 18,
 }
 
 /// Why a call did not succeed.
@@ -53,5 +67,33 @@ pub(crate) fn at_open(errno: Errno) -> Failure {
         Failure::Delegate
     } else {
         Failure::System(Step::Open, errno)
+    }
+}
+
+/// As [`Failure`], or an error of the core with what it knows.
+pub(crate) enum Reason {
+    Failure(Failure),
+    Error(Error),
+}
+
+impl From<Failure> for Reason {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<Error> for Reason {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl Reason {
+    /// What JavaScript gets: the number of a [`Failure`], or an error as [`error_with_path`] makes it.
+    pub(crate) fn value(&self, env: sys::napi_env) -> sys::napi_value {
+        match self {
+            Self::Failure(failure) => number(env, failure.code()),
+            Self::Error(error) => error_with_path(env, error),
+        }
     }
 }

@@ -6,8 +6,10 @@ use napi_sys as sys;
 use smallfry::raw::{self, O_RDONLY};
 
 use crate::contents::{buffer, buffer_to_fill, string};
+use crate::durable::Durable;
 use crate::environment::{Environment, ReadBuffers};
-use crate::outcome::{Failure, Step, at};
+use crate::outcome::{Failure, Reason, Step, at};
+use crate::sys::borrowed_path;
 use crate::target::{Handle, PathRoom, Target};
 use crate::text::view_bytes;
 use crate::value::{arguments, guarded, int32, is_string, number, undefined};
@@ -43,6 +45,52 @@ pub(crate) unsafe extern "C" fn write(
             Err(failure) => number(env, failure.code()),
         }
     })
+}
+
+/// `writeDurablySync(target, data, flags, mode, durable)`: as [`write`], and makes it last as `durable` says. Answers
+/// undefined, the number of a [`Failure`], or an error with its path.
+pub(crate) unsafe extern "C" fn write_durably(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    guarded(env, || {
+        let ([target, data, flags, mode, durable], pointer) = arguments(env, info);
+        // SAFETY: as in `write`.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let durable = Durable::of(int32(env, durable));
+        let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
+        let mut room = PathRoom::new();
+        let result = Target::read(env, &environment.strings, target, &mut room)
+            .map_err(Reason::from)
+            .and_then(|target| match (&target, durable.write_of(flags, mode)) {
+                (Target::Path(path), Some(write)) => {
+                    let bytes = environment.bytes_of(env, data);
+                    Ok(write.run(borrowed_path(path), &bytes)?)
+                }
+                _ if durable.replace => Err(Failure::Delegate.into()),
+                _ => write_and_flush(env, environment, &target, data, (flags, mode), durable),
+            });
+        match result {
+            Ok(()) => undefined(env),
+            Err(reason) => reason.value(env),
+        }
+    })
+}
+
+/// Writes what the core has no options for. It is closed here: nothing is left to report later.
+fn write_and_flush(
+    env: sys::napi_env,
+    environment: &Environment,
+    target: &Target<'_>,
+    data: sys::napi_value,
+    (flags, mode): (i32, u32),
+    durable: Durable,
+) -> Result<(), Reason> {
+    let handle = target.open(flags, mode)?;
+    let written = write_data(env, environment, &handle, data).and_then(|()| durable.flush(&handle));
+    let closed = handle.close();
+    written.and(closed)?;
+    durable.flush_name(target)
 }
 
 #[inline]

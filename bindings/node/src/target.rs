@@ -8,7 +8,8 @@ use smallfry::Error;
 use smallfry::close::Closer;
 use smallfry::raw::{self, BorrowedFile, Errno, OwnedFile};
 
-use crate::outcome::{Failure, Step, at, at_open};
+use crate::durable::Durable;
+use crate::outcome::{Failure, Reason, Step, at, at_open};
 use crate::sys::{Descriptor, EIO, borrowed_path};
 use crate::text::{Strings, view_bytes};
 use crate::value::{int32, kind};
@@ -142,6 +143,14 @@ impl OwnedTarget {
         match self {
             Self::Path(path) => Target::Path(path).close_written(handle),
             Self::Descriptor(descriptor) => Target::Descriptor(*descriptor).close_written(handle),
+        }
+    }
+
+    /// Flushes the name of what was written and closed, as [`Durable::flush_name`].
+    pub(crate) fn flush_name(&self, durable: Durable) -> Result<(), Reason> {
+        match self {
+            Self::Path(path) => durable.flush_name(&Target::Path(path)),
+            Self::Descriptor(_) => Ok(()),
         }
     }
 

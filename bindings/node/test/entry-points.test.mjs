@@ -39,8 +39,8 @@ test('smallfry by require and by named import', async () => {
   await expectOutput('cjs',
     `const s = require('smallfry'); s.writeFileSync('a', 'x'); s.appendFileSync('a', 'y'); console.log(s.readFileSync('a', 'utf8'), s.isNative);` +
     `console.log(Object.keys(s).sort().join());`,
-    'xy true\nappendFile,appendFileSync,drainCloses,drainClosesSync,isNative,promises,readFile,readFileSync,readFiles,' +
-      'readFilesStream,readFilesSync,readTree,setClosePolicy,' +
+    'xy true\nappendFile,appendFileSync,drainCloses,drainClosesSync,flushDirectory,flushDirectorySync,isNative,promises,readFile,readFileSync,readFiles,' +
+      'readFilesStream,readFilesSync,readTree,removeDrafts,setClosePolicy,' +
     'writeFile,writeFileSync,writeFiles,writeFilesSync');
   await expectOutput('mjs',
     `import { writeFileSync, readFileSync, appendFile, promises, isNative } from 'smallfry'; writeFileSync('a', 'x');` +
@@ -345,35 +345,6 @@ test('a node:vfs mounted under registered functions', { skip: !virtual.there && 
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-test('{flush: true} calls fs.fsyncSync once, after the data, on the open descriptor', () => {
-  const name = path.join(folder, 'flushed');
-  for (const flushOptions of [{ flush: true }, { encoding: 'utf8', flush: true }, { encoding: 'latin1', flush: true }, { encoding: 'utf8', mode: 0o600, flag: 'w', flush: true }]) {
-    for (const data of ['text \u20ac', '', 'x'.repeat(3_000_000), Buffer.from('bytes'), new Uint8Array(0)]) {
-      for (const call of ['writeFileSync', 'appendFileSync']) {
-        for (const byDescriptor of [false, true]) {
-          fs.writeFileSync(name, '');
-          const lent = byDescriptor ? fs.openSync(name, 'a') : undefined;
-          const seen = [];
-          const real = fs.fsyncSync;
-          const spy = mock.method(fs, 'fsyncSync', (fd) => {
-            seen.push(fs.fstatSync(fd).size);
-            if (byDescriptor) assert.strictEqual(fd, lent);
-            return real(fd);
-          });
-          try {
-            smallfry[call](lent ?? name, data, flushOptions);
-          } finally {
-            spy.mock.restore();
-          }
-          const expected = typeof data === 'string' ? Buffer.from(data, flushOptions.encoding ?? 'utf8').length : data.byteLength;
-          assert.deepStrictEqual(seen, [expected], `${call} ${typeof data} ${JSON.stringify(flushOptions)}`);
-          if (lent !== undefined) fs.closeSync(lent);
-        }
-      }
-    }
-  }
-});
-
 test('without flush, or with flush false, fs.fsyncSync is not called', () => {
   const spy = mock.method(fs, 'fsyncSync');
   try {
@@ -385,23 +356,6 @@ test('without flush, or with flush false, fs.fsyncSync is not called', () => {
   } finally {
     spy.mock.restore();
   }
-});
-
-test('a flush that fails: its error reaches the caller, and the file is closed', () => {
-  const descriptors = [];
-  const failure = Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO' });
-  const spy = mock.method(fs, 'fsyncSync', (fd) => {
-    descriptors.push(fd);
-    throw failure;
-  });
-  try {
-    assert.throws(() => smallfry.writeFileSync(path.join(folder, 'flushed'), 'x', { flush: true }), (error) => error === failure);
-    assert.throws(() => smallfry.appendFileSync(path.join(folder, 'flushed'), Buffer.from('x'), { flush: true }), (error) => error === failure);
-  } finally {
-    spy.mock.restore();
-  }
-  for (const fd of descriptors) assert.throws(() => fs.fstatSync(fd), { code: 'EBADF' });
-  assert.strictEqual(descriptors.length, 2);
 });
 
 testNeeding(needs.strace, '{flush: true} is a system call on the file, in each form of call', async () => {

@@ -50,6 +50,33 @@ async function main() {
   assert.strictEqual(streamed, names.length);
   const tree = await smallfry.readTree(folder, { match: ['**/*.sync'] });
   assert.strictEqual(tree.length, names.length);
+  const durable = path.join(folder, 'durable');
+  fs.mkdirSync(durable);
+  const at = (name) => path.join(durable, name);
+  for (const options of [{ durability: 'data' }, { durability: 'full', replace: true }, { encoding: 'utf8', flush: true }, { durability: 'full', flag: 'w+' }]) {
+    const added = options.flag ? { durability: 'full' } : options;
+    smallfry.writeFileSync(at('a'), 'one', options);
+    smallfry.appendFileSync(at('a'), ' two', added);
+    await smallfry.promises.writeFile(at('b'), Buffer.from('one'), options);
+    await smallfry.promises.appendFile(at('b'), ' two', added);
+    await new Promise((resolve, reject) => smallfry.writeFile(at('c'), 'one two', options, (error) => (error ? reject(error) : resolve())));
+    for (const name of ['a', 'b', 'c']) assert.strictEqual(fs.readFileSync(at(name), 'utf8'), 'one two');
+  }
+  await Promise.all(names.map((_, i) => smallfry.promises.writeFile(at('p' + i), texts[i], { durability: 'full', replace: true })));
+  await smallfry.writeFiles(names.map((_, i) => [at('m' + i), texts[i]]), { durability: 'full', replace: true });
+  smallfry.writeFilesSync(names.map((_, i) => [at('s' + i), texts[i]]), { durability: 'data' });
+  for (const kind of ['p', 'm', 's']) assert.deepStrictEqual(names.map((_, i) => fs.readFileSync(at(kind + i), 'utf8')), texts);
+  const controller = new AbortController();
+  controller.abort();
+  await assert.rejects(smallfry.promises.writeFile(at('never'), 'x', { durability: 'full', signal: controller.signal }), { name: 'AbortError' });
+  assert.throws(() => smallfry.writeFileSync(at('never'), 'x', { durability: 'most' }), { code: 'ERR_INVALID_ARG_VALUE' });
+  assert.throws(() => smallfry.writeFileSync(durable, 'x', { replace: true }), { code: 'EISDIR', path: durable });
+  await smallfry.promises.writeFile(at('pieces'), (async function* () { yield 'one '; yield Buffer.from('two'); })(), { durability: 'data', replace: true });
+  assert.strictEqual(fs.readFileSync(at('pieces'), 'utf8'), 'one two');
+  await smallfry.flushDirectory(durable);
+  smallfry.flushDirectorySync(durable);
+  assert.deepStrictEqual(await smallfry.removeDrafts(durable, { unused: 0 }), []);
+  assert.strictEqual(fs.readdirSync(durable).length, 3 * names.length + 4);
   console.log(JSON.stringify({ native: smallfry.isNative, done: true }));
 }
 main();

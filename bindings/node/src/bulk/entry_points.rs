@@ -6,10 +6,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use napi_sys as sys;
+use smallfry::Durability;
 use smallfry::bulk::engine::{Batch, Spawn, Stream, Task, Terms};
 use smallfry::bulk::{ReadFound, Reader, Strategy, Writer};
 use smallfry::tree::{TreeOptions, Walk};
 
+use super::commit::Commit;
 use super::outcome::{Value, error_with_path};
 use super::session::{Manner, Open, Session};
 use super::task::{Entry, Read, ReadTree, Write};
@@ -17,10 +19,9 @@ use super::threads::Threads;
 use crate::environment::Environment;
 use crate::jobs;
 use crate::sys::path_of;
-use crate::text::view_bytes;
 use crate::value::{
-    Function, arguments, array_length, byte_count, double_value, element, guarded, int32,
-    is_string, number, set_element, undefined,
+    Function, arguments, array_length, byte_count, double_value, element, guarded, int32, number,
+    set_element, undefined,
 };
 
 pub(crate) const FUNCTIONS: &[Function] = &[
@@ -42,6 +43,10 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 const CREATE_PARENTS: i32 = 1;
 const ONLY_IF_CHANGED: i32 = 2;
 const CREATE_NEW: i32 = 4;
+const DATA: i32 = 8;
+const FULL: i32 = 16;
+const REPLACE: i32 = 32;
+const IN_PLACE_IF_BUSY: i32 = 64;
 
 /// Bits of the option `flags` of trees, as `lib/read-tree.ts` sets them.
 const NO_IGNORE_FILES: i32 = 1;
@@ -79,6 +84,13 @@ fn writer(env: sys::napi_env, [threads, fail_fast, flags, mode]: [sys::napi_valu
     writer.create_parents(flags & CREATE_PARENTS != 0);
     writer.only_if_changed(flags & ONLY_IF_CHANGED != 0);
     writer.create_new(flags & CREATE_NEW != 0);
+    writer.replace(flags & REPLACE != 0);
+    writer.in_place_if_busy(flags & IN_PLACE_IF_BUSY != 0);
+    writer.durability(match flags & (DATA | FULL) {
+        0 => Durability::None,
+        DATA => Durability::Data,
+        _ => Durability::Full,
+    });
     writer.mode(int32(env, mode).cast_unsigned());
     writer
 }
@@ -89,24 +101,22 @@ fn paths(env: sys::napi_env, environment: &Environment, joined: sys::napi_value)
     bytes.split(|byte| *byte == 0).map(path_of).collect()
 }
 
-/// A string or a view as bytes to be written.
-fn contents(env: sys::napi_env, environment: &Environment, data: sys::napi_value) -> Vec<u8> {
-    if is_string(env, data) {
-        environment.strings.to_vec(env, data)
-    } else {
-        view_bytes(env, data).to_vec()
-    }
-}
-
 /// Begins a session under its number. `None` if there is no thread for it.
 fn begin<T: Task<Output: Value> + 'static>(
     env: sys::napi_env,
     environment: &Environment,
     manner: Manner,
-    (task, terms): (T, Terms),
+    (task, terms, commit): (T, Terms, Option<Arc<Commit>>),
     kind: fn(Rc<Session<T>>) -> Open,
 ) -> Option<Rc<Session<T>>> {
-    let session = Session::open(env, environment, manner, task, terms)?;
+    let unused = commit.clone();
+    let Some(session) = Session::open(env, environment, manner, (task, terms, commit)) else {
+        // Of nothing: it is known to the process, and is not to be any more.
+        if let Some(commit) = unused {
+            commit.finish();
+        }
+        return None;
+    };
     environment
         .sessions
         .add(manner.id, kind(Rc::clone(&session)));
@@ -153,7 +163,7 @@ unsafe extern "C" fn open_read(
             results,
             places: NonZeroUsize::new(count(env, places)),
         };
-        let work = (task, reader.terms());
+        let work = (task, reader.terms(), None);
         let session = begin(env, environment, manner, work, Open::Read);
         begun(env, session.is_some())
     })
@@ -179,7 +189,8 @@ unsafe extern "C" fn open_write(
             results,
             places: None,
         };
-        let work = (task, writer.terms());
+        let commit = task.file.barrier().map(Commit::new);
+        let work = (task, writer.terms(), commit);
         let session = begin(env, environment, manner, work, Open::Write);
         begun(env, session.is_some())
     })
@@ -227,7 +238,7 @@ unsafe extern "C" fn open_tree(
             results,
             places: None,
         };
-        let work = (task, reader.terms());
+        let work = (task, reader.terms(), None);
         let Some(session) = begin(env, environment, manner, work, Open::Tree) else {
             return begun(env, false);
         };
@@ -318,7 +329,7 @@ unsafe extern "C" fn push_entries(
             let paths = paths(env, environment, joined);
             let mut left = paths.len();
             let entry = |(index, path)| {
-                let bytes = contents(env, environment, element(env, data, index));
+                let bytes = environment.bytes_of(env, element(env, data, index));
                 copied += bytes.len();
                 Entry {
                     path,
@@ -404,7 +415,7 @@ fn run_here<T>(
     batch: Arc<Batch<'static, T>>,
     inputs: impl Iterator<Item = T::Input>,
     results: sys::napi_value,
-) -> sys::napi_value
+) -> u32
 where
     T: Task<Output: Value> + 'static,
 {
@@ -419,7 +430,7 @@ where
         // SAFETY: the scope opened above.
         unsafe { sys::napi_close_handle_scope(env, scope) };
     }
-    double_value(env, f64::from(good))
+    good
 }
 
 /// `readManySync(joined, results, utf8, threads, maxFileSize, failFast)`; `joined` is an array of paths joined by
@@ -442,7 +453,8 @@ unsafe extern "C" fn read_many_sync(
         let inputs: Vec<_> = parts
             .flat_map(|part| paths(env, environment, part))
             .collect();
-        run_here(env, environment, batch, inputs.into_iter(), results)
+        let good = run_here(env, environment, batch, inputs.into_iter(), results);
+        double_value(env, f64::from(good))
     })
 }
 
@@ -460,13 +472,19 @@ unsafe extern "C" fn write_many_sync(
         let task = Write {
             file: writer.task(),
         };
+        let barrier = task.file.barrier();
         let batch = Batch::new(task, writer.terms(), Threads);
         let paths = paths(env, environment, joined).into_iter().enumerate();
         let entry = |(index, path)| Entry {
             path,
-            bytes: contents(env, environment, element(env, data, index)),
+            bytes: environment.bytes_of(env, element(env, data, index)),
             accepted: None,
         };
-        run_here(env, environment, batch, paths.map(entry), results)
+        let mut good = run_here(env, environment, batch, paths.map(entry), results);
+        for (index, error) in barrier.map(|barrier| barrier.finish()).unwrap_or_default() {
+            set_element(env, results, index, error_with_path(env, &error));
+            good = good.saturating_sub(1);
+        }
+        double_value(env, f64::from(good))
     })
 }

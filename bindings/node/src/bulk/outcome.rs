@@ -10,8 +10,8 @@ use super::task::{Found, Wrote};
 use crate::contents::Contents;
 use crate::environment::Environment;
 use crate::outcome::{Failure, Step};
-use crate::sys::{EIO, EISDIR, ENOMEM, ENOTDIR, is_refused_directory, node_errno};
-use crate::value::{array, number};
+use crate::sys::{EIO, EISDIR, ELOOP, ENOMEM, ENOTDIR, is_refused_directory, node_errno};
+use crate::value::{array, number, undefined};
 
 /// An entry that was not begun, since its batch was stopped. Known to `lib/many.ts`.
 const CANCELLED: i32 = -2;
@@ -114,15 +114,24 @@ impl Value for Result<Wrote, Error> {
 
 /// An error of an entry whose path JavaScript knows.
 fn error_value(env: sys::napi_env, error: &Error) -> sys::napi_value {
-    let is_of_entry = !matches!(error.operation(), Operation::Mkdir | Operation::Readdir);
+    // Others may be of a directory, or of two files.
+    let is_of_entry = matches!(
+        error.operation(),
+        Operation::Open
+            | Operation::Read
+            | Operation::Write
+            | Operation::Close
+            | Operation::Fstat
+            | Operation::Stat
+    );
     match errno(error) {
         Some(errno) if is_of_entry => number(env, code(error.operation(), errno)),
         _ => error_with_path(env, error),
     }
 }
 
-/// An error of which JavaScript has to be told the path: `[code, path]` where the system has a number for it,
-/// else `[reason, path, text]`.
+/// An error of which JavaScript has to be told the path: `[code, path]` where the system has a number for it, and
+/// `[code, path, undefined, destination]` if it has a second one; else `[reason, path, text]`.
 pub(crate) fn error_with_path(env: sys::napi_env, error: &Error) -> sys::napi_value {
     if error.is_cancelled() {
         return number(env, CANCELLED);
@@ -132,7 +141,12 @@ pub(crate) fn error_with_path(env: sys::napi_env, error: &Error) -> sys::napi_va
         .map_or_else(String::new, |path| path.to_string_lossy().into_owned());
     let path = text(env, &path);
     if let Some(errno) = errno(error) {
-        return array(env, &[number(env, code(error.operation(), errno)), path]);
+        let code = number(env, code(error.operation(), errno));
+        let Some(destination) = error.destination() else {
+            return array(env, &[code, path]);
+        };
+        let destination = text(env, &destination.to_string_lossy());
+        return array(env, &[code, path, undefined(env), destination]);
     }
     let reason = match error.kind() {
         ErrorKind::FileTooLarge => TOO_LARGE,
@@ -150,8 +164,12 @@ fn errno(error: &Error) -> Option<i32> {
     if error.operation() == Operation::Readdir && error.kind() == ErrorKind::NotADirectory {
         return Some(ENOTDIR);
     }
+    if error.operation() == Operation::Readlink && error.kind() == ErrorKind::InvalidInput {
+        return Some(ELOOP);
+    }
     error.raw_os_error().map(node_errno).or(match error.kind() {
         ErrorKind::NotADirectory => Some(ENOTDIR),
+        ErrorKind::IsADirectory => Some(EISDIR),
         ErrorKind::OutOfMemory => Some(ENOMEM),
         // As for single calls: see `Failure::code`.
         ErrorKind::WriteZero => Some(EIO),
@@ -169,6 +187,16 @@ fn code(operation: Operation, errno: i32) -> i32 {
         Operation::Mkdir => Step::Mkdir,
         Operation::Readdir => Step::Readdir,
         Operation::Stat => Step::Stat,
+        Operation::Fsync => Step::Fsync,
+        Operation::Fdatasync => Step::Fdatasync,
+        Operation::Syncfs => Step::Syncfs,
+        Operation::Readlink => Step::Readlink,
+        Operation::Fchmod => Step::Fchmod,
+        Operation::Fchown => Step::Fchown,
+        Operation::Fsetxattr => Step::Fsetxattr,
+        Operation::Rename => Step::Rename,
+        Operation::Copy => Step::Copy,
+        Operation::Unlink => Step::Unlink,
         _ => Step::Open,
     };
     (step as i32) << 16 | errno

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use napi_sys as sys;
-use smallfry::bulk::engine::{Batch, Done, Notify, Task, Terms};
+use smallfry::bulk::engine::{Batch, Done, Notify, Spawn, Task, Terms};
 
-use super::outcome::{Made, Value};
+use super::commit::{Commit, Flushed};
+use super::outcome::{Made, Value, error_with_path};
 use super::task::{Read, ReadTree, Write};
 use super::threads::Threads;
 use crate::environment::Environment;
@@ -60,8 +61,8 @@ pub(super) trait Live {
     /// Whether the process is to stay for it. Where JavaScript goes in steps, it is while JavaScript waits for one.
     fn hold(&self, env: sys::napi_env, environment: &Environment, yes: bool);
     fn results(&self) -> sys::napi_ref;
-    /// Nobody will look at results any more.
-    fn leave(&self);
+    /// Nobody will look at results any more. Answers what is to be finished when all entries have run.
+    fn leave(&self) -> Option<Arc<Commit>>;
 }
 
 /// How far a session is.
@@ -86,6 +87,22 @@ pub(super) struct Session<T: Task> {
     /// The process does not end meanwhile.
     holds_loop: Cell<bool>,
     progress: RefCell<Progress<T::Output>>,
+    ending: Option<Ending>,
+}
+
+/// What comes between the last result and the end.
+struct Ending {
+    commit: Arc<Commit>,
+    step: Cell<Step>,
+    /// Has the environment look at the session once more.
+    call: Arc<dyn Fn() + Send + Sync>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Writing,
+    Flushing,
+    Done,
 }
 
 struct Progress<O> {
@@ -116,8 +133,7 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
         env: sys::napi_env,
         environment: &Environment,
         manner: Manner,
-        task: T,
-        terms: Terms,
+        (task, terms, commit): (T, Terms, Option<Arc<Commit>>),
     ) -> Option<Rc<Self>> {
         let Manner {
             id,
@@ -125,8 +141,10 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
             places,
         } = manner;
         let client: Arc<Client> = Arc::clone(&environment.client);
+        let call: Arc<dyn Fn() + Send + Sync> = Arc::new(move || client.nudge(id));
+        let again = Arc::clone(&call);
         let notify = Notify {
-            call: Box::new(move || client.nudge(id)),
+            call: Box::new(move || call()),
             together: if places.is_some() { 1 } else { TOGETHER },
             patience: PATIENCE,
         };
@@ -153,6 +171,11 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
                 consumed: 0,
                 weights: VecDeque::new(),
             }),
+            ending: commit.map(|commit| Ending {
+                commit,
+                step: Cell::new(Step::Writing),
+                call: again,
+            }),
         });
         session.hold(env, environment, places.is_none());
         Some(session)
@@ -161,6 +184,47 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
     /// The batch, for whoever else pushes inputs into it.
     pub(super) fn batch(&self) -> Arc<Batch<'static, T>> {
         Arc::clone(&self.batch)
+    }
+
+    /// Once all results are there: has the barrier finished, by a thread, and then puts its errors in the places of results that
+    /// were none.
+    fn commit(&self, env: sys::napi_env, progress: &mut Progress<T::Output>) {
+        let Some(Ending { commit, step, call }) = &self.ending else {
+            return;
+        };
+        if step.get() == Step::Writing {
+            step.set(Step::Flushing);
+            let (flushed, call) = (Arc::clone(commit), Arc::clone(call));
+            let began = Threads.spawn(Box::new(move || {
+                flushed.finish();
+                call();
+            }));
+            if !began {
+                commit.finish();
+            }
+        }
+        if step.get() == Step::Done {
+            return;
+        }
+        let Some(outcome) = commit.take_outcome() else {
+            return;
+        };
+        step.set(Step::Done);
+        let results = referenced(env, self.results);
+        match outcome {
+            Flushed::Errors(errors) => {
+                progress.failed += errors.len();
+                for (index, error) in errors {
+                    set_element(env, results, index, error_with_path(env, &error));
+                }
+            }
+            Flushed::Panicked => {
+                progress.failed = progress.pushed;
+                for index in 0..progress.pushed {
+                    set_element(env, results, index, undefined(env));
+                }
+            }
+        }
     }
 
     /// Hands inputs to the workers.
@@ -191,6 +255,9 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
                 if progress.ready.is_empty() {
                     // After a panic of a worker, a bug of ours, its entries have no results: JavaScript sees that.
                     progress.more &= self.batch.panic().is_none();
+                    if !progress.more {
+                        self.commit(env, &mut progress);
+                    }
                     return false;
                 }
             }
@@ -235,11 +302,13 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
 
     fn state(&self) -> State {
         let progress = self.progress.borrow();
+        let ending = self.ending.as_ref();
+        let is_flushed = ending.is_none_or(|ending| ending.step.get() == Step::Done);
         State {
             done: progress.done,
             failed: progress.failed,
             bytes: progress.bytes,
-            ended: !progress.more && progress.ready.is_empty(),
+            ended: !progress.more && progress.ready.is_empty() && is_flushed,
         }
     }
 
@@ -263,11 +332,14 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
         self.results
     }
 
-    fn leave(&self) {
+    fn leave(&self) -> Option<Arc<Commit>> {
         self.batch.close();
         if T::Output::CAN_BE_DROPPED {
             self.batch.abandon();
         }
+        self.ending
+            .as_ref()
+            .map(|ending| Arc::clone(&ending.commit))
     }
 }
 
@@ -349,9 +421,11 @@ fn tell(env: sys::napi_env, environment: &Environment, id: u32, state: &State) {
     }
 }
 
-/// The environment ends: what was accepted to be written is written, reads are dropped.
-pub(crate) fn forget(environment: &Environment) {
-    for (_, session) in environment.sessions.0.borrow_mut().drain() {
-        session.session().leave();
-    }
+/// The environment ends: what was accepted to be written is written, reads are dropped. Answers what is to be finished then.
+pub(crate) fn forget(environment: &Environment) -> Vec<Arc<Commit>> {
+    let mut sessions = environment.sessions.0.borrow_mut();
+    let left = sessions
+        .drain()
+        .filter_map(|(_, open)| open.session().leave());
+    left.collect()
 }

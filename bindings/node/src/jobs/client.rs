@@ -7,7 +7,7 @@ use napi_sys as sys;
 
 use super::exit::{accept_write, finished_write};
 use crate::contents::Contents;
-use crate::outcome::Failure;
+use crate::outcome::Reason;
 
 /// A job that is done.
 pub(crate) struct Finished {
@@ -16,7 +16,7 @@ pub(crate) struct Finished {
     pub(crate) alone: bool,
     pub(crate) is_write: bool,
     /// Contents for a read, nothing for a write.
-    pub(crate) result: Result<Option<Contents>, Failure>,
+    pub(crate) result: Result<Option<Contents>, Reason>,
 }
 
 /// A write that was accepted; dropped when it is done or given up.

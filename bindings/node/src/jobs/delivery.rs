@@ -11,14 +11,18 @@ use napi_sys as sys;
 use super::client::{Client, Finished};
 use super::exit;
 use super::queue::{self, Job};
-use super::task::{Task, Write};
+use super::task::{Task, Whole, Write};
+use super::together::{self, Call, Manner};
 use crate::bulk;
+use crate::durable::Durable;
 use crate::environment::Environment;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Reason};
+use crate::sys::path_of;
 use crate::target::{OwnedTarget, PathRoom, Target};
-use crate::text::view_bytes;
-use crate::value::{arguments, guarded, int32, is_string, number, referenced, undefined};
+use crate::value::{arguments, guarded, int32, number, referenced, undefined};
 
+/// The code of a result whose value tells what went wrong. Known to `lib/requests.ts`.
+const DETAILED: i32 = -3;
 /// Results given back in one callback scope.
 const BATCH: usize = 256;
 /// How long results are given back before the event loop may look at other things.
@@ -59,11 +63,7 @@ pub(crate) unsafe extern "C" fn submit_write(
         // SAFETY: the function was defined with its environment.
         let environment = unsafe { Environment::borrow(pointer) };
         submit(env, environment, target, id, alone, |target, _| {
-            let bytes = if is_string(env, data) {
-                environment.strings.to_vec(env, data)
-            } else {
-                view_bytes(env, data).to_vec()
-            };
+            let bytes = environment.bytes_of(env, data);
             let lent = matches!(target, OwnedTarget::Descriptor(_));
             let with_callback = int32(env, alone) != 0;
             let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
@@ -72,6 +72,65 @@ pub(crate) unsafe extern "C" fn submit_write(
                     .writing_nothing(with_callback && (lent || environment.writes_nothing)),
             )
         })
+    })
+}
+
+/// `writeDurably(target, id, alone, data, flags, mode, durable)`: as [`submit_write`], and makes it last as `durable` says.
+pub(crate) unsafe extern "C" fn submit_durable_write(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    guarded(env, || {
+        let ([target, id, alone, data, flags, mode, durable], pointer) = arguments(env, info);
+        // SAFETY: the function was defined with its environment.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let durable = Durable::of(int32(env, durable));
+        let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
+        let mut room = PathRoom::new();
+        let target = match Target::read(env, &environment.strings, target, &mut room) {
+            Ok(target) => target.to_owned(),
+            Err(failure) => return number(env, failure.code()),
+        };
+        let write = durable.write_of(flags, mode);
+        if durable.replace && (write.is_none() || matches!(target, OwnedTarget::Descriptor(_))) {
+            return number(env, Failure::Delegate.code());
+        }
+        let bytes = environment.bytes_of(env, data);
+        hold_loop(env, environment);
+        let (id, alone) = (int32(env, id).cast_unsigned(), int32(env, alone) != 0);
+        let client = Arc::clone(&environment.client);
+        let task = match (target, write) {
+            (OwnedTarget::Path(path), Some(write)) => {
+                let path = path_of(path.as_bytes());
+                match Manner::of(durable, flags, mode) {
+                    Some(manner) if bytes.len() <= together::LARGEST => {
+                        together::push(Call {
+                            id,
+                            alone,
+                            client,
+                            path,
+                            bytes,
+                            manner,
+                        });
+                        return undefined(env);
+                    }
+                    _ => Task::Whole(Whole { write, path, bytes }),
+                }
+            }
+            (target, _) => {
+                let always = alone && matches!(target, OwnedTarget::Descriptor(_));
+                let writes_nothing = always || alone && environment.writes_nothing;
+                let write = Write::new(target, flags, mode, bytes);
+                Task::Write(write.writing_nothing(writes_nothing).lasting(durable))
+            }
+        };
+        queue::push(Job {
+            id,
+            alone,
+            client,
+            task,
+        });
+        undefined(env)
     })
 }
 
@@ -84,7 +143,7 @@ pub(crate) unsafe extern "C" fn finish(
     guarded(env, || {
         let ([], pointer) = arguments(env, info);
         // SAFETY: the function was defined with its environment.
-        bulk::forget(unsafe { Environment::borrow(pointer) });
+        drop(bulk::forget(unsafe { Environment::borrow(pointer) }));
         exit::wait();
         exit::wait_for_reads();
         undefined(env)
@@ -182,8 +241,11 @@ unsafe extern "C" fn leave(environment: *mut c_void) {
     // SAFETY: registered with the environment, which is never freed before.
     let environment = unsafe { Environment::borrow(environment) };
     queue::forget_reads(&environment.client);
-    bulk::forget(environment);
+    let commits = bulk::forget(environment);
     environment.client.leave();
+    for commit in commits {
+        commit.finish();
+    }
 }
 
 impl Turn {
@@ -303,7 +365,8 @@ fn hand_over(env: sys::napi_env, environment: &Environment, finished: Finished) 
                 Some(value) => (0, value),
                 None => (Failure::Delegate.code(), undefined(env)),
             },
-            Err(failure) => (failure.code(), undefined(env)),
+            Err(Reason::Failure(failure)) => (failure.code(), undefined(env)),
+            Err(reason) => (DETAILED, reason.value(env)),
         };
         let mut complete = ptr::null_mut();
         sys::napi_get_reference_value(env, environment.complete.get(), &raw mut complete);

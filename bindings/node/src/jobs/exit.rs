@@ -73,6 +73,8 @@ pub(super) fn wait() {
     while state.writes > 0 {
         state = QUIET.wait(state).unwrap_or_else(PoisonError::into_inner);
     }
+    drop(state);
+    bulk::finish_commits();
 }
 
 /// Waits until no thread is in the middle of a read, but not for long, where threads are ended wherever they are: one that

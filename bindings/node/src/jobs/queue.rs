@@ -260,7 +260,7 @@ fn run(mut job: Job, arena: &mut Arena) -> Option<Arc<Client>> {
             return None;
         }
         // A bug of ours must not leave the caller waiting for ever.
-        Err(_) => Err(Failure::Other(Step::Read, EIO)),
+        Err(_) => Err(Failure::Other(Step::Read, EIO).into()),
     };
     let finished = Finished {
         id: job.id,

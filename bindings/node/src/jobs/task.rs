@@ -1,10 +1,13 @@
 //! One file to read or to write, done in slices.
 
+use std::path::PathBuf;
+
 use smallfry::bulk::{Arena, Bytes};
 use smallfry::raw::{self, O_RDONLY};
 
 use crate::contents::Contents;
-use crate::outcome::{Failure, Step, at};
+use crate::durable::{CoreWrite, Durable, Level};
+use crate::outcome::{Failure, Reason, Step, at};
 use crate::sync::LARGEST_READ;
 use crate::sys::ENOMEM;
 use crate::target::{Handle, OwnedTarget};
@@ -20,13 +23,14 @@ const UNKNOWN_SIZE: usize = 64 << 10;
 pub(crate) enum Task {
     Read(Read),
     Write(Write),
+    Whole(Whole),
 }
 
 /// What came of a slice.
 pub(crate) enum Progress {
     /// There is more to do.
     More,
-    Done(Result<Option<Contents>, Failure>),
+    Done(Result<Option<Contents>, Reason>),
 }
 
 pub(crate) struct Read {
@@ -53,6 +57,21 @@ pub(crate) struct Write {
     writes_nothing: bool,
     written: usize,
     handle: Option<Handle>,
+    durable: Durable,
+}
+
+/// A file that the core writes in one go, since no part of it is to be seen, or its name is to last as well.
+pub(crate) struct Whole {
+    pub(super) write: CoreWrite,
+    pub(super) path: PathBuf,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Whole {
+    fn run(&self) -> Result<Option<Contents>, Reason> {
+        self.write.run(&self.path, &self.bytes)?;
+        Ok(None)
+    }
 }
 
 impl Task {
@@ -66,7 +85,7 @@ impl Task {
     }
 
     pub(crate) fn is_write(&self) -> bool {
-        matches!(self, Self::Write(_))
+        matches!(self, Self::Write(_) | Self::Whole(_))
     }
 
     /// Does one slice.
@@ -74,6 +93,7 @@ impl Task {
         match self {
             Self::Read(read) => read.step(arena),
             Self::Write(write) => write.step(),
+            Self::Whole(whole) => Progress::Done(whole.run()),
         }
     }
 }
@@ -82,8 +102,8 @@ impl Read {
     fn step(&mut self, arena: &mut Arena) -> Progress {
         match self.slice(arena) {
             Ok(false) => Progress::More,
-            Ok(true) => Progress::Done(self.finish()),
-            Err(failure) => Progress::Done(Err(failure)),
+            Ok(true) => Progress::Done(self.finish().map_err(Reason::from)),
+            Err(failure) => Progress::Done(Err(failure.into())),
         }
     }
 
@@ -167,6 +187,7 @@ impl Write {
             writes_nothing: false,
             written: 0,
             handle: None,
+            durable: Durable::NOTHING,
         }
     }
 
@@ -178,20 +199,34 @@ impl Write {
         }
     }
 
+    /// Makes it last as well.
+    pub(crate) fn lasting(self, durable: Durable) -> Self {
+        Self { durable, ..self }
+    }
+
     fn step(&mut self) -> Progress {
         match self.slice() {
             Ok(false) => Progress::More,
-            Ok(true) => Progress::Done(
-                self.handle
-                    .take()
-                    .map_or(Ok(()), |handle| self.target.close_written(handle))
-                    .map(|()| None),
-            ),
+            Ok(true) => Progress::Done(self.end().map(|()| None)),
             Err(failure) => {
                 self.handle = None;
-                Progress::Done(Err(failure))
+                Progress::Done(Err(failure.into()))
             }
         }
+    }
+
+    /// Flushes what was written, if that is asked, and closes the file: now, where nothing is to be left that could fail.
+    fn end(&mut self) -> Result<(), Reason> {
+        let Some(handle) = self.handle.take() else {
+            return Ok(());
+        };
+        if self.durable.level == Level::Nothing {
+            return Ok(self.target.close_written(handle)?);
+        }
+        let flushed = self.durable.flush(&handle);
+        let closed = handle.close();
+        flushed.and(closed)?;
+        self.target.flush_name(self.durable)
     }
 
     /// Writes up to a slice; true at the end.

@@ -11,6 +11,7 @@ use smallfry::raw::{BorrowedFile, Errno};
 
 pub(crate) const EIO: i32 = libc::EIO;
 pub(crate) const EISDIR: i32 = libc::EISDIR;
+pub(crate) const ELOOP: i32 = libc::ELOOP;
 pub(crate) const ENOMEM: i32 = libc::ENOMEM;
 pub(crate) const ENOTDIR: i32 = libc::ENOTDIR;
 
