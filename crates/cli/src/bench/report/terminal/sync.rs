@@ -252,19 +252,21 @@ fn sentences(said: &mut Sentences, session: &Session, result: &CaseResult<Case>,
         "Rust",
         &[STD, RUST_DATA, RUST_FULL, RUST_REPLACED],
     );
-    let pairs = [
-        (STD, RUST_DATA),
+    view.costs(said, "Rust", &[((), "in Rust")], &[(STD, RUST_DATA)]);
+    for pair in [
         (FLOOR_DATA, RUST_DATA),
         (FLOOR_FULL, RUST_FULL),
         (FLOOR_REPLACED, RUST_REPLACED),
-    ];
-    view.costs(said, "Rust", &[((), "in Rust")], &pairs);
+    ] {
+        view.costs(said, "Rust", &[((), "beside the floor")], &[pair]);
+    }
     for node in &session.nodes {
         let name = node.runtime.name();
         price(said, &view, name, &[NODE_FLUSH, DATA, FULL, REPLACED]);
         let words = format!("on {name}");
-        let pairs = [(NODE_FLUSH, DATA), (NODE_APART, DATA), (ATOMIC, REPLACED)];
-        view.costs(said, name, &[((), &words)], &pairs);
+        for pair in [(NODE_FLUSH, DATA), (NODE_APART, DATA), (ATOMIC, REPLACED)] {
+            view.costs(said, name, &[((), &words)], &[pair]);
+        }
     }
     broken_promises(said, result);
 }
