@@ -259,7 +259,10 @@ fn is_flushed_whole() -> Option<bool> {
             let device = ask(&["-c", "%Hd:%Ld"]);
             let disk = fs::canonicalize(format!("/sys/dev/block/{device}")).ok()?;
             let state = Path::new("/sys/fs/ext4").join(disk.file_name()?);
-            state.exists().then(|| !state.join("journal_task").exists())
+            state.exists().then(|| {
+                let task = fs::read_to_string(state.join("journal_task"));
+                !task.is_ok_and(|task| task.trim().parse::<u32>().is_ok())
+            })
         }
         _ => None,
     }

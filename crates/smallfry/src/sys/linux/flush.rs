@@ -117,23 +117,20 @@ fn is_ext4(file: BorrowedFile<'_>) -> bool {
     unsafe { libc::ioctl(file.as_raw_fd(), EXT4_IOC_GETSTATE as _, &raw mut state) == 0 }
 }
 
-/// Whether ext4 has a journal there; no where that cannot be told.
+/// Whether ext4 has a journal there, which a task of its own writes; no where that cannot be told.
 ///
 /// [ext4, `/sys/fs/ext4`](https://docs.kernel.org/admin-guide/ext4.html#sys-entries)
 fn has_journal(file: BorrowedFile<'_>) -> bool {
-    let Some(device) = super::device_of(file) else {
-        return false;
+    let number_of_task = || {
+        let device = super::device_of(file)?;
+        let (major, minor) = (device >> 32, device & 0xFFFF_FFFF);
+        let disk = fs::read_link(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+        let state = Path::new("/sys/fs/ext4").join(disk.file_name()?);
+        let task = fs::read_to_string(state.join("journal_task")).ok()?;
+        // `<none>` where there is none.
+        task.trim().parse::<u32>().ok()
     };
-    let (major, minor) = (device >> 32, device & 0xFFFF_FFFF);
-    let Ok(disk) = fs::read_link(format!("/sys/dev/block/{major}:{minor}")) else {
-        return false;
-    };
-    disk.file_name().is_some_and(|name| {
-        Path::new("/sys/fs/ext4")
-            .join(name)
-            .join("journal_task")
-            .exists()
-    })
+    number_of_task().is_some()
 }
 
 /// Whether `syncfs` reports that something could not be written: since Linux 5.8.
