@@ -46,9 +46,10 @@ bench-peers: node-peers
 test: node-tests test-model
 	cargo test -q --workspace --exclude smallfry-node --features '$(CORE_FEATURES)'
 
-# How threads may interleave, explored by loom.
+# How threads may interleave, explored by loom. Optimizing across crates takes longer here than it saves.
 test-model:
 	CARGO_TARGET_DIR=$(TARGET_DIR)/loom RUSTFLAGS='--cfg loom -C debug-assertions' \
+		CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false \
 		cargo test -q --release -p smallfry --lib model::
 
 # What crashes leave: 10,000 for each model of a disk, 200 of each real file system (as root), and 2,000 programs killed.
@@ -75,10 +76,12 @@ test-sanitized:
 		[ '$(CI)' != true ]; \
 	fi
 
-# Everything `test` does, with more generated cases, and programs that people use.
+# Everything that `test` and `test-windows` do, with more generated cases and with what those leave out because it takes long;
+# and programs that people use.
+test-all: export SMALLFRY_TEST_ALL := 1
 test-all:
 	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 $(MAKE) --no-print-directory test
-	$(MAKE) --no-print-directory test-backends test-crash test-sanitized trials
+	$(MAKE) --no-print-directory test-backends test-crash test-sanitized trials test-windows
 
 # The tests in programs for Windows, under Wine. On Debian, as root, it installs what that takes: 310 MB.
 test-windows:
