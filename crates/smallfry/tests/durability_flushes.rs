@@ -198,6 +198,8 @@ fn one_file() {
             "one link replace full",
             &["fsync x/target draft", "rename x/target", "fsync x"],
         ),
+        // In place, too, the name is where the link leads.
+        ("one link full", &["fsync x/target", "fsync x"]),
         ("one new parents data", &["fdatasync x/y/a"]),
     ] {
         assert_eq!(flushes(work), expected, "{work}");

@@ -234,9 +234,10 @@ fn what_is_no_file_is_refused() {
     symlink("round", &round).unwrap();
     make_fifo(&pipe);
     let before = names(&folder.path(""));
+    let loops = std::io::Error::from_raw_os_error(libc::ELOOP);
     for (path, operation, kind) in [
         (&nowhere, Operation::Readlink, ErrorKind::NotFound),
-        (&round, Operation::Readlink, ErrorKind::InvalidInput),
+        (&round, Operation::Readlink, loops.kind()),
         (&pipe, Operation::Open, ErrorKind::InvalidInput),
         (
             &PathBuf::from("/dev/null"),

@@ -20,7 +20,7 @@ use self::at_once::at_once;
 use self::folders::Folders;
 use super::Durability;
 use super::draft::Draft;
-use super::target::Target;
+use super::target::{Target, without_links};
 use crate::bulk::place::{Place, key_of};
 use crate::error::{Error, Operation, copy_of};
 use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of};
@@ -338,7 +338,7 @@ impl Barrier {
         at_once(by_path(open), |group| {
             for mut written in group {
                 let done = self.flush_one(place, &mut written);
-                self.record(written, done, false);
+                self.record(place, written, done, false);
             }
         });
         self.flush_covered(place, closed);
@@ -382,7 +382,7 @@ impl Barrier {
                 }
                 None => self.name(place, &mut written),
             };
-            self.record(written, done, true);
+            self.record(place, written, done, true);
         }
     }
 
@@ -416,10 +416,9 @@ impl Barrier {
     }
 
     /// What came of a file: its error, or a name that may have to be flushed still.
-    fn record(&self, written: Written, done: Result<(), Error>, is_covered: bool) {
-        let mut state = self.lock();
+    fn record(&self, place: &Place, written: Written, done: Result<(), Error>, is_covered: bool) {
         if let Err(error) = done {
-            state.failures.push((written.index, error));
+            self.lock().failures.push((written.index, error));
             return;
         }
         // One that was there, under its name, when its file system was flushed has nothing left to wait for.
@@ -427,9 +426,10 @@ impl Barrier {
             self.options.durability != Durability::Full || is_covered && written.draft.is_none();
         let target = match written.draft {
             Some((_, target)) => target,
-            None => written.path,
+            None if is_named || !sys::FLUSHES_DIRECTORIES => written.path,
+            None => without_links(place, written.path),
         };
-        let folders = &mut state.folders;
+        let folders = &mut self.lock().folders;
         folders.add(target, written.index, written.file_system, is_named);
     }
 

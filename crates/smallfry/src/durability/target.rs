@@ -8,6 +8,7 @@ use crate::bulk::place::Place;
 use crate::error::{Error, Operation};
 use crate::fs::invalid_input;
 use crate::raw::{self, OwnedFile};
+use crate::sys;
 
 /// Links that are followed, as the system has it.
 const MOST_LINKS: usize = 40;
@@ -29,32 +30,55 @@ impl Target {
         if is_directory {
             return Err(is_a_directory(path));
         }
-        let mut target = path.to_owned();
-        for links in 0..MOST_LINKS {
-            match place.read_link(&target) {
-                Ok(None) => {
-                    let old = open_old(place, &target, path)?;
-                    return Ok(Self {
-                        path: target,
-                        old: Some(old),
-                    });
-                }
-                // The system resolves what is before the last name, so `..` in a link needs no care.
-                Ok(Some(link)) => target = target.parent().unwrap_or(Path::new("")).join(link),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    if links == 0 {
-                        return Ok(Self {
-                            path: target,
-                            old: None,
-                        });
-                    }
-                    return Err(Error::at(Operation::Readlink, path, error));
-                }
-                Err(error) => return Err(Error::at(Operation::Open, path, error)),
-            }
+        let mut links = 0;
+        let found = follow(place, path, &mut links);
+        let (target, is_there) = found.map_err(|error| {
+            let operation = if links == 0 {
+                Operation::Open
+            } else {
+                Operation::Readlink
+            };
+            Error::at(operation, path, error)
+        })?;
+        if is_there {
+            let old = open_old(place, &target, path)?;
+            return Ok(Self {
+                path: target,
+                old: Some(old),
+            });
         }
-        let reason = invalid_input(format!("more than {MOST_LINKS} symbolic links"));
-        Err(Error::at(Operation::Readlink, path, reason))
+        if links > 0 {
+            let nowhere = io::Error::from(sys::NOTHING_THERE);
+            return Err(Error::at(Operation::Readlink, path, nowhere));
+        }
+        Ok(Self {
+            path: target,
+            old: None,
+        })
+    }
+}
+
+/// The path without symbolic links at its end, where that can be told: whose directory has the file's name.
+pub(super) fn without_links(place: &Place, path: PathBuf) -> PathBuf {
+    match follow(place, &path, &mut 0) {
+        Ok((target, _)) => target,
+        Err(_) => path,
+    }
+}
+
+/// Follows symbolic links, which are counted, to a path that is none, and says whether there is anything.
+fn follow(place: &Place, path: &Path, links: &mut usize) -> io::Result<(PathBuf, bool)> {
+    let mut target = path.to_owned();
+    loop {
+        match place.read_link(&target) {
+            Ok(None) => return Ok((target, true)),
+            Ok(Some(_)) if *links == MOST_LINKS => return Err(sys::TOO_MANY_LINKS.into()),
+            // The system resolves what is before the last name, so `..` in a link needs no care.
+            Ok(Some(link)) => target = target.parent().unwrap_or(Path::new("")).join(link),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((target, false)),
+            Err(error) => return Err(error),
+        }
+        *links += 1;
     }
 }
 

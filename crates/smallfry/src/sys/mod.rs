@@ -72,7 +72,7 @@ pub(crate) use platform::{
     is_out_of_descriptors, mode_of, open_path, read_spare,
 };
 pub(crate) use process::{ForkHandlers, at_exit, at_fork};
-pub(crate) use rename::{read_link, rename, rename_and_flush};
+pub(crate) use rename::{NOTHING_THERE, TOO_MANY_LINKS, read_link, rename, rename_and_flush};
 pub(crate) use threads::{descriptor_limit, give_precedence, thread_cpu_time};
 
 /// The smallest page that any of these systems has, in bytes. A page of this system may be larger: [`page_size`].

@@ -5,6 +5,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::platform::{last_error, with_c_path};
+use crate::raw::Errno;
+
+/// What the system says of more links than it follows, and of a name that is not there.
+pub(crate) const TOO_MANY_LINKS: Errno = Errno(libc::ELOOP);
+pub(crate) const NOTHING_THERE: Errno = Errno(libc::ENOENT);
 
 /// `rename`: gives what is at `from` the name `to`, in place of what has it.
 ///

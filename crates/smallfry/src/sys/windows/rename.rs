@@ -8,11 +8,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use windows_sys::Win32::Foundation::{
-    ERROR_ACCESS_DENIED, ERROR_LOCK_VIOLATION, ERROR_SHARING_VIOLATION,
+    ERROR_ACCESS_DENIED, ERROR_CANT_RESOLVE_FILENAME, ERROR_FILE_NOT_FOUND, ERROR_LOCK_VIOLATION,
+    ERROR_SHARING_VIOLATION,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     MOVEFILE_REPLACE_EXISTING, MOVEFILE_WRITE_THROUGH, MoveFileExW,
 };
+
+use crate::raw::Errno;
+
+/// What the system says of more links than it follows, and of a name that is not there.
+pub(crate) const TOO_MANY_LINKS: Errno = Errno(ERROR_CANT_RESOLVE_FILENAME.cast_signed());
+pub(crate) const NOTHING_THERE: Errno = Errno(ERROR_FILE_NOT_FOUND.cast_signed());
 
 /// How long a refusal that may pass is not believed.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -90,7 +97,6 @@ fn may_pass(error: &io::Error, to: &Path) -> bool {
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-    use windows_sys::Win32::Foundation::ERROR_FILE_NOT_FOUND;
 
     #[test]
     fn only_what_may_pass_is_waited_for() {
