@@ -112,7 +112,11 @@ impl Durable {
     /// Flushes the name of a file that was written and closed.
     pub(crate) fn flush_name(self, target: &Target<'_>) -> Result<(), Reason> {
         if let (Level::Full, Target::Path(path)) = (self.level, target) {
-            sync_dir(borrowed_path(path).parent().unwrap_or(Path::new("")))?;
+            let path = borrowed_path(path);
+            // Where links lead is where the name is.
+            let resolved = std::fs::canonicalize(path);
+            let path = resolved.as_deref().unwrap_or(path);
+            sync_dir(path.parent().unwrap_or(Path::new("")))?;
         }
         Ok(())
     }
