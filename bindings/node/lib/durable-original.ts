@@ -143,7 +143,9 @@ function* flush(file: OpenFile, { level }: Durable): Steps {
 
 function* flushDirectory(system: System, name: string, { level }: Durable): Steps {
   if (level !== FULL || process.platform === 'win32') return;
-  const directory = path.dirname(name);
+  // Where links lead is where the name is.
+  const resolved: string = yield system.realpath(name);
+  const directory = path.dirname(resolved);
   const file: OpenFile = yield system.open(directory, fs.constants.O_RDONLY, 0);
   try {
     yield file.sync();
