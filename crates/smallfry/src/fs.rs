@@ -411,7 +411,8 @@ impl WriteOptions {
     }
 
     /// What of the write must survive a crash of the system. A file that is left alone by
-    /// [`only_if_changed`](Self::only_if_changed) is flushed as well: nobody knows whether it was.
+    /// [`only_if_changed`](Self::only_if_changed) is flushed as well: nobody knows whether it was. And once a flush has failed in
+    /// this process none is left alone: the system may show bytes that the disk has not.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

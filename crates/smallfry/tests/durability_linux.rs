@@ -680,6 +680,8 @@ fn somebody_who_may_not_do_it() {
     // May be entered and written, but not opened to be flushed.
     let closed = data.join("closed");
     fs::create_dir(&closed).unwrap();
+    fs::write(closed.join("there"), "old").unwrap();
+    fs::set_permissions(closed.join("there"), Permissions::from_mode(0o666)).unwrap();
     fs::set_permissions(&closed, Permissions::from_mode(0o733)).unwrap();
     let kept = data.join("kept");
     fs::create_dir(&kept).unwrap();
@@ -687,7 +689,8 @@ fn somebody_who_may_not_do_it() {
     if as_nobody("somebody_who_may_not_do_it", &folder) {
         assert_eq!(fs::read(&root).unwrap(), b"old");
         assert_eq!(names(&data), ["closed", "kept", "of-root"]);
-        assert_eq!(names(&closed), ["a"]);
+        assert_eq!(names(&closed), ["there"]);
+        assert_eq!(fs::read(closed.join("there")).unwrap(), b"old");
         assert_eq!(names(&kept), ["a"]);
     }
 }
@@ -703,13 +706,19 @@ fn child_as_nobody() {
     let error = replacing().write(&root, "new").unwrap_err();
     assert_error(&error, Fchown, Some(&root), ErrorKind::PermissionDenied);
     let closed = data.join("closed");
-    let error = replacing().write(closed.join("a"), "new").unwrap_err();
-    assert_error(
-        &error,
-        Operation::Open,
-        Some(&closed),
-        ErrorKind::PermissionDenied,
-    );
+    for replace in [false, true] {
+        for name in ["a", "there"] {
+            let mut options = replacing();
+            let error = options.replace(replace).write(closed.join(name), "new");
+            let error = error.unwrap_err();
+            assert_error(
+                &error,
+                Operation::Open,
+                Some(&closed),
+                ErrorKind::PermissionDenied,
+            );
+        }
+    }
     let kept = data.join("kept/a");
     let error = replacing().write(&kept, "new").unwrap_err();
     assert_error(
@@ -743,4 +752,40 @@ fn a_panic_leaves_no_draft() {
     assert!(result.is_err());
     assert_eq!(names(&folder.path("")), ["a", "b"]);
     assert_eq!(fs::read(&first).unwrap(), b"old");
+}
+
+#[test]
+fn files_that_wait_take_no_descriptors_from_those_that_come() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("data")).unwrap();
+    run_child("child_short_of_descriptors", &folder, &[] as &[&str]);
+}
+
+#[test]
+#[ignore = "a child"]
+fn child_short_of_descriptors() {
+    if !is_child() {
+        return;
+    }
+    let path = |index: usize| child_folder().join(format!("data/{index}"));
+    let others: Vec<_> = (0..40).map(|_| File::open("/dev/null").unwrap()).collect();
+    let limit = libc::rlimit {
+        rlim_cur: others.len() as u64 + 16,
+        rlim_max: 1024,
+    };
+    // SAFETY: a plain system call; the structure outlives it.
+    assert_eq!(
+        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) },
+        0
+    );
+    for replace in [false, true] {
+        for level in [Durability::Data, Durability::Full] {
+            let mut writer = Writer::new();
+            writer.durability(level).replace(replace);
+            let report = writer.write((0..300).map(|index| (path(index), "text")));
+            assert_eq!(report.written(), 300, "{:?}", report.errors().next());
+        }
+    }
+    assert_eq!(names(&child_folder().join("data")).len(), 300);
+    drop(others);
 }

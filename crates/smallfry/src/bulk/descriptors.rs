@@ -24,9 +24,19 @@ pub(super) fn most_workers() -> usize {
 pub(super) struct Patience {
     /// Somebody has waited in vain, and nobody has opened anything since.
     is_lost: AtomicBool,
+    /// Nobody ever waits.
+    is_hasty: bool,
 }
 
 impl Patience {
+    /// For who has something better to do than to wait.
+    pub(super) fn none() -> Self {
+        Self {
+            is_hasty: true,
+            ..Self::default()
+        }
+    }
+
     /// Opens a file, and waits for descriptors if there are none. Once that was in vain, nobody waits until somebody can
     /// open something: thousands of files would each take their five seconds.
     pub(super) fn open<T>(&self, mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
@@ -48,7 +58,7 @@ impl Patience {
             if waited > PATIENCE {
                 self.is_lost.store(true, Ordering::Relaxed);
             }
-            if self.is_lost.load(Ordering::Relaxed) {
+            if self.is_hasty || self.is_lost.load(Ordering::Relaxed) {
                 return result;
             }
             thread::sleep(pause);

@@ -33,6 +33,14 @@ impl Place {
         Ok(())
     }
 
+    /// The same, where nothing is waited for.
+    pub(crate) fn without_patience(&self) -> Self {
+        Self {
+            root: self.root.clone(),
+            patience: Patience::none(),
+        }
+    }
+
     /// Whether [`enter`](Self::enter) was called.
     #[cfg(feature = "tree")]
     pub(crate) fn is_beneath(&self) -> bool {
@@ -75,21 +83,22 @@ impl Place {
 
     /// What a symbolic link says; `None` if `path` is something else.
     pub(crate) fn read_link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
-        self.patience.open(|| match &self.root {
+        match &self.root {
+            // It takes no descriptor.
             None => sys::read_link(path),
-            Some(root) => root.read_link(path),
-        })
+            Some(root) => self.patience.open(|| root.read_link(path)),
+        }
     }
 
     /// Gives a file another name in the same directory. With `flush` the system is asked to make that last, where that is no
     /// call of its own.
     pub(crate) fn rename(&self, from: &Path, to: &Path, flush: bool) -> io::Result<()> {
         Closer::global().make_way(to);
-        self.patience.open(|| match &self.root {
+        match &self.root {
             None if flush => sys::rename_and_flush(from, to),
             None => sys::rename(from, to),
-            Some(root) => root.rename(from, to),
-        })
+            Some(root) => self.patience.open(|| root.rename(from, to)),
+        }
     }
 
     /// Whether [`rename`](Self::rename) is possible.

@@ -91,13 +91,15 @@ impl Writer {
     }
 
     /// What of all files must survive a crash of the system, as [`WriteOptions::durability`]: the same promise for each file, for
-    /// as few waits as the system allows, whatever their number. An error of a barrier may be one of many files.
+    /// as few waits as the system allows, whatever their number. An error of a barrier may be one of many files, and comes too
+    /// late for [`fail_fast`](Self::fail_fast).
     pub fn durability(&mut self, durability: Durability) -> &mut Self {
         self.options.durability(durability);
         self
     }
 
-    /// Put new files in the place of old ones, each in one step, as [`WriteOptions::replace`]. Not on Windows together with
+    /// Put new files in the place of old ones, each in one step, as [`WriteOptions::replace`]. With a level it needs room for all
+    /// old and new ones at once; and of several entries for one path all are written. Not on Windows together with
     /// [`within`](Self::within).
     pub fn replace(&mut self, replace: bool) -> &mut Self {
         self.options.replace(replace);
@@ -120,7 +122,8 @@ impl Writer {
     /// # Errors
     ///
     /// Each entry's are those of [`WriteOptions::write`], in the report. After an error that is not
-    /// [`Operation::Open`] or [`Operation::Mkdir`] the file is there, with some of the bytes or none.
+    /// [`Operation::Open`] or [`Operation::Mkdir`] the file is there, with some of the bytes or none, unless it was to be
+    /// [replaced](Self::replace).
     pub fn write<P, B>(&self, entries: impl IntoIterator<Item = (P, B)>) -> Report
     where
         P: AsRef<Path> + Send,

@@ -13,11 +13,12 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use self::at_once::at_once;
-use self::folders::Folders;
+use self::folders::{Folders, Named};
 use super::Durability;
 use super::draft::Draft;
 use super::target::{Target, without_links};
@@ -25,7 +26,7 @@ use crate::bulk::place::{Place, key_of};
 use crate::error::{Error, Operation, copy_of};
 use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of};
 use crate::parents::Parents;
-use crate::raw::{self, OwnedFile};
+use crate::raw::{self, OwnedFile, is_out_of_descriptors};
 use crate::sys::{self, WholeFileSystem};
 
 /// Fewer files are flushed one by one: at most that many waits, all at once.
@@ -40,6 +41,16 @@ const FIRST_OPEN: usize = 24;
 const MOST_OPEN: usize = 1024;
 /// A chunk that took longer to flush was worth waiting for more files.
 const SLOW: Duration = Duration::from_millis(2);
+
+/// Whether a flush has failed in this process: from then on no file is taken for right already because it reads as it should.
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+
+fn note_failure() {
+    HAS_FAILED.store(true, Ordering::Relaxed);
+}
+
+/// In place of a number: nobody asks.
+const NO_FILE_SYSTEM: usize = usize::MAX;
 
 /// Permissions of a draft until it has those of the file that it replaces: nobody else reads what he may not.
 const PRIVATE: u32 = 0o600;
@@ -66,7 +77,9 @@ struct State {
     file_systems: Vec<FileSystem>,
     /// Names that are to be flushed.
     folders: Folders,
-    /// Paths of drafts that wait, by their keys.
+    /// Directories that can be opened.
+    checked: HashSet<PathBuf>,
+    /// Paths of drafts that were made, by their keys.
     drafts: HashSet<u64>,
     failures: Vec<(usize, Error)>,
 }
@@ -76,13 +89,15 @@ struct State {
 struct FileSystem {
     device: Option<u64>,
     /// Opened before the first write.
-    whole: Option<WholeFileSystem>,
+    whole: Option<Arc<WholeFileSystem>>,
     /// It will be flushed whole.
     is_chosen: bool,
+    /// It was, without an error.
+    is_flushed: bool,
+    /// Why it could not be: for good.
+    failed: Option<io::Error>,
     files: usize,
     bytes: u64,
-    /// A directory on it.
-    directory: PathBuf,
 }
 
 /// A file that was written, and is to be flushed and perhaps renamed.
@@ -130,6 +145,31 @@ impl Barrier {
         bytes: &[u8],
         index: usize,
     ) -> Result<Outcome, Error> {
+        let is_out = |done: &Result<_, Error>| {
+            let is_out = |error: &Error| is_out_of_descriptors(error.io_error());
+            done.as_ref().is_err_and(is_out)
+        };
+        // Files that wait here may be what is in the way, so who finds no descriptor flushes them instead of waiting.
+        let hasty = place.without_patience();
+        let mut done = self.try_to_write(&hasty, parents, path, bytes, index);
+        while is_out(&done) && self.lock().open > 0 {
+            self.flush_open(place);
+            done = self.try_to_write(&hasty, parents, path, bytes, index);
+        }
+        if is_out(&done) {
+            return self.try_to_write(place, parents, path, bytes, index);
+        }
+        done
+    }
+
+    fn try_to_write(
+        &self,
+        place: &Place,
+        parents: &Parents,
+        path: &Path,
+        bytes: &[u8],
+        index: usize,
+    ) -> Result<Outcome, Error> {
         let options = &self.options;
         options.check_replaceable(path)?;
         if options.only_if_changed {
@@ -142,10 +182,11 @@ impl Barrier {
             self.write_draft(place, parents, path, bytes, index)?;
             return Ok(Outcome::Written);
         }
+        self.check_directory(place, path)?;
         let file = self.create(place, parents, path, || {
             place.open(path, options.flags(), options.mode)
         })?;
-        let file_system = self.enter(&file, path);
+        let file_system = self.enter(&file);
         write_all(&file, bytes, path)?;
         let written = Written {
             index,
@@ -166,21 +207,27 @@ impl Barrier {
         bytes: &[u8],
         index: usize,
     ) -> Result<bool, Error> {
+        let is_flushed = self.options.durability != Durability::None;
+        // The system may hold bytes that it failed to write, and take them for written.
+        if is_flushed && HAS_FAILED.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
         if self.lock().drafts.contains(&key_of(path)) {
             // Something else is about to take its place.
             return Ok(false);
         }
-        let Ok(file) = place.open(path, sys::FLUSHABLE | COMPARE_FLAGS, 0) else {
+        let access = if is_flushed { sys::FLUSHABLE } else { 0 };
+        let Ok(file) = place.open(path, access | COMPARE_FLAGS, 0) else {
             return Ok(false);
         };
         if !is_file_of(raw::borrow(&file), bytes) {
             return Ok(false);
         }
-        if self.options.durability != Durability::None {
+        if is_flushed {
             let written = Written {
                 index,
                 path: path.to_owned(),
-                file_system: self.enter(&file, path),
+                file_system: self.enter(&file),
                 file: Some(file),
                 draft: None,
             };
@@ -197,45 +244,65 @@ impl Barrier {
         bytes: &[u8],
         index: usize,
     ) -> Result<(), Error> {
+        let options = &self.options;
         if !place.can_rename() {
             let reason = "replacing files beneath a directory is not possible on this system";
             let reason = io::Error::new(io::ErrorKind::Unsupported, reason);
             return Err(Error::at(Operation::Rename, path, reason));
         }
-        if self.options.append && self.lock().drafts.contains(&key_of(path)) {
-            // What it begins with must be there.
-            self.flush_waiting(place, Which::All);
-        }
-        let target = Target::find(place, path)?;
-        let mode = if target.old.is_some() {
-            PRIVATE
-        } else {
-            self.options.mode
-        };
-        let (draft, file) = self.create(place, parents, path, || {
-            Draft::create(place, &target.path, mode)
-        })?;
-        let file_system = self.enter(&file, &target.path);
-        if let (true, Some(old)) = (self.options.append, &target.old) {
+        let Target { path: target, old } = Target::find(place, path, options.append)?;
+        self.check_directory(place, &target)?;
+        let mode = if old.is_some() { PRIVATE } else { options.mode };
+        let (draft, file) =
+            self.create(place, parents, path, || Draft::create(place, &target, mode))?;
+        let file_system = self.enter(&file);
+        if let (true, Some(old)) = (options.append, &old) {
             copy_all(old, &file).map_err(|reason| Error::at(Operation::Copy, path, reason))?;
         }
         write_all(&file, bytes, path)?;
-        if let Some(old) = &target.old {
-            sys::keep_attributes(raw::borrow(old), raw::borrow(&file))
+        if let Some(old) = old {
+            sys::keep_attributes(raw::borrow(&old), raw::borrow(&file))
                 .map_err(|(operation, reason)| Error::at(operation, path, reason))?;
+            // Closed here: where it is open it may not be replaced, on Windows and on file servers.
         }
         let mut written = Written {
             index,
             path: path.to_owned(),
             file_system,
             file: Some(file),
-            draft: Some((draft, target.path)),
+            draft: Some((draft, target)),
         };
-        if self.options.durability == Durability::None {
+        if options.durability == Durability::None {
             written.close()?;
             return self.name(place, &mut written);
         }
         self.add(place, written, bytes.len())
+    }
+
+    /// Finds out, before anything is changed in it, whether a directory can be opened to be flushed.
+    fn check_directory(&self, place: &Place, path: &Path) -> Result<(), Error> {
+        if self.options.durability != Durability::Full || !sys::FLUSHES_DIRECTORIES {
+            return Ok(());
+        }
+        let directory = directory_of(path);
+        if self.lock().checked.contains(directory) {
+            return Ok(());
+        }
+        match place.open_directory(directory) {
+            Ok(_) => {}
+            // It may yet be made, or the file's own error tells more.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Ok(());
+            }
+            Err(reason) => return Err(Error::at(Operation::Open, directory, reason)),
+        }
+        self.lock().checked.insert(directory.to_owned());
+        Ok(())
     }
 
     /// Opens a new file, in directories that are made if that is asked for. Errors are told of the path that the caller knows.
@@ -258,22 +325,28 @@ impl Barrier {
     }
 
     /// The number of the file system that an open file is on. What is written to it from now on is known to the barrier.
-    fn enter(&self, file: &OwnedFile, path: &Path) -> usize {
+    fn enter(&self, file: &OwnedFile) -> usize {
         if !self.is_for_many || self.options.durability == Durability::None {
-            return 0;
+            return NO_FILE_SYSTEM;
+        }
+        // What is written to a device is not its directory's file system's.
+        if !raw::status(raw::borrow(file)).is_ok_and(|status| status.is_regular) {
+            return NO_FILE_SYSTEM;
         }
         let device = sys::device_of(raw::borrow(file));
         let mut state = self.lock();
         let mut known = state.file_systems.iter();
         known.position(|it| it.device == device).unwrap_or_else(|| {
             let whole = device.and_then(|_| WholeFileSystem::of(raw::borrow(file)));
+            let whole = whole.map(Arc::new);
             state.file_systems.push(FileSystem {
                 device,
                 whole,
                 is_chosen: false,
+                is_flushed: false,
+                failed: None,
                 files: 0,
                 bytes: 0,
-                directory: directory_of(path).to_owned(),
             });
             state.file_systems.len() - 1
         })
@@ -308,7 +381,7 @@ impl Barrier {
         }
         if is_full {
             let began = Instant::now();
-            self.flush_waiting(place, Which::Open);
+            self.flush_open(place);
             if began.elapsed() > SLOW {
                 self.lock().most_open = most_open();
             }
@@ -316,24 +389,15 @@ impl Barrier {
         Ok(())
     }
 
-    /// Flushes what waits, and gives drafts their names.
-    fn flush_waiting(&self, place: &Place, which: Which) {
-        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Flushes those of the waiting files that are open, and gives drafts their names.
+    fn flush_open(&self, place: &Place) {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut state = self.lock();
         let waiting = std::mem::take(&mut state.waiting);
-        let (closed, open): (Vec<_>, Vec<_>) =
-            waiting.into_iter().partition(|it| it.file.is_none());
+        let (open, closed): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|it| it.file.is_some());
+        state.waiting = closed;
         state.open = 0;
-        let closed = match which {
-            Which::All => {
-                state.drafts.clear();
-                closed
-            }
-            Which::Open => {
-                state.waiting = closed;
-                Vec::new()
-            }
-        };
         drop(state);
         at_once(by_path(open), |group| {
             for mut written in group {
@@ -341,8 +405,6 @@ impl Barrier {
                 self.record(place, written, done, false);
             }
         });
-        self.flush_covered(place, closed);
-        drop(turn);
     }
 
     fn flush_one(&self, place: &Place, written: &mut Written) -> Result<(), Error> {
@@ -354,7 +416,10 @@ impl Barrier {
             };
             level
                 .flush(raw::borrow(file))
-                .map_err(|(operation, reason)| Error::at(operation, &written.path, reason))?;
+                .map_err(|(operation, reason)| {
+                    note_failure();
+                    Error::at(operation, &written.path, reason)
+                })?;
         }
         written.close()?;
         self.name(place, written)
@@ -367,7 +432,7 @@ impl Barrier {
         let count = self.lock().file_systems.len();
         for number in 0..count {
             if covered.iter().any(|written| written.file_system == number)
-                && let Err(reason) = self.flush_whole(place, number)
+                && let Err(reason) = self.flush_whole(number)
             {
                 self.fail_all(number, &reason);
                 failed.push((number, reason));
@@ -386,17 +451,29 @@ impl Barrier {
         }
     }
 
-    fn flush_whole(&self, place: &Place, number: usize) -> io::Result<()> {
+    /// Once more, after names have changed, too; but not after an error.
+    fn flush_whole(&self, number: usize) -> io::Result<()> {
+        let whole = match &self.lock().file_systems[number] {
+            FileSystem {
+                failed: Some(reason),
+                ..
+            } => return Err(copy_of(reason)),
+            FileSystem { whole, .. } => whole.clone(),
+        };
+        let done = whole.map_or(Ok(()), |whole| whole.flush());
         let mut state = self.lock();
         let file_system = &mut state.file_systems[number];
-        let directory = file_system.directory.clone();
-        let Some(whole) = file_system.whole.take() else {
-            return Ok(());
-        };
-        drop(state);
-        let done = whole.flush(|| place.open_directory(&directory));
-        self.lock().file_systems[number].whole = Some(whole);
-        done
+        match done {
+            Ok(()) => file_system.is_flushed = true,
+            Err(error) => {
+                note_failure();
+                file_system.failed = Some(error.into());
+            }
+        }
+        match &file_system.failed {
+            Some(reason) => Err(copy_of(reason)),
+            None => Ok(()),
+        }
     }
 
     /// Gives a draft its target's name. A file without a draft has its name.
@@ -429,26 +506,35 @@ impl Barrier {
             None if is_named || !sys::FLUSHES_DIRECTORIES => written.path,
             None => without_links(place, written.path),
         };
-        let folders = &mut self.lock().folders;
-        folders.add(target, written.index, written.file_system, is_named);
+        let file = Named {
+            index: written.index,
+            path: target,
+            file_system: written.file_system,
+        };
+        self.lock().folders.add(file, is_named);
     }
 
     fn fail_all(&self, file_system: usize, reason: &io::Error) {
         let mut state = self.lock();
-        let lost = state.folders.files_on(file_system);
-        for (index, path) in lost {
-            let error = Error::at(Operation::Syncfs, &path, copy_of(reason));
-            state.failures.push((index, error));
+        for file in state.folders.files_on(file_system) {
+            let error = Error::at(Operation::Syncfs, &file.path, copy_of(reason));
+            state.failures.push((file.index, error));
         }
     }
 
     /// Flushes everything that waits and all names that the level asks for. Gives the errors by the numbers of their files.
     pub(crate) fn finish(&self, place: &Place, parents: &Parents) -> Vec<(usize, Error)> {
-        self.flush_waiting(place, Which::All);
+        self.flush_open(place);
+        let closed = std::mem::take(&mut self.lock().waiting);
+        self.flush_covered(place, closed);
         if self.options.durability == Durability::Full && sys::FLUSHES_DIRECTORIES {
             self.flush_folders(place, parents);
         }
-        let mut failures = std::mem::take(&mut self.lock().failures);
+        let mut state = self.lock();
+        let mut failures = std::mem::take(&mut state.failures);
+        // They have a file open, which keeps a program from being run and a disk from being unmounted.
+        state.file_systems.clear();
+        drop(state);
         // The first of each file is the reason of those after it.
         failures.sort_by_key(|(index, _)| *index);
         failures.dedup_by_key(|(index, _)| *index);
@@ -458,14 +544,6 @@ impl Barrier {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What of the waiting files is flushed.
-#[derive(Clone, Copy)]
-enum Which {
-    All,
-    /// Those that are open.
-    Open,
 }
 
 impl State {

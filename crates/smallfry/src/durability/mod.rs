@@ -41,8 +41,8 @@
 //! replaced. With [`append`](WriteOptions::append) the draft begins with a copy of what is there.
 //!
 //! It is another file then: other hard links keep the old contents, who has the old one open keeps reading it, who watches the
-//! file itself and not its directory hears of its removal, and the time of its making is new. A read-only file is replaced, too,
-//! as its directory decides that. Not kept: on Windows the access control list, on Linux capabilities and hashes of the old
+//! file itself and not its directory hears of its removal, and the time of its making is new. On Unix a read-only file is replaced,
+//! too, as its directory decides that. Not kept: on Windows the access control list, on Linux capabilities and hashes of the old
 //! contents (`security.capability`, `security.ima`, `security.evm`), on the BSDs extended attributes.
 //!
 //! An error or a panic leaves no draft. The end of the process by a signal, or of the power, may leave one for each file that

@@ -22,8 +22,8 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Follows symbolic links from `path`. Links that lead nowhere, directories, pipes and devices are refused.
-    pub(super) fn find(place: &Place, path: &Path) -> Result<Self, Error> {
+    /// Follows symbolic links from `path`. What is there must be readable if it `is_read`. Links that lead nowhere, directories, pipes and devices are refused.
+    pub(super) fn find(place: &Place, path: &Path, is_read: bool) -> Result<Self, Error> {
         let is_directory = path.file_name().is_none()
             || path.as_os_str().as_encoded_bytes().ends_with(b"/")
             || cfg!(windows) && path.as_os_str().as_encoded_bytes().ends_with(b"\\");
@@ -41,7 +41,7 @@ impl Target {
             Error::at(operation, path, error)
         })?;
         if is_there {
-            let old = open_old(place, &target, path)?;
+            let old = open_old(place, &target, path, is_read)?;
             return Ok(Self {
                 path: target,
                 old: Some(old),
@@ -83,7 +83,7 @@ fn follow(place: &Place, path: &Path, links: &mut usize) -> io::Result<(PathBuf,
 }
 
 /// Opens the file that is there; `path` is what the caller calls it.
-fn open_old(place: &Place, target: &Path, path: &Path) -> Result<OwnedFile, Error> {
+fn open_old(place: &Place, target: &Path, path: &Path, is_read: bool) -> Result<OwnedFile, Error> {
     let renamed = |error: Error| Error::at(error.operation(), path, error.into_io_error());
     let status = place.stat(target).map_err(renamed)?;
     if status.is_dir() {
@@ -96,7 +96,9 @@ fn open_old(place: &Place, target: &Path, path: &Path) -> Result<OwnedFile, Erro
     let open = |flags| place.open(target, flags | raw::O_NONBLOCK, 0);
     match open(raw::O_RDONLY) {
         // What it has can also be seen by who may only write it.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => open(raw::O_WRONLY),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !is_read => {
+            open(raw::O_WRONLY)
+        }
         opened => opened,
     }
     .map_err(renamed)

@@ -1,8 +1,10 @@
 //! Work that waits for the disk, as much of it at once as is of use.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread::{self, Builder};
+use std::thread::{self, Builder, Scope};
 use std::time::{Duration, Instant};
+use std::vec::IntoIter;
 
 use crate::sys;
 
@@ -13,48 +15,64 @@ const SHORT: Duration = Duration::from_micros(200);
 /// Enough to flush, close and rename. In bytes.
 const STACK: usize = 256 << 10;
 
-/// Calls `work` with each item. The first is done here, and tells how many threads the others are worth. Where the system has
-/// none to give it is done here, all of it.
+/// Calls `work` with each item, the first here. Threads join as soon as one of them took long, or a processor is free. Where the
+/// system has none to give, everything is done here.
 pub(super) fn at_once<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) {
-    let items = Mutex::new(items.into_iter());
-    let lock = || items.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(first) = lock().next() else {
-        return;
+    let crew = Crew {
+        items: Mutex::new(items.into_iter()),
+        work,
+        threads: AtomicUsize::new(1),
     };
-    let began = Instant::now();
-    work(first);
-    let is_short = began.elapsed() < SHORT;
-    let work_off = || {
+    thread::scope(|scope| crew.work_off(scope));
+}
+
+struct Crew<T, W> {
+    items: Mutex<IntoIter<T>>,
+    work: W,
+    threads: AtomicUsize,
+}
+
+impl<T: Send, W: Fn(T) + Sync> Crew<T, W> {
+    fn work_off<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
         loop {
-            // In a statement of its own: the lock is not held while it works.
-            let item = lock().next();
+            let (item, left) = {
+                let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+                (items.next(), items.len())
+            };
             let Some(item) = item else {
                 return;
             };
-            work(item);
+            let began = Instant::now();
+            (self.work)(item);
+            let most = if began.elapsed() < SHORT {
+                sys::available_cores().get()
+            } else {
+                // Each may have a directory open.
+                MOST_THREADS.min(sys::descriptor_limit() / 8)
+            };
+            self.recruit(scope, most.min(left));
         }
-    };
-    let left = lock().len();
-    let threads = if is_short {
-        left.min(sys::available_cores().get())
-    } else {
-        left.min(MOST_THREADS)
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads {
+    }
+
+    /// Has as many threads at work as `wanted`, and leaves it if the system has no more.
+    fn recruit<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, wanted: usize) {
+        let more = |threads| (threads < wanted).then_some(threads + 1);
+        while self
+            .threads
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
+            .is_ok()
+        {
             let thread = Builder::new().name("smallfry".into()).stack_size(STACK);
-            if thread.spawn_scoped(scope, work_off).is_err() {
-                break;
+            let spawned = thread.spawn_scoped(scope, || self.work_off(scope));
+            if spawned.is_err() {
+                return;
             }
         }
-        work_off();
-    });
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
     use super::*;
 
     #[test]
@@ -63,7 +81,10 @@ mod tests {
             for count in [0, 1, 2, 300] {
                 let sum = AtomicUsize::new(0);
                 at_once((1..=count).collect(), |number| {
-                    thread::sleep(pause);
+                    // The first tells nothing of the others.
+                    if number > 1 {
+                        thread::sleep(pause);
+                    }
                     sum.fetch_add(number, Ordering::Relaxed);
                 });
                 assert_eq!(sum.into_inner(), count * (count + 1) / 2);

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::at_once::at_once;
-use super::{Barrier, FileSystem, directory_of};
-use crate::bulk::place::Place;
+use super::{Barrier, directory_of};
+use crate::bulk::place::{Place, without_dot};
 use crate::durability::sync_dir_of;
-use crate::error::{Error, Operation};
+use crate::error::{Error, Operation, copy_of};
 use crate::parents::Parents;
 use crate::raw;
 use crate::sys;
 
-/// With more directories than this on a file system that can be flushed whole, that is one wait instead of theirs.
+/// With more directories than this on a file system that can be flushed whole, that is one flush instead of theirs.
 const MOST_EACH: usize = 2;
 
 /// The files of a batch that were written without an error, by their directories.
@@ -22,44 +22,48 @@ pub(super) struct Folders(HashMap<PathBuf, Folder>);
 
 #[derive(Debug, Default)]
 struct Folder {
-    file_system: usize,
     /// It has names that are not on the disk yet.
     is_waiting: bool,
-    files: Vec<(usize, PathBuf)>,
+    files: Vec<Named>,
+}
+
+/// A file under its name.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub(super) index: usize,
+    pub(super) path: PathBuf,
+    /// That the file is on; its directory may be on another one.
+    pub(super) file_system: usize,
 }
 
 impl Folders {
-    /// A file with this path, which `is_named` if its name has nothing to wait for.
-    pub(super) fn add(&mut self, path: PathBuf, index: usize, file_system: usize, is_named: bool) {
-        let directory = directory_of(&path);
+    /// A file, which `is_named` if its name has nothing to wait for.
+    pub(super) fn add(&mut self, file: Named, is_named: bool) {
+        let directory = without_dot(directory_of(&file.path));
         if !self.0.contains_key(directory) {
-            let folder = Folder {
-                file_system,
-                ..Folder::default()
-            };
-            self.0.insert(directory.to_owned(), folder);
+            self.0.insert(directory.to_owned(), Folder::default());
         }
-        if let Some(folder) = self.0.get_mut(directory_of(&path)) {
+        if let Some(folder) = self.0.get_mut(without_dot(directory_of(&file.path))) {
             folder.is_waiting |= !is_named;
-            folder.files.push((index, path));
+            folder.files.push(file);
         }
     }
 
-    /// The files on one file system, with their numbers in the batch.
-    pub(super) fn files_on(&self, file_system: usize) -> Vec<(usize, PathBuf)> {
-        let folders = self.0.values().filter(|it| it.file_system == file_system);
-        folders.flat_map(|it| it.files.iter().cloned()).collect()
+    /// The files on one file system.
+    pub(super) fn files_on(&self, file_system: usize) -> Vec<Named> {
+        let files = self.0.values().flat_map(|it| &it.files);
+        let there = files.filter(|it| it.file_system == file_system);
+        there.cloned().collect()
     }
 
-    fn files_below(&self, directory: &Path) -> Vec<(usize, PathBuf)> {
+    fn files_below(&self, directory: &Path) -> Vec<Named> {
         let files = self.0.values().flat_map(|it| &it.files);
-        let below = files.filter(|(_, path)| path.starts_with(directory));
+        let below = files.filter(|it| without_dot(&it.path).starts_with(directory));
         below.cloned().collect()
     }
 
-    fn waiting_on(&self, file_system: usize) -> Vec<PathBuf> {
-        let folders = self.0.iter();
-        let waiting = folders.filter(|(_, it)| it.is_waiting && it.file_system == file_system);
+    fn waiting(&self) -> Vec<PathBuf> {
+        let waiting = self.0.iter().filter(|(_, it)| it.is_waiting);
         waiting.map(|(path, _)| path.clone()).collect()
     }
 }
@@ -68,60 +72,64 @@ impl Barrier {
     /// Flushes the directories of new and replaced names, and those above directories that were made. An error is one of every
     /// file whose name it may have cost.
     pub(super) fn flush_folders(&self, place: &Place, parents: &Parents) {
+        let waiting = self.lock().folders.waiting();
+        // Those were there when a file system was flushed whole; names of files may have come since.
         let made = parents.take_made();
-        let mut above: HashSet<&Path> = made.iter().map(|made| directory_of(made)).collect();
-        let chosen: Vec<bool> = {
-            let state = self.lock();
-            state.file_systems.iter().map(|it| it.is_chosen).collect()
-        };
-        let mut each = Vec::new();
-        for number in 0..chosen.len().max(1) {
-            let folders = self.lock().folders.waiting_on(number);
-            if chosen.get(number) == Some(&true) && folders.len() > MOST_EACH {
-                if let Err(reason) = self.flush_whole(place, number) {
-                    self.fail_all(number, &reason);
-                }
-            } else {
-                each.extend(folders);
-            }
-        }
-        for folder in &each {
-            above.remove(folder.as_path());
-        }
+        let above: HashSet<&Path> = made
+            .iter()
+            .map(|made| without_dot(directory_of(made)))
+            .filter(|above| !waiting.iter().any(|it| it == above))
+            .collect();
+        let is_whole_flushed = self.lock().file_systems.iter().any(|it| it.is_flushed);
         let failed = Mutex::new(Vec::new());
-        let fail = |folder: PathBuf, error: Error| {
-            let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-            failed.push((folder, error));
+        let left_to_whole = Mutex::new(HashMap::<usize, Vec<PathBuf>>::new());
+        let flush = |folder: &Path, is_above: bool| -> Result<(), Error> {
+            if !is_whole_flushed || !is_above && waiting.len() <= MOST_EACH {
+                return sync_dir_of(place, folder);
+            }
+            let directory = place.open_directory(folder);
+            let directory =
+                directory.map_err(|reason| Error::at(Operation::Open, folder, reason))?;
+            let device = sys::device_of(raw::borrow(&directory));
+            let flushed = self
+                .lock()
+                .file_systems
+                .iter()
+                .position(|it| device.is_some() && it.device == device && it.is_flushed);
+            match flushed {
+                Some(_) if is_above => {}
+                Some(number) => {
+                    let mut left = left_to_whole.lock().unwrap_or_else(PoisonError::into_inner);
+                    left.entry(number).or_default().push(folder.to_owned());
+                }
+                None => sys::flush_directory(&directory)
+                    .map_err(|reason| Error::at(Operation::Fsync, folder, reason))?,
+            }
+            Ok(())
         };
-        at_once(each, |folder| {
-            if let Err(error) = sync_dir_of(place, &folder) {
-                fail(folder, error);
+        let all = waiting.iter().map(|it| (it.as_path(), false));
+        let all = all.chain(above.into_iter().map(|it| (it, true))).collect();
+        at_once(all, |(folder, is_above)| {
+            if let Err(error) = flush(folder, is_above) {
+                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                failed.push((folder.to_owned(), error));
             }
         });
-        at_once(above.into_iter().collect(), |folder| {
-            if let Err(error) = self.flush_above(place, folder) {
-                fail(folder.to_owned(), error);
+        let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let left_to_whole = left_to_whole.into_inner();
+        for (number, folders) in left_to_whole.unwrap_or_else(PoisonError::into_inner) {
+            if let Err(reason) = self.flush_whole(number) {
+                failed.extend(folders.into_iter().map(|folder| {
+                    let error = Error::at(Operation::Syncfs, &folder, copy_of(&reason));
+                    (folder, error)
+                }));
             }
-        });
-        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        }
         let mut state = self.lock();
         for (folder, error) in failed {
-            for (index, _) in state.folders.files_below(&folder) {
-                state.failures.push((index, error.duplicate()));
+            for file in state.folders.files_below(&folder) {
+                state.failures.push((file.index, error.duplicate()));
             }
         }
-    }
-
-    /// Flushes a directory in which one was made, unless its file system was flushed whole since.
-    fn flush_above(&self, place: &Place, folder: &Path) -> Result<(), Error> {
-        let directory = place.open_directory(folder);
-        let directory = directory.map_err(|reason| Error::at(Operation::Open, folder, reason))?;
-        let device = sys::device_of(raw::borrow(&directory));
-        let is_flushed = |it: &FileSystem| device.is_some() && it.device == device && it.is_chosen;
-        if self.lock().file_systems.iter().any(is_flushed) {
-            return Ok(());
-        }
-        sys::flush_directory(&directory)
-            .map_err(|reason| Error::at(Operation::Fsync, folder, reason))
     }
 }

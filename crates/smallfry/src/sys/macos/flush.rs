@@ -1,9 +1,8 @@
 //! macOS, and the BSDs: flushing one file. No call flushes a whole file system and reports errors.
 
-use std::io;
 use std::os::fd::AsRawFd;
 
-use super::{BorrowedFile, OwnedFile};
+use super::BorrowedFile;
 use crate::raw::Errno;
 use crate::sys::platform::repeat_if_interrupted;
 
@@ -55,10 +54,7 @@ impl WholeFileSystem {
         None
     }
 
-    pub(crate) fn flush(
-        &self,
-        _directory: impl FnOnce() -> io::Result<OwnedFile>,
-    ) -> io::Result<()> {
+    pub(crate) fn flush(&self) -> Result<(), Errno> {
         match *self {}
     }
 }

@@ -48,10 +48,7 @@ impl WholeFileSystem {
         None
     }
 
-    pub(crate) fn flush(
-        &self,
-        _directory: impl FnOnce() -> io::Result<OwnedFile>,
-    ) -> io::Result<()> {
+    pub(crate) fn flush(&self) -> Result<(), Errno> {
         match *self {}
     }
 }

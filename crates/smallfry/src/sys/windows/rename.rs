@@ -38,8 +38,8 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     with_patience(to, || fs::rename(from, to))
 }
 
-/// [`rename`] with `MOVEFILE_WRITE_THROUGH` first: it returns when the disk has the new name. A file that others have open
-/// without sharing its deletion is then tried in std's way, which does not wait for the disk.
+/// [`rename`] with `MOVEFILE_WRITE_THROUGH` first: it returns when the disk has the new name. A file that others have open is
+/// then renamed in std's way, by POSIX semantics, and flushed under its new name.
 ///
 /// [MoveFileEx](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-movefileexw)
 pub(crate) fn rename_and_flush(from: &Path, to: &Path) -> io::Result<()> {
@@ -55,7 +55,12 @@ pub(crate) fn rename_and_flush(from: &Path, to: &Path) -> io::Result<()> {
         if unsafe { MoveFileExW(wide_from.as_ptr(), wide_to.as_ptr(), flags) } != 0 {
             return Ok(());
         }
-        fs::rename(from, to)
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::PermissionDenied && !may_pass(&error, to) {
+            return Err(error);
+        }
+        fs::rename(from, to)?;
+        fs::OpenOptions::new().write(true).open(to)?.sync_all()
     })
 }
 
