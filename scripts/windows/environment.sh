@@ -15,6 +15,9 @@ export SMALLFRY_WINE_DIR="${SMALLFRY_WINE_DIR:-$(realpath -m "${CARGO_TARGET_DIR
 
 say() { printf 'smallfry: %s\n' "$*"; }
 
+# Whether `make test-all` asks: then nothing is left out for taking long.
+everything() { [ -n "${SMALLFRY_TEST_ALL:-}" ]; }
+
 # Installs what is missing. Without Debian's apt-get, or without root, says what is missing and ends: well, or with CI=true as
 # a failure.
 install_packages() {
