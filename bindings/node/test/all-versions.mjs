@@ -31,7 +31,7 @@ if (missing.length > 0) {
 const files = fs.readdirSync(here).filter((name) => name.endsWith('.test.mjs')).sort();
 
 /** What leans on a version: how V8 keeps a string, how modules are loaded, and what node:fs itself does. */
-const BETWEEN = ['counting.test.mjs', 'differential.test.mjs', 'entry-points.test.mjs', 'special-files.test.mjs', 'transcoding.test.mjs'];
+const BETWEEN = ['counting.test.mjs', 'differential.test.mjs', 'durability.test.mjs', 'entry-points.test.mjs', 'special-files.test.mjs', 'transcoding.test.mjs'];
 
 const everything = process.env.SMALLFRY_TEST_ALL !== undefined;
 commands.slice(1, -1).forEach((between) => (between.files = everything ? files : BETWEEN));
@@ -43,8 +43,8 @@ process.once('SIGTERM', () => {
   process.exit(1);
 });
 
-/** Runs the suite with one Node; answers its numbers. */
-function run({ command, files: own = files }) {
+/** Runs these files with one Node; answers what they said. */
+function run(command, own) {
   return new Promise((resolve) => {
     const env = { ...process.env };
     delete env.NODE_OPTIONS;
@@ -64,8 +64,8 @@ function run({ command, files: own = files }) {
 const total = none();
 let failed = strict && missing.length > 0;
 
-for (const { name, command } of commands) {
-  const { code, output } = await run({ command });
+for (const { name, command, files: own = files } of commands) {
+  const { code, output } = await run(command, own);
   const numbers = numbersOf(output, code);
   add(total, numbers);
   failed ||= code !== 0;

@@ -7,6 +7,7 @@
 import assert from 'node:assert';
 import fs from 'node:fs';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 import { makeFolder, needs, packageFolder, runNode, testNeeding } from './support.mjs';
 
@@ -18,6 +19,9 @@ const TEXTS = {
   latin1: (length) => 'caf\u00e9 '.repeat(length / 5 + 1).slice(0, length),
   mixed: (length) => 'a\u00df\u20ac'.repeat(length / 3 + 1).slice(0, length),
 };
+
+/** How a file is looked at before it is closed. */
+const LOOKS = ['statx', 'fcntl'];
 
 testNeeding(needs.strace, 'writeFileSync of a string: open, write, close; of an empty one: open, close', async () => {
   const script = path.join(folder, 'calls.cjs');
@@ -33,9 +37,28 @@ testNeeding(needs.strace, 'writeFileSync of a string: open, write, close; of an 
     }
     writeFileSync('empty', ''); writeFileSync('empty-utf8', '', 'utf8');
     writeFileSync('bytes', Buffer.from('1234567'));`);
+  const expected = new Map([['empty', ['openat', 'close']], ['empty-utf8', ['openat', 'close']], ['bytes', ['openat', 'write', 'close']]]);
+  for (const { kind, length } of cases) {
+    for (const way of ['by-default', 'by-options', 'appended']) expected.set(`${way}-${kind}-${length}`, ['openat', 'write', 'close']);
+  }
+  // After a close that took long by chance the next ones are looked at closely, which is right and takes more calls:
+  // then all is done anew. Whatever is there besides is wrong at once.
+  for (let attempts = 5; ; attempts -= 1) {
+    const calls = await callsOf(script);
+    const found = new Map([...expected.keys()].map((name) => [name, calls.get(name)]));
+    const withoutLooks = new Map([...found].map(([name, list]) => [name, list?.filter((call) => !LOOKS.includes(call))]));
+    assert.deepStrictEqual(withoutLooks, expected);
+    if (attempts === 1) assert.deepStrictEqual(found, expected);
+    if (isDeepStrictEqual(found, expected)) break;
+  }
+});
+
+/** System calls of a script, by the name of the file that each is about. */
+async function callsOf(script) {
   const trace = path.join(folder, 'calls.trace');
+  const own = fs.mkdtempSync(path.join(folder, 'own-'));
   // Only calls of the main thread: the others do not touch these files.
-  const { code, stderr } = await runNode(['-y', '-s', '8', '-o', trace, process.execPath, script], { cwd: folder, command: 'strace' });
+  const { code, stderr } = await runNode(['-y', '-s', '8', '-o', trace, process.execPath, script], { cwd: own, command: 'strace' });
   assert.strictEqual(code, 0, stderr);
   const calls = new Map();
   const lines = fs.readFileSync(trace, 'latin1').split('\n');
@@ -56,15 +79,8 @@ testNeeding(needs.strace, 'writeFileSync of a string: open, write, close; of an 
     const named = new RegExp(`"([a-z]+-[a-z]+-\\w+|empty(-utf8)?|bytes)"`).exec(line)?.[1];
     if (named !== undefined && calls.has(named)) calls.set(named, [...calls.get(named), name]);
   }
-  for (const { kind, length } of cases) {
-    for (const way of ['by-default', 'by-options', 'appended']) {
-      assert.deepStrictEqual(calls.get(`${way}-${kind}-${length}`), ['openat', 'write', 'close'], `${way}, ${kind}, ${length}`);
-    }
-  }
-  assert.deepStrictEqual(calls.get('empty'), ['openat', 'close']);
-  assert.deepStrictEqual(calls.get('empty-utf8'), ['openat', 'close']);
-  assert.deepStrictEqual(calls.get('bytes'), ['openat', 'write', 'close'], 'bytes');
-});
+  return calls;
+}
 
 const LARGE = {
   'one-byte ascii': "Buffer.alloc(100e6, 'plain text ').toString('latin1')",

@@ -774,10 +774,8 @@ fn child_short_of_descriptors() {
         rlim_max: 1024,
     };
     // SAFETY: a plain system call; the structure outlives it.
-    assert_eq!(
-        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) },
-        0
-    );
+    let done = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+    assert_eq!(done, 0);
     for replace in [false, true] {
         for level in [Durability::Data, Durability::Full] {
             let mut writer = Writer::new();
