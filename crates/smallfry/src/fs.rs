@@ -433,7 +433,7 @@ impl WriteOptions {
     /// Put a new file in the place of the old one, in one step: whoever opens it finds the old contents or the new ones,
     /// whole, also after a crash of the program. After a crash of the system that is so from [`Durability::Data`] on.
     ///
-    /// The module [`durability`](crate::durability) says how, what is kept and what is not.
+    /// The module [`durability`] says how, what is kept and what is not.
     pub const fn replace(&mut self, replace: bool) -> &mut Self {
         self.replace = replace;
         self
