@@ -787,3 +787,46 @@ fn child_short_of_descriptors() {
     assert_eq!(names(&child_folder().join("data")).len(), 300);
     drop(others);
 }
+
+/// Bytes that are asked for when the draft is there: in the midst of it the process goes elsewhere.
+struct Moving(PathBuf);
+
+impl AsRef<[u8]> for Moving {
+    fn as_ref(&self) -> &[u8] {
+        std::env::set_current_dir(&self.0).unwrap();
+        b"new"
+    }
+}
+
+#[test]
+fn a_relative_path_is_resolved_once() {
+    let folder = Folder::new();
+    run_child("child_that_moves", &folder, &[] as &[&str]);
+}
+
+#[test]
+#[ignore = "a child"]
+fn child_that_moves() {
+    if !is_child() {
+        return;
+    }
+    let folder = child_folder();
+    let (here, there) = (folder.join("here"), folder.join("there"));
+    for folder in [&here, &there] {
+        fs::create_dir(folder).unwrap();
+    }
+    let mut writer = Writer::new();
+    writer.durability(Durability::Full).replace(true);
+    for name in ["a", "b"] {
+        std::env::set_current_dir(&here).unwrap();
+        fs::write(name, "old").unwrap();
+    }
+    // The second entry moves the process while the first waits for the barrier.
+    let entries = [("a", Moving(here.clone())), ("b", Moving(here.clone()))];
+    let entries = entries.into_iter().chain([("", Moving(there.clone()))]);
+    let report = writer.write(entries);
+    assert_eq!(report.written(), 2, "{:?}", report.errors().next());
+    assert_eq!(names(&here), ["a", "b"]);
+    assert_eq!(names(&there), [""; 0]);
+    assert_eq!(fs::read(here.join("a")).unwrap(), b"new");
+}

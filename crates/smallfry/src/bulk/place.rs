@@ -33,6 +33,14 @@ impl Place {
         Ok(())
     }
 
+    /// A path that leads to the same from wherever it is resolved later.
+    pub(crate) fn absolute(&self, path: PathBuf) -> PathBuf {
+        if self.root.is_some() || path.is_absolute() {
+            return path;
+        }
+        std::path::absolute(&path).unwrap_or(path)
+    }
+
     /// The same, where nothing is waited for.
     pub(crate) fn without_patience(&self) -> Self {
         Self {

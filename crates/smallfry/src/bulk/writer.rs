@@ -140,7 +140,9 @@ impl Writer {
         }
         let barrier = task.barrier();
         let mut results = run_all(task, self.terms(), entries);
-        Closer::global().wait();
+        if barrier.is_none() {
+            Closer::global().wait();
+        }
         let lost = barrier.map(|barrier| barrier.finish()).unwrap_or_default();
         for (index, error) in errors.take().into_iter().chain(lost) {
             results[index] = Err(error);

@@ -251,6 +251,8 @@ impl Barrier {
             return Err(Error::at(Operation::Rename, path, reason));
         }
         let Target { path: target, old } = Target::find(place, path, options.append)?;
+        // Whatever directory the process is in when the draft is renamed, or removed.
+        let target = place.absolute(target);
         self.check_directory(place, &target)?;
         let mode = if old.is_some() { PRIVATE } else { options.mode };
         let (draft, file) =
