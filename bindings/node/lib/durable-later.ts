@@ -91,8 +91,13 @@ async function gathered(pieces: Pieces, { encoding, signal }: DurablePlan): Prom
   for await (const piece of pieces) {
     signal?.throwIfAborted();
     if (typeof piece === 'string') all.push(Buffer.from(piece, encoding));
-    else if (ArrayBuffer.isView(piece)) all.push(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+    else if (ArrayBuffer.isView(piece)) all.push(copyOf(piece));
     else throw refused('ERR_INVALID_ARG_TYPE', 'Each piece of the data must be a string, a Buffer, a TypedArray or a DataView', piece);
   }
   return Buffer.concat(all);
+}
+
+/** Who makes the pieces may use the same memory for the next one. */
+function copyOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
+  return Buffer.from(new Uint8Array(buffer, byteOffset, byteLength));
 }

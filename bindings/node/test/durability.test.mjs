@@ -221,6 +221,21 @@ for (const [which, own] of Object.entries(packages)) {
     assert.deepStrictEqual(fs.readdirSync(target), ['file']);
   });
 
+  test(`${which}: an iterable may use the memory of a piece for the next one`, async () => {
+    const file = path.join(fresh(), 'file');
+    async function* pieces() {
+      const piece = new Uint16Array(2).subarray(1);
+      for (const value of [0x6161, 0x6262, 0x6363]) {
+        piece[0] = value;
+        yield piece;
+      }
+    }
+    for (const asked of ASKED) {
+      await own.promises.writeFile(file, pieces(), asked);
+      assert.strictEqual(text(file), 'aabbcc', JSON.stringify(asked));
+    }
+  });
+
   test(`${which}: writeFiles: results in their places, parents, createNew, onlyIfChanged, failFast`, async () => {
     for (const [form, write] of Object.entries({ async: own.writeFiles, sync: async (...args) => own.writeFilesSync(...args) })) {
       for (const asked of ASKED.slice(1, 6)) {
