@@ -118,9 +118,11 @@ function kindOf(value: unknown): string {
   return `type ${typeof value} (${util.inspect(value, { colors: false })})`;
 }
 
-/** Adds the path to an error of a call on an open file. */
+/** Adds the path to an error of a system call on an open file. */
 export function named(error: unknown, of: string): unknown {
-  if (error instanceof Error && (error as NodeJS.ErrnoException).path === undefined) {
+  if (!(error instanceof Error)) return error;
+  const { path: known, syscall } = error as NodeJS.ErrnoException;
+  if (typeof syscall === 'string' && known === undefined) {
     error.message += ` '${of}'`;
     (error as NodeJS.ErrnoException).path = of;
   }

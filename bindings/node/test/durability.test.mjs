@@ -236,6 +236,20 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
+  test(`${which}: what an iterable throws is passed on as it is`, async () => {
+    const file = path.join(fresh(), 'file');
+    const system = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' });
+    for (const thrown of [new Error('plain'), system, Object.freeze(new Error('frozen')), Object.freeze(Object.assign(new Error('write'), { syscall: 'write' })), 'text', undefined]) {
+      const before = thrown instanceof Error ? [thrown.message, ...Object.keys(thrown)] : [];
+      for (const asked of ASKED) {
+        const pieces = (function* () { yield 'x'; throw thrown; })();
+        const error = await own.promises.writeFile(file, pieces, asked).then(() => assert.fail('it was taken'), (reason) => reason);
+        assert.strictEqual(error, thrown, JSON.stringify(asked));
+        if (thrown instanceof Error) assert.deepStrictEqual([error.message, ...Object.keys(error)], before);
+      }
+    }
+  });
+
   test(`${which}: writeFiles: results in their places, parents, createNew, onlyIfChanged, failFast`, async () => {
     for (const [form, write] of Object.entries({ async: own.writeFiles, sync: async (...args) => own.writeFilesSync(...args) })) {
       for (const asked of ASKED.slice(1, 6)) {
