@@ -88,13 +88,22 @@ function hasPieces(data: unknown): data is Pieces {
 
 async function gathered(pieces: Pieces, { encoding, signal }: DurablePlan): Promise<Buffer> {
   const all: Buffer[] = [];
+  // Anything with `aborted` does for node:fs.
+  const check = (): void => { if (signal?.aborted === true) throw abortError(signal); };
   for await (const piece of pieces) {
-    signal?.throwIfAborted();
+    check();
     if (typeof piece === 'string') all.push(Buffer.from(piece, encoding));
     else if (ArrayBuffer.isView(piece)) all.push(copyOf(piece));
     else throw refused('ERR_INVALID_ARG_TYPE', 'Each piece of the data must be a string, a Buffer, a TypedArray or a DataView', piece);
   }
+  check();
   return Buffer.concat(all);
+}
+
+/** As node:fs makes it, whatever the reason is. */
+function abortError({ reason }: AbortSignal): Error {
+  const error = new Error('The operation was aborted', reason === undefined ? undefined : { cause: reason });
+  return Object.assign(error, { code: 'ABORT_ERR', name: 'AbortError' });
 }
 
 /** Who makes the pieces may use the same memory for the next one. */

@@ -250,6 +250,39 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
+  test(`${which}: an abort between the pieces is told as by node:fs`, async () => {
+    const file = path.join(fresh(), 'file');
+    const controller = () => {
+      const made = new AbortController();
+      return { signal: made.signal, abort: (reason) => { made.abort(reason); } };
+    };
+    const plain = () => {
+      const signal = { aborted: false };
+      return { signal, abort: (reason) => { Object.assign(signal, { aborted: true, reason }); } };
+    };
+    const failed = (write, options, make, reason) => {
+      const { signal, abort } = make();
+      async function* pieces() {
+        yield 'x';
+        abort(reason);
+        yield 'y';
+      }
+      return write(file, pieces(), { ...options, signal }).then(() => 'written', (error) => error);
+    };
+    const told = ({ name, message, code, cause }) => ({ name, message, code, cause: cause?.message ?? cause });
+    for (const make of [controller, plain]) {
+      for (const reason of [undefined, 'enough', new Error('enough')]) {
+        const theirs = told(await failed(fs.promises.writeFile, {}, make, reason));
+        assert.strictEqual(theirs.code, 'ABORT_ERR');
+        for (const asked of ASKED.slice(1, 6)) {
+          fs.writeFileSync(file, 'old');
+          assert.deepStrictEqual(told(await failed(own.promises.writeFile, asked, make, reason)), theirs, JSON.stringify(asked));
+          if (asked.replace) assert.strictEqual(text(file), 'old');
+        }
+      }
+    }
+  });
+
   test(`${which}: writeFiles: results in their places, parents, createNew, onlyIfChanged, failFast`, async () => {
     for (const [form, write] of Object.entries({ async: own.writeFiles, sync: async (...args) => own.writeFilesSync(...args) })) {
       for (const asked of ASKED.slice(1, 6)) {
