@@ -283,6 +283,43 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
+  test(`${which}: what node:fs takes for none, or does not look at, is taken, and nothing is written before it is refused`, async () => {
+    const file = path.join(fresh(), 'file');
+    for (const [form, write] of Object.entries(formsOf(own)).filter(([name]) => !isMany(name))) {
+      const expected = adds(form) ? 'oldnew' : 'new';
+      for (const asked of [{ durability: 'full' }, { replace: true }, { replace: true, durability: 'full' }]) {
+        const label = `${form}, ${JSON.stringify(asked)}`;
+        const url = pathToFileURL(file);
+        const { href, protocol, host, hostname, port, pathname, search, hash } = url;
+        for (const options of [{ flag: '' }, { flag: 0 }, { flag: null }, { flag: undefined }, { encoding: 'buffer' }, { encoding: '' }]) {
+          fs.writeFileSync(file, 'old');
+          const { ino } = fs.statSync(file);
+          await write(file, Buffer.from('new'), { ...asked, ...options });
+          assert.strictEqual(text(file), expected, label);
+          if (!isWindows) assert.strictEqual(fs.statSync(file).ino !== ino, asked.replace === true, label);
+        }
+        fs.writeFileSync(file, 'old');
+        await write({ href, protocol, host, hostname, port, pathname, search, hash }, 'new', asked);
+        assert.strictEqual(text(file), expected, label);
+        fs.writeFileSync(file, 'old');
+        for (const options of [{ encoding: 'buffer' }, { flag: 'rs' }, { flag: 'x' }, { mode: 'rwx' }, { flush: 1 }, { signal: {} }]) {
+          await assert.rejects(async () => write(file, 'new', { ...asked, ...options }), TypeError, `${label}, ${JSON.stringify(options)}`);
+          assert.strictEqual(text(file), 'old');
+        }
+      }
+      if (form.startsWith('promises')) continue;
+      const fd = fs.openSync(file, 'w');
+      await write(fd, Buffer.from('new'), { durability: 'full', flag: 'none', mode: 'none' });
+      await assert.rejects(async () => write(fd, 'x', { replace: true, flag: '' }), { code: 'ERR_INVALID_ARG_VALUE' });
+      fs.closeSync(fd);
+      assert.strictEqual(text(file), 'new', form);
+    }
+    const handle = await fs.promises.open(file, 'w');
+    await own.promises.writeFile(handle, 'new', { durability: 'full', flag: 'none', mode: 'none' });
+    await handle.close();
+    assert.strictEqual(text(file), 'new');
+  });
+
   test(`${which}: writeFiles: results in their places, parents, createNew, onlyIfChanged, failFast`, async () => {
     for (const [form, write] of Object.entries({ async: own.writeFiles, sync: async (...args) => own.writeFilesSync(...args) })) {
       for (const asked of ASKED.slice(1, 6)) {
