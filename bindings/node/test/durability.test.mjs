@@ -320,6 +320,25 @@ for (const [which, own] of Object.entries(packages)) {
     assert.strictEqual(text(file), 'new');
   });
 
+  test(`${which}: only the options' own properties are read`, async () => {
+    const file = path.join(fresh(), 'file');
+    class Options {
+      replace = true;
+    }
+    for (const [form, write] of Object.entries(formsOf(own)).filter(([name]) => !isMany(name))) {
+      for (const [options, replaces] of [
+        [new String('utf8'), false], [Object.create({ replace: 'yes' }), false], [new Options(), true],
+        [Object.assign(Object.create(null), { replace: true }), true],
+      ]) {
+        fs.writeFileSync(file, 'old');
+        const { ino } = fs.statSync(file);
+        await write(file, 'new', options);
+        assert.strictEqual(text(file), adds(form) ? 'oldnew' : 'new', form);
+        if (!isWindows) assert.strictEqual(fs.statSync(file).ino !== ino, replaces, form);
+      }
+    }
+  });
+
   test(`${which}: writeFiles: results in their places, parents, createNew, onlyIfChanged, failFast`, async () => {
     for (const [form, write] of Object.entries({ async: own.writeFiles, sync: async (...args) => own.writeFilesSync(...args) })) {
       for (const asked of ASKED.slice(1, 6)) {
@@ -368,6 +387,30 @@ testNeeding(needs.strace, 'the options through smallfry/fs, smallfry/fs/promises
       fs.rmSync(at(name));
     }
   }
+});
+
+test('with smallfry/register a `replace` that is somebody else\'s is passed over', async () => {
+  const target = fresh();
+  installPackage(target);
+  fs.writeFileSync(path.join(target, 'plain.cjs'), `
+    const fs = require('node:fs'), assert = require('node:assert'), { writeFiles } = require('smallfry');
+    assert.strictEqual(fs.writeFileSync, require('smallfry/fs').writeFileSync);
+    for (const replace of ['yes', 1, {}, () => {}, null]) {
+      fs.writeFileSync('a', 'x', { replace });
+      fs.appendFileSync('a', 'x', { replace, encoding: 'latin1' });
+    }
+    assert.throws(() => fs.writeFileSync('a', 'x', { replace: 'yes', durability: 'full' }), { code: 'ERR_INVALID_ARG_TYPE' });
+    assert.throws(() => fs.writeFileSync('a', 'x', { replace: 'yes', inPlaceIfBusy: true }), { code: 'ERR_INVALID_ARG_TYPE' });
+    (async () => {
+      await fs.promises.writeFile('a', 'y', { replace: 'yes' });
+      await assert.rejects(async () => writeFiles([['a', 'z']], { replace: 'yes' }), { code: 'ERR_INVALID_ARG_TYPE' });
+      const { ino } = fs.statSync('a');
+      await fs.promises.appendFile('a', 'z', { replace: true });
+      if (process.platform !== 'win32') assert.notStrictEqual(fs.statSync('a').ino, ino);
+    })();`);
+  const { code, stderr } = await runNode(['--require', 'smallfry/register', 'plain.cjs'], { cwd: target });
+  assert.strictEqual(code, 0, stderr);
+  assert.strictEqual(text(path.join(target, 'a')), 'yz');
 });
 
 test('writeFiles goes on taking entries while others wait for their flush', async () => {
