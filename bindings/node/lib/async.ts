@@ -6,7 +6,7 @@ import fs = require('node:fs');
 import { usesVirtualFiles } from './addon.js';
 import { type DurabilityOptions, type Durable, durableOf, FILE } from './durability.js';
 import { startDurably } from './durable-later.js';
-import { notTogether } from './durable-writes.js';
+import { notTogether, refusalOf, withoutHarm } from './durable-writes.js';
 import { longestString, native } from './native.js';
 import {
   isDescriptor, isUtf8, nativePath, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite, type WritePlan,
@@ -115,10 +115,12 @@ const appending: Kind = {
 
 /** Does a call by node:fs. With `refusal` it is one that node:fs is expected to refuse. */
 function again(kind: Kind, made: Request, refusal?: () => Error): void {
-  const { target, data, options, receiver } = made;
+  const { target, data, receiver } = made;
+  const options = refusal === undefined ? made.options : withoutHarm(made.options);
+  const failed = (error: unknown): void => { settleError(made, refusal === undefined ? error : refusalOf(error, made.options)); };
   if ('callback' in receiver) {
     kind.withCallback(target, data, options, (error: unknown, value?: Buffer | string) => {
-      if (error) settleError(made, error);
+      if (error) failed(error);
       else if (refusal !== undefined) settleError(made, refusal());
       else settle(made, value);
     });
@@ -128,7 +130,7 @@ function again(kind: Kind, made: Request, refusal?: () => Error): void {
         if (refusal !== undefined) settleError(made, refusal());
         else settle(made, value as Buffer | string | undefined);
       },
-      (error: unknown) => { settleError(made, error); },
+      failed,
     );
   }
 }

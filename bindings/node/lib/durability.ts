@@ -39,6 +39,10 @@ export type Durability = 'none' | 'data' | 'full';
  * flushing that failed; both paths for `rename`. A flush that failed is not to be tried again: the system may have thrown
  * away what it could not write, and a second flush would succeed without it. Write the file anew.
  *
+ * They are read from the options' own properties, not from inherited ones. With `smallfry/register`, where any code of the
+ * process calls these functions, a `replace` that is no boolean is passed over if it is the only one of them; everywhere else
+ * it is an error.
+ *
  * Not promised: that a disk obeys; names of directories that were there already and were never flushed; an order between
  * files.
  */
@@ -82,15 +86,28 @@ export interface Durable {
 
 const LEVELS = new Map<unknown, Level>([['none', NOTHING], ['data', DATA], ['full', FULL]]);
 
+let sparesStrangers = false;
+
+/** From now on code that knows nothing of these options gives them to node:fs's functions: `replace` alone may be its own. */
+export function spareStrangers(): void {
+  sparesStrangers = true;
+}
+
 /**
  * Reads the options for it.
  *
+ * @param isOurs whether the function is none of node:fs's
  * @returns undefined if nothing is asked
  * @throws what node:fs throws for options that are wrong
  */
-export function durableOf(options: unknown): Durable | undefined {
+export function durableOf(options: unknown, isOurs = false): Durable | undefined {
   if (typeof options !== 'object' || options === null) return undefined;
-  const { durability, replace, inPlaceIfBusy } = options as Record<string, unknown>;
+  // Strings have a `replace` as well, and an object of theirs is an object of options.
+  const own = (name: string): unknown => (Object.hasOwn(options, name) ? (options as Record<string, unknown>)[name] : undefined);
+  const durability = own('durability');
+  const replace = own('replace');
+  const inPlaceIfBusy = own('inPlaceIfBusy');
+  if (sparesStrangers && !isOurs && typeof replace !== 'boolean' && durability === undefined && inPlaceIfBusy === undefined) return undefined;
   if (durability === undefined && replace === undefined && inPlaceIfBusy === undefined) return undefined;
   const level = LEVELS.get(durability ?? 'none');
   if (level === undefined) {
@@ -118,9 +135,11 @@ function kindOf(value: unknown): string {
   return `type ${typeof value} (${util.inspect(value, { colors: false })})`;
 }
 
-/** Adds the path to an error of a call on an open file. */
+/** Adds the path to an error of a system call on an open file. */
 export function named(error: unknown, of: string): unknown {
-  if (error instanceof Error && (error as NodeJS.ErrnoException).path === undefined) {
+  if (!(error instanceof Error)) return error;
+  const { path: known, syscall } = error as NodeJS.ErrnoException;
+  if (typeof syscall === 'string' && known === undefined) {
     error.message += ` '${of}'`;
     (error as NodeJS.ErrnoException).path = of;
   }

@@ -17,12 +17,13 @@ type Pieces = AsyncIterable<unknown> | Iterable<unknown>;
 
 /** Begins a write; false if node:fs is to refuse it. `alone` is 1 for calls with a callback, which take descriptors. */
 export function startDurably(made: Request, flags: number, durable: Durable, alone: 0 | 1): boolean {
-  const plan = planDurable(made.options as object, flags, durable);
+  const target = durableTarget(made.target);
+  const isOpen = target === undefined ? alone === 0 && isHandle(made.target) : typeof target === 'number';
+  const plan = planDurable(made.options as object, flags, durable, isOpen);
   // A signal that was aborted stops node:fs, too.
   if (plan === undefined || plan.signal?.aborted === true) return false;
   const bytes = durableData(made.data, plan.encoding);
   if (bytes === undefined && (alone === 1 || !hasPieces(made.data))) return false;
-  const target = durableTarget(made.target);
   if (target === undefined) {
     if (alone === 1 || !isHandle(made.target)) return false;
     writeElsewhere(made, made.target, bytes ?? made.data as Pieces, forDescriptor(plan));
@@ -83,16 +84,32 @@ function isHandle(target: unknown): target is FileHandle {
 }
 
 function hasPieces(data: unknown): data is Pieces {
-  return typeof data === 'object' && data !== null && (Symbol.asyncIterator in data || Symbol.iterator in data);
+  if (data === undefined || data === null || typeof data === 'string') return false;
+  const { [Symbol.asyncIterator]: later, [Symbol.iterator]: now } = data as Record<symbol, unknown>;
+  return typeof later === 'function' || typeof now === 'function';
 }
 
 async function gathered(pieces: Pieces, { encoding, signal }: DurablePlan): Promise<Buffer> {
   const all: Buffer[] = [];
+  // Anything with `aborted` does for node:fs.
+  const check = (): void => { if (signal?.aborted === true) throw abortError(signal); };
   for await (const piece of pieces) {
-    signal?.throwIfAborted();
+    check();
     if (typeof piece === 'string') all.push(Buffer.from(piece, encoding));
-    else if (ArrayBuffer.isView(piece)) all.push(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+    else if (ArrayBuffer.isView(piece)) all.push(copyOf(piece));
     else throw refused('ERR_INVALID_ARG_TYPE', 'Each piece of the data must be a string, a Buffer, a TypedArray or a DataView', piece);
   }
+  check();
   return Buffer.concat(all);
+}
+
+/** As node:fs makes it, whatever the reason is. */
+function abortError({ reason }: AbortSignal): Error {
+  const error = new Error('The operation was aborted', reason === undefined ? undefined : { cause: reason });
+  return Object.assign(error, { code: 'ABORT_ERR', name: 'AbortError' });
+}
+
+/** Who makes the pieces may use the same memory for the next one. */
+function copyOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
+  return Buffer.from(new Uint8Array(buffer, byteOffset, byteLength));
 }

@@ -8,7 +8,7 @@ import fs = require('node:fs');
 import path = require('node:path');
 import util = require('node:util');
 
-import { DATA, type Durable, FULL, named, NOTHING } from './durability.js';
+import { DATA, type Durable, FULL, named as namedAlways, NOTHING } from './durability.js';
 import { bareError, makeError, OPEN } from './errors.js';
 import { refused } from './many.js';
 import { original } from './original.js';
@@ -44,6 +44,21 @@ interface System {
   unlink(name: string): unknown;
 }
 
+/** What the caller's own iterables threw, which may be errors of system calls as well: about other files. */
+const foreign = new WeakSet();
+
+async function* watched(pieces: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator {
+  try {
+    yield* pieces;
+  } catch (error) {
+    if (error instanceof Error) foreign.add(error);
+    throw error;
+  }
+}
+
+const named = (error: unknown, of: string): unknown =>
+  (error instanceof Error && foreign.has(error) ? error : namedAlways(error, of));
+
 const descriptor = (fd: number): OpenFile => ({
   write: (data, { encoding }) => { original.writeFileSync(fd, data as string, encoding); },
   sync: () => { fs.fsyncSync(fd); },
@@ -54,7 +69,10 @@ const descriptor = (fd: number): OpenFile => ({
 });
 
 const handle = (file: fs.promises.FileHandle): OpenFile => ({
-  write: (data, { encoding, signal }) => original.promises.writeFile(file, data as string, { encoding, signal }),
+  write: (data, { encoding, signal }) => {
+    const given = typeof data === 'string' || ArrayBuffer.isView(data) ? data : watched(data);
+    return original.promises.writeFile(file, given as string, { encoding, signal });
+  },
   sync: () => file.sync(),
   datasync: () => file.datasync(),
   chmod: (mode) => file.chmod(mode),

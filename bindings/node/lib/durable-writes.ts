@@ -3,6 +3,8 @@
 // None of them may go to node:fs as it is, which would write and pass over what it does not know. What cannot be done natively
 // is done around node:fs (`durable-original.ts`); what node:fs refuses is given to it, so that it does the complaining.
 
+import url = require('node:url');
+
 import { DATA, type Durable, FILE, FULL, type Level } from './durability.js';
 import { failure, refused } from './many.js';
 import { longestString, nativeHere } from './native.js';
@@ -31,19 +33,19 @@ export function bitsOf({ level, replace, inPlaceIfBusy }: Durable): number {
 }
 
 /**
- * Reads all options.
+ * Reads all options. Those that only matter to who opens the file are passed over if `isOpen`, as in node:fs.
  *
  * @returns undefined if something is wrong that node:fs knows
  * @throws if something is wrong with the combination
  */
-export function planDurable(options: object, defaultFlags: number, durable: Durable): DurablePlan | undefined {
+export function planDurable(options: object, defaultFlags: number, durable: Durable, isOpen: boolean): DurablePlan | undefined {
   const { encoding, mode, flag, flush, signal } = options as Record<string, unknown>;
   // As in node:fs, where `''` and the like are none.
-  if (encoding && !(typeof encoding === 'string' && Buffer.isEncoding(encoding))) return undefined;
+  if (encoding && encoding !== 'buffer' && !(typeof encoding === 'string' && Buffer.isEncoding(encoding))) return undefined;
   if (flush !== undefined && flush !== null && typeof flush !== 'boolean') return undefined;
   if (signal !== undefined && !isSignal(signal)) return undefined;
-  const flags = flagsOf(flag, defaultFlags);
-  const permissions = permissionsOf(mode);
+  const flags = isOpen ? defaultFlags : flagsOf(flag, defaultFlags);
+  const permissions = isOpen ? DEFAULT_MODE : permissionsOf(mode);
   if (flags === undefined || permissions === undefined) return undefined;
   const { replace, inPlaceIfBusy } = durable;
   if (replace && !isReplacing(flags)) {
@@ -69,7 +71,15 @@ const isSignal = (signal: unknown): signal is AbortSignal => typeof signal === '
 
 /** A first argument; undefined if node:fs refuses it. */
 export function durableTarget(path: unknown): DurableTarget | undefined {
-  return isDescriptor(path) ? path : nativePath(path);
+  if (isDescriptor(path)) return path;
+  const native = nativePath(path);
+  if (native !== undefined || typeof path !== 'object' || path === null || path instanceof URL) return native;
+  try {
+    // Also URLs that are not of this realm's class, which node:fs knows by their properties.
+    return url.fileURLToPath(path as URL);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether native code takes it. */
@@ -100,6 +110,20 @@ export function forDescriptor(plan: DurablePlan): DurablePlan {
   return plan.level === FULL ? { ...plan, level: FILE } : plan;
 }
 
+/**
+ * Options for a call that node:fs is to refuse. Should it take them after all, or on a runtime that checks less, nothing is
+ * made, cut or written.
+ */
+export function withoutHarm(options: unknown): object {
+  const { flag } = options as Record<string, unknown>;
+  return flagsOf(flag, 0) === undefined ? options as object : Object.create(options as object, { flag: { value: 'r', enumerable: true } }) as object;
+}
+
+/** What node:fs said about the arguments, or why they are refused if it only failed to write. */
+export function refusalOf(error: unknown, options: unknown): unknown {
+  return typeof (error as { syscall?: unknown } | null | undefined)?.syscall === 'string' ? notTogether(options) : error;
+}
+
 /** For arguments that node:fs was to refuse and has not. */
 export function notTogether(options: unknown): TypeError {
   return refused('ERR_INVALID_ARG_VALUE', 'The property \'options.durability\' or \'options.replace\' is not possible with these arguments', options);
@@ -114,11 +138,15 @@ export function writeDurablySync(
     durable: Durable; flags: number; own: (target: never, data: never, options: never) => void; caller: (...args: never[]) => unknown;
   },
 ): void {
-  let plan = planDurable(options, flags, durable);
   const file = durableTarget(target);
+  let plan = planDurable(options, flags, durable, typeof file === 'number');
   const bytes = plan === undefined ? undefined : durableData(data, plan.encoding);
   if (plan === undefined || file === undefined || bytes === undefined) {
-    own(target as never, data as never, options as never);
+    try {
+      own(target as never, data as never, withoutHarm(options) as never);
+    } catch (error) {
+      throw refusalOf(error, options);
+    }
     throw notTogether(options);
   }
   if (typeof file === 'number') plan = forDescriptor(plan);

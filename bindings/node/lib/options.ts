@@ -32,7 +32,8 @@ const FLAGS = new Map<string, number>([
 
 /** What `open` is to be asked for by a `flag` option; undefined if node:fs has to decide. */
 export function flagsOf(flag: unknown, none: number): number | undefined {
-  if (flag === undefined || flag === null) return none;
+  // As in node:fs, for which `''` and 0 are none.
+  if (!flag) return none;
   return typeof flag === 'number' && (flag | 0) === flag ? flag : FLAGS.get(flag as string);
 }
 

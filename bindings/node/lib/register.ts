@@ -3,6 +3,7 @@
 import fs = require('node:fs');
 import nodeModule = require('node:module');
 
+import { spareStrangers } from './durability.js';
 import { native } from './native.js';
 import { removing, removingPromises } from './removing.js';
 import { replaced, replacedPromises } from './replaced.js';
@@ -55,6 +56,7 @@ function replace<T extends object>(target: T, functions: Partial<T>): void {
 if (native !== undefined) {
   replace(fs, { ...removing(fs), ...replaced });
   replace(fs.promises, { ...removingPromises(fs.promises), ...replacedPromises });
+  spareStrangers();
   nodeModule.syncBuiltinESMExports();
 }
 

@@ -78,7 +78,7 @@ function planOf(options: WriteFilesOptions | BufferEncoding | null | undefined):
     const error = new TypeError('The "createNew" and "onlyIfChanged" options exclude each other');
     throw Object.assign(error, { code: 'ERR_INVALID_ARG_VALUE' });
   }
-  const durable = durableOf(given) ?? { level: NOTHING, replace: false, inPlaceIfBusy: false };
+  const durable = durableOf(given, true) ?? { level: NOTHING, replace: false, inPlaceIfBusy: false };
   if (createNew && durable.replace) {
     const error = new TypeError('The "createNew" and "replace" options exclude each other');
     throw Object.assign(error, { code: 'ERR_INVALID_ARG_VALUE' });

@@ -1,6 +1,7 @@
 //! What a single write is asked beyond writing: to survive, to replace in one step.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use smallfry::bulk::key_of;
@@ -150,10 +151,18 @@ impl CoreWrite {
 fn turn_of(path: &Path) -> MutexGuard<'static, ()> {
     static TURNS: [Mutex<()>; LOCKS] = [const { Mutex::new(()) }; LOCKS];
 
-    // One that is missing has one name only, or is lost anyway.
-    let key = path
-        .canonicalize()
-        .map_or_else(|_| key_of(path), |path| key_of(&path));
+    let resolved = path.canonicalize().or_else(|_| resolved_parent(path));
+    let key = resolved.map_or_else(|_| key_of(path), |path| key_of(&path));
     let turn = &TURNS[(key % LOCKS as u64) as usize];
     turn.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a file that is missing will be called once it is made: additions that came before wait for those that come after.
+fn resolved_parent(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    Ok(parent.canonicalize()?.join(name))
 }

@@ -5,7 +5,7 @@ use smallfry::Error;
 use smallfry::raw::Errno;
 
 use crate::bulk::error_with_path;
-use crate::sys::{EIO, is_for_runtime, node_errno};
+use crate::sys::{EIO, EISDIR, is_for_runtime, is_refused_directory, node_errno};
 use crate::value::number;
 
 /// The system call that failed. The numbers are known to `lib/errors.ts`.
@@ -93,6 +93,9 @@ impl Reason {
     pub(crate) fn value(&self, env: sys::napi_env) -> sys::napi_value {
         match self {
             Self::Failure(failure) => number(env, failure.code()),
+            Self::Error(error) if is_refused_directory(error) => {
+                number(env, Failure::Other(Step::Open, EISDIR).code())
+            }
             Self::Error(error) => error_with_path(env, error),
         }
     }

@@ -221,6 +221,124 @@ for (const [which, own] of Object.entries(packages)) {
     assert.deepStrictEqual(fs.readdirSync(target), ['file']);
   });
 
+  test(`${which}: an iterable may use the memory of a piece for the next one`, async () => {
+    const file = path.join(fresh(), 'file');
+    async function* pieces() {
+      const piece = new Uint16Array(2).subarray(1);
+      for (const value of [0x6161, 0x6262, 0x6363]) {
+        piece[0] = value;
+        yield piece;
+      }
+    }
+    for (const asked of ASKED) {
+      await own.promises.writeFile(file, pieces(), asked);
+      assert.strictEqual(text(file), 'aabbcc', JSON.stringify(asked));
+    }
+  });
+
+  test(`${which}: what an iterable throws is passed on as it is`, async () => {
+    const file = path.join(fresh(), 'file');
+    const system = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' });
+    for (const thrown of [new Error('plain'), system, Object.freeze(new Error('frozen')), Object.freeze(Object.assign(new Error('write'), { syscall: 'write' })), 'text', undefined]) {
+      const before = thrown instanceof Error ? [thrown.message, ...Object.keys(thrown)] : [];
+      for (const asked of ASKED) {
+        const pieces = (function* () { yield 'x'; throw thrown; })();
+        const error = await own.promises.writeFile(file, pieces, asked).then(() => assert.fail('it was taken'), (reason) => reason);
+        assert.strictEqual(error, thrown, JSON.stringify(asked));
+        if (thrown instanceof Error) assert.deepStrictEqual([error.message, ...Object.keys(error)], before);
+      }
+    }
+  });
+
+  test(`${which}: an abort between the pieces is told as by node:fs`, async () => {
+    const file = path.join(fresh(), 'file');
+    const controller = () => {
+      const made = new AbortController();
+      return { signal: made.signal, abort: (reason) => { made.abort(reason); } };
+    };
+    const plain = () => {
+      const signal = { aborted: false };
+      return { signal, abort: (reason) => { Object.assign(signal, { aborted: true, reason }); } };
+    };
+    const failed = (write, options, make, reason) => {
+      const { signal, abort } = make();
+      async function* pieces() {
+        yield 'x';
+        abort(reason);
+        yield 'y';
+      }
+      return write(file, pieces(), { ...options, signal }).then(() => 'written', (error) => error);
+    };
+    const told = ({ name, message, code, cause }) => ({ name, message, code, cause: cause?.message ?? cause });
+    for (const make of [controller, plain]) {
+      for (const reason of [undefined, 'enough', new Error('enough')]) {
+        const theirs = told(await failed(fs.promises.writeFile, {}, make, reason));
+        assert.strictEqual(theirs.code, 'ABORT_ERR');
+        for (const asked of ASKED.slice(1, 6)) {
+          fs.writeFileSync(file, 'old');
+          assert.deepStrictEqual(told(await failed(own.promises.writeFile, asked, make, reason)), theirs, JSON.stringify(asked));
+          if (asked.replace) assert.strictEqual(text(file), 'old');
+        }
+      }
+    }
+  });
+
+  test(`${which}: what node:fs takes for none, or does not look at, is taken, and nothing is written before it is refused`, async () => {
+    const file = path.join(fresh(), 'file');
+    for (const [form, write] of Object.entries(formsOf(own)).filter(([name]) => !isMany(name))) {
+      const expected = adds(form) ? 'oldnew' : 'new';
+      for (const asked of [{ durability: 'full' }, { replace: true }, { replace: true, durability: 'full' }]) {
+        const label = `${form}, ${JSON.stringify(asked)}`;
+        const url = pathToFileURL(file);
+        const { href, protocol, host, hostname, port, pathname, search, hash } = url;
+        for (const options of [{ flag: '' }, { flag: 0 }, { flag: null }, { flag: undefined }, { encoding: 'buffer' }, { encoding: '' }]) {
+          fs.writeFileSync(file, 'old');
+          const { ino } = fs.statSync(file);
+          await write(file, Buffer.from('new'), { ...asked, ...options });
+          assert.strictEqual(text(file), expected, label);
+          if (!isWindows) assert.strictEqual(fs.statSync(file).ino !== ino, asked.replace === true, label);
+        }
+        fs.writeFileSync(file, 'old');
+        await write({ href, protocol, host, hostname, port, pathname, search, hash }, 'new', asked);
+        assert.strictEqual(text(file), expected, label);
+        fs.writeFileSync(file, 'old');
+        for (const options of [{ encoding: 'buffer' }, { flag: 'rs' }, { flag: 'x' }, { mode: 'rwx' }, { flush: 1 }, { signal: {} }]) {
+          await assert.rejects(async () => write(file, 'new', { ...asked, ...options }), TypeError, `${label}, ${JSON.stringify(options)}`);
+          assert.strictEqual(text(file), 'old');
+        }
+      }
+      if (form.startsWith('promises')) continue;
+      const fd = fs.openSync(file, 'w');
+      await write(fd, Buffer.from('new'), { durability: 'full', flag: 'none', mode: 'none' });
+      await assert.rejects(async () => write(fd, 'x', { replace: true, flag: '' }), { code: 'ERR_INVALID_ARG_VALUE' });
+      fs.closeSync(fd);
+      assert.strictEqual(text(file), 'new', form);
+    }
+    const handle = await fs.promises.open(file, 'w');
+    await own.promises.writeFile(handle, 'new', { durability: 'full', flag: 'none', mode: 'none' });
+    await handle.close();
+    assert.strictEqual(text(file), 'new');
+  });
+
+  test(`${which}: only the options' own properties are read`, async () => {
+    const file = path.join(fresh(), 'file');
+    class Options {
+      replace = true;
+    }
+    for (const [form, write] of Object.entries(formsOf(own)).filter(([name]) => !isMany(name))) {
+      for (const [options, replaces] of [
+        [new String('utf8'), false], [Object.create({ replace: 'yes' }), false], [new Options(), true],
+        [Object.assign(Object.create(null), { replace: true }), true],
+      ]) {
+        fs.writeFileSync(file, 'old');
+        const { ino } = fs.statSync(file);
+        await write(file, 'new', options);
+        assert.strictEqual(text(file), adds(form) ? 'oldnew' : 'new', form);
+        if (!isWindows) assert.strictEqual(fs.statSync(file).ino !== ino, replaces, form);
+      }
+    }
+  });
+
   test(`${which}: writeFiles: results in their places, parents, createNew, onlyIfChanged, failFast`, async () => {
     for (const [form, write] of Object.entries({ async: own.writeFiles, sync: async (...args) => own.writeFilesSync(...args) })) {
       for (const asked of ASKED.slice(1, 6)) {
@@ -271,6 +389,30 @@ testNeeding(needs.strace, 'the options through smallfry/fs, smallfry/fs/promises
   }
 });
 
+test('with smallfry/register a `replace` that is somebody else\'s is passed over', async () => {
+  const target = fresh();
+  installPackage(target);
+  fs.writeFileSync(path.join(target, 'plain.cjs'), `
+    const fs = require('node:fs'), assert = require('node:assert'), { writeFiles } = require('smallfry');
+    assert.strictEqual(fs.writeFileSync, require('smallfry/fs').writeFileSync);
+    for (const replace of ['yes', 1, {}, () => {}, null]) {
+      fs.writeFileSync('a', 'x', { replace });
+      fs.appendFileSync('a', 'x', { replace, encoding: 'latin1' });
+    }
+    assert.throws(() => fs.writeFileSync('a', 'x', { replace: 'yes', durability: 'full' }), { code: 'ERR_INVALID_ARG_TYPE' });
+    assert.throws(() => fs.writeFileSync('a', 'x', { replace: 'yes', inPlaceIfBusy: true }), { code: 'ERR_INVALID_ARG_TYPE' });
+    (async () => {
+      await fs.promises.writeFile('a', 'y', { replace: 'yes' });
+      await assert.rejects(async () => writeFiles([['a', 'z']], { replace: 'yes' }), { code: 'ERR_INVALID_ARG_TYPE' });
+      const { ino } = fs.statSync('a');
+      await fs.promises.appendFile('a', 'z', { replace: true });
+      if (process.platform !== 'win32') assert.notStrictEqual(fs.statSync('a').ino, ino);
+    })();`);
+  const { code, stderr } = await runNode(['--require', 'smallfry/register', 'plain.cjs'], { cwd: target });
+  assert.strictEqual(code, 0, stderr);
+  assert.strictEqual(text(path.join(target, 'a')), 'yz');
+});
+
 test('writeFiles goes on taking entries while others wait for their flush', async () => {
   const target = fresh();
   let taken = 0;
@@ -297,6 +439,37 @@ test('additions that replace are not lost, by whatever path, sync ones among the
   smallfry.appendFileSync(file, 'sync\n', { replace: true });
   await Promise.all(calls);
   assert.deepStrictEqual(text(file).split('\n').sort(), ['', 'sync', ...Array.from({ length: 60 }, (_, i) => `${i}`)].sort());
+});
+
+test('additions that replace are not lost where the first of them makes the file', async () => {
+  const target = fresh();
+  fs.mkdirSync(path.join(target, 'folder'));
+  fs.symlinkSync(path.join(target, 'folder'), path.join(target, 'link'), 'junction');
+  // Threads, since calls of one are done one after another: who comes first finds no file, who comes back finds one.
+  const { code, stdout, stderr } = await runScript(folder, `
+    const { Worker, isMainThread, workerData: shared } = require('node:worker_threads');
+    if (isMainThread) process.chdir(${JSON.stringify(target)});
+    if (isMainThread) {
+      const shared = new Int32Array(new SharedArrayBuffer(4));
+      let left = 4;
+      for (let i = 0; i < 4; i += 1) new Worker(__filename, { workerData: shared }).on('exit', () => {
+        left -= 1;
+        if (left > 0) return;
+        const names = fs.readdirSync('link');
+        process.stdout.write(names.map((name) => fs.statSync('link/' + name).size).join(' '));
+      });
+    } else {
+      for (let round = 0; round < 20; round += 1) {
+        Atomics.add(shared, 0, 1);
+        while (Atomics.load(shared, 0) < 4 * (round + 1)) {}
+        for (let i = 0; i < 3; i += 1) smallfry.appendFileSync('link/' + round, 'x', { replace: true });
+      }
+    }`);
+  assert.strictEqual(code, 0, stderr);
+  assert.strictEqual(stdout, Array(20).fill(12).join(' '));
+  const file = path.join(target, 'link', 'later');
+  await Promise.all(Array.from({ length: 20 }, () => smallfry.promises.appendFile(file, 'x', { replace: true })));
+  assert.strictEqual(text(file), 'x'.repeat(20));
 });
 
 test('an abort leaves no draft; what was written has its name', async () => {
