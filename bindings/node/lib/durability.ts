@@ -39,9 +39,8 @@ export type Durability = 'none' | 'data' | 'full';
  * flushing that failed; both paths for `rename`. A flush that failed is not to be tried again: the system may have thrown
  * away what it could not write, and a second flush would succeed without it. Write the file anew.
  *
- * They are read from the options' own properties, not from inherited ones. With `smallfry/register`, where any code of the
- * process calls these functions, a `replace` that is no boolean is passed over if it is the only one of them; everywhere else
- * it is an error.
+ * With `smallfry/register`, where any code of the process calls these functions, a `replace` that is no boolean is passed
+ * over if it is the only one of them; everywhere else it is an error.
  *
  * Not promised: that a disk obeys; names of directories that were there already and were never flushed; an order between
  * files.
@@ -102,11 +101,9 @@ export function spareStrangers(): void {
  */
 export function durableOf(options: unknown, isOurs = false): Durable | undefined {
   if (typeof options !== 'object' || options === null) return undefined;
-  // Strings have a `replace` as well, and an object of theirs is an object of options.
-  const own = (name: string): unknown => (Object.hasOwn(options, name) ? (options as Record<string, unknown>)[name] : undefined);
-  const durability = own('durability');
-  const replace = own('replace');
-  const inPlaceIfBusy = own('inPlaceIfBusy');
+  // It has a `replace` of its own.
+  if (options instanceof String) return undefined;
+  const { durability, replace, inPlaceIfBusy } = options as Record<string, unknown>;
   if (sparesStrangers && !isOurs && typeof replace !== 'boolean' && durability === undefined && inPlaceIfBusy === undefined) return undefined;
   if (durability === undefined && replace === undefined && inPlaceIfBusy === undefined) return undefined;
   const level = LEVELS.get(durability ?? 'none');
