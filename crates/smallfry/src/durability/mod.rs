@@ -209,7 +209,7 @@ pub(crate) fn write_one(
     }
 }
 
-/// Reads what replacing refuses: there is one text for each.
+/// A directory cannot be replaced by a file.
 fn is_a_directory(path: &Path) -> Error {
     let reason = io::Error::new(io::ErrorKind::IsADirectory, "is a directory");
     Error::at(Operation::Open, path, reason)
