@@ -302,6 +302,15 @@ fn every_step_that_fails_is_an_error_and_leaves_the_old_contents() {
         case("replace full", "fchmod", 1, "EPERM", Fchmod, true, "old"),
         case(
             "replace full",
+            "llistxattr",
+            1,
+            "EIO",
+            Fsetxattr,
+            true,
+            "old",
+        ),
+        case(
+            "replace full",
             "flistxattr",
             1,
             "EIO",

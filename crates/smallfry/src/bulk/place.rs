@@ -23,6 +23,14 @@ pub(crate) struct Place {
     patience: Patience,
 }
 
+/// What a path leads to.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// A symbolic link, and what it says.
+    Link(PathBuf),
+    Other(Metadata),
+}
+
 impl Place {
     /// Beneath `directory` from now on.
     pub(crate) fn enter(&mut self, directory: &Path) -> Result<(), Error> {
@@ -50,7 +58,6 @@ impl Place {
     }
 
     /// Whether [`enter`](Self::enter) was called.
-    #[cfg(feature = "tree")]
     pub(crate) fn is_beneath(&self) -> bool {
         self.root.is_some()
     }
@@ -89,12 +96,27 @@ impl Place {
         })
     }
 
-    /// What a symbolic link says; `None` if `path` is something else.
-    pub(crate) fn read_link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+    /// What is at `path` itself, links not followed.
+    pub(crate) fn look(&self, path: &Path) -> io::Result<Found> {
         match &self.root {
-            // It takes no descriptor.
-            None => sys::read_link(path),
-            Some(root) => self.patience.open(|| root.read_link(path)),
+            // Neither takes a descriptor.
+            None => {
+                let found = std::fs::symlink_metadata(path)?;
+                if found.is_symlink() {
+                    match std::fs::read_link(path) {
+                        // Something else has taken its place meanwhile.
+                        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                            return std::fs::symlink_metadata(path).map(Found::Other);
+                        }
+                        link => return link.map(Found::Link),
+                    }
+                }
+                Ok(Found::Other(found))
+            }
+            Some(root) => self.patience.open(|| match root.read_link(path)? {
+                Some(link) => Ok(Found::Link(link)),
+                None => Ok(Found::Other(root.stat(path)?)),
+            }),
         }
     }
 

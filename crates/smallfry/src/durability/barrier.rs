@@ -52,9 +52,6 @@ fn note_failure() {
 /// In place of a number: nobody asks.
 const NO_FILE_SYSTEM: usize = usize::MAX;
 
-/// Permissions of a draft until it has those of the file that it replaces: nobody else reads what he may not.
-const PRIVATE: u32 = 0o600;
-
 /// A batch of files on their way to the disk.
 #[derive(Debug)]
 pub(crate) struct Barrier {
@@ -254,17 +251,23 @@ impl Barrier {
         // Whatever directory the process is in when the draft is renamed, or removed.
         let target = place.absolute(target);
         self.check_directory(place, &target)?;
-        let mode = if old.is_some() { PRIVATE } else { options.mode };
+        let mode = old.as_ref().map(|old| old.attributes.draft_mode());
+        let mode = mode.unwrap_or(options.mode);
         let (draft, file) =
             self.create(place, parents, path, || Draft::create(place, &target, mode))?;
         let file_system = self.enter(&file);
-        if let (true, Some(old)) = (options.append, &old) {
-            copy_all(old, &file).map_err(|reason| Error::at(Operation::Copy, path, reason))?;
+        let failed = |(operation, reason)| Error::at(operation, path, reason);
+        if let Some(old) = &old {
+            // Before anything is written that not everybody may read.
+            old.attributes.give(raw::borrow(&file)).map_err(failed)?;
+            if let Some(old) = &old.file {
+                copy_all(old, &file).map_err(|reason| Error::at(Operation::Copy, path, reason))?;
+            }
         }
         write_all(&file, bytes, path)?;
         if let Some(old) = old {
-            sys::keep_attributes(raw::borrow(&old), raw::borrow(&file))
-                .map_err(|(operation, reason)| Error::at(operation, path, reason))?;
+            let done = old.attributes.give_privileges(raw::borrow(&file));
+            done.map_err(failed)?;
             // Closed here: where it is open it may not be replaced, on Windows and on file servers.
         }
         let mut written = Written {
@@ -332,15 +335,14 @@ impl Barrier {
             return NO_FILE_SYSTEM;
         }
         // What is written to a device is not its directory's file system's.
-        if !raw::status(raw::borrow(file)).is_ok_and(|status| status.is_regular) {
+        let device = sys::device_of_regular(raw::borrow(file));
+        if device.is_none() {
             return NO_FILE_SYSTEM;
         }
-        let device = sys::device_of(raw::borrow(file));
         let mut state = self.lock();
         let mut known = state.file_systems.iter();
         known.position(|it| it.device == device).unwrap_or_else(|| {
-            let whole = device.and_then(|_| WholeFileSystem::of(raw::borrow(file)));
-            let whole = whole.map(Arc::new);
+            let whole = WholeFileSystem::of(raw::borrow(file)).map(Arc::new);
             state.file_systems.push(FileSystem {
                 device,
                 whole,

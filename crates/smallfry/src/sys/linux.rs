@@ -7,14 +7,13 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::path::PathBuf;
 
 #[path = "linux/extended.rs"]
-mod extended;
+pub(in crate::sys) mod extended;
 #[path = "linux/flush.rs"]
 pub(in crate::sys) mod flush;
 
 use super::{BorrowedFile, OwnedFile, repeat_if_interrupted};
 use crate::raw::Errno;
 
-pub(in crate::sys) use extended::keep_extended;
 pub(in crate::sys) use libc::openat64 as openat;
 pub(super) use libc::{fstat64 as fstat, open64 as open, stat64 as FullStatus};
 
@@ -89,13 +88,29 @@ pub(in crate::sys) fn open_beneath(
     }
 }
 
-/// `statx` with `AT_STATX_DONT_SYNC` and an empty mask: a number for the file system that an open file is on.
+/// [`device_of`] a regular file.
+pub(in crate::sys) fn device_of_regular(file: BorrowedFile<'_>) -> Option<u64> {
+    let status = quick_status(file)?;
+    let is_regular = libc::mode_t::from(status.stx_mode) & libc::S_IFMT == libc::S_IFREG;
+    is_regular.then(|| number_of(&status))
+}
+
+/// A number for the file system that an open file is on.
+pub(in crate::sys) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
+    quick_status(file).as_ref().map(number_of)
+}
+
+fn number_of(status: &libc::statx) -> u64 {
+    u64::from(status.stx_dev_major) << 32 | u64::from(status.stx_dev_minor)
+}
+
+/// `statx` with `AT_STATX_DONT_SYNC` and a mask of the kind alone.
 ///
 /// Not `fstat`: after a write NFS first sends the server all that was written, to know the file's time, and FUSE asks its
 /// server for it.
 ///
 /// [statx(2)](https://man7.org/linux/man-pages/man2/statx.2.html)
-pub(in crate::sys) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
+fn quick_status(file: BorrowedFile<'_>) -> Option<libc::statx> {
     let mut status = MaybeUninit::<libc::statx>::uninit();
     // SAFETY: the path is an empty string, and the structure is large enough and borrowed for writing.
     let result = unsafe {
@@ -103,7 +118,7 @@ pub(in crate::sys) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
             file.as_raw_fd(),
             c"".as_ptr(),
             libc::AT_EMPTY_PATH | libc::AT_STATX_DONT_SYNC,
-            0,
+            libc::STATX_TYPE,
             status.as_mut_ptr(),
         )
     };
@@ -111,8 +126,7 @@ pub(in crate::sys) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
         return None;
     }
     // SAFETY: the call succeeded, so it has filled the structure.
-    let status = unsafe { status.assume_init() };
-    Some(u64::from(status.stx_dev_major) << 32 | u64::from(status.stx_dev_minor))
+    Some(unsafe { status.assume_init() })
 }
 
 /// File systems of this machine's own disks and memory, by their magic numbers: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs,

@@ -4,14 +4,13 @@ use std::ffi::CStr;
 use std::path::PathBuf;
 
 #[path = "macos/extended.rs"]
-mod extended;
+pub(in crate::sys) mod extended;
 #[path = "macos/flush.rs"]
 pub(in crate::sys) mod flush;
 
 use super::{BorrowedFile, OwnedFile};
 use crate::raw::Errno;
 
-pub(in crate::sys) use extended::keep_extended;
 pub(in crate::sys) use libc::openat;
 pub(super) use libc::{fstat, open, stat as FullStatus};
 
@@ -44,6 +43,13 @@ pub(in crate::sys) fn open_beneath(
 pub(in crate::sys) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
     let status = super::full_status(file).ok()?;
     u64::try_from(status.st_dev).ok()
+}
+
+/// [`device_of`] a regular file.
+pub(in crate::sys) fn device_of_regular(file: BorrowedFile<'_>) -> Option<u64> {
+    let status = super::full_status(file).ok()?;
+    let is_regular = status.st_mode & libc::S_IFMT == libc::S_IFREG;
+    u64::try_from(status.st_dev).ok().filter(|_| is_regular)
 }
 
 /// Disks of this machine have nothing to report either, but nothing here tells them from others.

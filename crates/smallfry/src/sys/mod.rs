@@ -53,14 +53,14 @@ mod at;
 #[path = "unix/walk.rs"]
 mod walk;
 
-pub(crate) use attributes::keep_attributes;
+pub(crate) use attributes::Attributes;
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
 pub(crate) use flush::{
     FLUSHABLE, FLUSHES_DIRECTORIES, O_DIRECTORY, WholeFileSystem, flush_contents, flush_directory,
     flush_file, unwritten_bytes,
 };
 pub(crate) use mapping::{Mapping, page_size};
-pub(crate) use open_file::{device_of, is_writable, path_of, reports_at_close};
+pub(crate) use open_file::{device_of, device_of_regular, is_writable, path_of, reports_at_close};
 #[cfg(feature = "tree")]
 pub(crate) use platform::NOT_A_DIRECTORY;
 pub use platform::{
@@ -72,7 +72,7 @@ pub(crate) use platform::{
     is_out_of_descriptors, mode_of, open_path, read_spare,
 };
 pub(crate) use process::{ForkHandlers, at_exit, at_fork};
-pub(crate) use rename::{NOTHING_THERE, TOO_MANY_LINKS, read_link, rename, rename_and_flush};
+pub(crate) use rename::{NOTHING_THERE, TOO_MANY_LINKS, rename, rename_and_flush};
 pub(crate) use threads::{descriptor_limit, give_precedence, thread_cpu_time};
 
 /// The smallest page that any of these systems has, in bytes. A page of this system may be larger: [`page_size`].

@@ -2,11 +2,13 @@
 
 use std::ffi::{CStr, CString};
 use std::os::fd::AsRawFd;
-use std::ptr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::{io, ptr};
 
 use super::BorrowedFile;
 use crate::raw::Errno;
-use crate::sys::platform::last_error;
+use crate::sys::platform::{last_error, with_c_path};
 
 /// What these say holds for the contents that were there: a hash of them, or a privilege that the system itself takes away
 /// from a file that is written.
@@ -15,57 +17,111 @@ const OF_CONTENTS: [&CStr; 3] = [c"security.capability", c"security.ima", c"secu
 /// A new file may have one from its directory.
 const ACL: &CStr = c"system.posix_acl_access";
 
-/// `flistxattr`, `fgetxattr`, `fsetxattr`, `fremovexattr`: gives `draft` the attributes of `old`, access control lists among
-/// them.
-///
-/// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html)
-pub(in crate::sys) fn keep_extended(
-    old: BorrowedFile<'_>,
-    draft: BorrowedFile<'_>,
-) -> Result<(), Errno> {
-    let wants = list(old)?;
-    for name in &wants {
-        if OF_CONTENTS.contains(&name.as_c_str()) {
-            continue;
-        }
-        let value = get(old, name)?;
-        if get(draft, name).as_ref() != Ok(&value) {
-            set(draft, name, &value)?;
-        }
-    }
-    let is_acl = |name: &CString| name.as_c_str() == ACL;
-    if !wants.iter().any(is_acl) && list(draft)?.iter().any(is_acl) {
-        // SAFETY: the name is a NUL-terminated string that outlives the call.
-        if unsafe { libc::fremovexattr(draft.as_raw_fd(), ACL.as_ptr()) } != 0 {
-            return Err(last_error());
-        }
-    }
-    Ok(())
+/// Those of a file, with their values.
+#[derive(Debug)]
+pub(in crate::sys) struct Extended(Vec<(CString, Vec<u8>)>);
+
+/// A file, as the calls name it.
+#[derive(Clone, Copy)]
+enum Subject<'file> {
+    Open(BorrowedFile<'file>),
+    /// Itself, if it is a link.
+    Path(&'file CStr),
 }
 
-fn list(file: BorrowedFile<'_>) -> Result<Vec<CString>, Errno> {
-    let found = fill(|buffer, length| {
-        // SAFETY: the system writes at most `length` bytes to the buffer, which is that long or not there at all.
-        unsafe { libc::flistxattr(file.as_raw_fd(), buffer.cast(), length) }
-    });
-    match found {
-        Ok(list) => Ok(list
-            .split_inclusive(|&byte| byte == 0)
-            .filter_map(|name| CStr::from_bytes_with_nul(name).ok())
-            .map(CStr::to_owned)
-            .collect()),
-        // A file system without attributes has none to keep.
-        Err(Errno(libc::EOPNOTSUPP)) => Ok(Vec::new()),
-        Err(error) => Err(error),
+impl Extended {
+    /// `flistxattr`, `fgetxattr`: those of an open file.
+    ///
+    /// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html)
+    pub(in crate::sys) fn of(file: BorrowedFile<'_>) -> Result<Self, Errno> {
+        Self::read(Subject::Open(file))
+    }
+
+    /// `llistxattr`, `lgetxattr`: those of the file at a path.
+    ///
+    /// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html)
+    #[allow(
+        clippy::unnecessary_wraps,
+        reason = "other systems do not tell by path"
+    )]
+    pub(in crate::sys) fn at(path: &Path) -> Option<Result<Self, Errno>> {
+        let found = with_c_path(path.as_os_str().as_bytes(), |path| {
+            Self::read(Subject::Path(path))
+        });
+        Some(found.map_err(|error: io::Error| Errno(error.raw_os_error().unwrap_or(libc::EINVAL))))
+    }
+
+    fn read(subject: Subject<'_>) -> Result<Self, Errno> {
+        let mut found = Vec::new();
+        for name in subject.list()? {
+            if !OF_CONTENTS.contains(&name.as_c_str()) {
+                let value = subject.get(&name)?;
+                found.push((name, value));
+            }
+        }
+        Ok(Self(found))
+    }
+
+    /// Whether there is an access control list among them.
+    pub(in crate::sys) fn has_list(&self) -> bool {
+        self.0.iter().any(|(name, _)| name.as_c_str() == ACL)
+    }
+
+    /// `fsetxattr`, `fremovexattr`: gives them to `draft`.
+    ///
+    /// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html)
+    pub(in crate::sys) fn give(&self, draft: BorrowedFile<'_>) -> Result<(), Errno> {
+        let subject = Subject::Open(draft);
+        for (name, value) in &self.0 {
+            if subject.get(name).as_ref() != Ok(value) {
+                set(draft, name, value)?;
+            }
+        }
+        if !self.has_list() && subject.list()?.iter().any(|name| name.as_c_str() == ACL) {
+            // SAFETY: the name is a NUL-terminated string that outlives the call.
+            if unsafe { libc::fremovexattr(draft.as_raw_fd(), ACL.as_ptr()) } != 0 {
+                return Err(last_error());
+            }
+        }
+        Ok(())
     }
 }
 
-fn get(file: BorrowedFile<'_>, name: &CStr) -> Result<Vec<u8>, Errno> {
-    fill(|buffer, length| {
-        // SAFETY: the name is NUL-terminated; the system writes at most `length` bytes to the buffer, which is that long or not
-        // there at all.
-        unsafe { libc::fgetxattr(file.as_raw_fd(), name.as_ptr(), buffer.cast(), length) }
-    })
+impl Subject<'_> {
+    fn list(self) -> Result<Vec<CString>, Errno> {
+        let found = fill(|buffer, length| match self {
+            // SAFETY: the system writes at most `length` bytes to the buffer, which is that long or not there at all.
+            Self::Open(file) => unsafe {
+                libc::flistxattr(file.as_raw_fd(), buffer.cast(), length)
+            },
+            // SAFETY: as above; the path is NUL-terminated and outlives the call.
+            Self::Path(path) => unsafe { libc::llistxattr(path.as_ptr(), buffer.cast(), length) },
+        });
+        match found {
+            Ok(list) => Ok(list
+                .split_inclusive(|&byte| byte == 0)
+                .filter_map(|name| CStr::from_bytes_with_nul(name).ok())
+                .map(CStr::to_owned)
+                .collect()),
+            // A file system without attributes has none to keep.
+            Err(Errno(libc::EOPNOTSUPP)) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn get(self, name: &CStr) -> Result<Vec<u8>, Errno> {
+        fill(|buffer, length| match self {
+            // SAFETY: the name is NUL-terminated; the system writes at most `length` bytes to the buffer, which is that long or
+            // not there at all.
+            Self::Open(file) => unsafe {
+                libc::fgetxattr(file.as_raw_fd(), name.as_ptr(), buffer.cast(), length)
+            },
+            // SAFETY: as above, and the path is NUL-terminated.
+            Self::Path(path) => unsafe {
+                libc::lgetxattr(path.as_ptr(), name.as_ptr(), buffer.cast(), length)
+            },
+        })
+    }
 }
 
 fn set(file: BorrowedFile<'_>, name: &CStr, value: &[u8]) -> Result<(), Errno> {

@@ -1,44 +1,69 @@
 //! macOS, and the BSDs: extended attributes and access control lists.
 
+use std::path::Path;
+
 use super::BorrowedFile;
-use crate::raw::Errno;
+use crate::raw::{Errno, OwnedFile};
 
-/// `fcopyfile` with `COPYFILE_XATTR | COPYFILE_ACL`: gives `draft` the attributes and the access control list of `old`.
-///
-/// [copyfile(3)](https://www.manpagez.com/man/3/fcopyfile/)
-#[cfg(target_vendor = "apple")]
-pub(in crate::sys) fn keep_extended(
-    old: BorrowedFile<'_>,
-    draft: BorrowedFile<'_>,
-) -> Result<(), Errno> {
-    use std::os::fd::AsRawFd;
-
-    use crate::sys::platform::last_error;
-
-    let what = libc::COPYFILE_XATTR | libc::COPYFILE_ACL;
-    // SAFETY: both descriptors are open as long as they are borrowed, and no state need be given.
-    match unsafe {
-        libc::fcopyfile(
-            old.as_raw_fd(),
-            draft.as_raw_fd(),
-            std::ptr::null_mut(),
-            what,
-        )
-    } {
-        0 => Ok(()),
-        _ => match last_error() {
-            // A file system without them has none to keep.
-            Errno(libc::ENOTSUP) => Ok(()),
-            error => Err(error),
-        },
-    }
+/// Those of a file that stays open.
+#[derive(Debug)]
+pub(in crate::sys) struct Extended {
+    #[cfg_attr(
+        not(target_vendor = "apple"),
+        allow(dead_code, reason = "they are not kept there")
+    )]
+    file: OwnedFile,
 }
 
-/// Not kept on the BSDs.
-#[cfg(not(target_vendor = "apple"))]
-pub(in crate::sys) fn keep_extended(
-    _old: BorrowedFile<'_>,
-    _draft: BorrowedFile<'_>,
-) -> Result<(), Errno> {
-    Ok(())
+impl Extended {
+    pub(in crate::sys) fn of(file: BorrowedFile<'_>) -> Result<Self, Errno> {
+        let file = file.try_clone_to_owned();
+        let file = file.map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EBADF)))?;
+        Ok(Self { file })
+    }
+
+    /// They are copied from an open file.
+    pub(in crate::sys) fn at(_path: &Path) -> Option<Result<Self, Errno>> {
+        None
+    }
+
+    /// Whether there may be an access control list among them.
+    #[allow(clippy::unused_self, reason = "other systems tell")]
+    pub(in crate::sys) fn has_list(&self) -> bool {
+        true
+    }
+
+    /// `fcopyfile` with `COPYFILE_XATTR | COPYFILE_ACL`: gives them to `draft`.
+    ///
+    /// [copyfile(3)](https://www.manpagez.com/man/3/fcopyfile/)
+    #[cfg(target_vendor = "apple")]
+    pub(in crate::sys) fn give(&self, draft: BorrowedFile<'_>) -> Result<(), Errno> {
+        use std::os::fd::AsRawFd;
+
+        use crate::sys::platform::last_error;
+
+        let what = libc::COPYFILE_XATTR | libc::COPYFILE_ACL;
+        // SAFETY: both descriptors are open as long as they are borrowed, and no state need be given.
+        match unsafe {
+            libc::fcopyfile(
+                self.file.as_raw_fd(),
+                draft.as_raw_fd(),
+                std::ptr::null_mut(),
+                what,
+            )
+        } {
+            0 => Ok(()),
+            _ => match last_error() {
+                // A file system without them has none to keep.
+                Errno(libc::ENOTSUP) => Ok(()),
+                error => Err(error),
+            },
+        }
+    }
+
+    /// Not kept on the BSDs.
+    #[cfg(not(target_vendor = "apple"))]
+    pub(in crate::sys) fn give(&self, _draft: BorrowedFile<'_>) -> Result<(), Errno> {
+        Ok(())
+    }
 }

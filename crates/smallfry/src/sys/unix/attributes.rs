@@ -1,39 +1,114 @@
 //! Unix: what a file has besides its contents, given to the one that is to take its place.
 
+use std::fs::Metadata;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use super::platform::{BorrowedFile, full_status, last_error, variant};
 use crate::error::Operation;
 use crate::raw::Errno;
 
-/// `fchown`, `fsetxattr`, `fchmod`: gives `draft` the owner, group, access control list, extended attributes and permissions
-/// of `old`, and asks for nothing that it has already.
-///
-/// Owner before attributes and permissions: changing it takes away what would be a privilege in the hands of the new owner.
-///
-/// [fchown(2)](https://man7.org/linux/man-pages/man2/fchown.2.html),
-/// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html),
-/// [fchmod(2)](https://man7.org/linux/man-pages/man2/fchmod.2.html)
-pub(crate) fn keep_attributes(
-    old: BorrowedFile<'_>,
-    draft: BorrowedFile<'_>,
-) -> Result<(), (Operation, Errno)> {
-    let status = |file| full_status(file).map_err(|error| (Operation::Fstat, error));
-    let (has, wants) = (status(draft)?, status(old)?);
-    let is_owner_changed = (has.st_uid, has.st_gid) != (wants.st_uid, wants.st_gid);
-    if is_owner_changed {
+use variant::extended::Extended;
+
+/// Permissions of a new file that only its owner may open.
+const PRIVATE: u32 = 0o600;
+/// What a write by an unprivileged program takes away: to run as the owner or the group.
+const PRIVILEGES: u32 = 0o6000;
+
+/// Owner, group, permissions, access control list and extended attributes of a file.
+#[derive(Debug)]
+pub(crate) struct Attributes {
+    owner: u32,
+    group: u32,
+    mode: u32,
+    extended: Extended,
+}
+
+impl Attributes {
+    /// Of an open file.
+    pub(crate) fn of(file: BorrowedFile<'_>) -> Result<Self, (Operation, Errno)> {
+        let status = full_status(file).map_err(|error| (Operation::Fstat, error))?;
+        let extended = Extended::of(file).map_err(|error| (Operation::Fsetxattr, error))?;
+        Ok(Self {
+            owner: status.st_uid,
+            group: status.st_gid,
+            mode: permissions(status.st_mode),
+            extended,
+        })
+    }
+
+    /// Of a file that need not be opened for it; `None` on systems where it must. `found` is what its path was found to be.
+    pub(crate) fn at(path: &Path, found: &Metadata) -> Option<Result<Self, (Operation, Errno)>> {
+        let extended = Extended::at(path)?;
+        Some(match extended {
+            Ok(extended) => Ok(Self {
+                owner: found.uid(),
+                group: found.gid(),
+                mode: found.mode() & 0o7777,
+                extended,
+            }),
+            Err(error) => Err((Operation::Fsetxattr, error)),
+        })
+    }
+
+    /// What to make the draft with, that nobody may open it who may not open the file: the permissions themselves where they
+    /// do not depend on who the group is, which saves a call.
+    pub(crate) fn draft_mode(&self) -> u32 {
+        let mode = self.mode & 0o777;
+        let is_for_any_group = mode >> 3 & 0o7 == mode & 0o7 && !self.extended.has_list();
+        if is_for_any_group && mode & PRIVATE == PRIVATE {
+            mode
+        } else {
+            PRIVATE
+        }
+    }
+
+    /// `fchown`, `fsetxattr`, `fchmod`: gives them to `draft`, which is new and empty, and asks for nothing that it has already.
+    ///
+    /// Owner before attributes and permissions: changing it takes away what would be a privilege in the hands of the new owner.
+    ///
+    /// [fchown(2)](https://man7.org/linux/man-pages/man2/fchown.2.html),
+    /// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html),
+    /// [fchmod(2)](https://man7.org/linux/man-pages/man2/fchmod.2.html)
+    pub(crate) fn give(&self, draft: BorrowedFile<'_>) -> Result<(), (Operation, Errno)> {
+        let has = full_status(draft).map_err(|error| (Operation::Fstat, error))?;
+        let is_owner_changed = (has.st_uid, has.st_gid) != (self.owner, self.group);
+        if is_owner_changed {
+            // SAFETY: a plain system call on a descriptor that is open as long as it is borrowed.
+            check(unsafe { libc::fchown(draft.as_raw_fd(), self.owner, self.group) })
+                .map_err(|error| (Operation::Fchown, error))?;
+        }
+        let extended = self.extended.give(draft);
+        extended.map_err(|error| (Operation::Fsetxattr, error))?;
+        if is_owner_changed || permissions(has.st_mode) != self.mode {
+            self.set_mode(draft)?;
+        }
+        Ok(())
+    }
+
+    /// `fchmod`, once more where writing may have taken away what [`give`](Self::give) gave.
+    pub(crate) fn give_privileges(
+        &self,
+        draft: BorrowedFile<'_>,
+    ) -> Result<(), (Operation, Errno)> {
+        if self.mode & PRIVILEGES == 0 {
+            return Ok(());
+        }
+        self.set_mode(draft)
+    }
+
+    fn set_mode(&self, draft: BorrowedFile<'_>) -> Result<(), (Operation, Errno)> {
         // SAFETY: a plain system call on a descriptor that is open as long as it is borrowed.
-        check(unsafe { libc::fchown(draft.as_raw_fd(), wants.st_uid, wants.st_gid) })
-            .map_err(|error| (Operation::Fchown, error))?;
+        check(unsafe { libc::fchmod(draft.as_raw_fd(), self.mode as libc::mode_t) })
+            .map_err(|error| (Operation::Fchmod, error))
     }
-    variant::keep_extended(old, draft).map_err(|error| (Operation::Fsetxattr, error))?;
-    let mode = wants.st_mode & 0o7777;
-    if is_owner_changed || has.st_mode & 0o7777 != mode {
-        // SAFETY: as above.
-        check(unsafe { libc::fchmod(draft.as_raw_fd(), mode) })
-            .map_err(|error| (Operation::Fchmod, error))?;
-    }
-    Ok(())
+}
+
+/// Without the kind of file. Wider than some systems have it.
+#[allow(clippy::useless_conversion, reason = "not the same type everywhere")]
+fn permissions(mode: libc::mode_t) -> u32 {
+    u32::from(mode) & 0o7777
 }
 
 fn check(result: libc::c_int) -> Result<(), Errno> {
@@ -41,5 +116,51 @@ fn check(result: libc::c_int) -> Result<(), Errno> {
         Ok(())
     } else {
         Err(last_error())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use std::fs::{File, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::raw;
+
+    #[test]
+    fn a_draft_is_private_where_it_matters_who_the_group_is() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (mode, draft) in [
+            (0o644, 0o644),
+            (0o755, 0o755),
+            (0o4755, 0o755),
+            (0o600, 0o600),
+            (0o640, 0o600),
+            (0o604, 0o600),
+            (0o444, 0o600),
+            (0o000, 0o600),
+        ] {
+            file.as_file()
+                .set_permissions(Permissions::from_mode(mode))
+                .unwrap();
+            let attributes = Attributes::of(raw::borrow(file.as_file())).unwrap();
+            let expected = if attributes.extended.has_list() {
+                PRIVATE
+            } else {
+                draft
+            };
+            assert_eq!(attributes.draft_mode(), expected, "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn an_open_file_and_its_path_tell_the_same() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let found = std::fs::metadata(file.path()).unwrap();
+        let of = Attributes::of(raw::borrow(&File::open(file.path()).unwrap())).unwrap();
+        if let Some(at) = Attributes::at(file.path(), &found) {
+            assert_eq!(format!("{of:?}"), format!("{:?}", at.unwrap()));
+        }
     }
 }

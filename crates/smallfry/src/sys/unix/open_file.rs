@@ -11,6 +11,11 @@ pub(crate) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
     variant::device_of(file)
 }
 
+/// The same of a regular file; `None` for pipes and devices, too.
+pub(crate) fn device_of_regular(file: BorrowedFile<'_>) -> Option<u64> {
+    variant::device_of_regular(file)
+}
+
 /// Whether closing a file on that file system may report an error. True where that is not known.
 pub(crate) fn reports_at_close(file: BorrowedFile<'_>) -> bool {
     variant::reports_at_close(file)

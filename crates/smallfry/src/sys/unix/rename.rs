@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::platform::{last_error, with_c_path};
 use crate::raw::Errno;
@@ -29,15 +29,4 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
 /// [`rename`]. That the name lasts takes a flush of the directory.
 pub(crate) fn rename_and_flush(from: &Path, to: &Path) -> io::Result<()> {
     rename(from, to)
-}
-
-/// `readlink`: what a symbolic link says; `None` if `path` is something else.
-///
-/// [readlink(2)](https://man7.org/linux/man-pages/man2/readlink.2.html)
-pub(crate) fn read_link(path: &Path) -> io::Result<Option<PathBuf>> {
-    match std::fs::read_link(path) {
-        Ok(target) => Ok(Some(target)),
-        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(None),
-        Err(error) => Err(error),
-    }
 }

@@ -1,8 +1,11 @@
 //! Windows: what a file has besides its contents, given to the one that is to take its place.
 
+use std::fs::Metadata;
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::windows::fs::MetadataExt;
 use std::os::windows::io::AsRawHandle;
+use std::path::Path;
 
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_BASIC_INFO, FileBasicInfo, GetFileInformationByHandleEx, SetFileInformationByHandle,
@@ -12,48 +15,81 @@ use super::platform::BorrowedFile;
 use crate::error::Operation;
 use crate::raw::Errno;
 
-/// `SetFileInformationByHandle`: gives `draft` the attributes of `old`: hidden, system, archive, not indexed. Its times stay.
+/// Hidden, system, archive, not indexed, and the like.
 ///
 /// The access control list is the one that a new file has from its directory.
-///
-/// [FILE_BASIC_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_basic_info)
-pub(crate) fn keep_attributes(
-    old: BorrowedFile<'_>,
-    draft: BorrowedFile<'_>,
-) -> Result<(), (Operation, Errno)> {
-    let mut found = MaybeUninit::<FILE_BASIC_INFO>::uninit();
-    let size = size_of::<FILE_BASIC_INFO>() as u32;
-    // SAFETY: the handle is open as long as it is borrowed, and the structure has the size that is told.
-    let done = unsafe {
-        GetFileInformationByHandleEx(
-            old.as_raw_handle(),
-            FileBasicInfo,
-            found.as_mut_ptr().cast(),
-            size,
-        )
-    };
-    if done == 0 {
-        return Err((Operation::Fstat, last_error()));
-    }
-    let wanted = FILE_BASIC_INFO {
+#[derive(Debug)]
+pub(crate) struct Attributes(u32);
+
+impl Attributes {
+    /// `GetFileInformationByHandleEx`: of an open file.
+    ///
+    /// [FILE_BASIC_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_basic_info)
+    pub(crate) fn of(file: BorrowedFile<'_>) -> Result<Self, (Operation, Errno)> {
+        let mut found = MaybeUninit::<FILE_BASIC_INFO>::uninit();
+        // SAFETY: the handle is open as long as it is borrowed, and the structure has the size that is told.
+        let done = unsafe {
+            GetFileInformationByHandleEx(
+                file.as_raw_handle(),
+                FileBasicInfo,
+                found.as_mut_ptr().cast(),
+                size_of::<FILE_BASIC_INFO>() as u32,
+            )
+        };
+        if done == 0 {
+            return Err((Operation::Fstat, last_error()));
+        }
         // SAFETY: the call succeeded, so it has filled the structure.
-        FileAttributes: unsafe { found.assume_init() }.FileAttributes,
-        // Zero leaves a time alone.
-        ..FILE_BASIC_INFO::default()
-    };
-    // SAFETY: the handle is open as long as it is borrowed, and the structure has the size that is told and is only read.
-    let done = unsafe {
-        SetFileInformationByHandle(
-            draft.as_raw_handle(),
-            FileBasicInfo,
-            (&raw const wanted).cast(),
-            size,
-        )
-    };
-    if done == 0 {
-        return Err((Operation::Fchmod, last_error()));
+        Ok(Self(unsafe { found.assume_init() }.FileAttributes))
     }
-    Ok(())
+
+    /// Of a file that need not be opened for it: looking it up has told them.
+    pub(crate) fn at(_path: &Path, found: &Metadata) -> Option<Result<Self, (Operation, Errno)>> {
+        Some(Ok(Self(found.file_attributes())))
+    }
+
+    /// Nothing here.
+    #[allow(clippy::unused_self, reason = "other systems have permissions")]
+    pub(crate) fn draft_mode(&self) -> u32 {
+        0
+    }
+
+    /// `SetFileInformationByHandle`: gives them to `draft`, and leaves its times alone.
+    ///
+    /// [FILE_BASIC_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_basic_info)
+    pub(crate) fn give(&self, draft: BorrowedFile<'_>) -> Result<(), (Operation, Errno)> {
+        let wanted = FILE_BASIC_INFO {
+            FileAttributes: self.0,
+            // Zero leaves a time alone.
+            ..FILE_BASIC_INFO::default()
+        };
+        // SAFETY: the handle is open as long as it is borrowed, and the structure has the size that is told and is only read.
+        let done = unsafe {
+            SetFileInformationByHandle(
+                draft.as_raw_handle(),
+                FileBasicInfo,
+                (&raw const wanted).cast(),
+                size_of::<FILE_BASIC_INFO>() as u32,
+            )
+        };
+        if done == 0 {
+            return Err((Operation::Fchmod, last_error()));
+        }
+        Ok(())
+    }
+
+    /// Writing takes none away.
+    #[allow(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "other systems' do"
+    )]
+    pub(crate) fn give_privileges(
+        &self,
+        _draft: BorrowedFile<'_>,
+    ) -> Result<(), (Operation, Errno)> {
+        Ok(())
+    }
 }
 
 fn last_error() -> Errno {

@@ -15,6 +15,11 @@ pub(crate) fn device_of(_file: BorrowedFile<'_>) -> Option<u64> {
     Some(0)
 }
 
+/// None is flushed whole, so nobody needs to know.
+pub(crate) fn device_of_regular(_file: BorrowedFile<'_>) -> Option<u64> {
+    None
+}
+
 /// `CloseHandle` fails for what is no open handle only.
 ///
 /// [CloseHandle](https://learn.microsoft.com/windows/win32/api/handleapi/nf-handleapi-closehandle)

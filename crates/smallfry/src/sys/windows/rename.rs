@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::windows::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -62,14 +62,6 @@ pub(crate) fn rename_and_flush(from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)?;
         fs::OpenOptions::new().write(true).open(to)?.sync_all()
     })
-}
-
-/// What a symbolic link or junction says; `None` if `path` is something else.
-pub(crate) fn read_link(path: &Path) -> io::Result<Option<PathBuf>> {
-    if fs::symlink_metadata(path)?.file_type().is_symlink() {
-        return fs::read_link(path).map(Some);
-    }
-    Ok(None)
 }
 
 fn with_patience(to: &Path, rename: impl Fn() -> io::Result<()>) -> io::Result<()> {
