@@ -25,7 +25,8 @@ fn flushes(work: &str) -> Vec<String> {
     fs::create_dir(folder.path(DATA)).unwrap();
     fs::write(folder.path("work"), work).unwrap();
     prepare(work, &folder.path(DATA));
-    let calls = "trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,sync_file_range,sync";
+    // Not sync_file_range, which promises nothing.
+    let calls = "trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,sync";
     run_child("child", &folder, &strace(&folder, ["-y", "-e", calls]));
     let log = fs::read_to_string(folder.path("log")).unwrap();
     let data = fs::canonicalize(folder.path(DATA)).unwrap();
@@ -318,6 +319,10 @@ fn renames_come_after_the_flush_of_what_they_name() {
         return skip_quietly();
     }
     let found = flushes("thousand replace full");
+    // Where others have much to write, the first files are flushed, and named, alone.
+    if has_single(&found) {
+        return;
+    }
     if let Some(flush) = found.iter().position(|flush| flush == "syncfs") {
         let first = found.iter().position(|flush| flush.starts_with("rename"));
         assert!(first > Some(flush));

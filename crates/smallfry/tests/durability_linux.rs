@@ -309,8 +309,9 @@ fn every_step_that_fails_is_an_error_and_leaves_the_old_contents() {
             true,
             "old",
         ),
+        // Where nothing was learnt from the directory.
         case(
-            "replace full",
+            "replace data",
             "flistxattr",
             1,
             "EIO",

@@ -163,13 +163,10 @@ impl Writer {
             options: self.options.clone(),
             place: self.settings.place.clone(),
             parents: Parents::new(),
-            durable: self.options.is_more_than_written().then(|| {
-                Arc::new(Durable {
-                    barrier: Barrier::new(&self.options),
-                    place: self.settings.place.clone(),
-                    parents: Parents::recording(),
-                })
-            }),
+            durable: self
+                .options
+                .is_more_than_written()
+                .then(|| Arc::new(Durable(Barrier::new(&self.options, &self.settings.place)))),
             cases: Mutex::default(),
             entry: PhantomData,
         }
@@ -240,17 +237,13 @@ pub struct WriteFile<P, B> {
 
 /// Files that wait for one barrier.
 #[derive(Debug)]
-pub struct Durable {
-    barrier: Barrier,
-    place: Place,
-    parents: Parents,
-}
+pub struct Durable(Barrier);
 
 impl Durable {
     /// Makes everything last that was written, to be called once when all is. Gives the errors of files whose results were
     /// none before, by their numbers.
     pub fn finish(&self) -> Vec<(usize, Error)> {
-        self.barrier.finish(&self.place, &self.parents)
+        self.0.finish()
     }
 }
 
@@ -312,12 +305,7 @@ impl<P, B> WriteFile<P, B> {
             self.check_case(key, path)?;
         }
         if let Some(durable) = &self.durable {
-            let Durable {
-                barrier,
-                place,
-                parents,
-            } = &**durable;
-            return barrier.write(place, parents, path, bytes, index);
+            return durable.0.write(path, bytes, index);
         }
         if self.options.only_if_changed {
             self.options.check_comparable(path)?;

@@ -3,44 +3,32 @@
 //! Where the file system can be flushed whole ([`WholeFileSystem`]), that is one wait for any number of files. It also waits for
 //! what others have written, so it is chosen only while there is not much of that for the files it would serve; and once it is
 //! chosen, files need not stay open, since it reports what goes wrong with any of them. Elsewhere each file is flushed by
-//! the descriptor that wrote it, as many at once as is of use, in chunks of as many as may be open.
+//! the descriptor that wrote it, as many at once as is of use, while the next ones are written.
 
 mod at_once;
+mod flushers;
 mod folders;
+mod queue;
+mod whole;
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
-use self::at_once::at_once;
-use self::folders::{Folders, Named};
+use self::folders::Named;
+use self::queue::{NO_FILE_SYSTEM, Queue, Written};
 use super::Durability;
 use super::draft::Draft;
 use super::target::{Target, without_links};
-use crate::bulk::place::{Place, key_of};
-use crate::error::{Error, Operation, copy_of};
+use crate::bulk::place::Place;
+use crate::error::{Error, Operation};
 use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of};
 use crate::parents::Parents;
 use crate::raw::{self, OwnedFile, is_out_of_descriptors};
-use crate::sys::{self, WholeFileSystem};
-
-/// Fewer files are flushed one by one: at most that many waits, all at once.
-const FEWEST_FOR_WHOLE: usize = 8;
-/// What others have still to write, for each file, where flushing the whole file system is worth it. In bytes: a disk that
-/// writes 100 MB/s needs 1.3 ms for it, about what a flush costs.
-const UNWRITTEN_PER_FILE: u64 = 128 << 10;
-/// Files that stay open before the first are flushed. Linux stops a process with several threads for 10 to 20 ms whenever its
-/// table of descriptors has to grow, which it does past 64; where flushing is fast that is a loss.
-const FIRST_OPEN: usize = 24;
-/// Files that stay open where flushing is slow.
-const MOST_OPEN: usize = 1024;
-/// A chunk that took longer to flush was worth waiting for more files.
-const SLOW: Duration = Duration::from_millis(2);
+use crate::sys;
 
 /// Whether a flush has failed in this process: from then on no file is taken for right already because it reads as it should.
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
@@ -49,112 +37,72 @@ fn note_failure() {
     HAS_FAILED.store(true, Ordering::Relaxed);
 }
 
-/// In place of a number: nobody asks.
-const NO_FILE_SYSTEM: usize = usize::MAX;
-
-/// A batch of files on their way to the disk.
+/// A batch of files on their way to the disk. Dropped before it is [finished](Self::finish) it leaves no thread and no draft.
 #[derive(Debug)]
 pub(crate) struct Barrier {
+    batch: Arc<Batch>,
+    parents: Parents,
+}
+
+/// What the threads of a barrier share.
+#[derive(Debug)]
+struct Batch {
     options: WriteOptions,
+    place: Place,
+    /// Where nobody waits for descriptors.
+    hasty: Place,
     /// Whether there may be enough files to flush a file system whole.
     is_for_many: bool,
-    state: Mutex<State>,
-    /// Chunks are flushed one after the other: of two for one path the later is renamed later.
-    turn: Mutex<()>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// Files that were written and are not named yet, in an order in which those of one path follow each other.
-    waiting: Vec<Written>,
-    /// How many of them are open.
-    open: usize,
-    /// How many may be.
-    most_open: usize,
-    file_systems: Vec<FileSystem>,
-    /// Names that are to be flushed.
-    folders: Folders,
-    /// Directories that can be opened.
-    checked: HashSet<PathBuf>,
-    /// Paths of drafts that were made, by their keys.
-    drafts: HashSet<u64>,
-    failures: Vec<(usize, Error)>,
-}
-
-/// A file system that the batch writes to.
-#[derive(Debug)]
-struct FileSystem {
-    device: Option<u64>,
-    /// Opened before the first write.
-    whole: Option<Arc<WholeFileSystem>>,
-    /// It will be flushed whole.
-    is_chosen: bool,
-    /// It was, without an error.
-    is_flushed: bool,
-    /// Why it could not be: for good.
-    failed: Option<io::Error>,
-    files: usize,
-    bytes: u64,
-}
-
-/// A file that was written, and is to be flushed and perhaps renamed.
-#[derive(Debug)]
-struct Written {
-    index: usize,
-    /// As the caller has it.
-    path: PathBuf,
-    /// By its number in the batch.
-    file_system: usize,
-    /// `None` once it is covered by its file system.
-    file: Option<OwnedFile>,
-    draft: Option<(Draft, PathBuf)>,
+    queue: Mutex<Queue>,
+    /// A file waits, or none will any more.
+    waits: Condvar,
+    /// A file has been flushed.
+    done: Condvar,
+    threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Barrier {
     /// For any number of files.
-    pub(crate) fn new(options: &WriteOptions) -> Self {
-        Self {
-            is_for_many: true,
-            ..Self::for_one(options)
-        }
+    pub(crate) fn new(options: &WriteOptions, place: &Place) -> Self {
+        Self::of(options, place, true)
     }
 
     /// For one file.
     pub(crate) fn for_one(options: &WriteOptions) -> Self {
-        Self {
+        Self::of(options, &Place::default(), false)
+    }
+
+    fn of(options: &WriteOptions, place: &Place, is_for_many: bool) -> Self {
+        let batch = Arc::new(Batch {
             options: options.clone(),
-            is_for_many: false,
-            state: Mutex::new(State {
-                most_open: FIRST_OPEN.min(most_open()),
-                ..State::default()
-            }),
-            turn: Mutex::new(()),
+            place: place.clone(),
+            hasty: place.without_patience(),
+            is_for_many,
+            queue: Mutex::new(Queue::new(is_for_many)),
+            waits: Condvar::new(),
+            done: Condvar::new(),
+            threads: Mutex::default(),
+        });
+        Self {
+            batch,
+            parents: Parents::recording(),
         }
     }
 
     /// Writes a file and has it wait, or leaves one alone that holds the right bytes already and has that wait, for
     /// [`finish`](Self::finish). `index` is its number in the batch.
-    pub(crate) fn write(
-        &self,
-        place: &Place,
-        parents: &Parents,
-        path: &Path,
-        bytes: &[u8],
-        index: usize,
-    ) -> Result<Outcome, Error> {
+    pub(crate) fn write(&self, path: &Path, bytes: &[u8], index: usize) -> Result<Outcome, Error> {
         let is_out = |done: &Result<_, Error>| {
             let is_out = |error: &Error| is_out_of_descriptors(error.io_error());
             done.as_ref().is_err_and(is_out)
         };
         // Files that wait here may be what is in the way, so who finds no descriptor flushes them instead of waiting.
-        let hasty = place.without_patience();
-        let mut done = self.try_to_write(&hasty, parents, path, bytes, index);
-        while is_out(&done) && self.lock().open > 0 {
-            self.flush_open(place);
-            done = self.try_to_write(&hasty, parents, path, bytes, index);
+        let mut done = self.try_to_write(&self.batch.hasty, path, bytes, index);
+        while is_out(&done) && self.flush_open() {
+            done = self.try_to_write(&self.batch.hasty, path, bytes, index);
         }
         if is_out(&done) {
-            return self.try_to_write(place, parents, path, bytes, index);
+            return self.try_to_write(&self.batch.place, path, bytes, index);
         }
         done
     }
@@ -162,12 +110,11 @@ impl Barrier {
     fn try_to_write(
         &self,
         place: &Place,
-        parents: &Parents,
         path: &Path,
         bytes: &[u8],
         index: usize,
     ) -> Result<Outcome, Error> {
-        let options = &self.options;
+        let options = &self.batch.options;
         options.check_replaceable(path)?;
         if options.only_if_changed {
             options.check_comparable(path)?;
@@ -176,23 +123,17 @@ impl Barrier {
             }
         }
         if options.replace {
-            self.write_draft(place, parents, path, bytes, index)?;
+            self.write_draft(place, path, bytes, index)?;
             return Ok(Outcome::Written);
         }
-        self.check_directory(place, path)?;
-        let file = self.create(place, parents, path, || {
+        self.look_at_directory(place, path)?;
+        let file = self.create(place, path, || {
             place.open(path, options.flags(), options.mode)
         })?;
-        let file_system = self.enter(&file);
+        let file_system = self.batch.enter(&file);
         write_all(&file, bytes, path)?;
-        let written = Written {
-            index,
-            path: path.to_owned(),
-            file_system,
-            file: Some(file),
-            draft: None,
-        };
-        self.add(place, written, bytes.len())?;
+        let written = Written::new(index, path, file_system, file, None);
+        self.add(written, bytes.len())?;
         Ok(Outcome::Written)
     }
 
@@ -204,12 +145,12 @@ impl Barrier {
         bytes: &[u8],
         index: usize,
     ) -> Result<bool, Error> {
-        let is_flushed = self.options.durability != Durability::None;
+        let is_flushed = self.batch.options.durability != Durability::None;
         // The system may hold bytes that it failed to write, and take them for written.
         if is_flushed && HAS_FAILED.load(Ordering::Relaxed) {
             return Ok(false);
         }
-        if self.lock().drafts.contains(&key_of(path)) {
+        if self.batch.lock().has_draft(path) {
             // Something else is about to take its place.
             return Ok(false);
         }
@@ -221,14 +162,8 @@ impl Barrier {
             return Ok(false);
         }
         if is_flushed {
-            let written = Written {
-                index,
-                path: path.to_owned(),
-                file_system: self.enter(&file),
-                file: Some(file),
-                draft: None,
-            };
-            self.add(place, written, 0)?;
+            let file_system = self.batch.enter(&file);
+            self.add(Written::new(index, path, file_system, file, None), 0)?;
         }
         Ok(true)
     }
@@ -236,12 +171,11 @@ impl Barrier {
     fn write_draft(
         &self,
         place: &Place,
-        parents: &Parents,
         path: &Path,
         bytes: &[u8],
         index: usize,
     ) -> Result<(), Error> {
-        let options = &self.options;
+        let options = &self.batch.options;
         if !place.can_rename() {
             let reason = "replacing files beneath a directory is not possible on this system";
             let reason = io::Error::new(io::ErrorKind::Unsupported, reason);
@@ -250,16 +184,16 @@ impl Barrier {
         let Target { path: target, old } = Target::find(place, path, options.append)?;
         // Whatever directory the process is in when the draft is renamed, or removed.
         let target = place.absolute(target);
-        self.check_directory(place, &target)?;
+        let may_have_list = self.look_at_directory(place, &target)?;
         let mode = old.as_ref().map(|old| old.attributes.draft_mode());
         let mode = mode.unwrap_or(options.mode);
-        let (draft, file) =
-            self.create(place, parents, path, || Draft::create(place, &target, mode))?;
-        let file_system = self.enter(&file);
+        let (draft, file) = self.create(place, path, || Draft::create(place, &target, mode))?;
+        let file_system = self.batch.enter(&file);
         let failed = |(operation, reason)| Error::at(operation, path, reason);
         if let Some(old) = &old {
             // Before anything is written that not everybody may read.
-            old.attributes.give(raw::borrow(&file)).map_err(failed)?;
+            let given = old.attributes.give(raw::borrow(&file), may_have_list);
+            given.map_err(failed)?;
             if let Some(old) = &old.file {
                 copy_all(old, &file).map_err(|reason| Error::at(Operation::Copy, path, reason))?;
             }
@@ -270,31 +204,28 @@ impl Barrier {
             done.map_err(failed)?;
             // Closed here: where it is open it may not be replaced, on Windows and on file servers.
         }
-        let mut written = Written {
-            index,
-            path: path.to_owned(),
-            file_system,
-            file: Some(file),
-            draft: Some((draft, target)),
-        };
+        let draft = Some((draft, target));
+        let mut written = Written::new(index, path, file_system, file, draft);
         if options.durability == Durability::None {
             written.close()?;
-            return self.name(place, &mut written);
+            return self.batch.name(&mut written);
         }
-        self.add(place, written, bytes.len())
+        self.add(written, bytes.len())
     }
 
-    /// Finds out, before anything is changed in it, whether a directory can be opened to be flushed.
-    fn check_directory(&self, place: &Place, path: &Path) -> Result<(), Error> {
-        if self.options.durability != Durability::Full || !sys::FLUSHES_DIRECTORIES {
-            return Ok(());
+    /// Finds out, before anything is changed in it, whether a directory can be opened to be flushed. Whether new files may be
+    /// given an access control list by it.
+    fn look_at_directory(&self, place: &Place, path: &Path) -> Result<bool, Error> {
+        let options = &self.batch.options;
+        if options.durability != Durability::Full || !sys::FLUSHES_DIRECTORIES {
+            return Ok(true);
         }
         let directory = directory_of(path);
-        if self.lock().checked.contains(directory) {
-            return Ok(());
+        if let Some(gives_list) = self.batch.lock().directories.get(directory) {
+            return Ok(*gives_list);
         }
-        match place.open_directory(directory) {
-            Ok(_) => {}
+        let opened = match place.open_directory(directory) {
+            Ok(opened) => opened,
             // It may yet be made, or the file's own error tells more.
             Err(error)
                 if matches!(
@@ -302,24 +233,25 @@ impl Barrier {
                     io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
                 ) =>
             {
-                return Ok(());
+                return Ok(true);
             }
             Err(reason) => return Err(Error::at(Operation::Open, directory, reason)),
-        }
-        self.lock().checked.insert(directory.to_owned());
-        Ok(())
+        };
+        let gives_list = options.replace && sys::gives_list(raw::borrow(&opened));
+        let mut queue = self.batch.lock();
+        queue.directories.insert(directory.to_owned(), gives_list);
+        Ok(gives_list)
     }
 
     /// Opens a new file, in directories that are made if that is asked for. Errors are told of the path that the caller knows.
     fn create<T>(
         &self,
         place: &Place,
-        parents: &Parents,
         path: &Path,
         mut open: impl FnMut() -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let opened = if self.options.create_parents {
-            parents.retry(place, path, open)
+        let opened = if self.batch.options.create_parents {
+            self.parents.retry(place, path, open)
         } else {
             open()
         };
@@ -329,89 +261,91 @@ impl Barrier {
         })
     }
 
+    /// Has a written file wait. Its errors are told by [`finish`](Self::finish), but for that of closing it.
+    fn add(&self, mut written: Written, length: usize) -> Result<(), Error> {
+        let index = written.index;
+        if self.batch.lock().threads > 0 {
+            written.begin();
+        }
+        let mut queue = self.batch.lock();
+        let covered = queue.add(written, length);
+        let is_worth_a_call = self.batch.is_for_many && queue.is_worth_a_call();
+        let is_full = self.batch.is_for_many && queue.is_full();
+        drop(queue);
+        let mut done = Ok(());
+        for (of, path, file) in covered {
+            let Err(reason) = raw::close(file) else {
+                continue;
+            };
+            let error = Error::at(Operation::Close, &path, reason);
+            // Its draft goes with it.
+            self.batch.lock().drop_covered(of);
+            if of == index {
+                done = Err(error);
+            } else {
+                self.batch.lock().failures.push((of, error));
+            }
+        }
+        if is_worth_a_call {
+            self.batch.call_flusher();
+        }
+        if is_full {
+            self.batch.make_room();
+        }
+        done
+    }
+
+    /// Flushes all files that are open. Whether there were any.
+    fn flush_open(&self) -> bool {
+        let any = self.batch.lock().open() > 0;
+        self.batch.flush_open();
+        any
+    }
+
+    /// Flushes everything that waits and all names that the level asks for. Gives the errors by the numbers of their files.
+    pub(crate) fn finish(&self) -> Vec<(usize, Error)> {
+        self.batch.flush_open();
+        self.batch.end_flushers();
+        let batch = &*self.batch;
+        batch.flush_covered();
+        if batch.options.durability == Durability::Full && sys::FLUSHES_DIRECTORIES {
+            batch.flush_folders(&self.parents);
+        }
+        let mut queue = batch.lock();
+        let mut failures = std::mem::take(&mut queue.failures);
+        // They have a file open, which keeps a program from being run and a disk from being unmounted.
+        queue.file_systems.clear();
+        drop(queue);
+        // The first of each file is the reason of those after it.
+        failures.sort_by_key(|(index, _)| *index);
+        failures.dedup_by_key(|(index, _)| *index);
+        failures
+    }
+}
+
+impl Drop for Barrier {
+    fn drop(&mut self) {
+        // What nobody has asked to finish is not flushed any more, and drafts go.
+        let left = self.batch.lock().take_all();
+        drop(left);
+        self.batch.end_flushers();
+    }
+}
+
+impl Batch {
     /// The number of the file system that an open file is on. What is written to it from now on is known to the barrier.
     fn enter(&self, file: &OwnedFile) -> usize {
         if !self.is_for_many || self.options.durability == Durability::None {
             return NO_FILE_SYSTEM;
         }
         // What is written to a device is not its directory's file system's.
-        let device = sys::device_of_regular(raw::borrow(file));
-        if device.is_none() {
-            return NO_FILE_SYSTEM;
+        match sys::device_of_regular(raw::borrow(file)) {
+            Some(device) => self.lock().enter(device, file),
+            None => NO_FILE_SYSTEM,
         }
-        let mut state = self.lock();
-        let mut known = state.file_systems.iter();
-        known.position(|it| it.device == device).unwrap_or_else(|| {
-            let whole = WholeFileSystem::of(raw::borrow(file)).map(Arc::new);
-            state.file_systems.push(FileSystem {
-                device,
-                whole,
-                is_chosen: false,
-                is_flushed: false,
-                failed: None,
-                files: 0,
-                bytes: 0,
-            });
-            state.file_systems.len() - 1
-        })
     }
 
-    /// Has a written file wait. Its errors are told by [`finish`](Self::finish), but for that of closing it.
-    fn add(&self, place: &Place, mut written: Written, length: usize) -> Result<(), Error> {
-        let mut state = self.lock();
-        let is_covered = state.count(written.file_system, length);
-        if is_covered {
-            drop(state);
-            written.close()?;
-            state = self.lock();
-        } else {
-            state.open += 1;
-        }
-        if written.draft.is_some() {
-            state.drafts.insert(key_of(&written.path));
-        }
-        state.waiting.push(written);
-        let covered = state.take_covered();
-        let is_full = state.open >= state.most_open;
-        drop(state);
-        for (index, path, file) in covered {
-            if let Err(reason) = raw::close(file) {
-                let mut state = self.lock();
-                // Its draft goes with it.
-                state.waiting.retain(|written| written.index != index);
-                let error = Error::at(Operation::Close, &path, reason);
-                state.failures.push((index, error));
-            }
-        }
-        if is_full {
-            let began = Instant::now();
-            self.flush_open(place);
-            if began.elapsed() > SLOW {
-                self.lock().most_open = most_open();
-            }
-        }
-        Ok(())
-    }
-
-    /// Flushes those of the waiting files that are open, and gives drafts their names.
-    fn flush_open(&self, place: &Place) {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut state = self.lock();
-        let waiting = std::mem::take(&mut state.waiting);
-        let (open, closed): (Vec<_>, Vec<_>) =
-            waiting.into_iter().partition(|it| it.file.is_some());
-        state.waiting = closed;
-        state.open = 0;
-        drop(state);
-        at_once(by_path(open), |group| {
-            for mut written in group {
-                let done = self.flush_one(place, &mut written);
-                self.record(place, written, done, false);
-            }
-        });
-    }
-
-    fn flush_one(&self, place: &Place, written: &mut Written) -> Result<(), Error> {
+    fn flush_one(&self, written: &mut Written) -> Result<(), Error> {
         if let Some(file) = &written.file {
             // What a draft was given of the old file is metadata, which a flush of contents may leave out.
             let level = match written.draft {
@@ -426,62 +360,11 @@ impl Barrier {
                 })?;
         }
         written.close()?;
-        self.name(place, written)
-    }
-
-    /// Flushes the file systems that hold all of these. If one reports an error every file of the batch on it has that error:
-    /// nobody knows whose it is.
-    fn flush_covered(&self, place: &Place, covered: Vec<Written>) {
-        let mut failed = Vec::new();
-        let count = self.lock().file_systems.len();
-        for number in 0..count {
-            if covered.iter().any(|written| written.file_system == number)
-                && let Err(reason) = self.flush_whole(number)
-            {
-                self.fail_all(number, &reason);
-                failed.push((number, reason));
-            }
-        }
-        for mut written in covered {
-            let number = written.file_system;
-            let done = match failed.iter().find(|(of, _)| *of == number) {
-                Some((_, reason)) => {
-                    let reason = copy_of(reason);
-                    Err(Error::at(Operation::Syncfs, &written.path, reason))
-                }
-                None => self.name(place, &mut written),
-            };
-            self.record(place, written, done, true);
-        }
-    }
-
-    /// Once more, after names have changed, too; but not after an error.
-    fn flush_whole(&self, number: usize) -> io::Result<()> {
-        let whole = match &self.lock().file_systems[number] {
-            FileSystem {
-                failed: Some(reason),
-                ..
-            } => return Err(copy_of(reason)),
-            FileSystem { whole, .. } => whole.clone(),
-        };
-        let done = whole.map_or(Ok(()), |whole| whole.flush());
-        let mut state = self.lock();
-        let file_system = &mut state.file_systems[number];
-        match done {
-            Ok(()) => file_system.is_flushed = true,
-            Err(error) => {
-                note_failure();
-                file_system.failed = Some(error.into());
-            }
-        }
-        match &file_system.failed {
-            Some(reason) => Err(copy_of(reason)),
-            None => Ok(()),
-        }
+        self.name(written)
     }
 
     /// Gives a draft its target's name. A file without a draft has its name.
-    fn name(&self, place: &Place, written: &mut Written) -> Result<(), Error> {
+    fn name(&self, written: &mut Written) -> Result<(), Error> {
         let Some((draft, target)) = &mut written.draft else {
             return Ok(());
         };
@@ -490,14 +373,14 @@ impl Barrier {
             Err(error)
                 if error.kind() == io::ErrorKind::ResourceBusy && self.options.in_place_if_busy =>
             {
-                write_in_place(place, draft.path(), target, level)
+                write_in_place(&self.place, draft.path(), target, level)
             }
             done => done,
         }
     }
 
     /// What came of a file: its error, or a name that may have to be flushed still.
-    fn record(&self, place: &Place, written: Written, done: Result<(), Error>, is_covered: bool) {
+    fn record(&self, written: Written, done: Result<(), Error>, is_covered: bool) {
         if let Err(error) = done {
             self.lock().failures.push((written.index, error));
             return;
@@ -508,7 +391,7 @@ impl Barrier {
         let target = match written.draft {
             Some((_, target)) => target,
             None if is_named || !sys::FLUSHES_DIRECTORIES => written.path,
-            None => without_links(place, written.path),
+            None => without_links(&self.place, written.path),
         };
         let file = Named {
             index: written.index,
@@ -518,113 +401,9 @@ impl Barrier {
         self.lock().folders.add(file, is_named);
     }
 
-    fn fail_all(&self, file_system: usize, reason: &io::Error) {
-        let mut state = self.lock();
-        for file in state.folders.files_on(file_system) {
-            let error = Error::at(Operation::Syncfs, &file.path, copy_of(reason));
-            state.failures.push((file.index, error));
-        }
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Flushes everything that waits and all names that the level asks for. Gives the errors by the numbers of their files.
-    pub(crate) fn finish(&self, place: &Place, parents: &Parents) -> Vec<(usize, Error)> {
-        self.flush_open(place);
-        let closed = std::mem::take(&mut self.lock().waiting);
-        self.flush_covered(place, closed);
-        if self.options.durability == Durability::Full && sys::FLUSHES_DIRECTORIES {
-            self.flush_folders(place, parents);
-        }
-        let mut state = self.lock();
-        let mut failures = std::mem::take(&mut state.failures);
-        // They have a file open, which keeps a program from being run and a disk from being unmounted.
-        state.file_systems.clear();
-        drop(state);
-        // The first of each file is the reason of those after it.
-        failures.sort_by_key(|(index, _)| *index);
-        failures.dedup_by_key(|(index, _)| *index);
-        failures
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    /// Counts a file. Whether it is covered by its file system.
-    fn count(&mut self, file_system: usize, length: usize) -> bool {
-        let Some(it) = self.file_systems.get_mut(file_system) else {
-            return false;
-        };
-        it.files += 1;
-        it.bytes += length as u64;
-        // Seldom asked: what others do may change, and the more files there are the more of it is worth waiting for.
-        if it.whole.is_some()
-            && !it.is_chosen
-            && it.files >= FEWEST_FOR_WHOLE
-            && it.files.is_power_of_two()
-        {
-            let most = it.bytes + UNWRITTEN_PER_FILE * it.files as u64;
-            it.is_chosen = sys::unwritten_bytes().is_some_and(|unwritten| unwritten <= most);
-        }
-        it.is_chosen
-    }
-
-    /// Takes the files that need not be open any more.
-    fn take_covered(&mut self) -> Vec<(usize, PathBuf, OwnedFile)> {
-        let Self {
-            waiting,
-            file_systems,
-            open,
-            ..
-        } = self;
-        if *open == 0 || !file_systems.iter().any(|it| it.is_chosen) {
-            return Vec::new();
-        }
-        let is_chosen = |number: usize| file_systems.get(number).is_some_and(|it| it.is_chosen);
-        let mut covered = Vec::new();
-        for written in waiting {
-            if is_chosen(written.file_system)
-                && let Some(file) = written.file.take()
-            {
-                *open -= 1;
-                covered.push((written.index, written.path.clone(), file));
-            }
-        }
-        covered
-    }
-}
-
-impl Written {
-    fn close(&mut self) -> Result<(), Error> {
-        match self.file.take() {
-            Some(file) => {
-                raw::close(file).map_err(|reason| Error::at(Operation::Close, &self.path, reason))
-            }
-            None => Ok(()),
-        }
-    }
-}
-
-/// Files of one path in one group, in their order.
-fn by_path(files: Vec<Written>) -> Vec<Vec<Written>> {
-    let mut groups: Vec<Vec<Written>> = Vec::with_capacity(files.len());
-    let mut known = HashMap::<u64, usize>::with_capacity(files.len());
-    for written in files {
-        match known.entry(key_of(&written.path)) {
-            Entry::Occupied(group) => groups[*group.get()].push(written),
-            Entry::Vacant(group) => {
-                group.insert(groups.len());
-                groups.push(vec![written]);
-            }
-        }
-    }
-    groups
-}
-
-/// How many files of a batch may be open: not many of those that the process may have.
-fn most_open() -> usize {
-    (sys::descriptor_limit() / 8).clamp(1, MOST_OPEN)
 }
 
 /// The directory that a path is in; empty for the current one.

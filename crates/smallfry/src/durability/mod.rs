@@ -80,7 +80,6 @@ use std::time::Duration;
 use crate::bulk::place::Place;
 use crate::error::{Error, Operation};
 use crate::fs::{Outcome, WriteOptions};
-use crate::parents::Parents;
 use crate::raw::{self, AsFile, BorrowedFile};
 use crate::sys;
 
@@ -199,11 +198,9 @@ pub(crate) fn write_one(
     path: &Path,
     bytes: &[u8],
 ) -> Result<Outcome, Error> {
-    let place = Place::default();
     let barrier = Barrier::for_one(options);
-    let parents = Parents::recording();
-    let outcome = barrier.write(&place, &parents, path, bytes, 0)?;
-    match barrier.finish(&place, &parents).pop() {
+    let outcome = barrier.write(path, bytes, 0)?;
+    match barrier.finish().pop() {
         Some((_, error)) => Err(error),
         None => Ok(outcome),
     }

@@ -38,6 +38,9 @@ mod process;
 #[cfg_attr(windows, path = "windows/flush.rs")]
 mod flush;
 
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod file_by_file;
+
 #[cfg_attr(unix, path = "unix/attributes.rs")]
 #[cfg_attr(windows, path = "windows/attributes.rs")]
 mod attributes;
@@ -53,11 +56,11 @@ mod at;
 #[path = "unix/walk.rs"]
 mod walk;
 
-pub(crate) use attributes::Attributes;
+pub(crate) use attributes::{Attributes, gives_list};
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
 pub(crate) use flush::{
-    FLUSHABLE, FLUSHES_DIRECTORIES, O_DIRECTORY, WholeFileSystem, flush_contents, flush_directory,
-    flush_file, unwritten_bytes,
+    FLUSHABLE, FLUSHES_DIRECTORIES, O_DIRECTORY, WholeFileSystem, begin_flush, flush_contents,
+    flush_directory, flush_file, unwritten_bytes,
 };
 pub(crate) use mapping::{Mapping, page_size};
 pub(crate) use open_file::{device_of, device_of_regular, is_writable, path_of, reports_at_close};

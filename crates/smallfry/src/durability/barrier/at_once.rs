@@ -1,6 +1,6 @@
 //! Work that waits for the disk, as much of it at once as is of use.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Builder, Scope};
 use std::time::{Duration, Instant};
@@ -10,18 +10,33 @@ use crate::sys;
 
 /// Threads at most. A disk serves some dozens of flushes at once, and a journal or a server any number by one wait.
 const MOST_THREADS: usize = 128;
-/// Below this a flush does not wait, or hardly, and there is nothing to gain from more threads than processors.
-const SHORT: Duration = Duration::from_micros(200);
+/// What a flush costs besides waiting: system calls, and waking who waits. Threads are of use until they keep a processor busy
+/// with that.
+const OF_EACH: Duration = Duration::from_micros(40);
 /// Enough to flush, close and rename. In bytes.
-const STACK: usize = 256 << 10;
+pub(super) const STACK: usize = 256 << 10;
+
+/// How many threads are of use where the quickest flush so far took so long. Those that wait for each other take longer, which
+/// is no reason for even more threads.
+pub(super) fn most_threads(quickest: Duration) -> usize {
+    let together = quickest.as_micros() / OF_EACH.as_micros();
+    let together = usize::try_from(together).unwrap_or(MOST_THREADS);
+    // Each may have a directory open.
+    let most = MOST_THREADS.min(sys::descriptor_limit() / 8);
+    together.min(most).max(sys::available_cores().get())
+}
 
 /// Calls `work` with each item, the first here. Threads join as soon as one of them took long, or a processor is free. Where the
 /// system has none to give, everything is done here.
 pub(super) fn at_once<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) {
+    if items.len() < 2 {
+        return items.into_iter().for_each(work);
+    }
     let crew = Crew {
         items: Mutex::new(items.into_iter()),
         work,
         threads: AtomicUsize::new(1),
+        quickest: AtomicU64::new(u64::MAX),
     };
     thread::scope(|scope| crew.work_off(scope));
 }
@@ -30,6 +45,8 @@ struct Crew<T, W> {
     items: Mutex<IntoIter<T>>,
     work: W,
     threads: AtomicUsize,
+    /// In nanoseconds.
+    quickest: AtomicU64,
 }
 
 impl<T: Send, W: Fn(T) + Sync> Crew<T, W> {
@@ -44,13 +61,12 @@ impl<T: Send, W: Fn(T) + Sync> Crew<T, W> {
             };
             let began = Instant::now();
             (self.work)(item);
-            let most = if began.elapsed() < SHORT {
-                sys::available_cores().get()
-            } else {
-                // Each may have a directory open.
-                MOST_THREADS.min(sys::descriptor_limit() / 8)
-            };
-            self.recruit(scope, most.min(left));
+            let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let quickest = self.quickest.fetch_min(took, Ordering::Relaxed).min(took);
+            self.recruit(
+                scope,
+                most_threads(Duration::from_nanos(quickest)).min(left),
+            );
         }
     }
 
@@ -77,7 +93,7 @@ mod tests {
 
     #[test]
     fn everything_is_done_once() {
-        for pause in [Duration::ZERO, 2 * SHORT] {
+        for pause in [Duration::ZERO, 10 * OF_EACH] {
             for count in [0, 1, 2, 300] {
                 let sum = AtomicUsize::new(0);
                 at_once((1..=count).collect(), |number| {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::at_once::at_once;
-use super::{Barrier, directory_of};
-use crate::bulk::place::{Place, without_dot};
+use super::{Batch, directory_of};
+use crate::bulk::place::without_dot;
 use crate::durability::sync_dir_of;
 use crate::error::{Error, Operation, copy_of};
 use crate::parents::Parents;
@@ -68,10 +68,11 @@ impl Folders {
     }
 }
 
-impl Barrier {
+impl Batch {
     /// Flushes the directories of new and replaced names, and those above directories that were made. An error is one of every
     /// file whose name it may have cost.
-    pub(super) fn flush_folders(&self, place: &Place, parents: &Parents) {
+    pub(super) fn flush_folders(&self, parents: &Parents) {
+        let place = &self.place;
         let waiting = self.lock().folders.waiting();
         // Those were there when a file system was flushed whole; names of files may have come since.
         let made = parents.take_made();
@@ -95,7 +96,7 @@ impl Barrier {
                 .lock()
                 .file_systems
                 .iter()
-                .position(|it| device.is_some() && it.device == device && it.is_flushed);
+                .position(|it| device == Some(it.device) && it.is_flushed);
             match flushed {
                 Some(_) if is_above => {}
                 Some(number) => {
@@ -125,10 +126,10 @@ impl Barrier {
                 }));
             }
         }
-        let mut state = self.lock();
+        let mut queue = self.lock();
         for (folder, error) in failed {
-            for file in state.folders.files_below(&folder) {
-                state.failures.push((file.index, error.duplicate()));
+            for file in queue.folders.files_below(&folder) {
+                queue.failures.push((file.index, error.duplicate()));
             }
         }
     }

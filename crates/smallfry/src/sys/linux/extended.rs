@@ -17,6 +17,17 @@ const OF_CONTENTS: [&CStr; 3] = [c"security.capability", c"security.ima", c"secu
 /// A new file may have one from its directory.
 const ACL: &CStr = c"system.posix_acl_access";
 
+/// What a directory gives new files for one.
+const GIVEN: &CStr = c"system.posix_acl_default";
+
+/// `fgetxattr`: whether new files in an open directory have an access control list from the start; yes where that cannot be told.
+///
+/// [acl(5)](https://man7.org/linux/man-pages/man5/acl.5.html)
+pub(in crate::sys) fn gives_list(directory: BorrowedFile<'_>) -> bool {
+    let found = Subject::Open(directory).get(GIVEN);
+    !matches!(found, Err(Errno(libc::ENODATA | libc::EOPNOTSUPP)))
+}
+
 /// Those of a file, with their values.
 #[derive(Debug)]
 pub(in crate::sys) struct Extended(Vec<(CString, Vec<u8>)>);
@@ -70,14 +81,19 @@ impl Extended {
     /// `fsetxattr`, `fremovexattr`: gives them to `draft`.
     ///
     /// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html)
-    pub(in crate::sys) fn give(&self, draft: BorrowedFile<'_>) -> Result<(), Errno> {
+    pub(in crate::sys) fn give(
+        &self,
+        draft: BorrowedFile<'_>,
+        may_have_list: bool,
+    ) -> Result<(), Errno> {
         let subject = Subject::Open(draft);
         for (name, value) in &self.0 {
             if subject.get(name).as_ref() != Ok(value) {
                 set(draft, name, value)?;
             }
         }
-        if !self.has_list() && subject.list()?.iter().any(|name| name.as_c_str() == ACL) {
+        let may_have_other = may_have_list && !self.has_list();
+        if may_have_other && subject.list()?.iter().any(|name| name.as_c_str() == ACL) {
             // SAFETY: the name is a NUL-terminated string that outlives the call.
             if unsafe { libc::fremovexattr(draft.as_raw_fd(), ACL.as_ptr()) } != 0 {
                 return Err(last_error());

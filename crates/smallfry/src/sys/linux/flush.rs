@@ -5,7 +5,7 @@ use std::io::Read;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 
 use super::{BorrowedFile, OwnedFile};
 use crate::raw::Errno;
@@ -39,13 +39,27 @@ pub(in crate::sys) fn flush_file(file: BorrowedFile<'_>) -> Result<(), Errno> {
 pub(in crate::sys) fn flush_directory(directory: BorrowedFile<'_>) -> Result<(), Errno> {
     static TURN: Mutex<()> = Mutex::new(());
 
-    let _turn = (kind_of(directory) == Some(EXT) && !has_journal(directory))
-        .then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
+    // Who is alone need not know what it flushes.
+    let _turn = match TURN.try_lock() {
+        Ok(turn) => Some(turn),
+        Err(TryLockError::Poisoned(turn)) => Some(turn.into_inner()),
+        Err(TryLockError::WouldBlock) => (kind_of(directory) == Some(EXT)
+            && !has_journal(directory))
+        .then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner)),
+    };
     match flush_file(directory) {
         // A file system without such a call, such as those that hosts share with virtual machines.
         Err(Errno(libc::EINVAL)) => Ok(()),
         done => done,
     }
+}
+
+/// `sync_file_range`: has the system begin to write the contents of a file. Errors are those of the flush that follows.
+///
+/// [sync_file_range(2)](https://man7.org/linux/man-pages/man2/sync_file_range.2.html)
+pub(crate) fn begin_flush(file: BorrowedFile<'_>) {
+    // SAFETY: the descriptor is open as long as it is borrowed, and no memory is involved.
+    unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) };
 }
 
 fn repeat(call: impl Fn() -> libc::c_int) -> Result<(), Errno> {

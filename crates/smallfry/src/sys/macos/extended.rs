@@ -5,6 +5,11 @@ use std::path::Path;
 use super::BorrowedFile;
 use crate::raw::{Errno, OwnedFile};
 
+/// Asked of each file.
+pub(in crate::sys) fn gives_list(_directory: BorrowedFile<'_>) -> bool {
+    true
+}
+
 /// Those of a file that stays open.
 #[derive(Debug)]
 pub(in crate::sys) struct Extended {
@@ -37,7 +42,7 @@ impl Extended {
     ///
     /// [copyfile(3)](https://www.manpagez.com/man/3/fcopyfile/)
     #[cfg(target_vendor = "apple")]
-    pub(in crate::sys) fn give(&self, draft: BorrowedFile<'_>) -> Result<(), Errno> {
+    pub(in crate::sys) fn give(&self, draft: BorrowedFile<'_>, _: bool) -> Result<(), Errno> {
         use std::os::fd::AsRawFd;
 
         use crate::sys::platform::last_error;
@@ -63,7 +68,7 @@ impl Extended {
 
     /// Not kept on the BSDs.
     #[cfg(not(target_vendor = "apple"))]
-    pub(in crate::sys) fn give(&self, _draft: BorrowedFile<'_>) -> Result<(), Errno> {
+    pub(in crate::sys) fn give(&self, _draft: BorrowedFile<'_>, _: bool) -> Result<(), Errno> {
         Ok(())
     }
 }

@@ -6,6 +6,8 @@ use super::BorrowedFile;
 use crate::raw::Errno;
 use crate::sys::platform::repeat_if_interrupted;
 
+pub(crate) use crate::sys::file_by_file::{WholeFileSystem, begin_flush, unwritten_bytes};
+
 /// `fcntl(F_FULLFSYNC)`: here `fsync` alone leaves what was written in the disk's own cache. File systems and disks that have
 /// no such call (`ENOTSUP`, `ENOTTY`, `EINVAL`) get a barrier, which keeps the order at least, or else `fsync`.
 ///
@@ -43,23 +45,4 @@ fn repeat(call: impl Fn() -> libc::c_int) -> Result<(), Errno> {
         repeat_if_interrupted()?;
     }
     Ok(())
-}
-
-/// A file system that one call flushes whole: none here.
-#[derive(Debug)]
-pub(crate) enum WholeFileSystem {}
-
-impl WholeFileSystem {
-    pub(crate) fn of(_file: BorrowedFile<'_>) -> Option<Self> {
-        None
-    }
-
-    pub(crate) fn flush(&self) -> Result<(), Errno> {
-        match *self {}
-    }
-}
-
-/// Nobody asks: it bounds what a whole file system costs.
-pub(crate) fn unwritten_bytes() -> Option<u64> {
-    None
 }

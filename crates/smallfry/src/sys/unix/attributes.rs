@@ -65,13 +65,18 @@ impl Attributes {
     }
 
     /// `fchown`, `fsetxattr`, `fchmod`: gives them to `draft`, which is new and empty, and asks for nothing that it has already.
+    /// What its directory gave it, if it `may_have_list`, it loses.
     ///
     /// Owner before attributes and permissions: changing it takes away what would be a privilege in the hands of the new owner.
     ///
     /// [fchown(2)](https://man7.org/linux/man-pages/man2/fchown.2.html),
     /// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html),
     /// [fchmod(2)](https://man7.org/linux/man-pages/man2/fchmod.2.html)
-    pub(crate) fn give(&self, draft: BorrowedFile<'_>) -> Result<(), (Operation, Errno)> {
+    pub(crate) fn give(
+        &self,
+        draft: BorrowedFile<'_>,
+        may_have_list: bool,
+    ) -> Result<(), (Operation, Errno)> {
         let has = full_status(draft).map_err(|error| (Operation::Fstat, error))?;
         let is_owner_changed = (has.st_uid, has.st_gid) != (self.owner, self.group);
         if is_owner_changed {
@@ -79,7 +84,7 @@ impl Attributes {
             check(unsafe { libc::fchown(draft.as_raw_fd(), self.owner, self.group) })
                 .map_err(|error| (Operation::Fchown, error))?;
         }
-        let extended = self.extended.give(draft);
+        let extended = self.extended.give(draft, may_have_list);
         extended.map_err(|error| (Operation::Fsetxattr, error))?;
         if is_owner_changed || permissions(has.st_mode) != self.mode {
             self.set_mode(draft)?;
@@ -103,6 +108,11 @@ impl Attributes {
         check(unsafe { libc::fchmod(draft.as_raw_fd(), self.mode as libc::mode_t) })
             .map_err(|error| (Operation::Fchmod, error))
     }
+}
+
+/// Whether new files in an open directory may have an access control list from the start.
+pub(crate) fn gives_list(directory: BorrowedFile<'_>) -> bool {
+    variant::extended::gives_list(directory)
 }
 
 /// Without the kind of file. Wider than some systems have it.

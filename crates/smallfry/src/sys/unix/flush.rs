@@ -5,7 +5,7 @@ use std::io;
 use super::platform::{BorrowedFile, OwnedFile, borrow, variant};
 use crate::raw::Errno;
 
-pub(crate) use variant::flush::{WholeFileSystem, unwritten_bytes};
+pub(crate) use variant::flush::{WholeFileSystem, begin_flush, unwritten_bytes};
 
 /// Whether the names in a directory are made to last by flushing it.
 pub(crate) const FLUSHES_DIRECTORIES: bool = true;

@@ -57,7 +57,7 @@ impl Attributes {
     /// `SetFileInformationByHandle`: gives them to `draft`, and leaves its times alone.
     ///
     /// [FILE_BASIC_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_basic_info)
-    pub(crate) fn give(&self, draft: BorrowedFile<'_>) -> Result<(), (Operation, Errno)> {
+    pub(crate) fn give(&self, draft: BorrowedFile<'_>, _: bool) -> Result<(), (Operation, Errno)> {
         let wanted = FILE_BASIC_INFO {
             FileAttributes: self.0,
             // Zero leaves a time alone.
@@ -90,6 +90,11 @@ impl Attributes {
     ) -> Result<(), (Operation, Errno)> {
         Ok(())
     }
+}
+
+/// What new files have from their directory is theirs.
+pub(crate) fn gives_list(_directory: BorrowedFile<'_>) -> bool {
+    false
 }
 
 fn last_error() -> Errno {

@@ -8,6 +8,8 @@ use windows_sys::Win32::Storage::FileSystem::FlushFileBuffers;
 use super::platform::{BorrowedFile, OwnedFile};
 use crate::raw::Errno;
 
+pub(crate) use crate::sys::file_by_file::{WholeFileSystem, begin_flush, unwritten_bytes};
+
 /// A directory cannot be flushed. NTFS has the names in its log; a rename can be asked to wait for it.
 pub(crate) const FLUSHES_DIRECTORIES: bool = false;
 
@@ -37,23 +39,4 @@ pub(crate) fn flush_contents(file: BorrowedFile<'_>) -> Result<(), Errno> {
 /// Never called.
 pub(crate) fn flush_directory(_directory: &OwnedFile) -> io::Result<()> {
     Ok(())
-}
-
-/// A file system that one call flushes whole: that takes an administrator here.
-#[derive(Debug)]
-pub(crate) enum WholeFileSystem {}
-
-impl WholeFileSystem {
-    pub(crate) fn of(_file: BorrowedFile<'_>) -> Option<Self> {
-        None
-    }
-
-    pub(crate) fn flush(&self) -> Result<(), Errno> {
-        match *self {}
-    }
-}
-
-/// Nobody asks: it bounds what a whole file system costs.
-pub(crate) fn unwritten_bytes() -> Option<u64> {
-    None
 }
