@@ -413,6 +413,61 @@ fn child() {
     assert_eq!(drafts_open(), 0);
 }
 
+/// Whichever way the path is given, and whichever way the file is written.
+#[test]
+fn the_flush_above_a_new_directory_that_fails_is_an_error() {
+    if !can_trace("the_flush_above") {
+        return;
+    }
+    for work in ["plain", "plain relative", "replace", "replace relative"] {
+        let folder = Folder::new();
+        fs::create_dir(folder.path("data")).unwrap();
+        fs::write(folder.path("work"), work).unwrap();
+        let root = fs::canonicalize(folder.path("data")).unwrap();
+        let above = root.join("x");
+        let traced = strace(
+            &folder,
+            [
+                "-P",
+                above.to_str().unwrap(),
+                "-e",
+                "trace=fsync",
+                "-e",
+                "inject=fsync:error=EIO",
+            ],
+        );
+        run_child("child_with_new_directories", &folder, &traced);
+        let told = fs::read_to_string(folder.path("told")).unwrap();
+        assert!(told.starts_with("fsync "), "{work}: {told}");
+        assert!(told.contains("x: "), "{work}: {told}");
+    }
+}
+
+#[test]
+#[ignore = "a child"]
+fn child_with_new_directories() {
+    if !is_child() {
+        return;
+    }
+    let folder = child_folder();
+    let work = fs::read_to_string(folder.join("work")).unwrap();
+    let data = fs::canonicalize(folder.join("data")).unwrap();
+    std::env::set_current_dir(&data).unwrap();
+    let start = if work.ends_with("relative") {
+        PathBuf::new()
+    } else {
+        data
+    };
+    let mut options = WriteOptions::new();
+    options
+        .durability(Durability::Full)
+        .replace(work.starts_with("replace"))
+        .create_parents(true);
+    let result = options.write(start.join("x/y/a"), "new");
+    let told = result.map_or_else(|error| error.to_string(), |_| "nothing failed".into());
+    fs::write(folder.join("told"), told).unwrap();
+}
+
 /// How many drafts this process has open.
 fn drafts_open() -> usize {
     let links = fs::read_dir("/proc/self/fd").unwrap().flatten();

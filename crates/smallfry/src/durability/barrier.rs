@@ -14,28 +14,20 @@ mod whole;
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use self::folders::Named;
 use self::queue::{NO_FILE_SYSTEM, Queue, Written};
-use super::Durability;
 use super::draft::Draft;
 use super::target::{Target, without_links};
+use super::{Durability, has_failed, note_failure};
 use crate::bulk::place::Place;
 use crate::error::{Error, Operation};
 use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of};
 use crate::parents::Parents;
 use crate::raw::{self, OwnedFile, is_out_of_descriptors};
 use crate::sys;
-
-/// Whether a flush has failed in this process: from then on no file is taken for right already because it reads as it should.
-static HAS_FAILED: AtomicBool = AtomicBool::new(false);
-
-fn note_failure() {
-    HAS_FAILED.store(true, Ordering::Relaxed);
-}
 
 /// A batch of files on their way to the disk. Dropped before it is [finished](Self::finish) it leaves no thread and no draft.
 #[derive(Debug)]
@@ -147,11 +139,11 @@ impl Barrier {
     ) -> Result<bool, Error> {
         let is_flushed = self.batch.options.durability != Durability::None;
         // The system may hold bytes that it failed to write, and take them for written.
-        if is_flushed && HAS_FAILED.load(Ordering::Relaxed) {
+        if is_flushed && has_failed() {
             return Ok(false);
         }
-        if self.batch.lock().has_draft(path) {
-            // Something else is about to take its place.
+        if self.batch.lock().knows(path) {
+            // Something else is about to take its place, or is being flushed: nobody knows yet whether that fails.
             return Ok(false);
         }
         let access = if is_flushed { sys::FLUSHABLE } else { 0 };
@@ -251,6 +243,13 @@ impl Barrier {
         mut open: impl FnMut() -> Result<T, Error>,
     ) -> Result<T, Error> {
         let opened = if self.batch.options.create_parents {
+            // As a draft's place: the directories that are made are those that files are found in later.
+            let absolute = self
+                .batch
+                .options
+                .replace
+                .then(|| place.absolute(path.to_owned()));
+            let path = absolute.as_deref().unwrap_or(path);
             self.parents.retry(place, path, open)
         } else {
             open()
@@ -264,7 +263,7 @@ impl Barrier {
     /// Has a written file wait. Its errors are told by [`finish`](Self::finish), but for that of closing it.
     fn add(&self, mut written: Written, length: usize) -> Result<(), Error> {
         let index = written.index;
-        if self.batch.lock().threads > 0 {
+        if self.batch.lock().is_to_begin(written.file_system) {
             written.begin();
         }
         let mut queue = self.batch.lock();
@@ -297,7 +296,7 @@ impl Barrier {
 
     /// Flushes all files that are open. Whether there were any.
     fn flush_open(&self) -> bool {
-        let any = self.batch.lock().open() > 0;
+        let any = self.batch.lock().count_open() > 0;
         self.batch.flush_open();
         any
     }
@@ -354,17 +353,18 @@ impl Batch {
             };
             level
                 .flush(raw::borrow(file))
-                .map_err(|(operation, reason)| {
-                    note_failure();
-                    Error::at(operation, &written.path, reason)
-                })?;
+                .map_err(|(operation, reason)| Error::at(operation, &written.path, reason))?;
         }
         written.close()?;
         self.name(written)
     }
 
-    /// Gives a draft its target's name. A file without a draft has its name.
+    /// Gives a draft its target's name, once its contents are on the disk. A file without a draft has its name.
     fn name(&self, written: &mut Written) -> Result<(), Error> {
+        if let Some(reason) = written.failed.take() {
+            note_failure();
+            return Err(Error::at(Operation::Fsync, &written.path, reason));
+        }
         let Some((draft, target)) = &mut written.draft else {
             return Ok(());
         };
@@ -373,7 +373,9 @@ impl Batch {
             Err(error)
                 if error.kind() == io::ErrorKind::ResourceBusy && self.options.in_place_if_busy =>
             {
-                write_in_place(&self.place, draft.path(), target, level)
+                write_in_place(&self.place, draft.path(), target, level).map_err(|error| {
+                    Error::at(error.operation(), &written.path, error.into_io_error())
+                })
             }
             done => done,
         }
@@ -391,7 +393,13 @@ impl Batch {
         let target = match written.draft {
             Some((_, target)) => target,
             None if is_named || !sys::FLUSHES_DIRECTORIES => written.path,
-            None => without_links(&self.place, written.path),
+            None => match without_links(&self.place, &written.path) {
+                Ok(target) => target,
+                Err(error) => {
+                    self.lock().failures.push((written.index, error));
+                    return;
+                }
+            },
         };
         let file = Named {
             index: written.index,

@@ -75,6 +75,7 @@ mod target;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::bulk::place::Place;
@@ -102,11 +103,18 @@ pub enum Durability {
 impl Durability {
     /// Flushes an open file, and says by which operation if that fails.
     fn flush(self, file: BorrowedFile<'_>) -> Result<(), (Operation, raw::Errno)> {
-        match self {
-            Self::None => Ok(()),
-            Self::Data => sys::flush_contents(file).map_err(|error| (Operation::Fdatasync, error)),
-            Self::Full => sys::flush_file(file).map_err(|error| (Operation::Fsync, error)),
-        }
+        let (operation, done) = match self {
+            Self::None => return Ok(()),
+            Self::Data => (Operation::Fdatasync, sys::flush_contents(file)),
+            Self::Full => (Operation::Fsync, sys::flush_file(file)),
+        };
+        done.map_err(|error| {
+            // Not what cannot be flushed at all, such as a pipe.
+            if io::Error::from(error).kind() != io::ErrorKind::InvalidInput {
+                note_failure();
+            }
+            (operation, error)
+        })
     }
 }
 
@@ -165,7 +173,26 @@ fn sync_dir_of(place: &Place, path: &Path) -> Result<(), Error> {
     }
     let directory = place.open_directory(path);
     let directory = directory.map_err(|reason| Error::at(Operation::Open, path, reason))?;
-    sys::flush_directory(&directory).map_err(|reason| Error::at(Operation::Fsync, path, reason))
+    flush_directory(&directory, path)
+}
+
+/// Flushes a directory that is open, called `path`.
+fn flush_directory(directory: &raw::OwnedFile, path: &Path) -> Result<(), Error> {
+    sys::flush_directory(directory).map_err(|reason| {
+        note_failure();
+        Error::at(Operation::Fsync, path, reason)
+    })
+}
+
+/// Whether a flush has failed in this process: from then on no file is taken for right already because it reads as it should.
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+
+fn note_failure() {
+    HAS_FAILED.store(true, Ordering::Relaxed);
+}
+
+fn has_failed() -> bool {
+    HAS_FAILED.load(Ordering::Relaxed)
 }
 
 /// Removes drafts that a crash has left in `directory`, not below it: files with names as [replacement](self#replacement) makes

@@ -14,6 +14,9 @@ use crate::sys::{self, Attributes};
 /// Links that are followed, as the system has it.
 const MOST_LINKS: usize = 40;
 
+/// Times that a file is looked for that was there a moment before.
+const MOST_LOOKS: usize = 3;
+
 /// Where a draft is to go.
 pub(super) struct Target {
     /// The path without symbolic links at its end.
@@ -39,6 +42,17 @@ impl Target {
         if is_directory {
             return Err(is_a_directory(path));
         }
+        // Who replaces it meanwhile may have taken it away between two looks.
+        for _ in 1..MOST_LOOKS {
+            match Self::look(place, path, is_read) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                found => return found,
+            }
+        }
+        Self::look(place, path, is_read)
+    }
+
+    fn look(place: &Place, path: &Path, is_read: bool) -> Result<Self, Error> {
         let mut links = 0;
         let found = follow(place, path, &mut links);
         let (target, found) = found.map_err(|error| {
@@ -102,11 +116,11 @@ impl Old {
     }
 }
 
-/// The path without symbolic links at its end, where that can be told: whose directory has the file's name.
-pub(super) fn without_links(place: &Place, path: PathBuf) -> PathBuf {
-    match follow(place, &path, &mut 0) {
-        Ok((target, _)) => target,
-        Err(_) => path,
+/// The path without symbolic links at its end: whose directory has the file's name.
+pub(super) fn without_links(place: &Place, path: &Path) -> Result<PathBuf, Error> {
+    match follow(place, path, &mut 0) {
+        Ok((target, _)) => Ok(target),
+        Err(reason) => Err(Error::at(Operation::Readlink, path, reason)),
     }
 }
 

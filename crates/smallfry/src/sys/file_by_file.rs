@@ -23,4 +23,10 @@ pub(crate) fn unwritten_bytes() -> Option<u64> {
 }
 
 /// The system begins when it likes.
-pub(crate) fn begin_flush(_file: BorrowedFile<'_>) {}
+#[allow(
+    clippy::unnecessary_wraps,
+    reason = "other systems can be told, and tell"
+)]
+pub(crate) fn begin_flush(_file: BorrowedFile<'_>) -> Result<(), Errno> {
+    Ok(())
+}

@@ -16,14 +16,14 @@ const OF_EACH: Duration = Duration::from_micros(40);
 /// Enough to flush, close and rename. In bytes.
 pub(super) const STACK: usize = 256 << 10;
 
-/// How many threads are of use where the quickest flush so far took so long. Those that wait for each other take longer, which
-/// is no reason for even more threads.
-pub(super) fn most_threads(quickest: Duration) -> usize {
-    let together = quickest.as_micros() / OF_EACH.as_micros();
+/// How many threads are of use where a flush takes so long when it is alone. Those that wait for each other take longer, which is
+/// no reason for even more threads.
+pub(super) fn most_threads(took: Duration) -> usize {
+    let together = took.as_micros() / OF_EACH.as_micros();
     let together = usize::try_from(together).unwrap_or(MOST_THREADS);
     // Each may have a directory open.
     let most = MOST_THREADS.min(sys::descriptor_limit() / 8);
-    together.min(most).max(sys::available_cores().get())
+    together.max(sys::available_cores().get()).min(most).max(1)
 }
 
 /// Calls `work` with each item, the first here. Threads join as soon as one of them took long, or a processor is free. Where the

@@ -35,6 +35,10 @@ impl Batch {
                 self.flush(written);
                 queue = self.lock();
             } else {
+                // Nobody may have been called: it was not worth it then.
+                if queue.idle > 0 {
+                    self.waits.notify_one();
+                }
                 queue = self.wait_for_another(queue);
             }
         }
@@ -44,7 +48,7 @@ impl Batch {
     pub(super) fn flush_open(self: &Arc<Self>) {
         let mut queue = self.lock();
         queue.begin();
-        while queue.open() > 0 {
+        while queue.count_open() > 0 {
             if let Some(written) = queue.take() {
                 drop(queue);
                 self.flush(written);

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::at_once::at_once;
 use super::{Batch, directory_of};
 use crate::bulk::place::without_dot;
-use crate::durability::sync_dir_of;
+use crate::durability::{flush_directory, sync_dir_of};
 use crate::error::{Error, Operation, copy_of};
 use crate::parents::Parents;
 use crate::raw;
@@ -103,8 +103,7 @@ impl Batch {
                     let mut left = left_to_whole.lock().unwrap_or_else(PoisonError::into_inner);
                     left.entry(number).or_default().push(folder.to_owned());
                 }
-                None => sys::flush_directory(&directory)
-                    .map_err(|reason| Error::at(Operation::Fsync, folder, reason))?,
+                None => flush_directory(&directory, folder)?,
             }
             Ok(())
         };

@@ -11,7 +11,7 @@ use super::folders::Folders;
 use crate::bulk::place::key_of;
 use crate::durability::draft::Draft;
 use crate::error::{Error, Operation};
-use crate::raw::{self, OwnedFile};
+use crate::raw::{self, Errno, OwnedFile};
 use crate::sys::{self, WholeFileSystem};
 
 /// Fewer files are flushed one by one: at most that many waits, all at once.
@@ -45,8 +45,8 @@ pub(super) struct Queue {
     flushing: Duration,
     quickest: Duration,
     most_open: usize,
-    /// Paths of drafts that were made, by their keys.
-    drafts: HashSet<u64>,
+    /// Paths that something was written for, by their keys.
+    known: HashSet<u64>,
     pub(super) file_systems: Vec<FileSystem>,
     /// Names that are to be flushed.
     pub(super) folders: Folders,
@@ -93,6 +93,8 @@ pub(super) struct Written {
     pub(super) draft: Option<(Draft, PathBuf)>,
     /// The system has begun to write it.
     is_begun: bool,
+    /// Why it could not: for good.
+    pub(super) failed: Option<Errno>,
 }
 
 impl Queue {
@@ -110,7 +112,7 @@ impl Queue {
                 1
             },
             waiters: 0,
-            drafts: HashSet::new(),
+            known: HashSet::new(),
             file_systems: Vec::new(),
             folders: Folders::default(),
             directories: HashMap::new(),
@@ -144,9 +146,7 @@ impl Queue {
         mut written: Written,
         length: usize,
     ) -> Vec<(usize, PathBuf, OwnedFile)> {
-        if written.draft.is_some() {
-            self.drafts.insert(written.key);
-        }
+        self.known.insert(written.key);
         let number = written.file_system;
         let Some(file_system) = self.file_systems.get_mut(number) else {
             self.open.push_back(written);
@@ -230,13 +230,13 @@ impl Queue {
     }
 
     /// How many files are open.
-    pub(super) fn open(&self) -> usize {
+    pub(super) fn count_open(&self) -> usize {
         self.open.len() + self.busy.len()
     }
 
     /// Whether more files should not be opened.
     pub(super) fn is_full(&self) -> bool {
-        self.open() >= self.most_open
+        self.count_open() >= self.most_open
     }
 
     /// Whether who waits because it [is full](Self::is_full) should flush meanwhile: not where that would keep it longer than
@@ -251,9 +251,15 @@ impl Queue {
         is_anybody_free && (self.is_slow() || self.open.len() >= FEWEST_FOR_WHOLE)
     }
 
-    /// Whether a draft was made for that path.
-    pub(super) fn has_draft(&self, path: &Path) -> bool {
-        self.drafts.contains(&key_of(path))
+    /// Whether something was written for that path.
+    pub(super) fn knows(&self, path: &Path) -> bool {
+        self.known.contains(&key_of(path))
+    }
+
+    /// Whether the system should begin to write a file on that file system: somebody will flush it soon, and it alone.
+    pub(super) fn is_to_begin(&self, file_system: usize) -> bool {
+        let file_system = self.file_systems.get(file_system);
+        self.threads > 0 && !file_system.is_some_and(|it| it.is_chosen)
     }
 }
 
@@ -292,6 +298,7 @@ impl Written {
             file: Some(file),
             draft,
             is_begun: false,
+            failed: None,
         }
     }
 
@@ -300,7 +307,7 @@ impl Written {
         if let Some(file) = &self.file
             && !self.is_begun
         {
-            sys::begin_flush(raw::borrow(file));
+            self.failed = sys::begin_flush(raw::borrow(file)).err();
             self.is_begun = true;
         }
     }

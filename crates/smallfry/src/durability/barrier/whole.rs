@@ -2,8 +2,9 @@
 
 use std::io;
 
+use super::Batch;
 use super::queue::FileSystem;
-use super::{Batch, note_failure};
+use crate::durability::note_failure;
 use crate::error::{Error, Operation, copy_of};
 
 impl Batch {

@@ -1,8 +1,11 @@
 //! Linux: extended attributes, access control lists among them.
 
 use std::ffi::{CStr, CString};
+use std::fs::Metadata;
+use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::{io, ptr};
 
@@ -26,6 +29,43 @@ const GIVEN: &CStr = c"system.posix_acl_default";
 pub(in crate::sys) fn gives_list(directory: BorrowedFile<'_>) -> bool {
     let found = Subject::Open(directory).get(GIVEN);
     !matches!(found, Err(Errno(libc::ENODATA | libc::EOPNOTSUPP)))
+}
+
+/// `statx` with `AT_STATX_FORCE_SYNC`: owner, group and mode of the file at a path. Where it is on a disk they are as they were
+/// `found`; a server is asked, since what this machine remembers of it may be a minute old, as it would be by opening the file.
+///
+/// [statx(2)](https://man7.org/linux/man-pages/man2/statx.2.html)
+pub(in crate::sys) fn fresh_status(
+    path: &Path,
+    found: &Metadata,
+) -> Result<(u32, u32, u32), Errno> {
+    if libc::major(found.dev()) != 0 {
+        return Ok((found.uid(), found.gid(), found.mode()));
+    }
+    let mut status = MaybeUninit::<libc::statx>::uninit();
+    with_c_path(path.as_os_str().as_bytes(), |path| {
+        // SAFETY: the path is NUL-terminated, and the structure is large enough and borrowed for writing.
+        match unsafe {
+            libc::statx(
+                libc::AT_FDCWD,
+                path.as_ptr(),
+                libc::AT_SYMLINK_NOFOLLOW | libc::AT_STATX_FORCE_SYNC,
+                libc::STATX_MODE | libc::STATX_UID | libc::STATX_GID,
+                status.as_mut_ptr(),
+            )
+        } {
+            0 => Ok(()),
+            _ => Err(last_error()),
+        }
+    })
+    .map_err(|error| errno_of(&error))?;
+    // SAFETY: the call succeeded, so it has filled the structure.
+    let status = unsafe { status.assume_init() };
+    Ok((status.stx_uid, status.stx_gid, status.stx_mode.into()))
+}
+
+fn errno_of(error: &io::Error) -> Errno {
+    Errno(error.raw_os_error().unwrap_or(libc::EINVAL))
 }
 
 /// Those of a file, with their values.
@@ -59,23 +99,29 @@ impl Extended {
         let found = with_c_path(path.as_os_str().as_bytes(), |path| {
             Self::read(Subject::Path(path))
         });
-        Some(found.map_err(|error: io::Error| Errno(error.raw_os_error().unwrap_or(libc::EINVAL))))
+        Some(found.map_err(|error| errno_of(&error)))
     }
 
     fn read(subject: Subject<'_>) -> Result<Self, Errno> {
         let mut found = Vec::new();
         for name in subject.list()? {
             if !OF_CONTENTS.contains(&name.as_c_str()) {
-                let value = subject.get(&name)?;
-                found.push((name, value));
+                match subject.get(&name) {
+                    Ok(value) => found.push((name, value)),
+                    // Gone meanwhile.
+                    Err(Errno(libc::ENODATA)) => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
         Ok(Self(found))
     }
 
-    /// Whether there is an access control list among them.
+    /// Whether there is one among them that says who may open the file: an access control list of any kind.
     pub(in crate::sys) fn has_list(&self) -> bool {
-        self.0.iter().any(|(name, _)| name.as_c_str() == ACL)
+        self.0
+            .iter()
+            .any(|(name, _)| name.to_bytes().starts_with(b"system."))
     }
 
     /// `fsetxattr`, `fremovexattr`: gives them to `draft`.
@@ -92,7 +138,8 @@ impl Extended {
                 set(draft, name, value)?;
             }
         }
-        let may_have_other = may_have_list && !self.has_list();
+        let has_acl = self.0.iter().any(|(name, _)| name.as_c_str() == ACL);
+        let may_have_other = may_have_list && !has_acl;
         if may_have_other && subject.list()?.iter().any(|name| name.as_c_str() == ACL) {
             // SAFETY: the name is a NUL-terminated string that outlives the call.
             if unsafe { libc::fremovexattr(draft.as_raw_fd(), ACL.as_ptr()) } != 0 {

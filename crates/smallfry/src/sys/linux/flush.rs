@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 
 use super::{BorrowedFile, OwnedFile};
 use crate::raw::Errno;
-use crate::sys::platform::repeat_if_interrupted;
+use crate::sys::platform::{last_error, repeat_if_interrupted};
 
 /// Magic numbers of file systems that `syncfs` reaches.
 ///
@@ -39,8 +39,11 @@ pub(in crate::sys) fn flush_file(file: BorrowedFile<'_>) -> Result<(), Errno> {
 pub(in crate::sys) fn flush_directory(directory: BorrowedFile<'_>) -> Result<(), Errno> {
     static TURN: Mutex<()> = Mutex::new(());
 
-    // Who is alone need not know what it flushes.
+    // ext4 is on a disk of its own number. A server that does not answer must not keep others waiting.
+    let is_on_disk = super::device_of(directory).is_some_and(|device| device >> 32 != 0);
+    // Who is alone need not know more.
     let _turn = match TURN.try_lock() {
+        _ if !is_on_disk => None,
         Ok(turn) => Some(turn),
         Err(TryLockError::Poisoned(turn)) => Some(turn.into_inner()),
         Err(TryLockError::WouldBlock) => (kind_of(directory) == Some(EXT)
@@ -54,12 +57,19 @@ pub(in crate::sys) fn flush_directory(directory: BorrowedFile<'_>) -> Result<(),
     }
 }
 
-/// `sync_file_range`: has the system begin to write the contents of a file. Errors are those of the flush that follows.
+/// `sync_file_range`: has the system begin to write the contents of a file. An error is one of writing, which a flush that
+/// follows need not repeat; that there is no such call for a file is none.
 ///
 /// [sync_file_range(2)](https://man7.org/linux/man-pages/man2/sync_file_range.2.html)
-pub(crate) fn begin_flush(file: BorrowedFile<'_>) {
+pub(crate) fn begin_flush(file: BorrowedFile<'_>) -> Result<(), Errno> {
     // SAFETY: the descriptor is open as long as it is borrowed, and no memory is involved.
-    unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) };
+    match unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) } {
+        0 => Ok(()),
+        _ => match last_error() {
+            error @ Errno(libc::EIO | libc::ENOSPC | libc::EDQUOT) => Err(error),
+            _ => Ok(()),
+        },
+    }
 }
 
 fn repeat(call: impl Fn() -> libc::c_int) -> Result<(), Errno> {

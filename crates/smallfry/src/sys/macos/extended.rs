@@ -1,9 +1,19 @@
 //! macOS, and the BSDs: extended attributes and access control lists.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::BorrowedFile;
 use crate::raw::{Errno, OwnedFile};
+
+/// Owner, group and mode of the file at a path, as they were found.
+pub(in crate::sys) fn fresh_status(
+    _path: &Path,
+    found: &Metadata,
+) -> Result<(u32, u32, u32), Errno> {
+    Ok((found.uid(), found.gid(), found.mode()))
+}
 
 /// Asked of each file.
 pub(in crate::sys) fn gives_list(_directory: BorrowedFile<'_>) -> bool {

@@ -2,7 +2,6 @@
 
 use std::fs::Metadata;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::platform::{BorrowedFile, full_status, last_error, variant};
@@ -13,7 +12,7 @@ use variant::extended::Extended;
 
 /// Permissions of a new file that only its owner may open.
 const PRIVATE: u32 = 0o600;
-/// What a write by an unprivileged program takes away: to run as the owner or the group.
+/// To run as the owner or the group.
 const PRIVILEGES: u32 = 0o6000;
 
 /// Owner, group, permissions, access control list and extended attributes of a file.
@@ -41,15 +40,18 @@ impl Attributes {
     /// Of a file that need not be opened for it; `None` on systems where it must. `found` is what its path was found to be.
     pub(crate) fn at(path: &Path, found: &Metadata) -> Option<Result<Self, (Operation, Errno)>> {
         let extended = Extended::at(path)?;
-        Some(match extended {
-            Ok(extended) => Ok(Self {
-                owner: found.uid(),
-                group: found.gid(),
-                mode: found.mode() & 0o7777,
+        let read = || {
+            let extended = extended.map_err(|error| (Operation::Fsetxattr, error))?;
+            let fresh = variant::extended::fresh_status(path, found);
+            let (owner, group, mode) = fresh.map_err(|error| (Operation::Stat, error))?;
+            Ok(Self {
+                owner,
+                group,
+                mode: mode & 0o7777,
                 extended,
-            }),
-            Err(error) => Err((Operation::Fsetxattr, error)),
-        })
+            })
+        };
+        Some(read())
     }
 
     /// What to make the draft with, that nobody may open it who may not open the file: the permissions themselves where they
@@ -86,13 +88,15 @@ impl Attributes {
         }
         let extended = self.extended.give(draft, may_have_list);
         extended.map_err(|error| (Operation::Fsetxattr, error))?;
-        if is_owner_changed || permissions(has.st_mode) != self.mode {
-            self.set_mode(draft)?;
+        // A draft that a crash leaves half written must not run as somebody else.
+        let mode = self.mode & !PRIVILEGES;
+        if is_owner_changed || permissions(has.st_mode) != mode {
+            set_mode(draft, mode)?;
         }
         Ok(())
     }
 
-    /// `fchmod`, once more where writing may have taken away what [`give`](Self::give) gave.
+    /// `fchmod`: what [`give`](Self::give) has left out, and what writing would have taken away: to run as the owner or the group.
     pub(crate) fn give_privileges(
         &self,
         draft: BorrowedFile<'_>,
@@ -100,14 +104,14 @@ impl Attributes {
         if self.mode & PRIVILEGES == 0 {
             return Ok(());
         }
-        self.set_mode(draft)
+        set_mode(draft, self.mode)
     }
+}
 
-    fn set_mode(&self, draft: BorrowedFile<'_>) -> Result<(), (Operation, Errno)> {
-        // SAFETY: a plain system call on a descriptor that is open as long as it is borrowed.
-        check(unsafe { libc::fchmod(draft.as_raw_fd(), self.mode as libc::mode_t) })
-            .map_err(|error| (Operation::Fchmod, error))
-    }
+fn set_mode(draft: BorrowedFile<'_>, mode: u32) -> Result<(), (Operation, Errno)> {
+    // SAFETY: a plain system call on a descriptor that is open as long as it is borrowed.
+    check(unsafe { libc::fchmod(draft.as_raw_fd(), mode as libc::mode_t) })
+        .map_err(|error| (Operation::Fchmod, error))
 }
 
 /// Whether new files in an open directory may have an access control list from the start.

@@ -8,6 +8,8 @@ use std::os::windows::io::AsRawHandle;
 use std::path::Path;
 
 use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ATTRIBUTE_ARCHIVE, FILE_ATTRIBUTE_HIDDEN, FILE_ATTRIBUTE_NORMAL,
+    FILE_ATTRIBUTE_NOT_CONTENT_INDEXED, FILE_ATTRIBUTE_READONLY, FILE_ATTRIBUTE_SYSTEM,
     FILE_BASIC_INFO, FileBasicInfo, GetFileInformationByHandleEx, SetFileInformationByHandle,
 };
 
@@ -15,7 +17,14 @@ use super::platform::BorrowedFile;
 use crate::error::Operation;
 use crate::raw::Errno;
 
-/// Hidden, system, archive, not indexed, and the like.
+/// Others tell how a file is stored, which is another matter for the one that takes its place.
+const KEPT: u32 = FILE_ATTRIBUTE_READONLY
+    | FILE_ATTRIBUTE_HIDDEN
+    | FILE_ATTRIBUTE_SYSTEM
+    | FILE_ATTRIBUTE_ARCHIVE
+    | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED;
+
+/// Read-only, hidden, system, archive, not indexed.
 ///
 /// The access control list is the one that a new file has from its directory.
 #[derive(Debug)]
@@ -59,7 +68,10 @@ impl Attributes {
     /// [FILE_BASIC_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_basic_info)
     pub(crate) fn give(&self, draft: BorrowedFile<'_>, _: bool) -> Result<(), (Operation, Errno)> {
         let wanted = FILE_BASIC_INFO {
-            FileAttributes: self.0,
+            FileAttributes: match self.0 & KEPT {
+                0 => FILE_ATTRIBUTE_NORMAL,
+                kept => kept,
+            },
             // Zero leaves a time alone.
             ..FILE_BASIC_INFO::default()
         };
