@@ -1,0 +1,118 @@
+//! The fields that resolving a module takes.
+
+use crate::Invalid;
+use crate::structure::Walk;
+use crate::text::unescape;
+
+/// What `type` says of files whose extension leaves it open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum ModuleType {
+    /// It is not there, or is something else.
+    #[default]
+    None = 0,
+    /// `commonjs`
+    CommonJs = 1,
+    /// `module`
+    Module = 2,
+}
+
+/// `exports` or `imports`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A string, its escapes taken back.
+    Text(Box<str>),
+    /// An object or array as it is written, with the space behind it. It need not be valid JSON: nobody has looked yet.
+    Json(Box<str>),
+}
+
+/// What a package.json says, as far as module loaders ask. Everything else is left where it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// `name`
+    pub name: Option<Box<str>>,
+    /// `main`, if it is a string.
+    pub main: Option<Box<str>>,
+    /// `type`
+    pub module_type: ModuleType,
+    /// `exports`, if it is a string, an object or an array.
+    pub exports: Option<Value>,
+    /// `imports`, likewise.
+    pub imports: Option<Value>,
+}
+
+impl Fields {
+    /// Reads a file's bytes by the rules of Node 22 to 26.
+    ///
+    /// A byte order mark is passed over. Of two fields of one name the last valid one counts. Keys are compared as they are written,
+    /// so one with an escape is none of these. Values of other fields are skipped by counting brackets, so most nonsense in
+    /// them goes unnoticed, and so does what follows the end of the object if it ends in a brace.
+    ///
+    /// # Errors
+    ///
+    /// What Node refuses with `ERR_INVALID_PACKAGE_CONFIG`: what is no object, is not UTF-8, has a `name` or `type` that is no string, or
+    /// ends too early.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Invalid> {
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        let mut fields = Self::default();
+        let Some(mut walk) = Walk::begin(bytes)? else {
+            return Ok(fields);
+        };
+        loop {
+            let key = walk.key()?;
+            let is = |name: &[u8]| {
+                key.strip_prefix(name)
+                    .is_some_and(|rest| rest.first() == Some(&b'"'))
+            };
+            if is(b"name") {
+                fields.name = Some(required(&mut walk)?);
+            } else if is(b"main") {
+                if walk.peek() == b'"' {
+                    fields.main = string(&mut walk).or(fields.main);
+                }
+            } else if is(b"type") {
+                match &*required(&mut walk)? {
+                    "commonjs" => fields.module_type = ModuleType::CommonJs,
+                    "module" => fields.module_type = ModuleType::Module,
+                    _ => {}
+                }
+            } else if is(b"exports") {
+                fields.exports = value(&mut walk)?.or(fields.exports);
+            } else if is(b"imports") {
+                fields.imports = value(&mut walk)?.or(fields.imports);
+            } else if is(b"scripts") && walk.peek() == b'{' {
+                // Node takes it for `node --run`, and refuses what it cannot take.
+                walk.take_container()?;
+            }
+            if !walk.next_member()? {
+                return Ok(fields);
+            }
+        }
+    }
+}
+
+/// Takes a string; `None` if it has an escape that is none.
+fn string(walk: &mut Walk<'_>) -> Option<Box<str>> {
+    unescape(walk.take_string()).map(String::into_boxed_str)
+}
+
+fn required(walk: &mut Walk<'_>) -> Result<Box<str>, Invalid> {
+    if walk.peek() != b'"' {
+        return Err(walk.invalid("a string is expected"));
+    }
+    let offset = walk.offset();
+    string(walk).ok_or_else(|| Invalid::at(walk.bytes, offset, "an escape in this string is none"))
+}
+
+fn value(walk: &mut Walk<'_>) -> Result<Option<Value>, Invalid> {
+    Ok(match walk.peek() {
+        b'"' => Some(Value::Text(required(walk)?)),
+        b'{' | b'[' => {
+            let json = walk.take_container()?;
+            // It begins and ends at signs of a text that is UTF-8.
+            let json = String::from_utf8_lossy(json).into_owned();
+            Some(Value::Json(json.into()))
+        }
+        _ => None,
+    })
+}

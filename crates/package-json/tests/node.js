@@ -1,0 +1,20 @@
+// Prints for each directory that is named on standard input what Node reads of its package.json, as a line of JSON.
+
+'use strict';
+
+const { internalBinding } = require('internal/test/binding');
+const { readFileSync } = require('node:fs');
+
+const { readPackageJSON } = internalBinding('modules');
+const types = ['none', 'commonjs', 'module'];
+
+for (const directory of readFileSync(0, 'utf8').split('\n').filter(Boolean)) {
+  let found;
+  try {
+    const [name, main, type, imports, exports] = readPackageJSON(`${directory}/package.json`, false, undefined, undefined);
+    found = { name: name ?? null, main: main ?? null, type: types.indexOf(type), imports: imports ?? null, exports: exports ?? null };
+  } catch (error) {
+    found = { error: error.code };
+  }
+  console.log(JSON.stringify(found));
+}

@@ -1,0 +1,215 @@
+//! The same fields as Node's own reader gives, or the same refusal, of texts written by hand and of mutations of them.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value as Json, json};
+use smallfry_package_json::{Fields, Value};
+
+/// Texts of what a reader has to decide.
+const TEXTS: &[&str] = &[
+    "",
+    "  ",
+    "{",
+    "{}",
+    "null",
+    "[]",
+    "\u{feff}{\"type\":\"module\"}",
+    r#"{"name":"n","main":"m","exports":"./x","imports":{"a":"b"},"type":"commonjs"}"#,
+    r#"{ "name" : "ü😀" , "exports" : { ".": { "import": "./a.mjs" } }  , "type" : "module" }"#,
+    r#"{"type":"module"} x"#,
+    r#"{"type":"module"}}"#,
+    r#"{"type":"module"} {}"#,
+    r#"{"type":"module",}"#,
+    r#"{"type":"module" "a":1}"#,
+    r#"{"a":tru,"type":"module"}"#,
+    r#"{"a":nul"b","type":"module"}"#,
+    r#"{"a":"b"c,"type":"module"}"#,
+    r#"{"a":{]},"type":"module"}"#,
+    r#"{"a":[}],"type":"module"}"#,
+    r#"{"a":{"b" 1},"type":"module"}"#,
+    r#"{"scripts":{"b" 1},"type":"module"}"#,
+    r#"{"scripts":{"test":"node --test"},"type":"module","main":"./a"}"#,
+    r#"{"exports":{[]},"type":"module"}"#,
+    r#"{"exports":[1,],"imports":[],"type":"module"}"#,
+    r#"{"exports":[[],{"a":[1,{"b":{}}]}],"imports":{} ,"type":"module"}"#,
+    r#"{"exports":"a\q"}"#,
+    r#"{"exports":tru,"imports":1}"#,
+    r#"{"type":"\u006dodule"}"#,
+    r#"{"ty\u0070e":"module"}"#,
+    r#"{"type":"module","type":"commonjs"}"#,
+    r#"{"type":"module","type":"x"}"#,
+    r#"{"type":"module","type":1}"#,
+    r#"{"name":null}"#,
+    r#"{"name":"\ud83d\ude00\/\b\f\n\r\t\\\""}"#,
+    r#"{"name":"\ud83d"}"#,
+    r#"{"main":"\ud83d","type":"module"}"#,
+    r#"{"main":"a","main":{"b":1}}"#,
+    r#"{"exports":"./a","exports":1,"imports":{"a":1},"imports":"./b"}"#,
+    "{\"a\":\"\u{1}\"}",
+    "{\"a\":\u{1},\"type\":\"module\"}",
+    "{\"a\":1\u{c},\"type\":\"module\"}",
+    "{'type':'module'}",
+    "/**/{\"type\":\"module\"}",
+];
+
+/// What mutations insert.
+const PIECES: &[&[u8]] = &[
+    b"\"",
+    b"\\",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b":",
+    b",",
+    b" ",
+    b"\n",
+    b"1",
+    b"a",
+    b"\x00",
+    b"\x1a",
+    b"\x0c",
+    b"\xff",
+    b"\xc3",
+    b"\"type\":",
+    b"\"name\":",
+    b"\"module\"",
+    b"\\u0061",
+    b"\\ud800",
+    b"{}",
+    b"[]",
+    b",\"main\":\"x\"",
+    b"\xef\xbb\xbf",
+];
+
+/// Versions whose rules are these, where `npm ci` of the Node package's tests has put them.
+fn nodes() -> Vec<PathBuf> {
+    let runtimes = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../bindings/node/test/runtimes/node_modules");
+    ["node22", "node24", "node26"]
+        .iter()
+        .map(|node| runtimes.join(node).join("bin/node"))
+        .filter(|node| node.exists())
+        .collect()
+}
+
+/// A generator of numbers for which nothing matters but that they are the same each time: `SplitMix64`.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut number = self.0;
+        number = (number ^ number >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        number = (number ^ number >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((number ^ number >> 31) % end as u64) as usize
+    }
+}
+
+fn mutate(random: &mut Random, text: &mut Vec<u8>) {
+    for _ in 0..=random.below(3) {
+        let at = random.below(text.len() + 1);
+        let end = (at + random.below(4)).min(text.len());
+        match random.below(4) {
+            0 => text.truncate(at.max(1).min(text.len())),
+            1 => drop(text.drain(at..end)),
+            2 => {
+                let piece = text[at..end].to_vec();
+                let to = random.below(text.len() + 1);
+                text.splice(to..to, piece);
+            }
+            _ => {
+                let piece = PIECES[random.below(PIECES.len())];
+                text.splice(at..at, piece.iter().copied());
+            }
+        }
+    }
+}
+
+fn ours(text: &[u8]) -> Json {
+    let value = |value: &Option<Value>| match value {
+        Some(Value::Text(text) | Value::Json(text)) => json!(text),
+        None => Json::Null,
+    };
+    match Fields::parse(text) {
+        Ok(fields) => json!({
+            "name": fields.name,
+            "main": fields.main,
+            "type": fields.module_type as u8,
+            "imports": value(&fields.imports),
+            "exports": value(&fields.exports),
+        }),
+        Err(_) => json!({ "error": "ERR_INVALID_PACKAGE_CONFIG" }),
+    }
+}
+
+#[test]
+fn node_reads_the_same() {
+    let nodes = nodes();
+    if nodes.is_empty() {
+        assert!(std::env::var_os("CI").is_none(), "no Node to compare with");
+        println!("skipped node_reads_the_same: no Node to compare with");
+        return;
+    }
+    let count = std::env::var("SMALLFRY_TEST_PACKAGES");
+    let count: usize = count.map_or(4000, |count| count.parse().unwrap());
+    let mut random = Random(1);
+    let mut texts: Vec<Vec<u8>> = TEXTS.iter().map(|text| text.as_bytes().to_vec()).collect();
+    while texts.len() < count {
+        let mut text = TEXTS[random.below(TEXTS.len())].as_bytes().to_vec();
+        mutate(&mut random, &mut text);
+        texts.push(text);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut list = String::new();
+    for (number, text) in texts.iter().enumerate() {
+        let directory = folder.path().join(number.to_string());
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::write(directory.join("package.json"), text).unwrap();
+        list.push_str(directory.to_str().unwrap());
+        list.push('\n');
+    }
+    for node in nodes {
+        let mut child = Command::new(&node)
+            .args(["--expose-internals", "--no-warnings"])
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/node.js"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(list.as_bytes()).unwrap();
+        drop(input);
+        let output = child.wait_with_output().unwrap();
+        let output = String::from_utf8(output.stdout).unwrap();
+        let found: Vec<Json> = output
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(found.len(), texts.len(), "{}", node.display());
+        let wrong: Vec<String> = texts
+            .iter()
+            .zip(&found)
+            .filter(|(text, found)| ours(text) != **found)
+            .map(|(text, found)| {
+                format!(
+                    "{}\n  Node {found}\n  ours {}",
+                    text.escape_ascii(),
+                    ours(text)
+                )
+            })
+            .collect();
+        assert!(
+            wrong.is_empty(),
+            "{}: {} of {} differ\n{}",
+            node.display(),
+            wrong.len(),
+            texts.len(),
+            wrong[..wrong.len().min(8)].join("\n")
+        );
+    }
+}
