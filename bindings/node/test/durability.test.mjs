@@ -77,6 +77,8 @@ for (const [which, own] of Object.entries(packages)) {
         for (const named of [file, pathToFileURL(file), Buffer.from(file)]) {
           await write(named, 'x', asked);
           assert.strictEqual(text(file), 'x');
+          // Closing may be left for later, and under Wine the name would go when that is done: from the next file.
+          own.drainClosesSync();
           fs.rmSync(file);
         }
       }
