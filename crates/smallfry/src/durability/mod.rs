@@ -88,6 +88,9 @@ use crate::sys;
 use crate::bulk;
 pub(crate) use barrier::Barrier;
 
+/// Whether a flush has failed in this process: from then on no file is taken for right already because it reads as it should.
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+
 /// What of a write must survive a crash of the system, such as a power failure, once the call has returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Durability {
@@ -184,13 +187,11 @@ fn flush_directory(directory: &raw::OwnedFile, path: &Path) -> Result<(), Error>
     })
 }
 
-/// Whether a flush has failed in this process: from then on no file is taken for right already because it reads as it should.
-static HAS_FAILED: AtomicBool = AtomicBool::new(false);
-
 fn note_failure() {
     HAS_FAILED.store(true, Ordering::Relaxed);
 }
 
+/// See [`HAS_FAILED`].
 fn has_failed() -> bool {
     HAS_FAILED.load(Ordering::Relaxed)
 }
