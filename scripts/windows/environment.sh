@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 CORE_FEATURES='smallfry/tree smallfry/backend-async-std smallfry/backend-blocking smallfry/backend-rayon smallfry/backend-smol smallfry/backend-tokio'
 PACKAGES=(rustc-web cargo-web rust-web-src gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine64)
 MINGW=x86_64-w64-mingw32
-WINE=/usr/lib/wine/wine64
+export WINE=/usr/lib/wine/wine64
 # A script that is called by another finds its choice, or each would build in a folder inside the other's.
 export SMALLFRY_WINE_DIR="${SMALLFRY_WINE_DIR:-$(realpath -m "${CARGO_TARGET_DIR:-target}")/wine}"
 
@@ -68,7 +68,7 @@ export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUSTFLAGS='-C link-arg=-static'
 export CXXSTDLIB_x86_64_pc_windows_gnu='static:-bundle=stdc++'
 # Wine makes every file call slow; what the tests compute themselves need not be slow as well.
 export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0
-export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$WINE
+export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$PWD/scripts/windows/run
 export CC_x86_64_pc_windows_gnu=$MINGW-gcc-posix CXX_x86_64_pc_windows_gnu=$MINGW-g++-posix AR_x86_64_pc_windows_gnu=$MINGW-ar
 export WINEPREFIX="$SMALLFRY_WINE_DIR/prefix" WINEARCH=win64 WINEDEBUG=-all
 export WINEDLLOVERRIDES='mscoree,mshtml=;winemenubuilder.exe=d'

@@ -23,5 +23,4 @@ if [ ! $RUNTIMES/node_modules/.package-lock.json -nt $RUNTIMES/package-lock.json
   (cd $RUNTIMES && npm ci --os=win32 --cpu=x64 --no-audit --no-fund --loglevel=error)
   touch $RUNTIMES/node_modules/.package-lock.json
 fi
-export WINE
 node $NODE_DIR/test/under-wine.mjs

@@ -120,6 +120,8 @@ for (const [which, own] of Object.entries(packages)) {
         [[7, 'x'], /A path must be/], [['a\0b', 'x'], /without null bytes/],
       ];
       for (const [entry, message] of wrong) {
+        // Closing may be left for later, and under Wine the name would go when that is done: from the next file.
+        bulk.drainClosesSync();
         for (const [file] of good) fs.rmSync(file, { force: true });
         await assert.rejects(write([...good, entry, good[0]]), { name: 'TypeError', message, code: /^ERR_INVALID_ARG/ });
         for (const [file, data] of good) assert.strictEqual(text(file), data);
@@ -163,6 +165,7 @@ for (const [which, own] of Object.entries(packages)) {
         await write([[own, 'x']], { mode });
         fs.writeFileSync(theirs, 'x', { mode });
         assert.strictEqual(fs.statSync(own).mode, fs.statSync(theirs).mode, `${mode}`);
+        bulk.drainClosesSync();
         for (const file of [own, theirs]) fs.rmSync(file);
       }
       process.umask(umask);
