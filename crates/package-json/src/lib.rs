@@ -1,18 +1,36 @@
-//! Reads of a package.json what module loaders need, by Node's own rules.
+//! The package.json that decides for a file: found, read by Node's own rules, and remembered.
 //!
-//! ```
-//! use smallfry_package_json::{Fields, ModuleType};
+//! # Which call for which job
 //!
-//! let fields = Fields::parse(br#"{ "name": "a", "type": "module", "exports": { ".": "./a.js" } }"#)?;
-//! assert_eq!(fields.module_type, ModuleType::Module);
-//! assert_eq!(fields.name.as_deref(), Some("a"));
-//! # Ok::<(), smallfry_package_json::Invalid>(())
-//! ```
+//! | job | call |
+//! |---|---|
+//! | whether a file is a module or CommonJS | [`Cache::format`], for many files [`Cache::formats`] |
+//! | the package that a file belongs to, with its name, main, exports and imports | [`Cache::nearest`] |
+//! | the same for a module's URL, as Node's resolver has it | [`Cache::scope`] |
+//! | whether a package.json is valid, and what it says | [`Cache::read`], of text [`Fields::parse`] |
+//! | notice that files change, or do not look | [`Revalidate`] |
+//! | the file that decided, byte for byte | [`Cache::nearest_type_source`] |
+//!
+//! The rules are those of Node 22, 24 and 26, which agree but for package.json files that cannot be read: there it is those of
+//! 24 and 26. [`Cache`] says where it looks, [`Fields::parse`] what is accepted.
+//!
+//! # What is not promised
+//!
+//! - It does not resolve: `exports` and `imports` are given as they are written, and links are not followed.
+//! - A file without a `type` is CommonJS here. Node, from 20.19 and 22.7 on, has a look at its syntax.
+//! - A change that leaves inode, size and times as they were is not noticed; nor is, on Windows, one that sets the times back.
 
+mod cache;
+mod error;
 mod fields;
+mod format;
 mod invalid;
 mod structure;
+mod sys;
 mod text;
 
+pub use cache::{Cache, Package, Revalidate, Scope, Source};
+pub use error::{Error, Problem};
 pub use fields::{Fields, ModuleType, Value};
+pub use format::{Extensions, Format};
 pub use invalid::Invalid;

@@ -1,0 +1,84 @@
+//! Many look-ups in one call.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use smallfry::bulk::engine::{Task, Terms, Ticket, run_all};
+
+use super::directory::{Directory, Manner};
+use super::table::Table;
+use super::{Answer, Package};
+use crate::error::Error;
+
+/// What was found for each of many paths.
+pub(super) struct Answers {
+    /// Where the answer is, for each path.
+    directories: Vec<Result<usize, Error>>,
+    answers: Vec<Answer>,
+}
+
+impl Answers {
+    /// Finds the package.json of each path. A directory is looked at once, however many of the paths lead through it, by as many
+    /// threads as make it faster.
+    pub(super) fn find<'p>(
+        table: &Table,
+        manner: Manner<'_>,
+        paths: impl ExactSizeIterator<Item = &'p Path>,
+    ) -> Self {
+        let mut distinct: Vec<Arc<Directory>> = Vec::new();
+        let mut numbers: HashMap<*const Directory, usize> = HashMap::new();
+        let mut directories = Vec::with_capacity(paths.len());
+        for path in paths {
+            directories.push(table.of_file(path).map(|directory| {
+                *numbers.entry(Arc::as_ptr(&directory)).or_insert_with(|| {
+                    distinct.push(directory);
+                    distinct.len() - 1
+                })
+            }));
+        }
+        let answers = if distinct
+            .iter()
+            .all(|directory| directory.is_answered(manner))
+        {
+            let nearest = |directory: &Arc<Directory>| directory.nearest(manner);
+            distinct.iter().map(nearest).collect()
+        } else {
+            run_all(Look(manner), Terms::default(), &distinct)
+        };
+        Self {
+            directories,
+            answers,
+        }
+    }
+
+    /// For each path in turn.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Result<Option<&Arc<Package>>, &Error>> {
+        self.directories.iter().map(|directory| {
+            let answer = &self.answers[*directory.as_ref()?];
+            answer.as_ref().map(Option::as_ref)
+        })
+    }
+}
+
+/// Finds the nearest package.json of one directory.
+struct Look<'cache>(Manner<'cache>);
+
+impl<'cache> Task for Look<'cache> {
+    type Input = &'cache Arc<Directory>;
+    type Output = Answer;
+    type Tools = ();
+
+    fn run(&self, (): &mut (), directory: Self::Input, _: &mut Ticket<'_>) -> Answer {
+        directory.nearest(self.0)
+    }
+
+    fn cancelled(&self, directory: Self::Input) -> Answer {
+        // Nobody can cancel it.
+        directory.nearest(self.0)
+    }
+
+    fn failed(&self, answer: &Answer) -> bool {
+        answer.is_err()
+    }
+}

@@ -1,0 +1,261 @@
+//! One directory: what is known of its package.json, and of those above it.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::{Package, Revalidate};
+use crate::Fields;
+use crate::error::{Error, Problem};
+use crate::sys::{Found, Stamp, look, read};
+
+/// A directory that a look-up came through.
+#[derive(Debug)]
+pub(super) struct Directory {
+    /// Its package.json.
+    file: Arc<Path>,
+    /// The directory above, if the walk may go on there.
+    above: Option<Arc<Directory>>,
+    place: Place,
+    known: Mutex<Known>,
+    nearest: Mutex<Nearest>,
+}
+
+/// Where a directory is, as far as it decides what a walk does there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Ordinary,
+    /// `node_modules`: it belongs to no package, and the walk ends.
+    NodeModules,
+    /// At the top: a package.json there counts for scopes alone.
+    Root,
+}
+
+/// What was found in a directory when it was last looked at.
+#[derive(Debug, Default)]
+struct Known {
+    package: Option<Arc<Package>>,
+    /// When that was read, or found missing; `None` if it has not been.
+    seen: Option<Seen>,
+    /// Of the batch that looked at it last, which need not look again.
+    call: u64,
+    /// For that batch only: what is invalid is not remembered.
+    error: Option<Error>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    found: Found,
+    /// What has changed since may not show.
+    racy: bool,
+    checked: Instant,
+}
+
+/// The answer of a walk from here, for who does not want it revalidated.
+#[derive(Debug, Default)]
+struct Nearest {
+    /// Of what is known; 0 if there is no answer.
+    epoch: u64,
+    package: Option<Arc<Package>>,
+}
+
+/// How a look-up looks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Manner<'cache> {
+    pub(super) revalidate: Revalidate,
+    /// Other than 0 for a batch: what was looked at for one of its files is not for another.
+    pub(super) call: u64,
+    /// Raised whenever an answer that was given may no longer be right. Begins with 1.
+    pub(super) epoch: &'cache AtomicU64,
+}
+
+/// A file is read again that was changed while it was read and so came out invalid, but not for ever.
+const ATTEMPTS: usize = 8;
+
+impl Directory {
+    pub(super) fn new(file: Arc<Path>, above: Option<Arc<Directory>>, place: Place) -> Self {
+        Self {
+            file,
+            above,
+            place,
+            known: Mutex::default(),
+            nearest: Mutex::default(),
+        }
+    }
+
+    pub(super) fn file(&self) -> &Arc<Path> {
+        &self.file
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    pub(super) fn above(&self) -> Option<&Arc<Directory>> {
+        self.above.as_ref()
+    }
+
+    /// The package.json that decides for files in this directory: its own or, going up, the first.
+    pub(super) fn nearest(&self, manner: Manner<'_>) -> Result<Option<Arc<Package>>, Error> {
+        if manner.revalidate != Revalidate::Never {
+            return self.walk(manner);
+        }
+        // Read first: what changes during the walk makes the answer one of the past.
+        let epoch = manner.epoch.load(Ordering::Acquire);
+        {
+            let nearest = lock(&self.nearest);
+            if nearest.epoch == epoch {
+                return Ok(nearest.package.clone());
+            }
+        }
+        let package = self.walk(manner)?;
+        *lock(&self.nearest) = Nearest {
+            epoch,
+            package: package.clone(),
+        };
+        Ok(package)
+    }
+
+    /// Whether [`nearest`](Self::nearest) answers without a system call.
+    pub(super) fn is_answered(&self, manner: Manner<'_>) -> bool {
+        manner.revalidate == Revalidate::Never
+            && lock(&self.nearest).epoch == manner.epoch.load(Ordering::Acquire)
+    }
+
+    fn walk(&self, manner: Manner<'_>) -> Result<Option<Arc<Package>>, Error> {
+        let mut directory = self;
+        loop {
+            if directory.place != Place::Ordinary {
+                return Ok(None);
+            }
+            if let Some(package) = directory.own(manner)? {
+                return Ok(Some(package));
+            }
+            let Some(above) = &directory.above else {
+                return Ok(None);
+            };
+            directory = above;
+        }
+    }
+
+    /// This directory's own package.json.
+    pub(super) fn own(&self, manner: Manner<'_>) -> Result<Option<Arc<Package>>, Error> {
+        let seen = {
+            let known = lock(&self.known);
+            if manner.call != 0 && known.call == manner.call {
+                return match &known.error {
+                    Some(error) => Err(error.clone()),
+                    None => Ok(known.package.clone()),
+                };
+            }
+            match known.seen {
+                Some(seen) if holds(&seen, manner.revalidate) => return Ok(known.package.clone()),
+                seen => seen,
+            }
+        };
+        if let Some(seen) = seen.filter(|seen| !seen.racy) {
+            // Without the lock, so that others can ask as well. What cannot be asked is read, which tells why.
+            if look(&self.file).is_ok_and(|found| found == seen.found) {
+                let mut known = lock(&self.known);
+                if let Some(now) = known.seen.as_mut().filter(|now| now.found == seen.found) {
+                    if matches!(manner.revalidate, Revalidate::After(_)) {
+                        now.checked = Instant::now();
+                    }
+                    known.call = manner.call;
+                    return Ok(known.package.clone());
+                }
+            }
+        }
+        self.read(manner, seen)
+    }
+
+    /// Reads it, unless somebody else has since it was found to have to be.
+    fn read(
+        &self,
+        manner: Manner<'_>,
+        before: Option<Seen>,
+    ) -> Result<Option<Arc<Package>>, Error> {
+        // Held while reading: who asks meanwhile waits, and reads nothing.
+        let mut known = lock(&self.known);
+        if let Some(now) = &known.seen
+            && before.is_none_or(|before| before.checked != now.checked)
+        {
+            return Ok(known.package.clone());
+        }
+        let checked = Instant::now();
+        let result = read_package(&self.file, &mut Vec::new());
+        let was = known.seen.take().map(|_| known.package.take());
+        known.call = manner.call;
+        known.error = None;
+        let result = match result {
+            Ok((found, fields)) => {
+                let package = fields.map(|fields| {
+                    let file = Arc::clone(&self.file);
+                    Arc::new(Package { file, fields })
+                });
+                known.package.clone_from(&package);
+                known.seen = Some(Seen {
+                    found,
+                    racy: matches!(found, Found::File(stamp) if stamp.is_racy()),
+                    checked,
+                });
+                Ok(package)
+            }
+            Err(error) => {
+                known.error = (manner.call != 0).then(|| error.clone());
+                Err(error)
+            }
+        };
+        let is_other = |was: Option<Arc<Package>>| match &result {
+            Ok(now) => was != *now,
+            Err(_) => true,
+        };
+        if was.is_some_and(is_other) {
+            manner.epoch.fetch_add(1, Ordering::Release);
+        }
+        result
+    }
+
+    /// Forgets what is known of its package.json. The caller raises the epoch.
+    pub(super) fn forget(&self) {
+        *lock(&self.known) = Known::default();
+    }
+}
+
+/// Reads a package.json as it is now; `None` where there is none.
+pub(super) fn read_package(
+    path: &Path,
+    bytes: &mut Vec<u8>,
+) -> Result<(Found, Option<Fields>), Error> {
+    for attempt in 1.. {
+        let io = |(operation, error)| Error::new(path, Problem::Io(operation, error));
+        let found = read(path, bytes).map_err(io)?;
+        let Found::File(stamp) = found else {
+            return Ok((found, None));
+        };
+        match Fields::parse(bytes) {
+            Ok(fields) => return Ok((found, Some(fields))),
+            Err(_) if attempt < ATTEMPTS && was_changed(path, stamp) => {}
+            Err(invalid) => return Err(Error::new(path, Problem::Invalid(invalid))),
+        }
+    }
+    unreachable!("the last attempt gives an answer")
+}
+
+fn was_changed(path: &Path, stamp: Stamp) -> bool {
+    look(path).is_ok_and(|found| found != Found::File(stamp))
+}
+
+/// Whether what was seen counts without another look.
+fn holds(seen: &Seen, revalidate: Revalidate) -> bool {
+    match revalidate {
+        Revalidate::Never => true,
+        Revalidate::OnChange => false,
+        Revalidate::After(age) => seen.checked.elapsed() < age,
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,214 @@
+//! The directories that look-ups came through, by path.
+
+use std::hash::BuildHasher;
+use std::path::{Component, Path, PathBuf, is_separator};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::{array, io};
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use smallfry::Operation;
+
+use super::directory::{Directory, Place};
+use crate::error::{Error, Problem};
+
+/// So many that threads seldom meet.
+const SHARDS: usize = 16;
+/// As long as a path may be on Linux, its end included. In bytes.
+const LONGEST: usize = if cfg!(windows) { 32_767 } else { 4096 };
+/// Directories above one another: as many as fit such a path on Linux.
+const DEEPEST: usize = 2048;
+
+const NAME: &str = "package.json";
+
+/// All directories, each with those above it.
+#[derive(Debug)]
+pub(super) struct Table {
+    shards: [RwLock<Shard>; SHARDS],
+    hasher: DefaultHashBuilder,
+}
+
+type Shard = HashTable<Arc<Directory>>;
+
+impl Default for Table {
+    fn default() -> Self {
+        Self {
+            shards: array::from_fn(|_| RwLock::default()),
+            hasher: DefaultHashBuilder::default(),
+        }
+    }
+}
+
+impl Table {
+    /// The directory where a walk for a file begins: the one above it, or itself if it ends in a separator or a dot. It need not
+    /// exist.
+    pub(super) fn of_file(&self, path: &Path) -> Result<Arc<Directory>, Error> {
+        // Only paths that are absolute and have no needless part are in the table.
+        if let Some(directory) = plain_parent(path).and_then(|key| self.find(key)) {
+            return Ok(directory);
+        }
+        let (path, is_directory) = absolute(path)?;
+        match path.parent() {
+            Some(parent) if !is_directory => Ok(self.make(parent)),
+            _ => Ok(self.make(&path)),
+        }
+    }
+
+    /// The directory with this path, which is absolute and has no needless part.
+    fn make(&self, path: &Path) -> Arc<Directory> {
+        let mut missing: Vec<&Path> = Vec::new();
+        let mut directory = None;
+        for path in path.ancestors() {
+            directory = self.find(key_of(path));
+            if directory.is_some() {
+                break;
+            }
+            missing.push(path);
+        }
+        for path in missing.into_iter().rev() {
+            directory = Some(self.insert(path, directory));
+        }
+        directory.unwrap_or_else(|| self.insert(path, None))
+    }
+
+    fn insert(&self, path: &Path, above: Option<Arc<Directory>>) -> Arc<Directory> {
+        let place = match path.file_name() {
+            None => Place::Root,
+            Some(name) if name == "node_modules" => Place::NodeModules,
+            Some(_) => Place::Ordinary,
+        };
+        let key = key_of(path);
+        let hash = self.hasher.hash_one(key);
+        let mut shard = write(&self.shards[shard_of(hash)]);
+        if let Some(directory) = shard.find(hash, |other| key_of_directory(other) == key) {
+            return Arc::clone(directory);
+        }
+        let file = path.join(NAME).into();
+        let directory = Arc::new(Directory::new(file, above, place));
+        shard.insert_unique(hash, Arc::clone(&directory), |other| {
+            self.hasher.hash_one(key_of_directory(other))
+        });
+        directory
+    }
+
+    fn find(&self, key: &[u8]) -> Option<Arc<Directory>> {
+        let hash = self.hasher.hash_one(key);
+        let shard = read(&self.shards[shard_of(hash)]);
+        let found = shard.find(hash, |directory| key_of_directory(directory) == key);
+        found.map(Arc::clone)
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&self) {
+        for shard in &self.shards {
+            // Dropped without the lock.
+            let directories = std::mem::take(&mut *write(shard));
+            drop(directories);
+        }
+    }
+
+    /// Forgets what is known of `path`: a package.json, a directory, or a file that was there before a directory took its place;
+    /// and of everything beneath it.
+    pub(super) fn forget(&self, path: &Path) -> Result<(), Error> {
+        let (path, _) = absolute(path)?;
+        if path.file_name().is_some_and(|name| name == NAME)
+            && let Some(directory) = path.parent().and_then(|parent| self.find(key_of(parent)))
+        {
+            directory.forget();
+        }
+        let key = key_of(&path);
+        for shard in &self.shards {
+            for directory in &*read(shard) {
+                let rest = key_of_directory(directory).strip_prefix(key);
+                if rest.is_some_and(|rest| {
+                    rest.first().is_none_or(|next| is_separator((*next).into()))
+                }) {
+                    directory.forget();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many directories there are.
+    pub(super) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| read(shard).len()).sum()
+    }
+}
+
+fn shard_of(hash: u64) -> usize {
+    // The table itself goes by the lowest and the highest bits.
+    (hash >> 40) as usize % SHARDS
+}
+
+/// What a directory is found by: its path without a separator at its end.
+fn key_of(directory: &Path) -> &[u8] {
+    let bytes = directory.as_os_str().as_encoded_bytes();
+    match bytes.split_last() {
+        Some((last, rest)) if is_separator((*last).into()) => rest,
+        _ => bytes,
+    }
+}
+
+fn key_of_directory(directory: &Directory) -> &[u8] {
+    let bytes = directory.file().as_os_str().as_encoded_bytes();
+    // And the separator before it.
+    &bytes[..bytes.len() - NAME.len() - 1]
+}
+
+/// Everything before the last separator of a path that may be in the table as it is.
+fn plain_parent(path: &Path) -> Option<&[u8]> {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let end = bytes
+        .iter()
+        .rposition(|byte| is_separator((*byte).into()) || *byte == 0)?;
+    let name = &bytes[end + 1..];
+    (bytes[end] != 0 && name != b"." && name != b"..").then(|| &bytes[..end])
+}
+
+/// A path from the root, without dots and double separators, and whether it is written as one of a directory. Links are not
+/// looked at: `..` takes the name before it away, as it does in a URL.
+///
+/// # Errors
+///
+/// A path that no file can have, or a current directory that is gone.
+pub(super) fn absolute(path: &Path) -> Result<(PathBuf, bool), Error> {
+    let refused = |reason| Err(Error::new(path, Problem::Path(reason)));
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if bytes.is_empty() {
+        return refused("an empty path");
+    }
+    if bytes.contains(&0) {
+        return refused("a path with a null byte");
+    }
+    let is_directory = match bytes.iter().rposition(|byte| is_separator((*byte).into())) {
+        Some(end) => matches!(&bytes[end + 1..], b"" | b"." | b".."),
+        None => matches!(bytes, b"." | b".."),
+    };
+    let io = |error| Error::new(path, Problem::Io(Operation::Open, error));
+    let mut whole = PathBuf::new();
+    let mut deep = 0;
+    for component in std::path::absolute(path).map_err(io)?.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                whole.pop();
+            }
+            _ => {
+                whole.push(component);
+                deep += 1;
+            }
+        }
+    }
+    if whole.as_os_str().len() + 1 + NAME.len() >= LONGEST || deep > DEEPEST {
+        return Err(io(io::Error::from(io::ErrorKind::InvalidFilename)));
+    }
+    Ok((whole, is_directory))
+}
+
+fn read(shard: &RwLock<Shard>) -> RwLockReadGuard<'_, Shard> {
+    shard.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write(shard: &RwLock<Shard>) -> RwLockWriteGuard<'_, Shard> {
+    shard.write().unwrap_or_else(PoisonError::into_inner)
+}

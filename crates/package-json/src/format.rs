@@ -1,0 +1,116 @@
+//! What Node takes a file for.
+
+use std::path::{Path, is_separator};
+
+use crate::ModuleType;
+
+/// How a file is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum Format {
+    /// Node does not know the extension: `import` fails with `ERR_UNKNOWN_FILE_EXTENSION`, `require` takes it for CommonJS.
+    Unknown = 0,
+    /// CommonJS. Where no `type` says so, Node 20.19 and 22.7 and later try again as a module what turns out to have its syntax.
+    CommonJs = 1,
+    /// An ECMAScript module.
+    Module = 2,
+    /// JSON.
+    Json = 3,
+    /// WebAssembly.
+    Wasm = 4,
+    /// An addon, in machine code.
+    Addon = 5,
+}
+
+impl Format {
+    /// Of a file whose extension leaves it open.
+    pub(crate) fn of_type(module_type: ModuleType) -> Self {
+        match module_type {
+            ModuleType::Module => Self::Module,
+            ModuleType::CommonJs | ModuleType::None => Self::CommonJs,
+        }
+    }
+
+    /// As in Node's loader hooks.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::CommonJs => "commonjs",
+            Self::Module => "module",
+            Self::Json => "json",
+            Self::Wasm => "wasm",
+            Self::Addon => "addon",
+        }
+    }
+}
+
+/// Which extensions are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Extensions {
+    /// `.js`, `.mjs`, `.cjs`, `.json`, `.wasm`, `.node`, and none.
+    #[default]
+    JavaScript,
+    /// Also `.ts`, `.mts` and `.cts`, as Node 22.18 and later know them.
+    TypeScript,
+}
+
+/// What an extension says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Is(Format),
+    /// The nearest package.json decides.
+    ByType,
+}
+
+impl Kind {
+    pub(crate) fn of(path: &Path, extensions: Extensions) -> Self {
+        let typescript = extensions == Extensions::TypeScript;
+        match extension(path.as_os_str().as_encoded_bytes()) {
+            b"" | b"js" => Self::ByType,
+            b"mjs" => Self::Is(Format::Module),
+            b"cjs" => Self::Is(Format::CommonJs),
+            b"json" => Self::Is(Format::Json),
+            b"wasm" => Self::Is(Format::Wasm),
+            b"node" => Self::Is(Format::Addon),
+            b"ts" if typescript => Self::ByType,
+            b"mts" if typescript => Self::Is(Format::Module),
+            b"cts" if typescript => Self::Is(Format::CommonJs),
+            _ => Self::Is(Format::Unknown),
+        }
+    }
+}
+
+/// What is behind the last dot of the name, unless that begins with it. `a.` has another one than `a`, but it is as unknown to Node
+/// as any.
+fn extension(path: &[u8]) -> &[u8] {
+    let separator = path.iter().rposition(|byte| is_separator((*byte).into()));
+    let name = &path[separator.map_or(0, |at| at + 1)..];
+    match name.iter().rposition(|byte| *byte == b'.') {
+        None | Some(0) => b"",
+        Some(dot) if dot + 1 == name.len() => b".",
+        Some(dot) => &name[dot + 1..],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extensions() {
+        for (path, expected) in [
+            ("/a.b/c", ""),
+            ("/a/b.js", "js"),
+            ("/a/b.c.mjs", "mjs"),
+            ("/a/.mjs", ""),
+            ("/a/..mjs", "mjs"),
+            ("/a/b.", "."),
+            ("a.js/", ""),
+            ("", ""),
+        ] {
+            assert_eq!(extension(path.as_bytes()), expected.as_bytes(), "{path}");
+        }
+    }
+}

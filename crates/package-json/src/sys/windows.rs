@@ -1,0 +1,93 @@
+//! Windows.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::os::windows::fs::MetadataExt;
+use std::path::Path;
+
+use smallfry::Operation;
+
+use super::{Failure, Found, MOST, may_change_unseen, no_file, too_large};
+
+/// What changes when a file does. The time of creation stands for the file's identity, whose number only an open file tells.
+/// All times can be set by programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    size: u64,
+    /// In 100 ns since 1601.
+    modified: u64,
+    created: u64,
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            size: metadata.file_size(),
+            modified: metadata.last_write_time(),
+            created: metadata.creation_time(),
+        }
+    }
+
+    /// Whether the file was so new that it may have changed since without a difference to this.
+    pub(crate) fn is_racy(&self) -> bool {
+        // From 1601 to 1970.
+        const SECONDS: i64 = 11_644_473_600;
+        let modified = i64::try_from(self.modified).unwrap_or(i64::MAX);
+        let seconds = modified / 10_000_000 - SECONDS;
+        may_change_unseen((seconds, (modified % 10_000_000) as u32 * 100))
+    }
+}
+
+fn is_nothing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// What is there, a symbolic link followed.
+///
+/// [`GetFileInformationByHandle`](https://learn.microsoft.com/en-us/windows/win32/api/fileapi/nf-fileapi-getfileinformationbyhandle)
+pub(crate) fn look(path: &Path) -> Result<Found, Failure> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Ok(Found::Nothing),
+        Ok(metadata) => Ok(Found::File(Stamp::of(&metadata))),
+        Err(error) if is_nothing(&error) => Ok(Found::Nothing),
+        Err(error) => Err((Operation::Stat, error)),
+    }
+}
+
+/// Puts the contents of a file into `bytes`, whose own are given up, and says at what stamp it began.
+///
+/// [`CreateFileW`](https://learn.microsoft.com/en-us/windows/win32/api/fileapi/nf-fileapi-createfilew),
+/// [`ReadFile`](https://learn.microsoft.com/en-us/windows/win32/api/fileapi/nf-fileapi-readfile)
+pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Found, Failure> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if is_nothing(&error) => return Ok(Found::Nothing),
+        // Of a directory, too.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return match look(path) {
+                Ok(Found::Nothing) => Ok(Found::Nothing),
+                _ => Err((Operation::Open, error)),
+            };
+        }
+        Err(error) => return Err((Operation::Open, error)),
+    };
+    let metadata = file.metadata();
+    let metadata = metadata.map_err(|error| (Operation::Fstat, error))?;
+    if !metadata.is_file() {
+        return Err(no_file());
+    }
+    let stamp = Stamp::of(&metadata);
+    if stamp.size > MOST {
+        return Err(too_large());
+    }
+    bytes.clear();
+    let read = file.by_ref().take(MOST + 1).read_to_end(bytes);
+    read.map_err(|error| (Operation::Read, error))?;
+    if bytes.len() as u64 > MOST {
+        return Err(too_large());
+    }
+    Ok(Found::File(stamp))
+}

@@ -1,0 +1,583 @@
+//! What a cache answers, when it looks again, and what it makes of files that are no good: on real files, through the public
+//! calls only. What the files themselves say is tested in node.rs, where it looks for them in walk.rs.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::Duration;
+
+use smallfry_package_json::{Cache, Extensions, Format, ModuleType, Problem, Revalidate};
+use tempfile::TempDir;
+
+const FOREVER: Revalidate = Revalidate::After(Duration::from_secs(3600));
+const POLICIES: [Revalidate; 3] = [Revalidate::Never, Revalidate::OnChange, FOREVER];
+
+/// A folder with these files; what is between them is made.
+fn tree(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// Until a file that was just written is old enough for its times to tell of a change.
+fn settle() {
+    thread::sleep(Duration::from_millis(150));
+}
+
+const MODULE: &str = r#"{"type":"module"}"#;
+const COMMON: &str = r#"{"type":"commonjs"}"#;
+
+fn type_at(cache: &Cache, path: impl AsRef<Path>) -> ModuleType {
+    cache.nearest_type(path).unwrap()
+}
+
+#[test]
+fn the_nearest_one_decides_whichever_way_it_is_asked() {
+    let folder = tree(&[
+        ("package.json", MODULE),
+        ("lib/package.json", COMMON),
+        ("none/package.json", "{}"),
+        ("node_modules/p/package.json", COMMON),
+    ]);
+    let at = |name: &str| folder.path().join(name);
+    let files = [
+        ("a.js", Some("package.json"), ModuleType::Module),
+        ("src/deep/er/a.js", Some("package.json"), ModuleType::Module),
+        ("lib/a.js", Some("lib/package.json"), ModuleType::CommonJs),
+        ("lib/x/a.js", Some("lib/package.json"), ModuleType::CommonJs),
+        ("lib", Some("package.json"), ModuleType::Module),
+        ("lib/", Some("lib/package.json"), ModuleType::CommonJs),
+        ("lib/.", Some("lib/package.json"), ModuleType::CommonJs),
+        ("lib/x/..", Some("lib/package.json"), ModuleType::CommonJs),
+        ("lib/../a.js", Some("package.json"), ModuleType::Module),
+        (
+            "lib//./a.js",
+            Some("lib/package.json"),
+            ModuleType::CommonJs,
+        ),
+        ("none/a.js", Some("none/package.json"), ModuleType::None),
+        ("node_modules/a.js", None, ModuleType::None),
+        (
+            "node_modules/p/a.js",
+            Some("node_modules/p/package.json"),
+            ModuleType::CommonJs,
+        ),
+        ("node_modules/q/a.js", None, ModuleType::None),
+    ];
+    let paths: Vec<PathBuf> = files.iter().map(|(name, ..)| at(name)).collect();
+    for policy in POLICIES {
+        let one_by_one = Cache::new().with(policy);
+        let batch = Cache::new().with(policy);
+        for _ in 0..2 {
+            let types = batch.nearest_types(&paths);
+            let packages = batch.nearest_of_each(&paths);
+            for (index, (name, package, module_type)) in files.iter().enumerate() {
+                let expected = package.map(at);
+                let found = one_by_one.nearest(at(name)).unwrap();
+                assert_eq!(
+                    found.as_ref().map(|found| found.path()),
+                    expected.as_deref(),
+                    "{name}"
+                );
+                assert_eq!(type_at(&one_by_one, at(name)), *module_type, "{name}");
+                assert_eq!(types[index].as_ref().unwrap(), module_type, "{name}");
+                assert_eq!(packages[index].as_ref().unwrap(), &found, "{name}");
+                let source = one_by_one.nearest_type_source(at(name)).unwrap();
+                assert_eq!(
+                    source.as_ref().map(|source| source.path.clone()),
+                    expected,
+                    "{name}"
+                );
+                if let Some(source) = source {
+                    assert_eq!(source.bytes, fs::read(&source.path).unwrap());
+                    assert_eq!(source.module_type, *module_type);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_scope_says_where_the_search_ended() {
+    let folder = tree(&[("node_modules/p/package.json", COMMON)]);
+    let cache = Cache::new();
+    let inside = cache
+        .scope(folder.path().join("node_modules/p/a.js"))
+        .unwrap();
+    assert_eq!(inside.package.unwrap().path(), inside.path);
+    let ended = cache
+        .scope(folder.path().join("node_modules/a.js"))
+        .unwrap();
+    assert_eq!(ended.path, folder.path().join("node_modules/package.json"));
+    assert!(ended.package.is_none());
+    let root = folder.path().ancestors().last().unwrap();
+    let outside = cache.scope(root.join("no such folder/a.js")).unwrap();
+    assert_eq!(outside.path, root.join("package.json"));
+}
+
+#[test]
+fn formats() {
+    let folder = tree(&[
+        ("m/package.json", MODULE),
+        ("c/package.json", COMMON),
+        ("n/package.json", "{}"),
+    ]);
+    let cache = Cache::new();
+    let (javascript, typescript) = (Extensions::JavaScript, Extensions::TypeScript);
+    let cases = [
+        ("m/a.js", Format::Module, Format::Module),
+        ("c/a.js", Format::CommonJs, Format::CommonJs),
+        ("n/a.js", Format::CommonJs, Format::CommonJs),
+        ("m/a", Format::Module, Format::Module),
+        ("m/.js", Format::Module, Format::Module),
+        ("c/a.mjs", Format::Module, Format::Module),
+        ("m/a.cjs", Format::CommonJs, Format::CommonJs),
+        ("m/a.json", Format::Json, Format::Json),
+        ("m/a.wasm", Format::Wasm, Format::Wasm),
+        ("m/a.node", Format::Addon, Format::Addon),
+        ("m/a.ts", Format::Unknown, Format::Module),
+        ("c/a.ts", Format::Unknown, Format::CommonJs),
+        ("c/a.mts", Format::Unknown, Format::Module),
+        ("m/a.cts", Format::Unknown, Format::CommonJs),
+        ("m/a.tsx", Format::Unknown, Format::Unknown),
+        ("m/a.JS", Format::Unknown, Format::Unknown),
+        ("m/a.", Format::Unknown, Format::Unknown),
+    ];
+    let paths = cases.map(|(name, ..)| folder.path().join(name));
+    let in_one = [javascript, typescript].map(|extensions| cache.formats(&paths, extensions));
+    for (index, (name, plain, typed)) in cases.into_iter().enumerate() {
+        assert_eq!(
+            cache.format(&paths[index], javascript).unwrap(),
+            plain,
+            "{name}"
+        );
+        assert_eq!(
+            cache.format(&paths[index], typescript).unwrap(),
+            typed,
+            "{name}"
+        );
+        assert_eq!(*in_one[0][index].as_ref().unwrap(), plain, "{name}");
+        assert_eq!(*in_one[1][index].as_ref().unwrap(), typed, "{name}");
+    }
+}
+
+/// What happens to files between two look-ups.
+type Change = fn(&Path);
+
+#[test]
+fn each_change_is_noticed_or_not_as_was_asked() {
+    let changes: &[(&str, Change, ModuleType)] = &[
+        ("nothing", |_| {}, ModuleType::Module),
+        (
+            "removed",
+            |at| fs::remove_file(at.join("p/package.json")).unwrap(),
+            ModuleType::None,
+        ),
+        (
+            "written in place",
+            |at| fs::write(at.join("p/package.json"), COMMON).unwrap(),
+            ModuleType::CommonJs,
+        ),
+        (
+            "another in its place",
+            |at| {
+                fs::write(at.join("new"), COMMON).unwrap();
+                fs::rename(at.join("new"), at.join("p/package.json")).unwrap();
+            },
+            ModuleType::CommonJs,
+        ),
+        (
+            "a nearer one",
+            |at| fs::write(at.join("p/q/package.json"), COMMON).unwrap(),
+            ModuleType::CommonJs,
+        ),
+        (
+            "its directory moved away",
+            |at| fs::rename(at.join("p"), at.join("o")).unwrap(),
+            ModuleType::None,
+        ),
+    ];
+    for (what, change, after) in changes {
+        for policy in POLICIES {
+            let folder = tree(&[
+                ("package.json", "{}"),
+                ("p/package.json", MODULE),
+                ("p/q/r/a.js", ""),
+            ]);
+            settle();
+            let cache = Cache::new().with(policy);
+            let file = folder.path().join("p/q/r/a.js");
+            let both = || {
+                let batch = cache.nearest_types(std::slice::from_ref(&file));
+                assert_eq!(
+                    type_at(&cache, &file),
+                    *batch[0].as_ref().unwrap(),
+                    "{what}"
+                );
+                type_at(&cache, &file)
+            };
+            assert_eq!(both(), ModuleType::Module);
+            change(folder.path());
+            let noticed = policy == Revalidate::OnChange;
+            assert_eq!(
+                both(),
+                if noticed { *after } else { ModuleType::Module },
+                "{what}, {policy:?}"
+            );
+            assert_eq!(
+                type_at(&cache.with(Revalidate::OnChange), &file),
+                *after,
+                "{what}"
+            );
+            assert_eq!(
+                both(),
+                *after,
+                "what another look-up has found out holds for all, {what}"
+            );
+        }
+        for forget in [
+            (|cache, _| cache.clear()) as fn(&Cache, &Path),
+            |cache, at| cache.invalidate(at).unwrap(),
+            |cache, at| cache.invalidate(at.join("p")).unwrap(),
+        ] {
+            let folder = tree(&[
+                ("package.json", "{}"),
+                ("p/package.json", MODULE),
+                ("p/q/r/a.js", ""),
+            ]);
+            let cache = Cache::new().with(Revalidate::Never);
+            let file = folder.path().join("p/q/r/a.js");
+            assert_eq!(type_at(&cache, &file), ModuleType::Module);
+            change(folder.path());
+            forget(&cache, folder.path());
+            assert_eq!(type_at(&cache, &file), *after, "{what}");
+        }
+    }
+}
+
+/// A clock ticks every few milliseconds at best, so times alone do not tell two writes apart that follow at once.
+#[test]
+fn a_change_at_once_is_noticed_though_size_and_times_stay() {
+    let folder = tree(&[]);
+    let (file, at) = (
+        folder.path().join("package.json"),
+        folder.path().join("a.js"),
+    );
+    let cache = Cache::new();
+    let texts = [
+        (MODULE, ModuleType::Module),
+        (r#"{"type":"madule"}"#, ModuleType::None),
+    ];
+    for round in 0..2000 {
+        let (text, module_type) = texts[round % 2];
+        fs::write(&file, text).unwrap();
+        assert_eq!(type_at(&cache, &at), module_type, "{round}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn times_that_were_set_back_do_not_hide_a_change() {
+    let folder = tree(&[("package.json", MODULE)]);
+    let (file, at) = (
+        folder.path().join("package.json"),
+        folder.path().join("a.js"),
+    );
+    let old = fs::FileTimes::new()
+        .set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000));
+    let set = || {
+        fs::File::options()
+            .write(true)
+            .open(&file)
+            .unwrap()
+            .set_times(old)
+            .unwrap()
+    };
+    set();
+    settle();
+    let cache = Cache::new();
+    assert_eq!(type_at(&cache, &at), ModuleType::Module);
+    fs::write(&file, r#"{"type":"madule"}"#).unwrap();
+    set();
+    assert_eq!(type_at(&cache, &at), ModuleType::None);
+}
+
+#[test]
+fn threads_that_ask_at_once_get_what_one_of_them_read() {
+    for round in 0..50 {
+        let folder = tree(&[("package.json", MODULE)]);
+        let cache = Cache::new().with(Revalidate::Never);
+        let start = Barrier::new(4);
+        let found = thread::scope(|scope| {
+            let ask = |number: usize| {
+                start.wait();
+                cache
+                    .nearest(folder.path().join(format!("{}/a.js", number % 2)))
+                    .unwrap()
+                    .unwrap()
+            };
+            let threads: Vec<_> = (0..4)
+                .map(|number| scope.spawn(move || ask(number)))
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect::<Vec<_>>()
+        });
+        assert!(
+            found.iter().all(|package| Arc::ptr_eq(package, &found[0])),
+            "{round}"
+        );
+    }
+}
+
+#[test]
+fn threads_that_ask_while_files_change_get_one_of_the_answers() {
+    let folder = tree(&[("package.json", MODULE), ("p/q/a.js", "")]);
+    let file = folder.path().join("p/q/a.js");
+    let cache = Cache::new();
+    thread::scope(|scope| {
+        for policy in POLICIES {
+            let (cache, file) = (cache.with(policy), &file);
+            scope.spawn(move || {
+                for _ in 0..3000 {
+                    let batch = cache.nearest_types(&[file, file]);
+                    for found in [
+                        cache.nearest_type(file).unwrap(),
+                        *batch[1].as_ref().unwrap(),
+                    ] {
+                        assert!(matches!(found, ModuleType::Module | ModuleType::CommonJs));
+                    }
+                }
+            });
+        }
+        for round in 0..300 {
+            fs::write(
+                folder.path().join("new"),
+                if round % 2 == 0 { COMMON } else { MODULE },
+            )
+            .unwrap();
+            fs::rename(
+                folder.path().join("new"),
+                folder.path().join("package.json"),
+            )
+            .unwrap();
+            match round % 50 {
+                0 => cache.clear(),
+                1 => cache.invalidate(folder.path()).unwrap(),
+                _ => {}
+            }
+        }
+    });
+    assert_eq!(type_at(&cache, &file), ModuleType::Module);
+}
+
+#[test]
+fn what_is_invalid_is_told_with_its_place_and_not_remembered() {
+    let folder = tree(&[("package.json", "{\n  \"type\": 1\n}"), ("p/a.js", "")]);
+    let files = ["a.js", "p/a.js", "p/b.js"].map(|name| folder.path().join(name));
+    for policy in POLICIES {
+        fs::write(folder.path().join("package.json"), "{\n  \"type\": 1\n}").unwrap();
+        let cache = Cache::new().with(policy);
+        let mut errors = vec![cache.nearest(&files[0]).unwrap_err()];
+        errors.extend(
+            cache
+                .nearest_types(&files)
+                .into_iter()
+                .map(Result::unwrap_err),
+        );
+        errors.push(cache.format(&files[1], Extensions::JavaScript).unwrap_err());
+        errors.push(cache.scope(&files[1]).unwrap_err());
+        errors.push(cache.nearest_type_source(&files[1]).unwrap_err());
+        for error in errors {
+            let invalid = error.invalid().unwrap();
+            assert_eq!((invalid.line, invalid.column), (2, 11));
+            assert_eq!(error.path(), folder.path().join("package.json"));
+            let text = error.to_string();
+            assert!(
+                text.ends_with("package.json:2:11: a string is expected"),
+                "{text}"
+            );
+            assert_eq!(io::Error::from(error).kind(), io::ErrorKind::InvalidData);
+        }
+        assert_eq!(
+            cache
+                .format(folder.path().join("a.mjs"), Extensions::JavaScript)
+                .unwrap(),
+            Format::Module
+        );
+        fs::write(folder.path().join("package.json"), MODULE).unwrap();
+        assert_eq!(type_at(&cache, &files[1]), ModuleType::Module);
+    }
+}
+
+#[test]
+fn read_wants_the_file_itself() {
+    let folder = tree(&[
+        ("package.json", MODULE),
+        ("other.json", COMMON),
+        ("broken.json", "{"),
+    ]);
+    let at = |name: &str| folder.path().join(name);
+    let cache = Cache::new();
+    let type_of = |name: &str| {
+        cache
+            .read(at(name))
+            .unwrap()
+            .map(|package| package.module_type())
+    };
+    assert_eq!(type_of("package.json"), Some(ModuleType::Module));
+    assert_eq!(type_of("other.json"), Some(ModuleType::CommonJs));
+    assert_eq!(type_of("p/package.json"), None);
+    assert_eq!(type_of("none.json"), None);
+    assert_eq!(type_of("package.json/"), None);
+    let broken = cache.read(at("broken.json")).unwrap_err();
+    assert_eq!(broken.path(), at("broken.json"));
+}
+
+#[test]
+fn paths_that_no_file_can_have() {
+    let cache = Cache::new();
+    let long = "a/".repeat(20_000) + "a.js";
+    let refused = ["", "a\0b/a.js", "/a\0b.js"];
+    for path in refused {
+        let error = cache.nearest(path).unwrap_err();
+        assert!(matches!(error.problem(), Problem::Path(_)), "{error}");
+        assert_eq!(io::Error::from(error).kind(), io::ErrorKind::InvalidInput);
+        assert!(cache.nearest_types(&[path])[0].is_err());
+        assert!(cache.invalidate(path).is_err());
+        assert!(cache.read(path).is_err());
+    }
+    let error = cache.nearest(&long).unwrap_err();
+    assert!(matches!(error.problem(), Problem::Io(..)), "{error}");
+    assert!(cache.is_empty());
+}
+
+#[test]
+fn a_relative_path_begins_at_the_current_directory() {
+    let cache = Cache::new();
+    let here = std::env::current_dir().unwrap();
+    assert_eq!(
+        cache.nearest("src/lib.rs").unwrap(),
+        cache.nearest(here.join("src/lib.rs")).unwrap()
+    );
+    let scope = cache.scope("node_modules/x.js").unwrap();
+    assert_eq!(scope.path, here.join("node_modules/package.json"));
+}
+
+#[cfg(unix)]
+mod what_is_no_file {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::net::UnixListener;
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    fn error_of(cache: &Cache, folder: &TempDir) -> String {
+        let one = cache.nearest(folder.path().join("p/q/a.js")).unwrap_err();
+        let many = cache.nearest_types(&[folder.path().join("p/q/b.js")]);
+        assert_eq!(one.to_string(), many[0].as_ref().unwrap_err().to_string());
+        assert_eq!(one.path(), folder.path().join("p/package.json"));
+        one.to_string()
+    }
+
+    #[test]
+    fn nothing_is_waited_for_and_each_is_told() {
+        let cases: &[(fn(&Path), &str)] = &[
+            (
+                |at| assert!(Command::new("mkfifo").arg(at).status().unwrap().success()),
+                "neither a file nor a directory",
+            ),
+            (
+                |at| drop(UnixListener::bind(at).unwrap()),
+                "neither a file nor a directory",
+            ),
+            (
+                |at| symlink("/dev/zero", at).unwrap(),
+                "neither a file nor a directory",
+            ),
+            (|at| symlink("package.json", at).unwrap(), "symbolic links"),
+            (
+                |at| fs::File::create(at).unwrap().set_len(1 << 30).unwrap(),
+                "larger than 256 MiB",
+            ),
+        ];
+        for (make, reason) in cases {
+            let folder = tree(&[("package.json", MODULE), ("p/q/a.js", "")]);
+            make(&folder.path().join("p/package.json"));
+            for policy in POLICIES {
+                let cache = Cache::new().with(policy);
+                let text = error_of(&cache, &folder);
+                assert!(text.contains(reason), "{text}");
+                assert_eq!(text, error_of(&cache, &folder));
+            }
+        }
+    }
+
+    #[test]
+    fn a_directory_or_a_link_to_nothing_is_passed_over() {
+        let folder = tree(&[
+            ("package.json", MODULE),
+            ("p/package.json/a.js", ""),
+            ("l/a.js", ""),
+        ]);
+        symlink("nothing", folder.path().join("l/package.json")).unwrap();
+        let cache = Cache::new();
+        for name in [
+            "p/a.js",
+            "p/package.json/a.js",
+            "l/a.js",
+            "package.json/a.js",
+        ] {
+            assert_eq!(
+                type_at(&cache, folder.path().join(name)),
+                ModuleType::Module,
+                "{name}"
+            );
+            assert_eq!(
+                type_at(&cache, folder.path().join(name)),
+                ModuleType::Module,
+                "{name}"
+            );
+        }
+        fs::write(folder.path().join("l/nothing"), COMMON).unwrap();
+        assert_eq!(
+            type_at(&cache, folder.path().join("l/a.js")),
+            ModuleType::CommonJs
+        );
+    }
+
+    /// Root may read everything, so there another process does it as nobody.
+    #[test]
+    fn what_may_not_be_read_is_told() {
+        let folder = tree(&[
+            ("package.json", MODULE),
+            ("p/package.json", COMMON),
+            ("p/q/a.js", ""),
+        ]);
+        let file = folder.path().join("p/package.json");
+        fs::set_permissions(&file, PermissionsExt::from_mode(0)).unwrap();
+        if fs::read(&file).is_err() {
+            assert!(error_of(&Cache::new(), &folder).contains("ermission denied"));
+            return;
+        }
+        let test = folder.path().join("test");
+        fs::copy(std::env::current_exe().unwrap(), &test).unwrap();
+        fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let status = Command::new(&test)
+            .args(["--exact", "what_is_no_file::what_may_not_be_read_is_told"])
+            .current_dir("/")
+            .uid(65_534)
+            .gid(65_534)
+            .status();
+        assert!(status.unwrap().success());
+    }
+}
