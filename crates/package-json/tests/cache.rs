@@ -299,7 +299,7 @@ fn times_that_were_set_back_do_not_hide_a_change() {
             .open(&file)
             .unwrap()
             .set_times(old)
-            .unwrap()
+            .unwrap();
     };
     set();
     settle();
@@ -491,7 +491,7 @@ mod what_is_no_file {
 
     #[test]
     fn nothing_is_waited_for_and_each_is_told() {
-        let cases: &[(fn(&Path), &str)] = &[
+        let cases: &[(Change, &str)] = &[
             (
                 |at| assert!(Command::new("mkfifo").arg(at).status().unwrap().success()),
                 "neither a file nor a directory",
@@ -564,7 +564,7 @@ mod what_is_no_file {
             ("p/q/a.js", ""),
         ]);
         let file = folder.path().join("p/package.json");
-        fs::set_permissions(&file, PermissionsExt::from_mode(0)).unwrap();
+        fs::set_permissions(&file, PermissionsExt::from_mode(0o000)).unwrap();
         if fs::read(&file).is_err() {
             assert!(error_of(&Cache::new(), &folder).contains("ermission denied"));
             return;
