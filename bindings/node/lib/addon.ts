@@ -4,6 +4,7 @@ import fs = require('node:fs');
 import nodeModule = require('node:module');
 import path = require('node:path');
 
+import { type NativePackageJSON } from './package-json/native.js';
 import { later } from './turns.js';
 
 /** A path, or a descriptor. A Uint8Array holds the bytes of a path. */
@@ -23,7 +24,7 @@ export type Advance = (id: number, done: number, failed: number, bytes: number, 
 export type Rest = () => void;
 
 /** What the addon puts on the object given to `start`. Codes: undefined is success; see `errors.ts`. */
-export interface Native {
+export interface Native extends NativePackageJSON {
   writeSync(target: Target, data: string | ArrayBufferView, flags: number, mode: number): number | undefined;
   /**
    * Writes and makes it last: `durable` has a level (0 none, 1 data, 2 the file, 3 its name as well), 4 to replace it, 8 to

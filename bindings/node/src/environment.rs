@@ -12,6 +12,7 @@ use smallfry_transcode::DecodeScratch;
 use crate::bulk::Sessions;
 use crate::contents::Maker;
 use crate::jobs::{Client, Finished, Turn};
+use crate::package_json::PackageJson;
 use crate::text::{Strings, view_bytes};
 use crate::value::is_string;
 
@@ -42,6 +43,7 @@ pub(crate) struct Environment {
     pub(crate) rest: Cell<sys::napi_ref>,
     /// `advance(id, done, failed, bytes, ended)`, called when a session has new results.
     pub(crate) advance: Cell<sys::napi_ref>,
+    pub(crate) package_json: PackageJson,
     reading: RefCell<ReadBuffers>,
 }
 
@@ -74,6 +76,7 @@ impl Environment {
             turn: Turn::default(),
             rest: Cell::new(ptr::null_mut()),
             advance: Cell::new(ptr::null_mut()),
+            package_json: PackageJson::default(),
             reading: RefCell::default(),
         }
     }

@@ -10,6 +10,7 @@ mod durable;
 mod environment;
 mod jobs;
 mod outcome;
+mod package_json;
 mod sync;
 mod sys;
 mod target;
@@ -91,6 +92,7 @@ unsafe extern "C" fn start(
         );
         define(env, exports, environment.cast(), bulk::FUNCTIONS);
         define(env, exports, environment.cast(), closes::FUNCTIONS);
+        define(env, exports, environment.cast(), package_json::FUNCTIONS);
         number(env, longest)
     })
 }

@@ -80,6 +80,17 @@ pub(crate) fn double_value(env: sys::napi_env, number: f64) -> sys::napi_value {
     value
 }
 
+/// A new string.
+pub(crate) fn text(env: sys::napi_env, text: &str) -> sys::napi_value {
+    let mut value = ptr::null_mut();
+    // SAFETY: the text is copied.
+    unsafe {
+        let length = text.len().cast_signed();
+        sys::napi_create_string_utf8(env, text.as_ptr().cast(), length, &raw mut value);
+    }
+    value
+}
+
 /// Keeps a value alive until the reference is deleted, or with the environment.
 pub(crate) fn reference(env: sys::napi_env, value: sys::napi_value) -> sys::napi_ref {
     let mut made = ptr::null_mut();

@@ -40,13 +40,39 @@ pub enum Revalidate {
 }
 
 /// A package.json that was read.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Package {
     file: Arc<Path>,
     fields: Fields,
+    serial: u64,
 }
 
+impl PartialEq for Package {
+    /// Whether they are of one path and say the same.
+    fn eq(&self, other: &Self) -> bool {
+        self.file == other.file && self.fields == other.fields
+    }
+}
+
+impl Eq for Package {}
+
 impl Package {
+    fn new(file: Arc<Path>, fields: Fields) -> Arc<Self> {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let serial = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+        Arc::new(Self {
+            file,
+            fields,
+            serial,
+        })
+    }
+
+    /// A number from 1 that no other package of this process has, for who keeps something of his own with it. A file that is read
+    /// again and says the same keeps it.
+    pub fn serial(&self) -> u64 {
+        self.serial
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.file
@@ -175,8 +201,7 @@ impl Cache {
             return self.entries.table.of_file(&path)?.own(self.manner());
         }
         let (_, fields) = read_package(&path, &mut Vec::new())?;
-        let file = path.into();
-        Ok(fields.map(|fields| Arc::new(Package { file, fields })))
+        Ok(fields.map(|fields| Package::new(path.into(), fields)))
     }
 
     /// The package.json that decides for a file, if there is one.

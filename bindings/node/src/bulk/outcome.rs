@@ -11,7 +11,7 @@ use crate::contents::Contents;
 use crate::environment::Environment;
 use crate::outcome::{Failure, Step};
 use crate::sys::{EIO, EISDIR, ELOOP, ENOMEM, ENOTDIR, is_refused_directory, node_errno};
-use crate::value::{array, number, undefined};
+use crate::value::{array, number, text, undefined};
 
 /// An entry that was not begun, since its batch was stopped. Known to `lib/many.ts`.
 const CANCELLED: i32 = -2;
@@ -200,14 +200,4 @@ fn code(operation: Operation, errno: i32) -> i32 {
         _ => Step::Open,
     };
     (step as i32) << 16 | errno
-}
-
-fn text(env: sys::napi_env, text: &str) -> sys::napi_value {
-    let mut value = ptr::null_mut();
-    // SAFETY: the text is copied.
-    unsafe {
-        let length = text.len().cast_signed();
-        sys::napi_create_string_utf8(env, text.as_ptr().cast(), length, &raw mut value);
-    }
-    value
 }

@@ -242,6 +242,7 @@ unsafe extern "C" fn leave(environment: *mut c_void) {
     let environment = unsafe { Environment::borrow(environment) };
     queue::forget_reads(&environment.client);
     let commits = bulk::forget(environment);
+    environment.package_json.leave();
     environment.client.leave();
     for commit in commits {
         commit.finish();

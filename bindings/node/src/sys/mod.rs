@@ -5,6 +5,7 @@
 mod platform;
 
 pub(crate) use platform::{
-    Descriptor, EIO, EISDIR, ELOOP, ENDS_THREADS, ENOMEM, ENOTDIR, at_exit, borrowed_path, connect,
-    is_for_runtime, is_refused_directory, node_errno, path_of, pin_library, symbol,
+    Descriptor, EIO, EISDIR, ELOOP, ENAMETOOLONG, ENDS_THREADS, ENOMEM, ENOTDIR, at_exit,
+    borrowed_path, connect, is_for_runtime, is_refused_directory, node_errno, path_of, pin_library,
+    symbol,
 };

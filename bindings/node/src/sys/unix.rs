@@ -13,6 +13,7 @@ pub(crate) const EIO: i32 = libc::EIO;
 pub(crate) const EISDIR: i32 = libc::EISDIR;
 pub(crate) const ELOOP: i32 = libc::ELOOP;
 pub(crate) const ENOMEM: i32 = libc::ENOMEM;
+pub(crate) const ENAMETOOLONG: i32 = libc::ENAMETOOLONG;
 pub(crate) const ENOTDIR: i32 = libc::ENOTDIR;
 
 /// Makes the functions of Node-API callable: the dynamic linker has done that.

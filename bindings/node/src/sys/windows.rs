@@ -19,7 +19,7 @@ use windows_sys::Win32::System::LibraryLoader::{
 #[path = "windows/errors.rs"]
 mod errors;
 
-pub(crate) use errors::{EIO, EISDIR, ELOOP, ENOMEM, ENOTDIR, node_errno};
+pub(crate) use errors::{EIO, EISDIR, ELOOP, ENAMETOOLONG, ENOMEM, ENOTDIR, node_errno};
 
 /// Makes the functions of Node-API callable. They are looked up in the program that has loaded this library, whatever its
 /// name: a library linked to `node.exe` would not load elsewhere.

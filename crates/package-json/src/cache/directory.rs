@@ -190,9 +190,10 @@ impl Directory {
         known.error = None;
         let result = match result {
             Ok((found, fields)) => {
-                let package = fields.map(|fields| {
-                    let file = Arc::clone(&self.file);
-                    Arc::new(Package { file, fields })
+                let same = was.clone().flatten();
+                let package = fields.map(|fields| match same {
+                    Some(same) if *same.fields() == fields => same,
+                    _ => Package::new(Arc::clone(&self.file), fields),
                 });
                 known.package.clone_from(&package);
                 known.seen = Some(Seen {

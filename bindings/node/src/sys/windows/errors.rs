@@ -24,6 +24,7 @@ const ENETUNREACH: i32 = 4062;
 const ENOENT: i32 = 4058;
 pub(crate) const ENOMEM: i32 = 4057;
 const ENOSPC: i32 = 4055;
+pub(crate) const ENAMETOOLONG: i32 = 4064;
 pub(crate) const ENOTDIR: i32 = 4052;
 const ENOTEMPTY: i32 = 4051;
 const ENOTSUP: i32 = 4049;

@@ -1,0 +1,104 @@
+// The same where the native addon cannot be used: each look-up reads the files anew, and JSON.parse decides what is valid, which
+// is stricter about fields that nobody asks for.
+
+import fs = require('node:fs');
+import path = require('node:path');
+
+import { type Fields, type NativePackageJSON, TYPES } from './native.js';
+
+/** Thrown on the way to the function that was called, which answers it. */
+class Failed extends Error {
+  constructor(readonly failure: [0, string, number, string] | [1, string, number, number, string]) {
+    super();
+  }
+}
+
+const MISSING = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
+
+function read(file: string): Fields | undefined {
+  let text: string;
+  try {
+    text = fs.readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code = '', errno = 0, message } = error as NodeJS.ErrnoException;
+    if (MISSING.has(code)) return undefined;
+    throw new Failed([0, file, -errno, message]);
+  }
+  let found: unknown;
+  try {
+    found = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failed([1, file, 0, 0, reason]);
+  }
+  const invalid = (reason: string): Failed => new Failed([1, file, 0, 0, reason]);
+  if (typeof found !== 'object' || found === null || Array.isArray(found)) throw invalid('an object is expected');
+  const { name, main, type, exports, imports } = found as Record<string, unknown>;
+  for (const value of [name, type]) {
+    if (value !== undefined && typeof value !== 'string') throw invalid('a string is expected');
+  }
+  const raw = (value: unknown): [string | undefined, number] => {
+    if (typeof value === 'string') return [value, 0];
+    return typeof value === 'object' && value !== null ? [JSON.stringify(value), 1] : [undefined, 0];
+  };
+  return [
+    file, name as string | undefined, typeof main === 'string' ? main : undefined,
+    Math.max(0, TYPES.indexOf(type as 'module')), ...raw(exports), ...raw(imports),
+  ];
+}
+
+/** What decides for a file, and where the search for it ended. */
+function walk(file: string): { fields: Fields | undefined; end: string; isRoot: boolean } {
+  let directory = /[\\/]\.{0,2}$/.test(file) ? path.resolve(file) : path.dirname(path.resolve(file));
+  for (;;) {
+    const end = path.join(directory, 'package.json');
+    const above = path.dirname(directory);
+    if (above === directory) return { fields: undefined, end, isRoot: true };
+    if (path.basename(directory) === 'node_modules') return { fields: undefined, end, isRoot: false };
+    const fields = read(end);
+    if (fields !== undefined) return { fields, end, isRoot: false };
+    directory = above;
+  }
+}
+
+let found: Fields | undefined;
+let serial = 0;
+const counters: Uint32Array[] = [];
+
+/** Takes what was found for the next `packageFound`. */
+function keep(fields: Fields | undefined): number {
+  found = fields;
+  return fields === undefined ? 0 : ++serial;
+}
+
+/** Answers a failure instead of throwing it. */
+function answered<T>(call: () => T): T | Failed['failure'] {
+  try {
+    return call();
+  } catch (error) {
+    if (error instanceof Failed) return error.failure;
+    throw error;
+  }
+}
+
+export const inJavaScript: NativePackageJSON = {
+  packageType: (file) => answered(() => walk(file).fields?.[3] ?? 0),
+  packageTypes(joined, types) {
+    return answered(() => {
+      for (const [index, file] of joined.split('\0').entries()) types[index] = walk(file).fields?.[3] ?? 0;
+      return undefined;
+    });
+  },
+  packageNearest: (file) => answered(() => keep(walk(file).fields)),
+  packageScope: (file) => answered(() => {
+    const { fields, end, isRoot } = walk(file);
+    return keep(fields ?? (isRoot ? read(end) : undefined)) || end;
+  }),
+  packageRead: (file) => answered(() => keep(read(path.resolve(file)))),
+  packageFound: () => found,
+  packageForget() {
+    for (const counter of counters) counter[0] += 1;
+    return undefined;
+  },
+  packageWatch: (counter) => void counters.push(counter),
+};

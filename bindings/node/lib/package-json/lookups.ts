@@ -1,0 +1,245 @@
+// Look-ups under one policy. Answers that hold until somebody says otherwise are kept here, by directory, and do not cross into
+// native code.
+
+import { refused } from '../many.js';
+import { native } from '../native.js';
+import { type Format, FORMATS, kindOf } from './formats.js';
+import { inJavaScript } from './in-javascript.js';
+import { errorOf, type ModuleType, TYPES } from './native.js';
+import { Package } from './package.js';
+import { absolute, directoryOf, isDirectlyIn, pathOf } from './paths.js';
+
+/**
+ * When an answer is looked up again: `'never'` before `clear()` or `invalidate()`; `'on-change'`, each time, by one `stat` for each
+ * directory from the file's own up to the one that decides; `{ after: ms }`, likewise, but not of directories that were looked
+ * at so short a time ago.
+ */
+export type Revalidate = 'never' | 'on-change' | { after: number };
+
+/** The package that a module belongs to. */
+export interface Scope {
+  /** Its package.json or, if there is none, where the search for one ended. */
+  path: string;
+  /** Whether there is one. */
+  exists: boolean;
+  /** What it says. */
+  package: Package | undefined;
+}
+
+export interface FormatOptions {
+  /** Whether `.ts`, `.mts` and `.cts` are known, as in Node 22.18 and later. No by default. */
+  typescript?: boolean | undefined;
+}
+
+export const source = native ?? inJavaScript;
+
+/** Raised by native code when answers that are kept may no longer be right, whoever said so. */
+const generation = new Uint32Array(1);
+source.packageWatch(generation);
+
+/** Packages that have been asked for, by number. */
+const packages = new Map<number, Package>();
+/** Those that changed are never asked for again. */
+const MOST_PACKAGES = 16_384;
+
+const UNKNOWN = -1;
+
+function policyOf(revalidate: unknown): number {
+  if (revalidate === 'never') return -1;
+  if (revalidate === undefined || revalidate === 'on-change') return 0;
+  const { after } = Object(revalidate) as { after?: unknown };
+  if (typeof after === 'number' && after >= 0) return after;
+  throw refused('ERR_INVALID_ARG_VALUE', `The "revalidate" argument must be 'never', 'on-change' or { after: milliseconds }`, revalidate);
+}
+
+function packageOf(serial: number): Package | undefined {
+  if (serial === 0) return undefined;
+  const known = packages.get(serial);
+  if (known !== undefined) return known;
+  const fields = source.packageFound();
+  if (fields === undefined) return undefined;
+  const made = new Package(fields);
+  if (packages.size >= MOST_PACKAGES) packages.clear();
+  packages.set(serial, made);
+  return made;
+}
+
+/** Answers of one kind by directory, and once more the last one: files that are asked for together are often neighbours. */
+class Known<T> {
+  #seen = generation[0];
+  readonly #answers = new Map<string, T>();
+  #directory = '';
+  #last: T | undefined = undefined;
+
+  get(file: string): T | undefined {
+    if (generation[0] !== this.#seen) this.#forget();
+    if (this.#last !== undefined && isDirectlyIn(file, this.#directory)) return this.#last;
+    const directory = directoryOf(file);
+    if (directory === undefined) return undefined;
+    const answer = this.#answers.get(directory);
+    if (answer !== undefined) {
+      this.#directory = directory;
+      this.#last = answer;
+    }
+    return answer;
+  }
+
+  set(file: string, answer: T): void {
+    const directory = directoryOf(file);
+    if (directory !== undefined) this.#answers.set(directory, answer);
+  }
+
+  #forget(): void {
+    this.#seen = generation[0];
+    this.#answers.clear();
+    this.#directory = '';
+    this.#last = undefined;
+  }
+}
+
+/** Files in few directories, on their way into one call. */
+class Directories {
+  readonly paths: string[] = [];
+  readonly #places = new Map<string, number>();
+  #directory = '';
+  #place = UNKNOWN;
+
+  /** Where the answer for a file will be. */
+  add(file: string): number {
+    if (this.#place !== UNKNOWN && isDirectlyIn(file, this.#directory)) return this.#place;
+    const directory = directoryOf(file);
+    // The separator at its end makes a directory itself where the walk begins.
+    if (directory === undefined) return this.paths.push(file) - 1;
+    const place = this.#places.get(directory) ?? this.paths.push(directory) - 1;
+    this.#places.set(directory, place);
+    this.#directory = directory;
+    this.#place = place;
+    return place;
+  }
+}
+
+/** The functions that look package.json files up, under one policy. */
+export class Lookups {
+  readonly #policy: number;
+  readonly #keeps: boolean;
+  readonly #types = new Known<number>();
+  readonly #packages = new Known<Package | null>();
+
+  constructor(revalidate?: Revalidate) {
+    this.#policy = policyOf(revalidate);
+    this.#keeps = this.#policy < 0;
+  }
+
+  /**
+   * The package.json that decides for a file: in the directory above it, or in itself if it ends in a separator, and so on upward;
+   * not in or above a directory of the name `node_modules`, and not at the root. The file itself need not exist; links on the way are
+   * not resolved.
+   *
+   * @throws ERR_INVALID_PACKAGE_CONFIG if one on the way is invalid, with `path`, `line`, `column` and `reason`, or cannot be read, with
+   * `errno`
+   */
+  readonly nearest = (file: string | URL): Package | undefined => {
+    const keeps = this.#keeps && typeof file === 'string';
+    if (keeps) {
+      const known = this.#packages.get(file);
+      if (known !== undefined) return known ?? undefined;
+    }
+    const serial = source.packageNearest(pathOf(file), this.#policy);
+    if (typeof serial !== 'number') throw errorOf(serial, this.nearest);
+    const found = packageOf(serial);
+    if (keeps) this.#packages.set(file, found ?? null);
+    return found;
+  };
+
+  /** The `type` in it: `'none'` if there is none, or no package.json. */
+  readonly nearestType = (file: string | URL): ModuleType => TYPES[this.#type(file, this.nearestType)];
+
+  /**
+   * The package that a module belongs to, given by its URL or its path: as {@link nearest}, and at the root, too.
+   */
+  readonly scope = (module: string | URL): Scope => {
+    const answer = source.packageScope(pathOf(module), this.#policy);
+    if (typeof answer === 'string') return { path: answer, exists: false, package: undefined };
+    if (typeof answer !== 'number') throw errorOf(answer, this.scope);
+    const found = packageOf(answer);
+    return { path: found?.path ?? '', exists: true, package: found };
+  };
+
+  /**
+   * How Node takes a file of this name, whether there is one or not. What has no `type` is `'commonjs'`; Node 20.19, 22.7 and
+   * later try it again as a module if it turns out to have the syntax of one.
+   */
+  readonly moduleFormat = (file: string | URL, options?: FormatOptions): Format => {
+    const kind = kindOf(pathOf(file), options?.typescript === true);
+    return FORMATS[kind === UNKNOWN ? formatOf(this.#type(file, this.moduleFormat)) : kind];
+  };
+
+  /**
+   * The same of many files, in one crossing at most: for each the place of its format in `formats`. Each directory is looked at
+   * once.
+   *
+   * @throws as {@link nearest}, for the first file that has no answer
+   */
+  readonly moduleFormats = (files: readonly (string | URL)[], options?: FormatOptions): Uint8Array => {
+    const typescript = options?.typescript === true;
+    const codes = new Uint8Array(files.length);
+    const open: number[] = [];
+    const directories = new Directories();
+    const known = this.#keeps ? this.#types : undefined;
+    for (let index = 0; index < files.length; index++) {
+      const file = pathOf(files[index]);
+      const kind = kindOf(file, typescript);
+      if (kind !== UNKNOWN) {
+        codes[index] = kind;
+        continue;
+      }
+      const type = known?.get(file);
+      if (type !== undefined) {
+        codes[index] = formatOf(type);
+        continue;
+      }
+      // Native code could not tell it from two.
+      if (file.includes('\0')) throw errorOf([2, file, 'a path with a null byte'], this.moduleFormats);
+      open.push(index, directories.add(file));
+    }
+    const { paths } = directories;
+    if (paths.length === 0) return codes;
+    const types = new Uint8Array(paths.length);
+    const failed = source.packageTypes(paths.join('\0'), types, this.#policy);
+    if (failed !== undefined) throw errorOf(failed, this.moduleFormats);
+    for (let index = 0; index < open.length; index += 2) codes[open[index]] = formatOf(types[open[index + 1]]);
+    if (known !== undefined) for (const [place, path] of paths.entries()) known.set(path, types[place]);
+    return codes;
+  };
+
+  #type(file: string | URL, caller: (file: string | URL) => unknown): number {
+    const keeps = this.#keeps && typeof file === 'string';
+    if (keeps) {
+      const known = this.#types.get(file);
+      if (known !== undefined) return known;
+    }
+    const type = source.packageType(pathOf(file), this.#policy);
+    if (typeof type !== 'number') throw errorOf(type, caller);
+    if (keeps) this.#types.set(file, type);
+    return type;
+  }
+}
+
+/** Of a file whose name leaves it open. */
+function formatOf(type: number): number {
+  return type === 2 ? 2 : 1;
+}
+
+/** Forgets everything, in all workers. */
+export function clear(): void {
+  source.packageForget(undefined);
+}
+
+/**
+ * Forgets what is known of a package.json, or of a directory and all beneath it, in all workers: for a watcher to call with each path
+ * that it hears of.
+ */
+export function invalidate(path: string | URL): void {
+  const failed = source.packageForget(absolute(path));
+  if (failed !== undefined) throw errorOf(failed, invalidate);
+}

@@ -1,0 +1,62 @@
+// A package.json as JavaScript sees it.
+
+import { errorOf, type Fields, type ModuleType, TYPES } from './native.js';
+
+/** A package.json, as far as finding and resolving modules takes. Shared by all who ask for it: not to be changed. */
+export class Package {
+  /** Where it is. */
+  readonly path: string;
+  /** Its `name`. */
+  readonly name: string | undefined;
+  /** Its `main`, if that is a string. */
+  readonly main: string | undefined;
+  /** Its `type`. */
+  readonly type: ModuleType;
+  #exports: unknown;
+  #exportsJSON: boolean;
+  #imports: unknown;
+  #importsJSON: boolean;
+
+  /** @internal */
+  constructor([path, name, main, type, exports, exportsJSON, imports, importsJSON]: Fields) {
+    this.path = path;
+    this.name = name;
+    this.main = main;
+    this.type = TYPES[type] ?? 'none';
+    this.#exports = exports;
+    this.#exportsJSON = exportsJSON === 1;
+    this.#imports = imports;
+    this.#importsJSON = importsJSON === 1;
+  }
+
+  /**
+   * Its `exports`, if that is a string, an object or an array; parsed when it is asked for the first time.
+   *
+   * @throws ERR_INVALID_PACKAGE_CONFIG if it is no JSON after all: nobody has looked before
+   */
+  get exports(): unknown {
+    if (this.#exportsJSON) {
+      this.#exports = parse(this.path, this.#exports as string);
+      this.#exportsJSON = false;
+    }
+    return this.#exports;
+  }
+
+  /** Its `imports`, likewise. */
+  get imports(): unknown {
+    if (this.#importsJSON) {
+      this.#imports = parse(this.path, this.#imports as string);
+      this.#importsJSON = false;
+    }
+    return this.#imports;
+  }
+}
+
+function parse(path: string, json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw errorOf([1, path, 0, 0, reason], parse);
+  }
+}

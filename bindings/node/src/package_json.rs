@@ -1,0 +1,326 @@
+//! package.json files: one cache for the process, shared by its workers. `lib/package-json` is the caller.
+
+use std::cell::{Cell, RefCell};
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use napi_sys as napi;
+use smallfry_package_json::{Cache, Error, Package, Problem, Revalidate, Value};
+
+use crate::environment::Environment;
+use crate::sys::{ENAMETOOLONG, node_errno, path_of};
+use crate::text::view_bytes;
+use crate::value::{
+    Function, arguments, array, double_value, guarded, is_string, number, reference, text,
+    undefined,
+};
+
+/// What JavaScript can ask for. A policy is -1 for never, 0 for on change, or an age in milliseconds. What fails answers an array,
+/// as [`failure`] makes it.
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function(c"packageType", nearest_type),
+    Function(c"packageTypes", nearest_types),
+    Function(c"packageNearest", nearest),
+    Function(c"packageScope", scope),
+    Function(c"packageRead", read),
+    Function(c"packageFound", found),
+    Function(c"packageForget", forget),
+    Function(c"packageWatch", watch),
+];
+
+static CACHE: LazyLock<Cache> = LazyLock::new(Cache::new);
+
+/// Kinds of failures, known to `lib/package-json/errors.ts`.
+const IO: i32 = 0;
+const INVALID: i32 = 1;
+const PATH: i32 = 2;
+
+/// What an environment keeps of package.json files.
+#[derive(Default)]
+pub(crate) struct PackageJson {
+    /// What the last look-up found, whose fields JavaScript may not have.
+    found: RefCell<Option<Arc<Package>>>,
+    /// Its counter, if it has one.
+    counter: Cell<Option<Counter>>,
+}
+
+impl PackageJson {
+    /// The environment ends, and its memory with it.
+    pub(crate) fn leave(&self) {
+        if let Some(own) = self.counter.take() {
+            counters().retain(|counter| *counter != own);
+        }
+    }
+}
+
+/// A number in an environment's memory that is raised when answers that JavaScript remembers may no longer be right.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Counter(*const AtomicU32);
+
+// SAFETY: an atomic may be raised from any thread; it is taken from the list before its memory goes.
+unsafe impl Send for Counter {}
+
+static COUNTERS: Mutex<Vec<Counter>> = Mutex::new(Vec::new());
+
+fn counters() -> MutexGuard<'static, Vec<Counter>> {
+    COUNTERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A call's path and policy.
+struct Asked<'a> {
+    environment: &'a Environment,
+    path: PathBuf,
+    cache: Cache,
+}
+
+impl Asked<'_> {
+    fn new(env: napi::napi_env, info: napi::napi_callback_info) -> Self {
+        let ([path, policy], pointer) = arguments(env, info);
+        // SAFETY: the function was defined with its environment.
+        let environment = unsafe { Environment::borrow(pointer) };
+        Self {
+            environment,
+            path: path_of(&environment.strings.to_vec(env, path)),
+            cache: cache(env, policy),
+        }
+    }
+}
+
+fn cache(env: napi::napi_env, policy: napi::napi_value) -> Cache {
+    let mut milliseconds = 0.0;
+    // SAFETY: a live handle; what is no number leaves it alone.
+    unsafe { napi::napi_get_value_double(env, policy, &raw mut milliseconds) };
+    CACHE.with(if milliseconds < 0.0 {
+        Revalidate::Never
+    } else if milliseconds > 0.0 {
+        let age = Duration::try_from_secs_f64(milliseconds / 1000.0);
+        Revalidate::After(age.unwrap_or(Duration::MAX))
+    } else {
+        Revalidate::OnChange
+    })
+}
+
+/// `packageType(path, policy)`: 0 none, 1 CommonJS, 2 module.
+unsafe extern "C" fn nearest_type(
+    env: napi::napi_env,
+    info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || {
+        let asked = Asked::new(env, info);
+        match asked.cache.nearest_type(&asked.path) {
+            Ok(module_type) => number(env, module_type as i32),
+            Err(error) => failure(env, &error),
+        }
+    })
+}
+
+/// `packageTypes(joined, types, policy)`: the same of many paths, joined by NUL, into a view of bytes. Undefined, or the first
+/// failure.
+unsafe extern "C" fn nearest_types(
+    env: napi::napi_env,
+    info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || {
+        let ([joined, types, policy], pointer) = arguments(env, info);
+        // SAFETY: the function was defined with its environment.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let joined = environment.strings.to_vec(env, joined);
+        let paths: Vec<PathBuf> = joined.split(|byte| *byte == 0).map(path_of).collect();
+        let found = cache(env, policy).nearest_types(&paths);
+        let Some(types) = bytes_mut(env, types, paths.len()) else {
+            return undefined(env);
+        };
+        for (to, found) in types.iter_mut().zip(found) {
+            match found {
+                Ok(module_type) => *to = module_type as u8,
+                Err(error) => return failure(env, &error),
+            }
+        }
+        undefined(env)
+    })
+}
+
+/// The memory of a view, if it has that length.
+fn bytes_mut<'a>(
+    env: napi::napi_env,
+    view: napi::napi_value,
+    length: usize,
+) -> Option<&'a mut [u8]> {
+    let bytes = view_bytes(env, view);
+    // SAFETY: only JavaScript has the memory, and runs when this call is over.
+    (bytes.len() == length)
+        .then(|| unsafe { std::slice::from_raw_parts_mut(bytes.as_ptr().cast_mut(), length) })
+}
+
+/// `packageNearest(path, policy)`: the number of the package, 0 for none.
+unsafe extern "C" fn nearest(
+    env: napi::napi_env,
+    info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || {
+        let asked = Asked::new(env, info);
+        let package = asked.cache.nearest(&asked.path);
+        serial(env, asked.environment, package)
+    })
+}
+
+/// `packageRead(path, policy)`: the same of the package.json at that path itself.
+unsafe extern "C" fn read(env: napi::napi_env, info: napi::napi_callback_info) -> napi::napi_value {
+    guarded(env, || {
+        let asked = Asked::new(env, info);
+        let package = asked.cache.read(&asked.path);
+        serial(env, asked.environment, package)
+    })
+}
+
+/// `packageScope(path, policy)`: the number of the package, or the path where the search for one ended.
+unsafe extern "C" fn scope(
+    env: napi::napi_env,
+    info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || {
+        let asked = Asked::new(env, info);
+        match asked.cache.scope(&asked.path) {
+            Ok(scope) if scope.package.is_none() => text(env, &scope.path.to_string_lossy()),
+            Ok(scope) => serial(env, asked.environment, Ok(scope.package)),
+            Err(error) => failure(env, &error),
+        }
+    })
+}
+
+/// Keeps what was found, for [`found`].
+fn serial(
+    env: napi::napi_env,
+    environment: &Environment,
+    package: Result<Option<Arc<Package>>, Error>,
+) -> napi::napi_value {
+    match package {
+        Ok(package) => {
+            let serial = package.as_ref().map_or(0, |package| package.serial());
+            environment.package_json.found.replace(package);
+            double_value(env, serial as f64)
+        }
+        Err(error) => failure(env, &error),
+    }
+}
+
+/// `packageFound()`: of what the last look-up found `[path, name, main, type, exports, is JSON, imports, is JSON]`.
+unsafe extern "C" fn found(
+    env: napi::napi_env,
+    info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || {
+        let ([], pointer) = arguments(env, info);
+        // SAFETY: the function was defined with its environment.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let found = environment.package_json.found.borrow();
+        let Some(package) = &*found else {
+            return undefined(env);
+        };
+        let fields = package.fields();
+        let optional = |value: Option<&str>| match value {
+            Some(value) => text(env, value),
+            None => undefined(env),
+        };
+        let raw = |value: &Option<Value>| match value {
+            Some(Value::Text(value)) => [text(env, value), number(env, 0)],
+            Some(Value::Json(value)) => [text(env, value), number(env, 1)],
+            None => [undefined(env), number(env, 0)],
+        };
+        let ([exports, exports_json], [imports, imports_json]) =
+            (raw(&fields.exports), raw(&fields.imports));
+        let values = [
+            text(env, &package.path().to_string_lossy()),
+            optional(fields.name.as_deref()),
+            optional(fields.main.as_deref()),
+            number(env, fields.module_type as i32),
+            exports,
+            exports_json,
+            imports,
+            imports_json,
+        ];
+        array(env, &values)
+    })
+}
+
+/// `packageForget(path)`: forgets what is known of a path and all beneath it; without one, everything. Every environment hears of
+/// it.
+unsafe extern "C" fn forget(
+    env: napi::napi_env,
+    info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || {
+        let ([path], pointer) = arguments(env, info);
+        // SAFETY: the function was defined with its environment.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let forgotten = if is_string(env, path) {
+            CACHE.invalidate(path_of(&environment.strings.to_vec(env, path)))
+        } else {
+            CACHE.clear();
+            Ok(())
+        };
+        // After the cache: who sees the number must not find what was there before.
+        for counter in &*counters() {
+            // SAFETY: it is in the list, so its memory is there.
+            unsafe { &*counter.0 }.fetch_add(1, Ordering::Release);
+        }
+        match forgotten {
+            Ok(()) => undefined(env),
+            Err(error) => failure(env, &error),
+        }
+    })
+}
+
+/// `packageWatch(counter)`: from now on the one element of this `Uint32Array` is raised by each [`forget`] in the process.
+unsafe extern "C" fn watch(
+    env: napi::napi_env,
+    info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || {
+        let ([view], pointer) = arguments(env, info);
+        // SAFETY: the function was defined with its environment.
+        let environment = unsafe { Environment::borrow(pointer) };
+        let bytes = view_bytes(env, view);
+        #[allow(clippy::cast_ptr_alignment, reason = "looked at below")]
+        let counter = bytes.as_ptr().cast::<AtomicU32>();
+        if bytes.len() == size_of::<AtomicU32>() && counter.is_aligned() {
+            // Kept for as long as the environment lives, which takes it from the list before it goes.
+            reference(env, view);
+            environment.package_json.leave();
+            environment.package_json.counter.set(Some(Counter(counter)));
+            counters().push(Counter(counter));
+        }
+        undefined(env)
+    })
+}
+
+/// `[0, path, errno, reason]`, errno 0 if the system has none; `[1, path, line, column, reason]`; `[2, path, reason]`.
+#[cold]
+fn failure(env: napi::napi_env, error: &Error) -> napi::napi_value {
+    let path = text(env, &error.path().to_string_lossy());
+    match error.problem() {
+        Problem::Io(_, source) => {
+            let errno = match source.kind() {
+                // Found out before the system was asked.
+                ErrorKind::InvalidFilename => ENAMETOOLONG,
+                _ => source.raw_os_error().map_or(0, node_errno),
+            };
+            let reason = text(env, &source.to_string());
+            array(env, &[number(env, IO), path, number(env, errno), reason])
+        }
+        Problem::Invalid(invalid) => {
+            let place = |count: usize| double_value(env, count as f64);
+            let (line, column) = (place(invalid.line), place(invalid.column));
+            let reason = text(env, invalid.reason);
+            array(env, &[number(env, INVALID), path, line, column, reason])
+        }
+        Problem::Path(reason) => array(env, &[number(env, PATH), path, text(env, reason)]),
+        _ => array(
+            env,
+            &[number(env, PATH), path, text(env, &error.to_string())],
+        ),
+    }
+}
