@@ -15,7 +15,7 @@ export const isWindows = process.platform === 'win32';
 /** Folder of the package. */
 export const packageFolder = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
 
-const require = createRequire(import.meta.url);
+export const require = createRequire(import.meta.url);
 
 /** The package's own functions, in the shape of node:fs. */
 export const smallfry = require('../dist/fs.js');

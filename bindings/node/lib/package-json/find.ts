@@ -41,6 +41,8 @@ export function finder(nearest: (file: string) => { path: string } | undefined):
       throw refused('ERR_INVALID_ARG_TYPE', 'The "base" argument must be of type string or an instance of URL', base);
     }
     const parent = typeof base === 'string' && path.isAbsolute(base) ? url.pathToFileURL(base) : base;
+    // Nothing leads from there to a file, as Node explains best.
+    if (!/^file:/i.test(wanted) && !/^file:/i.test(String(parent)) && theirs !== undefined) return theirs(specifier, base);
     if (!isPath) return ofPackage(wanted, parent === undefined ? path.resolve('_') : fileURLToPath(parent));
     const target = wanted.startsWith('file:') ? wanted : new URL(wanted, parent ?? 'data:').href;
     const file = fileURLToPath(target);

@@ -1,0 +1,294 @@
+// The package.json that decides for a file: the answers, by every call and policy, with and without the addon; Node's own functions
+// as judges; what reaches other workers; what wrong arguments and wrong files come to.
+
+import assert from 'node:assert';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import nodeModule from 'node:module';
+import path from 'node:path';
+import { test } from 'node:test';
+import url from 'node:url';
+import { Worker } from 'node:worker_threads';
+
+import * as esm from '../dist/package-json/index.js';
+import { isWindows, makeFolder, major, require, testOnUnix, withoutAddon } from './support.mjs';
+
+const own = require('../dist/package-json/index.js');
+const root = fs.realpathSync.native(makeFolder());
+const plain = (withoutAddon(path.join(root, 'plain')), require(path.join(root, 'plain/without-addon/dist/package-json/index.js')));
+
+let folders = 0;
+
+/** A folder with these files; those between are made. */
+function tree(files) {
+  const folder = path.join(root, `tree${folders++}`);
+  for (const [name, text] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    fs.writeFileSync(path.join(folder, name), text);
+  }
+  return folder;
+}
+
+/** The functions under each policy, of the package with its addon and without. */
+function* ways() {
+  for (const [name, functions] of Object.entries({ native: own, 'without addon': plain })) {
+    for (const policy of ['never', 'on-change', { after: 60_000 }, { after: 0 }]) {
+      yield [`${name}, ${JSON.stringify(policy)}`, functions.revalidating(policy), functions];
+    }
+  }
+}
+
+const MODULE = '{"type":"module","name":"m"}';
+const COMMON = '{"type":"commonjs"}';
+
+test('import and require give the same functions', () => {
+  for (const name of ['nearest', 'nearestType', 'scope', 'moduleFormat', 'moduleFormats', 'revalidating', 'fileURLToPath', 'clear', 'invalidate', 'findPackageJSON', 'formats']) {
+    assert.strictEqual(esm[name], own[name], name);
+    assert.ok(own[name] !== undefined, name);
+  }
+  assert.deepStrictEqual(own.formats, ['unknown', 'commonjs', 'module', 'json', 'wasm', 'addon']);
+});
+
+test('the nearest one decides', () => {
+  const folder = tree({
+    'package.json': '{"name":"top","type":"module","main":"./a.js","exports":{".":"./x.js"},"imports":{"#a":"./b.js"},"version":"1.0.0"}',
+    'lib/package.json': '{"type":"commonjs","main":1,"exports":"./only.js","imports":["./a"]}',
+    'none/package.json': '{"type":"esm"}',
+    'node_modules/p/package.json': COMMON,
+  });
+  const cases = [
+    ['a.js', 'package.json', 'module'], ['src/x/a.js', 'package.json', 'module'], ['lib/a.js', 'lib/package.json', 'commonjs'],
+    ['lib', 'package.json', 'module'], ['lib/', 'lib/package.json', 'commonjs'], ['lib/.', 'lib/package.json', 'commonjs'],
+    ['lib/x/..', 'lib/package.json', 'commonjs'], ['lib/../a.js', 'package.json', 'module'], ['lib/.a', 'lib/package.json', 'commonjs'],
+    ['none/a.js', 'none/package.json', 'none'], ['node_modules/a.js', undefined, 'none'], ['node_modules/p/a.js', 'node_modules/p/package.json', 'commonjs'],
+    ['node_modules/q/a.js', undefined, 'none'],
+  ];
+  for (const [which, { nearest, nearestType, scope, moduleFormat, moduleFormats }] of ways()) {
+    for (let round = 0; round < 3; round++) {
+      for (const [name, expected, type] of cases) {
+        const at = `${folder}/${name}`;
+        const found = nearest(at);
+        const where = expected && path.join(folder, expected);
+        assert.strictEqual(found?.path, where, `${which}: ${name}`);
+        assert.strictEqual(found?.type ?? 'none', type);
+        assert.strictEqual(nearestType(at), type, `${which}: ${name}`);
+        const href = url.pathToFileURL(folder).href + `/${name}`;
+        // A URL knows no dots.
+        const dots = /\/\.{1,2}$/.test(name);
+        if (!dots) for (const named of [href, new URL(href)]) assert.strictEqual(nearestType(named), type, href);
+        const { exists, path: end, package: its } = scope(at);
+        assert.deepStrictEqual([exists, its?.path], [where !== undefined, where]);
+        assert.strictEqual(end, where ?? path.join(folder, 'node_modules/package.json'));
+        if (name.endsWith('.js')) assert.strictEqual(moduleFormat(at), type === 'module' ? 'module' : 'commonjs');
+      }
+      const paths = cases.map(([name]) => `${folder}/${name}`).filter((name) => name.endsWith('.js'));
+      assert.deepStrictEqual([...moduleFormats(paths)].map((code) => own.formats[code]), paths.map((name) => moduleFormat(name)), which);
+    }
+    const top = nearest(`${folder}/a.js`);
+    assert.deepStrictEqual([top.name, top.main, top.exports, top.imports], ['top', './a.js', { '.': './x.js' }, { '#a': './b.js' }]);
+    assert.strictEqual(top.exports, top.exports);
+    const lib = nearest(`${folder}/lib/a.js`);
+    assert.deepStrictEqual([lib.name, lib.main, lib.exports, lib.imports], [undefined, undefined, './only.js', ['./a']]);
+  }
+});
+
+test('formats', () => {
+  const folder = tree({ 'm/package.json': MODULE, 'c/package.json': COMMON, 'n/package.json': '{}' });
+  const cases = [
+    ['m/a.js', 'module'], ['c/a.js', 'commonjs'], ['n/a.js', 'commonjs'], ['m/a', 'module'], ['m/.js', 'module'], ['c/.mjs', 'commonjs'], ['c/a.mjs', 'module'],
+    ['m/a.cjs', 'commonjs'], ['m/a.json', 'json'], ['m/a.wasm', 'wasm'], ['m/a.node', 'addon'], ['m/a.ts', 'unknown', 'module'], ['c/a.ts', 'unknown', 'commonjs'],
+    ['c/a.mts', 'unknown', 'module'], ['m/a.cts', 'unknown', 'commonjs'], ['m/a.tsx', 'unknown'], ['m/a.JS', 'unknown'], ['m/a.', 'unknown'], ['m/x.njs', 'unknown'], ['m/js', 'module'],
+  ];
+  const paths = cases.map(([name]) => path.join(folder, name));
+  for (const [which, { moduleFormat, moduleFormats }] of ways()) {
+    for (const typescript of [false, true]) {
+      const expected = cases.map(([, format, typed]) => (typescript ? typed ?? format : format));
+      assert.deepStrictEqual(paths.map((name) => moduleFormat(name, { typescript })), expected, which);
+      assert.deepStrictEqual([...moduleFormats(paths, { typescript })].map((code) => own.formats[code]), expected, which);
+      const urls = paths.map((name, i) => (i % 2 ? url.pathToFileURL(name) : `${url.pathToFileURL(name).href}?a=/b.mjs#c.cjs`));
+      assert.deepStrictEqual([...moduleFormats(urls, { typescript })].map((code) => own.formats[code]), expected, which);
+    }
+    assert.deepStrictEqual(moduleFormats([]), new Uint8Array(0));
+  }
+});
+
+test('a change is noticed or not, as was asked', () => {
+  for (const [which, functions, { invalidate, clear }] of ways()) {
+    const folder = tree({ 'package.json': MODULE, 'p/a.js': '' });
+    const file = path.join(folder, 'p/a.js');
+    const kept = which.includes('never') || (which.startsWith('native') && which.includes('60000'));
+    const all = () => {
+      const [type] = [functions.nearestType(file), functions.nearest(file)?.type, functions.scope(file).package?.type];
+      assert.strictEqual(functions.moduleFormat(file), type);
+      assert.strictEqual(own.formats[functions.moduleFormats([file])[0]], type);
+      return type;
+    };
+    assert.strictEqual(all(), 'module', which);
+    fs.writeFileSync(path.join(folder, 'p/package.json'), COMMON);
+    // scope is not kept in JavaScript, but native code keeps all of it.
+    if (!kept) assert.strictEqual(all(), 'commonjs', which);
+    else assert.strictEqual(functions.nearestType(file), 'module', which);
+    (which.includes('60000') ? clear : () => invalidate(folder))();
+    assert.strictEqual(all(), 'commonjs', which);
+    fs.rmSync(path.join(folder, 'p/package.json'));
+    invalidate(url.pathToFileURL(path.join(folder, 'p/package.json')));
+    assert.strictEqual(all(), 'module', which);
+  }
+});
+
+test('clear() and invalidate() reach workers, whoever calls', async () => {
+  const folder = tree({ 'package.json': MODULE });
+  const file = path.join(folder, 'a.js');
+  const { nearestType, moduleFormats } = own.revalidating('never');
+  const worker = new Worker(`
+    const { parentPort, workerData } = require('node:worker_threads');
+    const own = require(workerData.module);
+    const { nearestType, moduleFormats } = own.revalidating('never');
+    parentPort.on('message', (what) => {
+      if (what === 'clear') own.clear();
+      parentPort.postMessage([nearestType(workerData.file), moduleFormats([workerData.file])[0]]);
+    });`, { eval: true, workerData: { module: require.resolve('../dist/package-json/index.js'), file } });
+  const ask = (what) => new Promise((resolve, reject) => {
+    worker.once('message', resolve).once('error', reject);
+    worker.postMessage(what);
+  });
+  assert.deepStrictEqual(await ask('type'), ['module', 2]);
+  assert.deepStrictEqual([nearestType(file), moduleFormats([file])[0]], ['module', 2]);
+  fs.writeFileSync(path.join(folder, 'package.json'), COMMON);
+  assert.deepStrictEqual(await ask('type'), ['module', 2]);
+  own.invalidate(folder);
+  assert.deepStrictEqual(await ask('type'), ['commonjs', 1]);
+  assert.deepStrictEqual([nearestType(file), moduleFormats([file])[0]], ['commonjs', 1]);
+  fs.writeFileSync(path.join(folder, 'package.json'), MODULE);
+  assert.deepStrictEqual(await ask('clear'), ['module', 2]);
+  assert.deepStrictEqual([nearestType(file), moduleFormats([file])[0]], ['module', 2]);
+  await worker.terminate();
+  own.clear();
+  assert.strictEqual(nearestType(file), 'module');
+});
+
+test('what is invalid is told with its place, by each call, and not remembered', () => {
+  const folder = tree({ 'p/a.js': '' });
+  const config = path.join(folder, 'package.json');
+  const file = path.join(folder, 'p/a.js');
+  for (const [which, { nearest, nearestType, scope, moduleFormat, moduleFormats }] of ways()) {
+    fs.writeFileSync(config, '{\n "a": 1,\n  "type": 7\n}');
+    for (const call of [nearest, nearestType, scope, moduleFormat, (name) => moduleFormats([name])]) {
+      assert.throws(() => call(file), (error) => {
+        assert.ok(error instanceof Error);
+        assert.strictEqual(error.code, 'ERR_INVALID_PACKAGE_CONFIG', which);
+        assert.strictEqual(error.message, `Invalid package config ${config}.`);
+        assert.strictEqual(error.path, config);
+        assert.ok(error.stack.includes('package-json.test.mjs') && !error.stack.includes('lookups'), error.stack);
+        if (which.startsWith('native')) assert.deepStrictEqual([error.line, error.column, error.reason], [3, 11, 'a string is expected']);
+        return true;
+      });
+    }
+    assert.strictEqual(moduleFormat(path.join(folder, 'p/a.mjs')), 'module');
+    fs.writeFileSync(config, MODULE);
+    assert.strictEqual(nearestType(file), 'module', which);
+    own.clear();
+    plain.clear();
+  }
+  fs.writeFileSync(config, '{"exports": {"a": tru} }');
+  assert.throws(() => own.nearest(file).exports, { code: 'ERR_INVALID_PACKAGE_CONFIG', message: `Invalid package config ${config}.` });
+});
+
+testOnUnix('links in a circle', 'what cannot be read is told in Node\'s words; a pipe is not waited for', () => {
+  const folder = tree({ 'loop/a.js': '', 'pipe/a.js': '', 'directory/package.json/x': '', 'package.json': MODULE });
+  fs.symlinkSync('package.json', path.join(folder, 'loop/package.json'));
+  spawnSync('mkfifo', [path.join(folder, 'pipe/package.json')]);
+  const told = (name) => `Cannot read package config ${path.join(folder, name, 'package.json')}`;
+  assert.throws(() => own.nearestType(path.join(folder, 'loop/a.js')), { code: 'ERR_INVALID_PACKAGE_CONFIG', errno: -40, message: `${told('loop')}: too many symbolic links encountered.` });
+  assert.throws(() => own.nearestType(path.join(folder, 'pipe/a.js')), { code: 'ERR_INVALID_PACKAGE_CONFIG', message: `${told('pipe')}: neither a file nor a directory.` });
+  const long = `/${'a'.repeat(300)}/b.js`;
+  assert.throws(() => own.nearestType(long), { code: 'ERR_INVALID_PACKAGE_CONFIG', errno: -36, message: /^Cannot read package config .*: name too long\.$/ });
+  assert.throws(() => own.nearestType(`${'/a'.repeat(5000)}/b.js`), { code: 'ERR_INVALID_PACKAGE_CONFIG', errno: -36, message: /: name too long\.$/ });
+  assert.strictEqual(own.nearestType(path.join(folder, 'directory/a.js')), 'module');
+});
+
+test('wrong arguments', () => {
+  for (const [which, functions] of ways()) {
+    for (const wrong of [undefined, null, 7, {}, Buffer.from('a')]) {
+      for (const name of ['nearest', 'nearestType', 'scope', 'moduleFormat']) {
+        assert.throws(() => functions[name](wrong), { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' }, `${which} ${name}`);
+      }
+      assert.throws(() => functions.moduleFormats([wrong]), { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' });
+    }
+    for (const [href, code] of [['file:///a%2Fb.js', 'ERR_INVALID_FILE_URL_PATH'], ['file:x:y//', undefined]]) {
+      if (code !== undefined) assert.throws(() => functions.nearestType(href), { code });
+    }
+    assert.throws(() => functions.nearestType(new URL('https://a/b.js')), { code: 'ERR_INVALID_URL_SCHEME' });
+    if (!isWindows) assert.throws(() => functions.nearestType('file://host/b.js'), { code: 'ERR_INVALID_FILE_URL_HOST' });
+  }
+  for (const name of ['nearest', 'nearestType', 'scope', 'moduleFormat', 'invalidate']) {
+    assert.throws(() => own[name]('/a\0b/c.js'), { name: 'TypeError', code: 'ERR_INVALID_ARG_VALUE', message: /null byte/ });
+  }
+  assert.throws(() => own.moduleFormats(['/a\0b/c.js']), { code: 'ERR_INVALID_ARG_VALUE', message: /null byte/ });
+  assert.throws(() => own.nearest(''), { code: 'ERR_INVALID_ARG_VALUE', message: /empty/ });
+  for (const wrong of ['always', 7, null, { after: -1 }, { after: '1' }, {}]) assert.throws(() => own.revalidating(wrong), { code: 'ERR_INVALID_ARG_VALUE' });
+});
+
+test('fileURLToPath is node:url\'s', () => {
+  const urls = [
+    '/a/b.js', '/a/b%20c.js', '/a//b', '/a/./b', '/a/../b', '/a/.b', '/a/..b/c', '/a?b#c', '/a#c', '/a%2fb', '/%C3%BC', '/ü', '/a\\b', '/a b', '/a|b/c', '/C|/b', '/a\tb', '/%', '/%FF', '',
+    '/', '//', '/a/', '/a/%2e%2e/b', '/a/.', '/a/..', '/~!@$&\'()*+,;=:-_', '/<>"`{}^[]',
+  ].flatMap((rest) => [`file://${rest}`, `file:${rest}`, `FILE://${rest}`, `file://localhost${rest}`, `file://host${rest}`, ` file://${rest} `]).concat(['http://a/b', 'a', '', 'file:']);
+  const outcome = (call) => {
+    try {
+      return call();
+    } catch ({ code, message }) {
+      return { code, message };
+    }
+  };
+  for (const href of urls) assert.deepStrictEqual(outcome(() => own.fileURLToPath(href)), outcome(() => url.fileURLToPath(href)), href);
+});
+
+const theirs = nodeModule.findPackageJSON;
+
+test('findPackageJSON is node:module\'s', { skip: theirs === undefined && 'this Node has none' }, () => {
+  const files = {
+    'package.json': '{"name":"self","exports":"./a.js"}', 'a.js': '', 'lib/package.json': COMMON, 'lib/a.js': '', 'lib/x/y.js': '',
+    'node_modules/p/package.json': '{"name":"p"}', 'node_modules/p/i/a.js': '', 'node_modules/@s/q/package.json': '{}', 'node_modules/bare/a.js': '', 'bad/package.json': '{', 'bad/a.js': '',
+  };
+  // Where there is no package.json at all, Node 24 and 26 answer the file itself.
+  const inside = Object.entries(files).map(([name, text]) => [`in/${name}`, text]);
+  const folder = path.join(tree({ 'package.json': '{}', ...Object.fromEntries(inside) }), 'in');
+  if (!isWindows) fs.symlinkSync(path.join(folder, 'lib/x'), path.join(folder, 'linked'));
+  const base = path.join(folder, 'lib/a.js');
+  const href = url.pathToFileURL(base).href;
+  const cases = [];
+  for (const specifier of ['./a.js', '../a.js', '..', '.', './x/y.js', './none.js', '../linked/y.js', '../bad/a.js', 'p', 'p/i/a.js', '@s/q', 'bare', 'self', 'none', 'fs', 'node:fs', href, new URL(href), url.pathToFileURL(folder).href, `${url.pathToFileURL(folder).href}/`, base, '']) {
+    for (const from of [base, href, new URL(href)]) cases.push([specifier, from]);
+  }
+  cases.push([href], [new URL(href)], [], [7, base], ['./a.js', 7], ['./a.js', 'relative'], ['p', undefined], ['./a.js']);
+  const outcome = (call, args) => {
+    try {
+      return call(...args);
+    } catch ({ code, name }) {
+      return { code, name };
+    }
+  };
+  for (const args of cases) assert.deepStrictEqual(outcome(own.findPackageJSON, args), outcome(theirs, args), `${args}`);
+});
+
+test('Node\'s own function gives the same for all packages near', { skip: major < 24 && 'only Node 24 and later have it as it is now' }, () => {
+  const folder = fs.realpathSync.native(path.join(import.meta.dirname, '../node_modules'));
+  const files = fs.readdirSync(folder, { recursive: true }).filter((name) => /\.[cm]?js$/.test(name)).slice(0, 3000).map((name) => path.join(folder, name));
+  const script = `
+    const { getNearestParentPackageJSON } = require('internal/test/binding').internalBinding('modules');
+    const files = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+    console.log(JSON.stringify(files.map((file) => getNearestParentPackageJSON(file) ?? null)));`;
+  const { stdout } = spawnSync(process.execPath, ['--expose-internals', '--no-warnings', '-e', script], { input: JSON.stringify(files), encoding: 'utf8', maxBuffer: 1 << 28 });
+  const parsed = (raw) => (typeof raw === 'string' && /^[[{]/.test(raw) ? JSON.parse(raw) : raw) ?? undefined;
+  JSON.parse(stdout).forEach((expected, index) => {
+    for (const functions of [own, plain]) {
+      const found = functions.nearest(files[index]);
+      if (expected === null) assert.strictEqual(found, undefined);
+      else {
+        const [name, main, type, imports, exports, where] = expected;
+        assert.deepStrictEqual([found.name, found.main, found.type, found.imports, found.exports, found.path], [name ?? undefined, main ?? undefined, type ?? 'none', parsed(imports), parsed(exports), where]);
+      }
+    }
+  });
+});
