@@ -10,9 +10,11 @@
 //! ```
 
 mod fields;
+mod file_url;
 mod invalid;
 mod structure;
 mod text;
 
 pub use fields::{Fields, ModuleType, Value};
+pub use file_url::{System, UrlError, file_url_to_path, path_to_file_url};
 pub use invalid::Invalid;
