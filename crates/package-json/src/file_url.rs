@@ -136,8 +136,30 @@ fn platform() -> &'static str {
     }
 }
 
+/// `util.inspect` breaks a longer text at its line breaks.
+const LONGEST_LINE: usize = 76;
+
 /// A string as Node's messages quote it: as `util.inspect` does, and cut after 128 units of UTF-16.
 fn inspect(text: &str) -> String {
+    let lines: Vec<String> = if text.encode_utf16().count() > LONGEST_LINE {
+        text.split_inclusive('\n').map(quote).collect()
+    } else {
+        vec![quote(text)]
+    };
+    let mut inspected = lines.join(" +\n  ");
+    let mut units = 0;
+    let end = inspected.char_indices().find_map(|(index, character)| {
+        units += character.len_utf16();
+        (units > 128).then_some(index)
+    });
+    if let Some(end) = end {
+        inspected.truncate(end);
+        inspected.push_str("...");
+    }
+    inspected
+}
+
+fn quote(text: &str) -> String {
     let quote = if !text.contains('\'') {
         '\''
     } else if !text.contains('"') {
@@ -165,15 +187,6 @@ fn inspect(text: &str) -> String {
         }
     }
     quoted.push(quote);
-    let mut units = 0;
-    let end = quoted.char_indices().find_map(|(index, character)| {
-        units += character.len_utf16();
-        (units > 128).then_some(index)
-    });
-    if let Some(end) = end {
-        quoted.truncate(end);
-        quoted.push_str("...");
-    }
     quoted
 }
 
@@ -235,9 +248,10 @@ impl<'a> FileUrl<'a> {
         let rest = match text.get(..5) {
             Some(scheme) if scheme.eq_ignore_ascii_case("file:") => &text[5..],
             _ => {
-                return Err(match Url::parse(url) {
-                    Ok(_) => UrlError::Scheme,
-                    Err(_) => UrlError::Invalid,
+                return Err(if is_valid(url) {
+                    UrlError::Scheme
+                } else {
+                    UrlError::Invalid
                 });
             }
         };
@@ -300,13 +314,45 @@ fn parse_host(host: &str) -> Result<String, UrlError> {
     if host.is_empty() {
         return Ok(String::new());
     }
-    let host = Host::parse(host).map_err(|_| UrlError::Invalid)?;
-    let host = host.to_string();
+    let host = match Host::parse(host) {
+        Ok(host) => host.to_string(),
+        Err(_) => parse_undecodable_host(host).ok_or(UrlError::Invalid)?,
+    };
     Ok(if host == "localhost" {
         String::new()
     } else {
         host
     })
+}
+
+/// Since Node 24 a name that is ASCII is not refused for what its Punycode says.
+fn parse_undecodable_host(host: &str) -> Option<String> {
+    let host = percent_decode_str(host).decode_utf8().ok()?;
+    let without_punycode = without_punycode(&host)?;
+    let is_name = matches!(Host::parse(&without_punycode), Ok(Host::Domain(_)));
+    is_name.then(|| host.to_ascii_lowercase())
+}
+
+fn is_valid(url: &str) -> bool {
+    Url::parse(url).is_ok() || without_punycode(url).is_some_and(|url| Url::parse(&url).is_ok())
+}
+
+/// A text that says nothing in Punycode, but is as valid otherwise.
+fn without_punycode(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    (text.is_ascii() && lower.contains("xn--")).then(|| lower.replace("xn--", "xx--"))
+}
+
+/// A name as it is shown. A label that no Punycode makes stays as it is.
+fn domain_to_unicode(host: &str) -> String {
+    let labels = host.split('.').map(|label| {
+        let (text, result) = idna::domain_to_unicode(label);
+        match result {
+            Ok(()) => Cow::Owned(text),
+            Err(_) => Cow::Borrowed(label),
+        }
+    });
+    labels.collect::<Vec<_>>().join(".")
 }
 
 /// The [path percent-encode set](https://url.spec.whatwg.org/#path-percent-encode-set)
@@ -363,20 +409,14 @@ enum Dots {
 
 impl Dots {
     fn of(segment: &str) -> Self {
-        let take = |segment: &mut &[u8]| {
-            let rest = match *segment {
-                [b'.', rest @ ..] | [b'%', b'2', b'e' | b'E', rest @ ..] => rest,
-                _ => return false,
-            };
-            *segment = rest;
-            true
-        };
-        let mut rest = segment.as_bytes();
-        match (take(&mut rest), rest.is_empty()) {
-            (false, _) => Self::None,
-            (true, true) => Self::One,
-            (true, false) if take(&mut rest) && rest.is_empty() => Self::Two,
-            (true, false) => Self::None,
+        const LONGEST: usize = "%2e%2e".len();
+        if segment.len() > LONGEST {
+            return Self::None;
+        }
+        match &*segment.to_ascii_lowercase().replace("%2e", ".") {
+            "." => Self::One,
+            ".." => Self::Two,
+            _ => Self::None,
         }
     }
 }
@@ -396,9 +436,7 @@ pub(crate) fn decode<'a>(
     }
     let mut path = decode_escapes(Cow::Owned(with_backslashes(&pathname)), system)?.into_owned();
     if !host.is_empty() {
-        // The parser has already accepted the name; whether all of it can be shown does not matter.
-        let (host, _) = idna::domain_to_unicode(host);
-        path.insert_str(0, &host);
+        path.insert_str(0, &domain_to_unicode(host));
         path.insert_str(0, r"\\");
         return Ok(Cow::Owned(path));
     }

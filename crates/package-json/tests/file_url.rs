@@ -7,6 +7,7 @@
 mod common;
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use common::{Random, ask, nodes};
 use serde_json::{Value as Json, json};
@@ -366,6 +367,61 @@ fn questions(count: usize) -> Vec<(&'static str, String, System)> {
     questions
 }
 
+/// Node 22 refuses names of hosts for their Punycode, leaves `..` in a URL that also has a name with a dot at its begin, and keeps what begins
+/// as a drive letter does when `..` should take it away.
+fn node_24_differs(text: &str) -> bool {
+    let text = text.to_lowercase().replace(['\t', '\n', '\r'], "");
+    let text = text.replace("%2e", ".").replace('\\', "/");
+    let text = text.strip_prefix("file:").unwrap_or(&text);
+    let has_begin = |begin: fn(&[u8]) -> bool| text.split('/').any(|name| begin(name.as_bytes()));
+    text.contains("xn--")
+        || has_begin(|name| matches!(name, [b'.', next, ..] if *next != b'.'))
+        || has_begin(|name| matches!(name, [_, b':' | b'|', _, ..]))
+}
+
+#[test]
+fn a_plain_path_is_borrowed() {
+    for url in [
+        "file:///",
+        "file:///a/b.js",
+        "file:////a/.b/...",
+        "file:///C:/a/@b~1",
+    ] {
+        let path = file_url_to_path(url, System::Posix);
+        assert!(matches!(path, Ok(Cow::Borrowed(_))), "{url}");
+    }
+    for url in [
+        "file:///a/.",
+        "file:///a/../b",
+        "file:///a%20b",
+        "FILE:///a",
+        "file:///a?b",
+    ] {
+        let path = file_url_to_path(url, System::Posix);
+        assert!(matches!(path, Ok(Cow::Owned(_))), "{url}");
+    }
+}
+
+#[test]
+fn a_path_comes_back_from_its_url() {
+    let systems = [
+        (System::Posix, "/", "a\\b"),
+        (System::Windows, "C:\\", "a\\b"),
+        (System::Windows, "\\\\server\\share\\", "a\\b"),
+    ];
+    for (system, start, rest) in systems {
+        for character in ('\0'..='\u{2ff}').chain(['\u{20ac}', '\u{ffff}', '\u{10ffff}']) {
+            if system == System::Windows && character == '/' {
+                continue;
+            }
+            let path = format!("{start}x{character}{rest}");
+            let url = path_to_file_url(&path, system).unwrap();
+            assert!(url.is_ascii(), "{url}");
+            assert_eq!(file_url_to_path(&url, system).unwrap(), path);
+        }
+    }
+}
+
 #[test]
 fn node_answers_the_same() {
     let nodes = nodes();
@@ -381,24 +437,21 @@ fn node_answers_the_same() {
         .iter()
         .map(|(name, text, system)| json!([name, text, *system == System::Windows]).to_string())
         .collect();
+    let mut report = String::new();
     for node in nodes {
         let found = ask(&node, &["--no-warnings"], "file_url.js", &lines.join("\n"));
         assert_eq!(found.len(), questions.len(), "{}", node.display());
-        let wrong: Vec<String> = questions
-            .iter()
-            .zip(&found)
-            .filter(|(question, found)| ours(question) != **found)
-            .map(|(question, found)| {
-                format!("{question:?}\n  Node {found}\n  ours {}", ours(question))
-            })
-            .collect();
-        assert!(
-            wrong.is_empty(),
-            "{}: {} of {} differ\n{}",
-            node.display(),
-            wrong.len(),
-            questions.len(),
-            wrong[..wrong.len().min(40)].join("\n")
-        );
+        let is_22 = node.iter().any(|part| part == "node22");
+        for (question, found) in questions.iter().zip(&found) {
+            let ours = ours(question);
+            if ours != *found && !(is_22 && node_24_differs(&question.1)) {
+                let node = node.display();
+                let _ = writeln!(
+                    report,
+                    "{node}: {question:?}\n  Node {found}\n  ours {ours}"
+                );
+            }
+        }
     }
+    assert!(report.is_empty(), "these differ:\n{report}");
 }
