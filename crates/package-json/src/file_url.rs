@@ -190,7 +190,7 @@ fn quote(text: &str) -> String {
     quoted
 }
 
-/// The path that a file URL names, by the rules of Node 20 to 26.
+/// The path that a file URL names, by the rules of Node 24 and 26.
 ///
 /// The URL is parsed first: tabs and line breaks are dropped, `\` is a `/`, dot segments are taken away even if they are
 /// percent-encoded, the query and the fragment are dropped. A host is part of a path of Windows only. Then what is percent-encoded is decoded,
@@ -198,6 +198,11 @@ fn quote(text: &str) -> String {
 /// opens the file refuses it.
 ///
 /// A plain URL costs one look at its bytes. On POSIX its path is borrowed from it.
+///
+/// Where others answer otherwise:
+/// - Node 20 and 22 leave `..` in a URL that also has a name beginning with a dot, as in `file:///a/.b/../c`, and `..` does not take away a first
+///   name like `C:x` there. They refuse a host for what its Punycode says, as in `file://xn--a/b`.
+/// - Which characters the name of a host may have outside ASCII is a matter of Unicode's tables, which here are newer than Node's for some.
 ///
 /// ```
 /// use smallfry_package_json::{System, UrlError, file_url_to_path};
@@ -410,7 +415,7 @@ enum Dots {
 impl Dots {
     fn of(segment: &str) -> Self {
         const LONGEST: usize = "%2e%2e".len();
-        if segment.len() > LONGEST {
+        if segment.len() > LONGEST || !segment.starts_with(['.', '%']) {
             return Self::None;
         }
         match &*segment.to_ascii_lowercase().replace("%2e", ".") {
@@ -484,29 +489,70 @@ fn decode_escapes(pathname: Cow<'_, str>, system: System) -> Result<Cow<'_, str>
     }
 }
 
+/// How many bytes are looked at together. They overlap by one, so that each is seen with the one that follows it.
+const WINDOW: usize = 17;
+
 /// Whether neither the parser nor decoding would change any of it.
 fn is_plain(pathname: &str) -> bool {
     let bytes = pathname.as_bytes();
-    let (chunks, rest) = bytes.as_chunks::<16>();
-    chunks.iter().all(|chunk| !has_special(chunk)) && !has_special(rest) && !has_dot_segment(bytes)
+    let mut seen = Seen::default();
+    if let Some(last) = bytes.last_chunk() {
+        let mut rest = bytes;
+        while let Some(window) = rest.first_chunk() {
+            seen.look(window);
+            if seen.special != 0 {
+                return false;
+            }
+            rest = &rest[WINDOW - 1..];
+        }
+        // What is left over at the end is less than a window.
+        seen.look(last);
+    } else {
+        let mut window = [b'a'; WINDOW];
+        window[..bytes.len()].copy_from_slice(bytes);
+        seen.look(&window);
+    }
+    // Names that begin with a dot are common, so one is no reason to parse.
+    seen.special == 0 && (seen.dots == 0 || !has_dot_segment(bytes))
 }
 
-/// Has no way out in the middle, so that it is done for many bytes at a time.
-fn has_special(bytes: &[u8]) -> bool {
-    let special = bytes
-        .iter()
-        .fold(0, |special, byte| special | u8::from(is_special(*byte)));
-    special != 0
+#[derive(Default)]
+struct Seen {
+    /// Not 0 if there was a byte that [`is_special`].
+    special: u8,
+    /// Not 0 if a segment began with a dot.
+    dots: u8,
 }
 
-/// What a path in a URL cannot have as it is, or what means something there: the
+impl Seen {
+    /// Has no way out in the middle and no branches, so that all of a window is compared at once.
+    fn look(&mut self, window: &[u8; WINDOW]) {
+        for index in 0..WINDOW - 1 {
+            let byte = window[index];
+            self.special |= is_special(byte);
+            self.dots |= u8::from(byte == b'/') & u8::from(window[index + 1] == b'.');
+        }
+        self.special |= is_special(window[WINDOW - 1]);
+    }
+}
+
+/// 1 for what a path in a URL cannot have as it is, or what means something there: the
 /// [path percent-encode set](https://url.spec.whatwg.org/#path-percent-encode-set), `%`, `\`, and `|` for it may follow a drive letter.
-fn is_special(byte: u8) -> bool {
-    !byte.is_ascii_graphic()
-        || matches!(
-            byte,
-            b'"' | b'#' | b'%' | b'<' | b'>' | b'?' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}'
-        )
+fn is_special(byte: u8) -> u8 {
+    u8::from(byte <= b' ')
+        | u8::from(byte == b'"')
+        | u8::from(byte == b'#')
+        | u8::from(byte == b'%')
+        | u8::from(byte == b'<')
+        | u8::from(byte == b'>')
+        | u8::from(byte == b'?')
+        | u8::from(byte == b'\\')
+        | u8::from(byte == b'^')
+        | u8::from(byte == b'`')
+        | u8::from(byte == b'{')
+        | u8::from(byte == b'|')
+        | u8::from(byte == b'}')
+        | u8::from(byte >= 0x7f)
 }
 
 /// Whether a segment is `.` or `..`.
@@ -534,10 +580,14 @@ const PATH: &AsciiSet = &AsciiSet::EMPTY
     .add(b'|')
     .add(b'~');
 
-/// The file URL of a path, by the rules of Node 26.
+/// The file URL of a path, by the rules of Node 24 and 26.
 ///
 /// A relative path begins at the working directory, and dot segments are taken away. A separator at the end stays. What means something in a URL is
 /// percent-encoded, and so is all that is not ASCII.
+///
+/// As with Node, control characters are lost at the end of a path, but for those that separate words or lines and NUL, so `"/a\u{1}"` is `file:///a`.
+/// What is said of hosts at [`file_url_to_path`] holds here too. Node 20 gives a server whose name cannot be a host no host, where newer ones refuse it, takes
+/// `//server/share` for a path of this machine, and loses a NUL at the end.
 ///
 /// The path is text, as Node's is: bytes that are not UTF-8 could be written in a URL, but [`file_url_to_path`] would not take them back.
 ///
@@ -588,7 +638,12 @@ fn plain_path_to_file_url(path: &str, system: System) -> Option<String> {
         [letter, b':', b'/', ..] if letter.is_ascii_alphabetic() => "file:///",
         _ => return None,
     };
-    is_plain(&path).then(|| format!("{start}{}", utf8_percent_encode(&path, PATH)))
+    is_plain(&path).then(|| {
+        let mut url = String::with_capacity(start.len() + path.len());
+        url.push_str(start);
+        url.extend(utf8_percent_encode(&path, PATH));
+        url
+    })
 }
 
 /// What Node then parses, so that a path with a control character at its end loses it.
