@@ -176,14 +176,19 @@ unsafe extern "C" fn read(env: napi::napi_env, info: napi::napi_callback_info) -
     })
 }
 
-/// `packageScope(path, policy)`: the number of the package, or the path where the search for one ended.
+/// `packageScope(path, policy)`: of a path or a file URL the number of the package, or the path where the search for one ended.
 unsafe extern "C" fn scope(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
     guarded(env, || {
         let asked = Asked::new(env, info);
-        match asked.cache.scope(&asked.path) {
+        let url = asked.path.to_str().filter(|path| path.starts_with("file:"));
+        let scope = match url {
+            Some(url) => asked.cache.scope(url),
+            None => asked.cache.scope_of_path(&asked.path),
+        };
+        match scope {
             Ok(scope) if scope.package.is_none() => text(env, &scope.path.to_string_lossy()),
             Ok(scope) => serial(env, asked.environment, Ok(scope.package)),
             Err(error) => failure(env, &error),

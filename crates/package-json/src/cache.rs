@@ -4,6 +4,7 @@ mod batch;
 mod directory;
 mod table;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,11 +14,10 @@ use batch::Answers;
 use directory::{Directory, Manner, Place, read_package};
 use table::{Table, absolute};
 
-#[cfg(doc)]
-use crate::Problem;
-use crate::error::Error;
+use crate::error::{Error, Problem};
+use crate::file_url::{FileUrl, decode};
 use crate::format::{Extensions, Format, Kind};
-use crate::{Fields, ModuleType};
+use crate::{Fields, ModuleType, System, file_url_to_path};
 
 type Answer = Result<Option<Arc<Package>>, Error>;
 
@@ -121,7 +121,7 @@ pub struct Source {
 /// same file at once have it read once. What is invalid or cannot be read is an error, and is not remembered.
 ///
 /// **Where it looks.** For a path: in the directory above it, or in itself if it ends in a separator, and so on upward; not in or
-/// above a directory of the name `node_modules`, and not at the root. For a [scope](Self::scope) at the root, too.
+/// above a directory of the name `node_modules`, and not at the root. For a [scope](Self::scope), which begins with a URL, at the root, too.
 /// Paths are made absolute, and `..` takes away the name before it, as in a URL. Links on the way are not resolved: who wants
 /// Node's answer for a linked file asks for its real path, as Node does. The file itself need not exist.
 ///
@@ -233,8 +233,45 @@ impl Cache {
         Ok(None)
     }
 
-    /// The package that a module of this path belongs to: as [`nearest`](Self::nearest), and at the root, too.
-    pub fn scope(&self, path: impl AsRef<Path>) -> Result<Scope, Error> {
+    /// The package that a module belongs to, given by its file URL: as [`nearest`](Self::nearest), and at the root, too.
+    ///
+    /// # Errors
+    ///
+    /// Also [`Problem::Url`].
+    pub fn scope(&self, url: &str) -> Result<Scope, Error> {
+        let refused = |error| Error::new(Path::new(url), Problem::Url(error));
+        let path = file_url_to_path(url, System::HERE).map_err(refused)?;
+        if !path.contains("/node_modules/") || !url.contains('%') {
+            return self.scope_of_path(&*path);
+        }
+        // Node looks for node_modules before it decodes, so that an encoded one is a directory as any other.
+        let FileUrl { host, pathname } = FileUrl::parse(url).map_err(refused)?;
+        let mut end = pathname.rfind('/').unwrap_or(0);
+        loop {
+            let directory = Cow::Borrowed(&pathname[..=end]);
+            let directory = decode(&host, directory, System::HERE).map_err(refused)?;
+            let directory = self.entries.table.of_file(Path::new(&*directory))?;
+            let is_end = pathname[..end].ends_with("/node_modules");
+            let package = if is_end {
+                None
+            } else {
+                directory.own(self.manner())?
+            };
+            let above = pathname[..end].rfind('/');
+            match above {
+                Some(above) if package.is_none() && !is_end => end = above,
+                _ => {
+                    return Ok(Scope {
+                        path: directory.file().to_path_buf(),
+                        package,
+                    });
+                }
+            }
+        }
+    }
+
+    /// The same of a module's path.
+    pub fn scope_of_path(&self, path: impl AsRef<Path>) -> Result<Scope, Error> {
         let directory = self.entries.table.of_file(path.as_ref())?;
         let manner = self.manner();
         if let Some(package) = directory.nearest(manner)? {

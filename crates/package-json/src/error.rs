@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use smallfry::Operation;
 
-use crate::Invalid;
+use crate::{Invalid, UrlError};
 
 /// A look-up that failed, with the file or path it failed at. A copy of it costs nothing, so that one package.json that is in the
 /// way of many files can be told of each.
@@ -31,6 +31,8 @@ pub enum Problem {
     Invalid(Invalid),
     /// No file can have this path.
     Path(&'static str),
+    /// No file can have this URL.
+    Url(UrlError),
 }
 
 impl Error {
@@ -42,7 +44,7 @@ impl Error {
         }))
     }
 
-    /// The package.json that is in the way; for [`Problem::Path`] the path that was asked for.
+    /// The package.json that is in the way; for [`Problem::Path`] and [`Problem::Url`] what was asked for.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
@@ -68,6 +70,7 @@ impl Display for Error {
             Problem::Io(operation, error) => write!(f, "{operation} {path}: {error}"),
             Problem::Invalid(invalid) => write!(f, "{path}:{invalid}"),
             Problem::Path(reason) => write!(f, "{path}: {reason}"),
+            Problem::Url(error) => write!(f, "{path}: {error}"),
         }
     }
 }
@@ -77,6 +80,7 @@ impl std::error::Error for Error {
         match &self.0.problem {
             Problem::Io(_, error) => Some(error),
             Problem::Invalid(invalid) => Some(invalid),
+            Problem::Url(error) => Some(error),
             Problem::Path(_) => None,
         }
     }
@@ -88,7 +92,7 @@ impl From<Error> for io::Error {
         let kind = match error.problem() {
             Problem::Io(_, source) => source.kind(),
             Problem::Invalid(_) => io::ErrorKind::InvalidData,
-            Problem::Path(_) => io::ErrorKind::InvalidInput,
+            Problem::Path(_) | Problem::Url(_) => io::ErrorKind::InvalidInput,
         };
         Self::new(kind, error)
     }

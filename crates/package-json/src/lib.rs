@@ -7,6 +7,7 @@
 //! | whether a file is a module or CommonJS | [`Cache::format`], for many files [`Cache::formats`] |
 //! | the package that a file belongs to, with its name, main, exports and imports | [`Cache::nearest`] |
 //! | the same for a module's URL, as Node's resolver has it | [`Cache::scope`] |
+//! | a file URL as a path, and back | [`file_url_to_path`], [`path_to_file_url`] |
 //! | whether a package.json is valid, and what it says | [`Cache::read`], of text [`Fields::parse`] |
 //! | notice that files change, or do not look | [`Revalidate`] |
 //! | the file that decided, byte for byte | [`Cache::nearest_type_source`] |
@@ -23,6 +24,7 @@
 mod cache;
 mod error;
 mod fields;
+mod file_url;
 mod format;
 mod invalid;
 mod structure;
@@ -32,5 +34,6 @@ mod text;
 pub use cache::{Cache, Package, Revalidate, Scope, Source};
 pub use error::{Error, Problem};
 pub use fields::{Fields, ModuleType, Value};
+pub use file_url::{System, UrlError, file_url_to_path, path_to_file_url};
 pub use format::{Extensions, Format};
 pub use invalid::Invalid;

@@ -110,16 +110,18 @@ fn a_scope_says_where_the_search_ended() {
     let folder = tree(&[("node_modules/p/package.json", COMMON)]);
     let cache = Cache::new();
     let inside = cache
-        .scope(folder.path().join("node_modules/p/a.js"))
+        .scope_of_path(folder.path().join("node_modules/p/a.js"))
         .unwrap();
     assert_eq!(inside.package.unwrap().path(), inside.path);
     let ended = cache
-        .scope(folder.path().join("node_modules/a.js"))
+        .scope_of_path(folder.path().join("node_modules/a.js"))
         .unwrap();
     assert_eq!(ended.path, folder.path().join("node_modules/package.json"));
     assert!(ended.package.is_none());
     let root = folder.path().ancestors().last().unwrap();
-    let outside = cache.scope(root.join("no such folder/a.js")).unwrap();
+    let outside = cache
+        .scope_of_path(root.join("no such folder/a.js"))
+        .unwrap();
     assert_eq!(outside.path, root.join("package.json"));
 }
 
@@ -395,7 +397,7 @@ fn what_is_invalid_is_told_with_its_place_and_not_remembered() {
                 .map(Result::unwrap_err),
         );
         errors.push(cache.format(&files[1], Extensions::JavaScript).unwrap_err());
-        errors.push(cache.scope(&files[1]).unwrap_err());
+        errors.push(cache.scope_of_path(&files[1]).unwrap_err());
         errors.push(cache.nearest_type_source(&files[1]).unwrap_err());
         for error in errors {
             let invalid = error.invalid().unwrap();
@@ -469,7 +471,7 @@ fn a_relative_path_begins_at_the_current_directory() {
         cache.nearest("src/lib.rs").unwrap(),
         cache.nearest(here.join("src/lib.rs")).unwrap()
     );
-    let scope = cache.scope("node_modules/x.js").unwrap();
+    let scope = cache.scope_of_path("node_modules/x.js").unwrap();
     assert_eq!(scope.path, here.join("node_modules/package.json"));
 }
 

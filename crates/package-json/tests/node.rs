@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+mod common;
 
+use common::{Random, ask, nodes};
 use serde_json::{Value as Json, json};
 use smallfry_package_json::{Fields, Value};
 
@@ -86,30 +85,6 @@ const PIECES: &[&[u8]] = &[
     b"\xef\xbb\xbf",
 ];
 
-/// Versions whose rules are these, where `npm ci` of the Node package's tests has put them.
-fn nodes() -> Vec<PathBuf> {
-    let runtimes = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../bindings/node/test/runtimes/node_modules");
-    ["node22", "node24", "node26"]
-        .iter()
-        .map(|node| runtimes.join(node).join("bin/node"))
-        .filter(|node| node.exists())
-        .collect()
-}
-
-/// A generator of numbers for which nothing matters but that they are the same each time: `SplitMix64`.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut number = self.0;
-        number = (number ^ number >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        number = (number ^ number >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((number ^ number >> 31) % end as u64) as usize
-    }
-}
-
 fn mutate(random: &mut Random, text: &mut Vec<u8>) {
     for _ in 0..=random.below(3) {
         let at = random.below(text.len() + 1);
@@ -174,22 +149,8 @@ fn node_reads_the_same() {
         list.push('\n');
     }
     for node in nodes {
-        let mut child = Command::new(&node)
-            .args(["--expose-internals", "--no-warnings"])
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/node.js"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
-        input.write_all(list.as_bytes()).unwrap();
-        drop(input);
-        let output = child.wait_with_output().unwrap();
-        let output = String::from_utf8(output.stdout).unwrap();
-        let found: Vec<Json> = output
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
+        let options = ["--expose-internals", "--no-warnings"];
+        let found = ask(&node, &options, "node.js", &list);
         assert_eq!(found.len(), texts.len(), "{}", node.display());
         let wrong: Vec<String> = texts
             .iter()

@@ -158,7 +158,10 @@ export class Lookups {
    * The package that a module belongs to, given by its URL or its path: as {@link nearest}, and at the root, too.
    */
   readonly scope = (module: string | URL): Scope => {
-    const answer = source.packageScope(pathOf(module), this.#policy);
+    // Node looks for node_modules before it decodes a URL, so the URL itself is handed on, once it is known to be one of a file.
+    const file = pathOf(module);
+    const isURL = native !== undefined && file !== module;
+    const answer = source.packageScope(isURL ? new URL(module).href : file, this.#policy);
     if (typeof answer === 'string') return { path: answer, exists: false, package: undefined };
     if (typeof answer !== 'number') throw errorOf(answer, this.scope);
     const found = packageOf(answer);
