@@ -54,8 +54,10 @@ impl Fields {
     /// ends too early.
     pub fn parse(bytes: &[u8]) -> Result<Self, Invalid> {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| Invalid::at(bytes, error.valid_up_to(), "not UTF-8"))?;
         let mut fields = Self::default();
-        let Some(mut walk) = Walk::begin(bytes)? else {
+        let Some(mut walk) = Walk::begin(text)? else {
             return Ok(fields);
         };
         loop {
@@ -93,7 +95,7 @@ impl Fields {
 
 /// Takes a string; `None` if it has an escape that is none.
 fn string(walk: &mut Walk<'_>) -> Option<Box<str>> {
-    unescape(walk.take_string()).map(String::into_boxed_str)
+    unescape(walk.take_string())
 }
 
 fn required(walk: &mut Walk<'_>) -> Result<Box<str>, Invalid> {
@@ -101,18 +103,13 @@ fn required(walk: &mut Walk<'_>) -> Result<Box<str>, Invalid> {
         return Err(walk.invalid("a string is expected"));
     }
     let offset = walk.offset();
-    string(walk).ok_or_else(|| Invalid::at(walk.bytes, offset, "an escape in this string is none"))
+    string(walk).ok_or_else(|| walk.invalid_at(offset, "an escape in this string is none"))
 }
 
 fn value(walk: &mut Walk<'_>) -> Result<Option<Value>, Invalid> {
     Ok(match walk.peek() {
         b'"' => Some(Value::Text(required(walk)?)),
-        b'{' | b'[' => {
-            let json = walk.take_container()?;
-            // It begins and ends at signs of a text that is UTF-8.
-            let json = String::from_utf8_lossy(json).into_owned();
-            Some(Value::Json(json.into()))
-        }
+        b'{' | b'[' => Some(Value::Json(walk.take_container()?.into())),
         _ => None,
     })
 }

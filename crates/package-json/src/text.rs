@@ -4,43 +4,46 @@
 
 /// The text of a string, given what is behind its first quotation mark; `None` for an escape that is none, half a surrogate pair
 /// among them. Where there is none to take back it is copied at once.
-pub(crate) fn unescape(string: &[u8]) -> Option<String> {
-    let mut text = Vec::new();
+pub(crate) fn unescape(string: &str) -> Option<Box<str>> {
+    let end_of_plain = |rest: &str| rest.bytes().position(|byte| matches!(byte, b'"' | b'\\'));
+    let plain = end_of_plain(string)?;
+    if string.as_bytes()[plain] == b'"' {
+        return Some(string[..plain].into());
+    }
+    let mut text = String::new();
     let mut rest = string;
     loop {
-        let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
-        text.extend_from_slice(&rest[..end]);
-        if rest[end] == b'"' {
-            // Of UTF-8, cut at ASCII, with whole characters added.
-            return String::from_utf8(text).ok();
+        let end = end_of_plain(rest)?;
+        text.push_str(&rest[..end]);
+        if rest.as_bytes()[end] == b'"' {
+            return Some(text.into());
         }
-        let escape = *rest.get(end + 1)?;
-        rest = &rest[end + 2..];
-        text.push(match escape {
-            b'"' | b'\\' | b'/' => escape,
-            b'b' => 0x08,
-            b'f' => 0x0C,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'u' => {
-                let (character, behind) = unicode(rest)?;
-                rest = behind;
-                text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-                continue;
+        let mut characters = rest[end + 1..].chars();
+        text.push(match characters.next()? {
+            escape @ ('"' | '\\' | '/') => escape,
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'u' => {
+                let (character, behind) = unicode(characters.as_str())?;
+                characters = behind.chars();
+                character
             }
             _ => return None,
         });
+        rest = characters.as_str();
     }
 }
 
 /// The character of `\u`, given what is behind that, and what is behind it.
-fn unicode(rest: &[u8]) -> Option<(char, &[u8])> {
+fn unicode(rest: &str) -> Option<(char, &str)> {
     let (first, rest) = unit(rest)?;
     if !(0xD800..0xDC00).contains(&first) {
         return Some((char::from_u32(first)?, rest));
     }
-    let (second, rest) = unit(rest.strip_prefix(b"\\u")?)?;
+    let (second, rest) = unit(rest.strip_prefix("\\u")?)?;
     if !(0xDC00..0xE000).contains(&second) {
         return None;
     }
@@ -49,10 +52,10 @@ fn unicode(rest: &[u8]) -> Option<(char, &[u8])> {
 }
 
 /// Four hexadecimal digits.
-fn unit(rest: &[u8]) -> Option<(u32, &[u8])> {
+fn unit(rest: &str) -> Option<(u32, &str)> {
     let (digits, rest) = rest.split_at_checked(4)?;
-    let digit = |number: u32, byte: &u8| Some(number << 4 | char::from(*byte).to_digit(16)?);
-    Some((digits.iter().try_fold(0, digit)?, rest))
+    let digit = |number: u32, digit: char| Some(number << 4 | digit.to_digit(16)?);
+    Some((digits.chars().try_fold(0, digit)?, rest))
 }
 
 #[cfg(test)]
@@ -75,7 +78,7 @@ mod tests {
             ("\\", None),
             ("a", None),
         ] {
-            assert_eq!(unescape(string.as_bytes()).as_deref(), text, "{string}");
+            assert_eq!(unescape(string).as_deref(), text, "{string}");
         }
     }
 }
