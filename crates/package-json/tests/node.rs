@@ -1,8 +1,10 @@
-//! The same fields as Node's own reader gives, or the same refusal, of texts written by hand and of mutations of them.
+//! The same fields as Node's own reader gives, or the same refusal: of texts written by hand, of real files, and of mutations of both.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
+
+use std::path::{Path, PathBuf};
 
 use common::{Random, ask, nodes};
 use serde_json::{Value as Json, json};
@@ -85,11 +87,29 @@ const PIECES: &[&[u8]] = &[
     b"\xef\xbb\xbf",
 ];
 
+/// What takes the place of strings.
+const STRINGS: &[&[u8]] = &[
+    b"\"name\"",
+    b"\"main\"",
+    b"\"type\"",
+    b"\"exports\"",
+    b"\"imports\"",
+    b"\"scripts\"",
+    b"\"ty\\u0070e\"",
+    b"\"module\"",
+    b"\"commonjs\"",
+    b"null",
+    b"true",
+    b"-1.5e3",
+    b"{\"a\":1}",
+    b"[\"a\"]",
+];
+
 fn mutate(random: &mut Random, text: &mut Vec<u8>) {
     for _ in 0..=random.below(3) {
         let at = random.below(text.len() + 1);
         let end = (at + random.below(4)).min(text.len());
-        match random.below(4) {
+        match random.below(6) {
             0 => text.truncate(at.max(1).min(text.len())),
             1 => drop(text.drain(at..end)),
             2 => {
@@ -97,12 +117,83 @@ fn mutate(random: &mut Random, text: &mut Vec<u8>) {
                 let to = random.below(text.len() + 1);
                 text.splice(to..to, piece);
             }
+            3 => replace_string(random, text, at),
             _ => {
                 let piece = PIECES[random.below(PIECES.len())];
                 text.splice(at..at, piece.iter().copied());
             }
         }
     }
+}
+
+/// Puts a key that matters, or a value of another type, in the place of the next string.
+fn replace_string(random: &mut Random, text: &mut Vec<u8>, at: usize) {
+    let quote = |from: usize| {
+        text[from..]
+            .iter()
+            .position(|byte| *byte == b'"')
+            .map(|to| from + to)
+    };
+    let Some(start) = quote(at) else {
+        return;
+    };
+    let Some(end) = quote(start + 1) else {
+        return;
+    };
+    let with = STRINGS[random.below(STRINGS.len())];
+    text.splice(start..=end, with.iter().copied());
+}
+
+/// Files as people write them: those of the npm packages that this project's own tests take.
+fn real() -> Vec<Vec<u8>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut folders = vec![
+        root.join("bindings/node/node_modules"),
+        root.join("crates/cli/peers"),
+    ];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else {
+            continue;
+        };
+        for entry in entries.map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            } else if entry.file_name() == "package.json" {
+                found.push(std::fs::read(entry.path()).unwrap());
+            }
+        }
+    }
+    // As they are found differs by file system.
+    found.sort_unstable();
+    found
+}
+
+/// Texts that no mutation makes.
+fn large() -> Vec<Vec<u8>> {
+    let nested = |open: &str, close: &str, key: &str| {
+        let depth = 100_000;
+        format!(
+            r#"{{"{key}":{}1{},"type":"module"}}"#,
+            open.repeat(depth),
+            close.repeat(depth)
+        )
+    };
+    let long = "a".repeat(10 << 20);
+    vec![
+        nested("[", "]", "x").into_bytes(),
+        nested("[", "]", "exports").into_bytes(),
+        nested("{\"a\":", "}", "exports").into_bytes(),
+        nested("[", "", "x").into_bytes(),
+        format!(r#"{{"x":"{long}","type":"module"}}"#).into_bytes(),
+        format!(r#"{{"name":"{long}","type":"module"}}"#).into_bytes(),
+        format!(r#"{{"x":"{long},"type":"module"}}"#).into_bytes(),
+        format!(
+            r#"{{{}"type":"module"}}"#,
+            r#""a":[1,{"b":"c"}],"#.repeat(500_000)
+        )
+        .into_bytes(),
+    ]
 }
 
 fn ours(text: &[u8]) -> Json {
@@ -133,12 +224,35 @@ fn node_reads_the_same() {
     let count = std::env::var("SMALLFRY_TEST_PACKAGES");
     let count: usize = count.map_or(4000, |count| count.parse().unwrap());
     let mut random = Random(1);
-    let mut texts: Vec<Vec<u8>> = TEXTS.iter().map(|text| text.as_bytes().to_vec()).collect();
-    while texts.len() < count {
-        let mut text = TEXTS[random.below(TEXTS.len())].as_bytes().to_vec();
-        mutate(&mut random, &mut text);
-        texts.push(text);
+    let mut sources: Vec<Vec<u8>> = TEXTS.iter().map(|text| text.as_bytes().to_vec()).collect();
+    let short = sources.len();
+    sources.extend(real());
+    compare(&nodes, &large());
+    compare(&nodes, &sources);
+    let mut left = count.saturating_sub(sources.len());
+    while left > 0 {
+        let some = left.min(TOGETHER);
+        left -= some;
+        let mutated = |_| {
+            // Half of the short ones, which are about what a reader has to decide.
+            let among = if random.below(2) == 0 {
+                short
+            } else {
+                sources.len()
+            };
+            let mut text = sources[random.below(among)].clone();
+            mutate(&mut random, &mut text);
+            text
+        };
+        let texts: Vec<Vec<u8>> = (0..some).map(mutated).collect();
+        compare(&nodes, &texts);
     }
+}
+
+/// Texts that are on the disk at one time.
+const TOGETHER: usize = 10_000;
+
+fn compare(nodes: &[PathBuf], texts: &[Vec<u8>]) {
     let folder = tempfile::tempdir().unwrap();
     let mut list = String::new();
     for (number, text) in texts.iter().enumerate() {
@@ -148,20 +262,19 @@ fn node_reads_the_same() {
         list.push_str(directory.to_str().unwrap());
         list.push('\n');
     }
+    let shown = |text: &[u8]| text[..text.len().min(2000)].escape_ascii().to_string();
     for node in nodes {
         let options = ["--expose-internals", "--no-warnings"];
-        let found = ask(&node, &options, "node.js", &list);
+        let found = ask(node, &options, "node.js", &list);
         assert_eq!(found.len(), texts.len(), "{}", node.display());
         let wrong: Vec<String> = texts
             .iter()
             .zip(&found)
             .filter(|(text, found)| ours(text) != **found)
             .map(|(text, found)| {
-                format!(
-                    "{}\n  Node {found}\n  ours {}",
-                    text.escape_ascii(),
-                    ours(text)
-                )
+                let (found, ours) = (found.to_string(), ours(text).to_string());
+                let [found, ours] = [found, ours].map(|answer| shown(answer.as_bytes()));
+                format!("{}\n  Node {found}\n  ours {ours}", shown(text))
             })
             .collect();
         assert!(
