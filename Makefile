@@ -22,7 +22,7 @@ ifeq ($(and $(NODE),$(NPM)),)
   endif
 endif
 
-.PHONY: build bench bench-all bench-peers test test-all test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-tests node-lint node-peers clean
+.PHONY: build bench bench-all bench-peers test fuzz test-all test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-tests node-lint node-peers clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -66,6 +66,17 @@ test-backends: $(HACK)
 $(HACK):
 	cargo install -q cargo-hack --locked --version '^0.6' --root $(TARGET_DIR)/tools
 
+# Inputs that libFuzzer makes up, for so many seconds each. Its sanitizers want a nightly compiler, or one that takes itself for it.
+FUZZED := package_json file_url
+FUZZ_SECONDS ?= 60
+FUZZ := $(TARGET_DIR)/tools/bin/cargo-fuzz
+fuzz: $(FUZZED:%=fuzz-%)
+fuzz-%: $(FUZZ)
+	RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$(TARGET_DIR)/fuzz $(FUZZ) run $* -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 -print_final_stats=1
+
+$(FUZZ):
+	cargo install -q cargo-fuzz --locked --version '^0.13' --root $(TARGET_DIR)/tools
+
 # Files that are closed later, run by a nightly compiler with its address and leak sanitizer.
 test-sanitized:
 	@if cargo +nightly --version >/dev/null 2>&1; then \
@@ -80,8 +91,9 @@ test-sanitized:
 # and programs that people use.
 test-all: export SMALLFRY_TEST_ALL := 1
 test-all:
-	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 $(MAKE) --no-print-directory test
-	$(MAKE) --no-print-directory test-backends test-crash test-sanitized trials test-windows
+	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 \
+		SMALLFRY_TEST_PACKAGES=1000000 SMALLFRY_TEST_WALKS=1000 SMALLFRY_TEST_URLS=400000 $(MAKE) --no-print-directory test
+	$(MAKE) --no-print-directory test-backends test-crash test-sanitized fuzz trials test-windows
 
 # The tests in programs for Windows, under Wine. On Debian, as root, it installs what that takes: 310 MB.
 test-windows:
@@ -90,9 +102,11 @@ test-windows:
 lint: node-lint
 	cargo fmt --all --check
 	cargo fmt --all --check --manifest-path $(NORAD)
+	cargo fmt --all --check --manifest-path fuzz/Cargo.toml
 	cargo clippy -q --workspace --all-targets -- -D warnings
 	cargo clippy -q -p smallfry --all-features --all-targets -- -D warnings
 	cargo clippy -q -p smallfry-cli --features peers --all-targets -- -D warnings
+	cargo clippy -q -p smallfry-package-json --features peers --all-targets -- -D warnings
 	cargo clippy -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --workspace --all-features --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc -q --no-deps --workspace --features '$(CORE_FEATURES)'
 

@@ -18,7 +18,7 @@ make_prefix
 trap '/usr/lib/wine/wineserver64 -k || true' EXIT
 
 say 'testing the crates under Wine'
-target_cargo "$GNU" test -q -p smallfry -p smallfry-transcode -p smallfry-slowfs --features "$CORE_FEATURES"
+target_cargo "$GNU" test -q -p smallfry -p smallfry-transcode -p smallfry-package-json -p smallfry-slowfs --features "$CORE_FEATURES"
 # The command itself is tried on Linux; here its parts are. To build it takes most of that.
 if everything; then target_cargo "$GNU" test -q -p smallfry-cli --bins; fi
 
