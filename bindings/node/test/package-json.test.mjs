@@ -264,7 +264,8 @@ test('findPackageJSON is node:module\'s', { skip: theirs === undefined && 'this 
   cases.push([href], [new URL(href)], [], [7, base], ['./a.js', 7], ['./a.js', 'relative'], ['p', undefined], ['./a.js']);
   const outcome = (call, args) => {
     try {
-      return call(...args);
+      // Node 22 shows what it hands to Windows.
+      return call(...args)?.replace(/^\\\\\?\\/, '');
     } catch ({ code, name }) {
       return { code, name };
     }

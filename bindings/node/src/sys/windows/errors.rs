@@ -19,7 +19,6 @@ pub(crate) const EIO: i32 = 4070;
 pub(crate) const EISDIR: i32 = 4068;
 pub(crate) const ELOOP: i32 = 4067;
 const EMFILE: i32 = 4066;
-const ENAMETOOLONG: i32 = 4064;
 const ENETUNREACH: i32 = 4062;
 const ENOENT: i32 = 4058;
 pub(crate) const ENOMEM: i32 = 4057;
