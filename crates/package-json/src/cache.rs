@@ -42,7 +42,7 @@ pub enum Revalidate {
 /// A package.json that was read.
 #[derive(Debug)]
 pub struct Package {
-    file: Arc<Path>,
+    file: Box<Path>,
     fields: Fields,
     serial: u64,
 }
@@ -57,7 +57,7 @@ impl PartialEq for Package {
 impl Eq for Package {}
 
 impl Package {
-    fn new(file: Arc<Path>, fields: Fields) -> Arc<Self> {
+    fn new(file: Box<Path>, fields: Fields) -> Arc<Self> {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let serial = LAST.fetch_add(1, Ordering::Relaxed) + 1;
         Arc::new(Self {
@@ -201,7 +201,7 @@ impl Cache {
             return self.entries.table.of_file(&path)?.own(self.manner());
         }
         let (_, fields) = read_package(&path, &mut Vec::new())?;
-        Ok(fields.map(|fields| Package::new(path.into(), fields)))
+        Ok(fields.map(|fields| Package::new((*path).into(), fields)))
     }
 
     /// The package.json that decides for a file, if there is one.

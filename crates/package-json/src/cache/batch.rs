@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use smallfry::bulk::engine::{Task, Terms, Ticket, run_all};
 
 use super::directory::{Directory, Manner};
-use super::table::Table;
+use super::table::{Table, is_directly_in, plain_parent};
 use super::{Answer, Package};
 use crate::error::Error;
 
@@ -29,13 +29,23 @@ impl Answers {
         let mut distinct: Vec<Arc<Directory>> = Vec::new();
         let mut numbers: HashMap<*const Directory, usize> = HashMap::new();
         let mut directories = Vec::with_capacity(paths.len());
+        // Files often come in the order of a tree.
+        let mut before: Option<(&[u8], usize)> = None;
         for path in paths {
-            directories.push(table.of_file(path).map(|directory| {
+            if let Some((key, number)) = before
+                && is_directly_in(path, key)
+            {
+                directories.push(Ok(number));
+                continue;
+            }
+            let number = table.of_file(path).map(|directory| {
                 *numbers.entry(Arc::as_ptr(&directory)).or_insert_with(|| {
                     distinct.push(directory);
                     distinct.len() - 1
                 })
-            }));
+            });
+            before = plain_parent(path).zip(number.as_ref().ok().copied());
+            directories.push(number);
         }
         let answers = if distinct
             .iter()

@@ -14,7 +14,7 @@ use crate::sys::{Found, Stamp, look, read};
 #[derive(Debug)]
 pub(super) struct Directory {
     /// Its package.json.
-    file: Arc<Path>,
+    file: Box<Path>,
     /// The directory above, if the walk may go on there.
     above: Option<Arc<Directory>>,
     place: Place,
@@ -74,7 +74,7 @@ pub(super) struct Manner<'cache> {
 const ATTEMPTS: usize = 8;
 
 impl Directory {
-    pub(super) fn new(file: Arc<Path>, above: Option<Arc<Directory>>, place: Place) -> Self {
+    pub(super) fn new(file: Box<Path>, above: Option<Arc<Directory>>, place: Place) -> Self {
         Self {
             file,
             above,
@@ -84,7 +84,7 @@ impl Directory {
         }
     }
 
-    pub(super) fn file(&self) -> &Arc<Path> {
+    pub(super) fn file(&self) -> &Path {
         &self.file
     }
 
@@ -193,7 +193,7 @@ impl Directory {
                 let same = was.clone().flatten();
                 let package = fields.map(|fields| match same {
                     Some(same) if *same.fields() == fields => same,
-                    _ => Package::new(Arc::clone(&self.file), fields),
+                    _ => Package::new(self.file.clone(), fields),
                 });
                 known.package.clone_from(&package);
                 known.seen = Some(Seen {

@@ -1,5 +1,6 @@
 //! The directories that look-ups came through, by path.
 
+use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::path::{Component, Path, PathBuf, is_separator};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -43,7 +44,9 @@ impl Table {
     /// exist.
     pub(super) fn of_file(&self, path: &Path) -> Result<Arc<Directory>, Error> {
         // Only paths that are absolute and have no needless part are in the table.
-        if let Some(directory) = plain_parent(path).and_then(|key| self.find(key)) {
+        if let Some(key) = plain_parent(path)
+            && let Ok(directory) = self.find(key)
+        {
             return Ok(directory);
         }
         let (path, is_directory) = absolute(path)?;
@@ -55,29 +58,36 @@ impl Table {
 
     /// The directory with this path, which is absolute and has no needless part.
     fn make(&self, path: &Path) -> Arc<Directory> {
-        let mut missing: Vec<&Path> = Vec::new();
+        let hash = match self.find(key_of(path)) {
+            Ok(directory) => return directory,
+            Err(hash) => hash,
+        };
+        // Mostly the one above is there.
+        let Some(parent) = path.parent() else {
+            return self.insert(path, hash, None);
+        };
+        if let Ok(above) = self.find(key_of(parent)) {
+            return self.insert(path, hash, Some(above));
+        }
+        // From the top, and not by recursion: a path may be deep.
         let mut directory = None;
-        for path in path.ancestors() {
-            directory = self.find(key_of(path));
-            if directory.is_some() {
-                break;
-            }
-            missing.push(path);
+        let missing: Vec<&Path> = parent.ancestors().collect();
+        for path in missing.into_iter().rev().chain([path]) {
+            directory = Some(match self.find(key_of(path)) {
+                Ok(found) => found,
+                Err(hash) => self.insert(path, hash, directory),
+            });
         }
-        for path in missing.into_iter().rev() {
-            directory = Some(self.insert(path, directory));
-        }
-        directory.unwrap_or_else(|| self.insert(path, None))
+        directory.unwrap_or_else(|| self.insert(path, hash, None))
     }
 
-    fn insert(&self, path: &Path, above: Option<Arc<Directory>>) -> Arc<Directory> {
+    fn insert(&self, path: &Path, hash: u64, above: Option<Arc<Directory>>) -> Arc<Directory> {
         let place = match path.file_name() {
             None => Place::Root,
             Some(name) if name == "node_modules" => Place::NodeModules,
             Some(_) => Place::Ordinary,
         };
         let key = key_of(path);
-        let hash = self.hasher.hash_one(key);
         let mut shard = write(&self.shards[shard_of(hash)]);
         if let Some(directory) = shard.find(hash, |other| key_of_directory(other) == key) {
             return Arc::clone(directory);
@@ -90,11 +100,12 @@ impl Table {
         directory
     }
 
-    fn find(&self, key: &[u8]) -> Option<Arc<Directory>> {
+    /// The directory of this key, or the key's hash.
+    fn find(&self, key: &[u8]) -> Result<Arc<Directory>, u64> {
         let hash = self.hasher.hash_one(key);
         let shard = read(&self.shards[shard_of(hash)]);
         let found = shard.find(hash, |directory| key_of_directory(directory) == key);
-        found.map(Arc::clone)
+        found.map(Arc::clone).ok_or(hash)
     }
 
     /// Forgets everything.
@@ -111,7 +122,8 @@ impl Table {
     pub(super) fn forget(&self, path: &Path) -> Result<(), Error> {
         let (path, _) = absolute(path)?;
         if path.file_name().is_some_and(|name| name == NAME)
-            && let Some(directory) = path.parent().and_then(|parent| self.find(key_of(parent)))
+            && let Some(parent) = path.parent()
+            && let Ok(directory) = self.find(key_of(parent))
         {
             directory.forget();
         }
@@ -155,8 +167,15 @@ fn key_of_directory(directory: &Directory) -> &[u8] {
     &bytes[..bytes.len() - NAME.len() - 1]
 }
 
+/// Whether a file is in the directory whose key this is, and would be found by it.
+pub(super) fn is_directly_in(path: &Path, key: &[u8]) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    // Mostly it is, and then the key is looked for where it ends.
+    bytes.len() > key.len() && bytes.starts_with(key) && plain_parent(path) == Some(key)
+}
+
 /// Everything before the last separator of a path that may be in the table as it is.
-fn plain_parent(path: &Path) -> Option<&[u8]> {
+pub(super) fn plain_parent(path: &Path) -> Option<&[u8]> {
     let bytes = path.as_os_str().as_encoded_bytes();
     let end = bytes
         .iter()
@@ -171,7 +190,7 @@ fn plain_parent(path: &Path) -> Option<&[u8]> {
 /// # Errors
 ///
 /// A path that no file can have, or a current directory that is gone.
-pub(super) fn absolute(path: &Path) -> Result<(PathBuf, bool), Error> {
+pub(super) fn absolute(path: &Path) -> Result<(Cow<'_, Path>, bool), Error> {
     let refused = |reason| Err(Error::new(path, Problem::Path(reason)));
     let bytes = path.as_os_str().as_encoded_bytes();
     if bytes.is_empty() {
@@ -179,6 +198,9 @@ pub(super) fn absolute(path: &Path) -> Result<(PathBuf, bool), Error> {
     }
     if bytes.contains(&0) {
         return refused("a path with a null byte");
+    }
+    if is_plain(bytes) {
+        return Ok((Cow::Borrowed(path), false));
     }
     let is_directory = match bytes.iter().rposition(|byte| is_separator((*byte).into())) {
         Some(end) => matches!(&bytes[end + 1..], b"" | b"." | b".."),
@@ -202,7 +224,30 @@ pub(super) fn absolute(path: &Path) -> Result<(PathBuf, bool), Error> {
     if whole.as_os_str().len() + 1 + NAME.len() >= LONGEST || deep > DEEPEST {
         return Err(io(io::Error::from(io::ErrorKind::InvalidFilename)));
     }
-    Ok((whole, is_directory))
+    Ok((Cow::Owned(whole), is_directory))
+}
+
+/// Whether a path is that of a file, absolute, no longer than a path may be, and without a needless part. Others may be as well: on
+/// Windows none is looked at.
+fn is_plain(path: &[u8]) -> bool {
+    if cfg!(windows) || path.first() != Some(&b'/') || path.len() + NAME.len() >= LONGEST {
+        return false;
+    }
+    let mut start = 1;
+    let mut deep = 0;
+    for (end, _) in path
+        .iter()
+        .enumerate()
+        .skip(1)
+        .filter(|(_, byte)| **byte == b'/')
+    {
+        if matches!(&path[start..end], b"" | b"." | b"..") {
+            return false;
+        }
+        start = end + 1;
+        deep += 1;
+    }
+    deep < DEEPEST && !matches!(&path[start..], b"" | b"." | b"..")
 }
 
 fn read(shard: &RwLock<Shard>) -> RwLockReadGuard<'_, Shard> {
