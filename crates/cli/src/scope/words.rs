@@ -360,3 +360,53 @@ fn in_the_way_of_some(facts: &Facts, failure: &Failure) -> String {
     };
     thrown(failure, when)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::place::Place;
+    use super::*;
+    use std::ffi::OsString;
+    use std::path::PathBuf;
+
+    /// No test can put a package.json at the root.
+    #[test]
+    fn a_package_at_the_root_counts_for_some() {
+        let root = Path::new("/package.json");
+        for (module_type, expected) in [
+            (ModuleType::Module, Some("says \"type\": \"module\"")),
+            (ModuleType::CommonJs, Some("says \"type\": \"commonjs\"")),
+            (ModuleType::None, None),
+        ] {
+            let nearest = Nearest::Nothing {
+                end: PathBuf::from("/"),
+                root: Some((root.to_owned(), module_type)),
+            };
+            let answer = Answer {
+                file: OsString::from("a.js"),
+                found: Ok(Facts {
+                    place: Place {
+                        path: PathBuf::from("/a/a.js"),
+                        link: None,
+                        is_directory: false,
+                        seen: Seen::Something,
+                    },
+                    extension: Some("js".to_owned()),
+                    format: Some(Format::CommonJs),
+                    package: Ok(nearest),
+                    passed_over: None,
+                }),
+            };
+            let said = why(&answer).join(" ");
+            assert!(said.contains("up to the root, so it is CommonJS"), "{said}");
+            match expected {
+                Some(expected) => assert!(said.contains(expected), "{said}"),
+                None => assert!(!said.contains("from Node 24 on"), "{said}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_would_break_a_line_is_escaped() {
+        assert_eq!(path(Path::new("a\n\u{1b}[1mü")), "a\\n\\u{1b}[1mü");
+    }
+}
