@@ -4,17 +4,20 @@ use std::ffi::OsString;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit status: 0 if there is an answer for each file, 1 if a package.json is invalid or cannot be read, or a path cannot be.
+Exit status: 0 if there is an answer for each file, 1 if a package.json is invalid or cannot be
+read, or a path cannot be.
 
 With --json: {\"schema\": \"smallfry-scope/1\", \"files\": [{
   file         as it was given
-  realPath     where links on the way lead; not there if there are none
-  format       module, commonjs, json, wasm, addon, unknown (an extension that Node does not know); null with an error
-  type         of packageJson: module, commonjs, none; null if it is invalid
+  realPath     where links on the way lead; absent if there are none
+  format       module, commonjs, json, wasm, addon, unknown (the extension); null with an error
+  type         what packageJson says: module, commonjs, none; null if it is invalid
   packageJson  the nearest, whether it decides or the extension does; null if there is none
-  reason       extension, unknown-extension, type, no-type, unknown-type (neither \"module\" nor \"commonjs\"), no-package, error
+  reason       extension, unknown-extension, type, no-type, no-package, error,
+               unknown-type (neither \"module\" nor \"commonjs\")
   why          the same in words
-  error        null or {code, message, path, line, column}; code is what Node throws, line and column count from 1
+  error        null or {code, message, path, line, column}: what Node throws, or no file has
+               the path; line and column count from 1, and are null if nothing was read
 }]}
 
 Examples:
