@@ -11,7 +11,7 @@ use std::path::Path;
 
 const NOT_A_MODULE: &str = "\"Cannot use import statement outside a module\"";
 
-/// In one or a few words: what Node takes the file for.
+/// In a word: what Node takes the file for.
 pub(super) fn format(answer: &Answer) -> &'static str {
     let format = answer.found.as_ref().ok().and_then(|facts| facts.format);
     format.map_or("error", Format::name)
@@ -25,6 +25,9 @@ pub(super) fn why(answer: &Answer) -> Vec<String> {
     };
     let mut said = Vec::new();
     said.extend(way(facts));
+    if facts.place.is_directory {
+        said.push("It is a directory: the answer is that for a .js file in it.".to_owned());
+    }
     match &facts.package {
         Err(failure) if facts.is_by_type() => said.push(in_the_way(failure)),
         Ok(nearest) if facts.is_by_type() => {
@@ -65,40 +68,25 @@ pub(super) fn path(path: &Path) -> String {
 
 /// How one comes to the file that the rest is about.
 fn way(facts: &Facts) -> Option<String> {
-    let place = &facts.place;
-    let real = path(&place.path);
-    match place.link {
-        Some(Link::Itself) => Some(format!(
-            "It is a symbolic link, and Node goes by its real path, {real} (unless told --preserve-symlinks)."
-        )),
-        Some(Link::Above) => Some(format!(
-            "A symbolic link leads there, and Node goes by the real path, {real} (unless told --preserve-symlinks)."
-        )),
-        None => None,
-    }
-    .into_iter()
-    .chain(
-        place
-            .is_directory
-            .then(|| "It is a directory: this is how .js files in it are taken.".to_owned()),
-    )
-    .reduce(|way, directory| format!("{way} {directory}"))
+    let link = match facts.place.link? {
+        Link::Itself => "It is a symbolic link",
+        Link::Above => "A symbolic link leads there",
+    };
+    Some(format!(
+        "{link}, and Node goes by the real path, {} (unless told --preserve-symlinks).",
+        path(&facts.place.path)
+    ))
 }
 
 fn missing(facts: &Facts) -> Option<String> {
-    let here = if facts.place.is_directory {
-        "files in such a directory"
-    } else {
-        "a file of that name"
-    };
     match &facts.place.seen {
         Seen::Something => None,
-        Seen::Missing => Some(format!("It does not exist; the answer is that for {here}.")),
+        Seen::Missing => Some("It does not exist; once it does, this holds.".to_owned()),
         Seen::Dangling(error) => Some(format!(
-            "It is a symbolic link that cannot be followed ({error}); the answer is that for {here}."
+            "It is a symbolic link that cannot be followed ({error}); this is by its name."
         )),
         Seen::Hidden(error) => Some(format!(
-            "It cannot be looked at ({error}); the answer is that for {here}."
+            "It cannot be looked at ({error}); this is by its name."
         )),
     }
 }
@@ -185,11 +173,11 @@ fn by_type(facts: &Facts, nearest: &Nearest) -> String {
                 ),
             }
         }
-        Nearest::Nothing { end, .. } => {
-            let up_to = if end.parent().is_none() {
-                "the root".to_owned()
-            } else {
-                format!("{}, where Node stops looking", path(end))
+        Nearest::Nothing { end, root } => {
+            let up_to = match root {
+                Some(_) => "the one below the root".to_owned(),
+                None if end.parent().is_none() => "the root".to_owned(),
+                None => format!("{}, where Node stops looking", path(end)),
             };
             format!(
                 "There is no package.json from its directory up to {up_to}, so it is CommonJS. {}",
@@ -278,31 +266,19 @@ fn other_way(facts: &Facts) -> Option<String> {
     };
     let rename = |extension| {
         if facts.place.is_directory {
-            format!("name them .{extension}")
+            format!("name it .{extension}")
         } else {
             format!("rename it to {}", renamed(extension))
         }
     };
-    let them = if facts.place.is_directory {
-        "them modules"
-    } else {
-        "it a module"
-    };
     match (facts.format?, &facts.package) {
-        (Format::Module, _) => {
-            let them = if facts.place.is_directory {
-                "them"
-            } else {
-                "it"
-            };
-            Some(format!("To make {them} CommonJS: {}.", rename(to_commonjs)))
-        }
+        (Format::Module, _) => Some(format!("To make it CommonJS: {}.", rename(to_commonjs))),
         (Format::CommonJs, Ok(nearest)) if facts.is_by_type() => Some(format!(
-            "To make {them}: {}, or {}.",
+            "To make it a module: {}, or {}.",
             write_type(nearest),
             rename(to_module)
         )),
-        (Format::CommonJs, _) => Some(format!("To make {them}: {}.", rename(to_module))),
+        (Format::CommonJs, _) => Some(format!("To make it a module: {}.", rename(to_module))),
         _ => None,
     }
 }
@@ -397,7 +373,7 @@ mod tests {
                 }),
             };
             let said = why(&answer).join(" ");
-            assert!(said.contains("up to the root, so it is CommonJS"), "{said}");
+            assert!(said.contains("below the root, so it is CommonJS"), "{said}");
             match expected {
                 Some(expected) => assert!(said.contains(expected), "{said}"),
                 None => assert!(!said.contains("from Node 24 on"), "{said}"),
