@@ -427,7 +427,7 @@ fn paths_that_cannot_be_are_errors() {
     let (text, status) = place.text(&[""]);
     assert_eq!(status, 1);
     assert!(
-        text.contains("an empty path: no file can have this"),
+        text.contains("There is no answer: an empty path."),
         "{text}"
     );
 }

@@ -16,7 +16,7 @@ With --json: {\"schema\": \"smallfry-scope/1\", \"files\": [{
   reason       extension, unknown-extension, type, no-type, no-package, error,
                unknown-type (neither \"module\" nor \"commonjs\")
   why          the same in words
-  error        null or {code, message, path, line, column}: what Node throws, or no file has
+  error        null or {code, message, path, line, column}: what Node throws, or what is wrong with
                the path; line and column count from 1, and are null if nothing was read
 }]}
 

@@ -21,7 +21,7 @@ pub(super) fn format(answer: &Answer) -> &'static str {
 pub(super) fn why(answer: &Answer) -> Vec<String> {
     let facts = match &answer.found {
         Ok(facts) => facts,
-        Err(failure) => return vec![format!("{}: no file can have this path.", failure.message)],
+        Err(failure) => return vec![format!("There is no answer: {}.", failure.message)],
     };
     let mut said = Vec::new();
     said.extend(way(facts));
