@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod scope;
 mod slow;
 mod trial;
 
@@ -31,6 +32,8 @@ enum Command {
     Bench(Box<bench::Arguments>),
     /// Run your own command with and without smallfry in turn: what is gained, and are the outputs the same?
     Try(trial::Arguments),
+    /// Say of each file whether Node takes it for a module or CommonJS, and which package.json makes it so
+    Scope(scope::Arguments),
     /// Make a directory slow, full or faulty: the same files behind a simulated disk
     Slow(Box<slow::Arguments>),
     /// Unmount what a killed `slow` leaves
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Try(arguments) => trial::run(&arguments),
         Command::Driver { launch, work } => bench::drive(&launch, work.as_deref()),
+        Command::Scope(arguments) => scope::run(&arguments),
         Command::Slow(arguments) => slow::run(&arguments),
         Command::SlowGuard { process } => slow::guard(process),
     }
