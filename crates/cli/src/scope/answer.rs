@@ -225,7 +225,10 @@ impl<'cache> Details<'cache> {
     }
 
     fn nothing(&self, key: &Path) -> Result<Nearest, Failure> {
-        let scope = self.cache.scope_of_path(key).map_err(|error| failure(&error))?;
+        let scope = self
+            .cache
+            .scope_of_path(key)
+            .map_err(|error| failure(&error))?;
         let end = scope.path.parent().unwrap_or(&scope.path).to_owned();
         let root = scope
             .package
