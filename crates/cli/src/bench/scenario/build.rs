@@ -176,7 +176,7 @@ pub(crate) fn rows(session: &Session) -> Vec<Row> {
 
 /// `--tree`, else the development dependencies of this project's own npm package or the nearest ones, else the source it was built
 /// from.
-fn tree(session: &mut Session) -> Result<PathBuf, Failure> {
+pub(super) fn tree(session: &Session) -> Result<PathBuf, Failure> {
     if let Some(named) = &session.arguments.tree {
         let tree = std::fs::canonicalize(named).map_err(Failure::at("open tree", named))?;
         return if tree.is_dir() {
