@@ -44,12 +44,22 @@ use std::path::{Path, PathBuf};
 
 pub(crate) type Results = many::Results<Case>;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Place {
     Tree,
     Deep,
     Wide,
+}
+
+impl Place {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Tree => "tree",
+            Self::Deep => "deep",
+            Self::Wide => "wide",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -63,13 +73,8 @@ pub(crate) struct Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = match self.place {
-            Place::Tree => "tree",
-            Place::Deep => "deep",
-            Place::Wide => "wide",
-        };
         let state = if self.cold { "cold" } else { "warm" };
-        write!(f, "{place} {state}")
+        write!(f, "{} {state}", self.place.name())
     }
 }
 
@@ -230,11 +235,13 @@ fn lookup(row: &Row) -> Lookup {
         .map_or(Lookup::Theirs, |(.., lookup)| *lookup)
 }
 
-/// Of files and of directories, above or beside each other.
+/// Directories beneath the package.json.
 const DEEP: usize = 30;
+/// At the bottom, and files in each.
 const DEEP_DIRECTORIES: usize = 15;
 const FILES_TOGETHER: usize = 20;
 const WIDE: usize = 20_000;
+/// In a directory above them.
 const WIDE_TOGETHER: usize = 100;
 /// In every so many directories of the wide tree is a package.json.
 const WIDE_PACKAGES: usize = 50;
@@ -267,24 +274,20 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
         if rows.is_empty() {
             continue;
         }
-        let prepared = match places
-            .iter()
-            .position(|it: &Prepared| it.place == case.place)
-        {
-            Some(known) => &places[known],
-            None => {
-                session
-                    .progress
-                    .show(0.0, &format!("package-scope: making ready {case}"));
-                places.push(prepare(session, case.place)?);
-                &places[places.len() - 1]
-            }
+        if !places.iter().any(|it: &Prepared| it.place == case.place) {
+            let what = format!("package-scope: making ready {}", case.place.name());
+            session.progress.show(0.0, &what);
+            places.push(prepare(session, case.place)?);
+        }
+        let is_it = |it: &&Prepared| it.place == case.place;
+        let Some(prepared) = places.iter().find(is_it) else {
+            continue;
         };
         case.files = prepared.files;
         case.directories = prepared.directories;
         results.cases.push(CaseResult::new(case, rows));
     }
-    let mut expected: HashMap<&'static str, u32> = HashMap::new();
+    let mut expected = HashMap::new();
     let turns = results.turns("package-scope", |_| 0);
     results.rounds = runs::measure(
         session,
@@ -355,7 +358,6 @@ fn is_there(node: &Node, functions: Functions, lookup: Lookup) -> bool {
             let package = node.package.as_ref();
             package.is_some_and(|package| node::looks_packages_up(&package.folder))
         }
-        // Since 22.14, and 22.0 and before; an odd version is nobody's.
         Functions::Node if lookup == Lookup::FindPackageJson => is_node_since(node, 22, 14),
         Functions::NodeInternal => is_node_since(node, 22, 0),
         _ => rows::is_there(node, functions),
@@ -416,7 +418,7 @@ fn turn(
     result: &mut CaseResult<Case>,
     prepared: &Prepared,
     row: usize,
-    expected: &mut HashMap<&'static str, u32>,
+    expected: &mut HashMap<Place, u32>,
     round: Option<usize>,
 ) -> Result<(), Failure> {
     if result.outcomes[row].error.is_some() {
@@ -448,11 +450,6 @@ fn turn(
         }
         Ok(())
     })?;
-    let place = match place {
-        Place::Tree => "tree",
-        Place::Deep => "deep",
-        Place::Wide => "wide",
-    };
     let times = answer.and_then(|reply| match reply {
         Reply::Many(times) => match times.answers {
             Some(answers) if *expected.entry(place).or_insert(answers) != answers => {
@@ -515,7 +512,7 @@ fn prepare(session: &Session, place: Place) -> Result<Prepared, Failure> {
         let count = levels.of(&here, above, &there);
         let _ = writeln!(text, "{count} {path}");
     }
-    let name = format!("{place:?}.list").to_lowercase();
+    let name = format!("{}.list", place.name());
     fs::create_dir_all(&beneath).map_err(Failure::at("make folder", &beneath))?;
     let list = beneath.join(&name);
     fs::write(&list, text).map_err(Failure::at("write", &list))?;
@@ -619,11 +616,12 @@ fn copy_tree(session: &Session, tree: &Path, files: &[String], to: &Path) -> Res
 }
 
 fn make_deep(session: &Session, root: &Path) -> Result<Vec<String>, Failure> {
-    let (levels, directories) = match session.plan.extent {
-        Extent::Quick => (DEEP, 2),
-        Extent::Core | Extent::All => (DEEP, DEEP_DIRECTORIES),
+    let directories = match session.plan.extent {
+        Extent::Quick => 2,
+        Extent::Core | Extent::All => DEEP_DIRECTORIES,
     };
-    let above: String = (1..levels).map(|level| format!("level-{level}/")).collect();
+    let above: Vec<String> = (1..DEEP).map(|level| format!("level-{level}/")).collect();
+    let above = above.concat();
     let mut files = Vec::new();
     for directory in 0..directories {
         for file in 0..FILES_TOGETHER {

@@ -1,12 +1,14 @@
 //! The scenario `package-scope` in Rust. The counterpart of `driver/package-scope.js`: same files, same answers.
 
+#[cfg(unix)]
 use super::floor::Prepared;
 use super::usage::Meter;
 use super::{failed, peers};
 use crate::bench::runtime::protocol::{
-    Functions, HASH_START, Lookup, PackageScope, PeerFailure, Style, Times, hash_answer,
+    Functions, HASH_START, Lookup, PackageScope, PeerFailure, Times, hash_answer,
 };
 use smallfry_package_json::{Cache, Error, ModuleType, Revalidate};
+#[cfg(unix)]
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,7 +39,9 @@ struct Listed {
     path: PathBuf,
     /// The same as `.js`, so that the extension leaves the answer open. Nobody but a resolver looks at the file itself.
     asked: PathBuf,
+
     /// In so many directories there is to look, from the file's own up to the one that decides.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "there is no floor"))]
     levels: usize,
 }
 
@@ -69,14 +73,13 @@ fn by_smallfry(request: &PackageScope, files: &[Listed]) -> io::Result<Times> {
         Ok(found) => Ok(found == ModuleType::Module),
         Err(error) => Err(io::Error::other(error.to_string())),
     };
-    passes(request, files, || match request.style {
-        Style::Sync => {
-            let one = |path| is_module(cache.nearest_type(path));
-            asked.iter().map(one).collect()
-        }
-        _ => {
+    passes(request, files, || {
+        if request.style.is_bulk() {
             let all = cache.nearest_types(&asked);
             all.into_iter().map(is_module).collect()
+        } else {
+            let one = |path| is_module(cache.nearest_type(path));
+            asked.iter().map(one).collect()
         }
     })
 }
@@ -87,6 +90,7 @@ fn by_smallfry(request: &PackageScope, files: &[Listed]) -> io::Result<Times> {
 /// way that ends, each directory once however many files share it; and of those that are there `fstat`, `read` until the size is
 /// reached, `close`, into one buffer. With everything known: one `stat` of the same paths, either each once, or for each file all
 /// of its own, as one must who is asked for one file after another and has to know that it still holds.
+#[cfg(unix)]
 fn by_floor(request: &PackageScope, files: &[Listed]) -> io::Result<Times> {
     let mut seen = HashSet::new();
     let mut paths = Vec::new();
@@ -114,6 +118,12 @@ fn by_floor(request: &PackageScope, files: &[Listed]) -> io::Result<Times> {
     })?;
     times.answers = None;
     Ok(times)
+}
+
+/// There is no such row.
+#[cfg(not(unix))]
+fn by_floor(_: &PackageScope, _: &[Listed]) -> io::Result<Times> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// As many as are asked for, each timed.
