@@ -287,7 +287,8 @@ impl Plan {
             Scenario::ReadMany | Scenario::WriteMany | Scenario::Close => 150.0,
             Scenario::Scale => 200.0,
             Scenario::Sync => 120.0,
-            Scenario::SyncMany | Scenario::PackageScope => 240.0,
+            Scenario::SyncMany => 240.0,
+            Scenario::PackageScope => 480.0,
         };
         let unasked = [Scenario::Build, Scenario::WriteString];
         let seconds = match (arguments.seconds, self.extent) {

@@ -13,10 +13,10 @@
 //! |---|---|
 //! | `Node findPackageJSON` | `findPackageJSON` of `node:module` with the file's URL; what the file that it finds says is remembered by the row |
 //! | `Node INTERNAL function` | `getNearestParentPackageJSONType`, which only `--expose-internals` shows: what Node itself calls |
-//! | `JavaScript, walking` | `readFileSync` and `JSON.parse` in each directory on the way, as the loader once did; nothing remembered |
+//! | `JavaScript, walking` | `existsSync`, `readFileSync` and `JSON.parse` in each directory on the way, as the loader once did; nothing remembered |
 //! | `JavaScript, a Map` | the same, each directory once |
 //! | `read-package-up` | `readPackageUpSync` with `normalize: false`; it remembers nothing |
-//! | `pkg-types` | `readPackageJSON` with `cache: true`; it remembers what files say, and not where they are |
+//! | `pkg-types` | `readPackageJSON` with `cache: true`, awaited, or for many files at once; it remembers what files say, and not where they are |
 //! | `oxc-resolver`, `oxc_resolver crate` | resolves `./name` from the file's directory, and says of what type the file is |
 //! | `crate, no stats` | the same with the questions whether it is a file answered from memory, which leaves finding and reading |
 //! | `smallfry`, `Rust` | one call for each file, or one for all (`batch`), with each way of looking again |
@@ -130,7 +130,7 @@ const ON_NODE: [RowOf; 15] = [
         Lookup::Theirs,
     ),
     (
-        "pkg-types Promise.all",
+        "pkg-types, 256 at once",
         Functions::PkgTypes,
         Style::Parallel,
         Lookup::Theirs,

@@ -109,7 +109,7 @@ fn estimate(session: &Session, scenario: Scenario, rounds: usize) -> String {
         Scenario::Scale => (scenario::scale::turns(session), 2.0),
         Scenario::Sync => (scenario::sync::turns(session), 0.2),
         Scenario::SyncMany => (scenario::sync_many::turns(session), 2.0),
-        Scenario::PackageScope => (scenario::package_scope::turns(session), 0.4),
+        Scenario::PackageScope => (scenario::package_scope::turns(session), 0.6),
     };
     let turns = turns * (rounds + 1);
     let minutes = match (turns as f64 * seconds / 60.0).round() {
