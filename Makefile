@@ -5,6 +5,7 @@ SMALLFRY := $(TARGET_DIR)/release/smallfry
 NODE_DIR := bindings/node
 NORAD := crates/cli/peers/norad/Cargo.toml
 PEERS_DIR := crates/cli/peers/npm
+SCOPE_DIR := crates/cli/peers/package-scope
 TRIALS_DIR := crates/cli/tests/trials
 NODE := $(shell command -v node 2>/dev/null)
 NPM := $(shell command -v npm 2>/dev/null)
@@ -37,7 +38,7 @@ bench-all:
 	@$(MAKE) --no-print-directory build bench-peers
 	@$(SMALLFRY) bench --all $(BENCH_FLAGS)
 
-# The command with everything it can compare with, npm packages, and beside it the programs that use the library norad.
+# The command with everything it can compare with, npm packages and a tree of such, and beside it the programs that use the library norad.
 bench-peers: node-peers
 	cargo build --release -q -p smallfry-cli --features peers
 	cargo build --release -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --bin smallfry-bench-norad
@@ -127,7 +128,7 @@ node-package: $(NODE_DIR)/node_modules/.package-lock.json
 	cargo build --release -q -p smallfry-node
 	node $(NODE_DIR)/scripts/place-addon.mjs $(TARGET_DIR)/release
 
-node-peers: $(PEERS_DIR)/node_modules/.package-lock.json
+node-peers: $(PEERS_DIR)/node_modules/.package-lock.json $(SCOPE_DIR)/node_modules/.package-lock.json
 
 node-tests: build $(NODE_DIR)/test/runtimes/node_modules/.package-lock.json
 	node $(NODE_DIR)/test/all-versions.mjs
@@ -147,4 +148,4 @@ endif
 
 clean:
 	cargo clean
-	rm -rf $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(TRIALS_DIR)/node_modules $(PEERS_DIR)/node_modules $(NODE_DIR)/*.node
+	rm -rf $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(TRIALS_DIR)/node_modules $(PEERS_DIR)/node_modules $(SCOPE_DIR)/node_modules $(NODE_DIR)/*.node

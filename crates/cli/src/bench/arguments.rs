@@ -23,6 +23,8 @@ pub(crate) enum Scenario {
     Sync,
     /// 10 to 1,000 files (with --all 10,000) that must survive a crash of the system, new and replaced: ways to wait for the disk
     SyncMany,
+    /// Whether each file's nearest package.json says `module`: real packages, a deep and a wide tree, with nothing remembered and again
+    PackageScope,
 }
 
 #[derive(Args, Debug, Serialize)]
@@ -63,7 +65,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) no_smallfry: bool,
 
-    /// Source tree that `build` reads [default: this project's npm development dependencies]
+    /// Source tree that `build` reads and `package-scope` asks about [default: this project's npm development dependencies; for
+    /// `package-scope` the packages that `make bench-peers` installs]
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
 
@@ -120,6 +123,7 @@ impl Arguments {
                     Scenario::Scale,
                     Scenario::Sync,
                     Scenario::SyncMany,
+                    Scenario::PackageScope,
                 ]);
             }
         }

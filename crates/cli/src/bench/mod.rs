@@ -83,6 +83,9 @@ fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
             Scenario::SyncMany => {
                 results.sync_many = Some(scenario::sync_many::run(&mut session)?);
             }
+            Scenario::PackageScope => {
+                results.package_scope = Some(scenario::package_scope::run(&mut session)?);
+            }
         }
     }
     session.progress.finish();
@@ -106,6 +109,7 @@ pub(crate) struct Results {
     scale: Option<scenario::scale::Results>,
     sync: Option<scenario::sync::Results>,
     sync_many: Option<scenario::sync_many::Results>,
+    package_scope: Option<scenario::package_scope::Results>,
 }
 
 impl Results {
@@ -120,6 +124,7 @@ impl Results {
             scale,
             sync,
             sync_many,
+            package_scope,
         } = self;
         [
             build.as_ref().map(scenario::build::Results::failures),
@@ -138,6 +143,9 @@ impl Results {
             sync_many
                 .as_ref()
                 .map(scenario::sync_many::Results::failures),
+            package_scope
+                .as_ref()
+                .map(scenario::package_scope::Results::failures),
         ]
         .into_iter()
         .flatten()

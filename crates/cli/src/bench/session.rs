@@ -212,9 +212,9 @@ impl<'a> Session<'a> {
             .package
             .as_ref()
             .filter(|_| functions == Functions::Smallfry);
-        let package = match functions {
-            Functions::WriteFileAtomic => node::write_file_atomic(),
-            _ => package.map(|package| package.folder.clone()),
+        let package = match functions.npm_peer() {
+            Some(_) => node::npm_peer(functions),
+            None => package.map(|package| package.folder.clone()),
         };
         let package = package.map(|folder| folder.display().to_string());
         let name = node.runtime.name();
@@ -288,6 +288,7 @@ impl Plan {
             Scenario::Scale => 200.0,
             Scenario::Sync => 120.0,
             Scenario::SyncMany => 240.0,
+            Scenario::PackageScope => 480.0,
         };
         let unasked = [Scenario::Build, Scenario::WriteString];
         let seconds = match (arguments.seconds, self.extent) {
@@ -310,6 +311,7 @@ impl Plan {
                     Scenario::Build | Scenario::WriteString => 12,
                     Scenario::ReadMany | Scenario::WriteMany | Scenario::Close => 6,
                     Scenario::Scale | Scenario::SyncMany => 4,
+                    Scenario::PackageScope => 8,
                     Scenario::Sync => 10,
                 });
             }

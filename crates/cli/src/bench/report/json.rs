@@ -40,8 +40,12 @@
 //!     writes    in a round
 //! sync_many     null, or {rounds, cases}
 //!   cases       [{case: {files, bytes_per_file, directories, replaced}, rows}]
+//! package_scope null, or {rounds, cases}
+//!   cases       [{case: {place, files, directories, cold}, not_cold, rows}]
+//!     place     "tree" (of packages), "deep" or "wide"
+//!     directories  that there is to look into
 //!
-//! of these six
+//! of these seven
 //!   rows        [{implementation, runtime, style, threads, closing, error, flushes, runs}]
 //!     closing   null, or who closes files, in `close`
 //!     flushes   null, or system calls of one run that was not timed, in `sync` (of all its writes) and `sync_many`:
@@ -53,7 +57,8 @@
 //!               memory_kib: {before, peak, after}: the resident set,
 //!               load_ns: the part of the time in which norad loaded,
 //!               peaks: {handles, threads, resident_kib}: the most at once,
-//!               samples_ns: nanoseconds of each write, in `sync`
+//!               samples_ns: nanoseconds of each write, in `sync`,
+//!               answers: a hash of the answers, in `package_scope`, where files counts look-ups and usage.wall_ns is their time alone
 //! ```
 //!
 //! A batch is one process in one round: that, not the sample, is the unit for statistics. Usage counts the whole batch, what
@@ -157,6 +162,7 @@ fn document(session: &Session, results: &Results) -> Value {
         "scale": results.scale.as_ref().map(many),
         "sync": results.sync.as_ref().map(many),
         "sync_many": results.sync_many.as_ref().map(many),
+        "package_scope": results.package_scope.as_ref().map(many),
     })
 }
 

@@ -16,6 +16,7 @@ const DRIVER: &str = concat!(
     include_str!("driver/write-many.js"),
     include_str!("driver/sync.js"),
     include_str!("driver/sync-many.js"),
+    include_str!("driver/package-scope.js"),
     include_str!("driver/main.js")
 );
 
@@ -24,8 +25,12 @@ const DISCARD: &str = include_str!("driver/discard.js");
 
 pub(super) fn command(engine: Engine, binary: &Path, launch: &Launch) -> Command {
     // Plain data: serialising it cannot fail.
-    let launch = serde_json::to_string(launch).unwrap_or_default();
-    eval(engine, binary, DRIVER, &launch)
+    let argument = serde_json::to_string(launch).unwrap_or_default();
+    let flags: &[&str] = match launch.functions {
+        Functions::NodeInternal => &["--expose-internals", "--no-warnings"],
+        _ => &[],
+    };
+    eval(engine, binary, flags, DRIVER, &argument)
 }
 
 pub(super) fn whole_command(
@@ -35,11 +40,12 @@ pub(super) fn whole_command(
     work: &Discard,
 ) -> Command {
     let argument = serde_json::json!({ "launch": launch, "work": work }).to_string();
-    eval(engine, binary, DISCARD, &argument)
+    eval(engine, binary, &[], DISCARD, &argument)
 }
 
-fn eval(engine: Engine, binary: &Path, script: &str, argument: &str) -> Command {
+fn eval(engine: Engine, binary: &Path, flags: &[&str], script: &str, argument: &str) -> Command {
     let mut command = clean(binary);
+    command.args(flags);
     match engine {
         Engine::Node => command.args(["--input-type=commonjs", "--eval", script, "--", argument]),
         Engine::Bun => command.args(["--eval", script, "--", argument]),
@@ -146,16 +152,30 @@ pub(crate) fn find_package(named: Option<&Path>) -> Result<PathBuf, String> {
         })
 }
 
-/// The folder of the npm package of that name, if it was installed; see `crates/cli/peers/npm`.
-pub(crate) fn write_file_atomic() -> Option<PathBuf> {
-    const FOLDER: &str = "peers/npm/node_modules/write-file-atomic";
+/// The folder of the npm package whose functions these are, if it was installed; see `crates/cli/peers/npm`.
+pub(crate) fn npm_peer(functions: Functions) -> Option<PathBuf> {
+    let folder = format!("npm/node_modules/{}", functions.npm_peer()?);
+    peer_folder(&folder).filter(|folder| folder.join("package.json").is_file())
+}
+
+/// A folder of `crates/cli/peers`, if it is there.
+pub(crate) fn peer_folder(name: &str) -> Option<PathBuf> {
     let beside = std::env::current_exe()
         .ok()
-        .and_then(|exe| Some(exe.parent()?.join("../../crates/cli").join(FOLDER)));
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER);
+        .and_then(|exe| Some(exe.parent()?.join("../../crates/cli/peers").join(name)));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("peers")
+        .join(name);
     beside
         .into_iter()
         .chain([source])
-        .filter_map(|folder| std::fs::canonicalize(folder).ok())
-        .find(|folder| folder.join("package.json").is_file())
+        .find_map(|folder| std::fs::canonicalize(folder).ok())
+}
+
+/// Does the package look package.json files up, too? Then its own says where.
+pub(crate) fn looks_packages_up(package: &Path) -> bool {
+    std::fs::read(package.join("package.json"))
+        .ok()
+        .and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok())
+        .is_some_and(|fields| fields["exports"]["./package-json"].is_string())
 }

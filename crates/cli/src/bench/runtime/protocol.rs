@@ -27,13 +27,34 @@ pub(crate) enum Functions {
     Tokio,
     /// The npm package write-file-atomic.
     WriteFileAtomic,
+    /// What Node calls inside, which its flag `--expose-internals` shows.
+    NodeInternal,
+    /// The npm package read-package-up.
+    ReadPackageUp,
+    /// The npm package pkg-types.
+    PkgTypes,
+    /// The npm package oxc-resolver, or its crate.
+    OxcResolver,
+}
+
+impl Functions {
+    /// The npm package whose functions they are, of those that are compared with.
+    pub(crate) const fn npm_peer(self) -> Option<&'static str> {
+        match self {
+            Self::WriteFileAtomic => Some("write-file-atomic"),
+            Self::ReadPackageUp => Some("read-package-up"),
+            Self::PkgTypes => Some("pkg-types"),
+            Self::OxcResolver => Some("oxc-resolver"),
+            _ => None,
+        }
+    }
 }
 
 /// The last argument of a driver's command line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Launch {
     pub(crate) functions: Functions,
-    /// Folder of the npm package, for [`Functions::Smallfry`] and [`Functions::WriteFileAtomic`] under Node.
+    /// Folder of the npm package, for [`Functions::Smallfry`] and those that have an [npm peer](Functions::npm_peer) under Node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) package: Option<String>,
     /// Let the runtime compile the functions before it says hello.
@@ -54,6 +75,7 @@ pub(crate) enum Request {
     Close(Close),
     Sync(Sync),
     SyncMany(SyncMany),
+    PackageScope(PackageScope),
     /// Do the functions take the option `durability`?
     AskDurability {},
 }
@@ -404,6 +426,51 @@ pub(crate) struct SyncMany {
     pub(crate) bytes: usize,
 }
 
+/// How a row finds out whether a file's nearest package.json says `module`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Lookup {
+    /// smallfry's, which looks again never, each time, or after a second.
+    Never,
+    OnChange,
+    After,
+    /// `findPackageJSON` of `node:module`.
+    FindPackageJson,
+    /// `readFileSync` and `JSON.parse`, for each file up to the one that decides.
+    Walk,
+    /// The same, with a `Map` from each directory to its answer.
+    Map,
+    /// The one way that these functions have.
+    Theirs,
+    /// The same, spared what they ask of the file itself.
+    TheirsAlone,
+    /// Bare system calls: each directory's file once.
+    EachDirectory,
+    /// Bare system calls: for each file all directories up to the one that decides.
+    EachFile,
+}
+
+/// One run of looking up package.json files.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct PackageScope {
+    pub(crate) style: Style,
+    pub(crate) lookup: Lookup,
+    /// A file that has a line for each file: in how many directories there is to look, and its path.
+    pub(crate) list: String,
+    /// One pass, the first of the process. Else passes for so many milliseconds untimed, then so many timed.
+    pub(crate) cold: bool,
+    pub(crate) warm_up_ms: u64,
+    pub(crate) measure_ms: u64,
+}
+
+/// Continues an FNV-1a hash of 32 bits with one answer: <http://www.isthe.com/chongo/tech/comp/fnv/>.
+pub(crate) const fn hash_answer(hash: u32, is_module: bool) -> u32 {
+    (hash ^ is_module as u32).wrapping_mul(0x0100_0193)
+}
+
+/// Where it begins.
+pub(crate) const HASH_START: u32 = 0x811c_9dc5;
+
 /// One run of writing a font: its glyphs' files, or, through norad, loading and saving all of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Close {
@@ -437,6 +504,9 @@ pub(crate) struct Times {
     /// Nanoseconds of each write, where each is timed alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) samples_ns: Vec<u64>,
+    /// A [hash](hash_answer) of the answers, where there are such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answers: Option<u32>,
 }
 
 /// The most that a process had at once.

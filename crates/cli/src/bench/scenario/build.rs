@@ -3,7 +3,7 @@
 //! | phase | what every row does |
 //! |---|---|
 //! | walk | list the tree, keep the source files in order of their paths |
-//! | type | the `type` of each file's nearest package.json, each folder asked once |
+//! | type | what Node takes each file for: by its extension, or else by its nearest package.json's `type`, each folder asked once. Bulk rows in one call of smallfry's package.json look-ups; the others by reading and parsing, since what drops in replaces node:fs only |
 //! | read | every file into a string, all kept |
 //! | transform | put a line in front, CRLF to LF: work on strings alone, the same in all rows |
 //! | write | every string to its file, in folders that are there already (every row writes into the same ones) |
@@ -11,7 +11,7 @@
 //! | publish | up to some files once more, each to appear whole or not at all and to survive a crash of the system: written beside its place, flushed, renamed, its folder flushed. Idioms do that one by one; with `Promise.all` all files at once, then each folder; smallfry's bulk rows in one call, with one barrier for all |
 //!
 //! smallfry replaces reading and writing whole files, in the phases type, read, write and publish, and closing in close;
-//! its bulk rows read, write and publish all files in one call each. The other phases run the plain way in every row.
+//! its bulk rows ask the types of all files, read, write and publish them in one call each. The other phases run the plain way in every row.
 //!
 //! Every run is a fresh process on a tree that was read just before (a warm cache); its start is not counted. The outputs of
 //! all rows must be the same bytes. They are then moved aside and emptied, uncounted, and removed when the run ends: ext4 passes over
@@ -176,7 +176,7 @@ pub(crate) fn rows(session: &Session) -> Vec<Row> {
 
 /// `--tree`, else the development dependencies of this project's own npm package or the nearest ones, else the source it was built
 /// from.
-fn tree(session: &mut Session) -> Result<PathBuf, Failure> {
+pub(super) fn tree(session: &Session) -> Result<PathBuf, Failure> {
     if let Some(named) = &session.arguments.tree {
         let tree = std::fs::canonicalize(named).map_err(Failure::at("open tree", named))?;
         return if tree.is_dir() {

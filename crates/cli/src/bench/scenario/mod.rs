@@ -3,6 +3,7 @@
 pub(crate) mod build;
 pub(crate) mod close;
 pub(crate) mod many;
+pub(crate) mod package_scope;
 pub(crate) mod read_many;
 pub(crate) mod rows;
 pub(crate) mod runs;

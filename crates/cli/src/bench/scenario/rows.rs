@@ -195,8 +195,7 @@ pub(crate) fn closer(way: closing::Way) -> String {
 pub(crate) fn is_there(node: &Node, functions: Functions) -> bool {
     match functions {
         Functions::Smallfry => node.package.as_ref().is_some_and(|package| package.durable),
-        Functions::WriteFileAtomic => node::write_file_atomic().is_some(),
-        _ => true,
+        _ => functions.npm_peer().is_none() || node::npm_peer(functions).is_some(),
     }
 }
 

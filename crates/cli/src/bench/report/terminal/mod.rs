@@ -3,6 +3,7 @@
 mod build;
 mod close;
 mod many;
+mod package_scope;
 mod read_many;
 mod runs;
 mod scale;
@@ -80,6 +81,7 @@ pub(crate) fn opening(session: &Session) {
         Scenario::Close,
         Scenario::Scale,
         Scenario::Sync,
+        Scenario::PackageScope,
     ];
     let has_such = session.plan.scenarios.iter().any(|one| fewer.contains(one));
     if has_such && session.has_fewer_files() {
@@ -107,6 +109,7 @@ fn estimate(session: &Session, scenario: Scenario, rounds: usize) -> String {
         Scenario::Scale => (scenario::scale::turns(session), 2.0),
         Scenario::Sync => (scenario::sync::turns(session), 0.2),
         Scenario::SyncMany => (scenario::sync_many::turns(session), 2.0),
+        Scenario::PackageScope => (scenario::package_scope::turns(session), 0.6),
     };
     let turns = turns * (rounds + 1);
     let minutes = match (turns as f64 * seconds / 60.0).round() {
@@ -126,6 +129,7 @@ const fn name(scenario: Scenario) -> &'static str {
         Scenario::Scale => "scale",
         Scenario::Sync => "sync",
         Scenario::SyncMany => "sync-many",
+        Scenario::PackageScope => "package-scope",
     }
 }
 
@@ -231,6 +235,9 @@ pub(crate) fn results(session: &Session, results: &Results) {
     }
     if let Some(results) = &results.sync_many {
         sync_many::show(&mut out, &mut said, session, results);
+    }
+    if let Some(results) = &results.package_scope {
+        package_scope::show(&mut out, &mut said, session, results);
     }
     let _ = writeln!(out, "\nIn words");
     for (mark, sentence) in said.0 {

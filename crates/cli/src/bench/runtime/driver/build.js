@@ -17,6 +17,14 @@ function typeIn(text) {
   }
 }
 
+// What Node takes a file for, by its extension, or else by its nearest package.json's type.
+const byExtension = { cjs: 'commonjs', mjs: 'module', json: 'json', js: undefined, ts: undefined };
+const formatOf = (file) => byExtension[file.slice(file.lastIndexOf('.') + 1)];
+const formatOfType = (type) => (type === 'module' ? 'module' : 'commonjs');
+
+// As Node: no further than a folder node_modules, and not at the root.
+const endsSearch = (folder) => folder === '' || folder.endsWith('/node_modules');
+
 const transform = (text, type) =>
   `/* built by smallfry bench; type: ${type} */\n${text.replaceAll('\r\n', '\n')}`;
 
@@ -53,16 +61,16 @@ const sync = {
       let type = known.get(folder);
       if (type === undefined) {
         try {
-          type = typeIn(functions.readFileSync(join(request.tree, `${folder}/package.json`), 'utf8'));
+          type = endsSearch(folder) ? 'none' : typeIn(functions.readFileSync(`${folder}/package.json`, 'utf8'));
         } catch (error) {
           if (error.code !== 'ENOENT') throw error;
-          type = folder === '' ? 'none' : nearest(folderOf(folder));
+          type = nearest(folderOf(folder));
         }
         known.set(folder, type);
       }
       return type;
     };
-    return files.map((file) => nearest(folderOf(file)));
+    return files.map((file) => formatOf(file) ?? formatOfType(nearest(folderOf(join(request.tree, file)))));
   },
 
   read(functions, request, files) {
@@ -102,11 +110,12 @@ const parallel = {
   async types(functions, request, files) {
     const known = new Map();
     const find = async (folder) => {
+      if (endsSearch(folder)) return 'none';
       try {
-        return typeIn(await functions.promises.readFile(join(request.tree, `${folder}/package.json`), 'utf8'));
+        return typeIn(await functions.promises.readFile(`${folder}/package.json`, 'utf8'));
       } catch (error) {
         if (error.code !== 'ENOENT') throw error;
-        return folder === '' ? 'none' : nearest(folderOf(folder));
+        return nearest(folderOf(folder));
       }
     };
     const nearest = (folder) => {
@@ -117,7 +126,9 @@ const parallel = {
       }
       return type;
     };
-    return Promise.all(files.map((file) => nearest(folderOf(file))));
+    return Promise.all(
+      files.map(async (file) => formatOf(file) ?? formatOfType(await nearest(folderOf(join(request.tree, file))))),
+    );
   },
 
   read(functions, request, files) {
@@ -158,9 +169,34 @@ const parallel = {
   },
 };
 
+// By smallfry/package-json, if the package has that.
+function typesInOneCall(plain) {
+  return (functions, request, files) => {
+    if (!functions.packageJSON) return plain.types(functions, request, files);
+    const { moduleFormats, moduleFormat, formats } = functions.packageJSON;
+    const options = { typescript: true };
+    const paths = files.map((file) => join(request.tree, file));
+    try {
+      return Array.from(moduleFormats(paths, options), (code) => formats[code]);
+    } catch (error) {
+      if (error.code !== 'ERR_INVALID_PACKAGE_CONFIG') throw error;
+    }
+    // Some package in it tests what happens with an invalid package.json.
+    return paths.map((path) => {
+      try {
+        return moduleFormat(path, options);
+      } catch {
+        return 'commonjs';
+      }
+    });
+  };
+}
+
 // The same with one call for all files where there is one.
 const bulkSync = {
   ...sync,
+
+  types: typesInOneCall(sync),
 
   read: (functions, request, files) =>
     functions.readFilesSync(files.map((file) => join(request.tree, file)), { encoding: 'utf8' }),
@@ -177,6 +213,8 @@ const bulkSync = {
 const bulk = {
   ...parallel,
 
+  types: typesInOneCall(parallel),
+
   read: (functions, request, files) =>
     functions.readFiles(files.map((file) => join(request.tree, file)), { encoding: 'utf8' }),
 
@@ -191,9 +229,11 @@ const bulk = {
 
 const styles = { sync, parallel, 'bulk-sync': bulkSync, bulk };
 
-async function build(functions, request) {
+async function build(loaded, request, launch) {
   const steps = styles[request.style];
-  const durable = functions !== fs && askDurability(functions).durability;
+  const packageJSON = launch.functions === 'smallfry' ? packageJSONOf(launch.package) : undefined;
+  const functions = packageJSON && request.style.startsWith('bulk') ? { ...loaded, packageJSON } : loaded;
+  const durable = loaded !== fs && askDurability(functions).durability;
   const phases = [];
   const started = resources();
   let last = process.hrtime();

@@ -22,6 +22,18 @@ function resourcesSince({ hrtime, usage }) {
 
 const input = { waiting: '', decoder: new (require('node:string_decoder').StringDecoder)('utf8') };
 
+// Blocks. A module that imports node:process has made standard input one that does not.
+function readSome(chunk) {
+  for (;;) {
+    try {
+      return fs.readSync(0, chunk);
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}
+
 // The next line of standard input, or null at its end. Blocks: a row that is not asked uses no processor time.
 function readLine() {
   const chunk = Buffer.allocUnsafe(1 << 16);
@@ -32,7 +44,7 @@ function readLine() {
       input.waiting = input.waiting.slice(end + 1);
       return line;
     }
-    const length = fs.readSync(0, chunk);
+    const length = readSome(chunk);
     if (length === 0) return null;
     input.waiting += input.decoder.write(chunk.subarray(0, length));
   }
@@ -56,6 +68,7 @@ function failure(error, operation) {
 
 function load({ functions, package: folder }) {
   if (functions === 'smallfry' || functions === 'write-file-atomic') return require(folder);
+  if (folder !== undefined) return importPeer(folder);
   return functions === 'before' ? functionsBefore : fs;
 }
 
@@ -66,6 +79,7 @@ const scenarios = Object.entries({
   'write-string': writeString,
   sync: syncOne,
   'sync-many': syncMany,
+  'package-scope': packageScope,
   'ask-durability': askDurability,
 });
 
@@ -73,7 +87,7 @@ async function main(launch) {
   let functions;
   const started = process.hrtime();
   try {
-    functions = load(launch);
+    functions = await load(launch);
   } catch (error) {
     send(failure(error, 'load the package'));
     return;
@@ -87,7 +101,7 @@ async function main(launch) {
     const request = JSON.parse(line);
     try {
       for (const [scenario, run] of scenarios) {
-        if (request[scenario]) send(await run(functions, request[scenario]));
+        if (request[scenario]) send(await run(functions, request[scenario], launch));
       }
     } catch (error) {
       send(failure(error, 'run'));

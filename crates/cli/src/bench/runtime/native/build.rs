@@ -7,9 +7,10 @@ use serde::Deserialize;
 use smallfry::bulk::Writer;
 use smallfry::close::Closer;
 use smallfry::{Durability, WriteOptions, raw};
+use smallfry_package_json::{Cache, Extensions, Format};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -43,7 +44,11 @@ pub(super) fn run(functions: Functions, request: &Build) -> Result<BuildTimes, P
     let mut clock = Clock::start();
     let files = walk(request)?;
     clock.phase("walk");
-    let types = module_types(&whole, tree, &files)?;
+    let types = if request.style.is_bulk() {
+        types_in_one_call(tree, &files)
+    } else {
+        module_types(&whole, tree, &files)?
+    };
     clock.phase("type");
     let contents;
     let texts: Vec<_> = if request.style.is_bulk() {
@@ -193,48 +198,63 @@ struct Package {
     kind: serde_json::Value,
 }
 
-/// The nearest package.json's `type` for each file, each folder asked once.
+/// What Node takes each file for.
+fn types_in_one_call(tree: &Path, files: &[String]) -> Vec<&'static str> {
+    let paths: Vec<PathBuf> = files.iter().map(|file| tree.join(file)).collect();
+    let formats = Cache::new().formats(&paths, Extensions::TypeScript);
+    let name = |found: &Result<Format, _>| found.as_ref().map_or(COMMON_JS, |it| it.name());
+    formats.iter().map(name).collect()
+}
+
+const COMMON_JS: &str = "commonjs";
+
+/// The same: by its extension or else by the nearest package.json's `type`, each folder asked once.
 fn module_types(
     whole: &Whole,
     tree: &Path,
     files: &[String],
 ) -> Result<Vec<&'static str>, PeerFailure> {
+    let paths: Vec<PathBuf> = files.iter().map(|file| tree.join(file)).collect();
     let mut known = HashMap::new();
-    files
+    paths
         .iter()
-        .map(|file| nearest_type(whole, tree, folder_of(file), &mut known))
+        .map(|path| match path.extension().and_then(OsStr::to_str) {
+            Some("mjs") => Ok("module"),
+            Some("cjs") => Ok(COMMON_JS),
+            Some("json") => Ok("json"),
+            _ => nearest_type(whole, path.parent(), &mut known),
+        })
         .collect()
 }
 
+/// As Node: no further than a folder `node_modules`, and not at the root.
 fn nearest_type<'a>(
     whole: &Whole,
-    tree: &Path,
-    folder: &'a str,
-    known: &mut HashMap<&'a str, &'static str>,
+    folder: Option<&'a Path>,
+    known: &mut HashMap<&'a Path, &'static str>,
 ) -> Result<&'static str, PeerFailure> {
+    let is_searched = |folder: &&Path| {
+        folder.parent().is_some() && folder.file_name().is_none_or(|it| it != "node_modules")
+    };
+    let Some(folder) = folder.filter(is_searched) else {
+        return Ok(COMMON_JS);
+    };
     if let Some(kind) = known.get(folder) {
         return Ok(kind);
     }
-    let path = tree.join(folder).join("package.json");
+    let path = folder.join("package.json");
     let kind = match (whole.read)(&path) {
         Ok(bytes) => match serde_json::from_slice::<Package>(&bytes) {
             Ok(package) if package.kind == "module" => "module",
-            Ok(package) if package.kind == "commonjs" => "commonjs",
-            _ => "none",
+            _ => COMMON_JS,
         },
-        Err(error) if error.kind() == io::ErrorKind::NotFound && folder.is_empty() => "none",
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            nearest_type(whole, tree, folder_of(folder), known)?
+            nearest_type(whole, folder.parent(), known)?
         }
         Err(error) => return Err(failed("read", &path)(error)),
     };
     known.insert(folder, kind);
     Ok(kind)
-}
-
-/// Up to the last `/`, without it; of a file at the top, the empty path.
-fn folder_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 fn read(

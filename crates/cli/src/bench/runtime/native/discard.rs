@@ -73,7 +73,7 @@ fn read(functions: Functions, work: &Discard, paths: &[PathBuf]) -> io::Result<u
             let read = |_, path| async { Ok(peers::tokio_read(path).await?.len()) };
             sum = peers::tokio(paths, read)?.into_iter().sum();
         }
-        Functions::Node | Functions::Before | Functions::WriteFileAtomic => {
+        _ => {
             return Err(io::ErrorKind::Unsupported.into());
         }
     }

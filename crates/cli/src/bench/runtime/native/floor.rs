@@ -45,6 +45,14 @@ impl Prepared {
         Ok(buffer)
     }
 
+    /// `stat`, whatever it tells.
+    pub(super) fn stat(&self) -> io::Result<()> {
+        // SAFETY: an all-zero stat is a valid one; it is plain numbers.
+        let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+        // SAFETY: the path ends in NUL; the pointer is to a whole stat; both live across the call.
+        check(unsafe { libc::stat(self.0.as_ptr(), &raw mut stat) } as isize).map(drop)
+    }
+
     /// The same into memory of its own, which nothing has touched before.
     pub(super) fn read_fresh(&self) -> io::Result<Vec<u8>> {
         self.opened(|fd| {

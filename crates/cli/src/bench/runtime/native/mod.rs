@@ -12,6 +12,7 @@ mod flush;
 #[path = "flush/other.rs"]
 mod flush;
 mod memory;
+mod package_scope;
 #[cfg(not(feature = "peers"))]
 #[path = "no_peers.rs"]
 mod peers;
@@ -91,6 +92,9 @@ fn obey(launch: &str) -> io::Result<()> {
             Request::Sync(request) => sync::run(launch.functions, &request).map(Reply::Many),
             Request::SyncMany(request) => {
                 sync_many::run(launch.functions, &request).map(Reply::Many)
+            }
+            Request::PackageScope(request) => {
+                package_scope::run(launch.functions, &request).map(Reply::Many)
             }
             Request::AskDurability {} => Ok(Reply::Durability(true)),
         };

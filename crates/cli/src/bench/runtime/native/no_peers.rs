@@ -7,6 +7,20 @@ use std::path::{Path, PathBuf};
 /// Are they in this build?
 pub(crate) const BUILT: bool = false;
 
+/// Would be the crate `oxc_resolver`.
+pub(super) struct Oxc;
+
+impl Oxc {
+    pub(super) fn new(_: Option<&[&Path]>) -> Self {
+        Self
+    }
+
+    #[allow(clippy::unused_self, reason = "the other one has something in it")]
+    pub(super) fn is_module(&self, _: &Path) -> io::Result<bool> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
 pub(super) fn rayon<T: Send>(
     _: &[PathBuf],
     _: impl Fn(usize, &Path) -> io::Result<T> + Sync,

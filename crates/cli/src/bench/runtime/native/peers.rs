@@ -1,6 +1,11 @@
 //! Libraries that Rust programs use for many files, as their documentation shows it.
 
+use oxc_resolver::{
+    FileMetadata, FileSystem, FileSystemOs, ModuleType, ResolveError, ResolveOptions,
+    ResolverGeneric,
+};
 use rayon::prelude::*;
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
@@ -57,4 +62,83 @@ pub(super) async fn tokio_read_to_string(path: PathBuf) -> io::Result<String> {
 /// `tokio::fs::write`.
 pub(super) async fn tokio_write(path: PathBuf, bytes: Vec<u8>) -> io::Result<()> {
     tokio::fs::write(path, bytes).await
+}
+
+/// The crate `oxc_resolver`. It has no look-up of a package.json alone for others to call; the nearest to it is
+/// `resolve(directory, "./file.js")` with the option `module_type`, which finds the file that decides as Node's
+/// `LOOKUP_PACKAGE_SCOPE`, reads it by simd-json and remembers it with its directory, for ever. Besides, it looks whether the file
+/// is there, and for packages in `node_modules` at each directory up to the package's own. It is spared the resolving of links.
+pub(super) struct Oxc(ResolverGeneric<Disk>);
+
+impl Oxc {
+    /// With nothing remembered. Given `files`, it takes them for files and all else for directories, and asks no disk.
+    pub(super) fn new(files: Option<&[&Path]>) -> Self {
+        let own = |files: &[&Path]| files.iter().map(|path| path.to_path_buf()).collect();
+        let disk = Disk {
+            files: files.map(own),
+            disk: FileSystem::new(),
+        };
+        let options = ResolveOptions {
+            module_type: true,
+            symlinks: false,
+            ..ResolveOptions::default()
+        };
+        Self(ResolverGeneric::new_with_file_system(disk, options))
+    }
+
+    pub(super) fn is_module(&self, path: &Path) -> io::Result<bool> {
+        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let name = format!("./{}", name.to_string_lossy());
+        let resolved = self.0.resolve(directory, &name).map_err(io::Error::other)?;
+        Ok(resolved.module_type() == Some(ModuleType::Module))
+    }
+}
+
+struct Disk {
+    files: Option<HashSet<PathBuf>>,
+    disk: FileSystemOs,
+}
+
+impl Disk {
+    fn known(&self, path: &Path) -> Option<FileMetadata> {
+        let is_file = self.files.as_ref()?.contains(path);
+        Some(FileMetadata::new(is_file, !is_file, false))
+    }
+}
+
+impl FileSystem for Disk {
+    fn new() -> Self {
+        Self {
+            files: None,
+            disk: FileSystem::new(),
+        }
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.disk.read(path)
+    }
+
+    fn read_to_string(&self, path: &Path) -> io::Result<String> {
+        FileSystem::read_to_string(&self.disk, path)
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<FileMetadata> {
+        let known = self.known(path);
+        known.map_or_else(|| self.disk.metadata(path), Ok)
+    }
+
+    fn symlink_metadata(&self, path: &Path) -> io::Result<FileMetadata> {
+        let known = self.known(path);
+        known.map_or_else(|| self.disk.symlink_metadata(path), Ok)
+    }
+
+    fn read_link(&self, path: &Path) -> Result<PathBuf, ResolveError> {
+        FileSystem::read_link(&self.disk, path)
+    }
+
+    fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
+        self.disk.canonicalize(path)
+    }
 }

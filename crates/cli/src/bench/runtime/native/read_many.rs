@@ -40,9 +40,7 @@ pub(super) fn run(functions: Functions, request: &ReadMany) -> Result<Times, Pee
         }
         Functions::Tokio => run.keep(|files| peers::tokio(files, |_, it| peers::tokio_read(it))),
         Functions::Floor => run.floor(),
-        Functions::Node | Functions::Before | Functions::WriteFileAtomic => {
-            Err(io::ErrorKind::Unsupported.into())
-        }
+        _ => Err(io::ErrorKind::Unsupported.into()),
     };
     done.map_err(failed("read", Path::new(&request.layout.folder)))
 }

@@ -63,8 +63,6 @@ fn write(
             let write = |index: usize, path| peers::tokio_write(path, contents[index].clone());
             peers::tokio(files, write).map(|_| ())
         }
-        Functions::Node | Functions::Before | Functions::WriteFileAtomic => {
-            Err(io::ErrorKind::Unsupported.into())
-        }
+        _ => Err(io::ErrorKind::Unsupported.into()),
     }
 }

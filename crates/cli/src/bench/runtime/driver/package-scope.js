@@ -1,0 +1,210 @@
+'use strict';
+// The scenario `package-scope` under Node. The counterpart of native/package_scope.rs: same files, same answers.
+
+// An npm package that may be a module of either kind.
+function importPeer(folder) {
+  const path = require('node:path');
+  const root = path.join(folder, '..', '..');
+  return import(require('node:url').pathToFileURL(require.resolve(path.basename(folder), { paths: [root] })));
+}
+
+// smallfry's functions for package.json, or undefined where a package has none.
+function packageJSONOf(folder) {
+  const path = require('node:path');
+  const file = require(path.join(folder, 'package.json')).exports?.['./package-json'];
+  return typeof file === 'string' ? require(path.join(folder, file)) : undefined;
+}
+
+// The files of a list: a line each, in how many directories there is to look, and the path.
+function listed(list) {
+  const lines = fs.readFileSync(list, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => line.slice(line.indexOf(' ') + 1));
+}
+
+// Asked as .js, so that the extension leaves the answer open. Few implementations look at the file itself.
+const asJavaScript = (file) => file.replace(/\.[cm]js$/, '.js');
+
+// Makes the paths anew for each pass, as flat strings: a string that was looked up once keeps its hash, and callers do not have
+// that.
+function freshly(files) {
+  const bytes = Buffer.from(files.join(''));
+  const ends = [];
+  let end = 0;
+  for (const file of files) ends.push((end += Buffer.byteLength(file)));
+  const encoding = bytes.every((byte) => byte < 0x80) ? 'latin1' : 'utf8';
+  return () => ends.map((end, i) => bytes.toString(encoding, i === 0 ? 0 : ends[i - 1], end));
+}
+
+// One call a file; what is compared is not the time of this loop.
+const oneByOne = (isModule) => (files) => {
+  const answers = new Uint8Array(files.length);
+  for (let i = 0; i < files.length; i++) answers[i] = isModule(files[i]) ? 1 : 0;
+  return answers;
+};
+
+const awaitedOneByOne = (isModule) => async (files) => {
+  const answers = new Uint8Array(files.length);
+  for (let i = 0; i < files.length; i++) answers[i] = (await isModule(files[i])) ? 1 : 0;
+  return answers;
+};
+
+// Fewer at once than a process may have open.
+const AT_ONCE = 256;
+
+const allAtOnce = (isModule) => async (files) => {
+  const answers = new Uint8Array(files.length);
+  for (let first = 0; first < files.length; first += AT_ONCE) {
+    answers.set(await Promise.all(files.slice(first, first + AT_ONCE).map(isModule)), first);
+  }
+  return answers;
+};
+
+const missing = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
+
+// As typeIn; undefined where there is no package.json. To ask first takes half as long as to have an error made where there is
+// none, which is most often.
+function typeWithin(folder) {
+  const file = `${folder}/package.json`;
+  if (!fs.existsSync(file)) return undefined;
+  try {
+    return typeIn(fs.readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (missing.has(error.code)) return undefined;
+    throw error;
+  }
+}
+
+const isEnd = (folder) => folder === '' || folder.endsWith('/node_modules');
+
+// What Node's loader did while it was written in JavaScript, without and with what it remembered.
+function walking(file) {
+  for (let folder = folderOf(file); !isEnd(folder); folder = folderOf(folder)) {
+    const type = typeWithin(folder);
+    if (type !== undefined) return type === 'module';
+  }
+  return false;
+}
+
+function mapped() {
+  const known = new Map();
+  const nearest = (folder) => {
+    let type = known.get(folder);
+    if (type === undefined) {
+      type = isEnd(folder) ? 'none' : (typeWithin(folder) ?? nearest(folderOf(folder)));
+      known.set(folder, type);
+    }
+    return type;
+  };
+  return (file) => nearest(folderOf(file)) === 'module';
+}
+
+// It finds the file; what that says is remembered by its path.
+function found() {
+  const { findPackageJSON } = require('node:module');
+  const types = new Map();
+  return (url) => {
+    const path = findPackageJSON(url);
+    if (path === undefined) return false;
+    let type = types.get(path);
+    if (type === undefined) {
+      type = typeWithin(folderOf(path)) ?? 'none';
+      types.set(path, type);
+    }
+    return type === 'module';
+  };
+}
+
+function ours(revalidate) {
+  return (functions, { style }, { package: folder }) => {
+    const { revalidating, formats, clear } = packageJSONOf(folder);
+    // Nothing is known before the first pass, of this process or of what loading has asked for.
+    clear();
+    const { nearestType, moduleFormats } = revalidating(revalidate);
+    if (style === 'sync') return { pass: oneByOne((file) => nearestType(file) === 'module') };
+    const ofModule = formats.indexOf('module');
+    return { pass: moduleFormats, answers: (codes) => codes.map((code) => (code === ofModule ? 1 : 0)) };
+  };
+}
+
+const theirs = {
+  // `as`: how it wants the paths. `cwd` is a directory, and joining and parting paths is not its work.
+  'read-package-up': ({ readPackageUpSync }) => ({
+    as: folderOf,
+    pass: oneByOne((cwd) => readPackageUpSync({ cwd, normalize: false })?.packageJson.type === 'module'),
+  }),
+
+  'pkg-types': ({ readPackageJSON }, { style }) => {
+    const isModule = async (folder) => (await readPackageJSON(folder, { cache: true })).type === 'module';
+    return { as: folderOf, pass: style === 'sync' ? awaitedOneByOne(isModule) : allAtOnce(isModule) };
+  },
+
+  // It resolves a name to a file that is there, and says of what type that is.
+  'oxc-resolver': ({ ResolverFactory }) => {
+    const resolver = new ResolverFactory({ moduleType: true, symlinks: false });
+    return {
+      real: true,
+      pass: oneByOne((file) => {
+        const folder = folderOf(file);
+        const { error, moduleType } = resolver.sync(folder, `.${file.slice(folder.length)}`);
+        if (error !== undefined) throw new Error(error);
+        return moduleType === 'module';
+      }),
+    };
+  },
+};
+
+const lookups = {
+  never: ours('never'),
+  'on-change': ours('on-change'),
+  after: ours({ after: 1_000 }),
+  // It wants the file that is there, too.
+  'find-package-json': () => ({
+    as: (file) => require('node:url').pathToFileURL(file).href,
+    real: true,
+    pass: oneByOne(found()),
+  }),
+  walk: () => ({ pass: oneByOne(walking) }),
+  map: () => ({ pass: oneByOne(mapped()) }),
+  theirs: (functions, request, launch) => {
+    if (launch.functions !== 'node-internal') return theirs[launch.functions](functions, request);
+    const { getNearestParentPackageJSONType } = require('internal/test/binding').internalBinding('modules');
+    return { pass: oneByOne((file) => getNearestParentPackageJSONType(file) === 'module') };
+  },
+};
+
+// Of files whose extension leaves it open: of others resolvers tell the type without a package.json.
+function hashOf(answers, files) {
+  let hash = 0x811c9dc5;
+  files.forEach((file, i) => {
+    if (file.endsWith('.js')) hash = Math.imul(hash ^ answers[i], 0x01000193);
+  });
+  return hash >>> 0;
+}
+
+async function packageScope(functions, request, launch) {
+  const files = listed(request.list);
+  const { as = (file) => file, real = false, pass, answers = (all) => all } = lookups[request.lookup](functions, request, launch);
+  const fresh = freshly((real ? files : files.map(asJavaScript)).map(as));
+  let last;
+  const timed = async () => {
+    const paths = fresh();
+    const started = process.hrtime();
+    last = pass(paths);
+    if (typeof last.then === 'function') last = await last;
+    const [seconds, nanoseconds] = process.hrtime(started);
+    return seconds * 1e9 + nanoseconds;
+  };
+  const passesFor = async (milliseconds) => {
+    let [passes, ns] = [0, 0];
+    do {
+      ns += await timed();
+      passes += 1;
+    } while (ns < milliseconds * 1e6);
+    return [passes, ns];
+  };
+  if (!request.cold) await passesFor(request.warm_up_ms);
+  const started = resources();
+  const [passes, ns] = await passesFor(request.cold ? 0 : request.measure_ms);
+  const usage = { ...resourcesSince(started), wall_ns: ns };
+  return { many: { files: files.length * passes, bytes: 0, usage, answers: hashOf(answers(last), files) } };
+}
