@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,8 @@ use napi_sys as napi;
 use smallfry_package_json::{Cache, Error, Package, Problem, Revalidate, Value};
 
 use crate::environment::Environment;
-use crate::sys::{ENAMETOOLONG, node_errno, path_of};
+use crate::sys::{ENAMETOOLONG, borrowed_path, node_errno, path_of};
+use crate::target::{PathRoom, Target};
 use crate::text::view_bytes;
 use crate::value::{
     Function, arguments, array, double_value, guarded, is_string, number, reference, text,
@@ -69,24 +70,25 @@ fn counters() -> MutexGuard<'static, Vec<Counter>> {
     COUNTERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A call's path and policy.
-struct Asked<'a> {
-    environment: &'a Environment,
-    path: PathBuf,
-    cache: Cache,
-}
-
-impl Asked<'_> {
-    fn new(env: napi::napi_env, info: napi::napi_callback_info) -> Self {
+/// Does something with the path that a call gives first, and a cache of the policy that it gives second.
+fn with_path(
+    env: napi::napi_env,
+    info: napi::napi_callback_info,
+    answer: impl FnOnce(&Environment, &Cache, &Path) -> napi::napi_value,
+) -> napi::napi_value {
+    guarded(env, || {
         let ([path, policy], pointer) = arguments(env, info);
         // SAFETY: the function was defined with its environment.
         let environment = unsafe { Environment::borrow(pointer) };
-        Self {
-            environment,
-            path: path_of(&environment.strings.to_vec(env, path)),
-            cache: cache(env, policy),
+        let cache = cache(env, policy);
+        let mut room = PathRoom::new();
+        if let Ok(Target::Path(path)) = Target::read(env, &environment.strings, path, &mut room) {
+            return answer(environment, &cache, borrowed_path(path));
         }
-    }
+        // A long one, or one that no file can have.
+        let path = path_of(&environment.strings.to_vec(env, path));
+        answer(environment, &cache, &path)
+    })
 }
 
 fn cache(env: napi::napi_env, policy: napi::napi_value) -> Cache {
@@ -108,12 +110,9 @@ unsafe extern "C" fn nearest_type(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    guarded(env, || {
-        let asked = Asked::new(env, info);
-        match asked.cache.nearest_type(&asked.path) {
-            Ok(module_type) => number(env, module_type as i32),
-            Err(error) => failure(env, &error),
-        }
+    with_path(env, info, |_, cache, path| match cache.nearest_type(path) {
+        Ok(module_type) => number(env, module_type as i32),
+        Err(error) => failure(env, &error),
     })
 }
 
@@ -160,19 +159,15 @@ unsafe extern "C" fn nearest(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    guarded(env, || {
-        let asked = Asked::new(env, info);
-        let package = asked.cache.nearest(&asked.path);
-        serial(env, asked.environment, package)
+    with_path(env, info, |environment, cache, path| {
+        serial(env, environment, cache.nearest(path))
     })
 }
 
 /// `packageRead(path, policy)`: the same of the package.json at that path itself.
 unsafe extern "C" fn read(env: napi::napi_env, info: napi::napi_callback_info) -> napi::napi_value {
-    guarded(env, || {
-        let asked = Asked::new(env, info);
-        let package = asked.cache.read(&asked.path);
-        serial(env, asked.environment, package)
+    with_path(env, info, |environment, cache, path| {
+        serial(env, environment, cache.read(path))
     })
 }
 
@@ -181,16 +176,15 @@ unsafe extern "C" fn scope(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    guarded(env, || {
-        let asked = Asked::new(env, info);
-        let url = asked.path.to_str().filter(|path| path.starts_with("file:"));
+    with_path(env, info, |environment, cache, path| {
+        let url = path.to_str().filter(|path| path.starts_with("file:"));
         let scope = match url {
-            Some(url) => asked.cache.scope(url),
-            None => asked.cache.scope_of_path(&asked.path),
+            Some(url) => cache.scope(url),
+            None => cache.scope_of_path(path),
         };
         match scope {
             Ok(scope) if scope.package.is_none() => text(env, &scope.path.to_string_lossy()),
-            Ok(scope) => serial(env, asked.environment, Ok(scope.package)),
+            Ok(scope) => serial(env, environment, Ok(scope.package)),
             Err(error) => failure(env, &error),
         }
     })

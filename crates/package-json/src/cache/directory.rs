@@ -141,7 +141,7 @@ impl Directory {
 
     /// This directory's own package.json.
     pub(super) fn own(&self, manner: Manner<'_>) -> Result<Option<Arc<Package>>, Error> {
-        let seen = {
+        let (seen, package) = {
             let known = lock(&self.known);
             if manner.call != 0 && known.call == manner.call {
                 return match &known.error {
@@ -151,23 +151,34 @@ impl Directory {
             }
             match known.seen {
                 Some(seen) if holds(&seen, manner.revalidate) => return Ok(known.package.clone()),
-                seen => seen,
+                seen => (seen, known.package.clone()),
             }
         };
-        if let Some(seen) = seen.filter(|seen| !seen.racy) {
-            // Without the lock, so that others can ask as well. What cannot be asked is read, which tells why.
-            if look(&self.file).is_ok_and(|found| found == seen.found) {
-                let mut known = lock(&self.known);
-                if let Some(now) = known.seen.as_mut().filter(|now| now.found == seen.found) {
-                    if matches!(manner.revalidate, Revalidate::After(_)) {
-                        now.checked = Instant::now();
-                    }
-                    known.call = manner.call;
-                    return Ok(known.package.clone());
-                }
-            }
+        // Without the lock, so that others can ask as well. What cannot be asked is read, which tells why.
+        let is_same =
+            |seen: &Seen| !seen.racy && look(&self.file).is_ok_and(|found| found == seen.found);
+        if let Some(seen) = seen.filter(is_same) {
+            self.confirm(manner, &seen);
+            return Ok(package);
         }
         self.read(manner, seen)
+    }
+
+    /// What was seen is still so.
+    fn confirm(&self, manner: Manner<'_>, seen: &Seen) {
+        let is_timed = matches!(manner.revalidate, Revalidate::After(_));
+        if manner.call == 0 && !is_timed {
+            return;
+        }
+        let mut known = lock(&self.known);
+        let Some(now) = known.seen.as_mut().filter(|now| now.found == seen.found) else {
+            // Somebody has found a change since.
+            return;
+        };
+        if is_timed {
+            now.checked = Instant::now();
+        }
+        known.call = manner.call;
     }
 
     /// Reads it, unless somebody else has since it was found to have to be.
