@@ -504,6 +504,8 @@ fn prepare(session: &Session, place: Place) -> Result<Prepared, Failure> {
             (here, shown.join("wide"), files)
         }
     };
+    // As loaders name files: without a dot in the middle, which the folder of a bench may have.
+    let there = std::path::absolute(&there).map_err(Failure::at("find", &there))?;
     let mut levels = Levels::default();
     let mut text = String::new();
     for file in &files {
