@@ -1,193 +1,336 @@
-//! Reads the same five fields of real package.json files with several parsers, in turn, from memory:
+//! How long it takes to read of a package.json what module loaders need, beside other parsers: the table behind this crate having
+//! its own.
 //!
-//! `cargo run --release -p smallfry-package-json --features peers --example compare_parsers -- node_modules...`
+//! `cargo run --release -p smallfry-package-json --features peers --example compare_parsers -- DIRECTORY...`
 //!
-//! Prints for files of 300 to 20,000 bytes, and by size, the median of the rounds: nanoseconds for each file, gigabytes per second, and
-//! the time as a multiple of ours with its range over rounds. Each parser is used as its documentation shows for this: into a struct of
-//! the five fields where it knows serde, `exports` and `imports` left raw where it can; else what it makes of the whole file,
-//! and the fields looked up in that. Buffers are kept between files where it allows that. None but ours accepts and refuses what
-//! Node does.
-
-#![allow(clippy::print_stdout, reason = "that is its purpose")]
+//! Takes every package.json of 0.3 to 20 kB beneath the directories, holds them in memory, and lets each parser make a [`Fields`] of
+//! each. All run in turn within each round, the first of one round being the last of the next, so that a machine that slows
+//! down slows all of them. A cell is the median over the rounds; a ratio is to ours in the same round, with its least and greatest.
+//!
+//! Each at its best: what a parser can keep from file to file it keeps, those that want slack behind the text have it there
+//! beforehand, and where one cannot give the text of `exports` it need not. Only simd-json gets a copy each time, as it
+//! writes to its input. `differ` counts the files of which a parser says something else than ours, or nothing.
+//!
+//! sonic-rs picks its instructions when it is compiled, so the command above gives it SSE2 where others find AVX2 at run time;
+//! `RUSTFLAGS='-C target-cpu=native'` before it gives it what the machine has.
+//!
+//! - `serde_json`, sonic-rs: a struct with only these fields, `exports` and `imports` unparsed.
+//! - sonic-rs `get_many`: five paths at once.
+//! - simd-json: its tape, which has all of the file.
+//! - simdjson: the tape of the C++ library, which no crate that builds offers more of. Node uses On-Demand, which does less.
 
 use std::error::Error;
-use std::fs;
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use simdjson_rust::tape::Value;
-use smallfry_package_json::Fields;
+use simd_json::prelude::ValueAsScalar;
+use smallfry_package_json::{Fields, ModuleType, Value};
+use sonic_rs::{JsonValueTrait, LazyValue, PointerTree};
 
-const ROUNDS: usize = 31;
-const CLASSES: [(usize, usize); 4] = [(300, 20_000), (300, 1_000), (1_000, 3_000), (3_000, 20_000)];
+const ROUNDS: usize = 41;
+const TIME_PER_SAMPLE: Duration = Duration::from_millis(2);
+/// In bytes.
+const CLASSES: [(usize, usize); 4] = [(300, 1000), (1000, 3000), (3000, 20_000), (300, 20_000)];
 
-type Parser = (&'static str, Box<dyn FnMut(&[u8])>);
+type Parser = Box<dyn FnMut(&File) -> Option<Fields>>;
 
-#[derive(Deserialize)]
-struct Raw<'a> {
-    name: Option<String>,
-    main: Option<String>,
-    #[serde(rename = "type")]
-    module_type: Option<String>,
-    #[serde(borrow)]
-    exports: Option<&'a RawValue>,
-    #[serde(borrow)]
-    imports: Option<&'a RawValue>,
+/// A text with as many zeros behind it as simdjson may read.
+struct File {
+    padded: Vec<u8>,
+    length: usize,
 }
 
-#[derive(Deserialize)]
-struct Lazy<'a> {
-    name: Option<String>,
-    main: Option<String>,
-    #[serde(rename = "type")]
-    module_type: Option<String>,
-    #[serde(borrow)]
-    exports: Option<sonic_rs::LazyValue<'a>>,
-    #[serde(borrow)]
-    imports: Option<sonic_rs::LazyValue<'a>>,
-}
-
-fn parsers() -> Vec<Parser> {
-    let mut copy = Vec::new();
-    let mut buffers = simd_json::Buffers::default();
-    let mut simdjson = simdjson_rust::dom::Parser::default();
-    vec![
-        (
-            "smallfry",
-            Box::new(|bytes| drop(black_box(Fields::parse(bytes).ok()))),
-        ),
-        (
-            "serde_json",
-            Box::new(|bytes| {
-                let Ok(raw) = serde_json::from_slice::<Raw<'_>>(bytes) else {
-                    return;
-                };
-                let own = |raw: Option<&RawValue>| raw.map(|raw| raw.get().to_owned());
-                black_box((own(raw.exports), own(raw.imports)));
-                black_box((raw.name, raw.main, raw.module_type));
-            }),
-        ),
-        (
-            "sonic-rs",
-            Box::new(|bytes| {
-                let Ok(lazy) = sonic_rs::from_slice::<Lazy<'_>>(bytes) else {
-                    return;
-                };
-                let own = |lazy: Option<sonic_rs::LazyValue<'_>>| {
-                    lazy.map(|lazy| lazy.as_raw_str().to_owned())
-                };
-                black_box((own(lazy.exports), own(lazy.imports)));
-                black_box((lazy.name, lazy.main, lazy.module_type));
-            }),
-        ),
-        (
-            "simd-json",
-            Box::new(move |bytes| {
-                use simd_json::prelude::*;
-                // It writes into what it reads.
-                copy.clear();
-                copy.extend_from_slice(bytes);
-                let Ok(tape) = simd_json::to_tape_with_buffers(&mut copy, &mut buffers) else {
-                    return;
-                };
-                let root = tape.as_value();
-                for field in ["name", "main", "type"] {
-                    black_box(root.get_str(field).map(str::to_owned));
-                }
-                for field in ["exports", "imports"] {
-                    black_box(root.get(field).is_some());
-                }
-            }),
-        ),
-        (
-            "simdjson (C++)",
-            Box::new(move |bytes| {
-                let Ok(value) = simdjson.parse_bytes_to_value(bytes) else {
-                    return;
-                };
-                for field in ["name", "main", "type"] {
-                    black_box(value.get(field).and_then(Value::as_str).map(str::to_owned));
-                }
-                for field in ["exports", "imports"] {
-                    black_box(value.get(field).is_some());
-                }
-            }),
-        ),
-    ]
-}
-
-fn collect(folder: &Path, found: &mut Vec<Vec<u8>>) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            collect(&entry.path(), found)?;
-        } else if kind.is_file() && entry.file_name() == "package.json" {
-            found.push(fs::read(entry.path())?);
-        }
+impl File {
+    fn text(&self) -> &[u8] {
+        &self.padded[..self.length]
     }
-    Ok(())
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut files = Vec::new();
-    for folder in std::env::args_os().skip(1).map(PathBuf::from) {
-        collect(&folder, &mut files)?;
+    for directory in std::env::args_os().skip(1) {
+        collect(Path::new(&directory), &mut files)?;
     }
-    for (least, most) in CLASSES {
-        let files: Vec<&Vec<u8>> = files
-            .iter()
-            .filter(|file| (least..most).contains(&file.len()))
-            .collect();
-        if files.is_empty() {
-            continue;
-        }
-        let bytes: usize = files.iter().map(|file| file.len()).sum();
-        println!(
-            "{} files of {least} to {most} bytes, {} on average",
-            files.len(),
-            bytes / files.len()
-        );
-        let mut parsers = parsers();
-        let mut times = vec![Vec::new(); parsers.len()];
-        for round in 0..=ROUNDS {
-            for turn in 0..parsers.len() {
-                let which = (turn + round) % parsers.len();
-                let started = Instant::now();
-                for file in &files {
-                    (parsers[which].1)(file);
-                }
-                let each = started.elapsed().as_secs_f64() * 1e9 / files.len() as f64;
-                // The first round is to get warm.
-                if round > 0 {
-                    times[which].push(each);
-                }
-            }
-        }
-        for ((name, _), own) in parsers.iter().zip(&times) {
-            let mut ratios: Vec<f64> = own
-                .iter()
-                .zip(&times[0])
-                .map(|(own, ours)| own / ours)
-                .collect();
-            ratios.sort_unstable_by(f64::total_cmp);
-            let each = median(own.clone());
-            println!(
-                "  {name:<15} {each:>7.0} ns {:>5.2} GB/s  {:>5.2}x ({:.2} to {:.2})",
-                bytes as f64 / files.len() as f64 / each,
-                ratios[ratios.len() / 2],
-                ratios[0],
-                ratios[ratios.len() - 1],
-            );
+    println!("     kB   files  parser                ns/file   GB/s  ratio  (range)      differ");
+    for (least, end) in CLASSES {
+        let those = |file: &&File| (least..end).contains(&file.length);
+        let files: Vec<&File> = files.iter().filter(those).collect();
+        if !files.is_empty() {
+            let label = format!("{}-{}", least as f64 / 1e3, end / 1000);
+            measure(&label, &files);
         }
     }
     Ok(())
+}
+
+fn collect(directory: &Path, files: &mut Vec<File>) -> std::io::Result<()> {
+    for entry in directory.read_dir()? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            collect(&entry.path(), files)?;
+        } else if entry.file_name() == "package.json" {
+            let mut padded = std::fs::read(entry.path())?;
+            let length = padded.len();
+            padded.resize(length + simdjson_sys::SIMDJSON_PADDING, 0);
+            files.push(File { padded, length });
+        }
+    }
+    Ok(())
+}
+
+/// Ours is first.
+fn parsers() -> Vec<(&'static str, Parser)> {
+    vec![
+        ("smallfry", Box::new(|file| Fields::parse(file.text()).ok())),
+        ("serde_json", Box::new(|file| serde_json(file.text()))),
+        ("simd-json", simd_json()),
+        ("sonic-rs", Box::new(|file| sonic(file.text()))),
+        ("sonic-rs get_many", sonic_get_many()),
+        ("simdjson", simdjson()),
+    ]
+}
+
+fn measure(label: &str, files: &[&File]) {
+    let mut parsers = parsers();
+    let count = parsers.len();
+    let differ: Vec<usize> = parsers
+        .iter_mut()
+        .map(|(_, parse)| {
+            let is_other = |file: &&&File| {
+                let ours = Fields::parse(file.text()).ok();
+                !is_same(ours.as_ref(), parse(file).as_ref())
+            };
+            files.iter().filter(is_other).count()
+        })
+        .collect();
+    let mut times = vec![Vec::new(); count];
+    for round in 0..ROUNDS {
+        for turn in 0..count {
+            let number = (round + turn) % count;
+            times[number].push(sample(&mut parsers[number].1, files));
+        }
+    }
+    let bytes: usize = files.iter().map(|file| file.length).sum();
+    let mean_length = bytes as f64 / files.len() as f64;
+    for (number, (name, _)) in parsers.iter().enumerate() {
+        let ns = median(times[number].clone());
+        let ratios = times[number].iter().zip(&times[0]);
+        let ratios: Vec<f64> = ratios.map(|(theirs, ours)| theirs / ours).collect();
+        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        let greatest = ratios.iter().copied().fold(0.0, f64::max);
+        println!(
+            "{label:>7} {:>7}  {name:<20} {ns:>8.0} {:>6.2} {:>6.2}  {:<13} {:>5}",
+            files.len(),
+            mean_length / ns,
+            median(ratios),
+            format!("({least:.2}-{greatest:.2})"),
+            differ[number],
+        );
+    }
+    println!();
+}
+
+/// Nanoseconds for one file.
+fn sample(parse: &mut Parser, files: &[&File]) -> f64 {
+    let begin = Instant::now();
+    let mut passes = 0;
+    while begin.elapsed() < TIME_PER_SAMPLE {
+        for file in files {
+            black_box(parse(black_box(file)));
+        }
+        passes += 1;
+    }
+    begin.elapsed().as_nanos() as f64 / (passes * files.len()) as f64
+}
+
+fn median(mut of: Vec<f64>) -> f64 {
+    of.sort_by(f64::total_cmp);
+    of[of.len() / 2]
+}
+
+/// Whether both say the same, as far as the other can tell.
+fn is_same(ours: Option<&Fields>, theirs: Option<&Fields>) -> bool {
+    match (ours, theirs) {
+        (Some(ours), Some(theirs)) => {
+            (&ours.name, &ours.main) == (&theirs.name, &theirs.main)
+                && ours.module_type == theirs.module_type
+                && is_same_value(ours.exports.as_ref(), theirs.exports.as_ref())
+                && is_same_value(ours.imports.as_ref(), theirs.imports.as_ref())
+        }
+        (ours, theirs) => ours.is_none() && theirs.is_none(),
+    }
+}
+
+fn is_same_value(ours: Option<&Value>, theirs: Option<&Value>) -> bool {
+    match (ours, theirs) {
+        (Some(Value::Json(ours)), Some(Value::Json(theirs))) => {
+            theirs.is_empty() || ours.trim_end() == theirs.trim_end()
+        }
+        (ours, theirs) => ours == theirs,
+    }
+}
+
+/// `type`, without a copy.
+#[derive(Default, Deserialize)]
+enum Type {
+    #[serde(rename = "commonjs")]
+    CommonJs,
+    #[serde(rename = "module")]
+    Module,
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl From<Type> for ModuleType {
+    fn from(of: Type) -> Self {
+        match of {
+            Type::Other => Self::None,
+            Type::CommonJs => Self::CommonJs,
+            Type::Module => Self::Module,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "Json: Deserialize<'de>"))]
+struct Wanted<Json> {
+    name: Option<Box<str>>,
+    main: Option<Box<str>>,
+    #[serde(default, rename = "type")]
+    module_type: Type,
+    exports: Option<Json>,
+    imports: Option<Json>,
+}
+
+impl<Json> Wanted<Json> {
+    fn fields(self, value: impl Fn(Json) -> Option<Value>) -> Fields {
+        Fields {
+            name: self.name,
+            main: self.main,
+            module_type: self.module_type.into(),
+            exports: self.exports.and_then(&value),
+            imports: self.imports.and_then(&value),
+        }
+    }
+}
+
+fn module_type(text: Option<&str>) -> ModuleType {
+    match text {
+        Some("commonjs") => ModuleType::CommonJs,
+        Some("module") => ModuleType::Module,
+        _ => ModuleType::None,
+    }
+}
+
+fn serde_json(text: &[u8]) -> Option<Fields> {
+    let wanted: Wanted<Box<RawValue>> = serde_json::from_slice(text).ok()?;
+    Some(wanted.fields(|json| match json.get().as_bytes()[0] {
+        b'"' => Some(Value::Text(serde_json::from_str(json.get()).ok()?)),
+        b'{' | b'[' => Some(Value::Json(json.into())),
+        _ => None,
+    }))
+}
+
+fn simd_json() -> Parser {
+    let mut copy = Vec::new();
+    let mut buffers = simd_json::Buffers::default();
+    Box::new(move |file| {
+        copy.clear();
+        copy.extend_from_slice(file.text());
+        let tape = simd_json::to_tape_with_buffers(&mut copy, &mut buffers).ok()?;
+        let mut fields = Fields::default();
+        let value = |of: &simd_json::tape::Value<'_, '_>| match of.as_str() {
+            Some(text) => Some(Value::Text(text.into())),
+            None => (of.is_object() || of.is_array()).then(|| Value::Json("".into())),
+        };
+        for (key, of) in &tape.as_value().as_object()? {
+            match key {
+                "name" => fields.name = Some(of.as_str()?.into()),
+                "main" => fields.main = of.as_str().map(Box::from),
+                "type" => fields.module_type = module_type(of.as_str()),
+                "exports" => fields.exports = value(&of),
+                "imports" => fields.imports = value(&of),
+                _ => {}
+            }
+        }
+        Some(fields)
+    })
+}
+
+fn sonic_value(json: &LazyValue<'_>) -> Option<Value> {
+    match json.as_raw_str().as_bytes()[0] {
+        b'"' => Some(Value::Text(json.as_str()?.into())),
+        b'{' | b'[' => Some(Value::Json(json.as_raw_str().into())),
+        _ => None,
+    }
+}
+
+fn sonic(text: &[u8]) -> Option<Fields> {
+    let wanted: Wanted<LazyValue<'_>> = sonic_rs::from_slice(text).ok()?;
+    Some(wanted.fields(|json| sonic_value(&json)))
+}
+
+fn sonic_get_many() -> Parser {
+    let mut tree = PointerTree::new();
+    for name in ["name", "main", "type", "exports", "imports"] {
+        tree.add_path(&[name]);
+    }
+    Box::new(move |file| {
+        let values = sonic_rs::get_many(file.text(), &tree).ok()?;
+        let text = |number: usize| values[number].as_ref().and_then(|json| json.as_str());
+        let value = |number: usize| values[number].as_ref().and_then(sonic_value);
+        Some(Fields {
+            name: text(0).map(Box::from),
+            main: text(1).map(Box::from),
+            module_type: module_type(text(2)),
+            exports: value(3),
+            imports: value(4),
+        })
+    })
+}
+
+fn simdjson() -> Parser {
+    use simdjson_rust::tape::{TapeRef, TapeType};
+    let mut parser = simdjson_rust::dom::Parser::default();
+    let text = |tape: &TapeRef<'_>| match tape.tape_type() {
+        Some(TapeType::String) => tape.get_string().ok().map(Box::from),
+        _ => None,
+    };
+    let value = move |tape: &TapeRef<'_>| match tape.tape_type()? {
+        TapeType::StartObject | TapeType::StartArray => Some(Value::Json("".into())),
+        _ => text(tape).map(Value::Text),
+    };
+    Box::new(move |file| {
+        // SAFETY: so many initialized bytes are behind the text, in the same allocation.
+        let mut tape = unsafe { parser.parse_bytes_with_padding(file.text()) }.ok()?;
+        // From the root to the outermost object, and to its first key.
+        tape.skip(1);
+        let end = tape.scope_close_idx();
+        tape.skip(1);
+        let mut fields = Fields::default();
+        while tape.pos() < end {
+            let key = tape.get_string().ok()?;
+            tape.skip(1);
+            match key {
+                "name" => fields.name = text(&tape),
+                "main" => fields.main = text(&tape),
+                "type" => fields.module_type = module_type(text(&tape).as_deref()),
+                "exports" => fields.exports = value(&tape),
+                "imports" => fields.imports = value(&tape),
+                _ => {}
+            }
+            match tape.tape_type()? {
+                TapeType::StartObject | TapeType::StartArray => {
+                    tape.seek_public(tape.scope_close_idx() + 1);
+                }
+                TapeType::Int64 | TapeType::Uint64 | TapeType::Double => tape.skip(2),
+                _ => tape.skip(1),
+            }
+        }
+        Some(fields)
+    })
 }

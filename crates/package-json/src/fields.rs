@@ -1,5 +1,7 @@
 //! The fields that resolving a module takes.
 
+use std::borrow::Cow;
+
 use crate::Invalid;
 use crate::structure::Walk;
 use crate::text::unescape;
@@ -54,37 +56,35 @@ impl Fields {
     /// ends too early.
     pub fn parse(bytes: &[u8]) -> Result<Self, Invalid> {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-        let text = std::str::from_utf8(bytes)
-            .map_err(|error| Invalid::at(bytes, error.valid_up_to(), "not UTF-8"))?;
         let mut fields = Self::default();
-        let Some(mut walk) = Walk::begin(text)? else {
+        let Some(mut walk) = Walk::begin(bytes)? else {
             return Ok(fields);
         };
         loop {
             let key = walk.key()?;
-            let is = |name: &[u8]| {
-                key.strip_prefix(name)
-                    .is_some_and(|rest| rest.first() == Some(&b'"'))
-            };
-            if is(b"name") {
-                fields.name = Some(required(&mut walk)?);
-            } else if is(b"main") {
-                if walk.peek() == b'"' {
-                    fields.main = string(&mut walk).or(fields.main);
+            match key {
+                [b'n', b'a', b'm', b'e', b'"', ..] => {
+                    fields.name = Some(required(&mut walk)?.into());
                 }
-            } else if is(b"type") {
-                match &*required(&mut walk)? {
+                [b'm', b'a', b'i', b'n', b'"', ..] if walk.peek() == b'"' => {
+                    fields.main = unescape(walk.take_string()).map(Box::from).or(fields.main);
+                }
+                [b't', b'y', b'p', b'e', b'"', ..] => match &*required(&mut walk)? {
                     "commonjs" => fields.module_type = ModuleType::CommonJs,
                     "module" => fields.module_type = ModuleType::Module,
                     _ => {}
+                },
+                [b'e', b'x', b'p', b'o', b'r', b't', b's', b'"', ..] => {
+                    fields.exports = value(&mut walk)?.or(fields.exports);
                 }
-            } else if is(b"exports") {
-                fields.exports = value(&mut walk)?.or(fields.exports);
-            } else if is(b"imports") {
-                fields.imports = value(&mut walk)?.or(fields.imports);
-            } else if is(b"scripts") && walk.peek() == b'{' {
+                [b'i', b'm', b'p', b'o', b'r', b't', b's', b'"', ..] => {
+                    fields.imports = value(&mut walk)?.or(fields.imports);
+                }
                 // Node takes it for `node --run`, and refuses what it cannot take.
-                walk.take_container()?;
+                [b's', b'c', b'r', b'i', b'p', b't', b's', b'"', ..] if walk.peek() == b'{' => {
+                    walk.take_container()?;
+                }
+                _ => {}
             }
             if !walk.next_member()? {
                 return Ok(fields);
@@ -93,23 +93,26 @@ impl Fields {
     }
 }
 
-/// Takes a string; `None` if it has an escape that is none.
-fn string(walk: &mut Walk<'_>) -> Option<Box<str>> {
-    unescape(walk.take_string())
-}
-
-fn required(walk: &mut Walk<'_>) -> Result<Box<str>, Invalid> {
+/// Takes a string.
+fn required<'text>(walk: &mut Walk<'text>) -> Result<Cow<'text, str>, Invalid> {
     if walk.peek() != b'"' {
         return Err(walk.invalid("a string is expected"));
     }
     let offset = walk.offset();
-    string(walk).ok_or_else(|| walk.invalid_at(offset, "an escape in this string is none"))
+    unescape(walk.take_string())
+        .ok_or_else(|| walk.invalid_at(offset, "an escape in this string is none"))
 }
 
 fn value(walk: &mut Walk<'_>) -> Result<Option<Value>, Invalid> {
     Ok(match walk.peek() {
-        b'"' => Some(Value::Text(required(walk)?)),
-        b'{' | b'[' => Some(Value::Json(walk.take_container()?.into())),
+        b'"' => Some(Value::Text(required(walk)?.into())),
+        b'{' | b'[' => {
+            let offset = walk.offset();
+            // All is UTF-8, and a part begins no later than at the first byte of a character.
+            let json = std::str::from_utf8(walk.take_container()?)
+                .map_err(|_| walk.invalid_at(offset, "not UTF-8"))?;
+            Some(Value::Json(json.into()))
+        }
         _ => None,
     })
 }

@@ -1,169 +1,117 @@
 //! Where the parts of a JSON text begin: brackets, braces, colons, commas, and the first character of each string, number and word.
 //!
 //! As Node's parser (simdjson, its stage 1 and On-Demand) has it, with its leniency: what is between two such places is not looked
-//! at until somebody wants it, and skipping a value only counts brackets.
+//! at until somebody wants it, and skipping a value only counts brackets. Unlike there the masks of stage 1 are kept as they are,
+//! not turned to a list of offsets: most parts are passed over, and where 64 bytes have no bracket, that takes one look.
 //!
 //! Langdale, Lemire: *Parsing Gigabytes of JSON per Second*, VLDB Journal 28(6), 2019, <https://arxiv.org/abs/1902.08318>;
 //! Keiser, Lemire: *On-Demand JSON: A Better Way to Parse Documents?*, 2023, <https://arxiv.org/abs/2312.17149>.
 
-use wide::u8x16;
+mod classify;
+#[cfg(test)]
+mod reference;
 
+use self::classify::{Classes, LENGTH, classify};
 use crate::Invalid;
 
-/// Bytes looked at together: one for each bit of a mask.
-const BLOCK: usize = 64;
-
-/// What is where in a text.
-pub(crate) struct Index {
-    blocks: Vec<Places>,
-}
-
-/// What is where in a block: a bit for each byte.
-#[derive(Clone, Copy, Default)]
-struct Places {
-    /// Where a part begins.
+/// What begins where in [`LENGTH`] bytes, the first of which is the lowest bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Block {
     parts: u64,
-    /// Of these, the brackets and braces that open.
-    opening: u64,
-    /// And those that close.
-    closing: u64,
+    /// Those parts that are `{` or `[`.
+    opens: u64,
+    /// Those parts that are `}` or `]`.
+    closes: u64,
+    /// Quotation marks at either end of a string.
+    quotes: u64,
 }
 
-impl Index {
-    /// Blocks of 64 bytes become masks, and all else is arithmetic on those: no branch depends on what the text says.
-    pub(crate) fn of(text: &str) -> Result<Self, Invalid> {
-        let bytes = text.as_bytes();
-        let mut places = Vec::with_capacity(bytes.len() / BLOCK + 1);
-        let mut scan = Scan::default();
-        let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-        for (number, block) in blocks.iter().enumerate() {
-            places.push(scan.checked(block, number * BLOCK, bytes)?);
-        }
-        let mut last = [b' '; BLOCK];
-        last[..rest.len()].copy_from_slice(rest);
-        places.push(scan.checked(&last, blocks.len() * BLOCK, bytes)?);
-        if scan.in_string != 0 {
-            return Err(Invalid::at(bytes, scan.opened, "a string without an end"));
-        }
-        Ok(Self { blocks: places })
-    }
-
-    /// The first part from an offset on.
-    fn part_from(&self, offset: usize) -> Option<usize> {
-        let mut number = offset / BLOCK;
-        let mut parts = self.blocks.get(number)?.parts & (u64::MAX << (offset % BLOCK));
-        while parts == 0 {
-            number += 1;
-            parts = self.blocks.get(number)?.parts;
-        }
-        Some(number * BLOCK + parts.trailing_zeros() as usize)
-    }
-
-    /// The last part.
-    fn last(&self) -> Option<usize> {
-        let number = self.blocks.iter().rposition(|places| places.parts != 0)?;
-        Some(number * BLOCK + 63 - self.blocks[number].parts.leading_zeros() as usize)
-    }
-
-    /// Behind the bracket, from an offset on, that closes `depth` of them; which closes which nobody asks.
-    fn behind_closing(&self, offset: usize, mut depth: usize) -> Option<usize> {
-        let mut mask = u64::MAX << (offset % BLOCK);
-        for (number, places) in self.blocks.iter().enumerate().skip(offset / BLOCK) {
-            let (opening, mut closing) = (places.opening & mask, places.closing & mask);
-            mask = u64::MAX;
-            // Mostly the end is further away, whatever the order of brackets in here.
-            let mut seen = 0;
-            while depth <= closing.count_ones() as usize && closing != 0 {
-                let at = closing.trailing_zeros();
-                let before = (opening & ((1 << at) - 1)).count_ones() as usize;
-                depth = depth + (before - seen) - 1;
-                seen = before;
-                if depth == 0 {
-                    return Some(number * BLOCK + at as usize + 1);
-                }
-                closing &= closing - 1;
-            }
-            depth += opening.count_ones() as usize - seen;
-            depth -= closing.count_ones() as usize;
-        }
-        None
-    }
-}
-
-/// What one block leaves for the next.
+/// What a block hands on to the next, and what has been seen in any.
 #[derive(Default)]
 struct Scan {
-    /// 1 if a backslash at the end escapes what comes, also outside strings.
-    escapes: u64,
-    /// All ones if a string is open.
-    in_string: u64,
-    /// 1 if the block ended in a number, a word or what else stands outside strings.
-    in_word: u64,
-    /// Where the last string began.
-    opened: usize,
+    /// Whether the next character is: bit 0.
+    is_escaped: u64,
+    /// Whether the last one was of a number, a word or what else stands outside strings: bit 0.
+    is_after_word: u64,
+    /// All bits or none.
+    is_in_string: u64,
+    /// Not 0 if there are any.
+    control_in_string: u64,
+    is_beyond_ascii: bool,
 }
 
 impl Scan {
-    /// What is where in the next block, which begins at `base`.
-    fn checked(&mut self, block: &[u8; BLOCK], base: usize, all: &[u8]) -> Result<Places, Invalid> {
-        let (places, control) = self.block(block, base);
-        if control == 0 {
-            return Ok(places);
-        }
-        let offset = base + control.trailing_zeros() as usize;
-        Err(Invalid::at(all, offset, "a control character in a string"))
-    }
-
-    /// The same, and where control characters are in strings.
-    #[inline]
-    fn block(&mut self, block: &[u8; BLOCK], base: usize) -> (Places, u64) {
-        let Masks {
-            backslash,
-            quote,
-            opening: opens,
-            closing,
-            separator,
-            space,
-            control,
-        } = Masks::of(block);
-        let sign = opens | closing | separator;
-        let quote = quote & !self.escaped(backslash);
-        // From each opening quotation mark to before the closing one.
-        let in_string = prefix_xor(quote) ^ self.in_string;
-        self.in_string = (in_string.cast_signed() >> 63).cast_unsigned();
-        let opening = quote & in_string;
-        if opening != 0 {
-            self.opened = base + 63 - opening.leading_zeros() as usize;
-        }
-        let word = !(sign | space);
-        let unquoted = word & !quote;
-        let behind_word = unquoted << 1 | self.in_word;
-        self.in_word = unquoted >> 63;
-        let inside = in_string ^ quote;
-        let places = Places {
-            parts: (sign | word & !behind_word) & !inside,
-            opening: opens & !inside,
-            closing: closing & !inside,
-        };
-        (places, control & in_string)
-    }
-
-    /// What a backslash escapes. Of several in a row every other one escapes the next: found for all rows at once by a
-    /// subtraction whose borrow runs along each.
+    /// The characters that a backslash is before, which is not escaped itself. Outside strings, too.
     fn escaped(&mut self, backslash: u64) -> u64 {
         const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
         if backslash == 0 {
-            return std::mem::take(&mut self.escapes);
+            return core::mem::take(&mut self.is_escaped);
         }
-        let potential = backslash & !self.escapes;
-        let codes = (potential << 1 | ODD).wrapping_sub(potential) ^ ODD;
-        let escaped = codes ^ (backslash | self.escapes);
-        self.escapes = (codes & backslash) >> 63;
+        // Of a run every other backslash escapes. What subtraction borrows goes through a run and ends with it, and leaves there
+        // every other bit, from the run's first on; `ODD` makes it the same for runs that begin at an odd place.
+        let may_escape = backslash & !self.is_escaped;
+        let codes = (may_escape << 1 | ODD).wrapping_sub(may_escape) ^ ODD;
+        let escaped = codes ^ (backslash | self.is_escaped);
+        self.is_escaped = (codes & backslash) >> 63;
         escaped
+    }
+
+    #[inline]
+    fn block(&mut self, classes: &Classes) -> Block {
+        let quotes = classes.quote & !self.escaped(classes.backslash);
+        // From each first quotation mark to before the last one.
+        let in_string = prefix_xor(quotes) ^ self.is_in_string;
+        self.is_in_string = (in_string.cast_signed() >> 63).cast_unsigned();
+        let words = classes.scalar & !quotes;
+        let after_word = words << 1 | self.is_after_word;
+        self.is_after_word = words >> 63;
+        // All but its first quotation mark.
+        let inner = in_string ^ quotes;
+        self.is_beyond_ascii |= !classes.is_ascii;
+        self.control_in_string |= classes.control & in_string;
+        Block {
+            parts: (classes.sign | classes.scalar & !after_word) & !inner,
+            opens: classes.open & !inner,
+            closes: classes.close & !inner,
+            quotes,
+        }
+    }
+
+    /// Goes through all bytes; what is missing in the last block is space.
+    fn index(&mut self, bytes: &[u8], classify: impl Fn(&[u8; LENGTH]) -> Classes) -> Vec<Block> {
+        let (whole, rest) = bytes.as_chunks::<LENGTH>();
+        let mut blocks = Vec::with_capacity(whole.len() + 1);
+        blocks.extend(whole.iter().map(|block| self.block(&classify(block))));
+        if !rest.is_empty() {
+            let mut block = [b' '; LENGTH];
+            block[..rest.len()].copy_from_slice(rest);
+            blocks.push(self.block(&classify(&block)));
+        }
+        blocks
+    }
+
+    /// What can only be told at the end, if all is well.
+    fn finish(&self, bytes: &[u8], blocks: Vec<Block>) -> Result<Vec<Block>, Invalid> {
+        if self.is_beyond_ascii
+            && let Err(error) = std::str::from_utf8(bytes)
+        {
+            return Err(Invalid::at(bytes, error.valid_up_to(), "not UTF-8"));
+        }
+        if (self.control_in_string | self.is_in_string) != 0 {
+            return Err(broken_string(bytes));
+        }
+        Ok(blocks)
+    }
+
+    /// What is inlined here may use AVX2, too.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn index_avx2(&mut self, bytes: &[u8]) -> Vec<Block> {
+        self.index(bytes, |block| classify::classify_avx2(block))
     }
 }
 
-/// Each bit is the exclusive or of itself and all below it.
+/// Each bit and all below it, added without carry.
 fn prefix_xor(mut bits: u64) -> u64 {
     for shift in [1, 2, 4, 8, 16, 32] {
         bits ^= bits << shift;
@@ -171,93 +119,102 @@ fn prefix_xor(mut bits: u64) -> u64 {
     bits
 }
 
-/// Which bytes of a block are what.
-#[derive(Default)]
-struct Masks {
-    backslash: u64,
-    quote: u64,
-    /// Brackets and braces.
-    opening: u64,
-    closing: u64,
-    /// Colons and commas; and two control characters that simdjson on x86-64 takes for those, which makes them errors wherever
-    /// something is expected.
-    separator: u64,
-    space: u64,
-    control: u64,
+fn count(of: u64) -> usize {
+    of.count_ones() as usize
 }
 
-impl Masks {
-    fn of(block: &[u8; BLOCK]) -> Self {
-        let all = u8x16::splat;
-        let mut masks = Self::default();
-        for (number, bytes) in block.as_chunks::<16>().0.iter().enumerate() {
-            let bytes = u8x16::from(*bytes);
-            // [ and ] become { and }, and those control characters a comma and a colon.
-            let folded = bytes | all(0x20);
-            let is = |wanted: u8| bytes.cmp_eq(all(wanted));
-            let is_folded = |wanted: u8| folded.cmp_eq(all(wanted));
-            let spaces = is(b' ') | is(b'\t') | is(b'\n') | is(b'\r');
-            let mask = |lanes: u8x16| u64::from(lanes.move_mask().cast_unsigned()) << (16 * number);
-            masks.backslash |= mask(is(b'\\'));
-            masks.quote |= mask(is(b'"'));
-            masks.opening |= mask(is_folded(b'{'));
-            masks.closing |= mask(is_folded(b'}'));
-            masks.separator |= mask(is_folded(b':') | is_folded(b','));
-            masks.space |= mask(spaces);
-            masks.control |= mask(bytes.min(all(0x1F)).cmp_eq(bytes));
+/// What begins where, of all of the text: of one that is UTF-8, whose strings end.
+fn index(bytes: &[u8]) -> Result<Vec<Block>, Invalid> {
+    let mut scan = Scan::default();
+    #[cfg(target_arch = "x86_64")]
+    let blocks = if is_x86_feature_detected!("avx2") {
+        // SAFETY: AVX2 is there, and nothing else is asked for.
+        unsafe { scan.index_avx2(bytes) }
+    } else {
+        scan.index(bytes, classify)
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let blocks = scan.index(bytes, classify);
+    scan.finish(bytes, blocks)
+}
+
+/// Why there is a string that is none: goes through the bytes once more, to tell where.
+#[cold]
+fn broken_string(bytes: &[u8]) -> Invalid {
+    let mut string = None;
+    let mut is_escaped = false;
+    for (offset, &byte) in bytes.iter().enumerate() {
+        let is_quote = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        match string {
+            Some(_) if byte < b' ' => {
+                return Invalid::at(bytes, offset, "a control character in a string");
+            }
+            Some(_) if is_quote => string = None,
+            None if is_quote => string = Some(offset),
+            _ => {}
         }
-        masks
     }
+    let start = string.unwrap_or(bytes.len());
+    Invalid::at(bytes, start, "a string without an end")
 }
 
 /// Goes through the parts.
 pub(crate) struct Walk<'text> {
-    text: &'text str,
-    index: Index,
-    /// The offset of the next part; at the end, the length of the text.
-    next: usize,
+    bytes: &'text [u8],
+    blocks: Vec<Block>,
+    /// The block of the next part; behind the last one at the end.
+    block: usize,
+    /// Of the parts of that block the next one and those behind it; 0 at the end.
+    rest: u64,
     /// How deep the next part is: 1 between the members of the outermost object, 2 at the value of one.
     depth: usize,
 }
 
 impl<'text> Walk<'text> {
     /// To the first member of the outermost object; `None` if it is empty.
-    pub(crate) fn begin(text: &'text str) -> Result<Option<Self>, Invalid> {
-        let index = Index::of(text)?;
+    pub(crate) fn begin(bytes: &'text [u8]) -> Result<Option<Self>, Invalid> {
         let mut walk = Self {
-            next: index.part_from(0).unwrap_or(text.len()),
-            text,
-            index,
+            bytes,
+            blocks: index(bytes)?,
+            block: 0,
+            rest: 0,
             depth: 1,
         };
+        walk.go_to_block(0);
         if walk.peek() != b'{' {
             return Err(walk.invalid("an object is expected"));
         }
         // Whatever is in between, and whichever object it ends.
-        let last = walk.index.last().unwrap_or_default();
-        if walk.bytes()[last] != b'}' {
-            return Err(walk.invalid_at(text.len(), "a closing brace is expected"));
+        if walk.last() != b'}' {
+            return Err(Invalid::at(
+                bytes,
+                bytes.len(),
+                "a closing brace is expected",
+            ));
         }
         walk.take();
         Ok((walk.peek() != b'}').then_some(walk))
     }
 
     /// The key of a member, as it is written, up to its value.
+    #[inline]
     pub(crate) fn key(&mut self) -> Result<&'text [u8], Invalid> {
         if self.peek() != b'"' {
             return Err(self.invalid("a key in quotation marks is expected"));
         }
-        let start = self.next + 1;
+        let start = self.offset() + 1;
         self.take();
         if self.peek() != b':' {
             return Err(self.invalid("a colon is expected"));
         }
         self.take();
         self.depth = 2;
-        Ok(&self.bytes()[start..])
+        Ok(&self.bytes[start..])
     }
 
     /// From the value of a member, whatever of it was taken, to the next member. Whether there is one.
+    #[inline]
     pub(crate) fn next_member(&mut self) -> Result<bool, Invalid> {
         self.skip()?;
         match self.peek() {
@@ -271,26 +228,37 @@ impl<'text> Walk<'text> {
     }
 
     /// The first byte of the next part; 0 at the end.
+    #[inline]
     pub(crate) fn peek(&self) -> u8 {
-        self.bytes().get(self.next).copied().unwrap_or(0)
+        self.bytes.get(self.offset()).copied().unwrap_or(0)
     }
 
-    /// Where the next part begins.
-    pub(crate) fn offset(&self) -> usize {
-        self.next
+    /// The first byte of the last part; 0 if there is none.
+    fn last(&self) -> u8 {
+        let Some(number) = self.blocks.iter().rposition(|block| block.parts != 0) else {
+            return 0;
+        };
+        self.bytes[number * LENGTH + self.blocks[number].parts.ilog2() as usize]
     }
 
-    /// Takes a string: what is behind its first quotation mark.
-    pub(crate) fn take_string(&mut self) -> &'text str {
-        let start = self.next + 1;
+    /// Takes a string: what is between its quotation marks.
+    pub(crate) fn take_string(&mut self) -> &'text [u8] {
+        let start = self.offset() + 1;
+        // Of the quotation marks those behind its first one.
+        let mut number = self.block;
+        let mut quotes = self.blocks[number].quotes & !(self.rest ^ (self.rest - 1));
+        while quotes == 0 {
+            number += 1;
+            quotes = self.blocks[number].quotes;
+        }
         self.take();
         self.depth = 1;
-        &self.text[start..]
+        &self.bytes[start..number * LENGTH + quotes.trailing_zeros() as usize]
     }
 
     /// Takes an object or an array: all up to the next part behind it.
-    pub(crate) fn take_container(&mut self) -> Result<&'text str, Invalid> {
-        let start = self.next;
+    pub(crate) fn take_container(&mut self) -> Result<&'text [u8], Invalid> {
+        let start = self.offset();
         let is_array = self.peek() == b'[';
         self.take();
         let end = if is_array { b']' } else { b'}' };
@@ -305,32 +273,55 @@ impl<'text> Walk<'text> {
             self.depth = 3;
         }
         self.skip()?;
-        // Both are signs, and so the beginnings of characters.
-        Ok(&self.text[start..self.next])
+        Ok(&self.bytes[start..self.offset()])
     }
 
+    #[cold]
     pub(crate) fn invalid(&self, reason: &'static str) -> Invalid {
-        self.invalid_at(self.next, reason)
+        self.invalid_at(self.offset(), reason)
     }
 
+    #[cold]
     pub(crate) fn invalid_at(&self, offset: usize, reason: &'static str) -> Invalid {
-        Invalid::at(self.bytes(), offset, reason)
+        Invalid::at(self.bytes, offset, reason)
     }
 
-    fn bytes(&self) -> &'text [u8] {
-        self.text.as_bytes()
+    #[inline]
+    pub(crate) fn offset(&self) -> usize {
+        if self.rest == 0 {
+            return self.bytes.len();
+        }
+        self.block * LENGTH + self.rest.trailing_zeros() as usize
     }
 
+    #[inline]
     fn take(&mut self) {
-        self.go_to(self.next + 1);
+        self.keep(self.rest & self.rest.wrapping_sub(1));
+    }
+
+    /// To the first of these parts of the block, or else to the next block that has any.
+    #[inline]
+    fn keep(&mut self, rest: u64) {
+        if rest == 0 {
+            return self.go_to_block(self.block + 1);
+        }
+        self.rest = rest;
     }
 
     /// To the first part from there on.
-    fn go_to(&mut self, offset: usize) {
-        self.next = self.index.part_from(offset).unwrap_or(self.text.len());
+    fn go_to_block(&mut self, from: usize) {
+        let blocks = self.blocks.get(from..).unwrap_or_default();
+        let Some(ahead) = blocks.iter().position(|block| block.parts != 0) else {
+            self.block = self.blocks.len();
+            self.rest = 0;
+            return;
+        };
+        self.block = from + ahead;
+        self.keep(blocks[ahead].parts);
     }
 
     /// To behind the value of the member. Only counts: which bracket closes which nobody asks.
+    #[inline]
     fn skip(&mut self) -> Result<(), Invalid> {
         if self.depth <= 1 {
             return Ok(());
@@ -349,119 +340,135 @@ impl<'text> Walk<'text> {
                 }
             }
         }
-        match self.index.behind_closing(self.next, self.depth - 1) {
-            Some(behind) => {
-                self.depth = 1;
-                self.go_to(behind);
-                Ok(())
+        self.skip_to_close()
+    }
+
+    /// To behind the bracket that leads to depth 1.
+    fn skip_to_close(&mut self) -> Result<(), Invalid> {
+        let mut depth = self.depth;
+        let mut next_rest = self.rest;
+        let blocks = self.blocks.get(self.block..).unwrap_or_default();
+        for (ahead, block) in blocks.iter().enumerate() {
+            let rest = core::mem::replace(&mut next_rest, u64::MAX);
+            let opens = block.opens & rest;
+            let mut closes = block.closes & rest;
+            if opens | closes == 0 {
+                continue;
             }
-            None => Err(self.invalid_at(self.text.len(), "a closing brace or bracket is missing")),
+            // With fewer it cannot be in this block, in whatever order they are.
+            let close_count = count(closes);
+            if close_count >= depth - 1 {
+                for number in 1..=close_count {
+                    let through = closes ^ (closes - 1);
+                    closes &= closes - 1;
+                    if depth + count(opens & through) - number <= 1 {
+                        self.depth = 1;
+                        self.block += ahead;
+                        self.keep(block.parts & rest & !through);
+                        return Ok(());
+                    }
+                }
+            }
+            depth = depth + count(opens) - close_count;
         }
+        self.go_to_block(self.blocks.len());
+        Err(self.invalid("a closing brace or bracket is missing"))
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::{Strategy, any, prop_oneof, proptest};
+    use proptest::sample::select;
+
     use super::*;
-    use proptest::prelude::*;
 
-    /// The same byte by byte.
-    fn byte_by_byte(bytes: &[u8]) -> Result<Vec<usize>, Invalid> {
-        let mut parts = Vec::with_capacity(bytes.len() / 6);
-        // The quotation mark that began the string that is open.
-        let mut string = None;
-        let mut is_escaped = false;
-        // Of a number, a word or what else stands outside strings.
-        let mut is_after_word = false;
-        for (offset, &byte) in bytes.iter().enumerate() {
-            // Outside strings, too.
-            let was_escaped = is_escaped;
-            is_escaped = byte == b'\\' && !was_escaped;
-            let is_quote = byte == b'"' && !was_escaped;
-            match byte {
-                _ if string.is_some() => {
-                    if byte < b' ' {
-                        return Err(Invalid::at(
-                            bytes,
-                            offset,
-                            "a control character in a string",
-                        ));
-                    }
-                    if is_quote {
-                        string = None;
-                        is_after_word = false;
-                    }
-                }
-                _ if is_quote => {
-                    if !is_after_word {
-                        parts.push(offset);
-                    }
-                    string = Some(offset);
-                }
-                // On x86-64 two control characters are taken for signs, which makes them errors wherever something is expected.
-                b'{' | b'}' | b'[' | b']' | b':' | b',' | 0x0C | 0x1A => {
-                    parts.push(offset);
-                    is_after_word = false;
-                }
-                b' ' | b'\t' | b'\n' | b'\r' => is_after_word = false,
-                _ => {
-                    if !is_after_word {
-                        parts.push(offset);
-                    }
-                    is_after_word = true;
-                }
-            }
-        }
-        if let Some(start) = string {
-            return Err(Invalid::at(bytes, start, "a string without an end"));
-        }
-        Ok(parts)
+    type Indexed = Result<Vec<Block>, Invalid>;
+
+    /// What the parts of the reference come to in masks.
+    fn offsets(blocks: &[Block], of: fn(&Block) -> u64) -> Vec<usize> {
+        let is_set = |offset: &usize| of(&blocks[offset / LENGTH]) >> (offset % LENGTH) & 1 != 0;
+        (0..blocks.len() * LENGTH).filter(is_set).collect()
     }
 
-    fn in_blocks(text: &str) -> Result<Vec<usize>, Invalid> {
-        let index = Index::of(text)?;
-        let next = |offset: &usize| index.part_from(offset + 1);
-        Ok(std::iter::successors(index.part_from(0), next).collect())
+    fn compare(bytes: &[u8], found: &Indexed) {
+        let (parts, blocks) = match (reference::index(bytes), found) {
+            (Ok(parts), Ok(blocks)) => (parts, blocks),
+            (parts, found) => return assert_eq!(parts.err(), found.clone().err()),
+        };
+        let those = |which: &[u8]| -> Vec<usize> {
+            let is_one = |offset: &usize| which.contains(&bytes[*offset]);
+            parts.iter().copied().filter(is_one).collect()
+        };
+        assert_eq!(offsets(blocks, |block| block.parts), parts);
+        assert_eq!(offsets(blocks, |block| block.opens), those(b"[{"));
+        assert_eq!(offsets(blocks, |block| block.closes), those(b"]}"));
     }
 
-    /// The same as [`Index::behind_closing`].
-    fn counted(text: &str, parts: &[usize], offset: usize, mut depth: usize) -> Option<usize> {
-        for &part in parts.iter().filter(|part| **part >= offset) {
-            match text.as_bytes()[part] {
-                b'[' | b'{' => depth += 1,
-                b']' | b'}' => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                return Some(part + 1);
-            }
-        }
-        None
+    fn compare_all(bytes: &[u8]) {
+        compare(bytes, &index(bytes));
+        let mut scan = Scan::default();
+        let blocks = scan.index(bytes, classify::classify_plain);
+        compare(bytes, &scan.finish(bytes, blocks));
+        let mut scan = Scan::default();
+        let blocks = scan.index(bytes, classify);
+        compare(bytes, &scan.finish(bytes, blocks));
     }
 
-    fn pieces() -> impl Strategy<Value = String> {
-        let piece = prop_oneof![
-            8 => prop::sample::select(&b"{}[]:,\" \\a1\n\t\x0c\x1a\x01"[..]).prop_map(|byte| vec![byte]),
-            4 => (0..70_usize).prop_map(|length| vec![b'a'; length]),
-            2 => (0..70_usize).prop_map(|length| vec![b'\\'; length]),
-            2 => (0..20_usize).prop_map(|length| [&b"\""[..], &vec![b'x'; length], b"\""].concat()),
-            1 => Just("ü€😀".as_bytes().to_vec()),
+    #[test]
+    fn a_sign_at_each_place_around_the_border_of_blocks() {
+        let signs: &[&[u8]] = &[
+            b"\\",
+            b"\"",
+            b"\"\"",
+            b"a",
+            b"\\\"",
+            b"\"\\\\\"",
+            b"{",
+            b"\x0c",
+            b"\x1a",
+            b"\n",
+            b"\xff",
+            "ü".as_bytes(),
         ];
-        prop::collection::vec(piece, 0..60)
-            .prop_map(|pieces| String::from_utf8(pieces.concat()).unwrap())
+        for length in [63, 64, 65, 127, 128, 129, 200] {
+            for filling in *b" a,\\" {
+                for sign in signs {
+                    for place in 0..length {
+                        let mut bytes = vec![filling; length];
+                        bytes.splice(place..place, sign.iter().copied());
+                        compare_all(&bytes);
+                        bytes.insert(0, b'"');
+                        bytes.push(b'"');
+                        compare_all(&bytes);
+                    }
+                }
+            }
+        }
+    }
+
+    /// JSON's signs, more often than others, and runs that reach over borders.
+    fn pieces() -> impl Strategy<Value = Vec<u8>> {
+        let run = |byte: u8| (1_usize..70).prop_map(move |count| vec![byte; count]);
+        let piece = prop_oneof![
+            8 => select(&b"\"\"\"\\\\{}[]:,  \n\tax1"[..]).prop_map(|byte| vec![byte]),
+            2 => select(&["\"a\"", "\"\\\"\"", "\\\\\\", "ü", "€"][..]).prop_map(Vec::from),
+            1 => run(b'\\'),
+            1 => run(b'a'),
+            1 => run(b' '),
+            1 => any::<u8>().prop_map(|byte| vec![byte & 0x3F]),
+        ];
+        vec(piece, 0..200).prop_map(|pieces| pieces.concat())
     }
 
     proptest! {
         #[test]
-        fn blocks_give_what_single_bytes_do(text in pieces(), from in 0..200_usize, depth in 1..5_usize) {
-            let parts = byte_by_byte(text.as_bytes());
-            prop_assert_eq!(&in_blocks(&text), &parts);
-            if let Ok(parts) = parts {
-                let index = Index::of(&text).unwrap();
-                prop_assert_eq!(index.last(), parts.last().copied());
-                prop_assert_eq!(index.behind_closing(from, depth), counted(&text, &parts, from, depth));
-            }
+        fn masks_are_what_the_loop_finds(mut bytes in pieces(), indent in 0..LENGTH) {
+            bytes.splice(0..0, vec![b' '; indent]);
+            compare_all(&bytes);
+            bytes.push(b'"');
+            compare_all(&bytes);
         }
     }
 }
