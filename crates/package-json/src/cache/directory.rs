@@ -49,7 +49,10 @@ struct Seen {
     found: Found,
     /// What has changed since may not show.
     racy: bool,
+    /// When it was last found to be so.
     checked: Instant,
+    /// Counts how often it was read.
+    reading: u64,
 }
 
 /// The answer of a walk from here, for who does not want it revalidated.
@@ -190,7 +193,7 @@ impl Directory {
         // Held while reading: who asks meanwhile waits, and reads nothing.
         let mut known = lock(&self.known);
         if let Some(now) = &known.seen
-            && before.is_none_or(|before| before.checked != now.checked)
+            && before.is_none_or(|before| before.reading != now.reading)
         {
             return Ok(known.package.clone());
         }
@@ -211,6 +214,7 @@ impl Directory {
                     found,
                     racy: matches!(found, Found::File(stamp) if stamp.is_racy()),
                     checked,
+                    reading: before.map_or(0, |before| before.reading) + 1,
                 });
                 Ok(package)
             }
