@@ -26,7 +26,6 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"packageTypes", nearest_types),
     Function(c"packageNearest", nearest),
     Function(c"packageScope", scope),
-    Function(c"packageRead", read),
     Function(c"packageFound", found),
     Function(c"packageForget", forget),
     Function(c"packageWatch", watch),
@@ -161,13 +160,6 @@ unsafe extern "C" fn nearest(
 ) -> napi::napi_value {
     with_path(env, info, |environment, cache, path| {
         serial(env, environment, cache.nearest(path))
-    })
-}
-
-/// `packageRead(path, policy)`: the same of the package.json at that path itself.
-unsafe extern "C" fn read(env: napi::napi_env, info: napi::napi_callback_info) -> napi::napi_value {
-    with_path(env, info, |environment, cache, path| {
-        serial(env, environment, cache.read(path))
     })
 }
 

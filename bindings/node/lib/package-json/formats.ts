@@ -7,7 +7,7 @@ export type Format = 'unknown' | 'commonjs' | 'module' | 'json' | 'wasm' | 'addo
 export const FORMATS: readonly Format[] = ['unknown', 'commonjs', 'module', 'json', 'wasm', 'addon'];
 
 /** The nearest package.json decides. */
-const BY_TYPE = -1;
+export const BY_TYPE = -1;
 
 const J = 106;
 const S = 115;

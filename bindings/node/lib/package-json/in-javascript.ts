@@ -94,7 +94,6 @@ export const inJavaScript: NativePackageJSON = {
     const { fields, end, isRoot } = walk(file);
     return keep(fields ?? (isRoot ? read(end) : undefined)) || end;
   }),
-  packageRead: (file) => answered(() => keep(read(path.resolve(file)))),
   packageFound: () => found,
   packageForget() {
     for (const counter of counters) counter[0] += 1;

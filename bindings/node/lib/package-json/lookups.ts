@@ -3,7 +3,7 @@
 
 import { refused } from '../many.js';
 import { native } from '../native.js';
-import { type Format, FORMATS, kindOf } from './formats.js';
+import { BY_TYPE, type Format, FORMATS, kindOf } from './formats.js';
 import { inJavaScript } from './in-javascript.js';
 import { errorOf, type ModuleType, TYPES } from './native.js';
 import { Package } from './package.js';
@@ -31,7 +31,7 @@ export interface FormatOptions {
   typescript?: boolean | undefined;
 }
 
-export const source = native ?? inJavaScript;
+const source = native ?? inJavaScript;
 
 /** Raised by native code when answers that are kept may no longer be right, whoever said so. */
 const generation = new Uint32Array(1);
@@ -174,7 +174,7 @@ export class Lookups {
    */
   readonly moduleFormat = (file: string | URL, options?: FormatOptions): Format => {
     const kind = kindOf(pathOf(file), options?.typescript === true);
-    return FORMATS[kind === UNKNOWN ? formatOf(this.#type(file, this.moduleFormat)) : kind];
+    return FORMATS[kind === BY_TYPE ? formatOf(this.#type(file, this.moduleFormat)) : kind];
   };
 
   /**
@@ -192,7 +192,7 @@ export class Lookups {
     for (let index = 0; index < files.length; index++) {
       const file = pathOf(files[index]);
       const kind = kindOf(file, typescript);
-      if (kind !== UNKNOWN) {
+      if (kind !== BY_TYPE) {
         codes[index] = kind;
         continue;
       }

@@ -33,9 +33,7 @@ export interface NativePackageJSON {
   packageNearest(path: string, policy: number): number | Failure;
   /** The same by the rules of scopes; the path where the search ended if there is none. */
   packageScope(path: string, policy: number): number | string | Failure;
-  /** The same of the file at this path itself. */
-  packageRead(path: string, policy: number): number | Failure;
-  /** What the last of these three found. */
+  /** What the last of these two found. */
   packageFound(): Fields | undefined;
   /** Forgets a path and all beneath it, or everything. */
   packageForget(path: string | undefined): Failure | undefined;
