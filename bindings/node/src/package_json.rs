@@ -5,10 +5,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use napi_sys as napi;
-use smallfry_package_json::{Cache, Error, Package, Problem, Revalidate, Value};
+use smallfry_package_json::{Cache, Error, ModuleType, Package, Problem, Revalidate, Value};
 
 use crate::environment::Environment;
 use crate::sys::{ENAMETOOLONG, borrowed_path, node_errno, path_of};
@@ -27,6 +27,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"packageNearest", nearest),
     Function(c"packageScope", scope),
     Function(c"packageFound", found),
+    Function(c"packageRemaining", remaining),
     Function(c"packageForget", forget),
     Function(c"packageWatch", watch),
 ];
@@ -43,6 +44,8 @@ const PATH: i32 = 2;
 pub(crate) struct PackageJson {
     /// What the last look-up found, whose fields JavaScript may not have.
     found: RefCell<Option<Arc<Package>>>,
+    /// For how many milliseconds more the last answer holds, if its policy is an age.
+    remaining: Cell<f64>,
     /// Its counter, if it has one.
     counter: Cell<Option<Counter>>,
 }
@@ -69,38 +72,58 @@ fn counters() -> MutexGuard<'static, Vec<Counter>> {
     COUNTERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does something with the path that a call gives first, and a cache of the policy that it gives second.
+/// A cache of the policy that JavaScript gives, and how old an answer may be by it.
+struct Policy {
+    cache: Cache,
+    age: Option<Duration>,
+}
+
+impl Policy {
+    fn of(env: napi::napi_env, policy: napi::napi_value) -> Self {
+        let mut milliseconds = 0.0;
+        // SAFETY: a live handle; what is no number leaves it alone.
+        unsafe { napi::napi_get_value_double(env, policy, &raw mut milliseconds) };
+        let age = || Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX);
+        let age = (milliseconds > 0.0).then(age);
+        let revalidate = match age {
+            _ if milliseconds < 0.0 => Revalidate::Never,
+            Some(age) => Revalidate::After(age),
+            None => Revalidate::OnChange,
+        };
+        Self {
+            cache: CACHE.with(revalidate),
+            age,
+        }
+    }
+
+    /// Keeps for how long an answer holds that was found to be so then, for [`remaining`].
+    fn keep(&self, environment: &Environment, checked: Instant) {
+        if let Some(age) = self.age {
+            let remaining = age.saturating_sub(checked.elapsed());
+            let milliseconds = remaining.as_secs_f64() * 1000.0;
+            environment.package_json.remaining.set(milliseconds);
+        }
+    }
+}
+
+/// Does something with the path that a call gives first, by the policy that it gives second.
 fn with_path(
     env: napi::napi_env,
     info: napi::napi_callback_info,
-    answer: impl FnOnce(&Environment, &Cache, &Path) -> napi::napi_value,
+    answer: impl FnOnce(&Environment, &Policy, &Path) -> napi::napi_value,
 ) -> napi::napi_value {
     guarded(env, || {
         let ([path, policy], pointer) = arguments(env, info);
         // SAFETY: the function was defined with its environment.
         let environment = unsafe { Environment::borrow(pointer) };
-        let cache = cache(env, policy);
+        let policy = Policy::of(env, policy);
         let mut room = PathRoom::new();
         if let Ok(Target::Path(path)) = Target::read(env, &environment.strings, path, &mut room) {
-            return answer(environment, &cache, borrowed_path(path));
+            return answer(environment, &policy, borrowed_path(path));
         }
         // A long one, or one that no file can have.
         let path = path_of(&environment.strings.to_vec(env, path));
-        answer(environment, &cache, &path)
-    })
-}
-
-fn cache(env: napi::napi_env, policy: napi::napi_value) -> Cache {
-    let mut milliseconds = 0.0;
-    // SAFETY: a live handle; what is no number leaves it alone.
-    unsafe { napi::napi_get_value_double(env, policy, &raw mut milliseconds) };
-    CACHE.with(if milliseconds < 0.0 {
-        Revalidate::Never
-    } else if milliseconds > 0.0 {
-        let age = Duration::try_from_secs_f64(milliseconds / 1000.0);
-        Revalidate::After(age.unwrap_or(Duration::MAX))
-    } else {
-        Revalidate::OnChange
+        answer(environment, &policy, &path)
     })
 }
 
@@ -109,9 +132,15 @@ unsafe extern "C" fn nearest_type(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    with_path(env, info, |_, cache, path| match cache.nearest_type(path) {
-        Ok(module_type) => number(env, module_type as i32),
-        Err(error) => failure(env, &error),
+    with_path(env, info, |environment, policy, path| {
+        match policy.cache.nearest_checked(path) {
+            Ok((package, checked)) => {
+                policy.keep(environment, checked);
+                let module_type = package.map_or(ModuleType::None, |package| package.module_type());
+                number(env, module_type as i32)
+            }
+            Err(error) => failure(env, &error),
+        }
     })
 }
 
@@ -127,16 +156,22 @@ unsafe extern "C" fn nearest_types(
         let environment = unsafe { Environment::borrow(pointer) };
         let joined = environment.strings.to_vec(env, joined);
         let paths: Vec<PathBuf> = joined.split(|byte| *byte == 0).map(path_of).collect();
-        let found = cache(env, policy).nearest_types(&paths);
+        let policy = Policy::of(env, policy);
+        let found = policy.cache.nearest_types_checked(&paths);
         let Some(types) = bytes_mut(env, types, paths.len()) else {
             return undefined(env);
         };
+        let mut oldest = Instant::now();
         for (to, found) in types.iter_mut().zip(found) {
             match found {
-                Ok(module_type) => *to = module_type as u8,
+                Ok((module_type, checked)) => {
+                    *to = module_type as u8;
+                    oldest = oldest.min(checked);
+                }
                 Err(error) => return failure(env, &error),
             }
         }
+        policy.keep(environment, oldest);
         undefined(env)
     })
 }
@@ -158,8 +193,13 @@ unsafe extern "C" fn nearest(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    with_path(env, info, |environment, cache, path| {
-        serial(env, environment, cache.nearest(path))
+    with_path(env, info, |environment, policy, path| {
+        let package = policy.cache.nearest_checked(path);
+        let package = package.map(|(package, checked)| {
+            policy.keep(environment, checked);
+            package
+        });
+        serial(env, environment, package)
     })
 }
 
@@ -168,15 +208,20 @@ unsafe extern "C" fn scope(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    with_path(env, info, |environment, cache, path| {
+    with_path(env, info, |environment, policy, path| {
         let url = path.to_str().filter(|path| path.starts_with("file:"));
         let scope = match url {
-            Some(url) => cache.scope(url),
-            None => cache.scope_of_path(path),
+            Some(url) => policy.cache.scope(url),
+            None => policy.cache.scope_of_path(path),
         };
         match scope {
-            Ok(scope) if scope.package.is_none() => text(env, &scope.path.to_string_lossy()),
-            Ok(scope) => serial(env, environment, Ok(scope.package)),
+            Ok(scope) => {
+                policy.keep(environment, scope.checked);
+                match scope.package {
+                    None => text(env, &scope.path.to_string_lossy()),
+                    package => serial(env, environment, Ok(package)),
+                }
+            }
             Err(error) => failure(env, &error),
         }
     })
@@ -234,6 +279,19 @@ unsafe extern "C" fn found(
             imports_json,
         ];
         array(env, &values)
+    })
+}
+
+/// `packageRemaining()`: for how many milliseconds after the last look-up began its answer holds, if its policy is an age.
+unsafe extern "C" fn remaining(
+    env: napi::napi_env,
+    info: napi::napi_callback_info,
+) -> napi::napi_value {
+    guarded(env, || {
+        let ([], pointer) = arguments(env, info);
+        // SAFETY: the function was defined with its environment.
+        let environment = unsafe { Environment::borrow(pointer) };
+        double_value(env, environment.package_json.remaining.get())
     })
 }
 

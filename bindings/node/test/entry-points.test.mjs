@@ -311,6 +311,7 @@ const virtual = { there: major >= 26, missing: 'node:vfs came with Node 26' };
   'files of a mounted node:vfs are seen',
   async () => {
     const { stdout, stderr } = await run('mjs', `import vfs from 'node:vfs'; import own from 'smallfry/fs'; import fs from 'node:fs';
+      import { formats, moduleFormats, nearestType } from 'smallfry/package-json';
       const files = vfs.create(); files.writeFileSync('/in.txt', 'virtual'); const at = files.mount();
       const seen = [];
       for (const side of [fs, own]) {
@@ -320,11 +321,14 @@ const virtual = { there: major >= 26, missing: 'node:vfs came with Node 26' };
         seen.push(fs.readFileSync(at + '/out.txt', 'utf8'));
       }
       seen.push(own.readFileSync('data.txt', 'utf8'));
+      fs.writeFileSync(at + '/package.json', '{"type":"module"}');
+      seen.push(nearestType(at + '/a.js'), formats[moduleFormats([at + '/a.js'])[0]]);
       console.log(JSON.stringify(seen));`, { flags: ['--experimental-vfs'] });
     assert.notStrictEqual(stdout, '', stderr);
     const seen = JSON.parse(stdout);
     assert.deepStrictEqual(seen.slice(5, 10), seen.slice(0, 5));
     assert.ok(seen.includes('virtual'));
+    assert.deepStrictEqual(seen.slice(-2), ['module', 'module']);
   },
 );
 

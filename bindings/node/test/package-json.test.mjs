@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import nodeModule from 'node:module';
 import path from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import url from 'node:url';
 import { Worker } from 'node:worker_threads';
 
@@ -118,22 +119,39 @@ test('a change is noticed or not, as was asked', () => {
     const file = path.join(folder, 'p/a.js');
     const kept = which.includes('never') || (which.startsWith('native') && which.includes('60000'));
     const all = () => {
-      const [type] = [functions.nearestType(file), functions.nearest(file)?.type, functions.scope(file).package?.type];
-      assert.strictEqual(functions.moduleFormat(file), type);
-      assert.strictEqual(own.formats[functions.moduleFormats([file])[0]], type);
+      const [type, ...others] = [
+        functions.nearestType(file), functions.nearest(file)?.type, functions.scope(file).package?.type, functions.scope(url.pathToFileURL(file)).package?.type,
+        functions.moduleFormat(file), own.formats[functions.moduleFormats([file])[0]],
+      ];
+      for (const other of others) assert.strictEqual(other, type, which);
       return type;
     };
     assert.strictEqual(all(), 'module', which);
     fs.writeFileSync(path.join(folder, 'p/package.json'), COMMON);
-    // scope is not kept in JavaScript, but native code keeps all of it.
-    if (!kept) assert.strictEqual(all(), 'commonjs', which);
-    else assert.strictEqual(functions.nearestType(file), 'module', which);
+    assert.strictEqual(all(), kept ? 'module' : 'commonjs', which);
     (which.includes('60000') ? clear : () => invalidate(folder))();
     assert.strictEqual(all(), 'commonjs', which);
     fs.rmSync(path.join(folder, 'p/package.json'));
     invalidate(url.pathToFileURL(path.join(folder, 'p/package.json')));
     assert.strictEqual(all(), 'module', which);
   }
+});
+
+test('no answer is older than was asked for, however many keep it', async () => {
+  const folder = tree({ 'package.json': MODULE, 'p/a.js': '', 'q/a.js': '' });
+  const files = ['p/a.js', 'q/a.js'].map((name) => path.join(folder, name));
+  const types = ({ nearestType, nearest, scope, moduleFormats }) => {
+    const of = (file) => [nearestType(file), nearest(file).type, scope(file).package.type];
+    return [...files.flatMap(of), ...[...moduleFormats(files)].map((code) => own.formats[code])];
+  };
+  assert.deepStrictEqual(new Set(types(own.revalidating({ after: 1_000 }))), new Set(['module']));
+  fs.writeFileSync(path.join(folder, 'package.json'), COMMON);
+  const late = own.revalidating({ after: 1_000 });
+  await delay(600);
+  // Mostly what native code has known for so long.
+  types(late);
+  await delay(600);
+  assert.deepStrictEqual(new Set(types(late)), new Set(['commonjs']));
 });
 
 test('clear() and invalidate() reach workers, whoever calls', async () => {

@@ -8,18 +8,16 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use batch::Answers;
-use directory::{Directory, Manner, Place, read_package};
+use directory::{Checked, Directory, Manner, Place, read_package};
 use table::{Table, absolute};
 
 use crate::error::{Error, Problem};
 use crate::file_url::{FileUrl, decode};
 use crate::format::{Extensions, Format, Kind};
 use crate::{Fields, ModuleType, System, file_url_to_path};
-
-type Answer = Result<Option<Arc<Package>>, Error>;
 
 /// When a remembered answer is looked up again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,6 +99,8 @@ pub struct Scope {
     pub path: PathBuf,
     /// `None` if there is none.
     pub package: Option<Arc<Package>>,
+    /// When it was found to be so, as by [`Cache::nearest_checked`].
+    pub checked: Instant,
 }
 
 /// The file that decides a type, as it was when that was found.
@@ -198,7 +198,8 @@ impl Cache {
             return Ok(None);
         }
         if path.file_name().is_some_and(|name| name == "package.json") {
-            return self.entries.table.of_file(&path)?.own(self.manner());
+            let (package, _) = self.entries.table.of_file(&path)?.own(self.manner())?;
+            return Ok(package);
         }
         let (_, fields) = read_package(&path, &mut Vec::new())?;
         Ok(fields.map(|fields| Package::new((*path).into(), fields)))
@@ -206,6 +207,15 @@ impl Cache {
 
     /// The package.json that decides for a file, if there is one.
     pub fn nearest(&self, path: impl AsRef<Path>) -> Result<Option<Arc<Package>>, Error> {
+        Ok(self.nearest_checked(path)?.0)
+    }
+
+    /// The same, and when it was found to be so: for who keeps answers of his own, and under [`Revalidate::After`] asks again when that
+    /// is so long ago. The look at the directory on the way that was looked at first counts.
+    pub fn nearest_checked(
+        &self,
+        path: impl AsRef<Path>,
+    ) -> Result<(Option<Arc<Package>>, Instant), Error> {
         let directory = self.entries.table.of_file(path.as_ref())?;
         directory.nearest(self.manner())
     }
@@ -241,22 +251,25 @@ impl Cache {
     pub fn scope(&self, url: &str) -> Result<Scope, Error> {
         let refused = |error| Error::new(Path::new(url), Problem::Url(error));
         let path = file_url_to_path(url, System::HERE).map_err(refused)?;
-        if !path.contains("/node_modules/") || !url.contains('%') {
+        if !path.contains("node_modules") || !url.contains('%') {
             return self.scope_of_path(&*path);
         }
         // Node looks for node_modules before it decodes, so that an encoded one is a directory as any other.
         let FileUrl { host, pathname } = FileUrl::parse(url).map_err(refused)?;
         let mut end = pathname.rfind('/').unwrap_or(0);
+        let mut oldest = None;
         loop {
             let directory = Cow::Borrowed(&pathname[..=end]);
             let directory = decode(&host, directory, System::HERE).map_err(refused)?;
             let directory = self.entries.table.of_file(Path::new(&*directory))?;
             let is_end = pathname[..end].ends_with("/node_modules");
-            let package = if is_end {
-                None
+            let (package, checked) = if is_end {
+                (None, Instant::now())
             } else {
                 directory.own(self.manner())?
             };
+            let checked = oldest.map_or(checked, |oldest| checked.min(oldest));
+            oldest = Some(checked);
             let above = pathname[..end].rfind('/');
             match above {
                 Some(above) if package.is_none() && !is_end => end = above,
@@ -264,6 +277,7 @@ impl Cache {
                     return Ok(Scope {
                         path: directory.file().to_path_buf(),
                         package,
+                        checked,
                     });
                 }
             }
@@ -274,10 +288,12 @@ impl Cache {
     pub fn scope_of_path(&self, path: impl AsRef<Path>) -> Result<Scope, Error> {
         let directory = self.entries.table.of_file(path.as_ref())?;
         let manner = self.manner();
-        if let Some(package) = directory.nearest(manner)? {
+        let (package, checked) = directory.nearest(manner)?;
+        if let Some(package) = package {
             return Ok(Scope {
                 path: package.path().to_owned(),
                 package: Some(package),
+                checked,
             });
         }
         let mut end: &Directory = &directory;
@@ -286,12 +302,14 @@ impl Cache {
         {
             end = above;
         }
+        let (package, last) = match end.place() {
+            Place::Root => end.own(manner)?,
+            _ => (None, checked),
+        };
         Ok(Scope {
             path: end.file().to_path_buf(),
-            package: match end.place() {
-                Place::Root => end.own(manner)?,
-                _ => None,
-            },
+            package,
+            checked: checked.min(last),
         })
     }
 
@@ -310,20 +328,22 @@ impl Cache {
         &self,
         paths: &[P],
     ) -> Vec<Result<Option<Arc<Package>>, Error>> {
-        let answers = self.answers(paths.iter().map(AsRef::as_ref));
-        let own = |answer: Result<Option<&Arc<Package>>, &Error>| {
-            answer.map(Option::<&Arc<_>>::cloned).map_err(Clone::clone)
-        };
-        answers.iter().map(own).collect()
+        self.of_each(paths, |(package, _)| package.clone())
     }
 
     /// [`nearest_type`](Self::nearest_type) of many files, in their order.
     pub fn nearest_types<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<Result<ModuleType, Error>> {
-        let answers = self.answers(paths.iter().map(AsRef::as_ref));
-        let own = |answer: Result<Option<&Arc<Package>>, &Error>| {
-            answer.map(type_of).map_err(Clone::clone)
-        };
-        answers.iter().map(own).collect()
+        self.of_each(paths, |(package, _)| type_of(package.as_ref()))
+    }
+
+    /// The same, and when each was found to be so, as by [`nearest_checked`](Self::nearest_checked).
+    pub fn nearest_types_checked<P: AsRef<Path>>(
+        &self,
+        paths: &[P],
+    ) -> Vec<Result<(ModuleType, Instant), Error>> {
+        self.of_each(paths, |(package, checked)| {
+            (type_of(package.as_ref()), *checked)
+        })
     }
 
     /// [`format`](Self::format) of many files, in their order.
@@ -346,7 +366,7 @@ impl Cache {
         let format = |kind: &Kind| match kind {
             Kind::Is(format) => Ok(*format),
             Kind::ByType => match answers.next() {
-                Some(Ok(package)) => Ok(Format::of_type(type_of(package))),
+                Some(Ok((package, _))) => Ok(Format::of_type(type_of(package.as_ref()))),
                 Some(Err(error)) => Err(error.clone()),
                 None => unreachable!("there is one for each that is open"),
             },
@@ -388,6 +408,16 @@ impl Cache {
             call: 0,
             epoch: &self.entries.epoch,
         }
+    }
+
+    fn of_each<P: AsRef<Path>, T>(
+        &self,
+        paths: &[P],
+        wanted: impl Fn(&Checked) -> T,
+    ) -> Vec<Result<T, Error>> {
+        let answers = self.answers(paths.iter().map(AsRef::as_ref));
+        let own = |answer: Result<&Checked, &Error>| answer.map(&wanted).map_err(Clone::clone);
+        answers.iter().map(own).collect()
     }
 
     fn answers<'p>(&self, paths: impl ExactSizeIterator<Item = &'p Path>) -> Answers {

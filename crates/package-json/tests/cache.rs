@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Barrier};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use smallfry_package_json::{Cache, Extensions, Format, ModuleType, Problem, Revalidate};
 use tempfile::TempDir;
@@ -103,6 +103,35 @@ fn the_nearest_one_decides_whichever_way_it_is_asked() {
             }
         }
     }
+}
+
+#[test]
+fn an_answer_is_as_old_as_the_oldest_look_that_it_rests_on() {
+    let folder = tree(&[("package.json", MODULE)]);
+    let at = |name: &str| folder.path().join(name);
+    let cache = Cache::new().with(FOREVER);
+    let before = Instant::now();
+    let (package, first) = cache.nearest_checked(at("a.js")).unwrap();
+    assert!(package.is_some() && first >= before);
+    // `sub` is looked at now, but the one above it has been.
+    let began = Instant::now();
+    assert_eq!(cache.nearest_checked(at("sub/a.js")).unwrap().1, first);
+    assert_eq!(cache.scope_of_path(at("sub/a.js")).unwrap().checked, first);
+    let never = cache.with(Revalidate::Never);
+    for _ in 0..2 {
+        assert_eq!(never.nearest_checked(at("sub/a.js")).unwrap().1, first);
+    }
+    for checked in cache.nearest_types_checked(&[at("a.js"), at("sub/a.js"), at("other/a.js")]) {
+        assert_eq!(checked.unwrap(), (ModuleType::Module, first));
+    }
+    // Nothing is young enough.
+    settle();
+    let again = cache.with(Revalidate::After(Duration::ZERO));
+    assert!(again.nearest_checked(at("sub/a.js")).unwrap().1 > began);
+    for checked in again.nearest_types_checked(&[at("a.js"), at("sub/a.js")]) {
+        assert!(checked.unwrap().1 > began);
+    }
+    assert!(cache.nearest_checked(at("sub/a.js")).unwrap().1 > began);
 }
 
 #[test]

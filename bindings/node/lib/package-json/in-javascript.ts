@@ -5,6 +5,7 @@ import fs = require('node:fs');
 import path = require('node:path');
 
 import { type Fields, type NativePackageJSON, TYPES } from './native.js';
+import { pathOf } from './paths.js';
 
 /** Thrown on the way to the function that was called, which answers it. */
 class Failed extends Error {
@@ -68,7 +69,8 @@ const counters: Uint32Array[] = [];
 /** Takes what was found for the next `packageFound`. */
 function keep(fields: Fields | undefined): number {
   found = fields;
-  return fields === undefined ? 0 : ++serial;
+  // Below native code's own.
+  return fields === undefined ? 0 : --serial;
 }
 
 /** Answers a failure instead of throwing it. */
@@ -91,10 +93,11 @@ export const inJavaScript: NativePackageJSON = {
   },
   packageNearest: (file) => answered(() => keep(walk(file).fields)),
   packageScope: (file) => answered(() => {
-    const { fields, end, isRoot } = walk(file);
+    const { fields, end, isRoot } = walk(pathOf(file));
     return keep(fields ?? (isRoot ? read(end) : undefined)) || end;
   }),
   packageFound: () => found,
+  packageRemaining: () => 0,
   packageForget() {
     for (const counter of counters) counter[0] += 1;
     return undefined;

@@ -37,7 +37,7 @@ export { type ModuleType, type PackageConfigError } from './native.js';
 export { type Package } from './package.js';
 export { fileURLToPath } from './paths.js';
 
-/** The functions that look package.json files up. They share what they remember, but for `'never'`'s own answers. */
+/** The functions that look package.json files up. They share what they remember, but for what each keeps by `'never'` or an age. */
 export type PackageJSON = Pick<Lookups, 'nearest' | 'nearestType' | 'scope' | 'moduleFormat' | 'moduleFormats'>;
 
 /** The same functions, looking again when this says so. */

@@ -1,11 +1,10 @@
-// Look-ups under one policy. Answers that hold until somebody says otherwise are kept here, by directory, and do not cross into
-// native code.
+// Look-ups under one policy. Answers that hold without another look are kept here, by directory, and do not cross into native code.
 
 import { refused } from '../many.js';
-import { native } from '../native.js';
+import { native, nativeHere } from '../native.js';
 import { BY_TYPE, type Format, FORMATS, kindOf } from './formats.js';
 import { inJavaScript } from './in-javascript.js';
-import { errorOf, type ModuleType, TYPES } from './native.js';
+import { errorOf, type ModuleType, type NativePackageJSON, TYPES } from './native.js';
 import { Package } from './package.js';
 import { absolute, directoryOf, isDirectlyIn, pathOf } from './paths.js';
 
@@ -31,11 +30,14 @@ export interface FormatOptions {
   typescript?: boolean | undefined;
 }
 
-const source = native ?? inJavaScript;
+const source = (): NativePackageJSON => nativeHere() ?? inJavaScript;
 
-/** Raised by native code when answers that are kept may no longer be right, whoever said so. */
+/** What everything that is kept anywhere in the process hears of. */
+const watched: NativePackageJSON = native ?? inJavaScript;
+
+/** Raised when answers that are kept may no longer be right, whoever said so. */
 const generation = new Uint32Array(1);
-source.packageWatch(generation);
+watched.packageWatch(generation);
 
 /** Packages that have been asked for, by number. */
 const packages = new Map<number, Package>();
@@ -52,11 +54,12 @@ function policyOf(revalidate: unknown): number {
   throw refused('ERR_INVALID_ARG_VALUE', `The "revalidate" argument must be 'never', 'on-change' or { after: milliseconds }`, revalidate);
 }
 
-function packageOf(serial: number): Package | undefined {
+/** What a source has found last. */
+function packageOf(from: NativePackageJSON, serial: number): Package | undefined {
   if (serial === 0) return undefined;
   const known = packages.get(serial);
   if (known !== undefined) return known;
-  const fields = source.packageFound();
+  const fields = from.packageFound();
   if (fields === undefined) return undefined;
   const made = new Package(fields);
   if (packages.size >= MOST_PACKAGES) packages.clear();
@@ -64,35 +67,54 @@ function packageOf(serial: number): Package | undefined {
   return made;
 }
 
-/** Answers of one kind by directory, and once more the last one: files that are asked for together are often neighbours. */
+interface Kept<T> {
+  directory: string;
+  answer: T;
+  /** Where `performance.now()` is when it is too old. */
+  until: number;
+}
+
+/** Answers of one kind by directory, for a time; and once more the last one: files that are asked for together are often neighbours. */
 class Known<T> {
+  /** Whether answers grow too old. */
+  readonly #ages: boolean;
   #seen = generation[0];
-  readonly #answers = new Map<string, T>();
-  #directory = '';
-  #last: T | undefined = undefined;
+  readonly #answers = new Map<string, Kept<T>>();
+  #last: Kept<T> | undefined = undefined;
+
+  constructor(ages: boolean) {
+    this.#ages = ages;
+  }
 
   get(file: string): T | undefined {
     if (generation[0] !== this.#seen) this.#forget();
-    if (this.#last !== undefined && isDirectlyIn(file, this.#directory)) return this.#last;
-    const directory = directoryOf(file);
-    if (directory === undefined) return undefined;
-    const answer = this.#answers.get(directory);
-    if (answer !== undefined) {
-      this.#directory = directory;
-      this.#last = answer;
+    let kept = this.#last;
+    if (kept === undefined || !isDirectlyIn(file, kept.directory)) {
+      const directory = directoryOf(file);
+      if (directory === undefined) return undefined;
+      kept = this.#answers.get(directory);
+      if (kept === undefined) return undefined;
+      this.#last = kept;
     }
-    return answer;
+    return this.#ages && performance.now() >= kept.until ? undefined : kept.answer;
   }
 
-  set(file: string, answer: T): void {
+  /** When answers are asked for that {@link set} is to keep. */
+  now(): number {
+    return this.#ages ? performance.now() : 0;
+  }
+
+  /** Keeps what was answered last for a file by this source, which was asked then. */
+  set(file: string, answer: T, from: NativePackageJSON, asked: number): void {
     const directory = directoryOf(file);
-    if (directory !== undefined) this.#answers.set(directory, answer);
+    if (directory === undefined) return;
+    const until = this.#ages ? asked + from.packageRemaining() : Infinity;
+    this.#answers.set(directory, { directory, answer, until });
   }
 
   #forget(): void {
     this.#seen = generation[0];
     this.#answers.clear();
-    this.#directory = '';
     this.#last = undefined;
   }
 }
@@ -121,13 +143,17 @@ class Directories {
 /** The functions that look package.json files up, under one policy. */
 export class Lookups {
   readonly #policy: number;
-  readonly #keeps: boolean;
-  readonly #types = new Known<number>();
-  readonly #packages = new Known<Package | null>();
+  readonly #types: Known<number> | undefined;
+  readonly #packages: Known<Package | null> | undefined;
+  readonly #scopes: Known<Readonly<Scope>> | undefined;
 
   constructor(revalidate?: Revalidate) {
     this.#policy = policyOf(revalidate);
-    this.#keeps = this.#policy < 0;
+    if (this.#policy === 0) return;
+    const ages = this.#policy > 0;
+    this.#types = new Known(ages);
+    this.#packages = new Known(ages);
+    this.#scopes = new Known(ages);
   }
 
   /**
@@ -139,33 +165,34 @@ export class Lookups {
    * `errno`
    */
   readonly nearest = (file: string | URL): Package | undefined => {
-    const keeps = this.#keeps && typeof file === 'string';
-    if (keeps) {
-      const known = this.#packages.get(file);
-      if (known !== undefined) return known ?? undefined;
-    }
-    const serial = source.packageNearest(pathOf(file), this.#policy);
+    const path = pathOf(file);
+    const packages = this.#packages;
+    const known = packages?.get(path);
+    if (known !== undefined) return known ?? undefined;
+    const asked = packages?.now() ?? 0;
+    const from = source();
+    const serial = from.packageNearest(path, this.#policy);
     if (typeof serial !== 'number') throw errorOf(serial, this.nearest);
-    const found = packageOf(serial);
-    if (keeps) this.#packages.set(file, found ?? null);
+    const found = packageOf(from, serial);
+    packages?.set(path, found ?? null, from, asked);
     return found;
   };
 
   /** The `type` in it: `'none'` if there is none, or no package.json. */
-  readonly nearestType = (file: string | URL): ModuleType => TYPES[this.#type(file, this.nearestType)];
+  readonly nearestType = (file: string | URL): ModuleType => TYPES[this.#type(pathOf(file), this.nearestType)];
 
   /**
    * The package that a module belongs to, given by its URL or its path: as {@link nearest}, and at the root, too.
    */
   readonly scope = (module: string | URL): Scope => {
-    // Node looks for node_modules before it decodes a URL, so the URL itself is handed on, once it is known to be one of a file.
-    const file = pathOf(module);
-    const isURL = native !== undefined && file !== module;
-    const answer = source.packageScope(isURL ? new URL(module).href : file, this.#policy);
-    if (typeof answer === 'string') return { path: answer, exists: false, package: undefined };
-    if (typeof answer !== 'number') throw errorOf(answer, this.scope);
-    const found = packageOf(answer);
-    return { path: found?.path ?? '', exists: true, package: found };
+    const path = pathOf(module);
+    // Node looks for node_modules before it decodes a URL: one that may hide it is handed on as it is.
+    if (path !== module && path.includes('node_modules')) {
+      const { href } = new URL(module);
+      if (href.includes('%')) return this.#scope(href);
+    }
+    const known = this.#scopes?.get(path);
+    return known === undefined ? this.#scope(path) : { ...known };
   };
 
   /**
@@ -173,8 +200,9 @@ export class Lookups {
    * later try it again as a module if it turns out to have the syntax of one.
    */
   readonly moduleFormat = (file: string | URL, options?: FormatOptions): Format => {
-    const kind = kindOf(pathOf(file), options?.typescript === true);
-    return FORMATS[kind === BY_TYPE ? formatOf(this.#type(file, this.moduleFormat)) : kind];
+    const path = pathOf(file);
+    const kind = kindOf(path, options?.typescript === true);
+    return FORMATS[kind === BY_TYPE ? formatOf(this.#type(path, this.moduleFormat)) : kind];
   };
 
   /**
@@ -188,7 +216,7 @@ export class Lookups {
     const codes = new Uint8Array(files.length);
     const open: number[] = [];
     const directories = new Directories();
-    const known = this.#keeps ? this.#types : undefined;
+    const known = this.#types;
     for (let index = 0; index < files.length; index++) {
       const file = pathOf(files[index]);
       const kind = kindOf(file, typescript);
@@ -208,23 +236,37 @@ export class Lookups {
     const { paths } = directories;
     if (paths.length === 0) return codes;
     const types = new Uint8Array(paths.length);
-    const failed = source.packageTypes(paths.join('\0'), types, this.#policy);
+    const asked = known?.now() ?? 0;
+    const from = source();
+    const failed = from.packageTypes(paths.join('\0'), types, this.#policy);
     if (failed !== undefined) throw errorOf(failed, this.moduleFormats);
     for (let index = 0; index < open.length; index += 2) codes[open[index]] = formatOf(types[open[index + 1]]);
-    if (known !== undefined) for (const [place, path] of paths.entries()) known.set(path, types[place]);
+    if (known !== undefined) for (const [place, path] of paths.entries()) known.set(path, types[place], from, asked);
     return codes;
   };
 
-  #type(file: string | URL, caller: (file: string | URL) => unknown): number {
-    const keeps = this.#keeps && typeof file === 'string';
-    if (keeps) {
-      const known = this.#types.get(file);
-      if (known !== undefined) return known;
-    }
-    const type = source.packageType(pathOf(file), this.#policy);
+  #type(path: string, caller: (file: string | URL) => unknown): number {
+    const known = this.#types?.get(path);
+    if (known !== undefined) return known;
+    const asked = this.#types?.now() ?? 0;
+    const from = source();
+    const type = from.packageType(path, this.#policy);
     if (typeof type !== 'number') throw errorOf(type, caller);
-    if (keeps) this.#types.set(file, type);
+    this.#types?.set(path, type, from, asked);
     return type;
+  }
+
+  /** Of a path, or of a URL; those are not kept. */
+  #scope(module: string): Scope {
+    const asked = this.#scopes?.now() ?? 0;
+    const from = source();
+    const answer = from.packageScope(module, this.#policy);
+    if (typeof answer !== 'number' && typeof answer !== 'string') throw errorOf(answer, this.scope);
+    const found = typeof answer === 'number' ? packageOf(from, answer) : undefined;
+    const path = typeof answer === 'string' ? answer : (found?.path ?? '');
+    const scope = { path, exists: typeof answer === 'number', package: found };
+    this.#scopes?.set(module, scope, from, asked);
+    return { ...scope };
   }
 }
 
@@ -235,7 +277,7 @@ function formatOf(type: number): number {
 
 /** Forgets everything, in all workers. */
 export function clear(): void {
-  source.packageForget(undefined);
+  watched.packageForget(undefined);
 }
 
 /**
@@ -243,6 +285,6 @@ export function clear(): void {
  * that it hears of.
  */
 export function invalidate(path: string | URL): void {
-  const failed = source.packageForget(absolute(path));
+  const failed = watched.packageForget(absolute(path));
   if (failed !== undefined) throw errorOf(failed, invalidate);
 }

@@ -35,6 +35,8 @@ export interface NativePackageJSON {
   packageScope(path: string, policy: number): number | string | Failure;
   /** What the last of these two found. */
   packageFound(): Fields | undefined;
+  /** For how many milliseconds after the last look-up began its answer holds, if its policy is an age. */
+  packageRemaining(): number;
   /** Forgets a path and all beneath it, or everything. */
   packageForget(path: string | undefined): Failure | undefined;
   /** From now on the array's one element is raised by each `packageForget`, in whichever worker. */

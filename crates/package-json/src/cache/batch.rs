@@ -6,10 +6,11 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use smallfry::bulk::engine::{Task, Terms, Ticket, run_all};
 
-use super::directory::{Directory, Manner};
+use super::directory::{Checked, Directory, Manner};
 use super::table::{Table, is_directly_in, plain_parent};
-use super::{Answer, Package};
 use crate::error::Error;
+
+type Answer = Result<Checked, Error>;
 
 /// What was found for each of many paths.
 pub(super) struct Answers {
@@ -63,11 +64,10 @@ impl Answers {
     }
 
     /// For each path in turn.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Result<Option<&Arc<Package>>, &Error>> {
-        self.directories.iter().map(|directory| {
-            let answer = &self.answers[*directory.as_ref()?];
-            answer.as_ref().map(Option::as_ref)
-        })
+    pub(super) fn iter(&self) -> impl Iterator<Item = Result<&Checked, &Error>> {
+        self.directories
+            .iter()
+            .map(|directory| self.answers[*directory.as_ref()?].as_ref())
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Directory {
     above: Option<Arc<Directory>>,
     place: Place,
     known: Mutex<Known>,
-    nearest: Mutex<Nearest>,
+    nearest: Mutex<Option<Nearest>>,
 }
 
 /// Where a directory is, as far as it decides what a walk does there.
@@ -56,12 +56,15 @@ struct Seen {
 }
 
 /// The answer of a walk from here, for who does not want it revalidated.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Nearest {
-    /// Of what is known; 0 if there is no answer.
+    /// Of what is known.
     epoch: u64,
-    package: Option<Arc<Package>>,
+    answer: Checked,
 }
+
+/// What a look found, and when it was last found to be so.
+pub(super) type Checked = (Option<Arc<Package>>, Instant);
 
 /// How a look-up looks.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +103,7 @@ impl Directory {
     }
 
     /// The package.json that decides for files in this directory: its own or, going up, the first.
-    pub(super) fn nearest(&self, manner: Manner<'_>) -> Result<Option<Arc<Package>>, Error> {
+    pub(super) fn nearest(&self, manner: Manner<'_>) -> Result<Checked, Error> {
         if manner.revalidate != Revalidate::Never {
             return self.walk(manner);
         }
@@ -108,69 +111,82 @@ impl Directory {
         let epoch = manner.epoch.load(Ordering::Acquire);
         {
             let nearest = lock(&self.nearest);
-            if nearest.epoch == epoch {
-                return Ok(nearest.package.clone());
+            if let Some(nearest) = &*nearest
+                && nearest.epoch == epoch
+            {
+                return Ok(nearest.answer.clone());
             }
         }
-        let package = self.walk(manner)?;
-        *lock(&self.nearest) = Nearest {
+        let answer = self.walk(manner)?;
+        *lock(&self.nearest) = Some(Nearest {
             epoch,
-            package: package.clone(),
-        };
-        Ok(package)
+            answer: answer.clone(),
+        });
+        Ok(answer)
     }
 
     /// Whether [`nearest`](Self::nearest) answers without a system call.
     pub(super) fn is_answered(&self, manner: Manner<'_>) -> bool {
+        let epoch = manner.epoch.load(Ordering::Acquire);
+        let is_current = |nearest: &Nearest| nearest.epoch == epoch;
         manner.revalidate == Revalidate::Never
-            && lock(&self.nearest).epoch == manner.epoch.load(Ordering::Acquire)
+            && lock(&self.nearest).as_ref().is_some_and(is_current)
     }
 
-    fn walk(&self, manner: Manner<'_>) -> Result<Option<Arc<Package>>, Error> {
+    /// The same, asking each directory on the way. Found to be so when the one that was looked at longest ago was.
+    fn walk(&self, manner: Manner<'_>) -> Result<Checked, Error> {
         let mut directory = self;
-        loop {
-            if directory.place != Place::Ordinary {
-                return Ok(None);
+        let mut oldest = None;
+        while directory.place == Place::Ordinary {
+            let (package, checked) = directory.own(manner)?;
+            let checked = oldest.map_or(checked, |oldest| checked.min(oldest));
+            if package.is_some() {
+                return Ok((package, checked));
             }
-            if let Some(package) = directory.own(manner)? {
-                return Ok(Some(package));
+            oldest = Some(checked);
+            match &directory.above {
+                Some(above) => directory = above,
+                None => break,
             }
-            let Some(above) = &directory.above else {
-                return Ok(None);
-            };
-            directory = above;
         }
+        Ok((None, oldest.unwrap_or_else(Instant::now)))
     }
 
-    /// This directory's own package.json.
-    pub(super) fn own(&self, manner: Manner<'_>) -> Result<Option<Arc<Package>>, Error> {
+    /// This directory's own package.json. Unless it is read now, and but by [`Revalidate::After`], no clock is read: it may have been
+    /// found to be so later than is said.
+    pub(super) fn own(&self, manner: Manner<'_>) -> Result<Checked, Error> {
         let (seen, package) = {
             let known = lock(&self.known);
             if manner.call != 0 && known.call == manner.call {
-                return match &known.error {
-                    Some(error) => Err(error.clone()),
-                    None => Ok(known.package.clone()),
-                };
+                if let Some(error) = &known.error {
+                    return Err(error.clone());
+                }
+                if let Some(seen) = known.seen {
+                    return Ok((known.package.clone(), seen.checked));
+                }
             }
             match known.seen {
-                Some(seen) if holds(&seen, manner.revalidate) => return Ok(known.package.clone()),
+                Some(seen) if holds(&seen, manner.revalidate) => {
+                    return Ok((known.package.clone(), seen.checked));
+                }
                 seen => (seen, known.package.clone()),
             }
         };
+        // Before the look: what changes after it must not count as seen.
+        let asked = matches!(manner.revalidate, Revalidate::After(_)).then(Instant::now);
         // Without the lock, so that others can ask as well. What cannot be asked is read, which tells why.
         let is_same =
             |seen: &Seen| !seen.racy && look(&self.file).is_ok_and(|found| found == seen.found);
         if let Some(seen) = seen.filter(is_same) {
-            self.confirm(manner, &seen);
-            return Ok(package);
+            self.confirm(manner, &seen, asked);
+            return Ok((package, asked.unwrap_or(seen.checked)));
         }
         self.read(manner, seen)
     }
 
-    /// What was seen is still so.
-    fn confirm(&self, manner: Manner<'_>, seen: &Seen) {
-        let is_timed = matches!(manner.revalidate, Revalidate::After(_));
-        if manner.call == 0 && !is_timed {
+    /// What was seen is still so, or was when that was asked.
+    fn confirm(&self, manner: Manner<'_>, seen: &Seen, asked: Option<Instant>) {
+        if manner.call == 0 && asked.is_none() {
             return;
         }
         let mut known = lock(&self.known);
@@ -178,24 +194,20 @@ impl Directory {
             // Somebody has found a change since.
             return;
         };
-        if is_timed {
-            now.checked = Instant::now();
+        if let Some(asked) = asked {
+            now.checked = asked.max(now.checked);
         }
         known.call = manner.call;
     }
 
     /// Reads it, unless somebody else has since it was found to have to be.
-    fn read(
-        &self,
-        manner: Manner<'_>,
-        before: Option<Seen>,
-    ) -> Result<Option<Arc<Package>>, Error> {
+    fn read(&self, manner: Manner<'_>, before: Option<Seen>) -> Result<Checked, Error> {
         // Held while reading: who asks meanwhile waits, and reads nothing.
         let mut known = lock(&self.known);
         if let Some(now) = &known.seen
             && before.is_none_or(|before| before.reading != now.reading)
         {
-            return Ok(known.package.clone());
+            return Ok((known.package.clone(), now.checked));
         }
         let checked = Instant::now();
         let result = read_package(&self.file, &mut Vec::new());
@@ -230,7 +242,7 @@ impl Directory {
         if was.is_some_and(is_other) {
             manner.epoch.fetch_add(1, Ordering::Release);
         }
-        result
+        result.map(|package| (package, checked))
     }
 
     /// Forgets what is known of its package.json. The caller raises the epoch.
