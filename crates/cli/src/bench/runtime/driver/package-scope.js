@@ -119,8 +119,8 @@ function ours(revalidate) {
     const { revalidating, formats, clear } = packageJSONOf(folder);
     // Nothing is known before the first pass, of this process or of what loading has asked for.
     clear();
-    const { nearestType, moduleFormats } = revalidating(revalidate);
-    if (style === 'sync') return { pass: oneByOne((file) => nearestType(file) === 'module') };
+    const { moduleFormat, moduleFormats } = revalidating(revalidate);
+    if (style === 'sync') return { pass: oneByOne((file) => moduleFormat(file) === 'module') };
     const ofModule = formats.indexOf('module');
     return { pass: moduleFormats, answers: (codes) => codes.map((code) => (code === ofModule ? 1 : 0)) };
   };
