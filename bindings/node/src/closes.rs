@@ -8,7 +8,7 @@ use smallfry::Error;
 use smallfry::close::{Closer, Policy};
 
 use crate::bulk::error_with_path;
-use crate::environment::Environment;
+use crate::environment::called;
 use crate::sys::path_of;
 use crate::value::{Function, arguments, array, guarded, int32, number, undefined};
 
@@ -80,10 +80,7 @@ unsafe extern "C" fn confirm(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    guarded(env, || {
-        let ([path], pointer) = arguments(env, info);
-        // SAFETY: the function was defined with its environment.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, [path]| {
         let path = path_of(&environment.strings.to_vec(env, path));
         match Closer::global().confirm(path) {
             Ok(()) => undefined(env),

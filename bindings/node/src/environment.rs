@@ -14,7 +14,7 @@ use crate::contents::Maker;
 use crate::jobs::{Client, Finished, Turn};
 use crate::package_json::PackageJson;
 use crate::text::{Strings, view_bytes};
-use crate::value::is_string;
+use crate::value::{arguments, guarded, is_string};
 
 /// A read buffer above this size is not kept between calls. In bytes.
 const KEPT_READ_BUFFER: usize = 1 << 20;
@@ -108,4 +108,19 @@ impl Environment {
         }
         result
     }
+}
+
+/// Runs the body of a native function as [`guarded`], with its environment and its arguments: `undefined` where the caller gave fewer
+/// than `N`. For functions of [`Function`](crate::value::Function), all of which are defined with an environment.
+#[inline]
+pub(crate) fn called<const N: usize>(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+    body: impl FnOnce(&Environment, [sys::napi_value; N]) -> sys::napi_value,
+) -> sys::napi_value {
+    guarded(env, || {
+        let (values, pointer) = arguments(env, info);
+        // SAFETY: the function was defined with its environment.
+        body(unsafe { Environment::borrow(pointer) }, values)
+    })
 }

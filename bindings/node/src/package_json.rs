@@ -10,14 +10,11 @@ use std::time::{Duration, Instant};
 use napi_sys as napi;
 use smallfry_package_json::{Cache, Error, ModuleType, Package, Problem, Revalidate, Value};
 
-use crate::environment::Environment;
+use crate::environment::{Environment, called};
 use crate::sys::{ENAMETOOLONG, borrowed_path, node_errno, path_of};
 use crate::target::{PathRoom, Target};
 use crate::text::view_bytes;
-use crate::value::{
-    Function, arguments, array, double_value, guarded, is_string, number, reference, text,
-    undefined,
-};
+use crate::value::{Function, array, double_value, is_string, number, reference, text, undefined};
 
 /// What JavaScript can ask for. A policy is -1 for never, 0 for on change, or an age in milliseconds. What fails answers an array,
 /// as [`failure`] makes it.
@@ -112,10 +109,7 @@ fn with_path(
     info: napi::napi_callback_info,
     answer: impl FnOnce(&Environment, &Policy, &Path) -> napi::napi_value,
 ) -> napi::napi_value {
-    guarded(env, || {
-        let ([path, policy], pointer) = arguments(env, info);
-        // SAFETY: the function was defined with its environment.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, [path, policy]| {
         let policy = Policy::of(env, policy);
         let mut room = PathRoom::new();
         if let Ok(Target::Path(path)) = Target::read(env, &environment.strings, path, &mut room) {
@@ -150,10 +144,7 @@ unsafe extern "C" fn nearest_types(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    guarded(env, || {
-        let ([joined, types, policy], pointer) = arguments(env, info);
-        // SAFETY: the function was defined with its environment.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, [joined, types, policy]| {
         let joined = environment.strings.to_vec(env, joined);
         let paths: Vec<PathBuf> = joined.split(|byte| *byte == 0).map(path_of).collect();
         let policy = Policy::of(env, policy);
@@ -248,10 +239,7 @@ unsafe extern "C" fn found(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    guarded(env, || {
-        let ([], pointer) = arguments(env, info);
-        // SAFETY: the function was defined with its environment.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, []| {
         let found = environment.package_json.found.borrow();
         let Some(package) = &*found else {
             return undefined(env);
@@ -287,10 +275,7 @@ unsafe extern "C" fn remaining(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    guarded(env, || {
-        let ([], pointer) = arguments(env, info);
-        // SAFETY: the function was defined with its environment.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, []| {
         double_value(env, environment.package_json.remaining.get())
     })
 }
@@ -301,10 +286,7 @@ unsafe extern "C" fn forget(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    guarded(env, || {
-        let ([path], pointer) = arguments(env, info);
-        // SAFETY: the function was defined with its environment.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, [path]| {
         let forgotten = if is_string(env, path) {
             CACHE.invalidate(path_of(&environment.strings.to_vec(env, path)))
         } else {
@@ -328,10 +310,7 @@ unsafe extern "C" fn watch(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    guarded(env, || {
-        let ([view], pointer) = arguments(env, info);
-        // SAFETY: the function was defined with its environment.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, [view]| {
         let bytes = view_bytes(env, view);
         #[allow(clippy::cast_ptr_alignment, reason = "looked at below")]
         let counter = bytes.as_ptr().cast::<AtomicU32>();

@@ -7,12 +7,12 @@ use smallfry::raw::{self, O_RDONLY};
 
 use crate::contents::{buffer, buffer_to_fill, string};
 use crate::durable::Durable;
-use crate::environment::{Environment, ReadBuffers};
+use crate::environment::{Environment, ReadBuffers, called};
 use crate::outcome::{Failure, Reason, Step, at};
 use crate::sys::borrowed_path;
 use crate::target::{Handle, PathRoom, Target};
 use crate::text::view_bytes;
-use crate::value::{arguments, guarded, int32, is_string, number, undefined};
+use crate::value::{int32, is_string, number, undefined};
 
 /// Files above this size are left to node:fs, which knows its own limits; nothing is gained on them. In bytes.
 pub(crate) const LARGEST_READ: u64 = 64 << 20;
@@ -25,10 +25,7 @@ pub(crate) unsafe extern "C" fn write(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let ([target, data, flags, mode], pointer) = arguments(env, info);
-        // SAFETY: every function of this module was defined with its environment, which outlives JavaScript.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, [target, data, flags, mode]| {
         if is_string(env, data) && environment.strings.leaves(data) {
             return number(env, Failure::Delegate.code());
         }
@@ -53,28 +50,29 @@ pub(crate) unsafe extern "C" fn write_durably(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let ([target, data, flags, mode, durable], pointer) = arguments(env, info);
-        // SAFETY: as in `write`.
-        let environment = unsafe { Environment::borrow(pointer) };
-        let durable = Durable::of(int32(env, durable));
-        let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
-        let mut room = PathRoom::new();
-        let result = Target::read(env, &environment.strings, target, &mut room)
-            .map_err(Reason::from)
-            .and_then(|target| match (&target, durable.write_of(flags, mode)) {
-                (Target::Path(path), Some(write)) => {
-                    let bytes = environment.bytes_of(env, data);
-                    Ok(write.run(borrowed_path(path), &bytes)?)
-                }
-                _ if durable.replace => Err(Failure::Delegate.into()),
-                _ => write_and_flush(env, environment, &target, data, (flags, mode), durable),
-            });
-        match result {
-            Ok(()) => undefined(env),
-            Err(reason) => reason.value(env),
-        }
-    })
+    called(
+        env,
+        info,
+        |environment, [target, data, flags, mode, durable]| {
+            let durable = Durable::of(int32(env, durable));
+            let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
+            let mut room = PathRoom::new();
+            let result = Target::read(env, &environment.strings, target, &mut room)
+                .map_err(Reason::from)
+                .and_then(|target| match (&target, durable.write_of(flags, mode)) {
+                    (Target::Path(path), Some(write)) => {
+                        let bytes = environment.bytes_of(env, data);
+                        Ok(write.run(borrowed_path(path), &bytes)?)
+                    }
+                    _ if durable.replace => Err(Failure::Delegate.into()),
+                    _ => write_and_flush(env, environment, &target, data, (flags, mode), durable),
+                });
+            match result {
+                Ok(()) => undefined(env),
+                Err(reason) => reason.value(env),
+            }
+        },
+    )
 }
 
 /// Writes what the core has no options for. It is closed here: nothing is left to report later.
@@ -116,10 +114,7 @@ pub(crate) unsafe extern "C" fn read(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let ([target, utf8], pointer) = arguments(env, info);
-        // SAFETY: as in `write`.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, [target, utf8]| {
         let mut room = PathRoom::new();
         let result = Target::read(env, &environment.strings, target, &mut room)
             .and_then(|target| target.open(O_RDONLY, 0))

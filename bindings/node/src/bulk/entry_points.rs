@@ -16,12 +16,12 @@ use super::outcome::{Value, error_with_path};
 use super::session::{Manner, Open, Session};
 use super::task::{Entry, Read, ReadTree, Write};
 use super::threads::Threads;
-use crate::environment::Environment;
+use crate::environment::{Environment, called};
 use crate::jobs;
 use crate::sys::path_of;
 use crate::value::{
-    Function, arguments, array_length, byte_count, double_value, element, guarded, int32, number,
-    set_element, undefined,
+    Function, array_length, byte_count, double_value, element, int32, number, set_element,
+    undefined,
 };
 
 pub(crate) const FUNCTIONS: &[Function] = &[
@@ -138,8 +138,7 @@ unsafe extern "C" fn open_read(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let (values, pointer) = arguments(env, info);
+    called(env, info, |environment, values| {
         let [
             id,
             results,
@@ -150,8 +149,6 @@ unsafe extern "C" fn open_read(
             largest,
             fail_fast,
         ] = values;
-        // SAFETY: the function was defined with its environment.
-        let environment = unsafe { Environment::borrow(pointer) };
         let mut reader = reader(env, [threads, largest, fail_fast]);
         reader.max_in_flight(byte_count(env, in_flight));
         let task = Read {
@@ -174,26 +171,26 @@ unsafe extern "C" fn open_write(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let ([id, results, threads, fail_fast, flags, mode, in_flight], pointer) =
-            arguments(env, info);
-        // SAFETY: as above.
-        let environment = unsafe { Environment::borrow(pointer) };
-        let mut writer = writer(env, [threads, fail_fast, flags, mode]);
-        writer.max_in_flight(byte_count(env, in_flight));
-        let task = Write {
-            file: writer.task(),
-        };
-        let manner = Manner {
-            id: int32(env, id).cast_unsigned(),
-            results,
-            places: None,
-        };
-        let commit = task.file.barrier().map(Commit::new);
-        let work = (task, writer.terms(), commit);
-        let session = begin(env, environment, manner, work, Open::Write);
-        begun(env, session.is_some())
-    })
+    called(
+        env,
+        info,
+        |environment, [id, results, threads, fail_fast, flags, mode, in_flight]| {
+            let mut writer = writer(env, [threads, fail_fast, flags, mode]);
+            writer.max_in_flight(byte_count(env, in_flight));
+            let task = Write {
+                file: writer.task(),
+            };
+            let manner = Manner {
+                id: int32(env, id).cast_unsigned(),
+                results,
+                places: None,
+            };
+            let commit = task.file.barrier().map(Commit::new);
+            let work = (task, writer.terms(), commit);
+            let session = begin(env, environment, manner, work, Open::Write);
+            begun(env, session.is_some())
+        },
+    )
 }
 
 /// `openTree(id, results, root, patterns, flags, maxDepth, utf8, threads, maxInFlight, maxFileSize, failFast)`: begins a
@@ -203,8 +200,7 @@ unsafe extern "C" fn open_tree(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let (values, pointer) = arguments(env, info);
+    called(env, info, |environment, values| {
         let [
             id,
             results,
@@ -218,8 +214,6 @@ unsafe extern "C" fn open_tree(
             largest,
             fail_fast,
         ] = values;
-        // SAFETY: as above.
-        let environment = unsafe { Environment::borrow(pointer) };
         let root = path_of(&environment.strings.to_vec(env, root));
         let patterns = environment.strings.to_vec(env, patterns);
         let options = tree_options(&patterns, int32(env, flags), count(env, depth));
@@ -296,10 +290,7 @@ unsafe extern "C" fn push_paths(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let ([id, joined, beyond], pointer) = arguments(env, info);
-        // SAFETY: as above.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, [id, joined, beyond]| {
         let id = int32(env, id).cast_unsigned();
         if let Some(Open::Read(session)) = environment.sessions.find(id) {
             let beyond = usize::try_from(int32(env, beyond)).ok();
@@ -318,10 +309,7 @@ unsafe extern "C" fn push_entries(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let ([id, joined, data, beyond], pointer) = arguments(env, info);
-        // SAFETY: as above.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, [id, joined, data, beyond]| {
         let id = int32(env, id).cast_unsigned();
         let mut copied = 0;
         if let Some(Open::Write(session)) = environment.sessions.find(id) {
@@ -354,10 +342,7 @@ fn with_session(
     info: sys::napi_callback_info,
     act: impl FnOnce(&Open, sys::napi_value),
 ) -> sys::napi_value {
-    guarded(env, || {
-        let ([id, argument], pointer) = arguments(env, info);
-        // SAFETY: as above.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, [id, argument]| {
         let id = int32(env, id).cast_unsigned();
         if let Some(open) = environment.sessions.find(id) {
             act(&open, argument);
@@ -385,10 +370,7 @@ unsafe extern "C" fn consume(env: sys::napi_env, info: sys::napi_callback_info) 
 
 /// `hold(id, yes)`: whether the process stays for a session that goes in steps.
 unsafe extern "C" fn hold(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
-    guarded(env, || {
-        let ([id, yes], pointer) = arguments(env, info);
-        // SAFETY: as above.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, [id, yes]| {
         let id = int32(env, id).cast_unsigned();
         if let Some(open) = environment.sessions.find(id) {
             open.session().hold(env, environment, int32(env, yes) != 0);
@@ -399,10 +381,8 @@ unsafe extern "C" fn hold(env: sys::napi_env, info: sys::napi_callback_info) -> 
 
 /// `again()`: goes on with what was left when JavaScript was asked to let other things come first.
 unsafe extern "C" fn again(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
-    guarded(env, || {
-        let ([], pointer) = arguments(env, info);
-        // SAFETY: as above.
-        jobs::again(env, unsafe { Environment::borrow(pointer) });
+    called(env, info, |environment, []| {
+        jobs::again(env, environment);
         undefined(env)
     })
 }
@@ -439,23 +419,24 @@ unsafe extern "C" fn read_many_sync(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let ([joined, results, utf8, threads, largest, fail_fast], pointer) = arguments(env, info);
-        // SAFETY: as above.
-        let environment = unsafe { Environment::borrow(pointer) };
-        let reader = reader(env, [threads, largest, fail_fast]);
-        let task = Read {
-            file: reader.task(),
-            utf8: int32(env, utf8) != 0,
-        };
-        let batch = Batch::new(task, reader.terms(), Threads);
-        let parts = (0..array_length(env, joined)).map(|index| element(env, joined, index));
-        let inputs: Vec<_> = parts
-            .flat_map(|part| paths(env, environment, part))
-            .collect();
-        let good = run_here(env, environment, batch, inputs.into_iter(), results);
-        double_value(env, f64::from(good))
-    })
+    called(
+        env,
+        info,
+        |environment, [joined, results, utf8, threads, largest, fail_fast]| {
+            let reader = reader(env, [threads, largest, fail_fast]);
+            let task = Read {
+                file: reader.task(),
+                utf8: int32(env, utf8) != 0,
+            };
+            let batch = Batch::new(task, reader.terms(), Threads);
+            let parts = (0..array_length(env, joined)).map(|index| element(env, joined, index));
+            let inputs: Vec<_> = parts
+                .flat_map(|part| paths(env, environment, part))
+                .collect();
+            let good = run_here(env, environment, batch, inputs.into_iter(), results);
+            double_value(env, f64::from(good))
+        },
+    )
 }
 
 /// `writeManySync(joined, data, results, threads, failFast, flags, mode)`. Answers how many did not fail.
@@ -463,28 +444,28 @@ unsafe extern "C" fn write_many_sync(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let ([joined, data, results, threads, fail_fast, flags, mode], pointer) =
-            arguments(env, info);
-        // SAFETY: as above.
-        let environment = unsafe { Environment::borrow(pointer) };
-        let writer = writer(env, [threads, fail_fast, flags, mode]);
-        let task = Write {
-            file: writer.task(),
-        };
-        let barrier = task.file.barrier();
-        let batch = Batch::new(task, writer.terms(), Threads);
-        let paths = paths(env, environment, joined).into_iter().enumerate();
-        let entry = |(index, path)| Entry {
-            path,
-            bytes: environment.bytes_of(env, element(env, data, index)),
-            accepted: None,
-        };
-        let mut good = run_here(env, environment, batch, paths.map(entry), results);
-        for (index, error) in barrier.map(|barrier| barrier.finish()).unwrap_or_default() {
-            set_element(env, results, index, error_with_path(env, &error));
-            good = good.saturating_sub(1);
-        }
-        double_value(env, f64::from(good))
-    })
+    called(
+        env,
+        info,
+        |environment, [joined, data, results, threads, fail_fast, flags, mode]| {
+            let writer = writer(env, [threads, fail_fast, flags, mode]);
+            let task = Write {
+                file: writer.task(),
+            };
+            let barrier = task.file.barrier();
+            let batch = Batch::new(task, writer.terms(), Threads);
+            let paths = paths(env, environment, joined).into_iter().enumerate();
+            let entry = |(index, path)| Entry {
+                path,
+                bytes: environment.bytes_of(env, element(env, data, index)),
+                accepted: None,
+            };
+            let mut good = run_here(env, environment, batch, paths.map(entry), results);
+            for (index, error) in barrier.map(|barrier| barrier.finish()).unwrap_or_default() {
+                set_element(env, results, index, error_with_path(env, &error));
+                good = good.saturating_sub(1);
+            }
+            double_value(env, f64::from(good))
+        },
+    )
 }

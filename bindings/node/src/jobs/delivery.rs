@@ -15,11 +15,11 @@ use super::task::{Task, Whole, Write};
 use super::together::{self, Call, Manner};
 use crate::bulk;
 use crate::durable::Durable;
-use crate::environment::Environment;
+use crate::environment::{Environment, called};
 use crate::outcome::{Failure, Reason};
 use crate::sys::path_of;
 use crate::target::{OwnedTarget, PathRoom, Target};
-use crate::value::{arguments, guarded, int32, number, referenced, undefined};
+use crate::value::{int32, number, referenced, undefined};
 
 /// The code of a result whose value tells what went wrong. Known to `lib/requests.ts`.
 const DETAILED: i32 = -3;
@@ -43,10 +43,7 @@ pub(crate) unsafe extern "C" fn submit_read(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let ([target, id, alone, utf8], pointer) = arguments(env, info);
-        // SAFETY: the function was defined with its environment.
-        let environment = unsafe { Environment::borrow(pointer) };
+    called(env, info, |environment, [target, id, alone, utf8]| {
         submit(env, environment, target, id, alone, |target, together| {
             Task::read(target, int32(env, utf8) != 0, together)
         })
@@ -58,21 +55,22 @@ pub(crate) unsafe extern "C" fn submit_write(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let ([target, id, alone, data, flags, mode], pointer) = arguments(env, info);
-        // SAFETY: the function was defined with its environment.
-        let environment = unsafe { Environment::borrow(pointer) };
-        submit(env, environment, target, id, alone, |target, _| {
-            let bytes = environment.bytes_of(env, data);
-            let lent = matches!(target, OwnedTarget::Descriptor(_));
-            let with_callback = int32(env, alone) != 0;
-            let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
-            Task::Write(
-                Write::new(target, flags, mode, bytes)
-                    .writing_nothing(with_callback && (lent || environment.writes_nothing)),
-            )
-        })
-    })
+    called(
+        env,
+        info,
+        |environment, [target, id, alone, data, flags, mode]| {
+            submit(env, environment, target, id, alone, |target, _| {
+                let bytes = environment.bytes_of(env, data);
+                let lent = matches!(target, OwnedTarget::Descriptor(_));
+                let with_callback = int32(env, alone) != 0;
+                let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
+                Task::Write(
+                    Write::new(target, flags, mode, bytes)
+                        .writing_nothing(with_callback && (lent || environment.writes_nothing)),
+                )
+            })
+        },
+    )
 }
 
 /// `writeDurably(target, id, alone, data, flags, mode, durable)`: as [`submit_write`], and makes it last as `durable` says.
@@ -80,58 +78,60 @@ pub(crate) unsafe extern "C" fn submit_durable_write(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let ([target, id, alone, data, flags, mode, durable], pointer) = arguments(env, info);
-        // SAFETY: the function was defined with its environment.
-        let environment = unsafe { Environment::borrow(pointer) };
-        let durable = Durable::of(int32(env, durable));
-        let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
-        let mut room = PathRoom::new();
-        let target = match Target::read(env, &environment.strings, target, &mut room) {
-            Ok(target) => target.to_owned(),
-            Err(failure) => return number(env, failure.code()),
-        };
-        let write = durable.write_of(flags, mode);
-        if durable.replace && (write.is_none() || matches!(target, OwnedTarget::Descriptor(_))) {
-            return number(env, Failure::Delegate.code());
-        }
-        let bytes = environment.bytes_of(env, data);
-        hold_loop(env, environment);
-        let (id, alone) = (int32(env, id).cast_unsigned(), int32(env, alone) != 0);
-        let client = Arc::clone(&environment.client);
-        let task = match (target, write) {
-            (OwnedTarget::Path(path), Some(write)) => {
-                let path = path_of(path.as_bytes());
-                match Manner::of(durable, flags, mode) {
-                    Some(manner) if bytes.len() <= together::LARGEST => {
-                        together::push(Call {
-                            id,
-                            alone,
-                            client,
-                            path,
-                            bytes,
-                            manner,
-                        });
-                        return undefined(env);
+    called(
+        env,
+        info,
+        |environment, [target, id, alone, data, flags, mode, durable]| {
+            let durable = Durable::of(int32(env, durable));
+            let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
+            let mut room = PathRoom::new();
+            let target = match Target::read(env, &environment.strings, target, &mut room) {
+                Ok(target) => target.to_owned(),
+                Err(failure) => return number(env, failure.code()),
+            };
+            let write = durable.write_of(flags, mode);
+            if durable.replace && (write.is_none() || matches!(target, OwnedTarget::Descriptor(_)))
+            {
+                return number(env, Failure::Delegate.code());
+            }
+            let bytes = environment.bytes_of(env, data);
+            hold_loop(env, environment);
+            let (id, alone) = (int32(env, id).cast_unsigned(), int32(env, alone) != 0);
+            let client = Arc::clone(&environment.client);
+            let task = match (target, write) {
+                (OwnedTarget::Path(path), Some(write)) => {
+                    let path = path_of(path.as_bytes());
+                    match Manner::of(durable, flags, mode) {
+                        Some(manner) if bytes.len() <= together::LARGEST => {
+                            together::push(Call {
+                                id,
+                                alone,
+                                client,
+                                path,
+                                bytes,
+                                manner,
+                            });
+                            return undefined(env);
+                        }
+                        _ => Task::Whole(Whole { write, path, bytes }),
                     }
-                    _ => Task::Whole(Whole { write, path, bytes }),
                 }
-            }
-            (target, _) => {
-                let always = alone && matches!(target, OwnedTarget::Descriptor(_));
-                let writes_nothing = always || alone && environment.writes_nothing;
-                let write = Write::new(target, flags, mode, bytes);
-                Task::Write(write.writing_nothing(writes_nothing).lasting(durable))
-            }
-        };
-        queue::push(Job {
-            id,
-            alone,
-            client,
-            task,
-        });
-        undefined(env)
-    })
+                (target, _) => {
+                    let always = alone && matches!(target, OwnedTarget::Descriptor(_));
+                    let writes_nothing = always || alone && environment.writes_nothing;
+                    let write = Write::new(target, flags, mode, bytes);
+                    Task::Write(write.writing_nothing(writes_nothing).lasting(durable))
+                }
+            };
+            queue::push(Job {
+                id,
+                alone,
+                client,
+                task,
+            });
+            undefined(env)
+        },
+    )
 }
 
 /// `finish()`: the process ends. Returns when every accepted write is done, for runtimes that end without running `atexit`
@@ -140,10 +140,8 @@ pub(crate) unsafe extern "C" fn finish(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    guarded(env, || {
-        let ([], pointer) = arguments(env, info);
-        // SAFETY: the function was defined with its environment.
-        drop(bulk::forget(unsafe { Environment::borrow(pointer) }));
+    called(env, info, |environment, []| {
+        drop(bulk::forget(environment));
         exit::wait();
         exit::wait_for_reads();
         undefined(env)
