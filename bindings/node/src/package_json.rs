@@ -1,26 +1,32 @@
 //! package.json files: one cache for the process, shared by its workers. `lib/package-json` is the caller.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use napi_sys as napi;
-use smallfry_package_json::{Cache, Error, ModuleType, Package, Problem, Revalidate, Value};
+use smallfry_package_json::{
+    Cache, Error, Extensions, ModuleType, Package, Problem, Revalidate, Value,
+};
 
 use crate::environment::{Environment, called};
-use crate::sys::{ENAMETOOLONG, borrowed_path, node_errno, path_of};
+use crate::sys::{ENAMETOOLONG, borrowed_path, node_errno, path_in, path_of};
 use crate::target::{PathRoom, Target};
 use crate::text::view_bytes;
-use crate::value::{Function, array, double_value, is_string, number, reference, text, undefined};
+use crate::value::{
+    Function, array, double_value, int32, is_string, number, reference, text, undefined,
+};
 
 /// What JavaScript can ask for. A policy is -1 for never, 0 for on change, or an age in milliseconds. What fails answers an array,
 /// as [`failure`] makes it.
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"packageType", nearest_type),
     Function(c"packageTypes", nearest_types),
+    Function(c"packageFormats", formats),
     Function(c"packageNearest", nearest),
     Function(c"packageScope", scope),
     Function(c"packageFound", found),
@@ -138,33 +144,72 @@ unsafe extern "C" fn nearest_type(
     })
 }
 
-/// `packageTypes(joined, types, policy)`: the same of many paths, joined by NUL, into a view of bytes. Undefined, or the first
-/// failure.
+/// `packageTypes(joined, types, policy)`: the same of many paths, joined by NUL, into a view of bytes. How many there were, and nothing
+/// else if they do not fit; or the first failure.
 unsafe extern "C" fn nearest_types(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
     called(env, info, |environment, [joined, types, policy]| {
-        let joined = environment.strings.to_vec(env, joined);
-        let paths: Vec<PathBuf> = joined.split(|byte| *byte == 0).map(path_of).collect();
         let policy = Policy::of(env, policy);
-        let found = policy.cache.nearest_types_checked(&paths);
-        let Some(types) = bytes_mut(env, types, paths.len()) else {
-            return undefined(env);
-        };
         let mut oldest = Instant::now();
-        for (to, found) in types.iter_mut().zip(found) {
+        let answer = for_each(env, environment, joined, types, |paths| {
+            let found = policy.cache.nearest_types_checked(paths);
+            found.into_iter().map(|found| {
+                let (module_type, checked) = found?;
+                oldest = oldest.min(checked);
+                Ok(module_type as u8)
+            })
+        });
+        policy.keep(environment, oldest);
+        answer
+    })
+}
+
+/// `packageFormats(joined, formats, policy, typescript)`: how Node takes the files, likewise.
+unsafe extern "C" fn formats(
+    env: napi::napi_env,
+    info: napi::napi_callback_info,
+) -> napi::napi_value {
+    called(
+        env,
+        info,
+        |environment, [joined, formats, policy, typescript]| {
+            let policy = Policy::of(env, policy);
+            let extensions = if int32(env, typescript) == 0 {
+                Extensions::JavaScript
+            } else {
+                Extensions::TypeScript
+            };
+            for_each(env, environment, joined, formats, |paths| {
+                let found = policy.cache.formats(paths, extensions);
+                found
+                    .into_iter()
+                    .map(|found| found.map(|format| format as u8))
+            })
+        },
+    )
+}
+
+/// Puts an answer for each of the joined paths into a view.
+fn for_each<Answers: Iterator<Item = Result<u8, Error>>>(
+    env: napi::napi_env,
+    environment: &Environment,
+    joined: napi::napi_value,
+    view: napi::napi_value,
+    find: impl FnOnce(&[Cow<'_, Path>]) -> Answers,
+) -> napi::napi_value {
+    let joined = environment.strings.to_vec(env, joined);
+    let paths: Vec<Cow<'_, Path>> = joined.split(|byte| *byte == 0).map(path_in).collect();
+    if let Some(view) = bytes_mut(env, view, paths.len()) {
+        for (to, found) in view.iter_mut().zip(find(&paths)) {
             match found {
-                Ok((module_type, checked)) => {
-                    *to = module_type as u8;
-                    oldest = oldest.min(checked);
-                }
+                Ok(code) => *to = code,
                 Err(error) => return failure(env, &error),
             }
         }
-        policy.keep(environment, oldest);
-        undefined(env)
-    })
+    }
+    double_value(env, paths.len() as f64)
 }
 
 /// The memory of a view, if it has that length.

@@ -67,7 +67,14 @@ pub(crate) enum Kind {
 impl Kind {
     pub(crate) fn of(path: &Path, extensions: Extensions) -> Self {
         let typescript = extensions == Extensions::TypeScript;
-        match extension(path.as_os_str().as_encoded_bytes()) {
+        let path = path.as_os_str().as_encoded_bytes();
+        // What is asked for most, told without looking for the dot.
+        if let [.., before, b'.', b'j', b's'] = path
+            && !is_separator((*before).into())
+        {
+            return Self::ByType;
+        }
+        match extension(path) {
             b"" | b"js" => Self::ByType,
             b"mjs" => Self::Is(Format::Module),
             b"cjs" => Self::Is(Format::CommonJs),

@@ -20,6 +20,11 @@ const BACKSLASH = 92;
 const isWindows = process.platform === 'win32';
 const isSeparator = (code: number): boolean => code === SLASH || (isWindows && code === BACKSLASH);
 
+/** Of a file whose name leaves it open. */
+export function formatOf(type: number): number {
+  return type === 2 ? 2 : 1;
+}
+
 /** The number of the format, or -1 if the nearest package.json decides. */
 export function kindOf(path: string, typescript: boolean): number {
   const { length } = path;

@@ -4,6 +4,7 @@
 import fs = require('node:fs');
 import path = require('node:path');
 
+import { BY_TYPE, formatOf, kindOf } from './formats.js';
 import { type Fields, type NativePackageJSON, TYPES } from './native.js';
 import { pathOf } from './paths.js';
 
@@ -83,14 +84,24 @@ function answered<T>(call: () => T): T | Failed['failure'] {
   }
 }
 
+const typeAt = (file: string): number => walk(file).fields?.[3] ?? 0;
+
+/** Puts an answer for each of the joined paths into an array, if they are as many. */
+function each(joined: string, into: Uint8Array, find: (file: string) => number): number | Failed['failure'] {
+  const files = joined.split('\0');
+  return answered(() => {
+    if (files.length === into.length) for (const [index, file] of files.entries()) into[index] = find(file);
+    return files.length;
+  });
+}
+
 export const inJavaScript: NativePackageJSON = {
-  packageType: (file) => answered(() => walk(file).fields?.[3] ?? 0),
-  packageTypes(joined, types) {
-    return answered(() => {
-      for (const [index, file] of joined.split('\0').entries()) types[index] = walk(file).fields?.[3] ?? 0;
-      return undefined;
-    });
-  },
+  packageType: (file) => answered(() => typeAt(file)),
+  packageTypes: (joined, types) => each(joined, types, typeAt),
+  packageFormats: (joined, formats, _, typescript) => each(joined, formats, (file) => {
+    const kind = kindOf(file, typescript === 1);
+    return kind === BY_TYPE ? formatOf(typeAt(file)) : kind;
+  }),
   packageNearest: (file) => answered(() => keep(walk(file).fields)),
   packageScope: (file) => answered(() => {
     const { fields, end, isRoot } = walk(pathOf(file));

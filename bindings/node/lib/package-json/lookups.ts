@@ -2,7 +2,7 @@
 
 import { refused } from '../many.js';
 import { native, nativeHere } from '../native.js';
-import { BY_TYPE, type Format, FORMATS, kindOf } from './formats.js';
+import { BY_TYPE, type Format, formatOf, FORMATS, kindOf } from './formats.js';
 import { inJavaScript } from './in-javascript.js';
 import { errorOf, type ModuleType, type NativePackageJSON, TYPES } from './native.js';
 import { Package } from './package.js';
@@ -45,6 +45,9 @@ const packages = new Map<number, Package>();
 const MOST_PACKAGES = 16_384;
 
 const UNKNOWN = -1;
+
+/** Files whose paths are handed to native code as they are, in one string that is not too long. */
+const MOST_AT_ONCE = 100_000;
 
 function policyOf(revalidate: unknown): number {
   if (revalidate === 'never') return -1;
@@ -214,9 +217,17 @@ export class Lookups {
   readonly moduleFormats = (files: readonly (string | URL)[], options?: FormatOptions): Uint8Array => {
     const typescript = options?.typescript === true;
     const codes = new Uint8Array(files.length);
+    const known = this.#types;
+    if (known === undefined && files.length <= MOST_AT_ONCE) {
+      const paths: string[] = [];
+      for (const file of files) paths.push(pathOf(file));
+      const answer = source().packageFormats(paths.join('\0'), codes, this.#policy, typescript ? 1 : 0);
+      if (typeof answer !== 'number') throw errorOf(answer, this.moduleFormats);
+      // Else there is a path with a NUL among them, or there is nothing.
+      if (answer === files.length) return codes;
+    }
     const open: number[] = [];
     const directories = new Directories();
-    const known = this.#types;
     for (let index = 0; index < files.length; index++) {
       const file = pathOf(files[index]);
       const kind = kindOf(file, typescript);
@@ -238,8 +249,8 @@ export class Lookups {
     const types = new Uint8Array(paths.length);
     const asked = known?.now() ?? 0;
     const from = source();
-    const failed = from.packageTypes(paths.join('\0'), types, this.#policy);
-    if (failed !== undefined) throw errorOf(failed, this.moduleFormats);
+    const answer = from.packageTypes(paths.join('\0'), types, this.#policy);
+    if (typeof answer !== 'number') throw errorOf(answer, this.moduleFormats);
     for (let index = 0; index < open.length; index += 2) codes[open[index]] = formatOf(types[open[index + 1]]);
     if (known !== undefined) for (const [place, path] of paths.entries()) known.set(path, types[place], from, asked);
     return codes;
@@ -268,11 +279,6 @@ export class Lookups {
     this.#scopes?.set(module, scope, from, asked);
     return { ...scope };
   }
-}
-
-/** Of a file whose name leaves it open. */
-function formatOf(type: number): number {
-  return type === 2 ? 2 : 1;
 }
 
 /** Forgets everything, in all workers. */

@@ -27,8 +27,10 @@ export type Fields = [path: string, name: string | undefined, main: string | und
 export interface NativePackageJSON {
   /** Number of the type of the package.json that decides for a file. */
   packageType(path: string, policy: number): number | Failure;
-  /** The same for paths joined by NUL, into an array of that many. The first failure, if there is one. */
-  packageTypes(joined: string, types: Uint8Array, policy: number): Failure | undefined;
+  /** The same for paths joined by NUL, into an array of that many. How many there are, or the first failure. */
+  packageTypes(joined: string, types: Uint8Array, policy: number): number | Failure;
+  /** Numbers of formats, likewise; 1 for TypeScript's extensions. */
+  packageFormats(joined: string, formats: Uint8Array, policy: number, typescript: number): number | Failure;
   /** A number that stands for the package.json that decides for a file, 0 for none. */
   packageNearest(path: string, policy: number): number | Failure;
   /** The same by the rules of scopes; the path where the search ended if there is none. */

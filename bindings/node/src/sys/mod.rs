@@ -4,8 +4,15 @@
 #[cfg_attr(windows, path = "windows.rs")]
 mod platform;
 
+use std::path::PathBuf;
+
 pub(crate) use platform::{
     Descriptor, EIO, EISDIR, ELOOP, ENAMETOOLONG, ENDS_THREADS, ENOMEM, ENOTDIR, at_exit,
-    borrowed_path, connect, is_for_runtime, is_refused_directory, node_errno, path_of, pin_library,
+    borrowed_path, connect, is_for_runtime, is_refused_directory, node_errno, path_in, pin_library,
     symbol,
 };
+
+/// The path that JavaScript's string spells, in memory of its own.
+pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
+    path_in(bytes).into_owned()
+}

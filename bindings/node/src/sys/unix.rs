@@ -1,10 +1,11 @@
 //! Unix: libc and the dynamic linker.
 
-use std::ffi::{CStr, OsStr, OsString, c_void};
+use std::borrow::Cow;
+use std::ffi::{CStr, OsStr, c_void};
 use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use smallfry::Error;
 use smallfry::raw::{BorrowedFile, Errno};
@@ -68,8 +69,8 @@ impl Descriptor {
 }
 
 /// The path that JavaScript's string spells, in UTF-8.
-pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsString::from_vec(bytes.to_vec()))
+pub(crate) fn path_in(bytes: &[u8]) -> Cow<'_, Path> {
+    Cow::Borrowed(Path::new(OsStr::from_bytes(bytes)))
 }
 
 /// The same without a copy.

@@ -1,5 +1,6 @@
 //! Windows: the loader, and error numbers as libuv has them.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -78,8 +79,11 @@ impl Descriptor {
 }
 
 /// The path that JavaScript's string spells, in UTF-8.
-pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(&*String::from_utf8_lossy(bytes))
+pub(crate) fn path_in(bytes: &[u8]) -> Cow<'_, Path> {
+    match String::from_utf8_lossy(bytes) {
+        Cow::Borrowed(path) => Cow::Borrowed(Path::new(path)),
+        Cow::Owned(path) => Cow::Owned(PathBuf::from(path)),
+    }
 }
 
 /// The same without a copy; empty for what is not UTF-8, which does not come from JavaScript.
