@@ -154,6 +154,40 @@ test('no answer is older than was asked for, however many keep it', async () => 
   assert.deepStrictEqual(new Set(types(late)), new Set(['commonjs']));
 });
 
+test('what is known does not cross into native code', (t) => {
+  const { native } = require('../dist/native.js');
+  const folder = tree({ 'package.json': MODULE, 'p/package.json': COMMON });
+  const files = ['a.js', 'b.js', 'p/a.js'].map((name) => path.join(folder, name));
+  const calls = ['packageType', 'packageTypes', 'packageFormats', 'packageNearest', 'packageScope'].map((name) => t.mock.method(native, name).mock);
+  const crossings = (call) => {
+    for (const mock of calls) mock.resetCalls();
+    call();
+    return calls.reduce((sum, mock) => sum + mock.callCount(), 0);
+  };
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const [never, after, onChange] = ['never', { after: 60_000 }, 'on-change'].map((policy) => own.revalidating(policy));
+  const forms = (functions) => [
+    () => functions.nearestType(files[0]), () => functions.nearest(files[0]), () => functions.scope(files[0]), () => functions.moduleFormat(files[2]),
+    () => functions.moduleFormats(files),
+  ];
+  for (const functions of [never, after]) {
+    for (const call of forms(functions)) call();
+    const url1 = url.pathToFileURL(files[1]);
+    for (const call of [...forms(functions), () => functions.nearestType(url1), () => functions.nearest(url1.href), () => functions.scope(url1)]) {
+      assert.strictEqual(crossings(call), 0, String(call));
+    }
+  }
+  for (const call of forms(onChange)) for (let round = 0; round < 2; round++) assert.strictEqual(crossings(call), 1, String(call));
+  // Too old now: once more each, and not a second time.
+  now = 70_000;
+  for (const call of forms(never)) assert.strictEqual(crossings(call), 0);
+  assert.strictEqual(crossings(() => after.nearestType(files[0])), 1);
+  assert.strictEqual(crossings(() => after.nearestType(files[1])), 0);
+  assert.strictEqual(crossings(() => after.moduleFormats(files)), 1);
+  assert.strictEqual(crossings(() => after.moduleFormats(files)), 0);
+});
+
 test('clear() and invalidate() reach workers, whoever calls', async () => {
   const folder = tree({ 'package.json': MODULE });
   const file = path.join(folder, 'a.js');

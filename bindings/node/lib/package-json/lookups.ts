@@ -112,7 +112,9 @@ class Known<T> {
     const directory = directoryOf(file);
     if (directory === undefined) return;
     const until = this.#ages ? asked + from.packageRemaining() : Infinity;
-    this.#answers.set(directory, { directory, answer, until });
+    // In the place of one that has grown too old.
+    this.#last = { directory, answer, until };
+    this.#answers.set(directory, this.#last);
   }
 
   #forget(): void {
