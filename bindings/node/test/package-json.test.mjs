@@ -165,7 +165,7 @@ test('what is known does not cross into native code', (t) => {
     return calls.reduce((sum, mock) => sum + mock.callCount(), 0);
   };
   let now = 0;
-  t.mock.method(performance, 'now', () => now);
+  t.mock.method(globalThis.performance, 'now', () => now);
   const [never, after, onChange] = ['never', { after: 60_000 }, 'on-change'].map((policy) => own.revalidating(policy));
   const forms = (functions) => [
     () => functions.nearestType(files[0]), () => functions.nearest(files[0]), () => functions.scope(files[0]), () => functions.moduleFormat(files[2]),
