@@ -273,11 +273,19 @@ test('wrong arguments', () => {
     assert.throws(() => functions.nearestType(new URL('https://a/b.js')), { code: 'ERR_INVALID_URL_SCHEME' });
     if (!isWindows) assert.throws(() => functions.nearestType('file://host/b.js'), { code: 'ERR_INVALID_FILE_URL_HOST' });
   }
-  for (const name of ['nearest', 'nearestType', 'scope', 'moduleFormat', 'invalidate']) {
-    assert.throws(() => own[name]('/a\0b/c.js'), { name: 'TypeError', code: 'ERR_INVALID_ARG_VALUE', message: /null byte/ });
+  const folder = tree({ 'package.json': MODULE });
+  for (const [which, functions, { invalidate }] of ways()) {
+    const asks = [...['nearest', 'nearestType', 'scope', 'moduleFormat'].map((name) => functions[name]), (file) => functions.moduleFormats([file])];
+    for (const ask of [...asks, invalidate]) {
+      assert.throws(() => ask('/a\0b/c.js'), { name: 'TypeError', code: 'ERR_INVALID_ARG_VALUE', message: /null byte/ }, which);
+    }
+    for (const ask of asks) {
+      // Nor is it taken for a neighbour of one that is known.
+      ask(path.join(folder, 'a.js'));
+      assert.throws(() => ask(path.join(folder, 'b\0.js')), { code: 'ERR_INVALID_ARG_VALUE', message: /null byte/ }, which);
+      assert.throws(() => ask(''), { code: 'ERR_INVALID_ARG_VALUE', message: /empty/ }, which);
+    }
   }
-  assert.throws(() => own.moduleFormats(['/a\0b/c.js']), { code: 'ERR_INVALID_ARG_VALUE', message: /null byte/ });
-  assert.throws(() => own.nearest(''), { code: 'ERR_INVALID_ARG_VALUE', message: /empty/ });
   for (const wrong of ['always', 7, null, { after: -1 }, { after: '1' }, {}]) assert.throws(() => own.revalidating(wrong), { code: 'ERR_INVALID_ARG_VALUE' });
 });
 

@@ -5,12 +5,12 @@ import fs = require('node:fs');
 import path = require('node:path');
 
 import { BY_TYPE, formatOf, kindOf } from './formats.js';
-import { type Fields, type NativePackageJSON, TYPES } from './native.js';
+import { type Failure, type Fields, type NativePackageJSON, TYPES } from './native.js';
 import { pathOf } from './paths.js';
 
 /** Thrown on the way to the function that was called, which answers it. */
 class Failed extends Error {
-  constructor(readonly failure: [0, string, number, string] | [1, string, number, number, string]) {
+  constructor(readonly failure: Failure) {
     super();
   }
 }
@@ -49,8 +49,15 @@ function read(file: string): Fields | undefined {
   ];
 }
 
+/** Native code's own words. */
+function refuse(path: string): void {
+  if (path === '') throw new Failed([2, path, 'an empty path']);
+  if (path.includes('\0')) throw new Failed([2, path, 'a path with a null byte']);
+}
+
 /** What decides for a file, and where the search for it ended. */
 function walk(file: string): { fields: Fields | undefined; end: string; isRoot: boolean } {
+  refuse(file);
   let directory = /[\\/]\.{0,2}$/.test(file) ? path.resolve(file) : path.dirname(path.resolve(file));
   for (;;) {
     const end = path.join(directory, 'package.json');
@@ -75,7 +82,7 @@ function keep(fields: Fields | undefined): number {
 }
 
 /** Answers a failure instead of throwing it. */
-function answered<T>(call: () => T): T | Failed['failure'] {
+function answered<T>(call: () => T): T | Failure {
   try {
     return call();
   } catch (error) {
@@ -87,7 +94,7 @@ function answered<T>(call: () => T): T | Failed['failure'] {
 const typeAt = (file: string): number => walk(file).fields?.[3] ?? 0;
 
 /** Puts an answer for each of the joined paths into an array, if they are as many. */
-function each(joined: string, into: Uint8Array, find: (file: string) => number): number | Failed['failure'] {
+function each(joined: string, into: Uint8Array, find: (file: string) => number): number | Failure {
   const files = joined.split('\0');
   return answered(() => {
     if (files.length === into.length) for (const [index, file] of files.entries()) into[index] = find(file);
@@ -109,9 +116,10 @@ export const inJavaScript: NativePackageJSON = {
   }),
   packageFound: () => found,
   packageRemaining: () => 0,
-  packageForget() {
+  packageForget: (path) => answered(() => {
     for (const counter of counters) counter[0] += 1;
+    if (path !== undefined) refuse(path);
     return undefined;
-  },
+  }),
   packageWatch: (counter) => void counters.push(counter),
 };

@@ -63,7 +63,7 @@ export function directoryOf(file: string): string | undefined {
 export function isDirectlyIn(file: string, directory: string): boolean {
   const { length } = directory;
   // Equality of two strings is far faster than startsWith, which takes a slow way for parts of others.
-  return file.slice(0, length) === directory && !file.includes('/', length) &&
+  return file.slice(0, length) === directory && !file.includes('/', length) && !file.includes('\0', length) &&
     !(isWindows && file.includes('\\', length)) && !endsInDots(file, length);
 }
 
