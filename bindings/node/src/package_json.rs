@@ -171,24 +171,21 @@ unsafe extern "C" fn formats(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    called(
-        env,
-        info,
-        |environment, [joined, formats, policy, typescript]| {
-            let policy = Policy::of(env, policy);
-            let extensions = if int32(env, typescript) == 0 {
-                Extensions::JavaScript
-            } else {
-                Extensions::TypeScript
-            };
-            for_each(env, environment, joined, formats, |paths| {
-                let found = policy.cache.formats(paths, extensions);
-                found
-                    .into_iter()
-                    .map(|found| found.map(|format| format as u8))
-            })
-        },
-    )
+    called(env, info, |environment, values| {
+        let [joined, formats, policy, typescript] = values;
+        let policy = Policy::of(env, policy);
+        let extensions = if int32(env, typescript) == 0 {
+            Extensions::JavaScript
+        } else {
+            Extensions::TypeScript
+        };
+        for_each(env, environment, joined, formats, |paths| {
+            let found = policy.cache.formats(paths, extensions);
+            found
+                .into_iter()
+                .map(|found| found.map(|format| format as u8))
+        })
+    })
 }
 
 /// Puts an answer for each of the joined paths into a view.

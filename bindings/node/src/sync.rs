@@ -50,29 +50,26 @@ pub(crate) unsafe extern "C" fn write_durably(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    called(
-        env,
-        info,
-        |environment, [target, data, flags, mode, durable]| {
-            let durable = Durable::of(int32(env, durable));
-            let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
-            let mut room = PathRoom::new();
-            let result = Target::read(env, &environment.strings, target, &mut room)
-                .map_err(Reason::from)
-                .and_then(|target| match (&target, durable.write_of(flags, mode)) {
-                    (Target::Path(path), Some(write)) => {
-                        let bytes = environment.bytes_of(env, data);
-                        Ok(write.run(borrowed_path(path), &bytes)?)
-                    }
-                    _ if durable.replace => Err(Failure::Delegate.into()),
-                    _ => write_and_flush(env, environment, &target, data, (flags, mode), durable),
-                });
-            match result {
-                Ok(()) => undefined(env),
-                Err(reason) => reason.value(env),
-            }
-        },
-    )
+    called(env, info, |environment, values| {
+        let [target, data, flags, mode, durable] = values;
+        let durable = Durable::of(int32(env, durable));
+        let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
+        let mut room = PathRoom::new();
+        let result = Target::read(env, &environment.strings, target, &mut room)
+            .map_err(Reason::from)
+            .and_then(|target| match (&target, durable.write_of(flags, mode)) {
+                (Target::Path(path), Some(write)) => {
+                    let bytes = environment.bytes_of(env, data);
+                    Ok(write.run(borrowed_path(path), &bytes)?)
+                }
+                _ if durable.replace => Err(Failure::Delegate.into()),
+                _ => write_and_flush(env, environment, &target, data, (flags, mode), durable),
+            });
+        match result {
+            Ok(()) => undefined(env),
+            Err(reason) => reason.value(env),
+        }
+    })
 }
 
 /// Writes what the core has no options for. It is closed here: nothing is left to report later.

@@ -171,26 +171,23 @@ unsafe extern "C" fn open_write(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    called(
-        env,
-        info,
-        |environment, [id, results, threads, fail_fast, flags, mode, in_flight]| {
-            let mut writer = writer(env, [threads, fail_fast, flags, mode]);
-            writer.max_in_flight(byte_count(env, in_flight));
-            let task = Write {
-                file: writer.task(),
-            };
-            let manner = Manner {
-                id: int32(env, id).cast_unsigned(),
-                results,
-                places: None,
-            };
-            let commit = task.file.barrier().map(Commit::new);
-            let work = (task, writer.terms(), commit);
-            let session = begin(env, environment, manner, work, Open::Write);
-            begun(env, session.is_some())
-        },
-    )
+    called(env, info, |environment, values| {
+        let [id, results, threads, fail_fast, flags, mode, in_flight] = values;
+        let mut writer = writer(env, [threads, fail_fast, flags, mode]);
+        writer.max_in_flight(byte_count(env, in_flight));
+        let task = Write {
+            file: writer.task(),
+        };
+        let manner = Manner {
+            id: int32(env, id).cast_unsigned(),
+            results,
+            places: None,
+        };
+        let commit = task.file.barrier().map(Commit::new);
+        let work = (task, writer.terms(), commit);
+        let session = begin(env, environment, manner, work, Open::Write);
+        begun(env, session.is_some())
+    })
 }
 
 /// `openTree(id, results, root, patterns, flags, maxDepth, utf8, threads, maxInFlight, maxFileSize, failFast)`: begins a
@@ -419,24 +416,21 @@ unsafe extern "C" fn read_many_sync(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    called(
-        env,
-        info,
-        |environment, [joined, results, utf8, threads, largest, fail_fast]| {
-            let reader = reader(env, [threads, largest, fail_fast]);
-            let task = Read {
-                file: reader.task(),
-                utf8: int32(env, utf8) != 0,
-            };
-            let batch = Batch::new(task, reader.terms(), Threads);
-            let parts = (0..array_length(env, joined)).map(|index| element(env, joined, index));
-            let inputs: Vec<_> = parts
-                .flat_map(|part| paths(env, environment, part))
-                .collect();
-            let good = run_here(env, environment, batch, inputs.into_iter(), results);
-            double_value(env, f64::from(good))
-        },
-    )
+    called(env, info, |environment, values| {
+        let [joined, results, utf8, threads, largest, fail_fast] = values;
+        let reader = reader(env, [threads, largest, fail_fast]);
+        let task = Read {
+            file: reader.task(),
+            utf8: int32(env, utf8) != 0,
+        };
+        let batch = Batch::new(task, reader.terms(), Threads);
+        let parts = (0..array_length(env, joined)).map(|index| element(env, joined, index));
+        let inputs: Vec<_> = parts
+            .flat_map(|part| paths(env, environment, part))
+            .collect();
+        let good = run_here(env, environment, batch, inputs.into_iter(), results);
+        double_value(env, f64::from(good))
+    })
 }
 
 /// `writeManySync(joined, data, results, threads, failFast, flags, mode)`. Answers how many did not fail.
@@ -444,28 +438,25 @@ unsafe extern "C" fn write_many_sync(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    called(
-        env,
-        info,
-        |environment, [joined, data, results, threads, fail_fast, flags, mode]| {
-            let writer = writer(env, [threads, fail_fast, flags, mode]);
-            let task = Write {
-                file: writer.task(),
-            };
-            let barrier = task.file.barrier();
-            let batch = Batch::new(task, writer.terms(), Threads);
-            let paths = paths(env, environment, joined).into_iter().enumerate();
-            let entry = |(index, path)| Entry {
-                path,
-                bytes: environment.bytes_of(env, element(env, data, index)),
-                accepted: None,
-            };
-            let mut good = run_here(env, environment, batch, paths.map(entry), results);
-            for (index, error) in barrier.map(|barrier| barrier.finish()).unwrap_or_default() {
-                set_element(env, results, index, error_with_path(env, &error));
-                good = good.saturating_sub(1);
-            }
-            double_value(env, f64::from(good))
-        },
-    )
+    called(env, info, |environment, values| {
+        let [joined, data, results, threads, fail_fast, flags, mode] = values;
+        let writer = writer(env, [threads, fail_fast, flags, mode]);
+        let task = Write {
+            file: writer.task(),
+        };
+        let barrier = task.file.barrier();
+        let batch = Batch::new(task, writer.terms(), Threads);
+        let paths = paths(env, environment, joined).into_iter().enumerate();
+        let entry = |(index, path)| Entry {
+            path,
+            bytes: environment.bytes_of(env, element(env, data, index)),
+            accepted: None,
+        };
+        let mut good = run_here(env, environment, batch, paths.map(entry), results);
+        for (index, error) in barrier.map(|barrier| barrier.finish()).unwrap_or_default() {
+            set_element(env, results, index, error_with_path(env, &error));
+            good = good.saturating_sub(1);
+        }
+        double_value(env, f64::from(good))
+    })
 }

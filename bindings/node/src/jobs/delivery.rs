@@ -55,22 +55,19 @@ pub(crate) unsafe extern "C" fn submit_write(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    called(
-        env,
-        info,
-        |environment, [target, id, alone, data, flags, mode]| {
-            submit(env, environment, target, id, alone, |target, _| {
-                let bytes = environment.bytes_of(env, data);
-                let lent = matches!(target, OwnedTarget::Descriptor(_));
-                let with_callback = int32(env, alone) != 0;
-                let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
-                Task::Write(
-                    Write::new(target, flags, mode, bytes)
-                        .writing_nothing(with_callback && (lent || environment.writes_nothing)),
-                )
-            })
-        },
-    )
+    called(env, info, |environment, values| {
+        let [target, id, alone, data, flags, mode] = values;
+        submit(env, environment, target, id, alone, |target, _| {
+            let bytes = environment.bytes_of(env, data);
+            let lent = matches!(target, OwnedTarget::Descriptor(_));
+            let with_callback = int32(env, alone) != 0;
+            let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
+            Task::Write(
+                Write::new(target, flags, mode, bytes)
+                    .writing_nothing(with_callback && (lent || environment.writes_nothing)),
+            )
+        })
+    })
 }
 
 /// `writeDurably(target, id, alone, data, flags, mode, durable)`: as [`submit_write`], and makes it last as `durable` says.
@@ -78,60 +75,56 @@ pub(crate) unsafe extern "C" fn submit_durable_write(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    called(
-        env,
-        info,
-        |environment, [target, id, alone, data, flags, mode, durable]| {
-            let durable = Durable::of(int32(env, durable));
-            let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
-            let mut room = PathRoom::new();
-            let target = match Target::read(env, &environment.strings, target, &mut room) {
-                Ok(target) => target.to_owned(),
-                Err(failure) => return number(env, failure.code()),
-            };
-            let write = durable.write_of(flags, mode);
-            if durable.replace && (write.is_none() || matches!(target, OwnedTarget::Descriptor(_)))
-            {
-                return number(env, Failure::Delegate.code());
-            }
-            let bytes = environment.bytes_of(env, data);
-            hold_loop(env, environment);
-            let (id, alone) = (int32(env, id).cast_unsigned(), int32(env, alone) != 0);
-            let client = Arc::clone(&environment.client);
-            let task = match (target, write) {
-                (OwnedTarget::Path(path), Some(write)) => {
-                    let path = path_of(path.as_bytes());
-                    match Manner::of(durable, flags, mode) {
-                        Some(manner) if bytes.len() <= together::LARGEST => {
-                            together::push(Call {
-                                id,
-                                alone,
-                                client,
-                                path,
-                                bytes,
-                                manner,
-                            });
-                            return undefined(env);
-                        }
-                        _ => Task::Whole(Whole { write, path, bytes }),
+    called(env, info, |environment, values| {
+        let [target, id, alone, data, flags, mode, durable] = values;
+        let durable = Durable::of(int32(env, durable));
+        let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
+        let mut room = PathRoom::new();
+        let target = match Target::read(env, &environment.strings, target, &mut room) {
+            Ok(target) => target.to_owned(),
+            Err(failure) => return number(env, failure.code()),
+        };
+        let write = durable.write_of(flags, mode);
+        if durable.replace && (write.is_none() || matches!(target, OwnedTarget::Descriptor(_))) {
+            return number(env, Failure::Delegate.code());
+        }
+        let bytes = environment.bytes_of(env, data);
+        hold_loop(env, environment);
+        let (id, alone) = (int32(env, id).cast_unsigned(), int32(env, alone) != 0);
+        let client = Arc::clone(&environment.client);
+        let task = match (target, write) {
+            (OwnedTarget::Path(path), Some(write)) => {
+                let path = path_of(path.as_bytes());
+                match Manner::of(durable, flags, mode) {
+                    Some(manner) if bytes.len() <= together::LARGEST => {
+                        together::push(Call {
+                            id,
+                            alone,
+                            client,
+                            path,
+                            bytes,
+                            manner,
+                        });
+                        return undefined(env);
                     }
+                    _ => Task::Whole(Whole { write, path, bytes }),
                 }
-                (target, _) => {
-                    let always = alone && matches!(target, OwnedTarget::Descriptor(_));
-                    let writes_nothing = always || alone && environment.writes_nothing;
-                    let write = Write::new(target, flags, mode, bytes);
-                    Task::Write(write.writing_nothing(writes_nothing).lasting(durable))
-                }
-            };
-            queue::push(Job {
-                id,
-                alone,
-                client,
-                task,
-            });
-            undefined(env)
-        },
-    )
+            }
+            (target, _) => {
+                let always = alone && matches!(target, OwnedTarget::Descriptor(_));
+                let writes_nothing = always || alone && environment.writes_nothing;
+                let write = Write::new(target, flags, mode, bytes);
+                Task::Write(write.writing_nothing(writes_nothing).lasting(durable))
+            }
+        };
+        queue::push(Job {
+            id,
+            alone,
+            client,
+            task,
+        });
+        undefined(env)
+    })
 }
 
 /// `finish()`: the process ends. Returns when every accepted write is done, for runtimes that end without running `atexit`
