@@ -12,7 +12,7 @@ use super::settings::{Settings, settings_methods};
 use crate::close::{Closer, Group};
 use crate::durability::{Barrier, Durability};
 use crate::error::{Error, Operation};
-use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of};
+use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of, overwrite};
 use crate::parents::Parents;
 use crate::raw::{self, OwnedFile};
 
@@ -103,6 +103,12 @@ impl Writer {
     /// [`within`](Self::within).
     pub fn replace(&mut self, replace: bool) -> &mut Self {
         self.options.replace(replace);
+        self
+    }
+
+    /// Write over files that are there instead of emptying them first, as [`WriteOptions::overwrite`].
+    pub fn overwrite(&mut self, overwrite: bool) -> &mut Self {
+        self.options.overwrite(overwrite);
         self
     }
 
@@ -315,9 +321,16 @@ impl<P, B> WriteFile<P, B> {
                 return Ok(Outcome::Unchanged);
             }
         }
-        let file = self.open(path)?;
-        raw::write_all(raw::borrow(&file), bytes)
-            .map_err(|reason| Error::at(Operation::Write, path, reason))?;
+        let file = if let Some(flags) = self.options.overwriting_flags(bytes.len()) {
+            let file = self.open(path, flags)?;
+            overwrite(file, bytes)
+                .map_err(|(operation, reason)| Error::at(operation, path, reason))?
+        } else {
+            let file = self.open(path, self.options.flags())?;
+            raw::write_all(raw::borrow(&file), bytes)
+                .map_err(|reason| Error::at(Operation::Write, path, reason))?;
+            file
+        };
         self.close(file, path, index)?;
         Ok(Outcome::Written)
     }
@@ -345,8 +358,8 @@ impl<P, B> WriteFile<P, B> {
         Err(Error::at(Operation::Open, path, reason))
     }
 
-    fn open(&self, path: &Path) -> Result<OwnedFile, Error> {
-        let (flags, mode) = (self.options.flags(), self.options.mode);
+    fn open(&self, path: &Path, flags: i32) -> Result<OwnedFile, Error> {
+        let mode = self.options.mode;
         if self.options.create_parents {
             let parents = &self.parents;
             self.place.open_with_parents(parents, path, flags, mode)

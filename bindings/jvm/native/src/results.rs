@@ -1,0 +1,73 @@
+//! What goes to Java: results one behind the other in memory that it reads through a direct buffer.
+//!
+//! All numbers are the processor's own. An error is its kind (one byte), then the operation, the reason, the path and the
+//! destination, each with its length in bytes before it.
+
+use smallfry::Error;
+use std::io::ErrorKind;
+
+/// As `dev.smallfry.Failure` knows them.
+#[repr(u8)]
+enum Kind {
+    Other,
+    NotFound,
+    AlreadyExists,
+    AccessDenied,
+    DirectoryNotEmpty,
+    NotBegun,
+}
+
+/// `EACCES`. Of `EPERM`, which has the same kind here, Java makes no `AccessDeniedException`.
+#[cfg(unix)]
+fn is_access_denied(error: &Error) -> bool {
+    error.raw_os_error() != Some(1)
+}
+
+#[cfg(not(unix))]
+fn is_access_denied(_: &Error) -> bool {
+    true
+}
+
+impl Kind {
+    fn of(error: &Error) -> Self {
+        match error.kind() {
+            _ if error.is_cancelled() => Self::NotBegun,
+            ErrorKind::NotFound => Self::NotFound,
+            ErrorKind::AlreadyExists => Self::AlreadyExists,
+            ErrorKind::PermissionDenied if is_access_denied(error) => Self::AccessDenied,
+            ErrorKind::DirectoryNotEmpty => Self::DirectoryNotEmpty,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Appends one error.
+pub(crate) fn push_error(bytes: &mut Vec<u8>, error: &Error) {
+    bytes.push(Kind::of(error) as u8);
+    push_text(bytes, error.operation().name());
+    push_text(bytes, &error.io_error().to_string());
+    push_text(bytes, &text_of(error.path()));
+    push_text(bytes, &text_of(error.destination()));
+}
+
+fn text_of(path: Option<&std::path::Path>) -> String {
+    path.map_or_else(String::new, |path| path.to_string_lossy().into_owned())
+}
+
+fn push_text(bytes: &mut Vec<u8>, text: &str) {
+    push_number(bytes, text.len());
+    bytes.extend_from_slice(text.as_bytes());
+}
+
+/// Appends a number that Java reads as an `int`. What is larger than that was refused before.
+pub(crate) fn push_number(bytes: &mut Vec<u8>, number: usize) {
+    let number = i32::try_from(number).unwrap_or(i32::MAX);
+    bytes.extend_from_slice(&number.to_ne_bytes());
+}
+
+/// One error alone.
+pub(crate) fn error_alone(error: &Error) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    push_error(&mut bytes, error);
+    bytes
+}

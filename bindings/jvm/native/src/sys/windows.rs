@@ -1,0 +1,27 @@
+//! Windows: a path is UTF-16, and comes as UTF-8.
+
+use std::borrow::Cow;
+use std::path::Path;
+use windows_sys::Win32::System::LibraryLoader::{
+    GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_PIN, GetModuleHandleExW,
+};
+
+/// The path that Java has sent, which it has made sure is Unicode.
+pub(crate) fn path_in(bytes: &[u8]) -> Cow<'_, Path> {
+    match String::from_utf8_lossy(bytes) {
+        Cow::Borrowed(text) => Cow::Borrowed(Path::new(text)),
+        Cow::Owned(text) => Cow::Owned(text.into()),
+    }
+}
+
+/// Threads of ours may run when Java unloads the library.
+///
+/// <https://learn.microsoft.com/en-us/windows/win32/api/libloaderapi/nf-libloaderapi-getmodulehandleexw>
+pub(crate) fn stay_loaded() {
+    let flags = GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS;
+    let mut module = std::ptr::null_mut();
+    let address = stay_loaded as *const () as *const u16;
+    // SAFETY: with this flag the name is an address in the library, which that of this function is; the handle is
+    // written to a variable that lives.
+    unsafe { GetModuleHandleExW(flags, address, &mut module) };
+}

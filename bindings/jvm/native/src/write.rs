@@ -1,0 +1,63 @@
+//! One file.
+
+use crate::{called, options, results, sys};
+use jni::EnvUnowned;
+use jni::errors::Result;
+use jni::objects::{JByteArray, JClass};
+use jni::sys::jint;
+use std::cell::RefCell;
+
+/// What of a thread's memory for one file is kept for its next.
+const KEPT: usize = 1 << 20;
+
+thread_local! {
+    /// Path and contents, copied out of Java's heap: arrays there move, unless the collector is held up, and writing may take long.
+    static MEMORY: RefCell<Memory> = const { RefCell::new(Memory(Vec::new())) };
+}
+
+/// Only grows, so that what is reused need not be zeroed.
+struct Memory(Vec<i8>);
+
+impl Memory {
+    fn of(&mut self, length: usize) -> &mut [i8] {
+        if self.0.len() < length {
+            self.0.resize(length, 0);
+        }
+        &mut self.0[..length]
+    }
+}
+
+/// Writes `length` bytes of `contents`. Null, or the error.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_dev_smallfry_Native_write<'local>(
+    environment: EnvUnowned<'local>,
+    _: JClass<'local>,
+    path: JByteArray<'local>,
+    contents: JByteArray<'local>,
+    flags: jint,
+) -> JByteArray<'local> {
+    called(environment, |env| -> Result<_> {
+        let (path_length, length) = (path.len(env)?, contents.len(env)?);
+        let error = MEMORY.with_borrow_mut(|memory| -> Result<_> {
+            let bytes = memory.of(path_length + length);
+            let (path_bytes, bytes) = bytes.split_at_mut(path_length);
+            path.get_region(env, 0, path_bytes)?;
+            contents.get_region(env, 0, bytes)?;
+            let path = sys::path_in(unsigned(path_bytes));
+            let written = options::write_options(flags).write(path, unsigned(bytes));
+            if memory.0.len() > KEPT {
+                memory.0 = Vec::new();
+            }
+            Ok(written.err())
+        })?;
+        match error {
+            None => Ok(JByteArray::default()),
+            Some(error) => env.byte_array_from_slice(&results::error_alone(&error)),
+        }
+    })
+}
+
+fn unsigned(bytes: &[i8]) -> &[u8] {
+    // SAFETY: both are one byte, and every value of the one is one of the other.
+    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
+}

@@ -1,0 +1,56 @@
+package dev.smallfry
+
+import java.nio.ByteBuffer
+import java.nio.file.AccessDeniedException
+import java.nio.file.DirectoryNotEmptyException
+import java.nio.file.FileAlreadyExistsException
+import java.nio.file.FileSystemException
+import java.nio.file.NoSuchFileException
+import java.nio.file.Path
+
+/**
+ * A file of a bulk call that was left alone: the call was interrupted or closed, or an earlier error stopped it, before this one's
+ * turn came. Nothing is wrong with the file.
+ */
+public class NotBegunException internal constructor(file: String, reason: String) : FileSystemException(file, null, reason)
+
+/** Errors of the native half as java.nio's exceptions. */
+internal object Failure {
+    private const val NOT_FOUND = 1
+    private const val ALREADY_EXISTS = 2
+    private const val ACCESS_DENIED = 3
+    private const val NOT_EMPTY = 4
+    private const val NOT_BEGUN = 5
+
+    /** Reads what `results.rs` has written. The exception names [given], if it is that file's error, as the caller did. */
+    fun read(from: ByteBuffer, given: Path?): FileSystemException {
+        val kind = from.get().toInt()
+        val operation = text(from)
+        val reason = "$operation: ${text(from)}"
+        val path = text(from)
+        val other = text(from).ifEmpty { null }
+        val isGiven = given != null && (path.isEmpty() || path == given.toAbsolutePath().toString())
+        val file = if (isGiven) given.toString() else path
+        return when (kind) {
+            NOT_FOUND -> NoSuchFileException(file, other, reason)
+            ALREADY_EXISTS -> FileAlreadyExistsException(file, other, reason)
+            ACCESS_DENIED -> AccessDeniedException(file, other, reason)
+            NOT_EMPTY -> DirectoryNotEmptyException(file)
+            NOT_BEGUN -> NotBegunException(file, reason)
+            else -> FileSystemException(file, other, reason)
+        }
+    }
+
+    fun read(bytes: ByteArray, given: Path?): FileSystemException = read(native(bytes), given)
+
+    fun notBegun(path: Path, operation: String): NotBegunException =
+        NotBegunException(path.toString(), "$operation: cancelled before it began")
+
+    fun native(bytes: ByteArray): ByteBuffer = ByteBuffer.wrap(bytes).order(java.nio.ByteOrder.nativeOrder())
+
+    private fun text(from: ByteBuffer): String {
+        val bytes = ByteArray(from.int)
+        from.get(bytes)
+        return String(bytes, Charsets.UTF_8)
+    }
+}

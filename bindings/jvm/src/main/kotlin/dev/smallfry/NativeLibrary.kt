@@ -1,0 +1,119 @@
+package dev.smallfry
+
+import java.io.IOException
+import java.nio.file.FileSystems
+import java.nio.file.Files
+import java.nio.file.Path
+import java.nio.file.StandardOpenOption.CREATE_NEW
+import java.nio.file.StandardOpenOption.WRITE
+import java.nio.file.attribute.FileAttribute
+import java.nio.file.attribute.PosixFilePermissions
+
+/**
+ * Finds the native library and loads it.
+ *
+ * It is a resource of the jar, and the system loads files only. So it is written to a new folder that nobody else may enter,
+ * compared with the resource, loaded, and removed again where the system keeps what is loaded (everywhere but on Windows).
+ * Each class loader has a copy of its own, since Java loads a file for one of them only. Nothing unloads it before the
+ * process ends: threads of it may be at work when its class loader is collected.
+ */
+internal object NativeLibrary {
+    /** Names a file to load instead. */
+    const val PROPERTY = "dev.smallfry.library"
+
+    private const val PREFIX = "smallfry-jvm-"
+
+    private val isWindows = System.getProperty("os.name").startsWith("Windows")
+
+    /** As the folders with libraries in the jar are named. */
+    val platform: String = run {
+        val system = System.getProperty("os.name")
+        val os = when {
+            isWindows -> "windows"
+            system.startsWith("Mac") -> "macos"
+            else -> system.lowercase()
+        }
+        val arch = when (val processor = System.getProperty("os.arch")) {
+            "amd64", "x86_64" -> "x86_64"
+            "aarch64", "arm64" -> "aarch64"
+            else -> processor
+        }
+        "$os-$arch"
+    }
+
+    private val resource = "native/$platform/${System.mapLibraryName("smallfry_jvm")}"
+
+    /** Null if it is loaded, or else why not, and what was tried. */
+    fun load(): String? {
+        System.getProperty(PROPERTY)?.let { named ->
+            val reason = attempt { System.load(Path.of(named).toAbsolutePath().toString()) } ?: return null
+            return "smallfry cannot load the native library that -D$PROPERTY names, $named: $reason"
+        }
+        val bytes = NativeLibrary::class.java.getResourceAsStream(resource)?.use { it.readBytes() }
+            ?: return "smallfry has no native library for $platform: dev/smallfry/$resource is not in its jar. " +
+                "If you have one, -D$PROPERTY=/path/to/it names it."
+        val tried = ArrayList<String>()
+        for (folder in folders()) {
+            val reason = attempt { unpackAndLoad(folder, bytes) } ?: return null
+            tried += "unpacked beneath $folder: $reason"
+        }
+        return "smallfry cannot load its native library for $platform. Tried: ${tried.joinToString("; ")}. Where files in " +
+            "such folders may not be run, unpack dev/smallfry/$resource from the jar to where they may, and name it with " +
+            "-D$PROPERTY=/path/to/it; or name another folder with -Djava.io.tmpdir."
+    }
+
+    private fun folders(): List<Path> = listOfNotNull(
+        System.getProperty("java.io.tmpdir")?.let(Path::of),
+        System.getProperty("user.home")?.takeIf { it.isNotEmpty() && it != "?" }?.let { Path.of(it, ".cache") },
+    ).distinct()
+
+    private fun unpackAndLoad(beneath: Path, bytes: ByteArray) {
+        if (isWindows) removeOlder(beneath)
+        val folder = Files.createTempDirectory(beneath, PREFIX, *ofOwner("rwx------"))
+        val file = folder.resolve(System.mapLibraryName("smallfry_jvm"))
+        try {
+            Files.newByteChannel(file, setOf(CREATE_NEW, WRITE), *ofOwner("rwx------")).use { channel ->
+                val rest = java.nio.ByteBuffer.wrap(bytes)
+                while (rest.hasRemaining()) channel.write(rest)
+            }
+            if (!Files.readAllBytes(file).contentEquals(bytes)) throw IOException("$file is not what was written to it")
+            System.load(file.toString())
+        } finally {
+            // On Windows a library that is loaded stays, and is removed by a later process.
+            if (attempt { Files.deleteIfExists(file) } == null) attempt { Files.deleteIfExists(folder) }
+        }
+    }
+
+    private fun ofOwner(permissions: String): Array<FileAttribute<*>> =
+        if ("posix" in FileSystems.getDefault().supportedFileAttributeViews()) {
+            arrayOf(PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions)))
+        } else {
+            emptyArray()
+        }
+
+    /** What earlier processes had to leave. Those in use cannot be removed. */
+    private fun removeOlder(beneath: Path) {
+        attempt {
+            Files.newDirectoryStream(beneath, "$PREFIX*").use { folders ->
+                for (folder in folders) {
+                    attempt {
+                        Files.deleteIfExists(folder.resolve(System.mapLibraryName("smallfry_jvm")))
+                        Files.deleteIfExists(folder)
+                    }
+                }
+            }
+        }
+    }
+
+    /** Null, or why it failed. */
+    private fun attempt(body: () -> Unit): String? = try {
+        body()
+        null
+    } catch (error: IOException) {
+        error.toString()
+    } catch (error: LinkageError) {
+        error.toString()
+    } catch (error: RuntimeException) {
+        error.toString()
+    }
+}

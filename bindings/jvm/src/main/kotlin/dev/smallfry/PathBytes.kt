@@ -1,0 +1,73 @@
+package dev.smallfry
+
+import java.net.URI
+import java.nio.charset.StandardCharsets
+import java.nio.file.FileSystems
+import java.nio.file.InvalidPathException
+import java.nio.file.Path
+import java.nio.file.ProviderMismatchException
+
+/**
+ * Paths as the native half takes them: the bytes that the system knows on Unix, UTF-8 on Windows.
+ *
+ * A [Path] does not show its bytes. Its string does if file names are UTF-8 here (`sun.jnu.encoding`) and these bytes are, so that
+ * nothing in it was replaced; else its URI does, which has every byte escaped.
+ */
+internal object PathBytes {
+    private val system = FileSystems.getDefault()
+    private val isUnix = system.separator == "/"
+    private val namesAreUtf8 = !isUnix || System.getProperty("sun.jnu.encoding").equals("UTF-8", ignoreCase = true)
+
+    private const val REPLACEMENT = '\uFFFD'
+
+    /** Of a path, made absolute as Java would have it, since `user.dir` need not be the process's own directory. */
+    fun of(path: Path): ByteArray {
+        check(path)
+        return bytes(if (path.isAbsolute) path else path.toAbsolutePath())
+    }
+
+    /** Of a path beneath some directory, as it is. */
+    fun asIs(path: Path): ByteArray {
+        check(path)
+        return bytes(path)
+    }
+
+    private fun check(path: Path) {
+        if (path.fileSystem !== system) {
+            throw ProviderMismatchException("$path is in ${path.fileSystem}, and smallfry works on the default file system only")
+        }
+    }
+
+    private fun bytes(path: Path): ByteArray {
+        val text = path.toString()
+        if (!isUnix) {
+            if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) throw InvalidPathException(text, "Malformed UTF-16")
+            return text.toByteArray()
+        }
+        val isExact = if (namesAreUtf8) REPLACEMENT !in text else text.all { it.code < 0x80 }
+        return if (isExact) text.toByteArray() else exact(path)
+    }
+
+    private fun exact(path: Path): ByteArray {
+        if (path.isAbsolute) return unescaped(path.toUri())
+        val root = unescaped(Path.of("").toUri())
+        val whole = unescaped(path.toUri())
+        return whole.copyOfRange(root.size + if (root.last() == SEPARATOR) 0 else 1, whole.size)
+    }
+
+    private const val SEPARATOR = '/'.code.toByte()
+
+    private fun unescaped(uri: URI): ByteArray {
+        val text = uri.rawPath
+        val bytes = ByteArray(text.length)
+        var (from, length) = 0 to 0
+        while (from < text.length) {
+            val isEscaped = text[from] == '%'
+            bytes[length++] = (if (isEscaped) text.substring(from + 1, from + 3).toInt(16) else text[from].code).toByte()
+            from += if (isEscaped) 3 else 1
+        }
+        // A directory's URI ends in a slash that is no part of the path.
+        if (length > 1 && bytes[length - 1] == SEPARATOR) length--
+        return bytes.copyOf(length)
+    }
+}

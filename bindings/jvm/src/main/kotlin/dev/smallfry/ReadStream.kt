@@ -1,0 +1,116 @@
+package dev.smallfry
+
+import java.io.UncheckedIOException
+import java.lang.ref.Cleaner
+import java.nio.ByteBuffer
+import java.nio.channels.ClosedByInterruptException
+import java.nio.file.Path
+import java.util.ArrayDeque
+import java.util.concurrent.atomic.AtomicBoolean
+import java.util.concurrent.locks.ReentrantLock
+import kotlin.concurrent.withLock
+
+/**
+ * Files that are read one after the other: what [Smallfry.stream] gives.
+ *
+ * No more is read ahead than the bytes in flight allow, however slowly results are taken. For Kotlin it is a sequence
+ * (`asSequence()`) that can be gone through once. Any thread may ask for results, one at a time, and any may close it.
+ *
+ * Interrupting the thread that asks ends it: [hasNext] and [next] then throw an [UncheckedIOException] with a
+ * [ClosedByInterruptException], and the thread stays interrupted.
+ */
+public class ReadStream<T> private constructor(
+    private val source: Source,
+    private val decoding: Decoding<T>,
+    reader: Long,
+) : Iterator<ReadResult<T>>, AutoCloseable {
+    private val waiting = ArrayDeque<ReadResult<T>>()
+    private val lock = ReentrantLock()
+    private val handle = Handle(reader)
+    private val cleaning = CLEANER.register(this, handle)
+    private var mayHaveMore = true
+    private var isInterrupted = false
+
+    private val sink = object : Sink<T>(source) {
+        override fun value(memory: ByteBuffer, length: Int): T = decoding.decode(memory, length)
+
+        override fun take(index: Int, result: ReadResult<T>) {
+            waiting += result
+        }
+    }
+
+    /** Whether there is another result, for which it may have to read. `false` once it is closed. */
+    override fun hasNext(): Boolean = lock.withLock {
+        if (isInterrupted) throw interrupted()
+        while (waiting.isEmpty() && mayHaveMore && !handle.isClosed()) {
+            if (Thread.currentThread().isInterrupted) throw interrupted()
+            mayHaveMore = handle.next(source, sink)
+        }
+        if (waiting.isEmpty()) close()
+        waiting.isNotEmpty()
+    }
+
+    override fun next(): ReadResult<T> = lock.withLock {
+        if (!hasNext()) throw NoSuchElementException("no more files")
+        waiting.remove()
+    }
+
+    private fun interrupted(): UncheckedIOException {
+        isInterrupted = true
+        waiting.clear()
+        close()
+        return UncheckedIOException(ClosedByInterruptException())
+    }
+
+    /** Has nothing more begun, waits for what is under way, and frees its memory. A second time nothing happens. */
+    override fun close() {
+        // Whoever is in `next` comes back soon, since nothing more is begun for it.
+        handle.cancel()
+        lock.withLock {
+            waiting.clear()
+            cleaning.clean()
+        }
+    }
+
+    /** The native reader, which must be freed once and not be used after that. */
+    private class Handle(private var reader: Long) : Runnable {
+        private val cancelled = AtomicBoolean()
+
+        fun isClosed() = cancelled.get()
+
+        /** Under the lock of the stream. */
+        fun next(source: Source, sink: Sink<*>): Boolean = reader != 0L && Native.nextPiece(reader, source, sink)
+
+        @Synchronized
+        fun cancel() {
+            if (cancelled.compareAndSet(false, true) && reader != 0L) Native.cancelReader(reader)
+        }
+
+        /** Under the lock of the stream, or when nobody has it any more. */
+        @Synchronized
+        override fun run() {
+            val last = reader
+            reader = 0
+            if (last != 0L) Native.closeReader(last)
+        }
+    }
+
+    internal companion object {
+        /** Frees what nobody has closed. */
+        private val CLEANER: Cleaner = Cleaner.create()
+
+        fun <T> open(paths: Iterator<Path>, options: ReadOptions, decoding: Decoding<T>): ReadStream<T> {
+            val source = Paths(paths, options.within)
+            val reader = Native.ready().openReader(
+                source,
+                options.flags,
+                options.threads,
+                options.maxBytesInFlight,
+                options.maxFileSize,
+                Smallfry.directory(options.within),
+            )
+            source.failure?.let { throw it }
+            return ReadStream(source, decoding, reader)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package dev.smallfry
+
+import java.io.IOException
+import java.nio.ByteBuffer
+import java.nio.file.FileSystemException
+import java.nio.file.Path
+
+/** What came of reading one file of many: its contents, or why there are none. */
+public class ReadResult<T> private constructor(
+    /** As it was given. */
+    public val path: Path,
+    private val contents: T?,
+    /** Null if the file was read. */
+    public val error: FileSystemException?,
+) {
+    /** The contents. @throws IOException if the file was not read. */
+    @get:Throws(IOException::class)
+    public val value: T
+        get() {
+            if (error != null) throw error
+            @Suppress("UNCHECKED_CAST")
+            return contents as T
+        }
+
+    /** The contents, or null if the file was not read. */
+    public val valueOrNull: T?
+        get() = contents
+
+    override fun toString(): String = if (error == null) "$path" else "$error"
+
+    internal companion object {
+        fun <T> read(path: Path, contents: T): ReadResult<T> = ReadResult(path, contents, null)
+
+        fun <T> failed(path: Path, error: FileSystemException): ReadResult<T> = ReadResult(path, null, error)
+    }
+}
+
+/** A file to be written: where, and what it shall hold. Text is written as UTF-8, a lone surrogate in it as `?`. */
+public class FileEntry private constructor(
+    public val path: Path,
+    private val text: CharSequence?,
+    private val contents: ByteArray?,
+) {
+    public constructor(path: Path, text: CharSequence) : this(path, text, null)
+
+    /** The array is read when the entry's turn comes, not now. */
+    public constructor(path: Path, bytes: ByteArray) : this(path, null, bytes)
+
+    internal fun bytes(): ByteArray = contents ?: text.toString().toByteArray()
+}
+
+/** What came of writing one file of many. */
+public class WriteResult internal constructor(
+    /** As it was given. */
+    public val path: Path,
+    /** Whether the file was written. Neither that nor failed: it held the right bytes already, and was left alone. */
+    public val isWritten: Boolean,
+    /** Null if the file holds what it should. */
+    public val error: FileSystemException?,
+) {
+    override fun toString(): String = if (error == null) "$path" else "$error"
+}
+
+/** What came of writing many files. */
+public class WriteReport internal constructor(
+    /** One for each entry, in the order of entries. */
+    public val results: List<WriteResult>,
+) {
+    /** How many files were written. */
+    public val written: Int
+        get() = results.count { it.isWritten }
+
+    /** How many files held the right bytes already; only with [WriteOptions.onlyIfChanged]. */
+    public val unchanged: Int
+        get() = results.count { !it.isWritten && it.error == null }
+
+    /** Those that failed, or were not begun. */
+    public val errors: List<FileSystemException>
+        get() = results.mapNotNull { it.error }
+
+    /** Does nothing if all is written. @throws IOException the first error, with up to 100 others suppressed in it. */
+    @Throws(IOException::class)
+    public fun throwIfAnyFailed() {
+        val errors = errors
+        val first = errors.firstOrNull() ?: return
+        errors.drop(1).take(MOST_SUPPRESSED).forEach(first::addSuppressed)
+        throw first
+    }
+
+    internal companion object {
+        private const val MOST_SUPPRESSED = 100
+        private const val WRITTEN: Byte = 0
+        private const val FAILED: Byte = 2
+
+        /** Reads what `write_all.rs` has written. */
+        fun read(bytes: ByteArray, paths: List<Path>, within: Path?): WriteReport {
+            val from = Failure.native(bytes)
+            val count = from.int
+            if (count < 0) throw Failure.read(from, within)
+            val outcomes = ByteArray(count)
+            from.get(outcomes)
+            return WriteReport(paths.mapIndexed { index, path -> result(from, path, outcomes.getOrNull(index)) })
+        }
+
+        private fun result(from: ByteBuffer, path: Path, outcome: Byte?): WriteResult = when (outcome) {
+            null -> WriteResult(path, false, Failure.notBegun(path, "write"))
+            FAILED -> WriteResult(path, false, Failure.read(from, path))
+            else -> WriteResult(path, outcome == WRITTEN, null)
+        }
+    }
+}

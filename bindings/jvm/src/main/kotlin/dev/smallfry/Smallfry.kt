@@ -1,0 +1,176 @@
+package dev.smallfry
+
+import java.io.IOException
+import java.nio.file.Path
+
+/**
+ * Reads and writes many small files.
+ *
+ * | job | call |
+ * |---|---|
+ * | write one file, durably or in one step | [writeText], [writeBytes], [appendText]; in Kotlin `path.writeText(...)` |
+ * | write many files | [writeAll] |
+ * | read many files, all kept | [readAll], [readAllText] |
+ * | read many files, one after the other | [stream], [streamText]; in Kotlin `readFlow` |
+ *
+ * **How many at once** is found out by measuring while a call runs, unless options say it. Files in the system's cache are read by
+ * as many threads as there are processors, a disk or network that makes each file wait gets more.
+ *
+ * **Errors** are those of `java.nio.file` for one file. Of many each has its own, and stops no other.
+ *
+ * **Interrupts** of a thread in a call for many files have nothing more begun: what is under way is brought to its end, and files
+ * whose turn had not come have a [NotBegunException]. The thread stays interrupted. A call for one file goes on to its end.
+ *
+ * **Text** is UTF-8. What is no text in it is replaced as Kotlin's and Java's own functions do: a lone surrogate is written as `?`,
+ * bytes that are no UTF-8 are read as U+FFFD.
+ *
+ * **What is not promised**: nothing is flushed unless [Durability] says so, and nothing is atomic unless it is to replace. Only
+ * paths of the default file system can be used; others have a `ProviderMismatchException` thrown.
+ *
+ * **The native library** is in the jar, and is unpacked into the folder for temporary files when it is first used. Where that does
+ * not work, an `UnsatisfiedLinkError` says what was tried; `-Ddev.smallfry.library=FILE` names another one. Java 24 and later
+ * warn of native access unless `--enable-native-access=ALL-UNNAMED` (or `=dev.smallfry` on the module path) is given.
+ */
+public object Smallfry {
+    /** Writes a whole file, made if it is missing. @throws IOException as `Files.writeString`. */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun writeText(
+        path: Path,
+        text: CharSequence,
+        durability: Durability = Durability.None,
+        replace: Boolean = false,
+    ): Unit = write(path, text.toString().toByteArray(), durability, replace, 0)
+
+    /** Writes a whole file, made if it is missing. @throws IOException as `Files.write`. */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun writeBytes(
+        path: Path,
+        bytes: ByteArray,
+        durability: Durability = Durability.None,
+        replace: Boolean = false,
+    ): Unit = write(path, bytes, durability, replace, 0)
+
+    /**
+     * Adds to the end of a file, made if it is missing. To [replace] here is to write a new file of the old contents and the text, so
+     * that a reader, or a crash, finds all of it or none.
+     *
+     * @throws IOException as `Files.writeString` with `APPEND`.
+     */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun appendText(
+        path: Path,
+        text: CharSequence,
+        durability: Durability = Durability.None,
+        replace: Boolean = false,
+    ): Unit = write(path, text.toString().toByteArray(), durability, replace, Native.APPEND)
+
+    private fun write(path: Path, bytes: ByteArray, durability: Durability, replace: Boolean, flags: Int) {
+        val all = flags or durability.flag or if (replace) Native.REPLACE else 0
+        val error = Native.ready().write(PathBytes.of(path), bytes, all)
+        if (error != null) throw Failure.read(error, path)
+    }
+
+    /**
+     * Writes many files in one call.
+     *
+     * Entries are taken as files are written, never all at once, on the calling thread. Of several for one path the last one wins.
+     *
+     * @return what came of each
+     * @throws IOException if the directory to stay beneath cannot be opened; then nothing was done
+     */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun writeAll(entries: Iterable<FileEntry>, options: WriteOptions = WriteOptions()): WriteReport {
+        val from = entries.iterator()
+        val source = Entries(from, options.within)
+        val report = Native.ready()
+            .writeAll(source, options.flags, options.threads, options.maxBytesInFlight, directory(options.within))
+        from.forEachRemaining { source.paths.add(it.path) }
+        return WriteReport.read(report, source.paths, options.within)
+    }
+
+    /**
+     * Reads many files in one call, and keeps all their contents.
+     *
+     * @return what came of each, in the order of paths
+     * @throws IOException if the directory to stay beneath cannot be opened; then nothing was done
+     */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun readAll(paths: Collection<Path>, options: ReadOptions = ReadOptions()): List<ReadResult<ByteArray>> =
+        readAll(paths, options, AsBytes)
+
+    /** As [readAll], with text. */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun readAllText(paths: Collection<Path>, options: ReadOptions = ReadOptions()): List<ReadResult<String>> =
+        readAll(paths, options, AsText())
+
+    private fun <T> readAll(paths: Collection<Path>, options: ReadOptions, decoding: Decoding<T>): List<ReadResult<T>> {
+        val from = paths.iterator()
+        val source = Paths(from, options.within)
+        val gathering = Gathering(source, decoding)
+        Native.ready().readAll(
+            source,
+            gathering,
+            // A list has an order, whichever file is done first.
+            options.flags and Native.COMPLETION_ORDER.inv(),
+            options.threads,
+            options.maxBytesInFlight,
+            options.maxFileSize,
+            directory(options.within),
+        )
+        source.failure?.let { throw it }
+        from.forEachRemaining(source.paths::add)
+        return gathering.results()
+    }
+
+    /**
+     * Reads files one after the other, ahead of who takes them as far as the bytes in flight allow. Whoever does not take all of
+     * them closes it.
+     *
+     * [paths] are taken as they are needed, on the thread that asks for results: they may be endless.
+     *
+     * @throws IOException if the directory to stay beneath cannot be opened
+     */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun stream(paths: Iterator<Path>, options: ReadOptions = ReadOptions()): ReadStream<ByteArray> =
+        ReadStream.open(paths, options, AsBytes)
+
+    /** As [stream], with text. */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun streamText(paths: Iterator<Path>, options: ReadOptions = ReadOptions()): ReadStream<String> =
+        ReadStream.open(paths, options, AsText())
+
+    internal fun directory(within: Path?): ByteArray? = within?.let(PathBytes::of)
+}
+
+/** Puts results in the order of paths. */
+private class Gathering<T>(private val source: Source, private val decoding: Decoding<T>) : Sink<T>(source) {
+    private val results = ArrayList<ReadResult<T>?>()
+
+    override fun value(memory: java.nio.ByteBuffer, length: Int): T = decoding.decode(memory, length)
+
+    override fun take(index: Int, result: ReadResult<T>) {
+        while (results.size <= index) results.add(null)
+        results[index] = result
+    }
+
+    /** All, with those that were not begun. */
+    fun results(): List<ReadResult<T>> = source.paths.mapIndexed { index, path ->
+        results.getOrNull(index) ?: ReadResult.failed(path, Failure.notBegun(path, "read"))
+    }
+}

@@ -1,0 +1,86 @@
+package dev.smallfry
+
+import java.io.IOException
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
+import java.nio.file.Path
+
+/**
+ * What the native half asks for paths, and for contents where it writes: it calls back with memory to be filled, on the thread
+ * that called it, and what is thrown here ends its call.
+ *
+ * In memory an entry is the length of its path and that of its contents, in bytes, then both. `native/src/source.rs` reads it.
+ */
+internal abstract class Source(private val within: Path?) {
+    /** In the order in which they were asked for. */
+    val paths = ArrayList<Path>()
+
+    /** Why nothing could begin. */
+    var failure: IOException? = null
+        private set
+
+    private var path: ByteArray? = null
+    private var contents = NOTHING
+
+    /** Takes the next entry; its path is then the last one of [paths]. Null at the end. */
+    protected abstract fun next(): Path?
+
+    /** What that entry is to hold. */
+    protected open fun contents(): ByteArray = NOTHING
+
+    /** Puts as many entries into [memory] as there is room for: bytes put, 0 at the end, or less by how many bytes the first needs. */
+    @Suppress("unused")
+    fun fill(memory: ByteBuffer): Int {
+        memory.order(ByteOrder.nativeOrder())
+        while (true) {
+            val path = this.path ?: take() ?: break
+            val needed = 2L * Int.SIZE_BYTES + path.size + contents.size
+            if (needed > memory.remaining()) {
+                if (memory.position() > 0) break
+                return -Math.toIntExact(needed)
+            }
+            memory.putInt(path.size).putInt(contents.size).put(path).put(contents)
+            this.path = null
+            contents = NOTHING
+        }
+        return memory.position()
+    }
+
+    private fun take(): ByteArray? {
+        val next = next() ?: return null
+        val bytes = if (within == null) PathBytes.of(next) else PathBytes.asIs(next)
+        contents = contents()
+        paths.add(next)
+        path = bytes
+        return bytes
+    }
+
+    @Suppress("unused")
+    fun isInterrupted(): Boolean = Thread.currentThread().isInterrupted
+
+    @Suppress("unused")
+    fun failed(bytes: ByteArray) {
+        failure = Failure.read(bytes, within)
+    }
+
+    private companion object {
+        val NOTHING = ByteArray(0)
+    }
+}
+
+/** Paths of files to read. */
+internal class Paths(private val from: Iterator<Path>, within: Path?) : Source(within) {
+    override fun next(): Path? = if (from.hasNext()) from.next() else null
+}
+
+/** Files to write. */
+internal class Entries(private val from: Iterator<FileEntry>, within: Path?) : Source(within) {
+    private var entry: FileEntry? = null
+
+    override fun next(): Path? {
+        entry = if (from.hasNext()) from.next() else null
+        return entry?.path
+    }
+
+    override fun contents(): ByteArray = entry!!.bytes()
+}
