@@ -5,7 +5,7 @@ use crate::source::{Call, Paths, Source};
 use crate::{called, results};
 use jni::errors::{Error, Result};
 use jni::ids::JMethodID;
-use jni::objects::{JByteArray, JByteBuffer, JClass, JObject, JValue};
+use jni::objects::{JByteArray, JClass, JObject, JValue};
 use jni::signature::{Primitive, ReturnType};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned, jni_sig, jni_str};
@@ -13,8 +13,6 @@ use smallfry::bulk::{Bytes, Contents, Control};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much is gathered before Java gets it, in bytes. Larger files go as they are.
-const PIECE: usize = 256 << 10;
 /// So long the first result of a piece waits for others, where somebody waits for it.
 const PATIENCE: Duration = Duration::from_millis(2);
 /// So long where nobody does, so that an interrupt is seen.
@@ -67,9 +65,10 @@ impl Reading {
         env: &mut Env<'_>,
         source: &JObject<'_>,
         sink: &JObject<'_>,
+        memory: &JByteArray<'_>,
         to_end: bool,
     ) -> Result<bool> {
-        let mut sink = Sink::new(env, sink)?;
+        let mut sink = Sink::new(env, sink, memory)?;
         self.call.during(env, source, |env| {
             let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
             let patience = if to_end { LOOK } else { PATIENCE };
@@ -90,24 +89,34 @@ impl Reading {
     }
 }
 
-/// Takes results for Java, one behind the other: the number of the path, the length of the contents, and these; or the
-/// number, -1 and the error.
+/// Takes results for Java: contents one behind the other in an array of Java's, and a table of them. For each that has the number of
+/// the path and the length of the contents; or the number, -1 and the error. Contents that are too large come in an array of
+/// their own, which the last of the table is then about.
 struct Sink<'a, 'local> {
     object: &'a JObject<'local>,
+    memory: &'a JByteArray<'local>,
+    room: usize,
     accept: JMethodID,
-    bytes: Vec<u8>,
+    used: usize,
+    table: Vec<u8>,
     count: usize,
     began: Instant,
 }
 
 impl<'a, 'local> Sink<'a, 'local> {
-    fn new(env: &mut Env<'_>, object: &'a JObject<'local>) -> Result<Self> {
+    fn new(
+        env: &mut Env<'_>,
+        object: &'a JObject<'local>,
+        memory: &'a JByteArray<'local>,
+    ) -> Result<Self> {
         let class = env.get_object_class(object)?;
-        let signature = jni_sig!("(Ljava/nio/ByteBuffer;ILjava/nio/ByteBuffer;)Z");
         Ok(Self {
             object,
-            accept: env.get_method_id(&class, jni_str!("accept"), signature)?,
-            bytes: Vec::with_capacity(PIECE + PIECE / 8),
+            memory,
+            room: memory.len(env)?,
+            accept: env.get_method_id(&class, jni_str!("accept"), jni_sig!("([BI[B)Z"))?,
+            used: 0,
+            table: Vec::new(),
             count: 0,
             began: Instant::now(),
         })
@@ -121,29 +130,39 @@ impl<'a, 'local> Sink<'a, 'local> {
         result: std::result::Result<Bytes, smallfry::Error>,
         patience: Duration,
     ) -> Result<Option<bool>> {
+        let length = result.as_ref().map_or(0, |contents| contents.len());
+        let is_apart = length > self.room / 2;
+        let mut wants_more = None;
+        if !is_apart && length > self.room - self.used {
+            wants_more = Some(self.give(env, None)?);
+        }
         if self.count == 0 {
             self.began = Instant::now();
         }
         self.count += 1;
-        results::push_number(&mut self.bytes, index);
+        results::push_number(&mut self.table, index);
         match result {
-            Ok(contents) if contents.len() > PIECE / 2 => {
-                results::push_number(&mut self.bytes, contents.len());
-                return self.give(env, Some(&contents)).map(Some);
-            }
             Ok(contents) => {
-                results::push_number(&mut self.bytes, contents.len());
-                self.bytes.extend_from_slice(&contents);
+                results::push_number(&mut self.table, length);
+                if is_apart {
+                    let wants_this = self.give(env, Some(&contents))?;
+                    return Ok(Some(wants_this && wants_more != Some(false)));
+                }
+                // Contents are gone at once: memory that few have to share is used again while the processor has it at hand.
+                self.memory
+                    .set_region(env, self.used as jint, signed(&contents))?;
+                self.used += length;
             }
             Err(error) => {
-                self.bytes.extend_from_slice(&(-1_i32).to_ne_bytes());
-                results::push_error(&mut self.bytes, &error);
+                self.table.extend_from_slice(&(-1_i32).to_ne_bytes());
+                results::push_error(&mut self.table, &error);
             }
         }
-        if self.bytes.len() < PIECE && self.began.elapsed() < patience {
-            return Ok(None);
+        if self.table.len() > self.room || self.began.elapsed() > patience {
+            let wants_this = self.give(env, None)?;
+            wants_more = Some(wants_this && wants_more != Some(false));
         }
-        self.give(env, None).map(Some)
+        Ok(wants_more)
     }
 
     fn flush(&mut self, env: &mut Env<'_>) -> Result<()> {
@@ -153,37 +172,36 @@ impl<'a, 'local> Sink<'a, 'local> {
         Ok(())
     }
 
-    /// Has Java take what was gathered; the last one's contents may be apart.
-    fn give(&mut self, env: &mut Env<'_>, apart: Option<&Bytes>) -> Result<bool> {
+    /// Has Java take what was gathered.
+    fn give(&mut self, env: &mut Env<'_>, apart: Option<&[u8]>) -> Result<bool> {
         if env.exception_check() {
             return Err(Error::JavaException);
         }
-        let gathered = buffer_over(env, &self.bytes)?;
-        let apart = match &apart {
-            Some(contents) => buffer_over(env, contents)?,
-            None => JByteBuffer::default(),
+        let table = env.byte_array_from_slice(&self.table)?;
+        let apart = match apart {
+            Some(contents) => env.byte_array_from_slice(contents)?,
+            None => JByteArray::default(),
         };
         let arguments = [
-            JValue::Object(&gathered).as_jni(),
-            JValue::Int(i32::try_from(self.count).unwrap_or(i32::MAX)).as_jni(),
+            JValue::Object(&table).as_jni(),
+            JValue::Int(self.count as jint).as_jni(),
             JValue::Object(&apart).as_jni(),
         ];
         let kind = ReturnType::Primitive(Primitive::Boolean);
         // SAFETY: the method was looked up by this signature in the class of this object.
         let answer =
             unsafe { env.call_method_unchecked(self.object, self.accept, kind, &arguments) };
-        env.delete_local_ref(gathered);
+        env.delete_local_ref(table);
         env.delete_local_ref(apart);
-        self.bytes.clear();
-        self.count = 0;
+        self.table.clear();
+        (self.used, self.count) = (0, 0);
         answer?.z()
     }
 }
 
-/// A buffer for Java to read these bytes, until they are moved, changed or dropped.
-fn buffer_over<'local>(env: &mut Env<'local>, bytes: &[u8]) -> Result<JByteBuffer<'local>> {
-    // SAFETY: `dev.smallfry.Sink` reads only, and does not keep the buffer beyond the call that is given it.
-    unsafe { env.new_direct_byte_buffer(bytes.as_ptr().cast_mut(), bytes.len()) }
+fn signed(bytes: &[u8]) -> &[i8] {
+    // SAFETY: both are one byte, and every value of the one is one of the other.
+    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
 }
 
 /// Reads all files that `source` gives, and gives what came of each to `sink`.
@@ -193,6 +211,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_readAll<'local>(
     _: JClass<'local>,
     source: JObject<'local>,
     sink: JObject<'local>,
+    memory: JByteArray<'local>,
     flags: jint,
     threads: jint,
     most_in_flight: jlong,
@@ -206,7 +225,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_readAll<'local>(
             largest,
         };
         if let Some(reading) = Reading::begin(env, &terms)? {
-            reading.go_on(env, &source, &sink, true)?;
+            reading.go_on(env, &source, &sink, &memory, true)?;
         }
         ended(env)
     });
@@ -245,9 +264,10 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_nextPiece<'local>(
     reader: jlong,
     source: JObject<'local>,
     sink: JObject<'local>,
+    memory: JByteArray<'local>,
 ) -> jboolean {
     called(environment, |env| -> Result<_> {
-        let more = reading(reader).go_on(env, &source, &sink, false)?;
+        let more = reading(reader).go_on(env, &source, &sink, &memory, false)?;
         ended(env)?;
         Ok(more)
     })

@@ -36,6 +36,7 @@ internal object Native {
     external fun readAll(
         source: Source,
         sink: Sink<*>,
+        memory: ByteArray,
         flags: Int,
         threads: Int,
         mostInFlight: Long,
@@ -56,7 +57,7 @@ internal object Native {
 
     /** Gives [sink] some results. Whether there may be more. */
     @JvmStatic
-    external fun nextPiece(reader: Long, source: Source, sink: Sink<*>): Boolean
+    external fun nextPiece(reader: Long, source: Source, sink: Sink<*>, memory: ByteArray): Boolean
 
     /** Has nothing more begun; at any time before [closeReader]. */
     @JvmStatic

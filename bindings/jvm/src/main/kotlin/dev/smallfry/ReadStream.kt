@@ -2,7 +2,6 @@ package dev.smallfry
 
 import java.io.UncheckedIOException
 import java.lang.ref.Cleaner
-import java.nio.ByteBuffer
 import java.nio.channels.ClosedByInterruptException
 import java.nio.file.Path
 import java.util.ArrayDeque
@@ -21,7 +20,7 @@ import kotlin.concurrent.withLock
  */
 public class ReadStream<T> private constructor(
     private val source: Source,
-    private val decoding: Decoding<T>,
+    decoding: Decoding<T>,
     reader: Long,
 ) : Iterator<ReadResult<T>>, AutoCloseable {
     private val waiting = ArrayDeque<ReadResult<T>>()
@@ -31,9 +30,7 @@ public class ReadStream<T> private constructor(
     private var mayHaveMore = true
     private var isInterrupted = false
 
-    private val sink = object : Sink<T>(source) {
-        override fun value(memory: ByteBuffer, length: Int): T = decoding.decode(memory, length)
-
+    private val sink = object : Sink<T>(source, decoding) {
         override fun take(index: Int, result: ReadResult<T>) {
             waiting += result
         }
@@ -79,7 +76,7 @@ public class ReadStream<T> private constructor(
         fun isClosed() = cancelled.get()
 
         /** Under the lock of the stream. */
-        fun next(source: Source, sink: Sink<*>): Boolean = reader != 0L && Native.nextPiece(reader, source, sink)
+        fun next(source: Source, sink: Sink<*>): Boolean = reader != 0L && Native.nextPiece(reader, source, sink, sink.memory)
 
         @Synchronized
         fun cancel() {

@@ -1,64 +1,63 @@
 package dev.smallfry
 
-import java.nio.ByteBuffer
-import java.nio.ByteOrder
-
 /**
- * What the native half gives results to: it calls back with memory to be read, on the thread that called it, and what is thrown
- * here ends its call.
+ * What the native half gives results to: it calls back with what it has put into [memory], on the thread that called it, and what
+ * is thrown here ends its call.
  *
- * In memory a result is the number of the path, the length of the contents, and these; or the number, -1 and the error. The last
- * one's contents may be apart. `native/src/read.rs` writes it.
+ * Contents are one behind the other. In the table a result is the number of the path and the length of the contents; or the number,
+ * -1 and the error. The last one's contents may be apart. `native/src/read.rs` writes it.
  */
-internal abstract class Sink<T>(private val source: Source) {
+internal abstract class Sink<T>(private val source: Source, private val decoding: Decoding<T>) {
+    val memory = ByteArray(ROOM)
+
     /** Some result, [index] being the number of its path. */
     protected abstract fun take(index: Int, result: ReadResult<T>)
 
-    /** Makes a value of the next [length] bytes of [memory]. */
-    protected abstract fun value(memory: ByteBuffer, length: Int): T
-
     /** Whether more is wanted. */
     @Suppress("unused")
-    fun accept(memory: ByteBuffer, count: Int, apart: ByteBuffer?): Boolean {
-        memory.order(ByteOrder.nativeOrder())
+    fun accept(table: ByteArray, count: Int, apart: ByteArray?): Boolean {
+        val from = Failure.native(table)
+        var place = 0
         repeat(count) { number ->
-            val index = memory.int
-            val length = memory.int
+            val index = from.int
             val path = source.paths[index]
+            val length = from.int
             val result = if (length < 0) {
-                ReadResult.failed<T>(path, Failure.read(memory, path))
+                ReadResult.failed(path, Failure.read(from, path))
+            } else if (apart != null && number == count - 1) {
+                ReadResult.read(path, decoding.decode(apart))
             } else {
-                val contents = if (apart != null && number == count - 1) apart else memory
-                ReadResult.read(path, value(contents, length))
+                place += length
+                ReadResult.read(path, decoding.decode(memory, place - length, length))
             }
             take(index, result)
         }
         return !Thread.currentThread().isInterrupted
     }
+
+    private companion object {
+        /** In bytes: many small files, and at hand in the processor's cache. */
+        const val ROOM = 256 shl 10
+    }
 }
 
 /** How the contents of a file become a value. */
 internal sealed interface Decoding<T> {
-    fun decode(memory: ByteBuffer, length: Int): T
+    /** Of an array that is used again. */
+    fun decode(memory: ByteArray, place: Int, length: Int): T
+
+    /** Of an array that nobody else has. */
+    fun decode(contents: ByteArray): T
 }
 
 internal object AsBytes : Decoding<ByteArray> {
-    override fun decode(memory: ByteBuffer, length: Int): ByteArray = ByteArray(length).also { memory.get(it) }
+    override fun decode(memory: ByteArray, place: Int, length: Int): ByteArray = memory.copyOfRange(place, place + length)
+
+    override fun decode(contents: ByteArray): ByteArray = contents
 }
 
-/** One for each call: its memory is used again. */
-internal class AsText : Decoding<String> {
-    private var scratch = ByteArray(FIRST)
+internal object AsText : Decoding<String> {
+    override fun decode(memory: ByteArray, place: Int, length: Int): String = String(memory, place, length, Charsets.UTF_8)
 
-    override fun decode(memory: ByteBuffer, length: Int): String {
-        if (length > KEPT) return String(AsBytes.decode(memory, length), Charsets.UTF_8)
-        if (length > scratch.size) scratch = ByteArray(length.coerceAtLeast(2 * scratch.size))
-        memory.get(scratch, 0, length)
-        return String(scratch, 0, length, Charsets.UTF_8)
-    }
-
-    private companion object {
-        const val FIRST = 16 shl 10
-        const val KEPT = 1 shl 20
-    }
+    override fun decode(contents: ByteArray): String = String(contents, Charsets.UTF_8)
 }

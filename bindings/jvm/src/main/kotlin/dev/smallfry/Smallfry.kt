@@ -113,7 +113,7 @@ public object Smallfry {
     @JvmOverloads
     @Throws(IOException::class)
     public fun readAllText(paths: Collection<Path>, options: ReadOptions = ReadOptions()): List<ReadResult<String>> =
-        readAll(paths, options, AsText())
+        readAll(paths, options, AsText)
 
     private fun <T> readAll(paths: Collection<Path>, options: ReadOptions, decoding: Decoding<T>): List<ReadResult<T>> {
         val from = paths.iterator()
@@ -122,6 +122,7 @@ public object Smallfry {
         Native.ready().readAll(
             source,
             gathering,
+            gathering.memory,
             // A list has an order, whichever file is done first.
             options.flags and Native.COMPLETION_ORDER.inv(),
             options.threads,
@@ -153,16 +154,14 @@ public object Smallfry {
     @JvmOverloads
     @Throws(IOException::class)
     public fun streamText(paths: Iterator<Path>, options: ReadOptions = ReadOptions()): ReadStream<String> =
-        ReadStream.open(paths, options, AsText())
+        ReadStream.open(paths, options, AsText)
 
     internal fun directory(within: Path?): ByteArray? = within?.let(PathBytes::of)
 }
 
 /** Puts results in the order of paths. */
-private class Gathering<T>(private val source: Source, private val decoding: Decoding<T>) : Sink<T>(source) {
+private class Gathering<T>(private val source: Source, decoding: Decoding<T>) : Sink<T>(source, decoding) {
     private val results = ArrayList<ReadResult<T>?>()
-
-    override fun value(memory: java.nio.ByteBuffer, length: Int): T = decoding.decode(memory, length)
 
     override fun take(index: Int, result: ReadResult<T>) {
         while (results.size <= index) results.add(null)
