@@ -3,12 +3,16 @@
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 SMALLFRY := $(TARGET_DIR)/release/smallfry
 NODE_DIR := bindings/node
+JVM_DIR := bindings/jvm
 NORAD := crates/cli/peers/norad/Cargo.toml
 PEERS_DIR := crates/cli/peers/npm
 SCOPE_DIR := crates/cli/peers/package-scope
 TRIALS_DIR := crates/cli/tests/trials
 NODE := $(shell command -v node 2>/dev/null)
 NPM := $(shell command -v npm 2>/dev/null)
+JAVA := $(shell command -v java 2>/dev/null)
+MVN := $(shell command -v mvn 2>/dev/null)
+MAVEN := mvn -q -B -f
 BACKENDS := backend-async-std backend-blocking backend-rayon backend-smol backend-tokio
 CORE_FEATURES := $(addprefix smallfry/,tree $(BACKENDS))
 NPM_CI := npm ci --no-audit --no-fund --loglevel=error
@@ -23,7 +27,16 @@ ifeq ($(and $(NODE),$(NPM)),)
   endif
 endif
 
-.PHONY: build bench bench-all bench-peers test fuzz test-all test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-tests node-lint node-peers clean
+# The same where a JDK and Maven are missing.
+ifeq ($(and $(JAVA),$(MVN)),)
+  ifeq ($(CI),true)
+    NEED_JVM = @printf 'smallfry: java and mvn are needed: the JVM package cannot be %s\n' "$(1)" >&2; exit 1
+  else
+    NEED_JVM = @printf 'smallfry: java or mvn is missing: the JVM package is not %s\n' "$(1)"
+  endif
+endif
+
+.PHONY: build bench bench-all bench-peers test fuzz test-all test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-tests node-lint node-peers jvm-package jvm-tests clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -44,8 +57,8 @@ bench-peers: node-peers
 	cargo build --release -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --bin smallfry-bench-norad
 	cargo build --release -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --features rayon --bin smallfry-bench-norad-rayon
 
-test: node-tests test-model
-	cargo test -q --workspace --exclude smallfry-node --features '$(CORE_FEATURES)'
+test: node-tests jvm-tests test-model
+	cargo test -q --workspace --exclude smallfry-node --exclude smallfry-jvm --features '$(CORE_FEATURES)'
 
 # How threads may interleave, explored by loom. Optimizing across crates takes longer here than it saves.
 test-model:
@@ -142,10 +155,27 @@ node-lint: $(NODE_DIR)/node_modules/.package-lock.json
 	cd $(NODE_DIR) && npx --no-install tsc --project . --noEmit && npx --no-install eslint .
 endif
 
+ifdef NEED_JVM
+jvm-package:
+	$(call NEED_JVM,built)
+jvm-tests:
+	$(call NEED_JVM,tested)
+else
+# A folder for each platform; here there is one.
+jvm-package:
+	cargo build --release -q -p smallfry-jvm
+	sh $(JVM_DIR)/place-library.sh $(TARGET_DIR)/release
+	$(MAVEN) $(JVM_DIR) -DskipTests package
+
+# With the default JDK, and with the newest that is installed beside it.
+jvm-tests: jvm-package
+	sh $(JVM_DIR)/test-all-jdks.sh
+endif
+
 %/node_modules/.package-lock.json: %/package-lock.json
 	cd $* && $(NPM_CI)
 	@touch $@
 
 clean:
 	cargo clean
-	rm -rf $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(TRIALS_DIR)/node_modules $(PEERS_DIR)/node_modules $(SCOPE_DIR)/node_modules $(NODE_DIR)/*.node
+	rm -rf $(JVM_DIR)/target $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(TRIALS_DIR)/node_modules $(PEERS_DIR)/node_modules $(SCOPE_DIR)/node_modules $(NODE_DIR)/*.node

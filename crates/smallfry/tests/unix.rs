@@ -356,6 +356,18 @@ fn a_disk_that_fills_up_half_way() {
         ErrorKind::StorageFull,
     );
     assert_eq!(fs::metadata(&path).unwrap().len(), 64 << 10);
+    // What is written over a part of other contents must not be taken for whole.
+    let error = WriteOptions::new()
+        .overwrite(true)
+        .write(&path, vec![1; 128 << 10])
+        .unwrap_err();
+    assert_error(
+        &error,
+        Operation::Write,
+        Some(&path),
+        ErrorKind::StorageFull,
+    );
+    assert_eq!(fs::metadata(&path).unwrap().len(), 0);
     fs::remove_file(&path).unwrap();
     smallfry::fs::write(&path, vec![0; 32 << 10]).unwrap();
 }
@@ -476,11 +488,20 @@ fn traced_child() {
     fs::write(&path, "text").unwrap();
     let mut buffer = Vec::with_capacity(100);
     let mark = |name: &str| assert!(File::open(format!("/marker/{name}")).is_err());
+    let overwrite = |text| {
+        let mut options = WriteOptions::new();
+        assert_eq!(
+            options.overwrite(true).write(&path, text).unwrap(),
+            Outcome::Written
+        );
+    };
     mark("start");
     match work.to_str().unwrap() {
         "write" => smallfry::fs::write(&path, "text").unwrap(),
         "write nothing" => smallfry::fs::write(&path, "").unwrap(),
         "append" => smallfry::fs::append(&path, "text").unwrap(),
+        "write over" => overwrite("next"),
+        "write over what is longer" => overwrite("new"),
         "create parents" => {
             let outcome = WriteOptions::new()
                 .create_parents(true)
@@ -519,6 +540,11 @@ fn the_fewest_system_calls() {
         ("write", &["open", "write", "close"][..]),
         ("write nothing", &["open", "close"]),
         ("append", &["open", "write", "close"]),
+        ("write over", &["open", "fstat", "write", "close"]),
+        (
+            "write over what is longer",
+            &["open", "fstat", "ftruncate", "write", "close"],
+        ),
         ("create parents", &["open", "write", "close"]),
         (
             "make parents",

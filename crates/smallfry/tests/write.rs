@@ -20,6 +20,25 @@ fn new_and_overwritten() {
 }
 
 #[test]
+fn what_is_written_over_is_cut_to_its_new_length() {
+    let folder = Folder::new();
+    let mut options = WriteOptions::new();
+    options.overwrite(true);
+    let mut writer = smallfry::bulk::Writer::new();
+    writer.overwrite(true);
+    let (one, many) = (folder.path("one"), folder.path("many"));
+    // The last two are more than is written over.
+    for length in [11, 5, 0, 5, 20, 1 << 20, (1 << 20) + 1, (1 << 20) + 1, 5] {
+        let contents = vec![b'0' + (length % 10) as u8; length];
+        options.write(&one, &contents).unwrap();
+        let report = writer.write([(&many, &contents)]);
+        report.into_result().unwrap();
+        assert!(fs::read(&one).unwrap() == contents, "{length}");
+        assert!(fs::read(&many).unwrap() == contents, "{length}");
+    }
+}
+
+#[test]
 fn append_makes_and_adds() {
     let folder = Folder::new();
     let path = folder.path("a");
@@ -246,6 +265,7 @@ proptest! {
         create_new: bool,
         create_parents: bool,
         only_if_changed: bool,
+        overwrite: bool,
     ) {
         let folder = Folder::new();
         let [ours, theirs] = ["ours", "theirs"].map(|name| {
@@ -267,7 +287,8 @@ proptest! {
             .append(append)
             .create_new(create_new)
             .create_parents(create_parents)
-            .only_if_changed(only_if_changed);
+            .only_if_changed(only_if_changed)
+            .overwrite(overwrite);
         let result = options.write(&ours, &bytes);
         if only_if_changed && (append || create_new) {
             prop_assert_eq!(result.unwrap_err().kind(), ErrorKind::InvalidInput);

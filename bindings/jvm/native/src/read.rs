@@ -150,7 +150,7 @@ impl<'a, 'local> Sink<'a, 'local> {
                 }
                 // Contents are gone at once: memory that few have to share is used again while the processor has it at hand.
                 self.memory
-                    .set_region(env, self.used as jint, signed(&contents))?;
+                    .set_region(env, results::int(self.used), signed(&contents))?;
                 self.used += length;
             }
             Err(error) => {
@@ -184,7 +184,7 @@ impl<'a, 'local> Sink<'a, 'local> {
         };
         let arguments = [
             JValue::Object(&table).as_jni(),
-            JValue::Int(self.count as jint).as_jni(),
+            JValue::Int(results::int(self.count)).as_jni(),
             JValue::Object(&apart).as_jni(),
         ];
         let kind = ReturnType::Primitive(Primitive::Boolean);
@@ -251,7 +251,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_openReader<'local>(
         };
         let reading = Reading::begin(env, &terms)?.map(Box::new);
         Ok(reading.map_or(0, |reading| {
-            Box::into_raw(reading).expose_provenance() as jlong
+            (Box::into_raw(reading).expose_provenance() as u64).cast_signed()
         }))
     })
 }
@@ -294,15 +294,19 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_closeReader<'local>(
     reader: jlong,
 ) {
     called(environment, |_| -> Result<_> {
-        let address = std::ptr::with_exposed_provenance_mut::<Reading>(reader as usize);
+        let address = std::ptr::with_exposed_provenance_mut::<Reading>(place(reader));
         // SAFETY: `dev.smallfry.ReadStream` passes what `openReader` made, for the last time, while no other thread does.
         drop(unsafe { Box::from_raw(address) });
         Ok(())
     });
 }
 
+const fn place(address: jlong) -> usize {
+    address.cast_unsigned() as usize
+}
+
 fn reading<'a>(address: jlong) -> &'a Reading {
-    let address = std::ptr::with_exposed_provenance::<Reading>(address as usize);
+    let address = std::ptr::with_exposed_provenance::<Reading>(place(address));
     // SAFETY: `dev.smallfry.ReadStream` passes what `openReader` made, and nothing once it is closed.
     unsafe { &*address }
 }

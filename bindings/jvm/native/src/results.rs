@@ -3,6 +3,7 @@
 //! All numbers are the processor's own. An error is its kind (one byte), then the operation, the reason, the path and the
 //! destination, each with its length in bytes before it.
 
+use jni::sys::jint;
 use smallfry::Error;
 use std::io::ErrorKind;
 
@@ -59,10 +60,14 @@ fn push_text(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend_from_slice(text.as_bytes());
 }
 
-/// Appends a number that Java reads as an `int`. What is larger than that was refused before.
+/// A number as Java's `int`. What is larger than that was refused before.
+pub(crate) fn int(number: usize) -> jint {
+    jint::try_from(number).unwrap_or(jint::MAX)
+}
+
+/// Appends a number that Java reads as an `int`.
 pub(crate) fn push_number(bytes: &mut Vec<u8>, number: usize) {
-    let number = i32::try_from(number).unwrap_or(i32::MAX);
-    bytes.extend_from_slice(&number.to_ne_bytes());
+    bytes.extend_from_slice(&int(number).to_ne_bytes());
 }
 
 /// One error alone.
