@@ -4,6 +4,7 @@ TARGET_DIR := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 SMALLFRY := $(TARGET_DIR)/release/smallfry
 NODE_DIR := bindings/node
 JVM_DIR := bindings/jvm
+JVM_DRIVER := crates/cli/peers/jvm
 NORAD := crates/cli/peers/norad/Cargo.toml
 PEERS_DIR := crates/cli/peers/npm
 SCOPE_DIR := crates/cli/peers/package-scope
@@ -36,7 +37,7 @@ ifeq ($(and $(JAVA),$(MVN)),)
   endif
 endif
 
-.PHONY: build bench bench-all bench-peers test fuzz test-all test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-tests node-lint node-peers jvm-package jvm-tests clean
+.PHONY: build bench bench-all bench-peers test fuzz test-all test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-tests node-lint node-peers jvm-package jvm-tests jvm-driver clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -52,7 +53,7 @@ bench-all:
 	@$(SMALLFRY) bench --all $(BENCH_FLAGS)
 
 # The command with everything it can compare with, npm packages and a tree of such, and beside it the programs that use the library norad.
-bench-peers: node-peers
+bench-peers: node-peers jvm-driver
 	cargo build --release -q -p smallfry-cli --features peers
 	cargo build --release -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --bin smallfry-bench-norad
 	cargo build --release -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --features rayon --bin smallfry-bench-norad-rayon
@@ -160,12 +161,18 @@ jvm-package:
 	$(call NEED_JVM,built)
 jvm-tests:
 	$(call NEED_JVM,tested)
+jvm-driver:
+	$(call NEED_JVM,compared with others)
 else
 # A folder for each platform; here there is one.
 jvm-package:
 	cargo build --release -q -p smallfry-jvm
 	sh $(JVM_DIR)/place-library.sh $(TARGET_DIR)/release
 	$(MAVEN) $(JVM_DIR) -DskipTests package
+
+# The library, and the process of the bench's rows in the JVM.
+jvm-driver: jvm-package
+	$(MAVEN) $(JVM_DRIVER) -DskipTests package
 
 # With the default JDK, and with the newest that is installed beside it.
 jvm-tests: jvm-package
@@ -178,4 +185,4 @@ endif
 
 clean:
 	cargo clean
-	rm -rf $(JVM_DIR)/target $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(TRIALS_DIR)/node_modules $(PEERS_DIR)/node_modules $(SCOPE_DIR)/node_modules $(NODE_DIR)/*.node
+	rm -rf $(JVM_DIR)/target $(JVM_DRIVER)/driver/target $(NODE_DIR)/dist $(NODE_DIR)/node_modules $(NODE_DIR)/test/runtimes/node_modules $(TRIALS_DIR)/node_modules $(PEERS_DIR)/node_modules $(SCOPE_DIR)/node_modules $(NODE_DIR)/*.node

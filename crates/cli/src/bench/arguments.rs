@@ -57,6 +57,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH")]
     pub(crate) deno: Vec<PathBuf>,
 
+    /// The java binary that runs rows in the JVM [default: java on PATH]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) java: Option<PathBuf>,
+
     /// Folder of the npm package smallfry [default: the one that was built with this command]
     #[arg(long, value_name = "DIR", env = "SMALLFRY_NODE_PACKAGE")]
     pub(crate) package: Option<PathBuf>,

@@ -9,7 +9,7 @@ use super::interrupt::Interrupt;
 use super::progress::Progress;
 use super::runtime::peer::PeerError;
 use super::runtime::protocol::{Functions, Launch, Reply};
-use super::runtime::{Engine, Row, Runtime, Way, node};
+use super::runtime::{Engine, Row, Runtime, Way, jvm, node};
 use super::schedule::Budget;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,6 +48,7 @@ pub(crate) struct Session<'a> {
     pub(crate) host: Host,
     pub(crate) folders: Folders,
     pub(crate) nodes: Vec<Node>,
+    pub(crate) jvm: Option<Runtime>,
     /// Rows that are missing, and why.
     pub(crate) skips: Vec<String>,
     pub(crate) progress: Progress,
@@ -71,17 +72,37 @@ impl<'a> Session<'a> {
             host,
             folders,
             nodes: Vec::new(),
+            jvm: None,
             skips: Vec::new(),
             progress: Progress::new(),
             random: fastrand::Rng::with_seed(arguments.seed),
             most_rounds: None,
         };
         session.find_nodes()?;
+        session.find_jvm()?;
         Ok(session)
     }
 
     pub(crate) fn close(self) -> Result<(), Failure> {
         self.folders.remove()
+    }
+
+    /// Only if a scenario has rows for it: it takes half a second to answer.
+    fn find_jvm(&mut self) -> Result<(), Failure> {
+        let has_rows = |scenario: &Scenario| {
+            matches!(
+                scenario,
+                Scenario::Sync | Scenario::SyncMany | Scenario::ReadMany | Scenario::WriteMany
+            )
+        };
+        if !self.plan.scenarios.iter().any(has_rows) {
+            return Ok(());
+        }
+        match jvm::find(self.arguments.java.as_deref(), &self.interrupt)? {
+            Ok(runtime) => self.jvm = Some(runtime),
+            Err(reason) => self.leave_out(format!("rows in the JVM are left out: {reason}")),
+        }
+        Ok(())
     }
 
     fn find_nodes(&mut self) -> Result<(), Failure> {
@@ -241,6 +262,19 @@ impl<'a> Session<'a> {
             implementation: implementation.to_owned(),
             label,
         }
+    }
+
+    /// A row in the JVM, if there is one.
+    pub(crate) fn jvm_row(
+        &self,
+        functions: Functions,
+        implementation: &str,
+        way: impl Into<Way>,
+    ) -> Option<Row> {
+        Some(Row {
+            runtime: self.jvm.clone()?,
+            ..Self::native_row(functions, implementation, way)
+        })
     }
 
     pub(crate) fn native_row(

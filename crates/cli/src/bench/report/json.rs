@@ -67,7 +67,7 @@
 use crate::bench::Results;
 use crate::bench::disk;
 use crate::bench::failure::Failure;
-use crate::bench::runtime::{Row, Runtime};
+use crate::bench::runtime::{Row, Runtime, jvm};
 use crate::bench::scenario::runs::RowResult;
 use crate::bench::scenario::{build, many, write_string};
 use crate::bench::session::Session;
@@ -153,6 +153,11 @@ fn document(session: &Session, results: &Results) -> Value {
             "package": node.package.as_ref().map(|package| &package.folder),
             "package_load_ns": node.package.as_ref().map(|package| package.load_ns),
         })).collect::<Vec<_>>(),
+        "jvm": session.jvm.as_ref().map(|jvm| json!({
+            "name": jvm.name(),
+            "binary": binary(jvm),
+            "flags": jvm::FLAGS,
+        })),
         "skipped": session.skips,
         "build": results.build.as_ref().map(build),
         "write_string": results.write_string.as_ref().map(write_string),
@@ -170,6 +175,7 @@ fn binary(runtime: &Runtime) -> Option<&Path> {
     match runtime {
         Runtime::Native => None,
         Runtime::Node { binary, .. } => Some(binary),
+        Runtime::Jvm(jvm) => Some(&jvm.binary),
         Runtime::Norad(program) => Some(program.binary()),
     }
 }

@@ -1,9 +1,10 @@
 //! How a row is run: a process per row, told what to do in one JSON line, answering in one JSON line.
 //!
 //! `native.rs` is this same binary, started as a hidden subcommand; `node.rs` is a Node.js, Bun or Deno binary running the scripts
-//! in `driver/`; `norad.rs` is a program that uses the library of that name. All obey the requests of `protocol.rs`; between requests they block in a read and cost nothing. What is timed as a
+//! in `driver/`; `jvm.rs` is a JVM running the driver in `peers/jvm`; `norad.rs` is a program that uses the library of that name. All obey the requests of `protocol.rs`; between requests they block in a read and cost nothing. What is timed as a
 //! whole process, `whole.rs`, is told by its arguments and says nothing.
 
+pub(crate) mod jvm;
 pub(crate) mod native;
 pub(crate) mod node;
 pub(crate) mod norad;
@@ -30,6 +31,7 @@ pub(crate) enum Runtime {
         binary: PathBuf,
         version: String,
     },
+    Jvm(jvm::Jvm),
     Norad(norad::Program),
 }
 
@@ -47,6 +49,7 @@ impl Runtime {
         match self {
             Self::Native => "Rust",
             Self::Node { version, .. } => version,
+            Self::Jvm(jvm) => &jvm.version,
             Self::Norad(program) => program.name(),
         }
     }
@@ -76,6 +79,7 @@ impl Runtime {
         Ok(match self {
             Self::Native => native::command(launch)?,
             Self::Node { engine, binary, .. } => node::command(*engine, binary, launch),
+            Self::Jvm(jvm) => jvm.command(launch)?,
             Self::Norad(program) => program.command(launch)?,
         })
     }
@@ -87,9 +91,9 @@ impl Runtime {
             Self::Node { engine, binary, .. } => {
                 Ok(node::whole_command(*engine, binary, launch, work))
             }
-            Self::Norad(program) => Err(Failure::said(format!(
+            Self::Jvm(_) | Self::Norad(_) => Err(Failure::said(format!(
                 "{} reads no files alone",
-                program.name()
+                self.name()
             ))),
         }
     }

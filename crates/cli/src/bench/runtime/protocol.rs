@@ -27,6 +27,16 @@ pub(crate) enum Functions {
     Tokio,
     /// The npm package write-file-atomic.
     WriteFileAtomic,
+    /// `FileOutputStream` and `FileInputStream` of java.io.
+    JavaStream,
+    /// `FileChannel` of java.nio.
+    JavaChannel,
+    /// `java.nio.file.Files`.
+    JavaFiles,
+    /// Kotlin's `File.writeText` and `File.readText`.
+    KotlinFile,
+    /// Square's okio.
+    Okio,
     /// What Node calls inside, which its flag `--expose-internals` shows.
     NodeInternal,
     /// The npm package read-package-up.

@@ -28,10 +28,10 @@ use crate::bench::arguments::Scenario;
 use crate::bench::failure::Failure;
 use crate::bench::folders;
 use crate::bench::host;
-use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::{
     Data, Discard, Layout, ReadMany, Reply, Request, Times, Watch,
 };
+use crate::bench::runtime::{Row, Runtime};
 use crate::bench::session::{Extent, Session};
 use serde::Serialize;
 use std::fmt;
@@ -188,6 +188,10 @@ fn rows(session: &mut Session, case: &Case) -> Vec<Row> {
         return rows::chosen(session, rows);
     }
     let mut rows = rows::of_many(session);
+    if case.kept.is_none() {
+        // The start of a JVM would be all that is timed.
+        rows.retain(|row| !matches!(row.runtime, Runtime::Jvm(_)));
+    }
     rows.extend(rows::floors(session, false));
     if case.kept.is_some() {
         rows.extend(rows::floors(session, true));

@@ -28,6 +28,12 @@ pub(crate) const FLOOR: &str = "floor";
 /// Into memory that stays, as every row that keeps what it reads must have it.
 pub(crate) const FLOOR_KEPT: &str = "floor, kept";
 
+/// In the JVM, as the next ones.
+pub(crate) const JAVA_FILES: &str = "Java Files";
+pub(crate) const JAVA_PARALLEL: &str = "Java Files, parallel stream";
+pub(crate) const SMALLFRY_JVM: &str = "smallfry in the JVM";
+pub(crate) const BULK_JVM: &str = "smallfry bulk in the JVM";
+
 /// Of `close`: whoever writes closes.
 pub(crate) const PLAIN: &str = "std";
 pub(crate) const PLAIN_AGAIN: &str = "std again";
@@ -92,6 +98,7 @@ pub(crate) fn of_many(session: &mut Session) -> Vec<Row> {
         ));
     }
     rows.extend(ours_in_rust());
+    rows.extend(of_jvm(session));
     for threads in strategies(session.plan.extent) {
         let way = Way::keeping(Style::BulkSync, threads);
         rows.push(Session::native_row(
@@ -101,6 +108,26 @@ pub(crate) fn of_many(session: &mut Session) -> Vec<Row> {
         ));
     }
     rows
+}
+
+/// What Java, Kotlin and okio have, and smallfry's Maven artifact.
+fn of_jvm(session: &Session) -> Vec<Row> {
+    [
+        (JAVA_FILES, Functions::JavaFiles, Style::Sync),
+        (JAVA_PARALLEL, Functions::JavaFiles, Style::Parallel),
+        (
+            "Java FileOutputStream or FileInputStream",
+            Functions::JavaStream,
+            Style::Sync,
+        ),
+        ("Java FileChannel", Functions::JavaChannel, Style::Sync),
+        ("Kotlin File", Functions::KotlinFile, Style::Sync),
+        ("okio", Functions::Okio, Style::Sync),
+        (BULK_JVM, Functions::Smallfry, Style::BulkSync),
+    ]
+    .into_iter()
+    .filter_map(|(name, functions, style)| session.jvm_row(functions, name, style))
+    .collect()
 }
 
 /// Those that run scripts.

@@ -82,6 +82,18 @@ pub(crate) const REPLACED: &str = "smallfry replaced";
 const UNSYNCED: &str = "smallfry unsynced";
 const REPLACED_UNSYNCED: &str = "smallfry replaced unsynced";
 
+pub(crate) const STREAM: &str = "Java FileOutputStream, fd.sync";
+const STREAM_UNSYNCED: &str = "Java FileOutputStream, unsynced";
+const CHANNEL: &str = "Java FileChannel, force";
+const CHANNEL_UNSYNCED: &str = "Java FileChannel, unsynced";
+const OKIO: &str = "okio, flush";
+const OKIO_UNSYNCED: &str = "okio, unsynced";
+pub(crate) const FILE_UNSYNCED: &str = "Kotlin File.writeText, unsynced";
+const FILES_UNSYNCED: &str = "Java Files.writeString, unsynced";
+pub(crate) const JVM_DATA: &str = "smallfry in the JVM, Data";
+pub(crate) const JVM_FULL: &str = "smallfry in the JVM, Full";
+pub(crate) const JVM_UNSYNCED: &str = "smallfry in the JVM, unsynced";
+
 const fn synced(
     name: &'static str,
     functions: Functions,
@@ -137,6 +149,24 @@ const IN_NODE: [Kind; 11] = {
     ]
 };
 
+/// In the JVM.
+const IN_JVM: [Kind; 11] = {
+    use Functions::{JavaChannel, JavaFiles, JavaStream, KotlinFile, Okio, Smallfry};
+    [
+        synced(STREAM, JavaStream, Level::File, STREAM_UNSYNCED),
+        synced(CHANNEL, JavaChannel, Level::Data, CHANNEL_UNSYNCED),
+        synced(OKIO, Okio, Level::File, OKIO_UNSYNCED),
+        synced(JVM_DATA, Smallfry, Level::Data, JVM_UNSYNCED),
+        synced(JVM_FULL, Smallfry, Level::Full, JVM_UNSYNCED),
+        unsynced(STREAM_UNSYNCED, JavaStream),
+        unsynced(CHANNEL_UNSYNCED, JavaChannel),
+        unsynced(FILE_UNSYNCED, KotlinFile),
+        unsynced(FILES_UNSYNCED, JavaFiles),
+        unsynced(OKIO_UNSYNCED, Okio),
+        unsynced(JVM_UNSYNCED, Smallfry),
+    ]
+};
+
 /// On a slow disk, through a mount that adds no delay.
 const ALONE: Kind = Kind {
     name: MOUNT_ALONE,
@@ -178,7 +208,11 @@ const IN_RUST: [Kind; 14] = {
 
 /// Of a row, by its name.
 pub(crate) fn kind_of(row: &Row) -> Option<&'static Kind> {
-    let mut kinds = IN_NODE.iter().chain(&IN_RUST).chain([&ALONE]);
+    let mut kinds = IN_NODE
+        .iter()
+        .chain(&IN_JVM)
+        .chain(&IN_RUST)
+        .chain([&ALONE]);
     kinds.find(|kind| kind.name == row.implementation)
 }
 
@@ -268,6 +302,8 @@ fn rows(session: &Session) -> Vec<Row> {
             }
         }
     }
+    let in_jvm = IN_JVM.iter();
+    rows.extend(in_jvm.filter_map(|kind| session.jvm_row(kind.functions, kind.name, Style::Sync)));
     let in_rust = IN_RUST
         .iter()
         .filter(|kind| cfg!(unix) || kind.functions != Functions::Floor);

@@ -72,6 +72,8 @@ pub(crate) const ATOMIC: &str = "write-file-atomic sync, NO directory flush";
 pub(crate) const ATOMIC_ALL: &str = "write-file-atomic Promise.all, NO directory flush";
 pub(crate) const BULK_SYNC: &str = "smallfry writeFilesSync";
 pub(crate) const BULK: &str = "smallfry writeFiles";
+pub(crate) const JVM_EACH: &str = "Java force and directory flush each";
+pub(crate) const BULK_JVM: &str = "smallfry writeAll in the JVM";
 
 /// Does the row promise less than that all files survive, contents and names?
 pub(crate) fn promises_less(row: &Row) -> bool {
@@ -216,6 +218,8 @@ fn rows(session: &Session) -> Vec<Row> {
             }
         }
     }
+    rows.extend(session.jvm_row(Functions::JavaChannel, JVM_EACH, Style::Sync));
+    rows.extend(session.jvm_row(Functions::Smallfry, BULK_JVM, Style::BulkSync));
     rows.push(Session::native_row(
         Functions::Smallfry,
         RUST,

@@ -21,7 +21,9 @@ use crate::bench::failure::Failure;
 use crate::bench::folders;
 use crate::bench::host;
 use crate::bench::runtime::Row;
-use crate::bench::runtime::protocol::{Data, Layout, Reply, Request, WriteMany, contents_of};
+use crate::bench::runtime::protocol::{
+    Data, Functions, Layout, Reply, Request, Style, WriteMany, contents_of,
+};
 use crate::bench::session::{Extent, Session};
 use serde::Serialize;
 use std::fmt;
@@ -131,6 +133,7 @@ fn rows(session: &mut Session, case: &Case) -> Vec<Row> {
         rows::scripts(session)
     } else {
         let mut rows = rows::of_many(session);
+        rows.extend(session.jvm_row(Functions::Smallfry, rows::SMALLFRY_JVM, Style::Sync));
         rows.extend(rows::floors(session, false));
         rows
     };

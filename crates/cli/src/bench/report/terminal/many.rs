@@ -2,12 +2,12 @@
 
 use super::runs::{Named, Runs, View};
 use super::{Sentences, text, verdict};
-use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::{Style, Usage};
+use crate::bench::runtime::{Row, Runtime};
 use crate::bench::scenario::many::CaseResult;
 use crate::bench::scenario::rows::{
-    BULK, BULK_RUST, BULK_SYNC, NODE_CALLBACK, NODE_PARALLEL, NODE_SYNC, PARALLEL_AGAIN,
-    SMALLFRY_PARALLEL, SMALLFRY_RUST, SMALLFRY_SYNC, STD,
+    BULK, BULK_JVM, BULK_RUST, BULK_SYNC, JAVA_FILES, JAVA_PARALLEL, NODE_CALLBACK, NODE_PARALLEL,
+    NODE_SYNC, PARALLEL_AGAIN, SMALLFRY_JVM, SMALLFRY_PARALLEL, SMALLFRY_RUST, SMALLFRY_SYNC, STD,
 };
 use crate::bench::session::Session;
 use crate::bench::stats::percentiles::median;
@@ -148,6 +148,15 @@ pub(super) fn sentences<C>(
     }
     let pairs = [(STD, SMALLFRY_RUST), (STD, BULK_RUST)];
     view.costs(said, "Rust", &[((), "in Rust")], &pairs);
+    if let Some(jvm) = &session.jvm {
+        let words = format!("on {}", jvm.name());
+        let pairs = [
+            (JAVA_FILES, SMALLFRY_JVM),
+            (JAVA_FILES, BULK_JVM),
+            (JAVA_PARALLEL, BULK_JVM),
+        ];
+        view.costs(said, jvm.name(), &[((), &words)], &pairs);
+    }
     strategies(said, &view);
     distance(said, &view, floor);
 }
@@ -228,7 +237,7 @@ fn strategies<C>(said: &mut Sentences, view: &View<CaseResult<C>>) {
     };
     let is_fixed = |row: &Row| {
         row.way.style == Style::BulkSync
-            && !row.runtime.is_node()
+            && matches!(row.runtime, Runtime::Native)
             && row.way.keep
             && row.implementation != BULK_RUST
     };

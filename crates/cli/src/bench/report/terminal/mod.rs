@@ -16,6 +16,7 @@ use super::text;
 use crate::bench::Results;
 use crate::bench::arguments::{Arguments, Scenario};
 use crate::bench::disk;
+use crate::bench::runtime::jvm;
 use crate::bench::scenario;
 use crate::bench::schedule::{Budget, LEAST_ROUNDS};
 use crate::bench::session::{Extent, Session};
@@ -190,6 +191,9 @@ fn host(out: &mut String, session: &Session) {
             None => "without smallfry".to_owned(),
         };
         runtimes.push(format!("{} ({package})", node.runtime.full_name()));
+    }
+    if let Some(jvm) = &session.jvm {
+        runtimes.push(format!("{} ({})", jvm.name(), jvm::FLAGS.join(" ")));
     }
     for (heading, facts) in [
         ("machine", machine),

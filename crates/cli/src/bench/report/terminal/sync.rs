@@ -9,9 +9,9 @@ use crate::bench::runtime::protocol::{Level, Usage};
 use crate::bench::runtime::strace::Flushes;
 use crate::bench::scenario::many::CaseResult;
 use crate::bench::scenario::sync::{
-    ATOMIC, Case, DATA, FLOOR_DATA, FLOOR_FILE, FLOOR_FULL, FLOOR_REPLACED, FULL, Kind, NODE_APART,
-    NODE_FLUSH, REPLACED, RUST_DATA, RUST_FULL, RUST_REPLACED, Results, STD, STD_AGAIN, kind_of,
-    middle, primitive,
+    ATOMIC, Case, DATA, FILE_UNSYNCED, FLOOR_DATA, FLOOR_FILE, FLOOR_FULL, FLOOR_REPLACED, FULL,
+    JVM_DATA, JVM_FULL, JVM_UNSYNCED, Kind, NODE_APART, NODE_FLUSH, REPLACED, RUST_DATA, RUST_FULL,
+    RUST_REPLACED, Results, STD, STD_AGAIN, STREAM, kind_of, middle, primitive,
 };
 use crate::bench::session::Session;
 use crate::bench::stats::percentiles::Percentiles;
@@ -265,6 +265,14 @@ fn sentences(said: &mut Sentences, session: &Session, result: &CaseResult<Case>,
         price(said, &view, name, &[NODE_FLUSH, DATA, FULL, REPLACED]);
         let words = format!("on {name}");
         for pair in [(NODE_FLUSH, DATA), (NODE_APART, DATA), (ATOMIC, REPLACED)] {
+            view.costs(said, name, &[((), &words)], &[pair]);
+        }
+    }
+    if let Some(jvm) = &session.jvm {
+        let name = jvm.name();
+        price(said, &view, name, &[STREAM, JVM_DATA, JVM_FULL]);
+        let words = format!("on {name}");
+        for pair in [(STREAM, JVM_DATA), (FILE_UNSYNCED, JVM_UNSYNCED)] {
             view.costs(said, name, &[((), &words)], &[pair]);
         }
     }

@@ -4,12 +4,12 @@ use super::many::{self, failures};
 use super::runs::View;
 use super::{Sentences, text, verdict};
 use crate::bench::host::Syncfs;
-use crate::bench::runtime::Row;
 use crate::bench::runtime::strace::Flushes;
+use crate::bench::runtime::{Row, Runtime};
 use crate::bench::scenario::many::CaseResult;
 use crate::bench::scenario::sync_many::{
-    ATOMIC, ATOMIC_ALL, BULK, BULK_SYNC, Case, EACH, EACH_AGAIN, GIT, MOUNT_ALONE, NODE_EACH, RUST,
-    Results, SYNCFS_THEN_FSYNC, SYNCFS_UNKNOWN, promises_less,
+    ATOMIC, ATOMIC_ALL, BULK, BULK_JVM, BULK_SYNC, Case, EACH, EACH_AGAIN, GIT, JVM_EACH,
+    MOUNT_ALONE, NODE_EACH, RUST, Results, SYNCFS_THEN_FSYNC, SYNCFS_UNKNOWN, promises_less,
 };
 use crate::bench::session::Session;
 use std::fmt::Write as _;
@@ -97,10 +97,10 @@ fn table(out: &mut String, session: &Session, result: &CaseResult<Case>) {
 
 /// One by one, in the row's own runtime.
 fn baseline(view: &View<CaseResult<Case>>, row: &Row) -> Option<usize> {
-    let name = if row.runtime.is_node() {
-        NODE_EACH
-    } else {
-        EACH
+    let name = match row.runtime {
+        Runtime::Node { .. } => NODE_EACH,
+        Runtime::Jvm(_) => JVM_EACH,
+        Runtime::Native | Runtime::Norad(_) => EACH,
     };
     view.find(row.runtime.name(), name)
 }
@@ -166,6 +166,9 @@ fn sentences(said: &mut Sentences, session: &Session, result: &CaseResult<Case>,
         let pairs = [(ATOMIC, BULK_SYNC), (ATOMIC_ALL, BULK)];
         view.costs(said, name, &[((), &words)], &pairs);
     }
+    if let Some(jvm) = &session.jvm {
+        ours(said, &view, jvm.name(), JVM_EACH, &[BULK_JVM]);
+    }
 }
 
 /// smallfry beside one by one, and how often each waits.
@@ -220,7 +223,7 @@ fn best_way(said: &mut Sentences, view: &View<CaseResult<Case>>) {
     let is_way = |row: &usize| {
         let of = &view.results.rows[*row];
         let is_delayed = of.implementation != MOUNT_ALONE;
-        !of.runtime.is_node() && *row != own && is_delayed && !promises_less(of)
+        matches!(of.runtime, Runtime::Native) && *row != own && is_delayed && !promises_less(of)
     };
     let best = (0..view.results.rows.len())
         .filter(is_way)

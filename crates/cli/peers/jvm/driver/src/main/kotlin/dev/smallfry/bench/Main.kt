@@ -1,0 +1,79 @@
+package dev.smallfry.bench
+
+import com.google.gson.Gson
+import com.google.gson.JsonObject
+import java.io.File
+import java.nio.file.FileSystemException
+
+/** The process of a row in the JVM: obeys the requests of `protocol.rs` from standard input until it ends. */
+fun main(arguments: Array<String>) {
+    val functions = json.fromJson(arguments.last(), JsonObject::class.java)["functions"].asString
+    send("hello" to mapOf("version" to "JDK ${Runtime.version().feature()}", "load_ns" to 0))
+    while (true) {
+        val request = json.fromJson(readlnOrNull() ?: return, JsonObject::class.java)
+        try {
+            send("many" to run(functions, request))
+        } catch (@Suppress("TooGenericExceptionCaught") error: Throwable) {
+            // Whatever it is, it is the row's.
+            send("failure" to failure(error))
+        }
+    }
+}
+
+private val json = Gson()
+
+private fun run(functions: String, request: JsonObject): Times {
+    val (scenario, of) = request.entrySet().single()
+    return when (scenario) {
+        "sync" -> sync(functions, json.fromJson(of, SyncRequest::class.java))
+        "sync-many" -> syncMany(functions, json.fromJson(of, ManyRequest::class.java))
+        "read-many" -> readMany(functions, json.fromJson(of, ManyRequest::class.java))
+        "write-many" -> writeMany(functions, json.fromJson(of, ManyRequest::class.java))
+        else -> throw UnsupportedOperationException("no scenario $scenario here")
+    }
+}
+
+private fun send(reply: Pair<String, Any>) = println(json.toJson(mapOf(reply)))
+
+private fun failure(error: Throwable) = mapOf(
+    "operation" to "run",
+    "path" to (error as? FileSystemException)?.file,
+    "message" to error.toString().lineSequence().first(),
+)
+
+/** What [protocol.rs] calls `Times`. */
+class Times(
+    val files: Int,
+    val bytes: Long,
+    val usage: Usage,
+    @Suppress("PropertyName") val samples_ns: LongArray? = null,
+)
+
+@Suppress("PropertyName")
+class Usage(val wall_ns: Long, val user_ns: Long, val sys_ns: Long, val peak_kib: Long)
+
+/** Time from its making on, and processor time of the whole process. */
+class Meter {
+    private val processor = processorTimes()
+    private val began = System.nanoTime()
+
+    fun stop(): Usage {
+        val wall = System.nanoTime() - began
+        val (user, sys) = processorTimes()
+        return Usage(wall, user - processor.first, sys - processor.second, peak())
+    }
+}
+
+private const val NS_A_TICK = 10_000_000L
+
+/** User and system time in nanoseconds, as exactly as Linux tells a process without a system call of its own. */
+private fun processorTimes(): Pair<Long, Long> {
+    val status = File("/proc/self/stat").takeIf { it.exists() }?.readText() ?: return 0L to 0L
+    val fields = status.substringAfterLast(')').trim().split(' ')
+    return fields[11].toLong() * NS_A_TICK to fields[12].toLong() * NS_A_TICK
+}
+
+private fun peak(): Long {
+    val status = File("/proc/self/status").takeIf { it.exists() } ?: return 0
+    return status.readLines().first { it.startsWith("VmHWM:") }.filter(Char::isDigit).toLong()
+}
