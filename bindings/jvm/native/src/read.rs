@@ -82,6 +82,8 @@ impl Reading {
                     self.control.cancel();
                 }
                 if goes_on.is_some() && !to_end {
+                    // The last one may have begun another piece.
+                    sink.flush(env)?;
                     return Ok(true);
                 }
             }

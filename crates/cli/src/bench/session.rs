@@ -271,10 +271,10 @@ impl<'a> Session<'a> {
         implementation: &str,
         way: impl Into<Way>,
     ) -> Option<Row> {
-        Some(Row {
-            runtime: self.jvm.clone()?,
-            ..Self::native_row(functions, implementation, way)
-        })
+        let mut row = Self::native_row(functions, implementation, way);
+        row.runtime = self.jvm.clone()?;
+        row.launch.warm_up = true;
+        Some(row)
     }
 
     pub(crate) fn native_row(

@@ -10,8 +10,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A heap whose size does not change: growing it would be timed, in whichever row happens to need it.
-pub(crate) const FLAGS: [&str; 3] = ["-Xms1g", "-Xmx1g", "--enable-native-access=ALL-UNNAMED"];
+/// A heap whose size does not change and whose pages are there: making them would be timed, in whichever row needs them first.
+pub(crate) const FLAGS: [&str; 4] = [
+    "-Xms1g",
+    "-Xmx1g",
+    "-XX:+AlwaysPreTouch",
+    "--enable-native-access=ALL-UNNAMED",
+];
 
 /// A JVM, and what it runs.
 #[derive(Clone, Debug)]

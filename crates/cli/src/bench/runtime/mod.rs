@@ -147,7 +147,11 @@ impl Row {
         trace: &strace::Trace,
         interrupt: &Interrupt,
     ) -> Result<Peer, Failure> {
-        let command = self.runtime.command(&self.launch)?;
+        let launch = Launch {
+            warm_up: false,
+            ..self.launch.clone()
+        };
+        let command = self.runtime.command(&launch)?;
         Peer::start(trace.of(&command), interrupt)
     }
 

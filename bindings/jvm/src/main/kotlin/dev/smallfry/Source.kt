@@ -4,6 +4,7 @@ import java.io.IOException
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 import java.nio.file.Path
+import java.util.Objects.requireNonNull
 
 /**
  * What the native half asks for paths, and for contents where it writes: it calls back with memory to be filled, on the thread
@@ -19,6 +20,7 @@ internal abstract class Source(private val within: Path?) {
     var failure: IOException? = null
         private set
 
+    private var thrown: Throwable? = null
     private var path: ByteArray? = null
     private var contents = NOTHING
 
@@ -28,10 +30,24 @@ internal abstract class Source(private val within: Path?) {
     /** What that entry is to hold. */
     protected open fun contents(): ByteArray = NOTHING
 
-    /** Puts as many entries into [memory] as there is room for: bytes put, 0 at the end, or less by how many bytes the first needs. */
-    @Suppress("unused")
+    /**
+     * Puts as many entries into [memory] as there is room for: bytes put, 0 at the end, or less by how many bytes the first needs.
+     * What is thrown meanwhile waits until the entries before it are taken.
+     */
+    @Suppress("unused", "TooGenericExceptionCaught")
     fun fill(memory: ByteBuffer): Int {
         memory.order(ByteOrder.nativeOrder())
+        thrown?.let { throw it }
+        try {
+            return put(memory)
+        } catch (error: Throwable) {
+            if (memory.position() == 0) throw error
+            thrown = error
+            return memory.position()
+        }
+    }
+
+    private fun put(memory: ByteBuffer): Int {
         while (true) {
             val path = this.path ?: take() ?: break
             val needed = 2L * Int.SIZE_BYTES + path.size + contents.size
@@ -70,7 +86,7 @@ internal abstract class Source(private val within: Path?) {
 
 /** Paths of files to read. */
 internal class Paths(private val from: Iterator<Path>, within: Path?) : Source(within) {
-    override fun next(): Path? = if (from.hasNext()) from.next() else null
+    override fun next(): Path? = if (from.hasNext()) requireNonNull(from.next(), "a path is null") else null
 }
 
 /** Files to write. */
@@ -78,7 +94,7 @@ internal class Entries(private val from: Iterator<FileEntry>, within: Path?) : S
     private var entry: FileEntry? = null
 
     override fun next(): Path? {
-        entry = if (from.hasNext()) from.next() else null
+        entry = if (from.hasNext()) requireNonNull(from.next(), "an entry is null") else null
         return entry?.path
     }
 

@@ -4,10 +4,14 @@ import com.google.gson.Gson
 import com.google.gson.JsonObject
 import java.io.File
 import java.nio.file.FileSystemException
+import java.nio.file.Files
+import java.nio.file.Path
 
 /** The process of a row in the JVM: obeys the requests of `protocol.rs` from standard input until it ends. */
 fun main(arguments: Array<String>) {
-    val functions = json.fromJson(arguments.last(), JsonObject::class.java)["functions"].asString
+    val launch = json.fromJson(arguments.last(), JsonObject::class.java)
+    val functions = launch["functions"].asString
+    warmsUp = launch["warm_up"].asBoolean
     send("hello" to mapOf("version" to "JDK ${Runtime.version().feature()}", "load_ns" to 0))
     while (true) {
         val request = json.fromJson(readlnOrNull() ?: return, JsonObject::class.java)
@@ -21,6 +25,23 @@ fun main(arguments: Array<String>) {
 }
 
 private val json = Gson()
+
+/** Not where what a row does is counted. */
+private var warmsUp = false
+
+/** Runs `body` with a folder in memory, if there is such a thing here, so that what it calls gets compiled. */
+fun warmUp(body: (Path) -> Unit) {
+    if (!warmsUp) return
+    val memory = Path.of("/dev/shm").takeIf(Files::isWritable)
+    val folder = if (memory != null) Files.createTempDirectory(memory, PREFIX) else Files.createTempDirectory(PREFIX)
+    try {
+        body(folder)
+    } finally {
+        folder.toFile().deleteRecursively()
+    }
+}
+
+private const val PREFIX = "smallfry-bench-"
 
 private fun run(functions: String, request: JsonObject): Times {
     val (scenario, of) = request.entrySet().single()

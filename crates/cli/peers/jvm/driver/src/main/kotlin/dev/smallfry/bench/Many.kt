@@ -36,7 +36,7 @@ class ManyRequest(
 /** The scenario `read-many`: all is kept, then looked at. The counterpart of `native/read_many.rs`. */
 fun readMany(functions: String, request: ManyRequest): Times {
     val read = readerOf(functions, request)
-    inMemory { folder ->
+    warmUp { folder ->
         val few = List(FILES_TO_COMPILE) { folder.resolve("$it") }
         few.forEach { Files.write(it, ByteArray(BYTES_TO_COMPILE) { ' '.code.toByte() }) }
         repeat(PASSES_TO_COMPILE) { read(few) }
@@ -93,7 +93,7 @@ private fun channel(path: Path): ByteArray = FileChannel.open(path, READ).use { 
 /** The scenario `write-many`. The counterpart of `native/write_many.rs`: same bytes. */
 fun writeMany(functions: String, request: ManyRequest): Times {
     val write = manyWriterOf(functions, request)
-    inMemory { folder ->
+    warmUp { folder ->
         val few = contentsOf(List(FILES_TO_COMPILE) { folder.resolve("$it") }, request)
         repeat(PASSES_TO_COMPILE) { write(few) }
     }
@@ -137,7 +137,7 @@ private fun writeAll(all: List<FileOf>, options: WriteOptions) {
 /** The scenario `sync-many`. The counterpart of `native/sync_many.rs`. */
 fun syncMany(functions: String, request: ManyRequest): Times {
     val write = durableWriterOf(functions, request.replace)
-    inMemory { folder ->
+    warmUp { folder ->
         val few = contentsOf(List(FILES_TO_COMPILE) { folder.resolve("$it") }, request)
         repeat(PASSES_TO_COMPILE) { write(few) }
     }

@@ -27,7 +27,11 @@ class SyncRequest(
 
 /** The scenario `sync`: one file written again and again, each call timed alone. The counterpart of `native/sync.rs`. */
 fun sync(functions: String, request: SyncRequest): Times {
-    if (request.warm_up > 0) warmUp(functions, request)
+    // In memory, where a flush takes no time: what is compiled is the same.
+    warmUp { folder ->
+        val write = writerOf(functions, folder.resolve("file"), request.level, request.replace)
+        repeat(CALLS_TO_COMPILE) { write(request.text) }
+    }
     val write = writerOf(functions, Path.of(request.path), request.level, request.replace)
     repeat(request.warm_up.coerceAtMost(FEW)) { write(request.text) }
     val samples = LongArray(request.samples)
@@ -44,12 +48,6 @@ private const val FEW = 10
 
 /** Enough for the compiler's last stage. */
 private const val CALLS_TO_COMPILE = 20_000
-
-/** In memory, where it takes no time: what is compiled is the same. */
-private fun warmUp(functions: String, request: SyncRequest) = inMemory { folder ->
-    val write = writerOf(functions, folder.resolve("file"), request.level, request.replace)
-    repeat(CALLS_TO_COMPILE) { write(request.text) }
-}
 
 /** How text gets into one file, and there to stay if `level` says so. */
 fun writerOf(functions: String, path: Path, level: String, replace: Boolean): (String) -> Unit {
@@ -98,16 +96,5 @@ private fun okioSynced(path: Path): (String) -> Unit {
             handle.sink().buffer().use { it.writeUtf8(text) }
             handle.flush()
         }
-    }
-}
-
-/** Runs `body` with a folder in memory, if there is such a thing here. */
-fun inMemory(body: (Path) -> Unit) {
-    val memory = Path.of("/dev/shm").takeIf(Files::isWritable)
-    val folder = if (memory != null) Files.createTempDirectory(memory, "smallfry-bench-") else Files.createTempDirectory("smallfry-bench-")
-    try {
-        body(folder)
-    } finally {
-        folder.toFile().deleteRecursively()
     }
 }

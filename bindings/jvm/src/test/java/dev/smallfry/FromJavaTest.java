@@ -1,0 +1,119 @@
+package dev.smallfry;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Everything must be there for Java as well: no Kotlin in the way, checked exceptions declared, null refused. */
+class FromJavaTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void oneFile() throws IOException {
+        Path path = folder.resolve("a");
+        Smallfry.writeText(path, "one");
+        Smallfry.writeText(path, new StringBuilder("two"), Durability.Data);
+        Smallfry.writeText(path, "three", Durability.Full, true);
+        assertEquals("three", Files.readString(path));
+        byte[] bytes = "four".getBytes(StandardCharsets.UTF_8);
+        Smallfry.writeBytes(path, bytes);
+        Smallfry.writeBytes(path, bytes, Durability.None);
+        Smallfry.writeBytes(path, bytes, Durability.Full, false);
+        Smallfry.appendText(path, " five");
+        Smallfry.appendText(path, " six", Durability.Data);
+        Smallfry.appendText(path, " seven", Durability.None, true);
+        assertEquals("four five six seven", Files.readString(path));
+    }
+
+    @Test
+    void manyFiles() throws IOException {
+        List<Path> paths = List.of(folder.resolve("new/a"), folder.resolve("new/b"));
+        WriteOptions options = WriteOptions.builder()
+                .durability(Durability.Full)
+                .replace(true)
+                .createParents(true)
+                .onlyIfChanged(true)
+                .createNew(false)
+                .failFast(true)
+                .within(null)
+                .threads(2)
+                .maxBytesInFlight(1 << 20)
+                .build();
+        byte[] bytes = {1, 2};
+        WriteReport report = Smallfry.writeAll(
+                List.of(new FileEntry(paths.get(0), "text"), new FileEntry(paths.get(1), bytes)), options);
+        report.throwIfAnyFailed();
+        assertEquals(2, report.getWritten());
+        assertEquals(0, report.getUnchanged());
+        assertTrue(report.getResults().get(0).isWritten());
+        assertEquals(List.of(), report.getErrors());
+        assertEquals(1, Smallfry.writeAll(List.of(new FileEntry(paths.get(0), "text"))).getWritten());
+
+        ReadOptions reading = ReadOptions.builder()
+                .within(folder)
+                .failFast(false)
+                .threads(1)
+                .maxBytesInFlight(0)
+                .maxFileSize(ReadOptions.LARGEST_ARRAY)
+                .completionOrder(false)
+                .build();
+        assertEquals("text", Smallfry.readAllText(paths).get(0).getValue());
+        assertArrayEquals(bytes, Smallfry.readAll(paths).get(1).getValue());
+        ReadResult<byte[]> missing = Smallfry.readAll(List.of(Path.of("missing")), reading).get(0);
+        assertNull(missing.getValueOrNull());
+        assertNotNull(missing.getError());
+        assertEquals("missing", assertThrows(NoSuchFileException.class, missing::getValue).getFile());
+        assertEquals("text", Smallfry.readAllText(List.of(Path.of("new/a")), reading).get(0).getValue());
+    }
+
+    @Test
+    void oneAfterTheOther() throws IOException {
+        Path path = folder.resolve("a");
+        Smallfry.writeText(path, "text");
+        try (ReadStream<String> stream = Smallfry.streamText(List.of(path, path).iterator())) {
+            assertTrue(stream.hasNext());
+            assertEquals("text", stream.next().getValue());
+        }
+        try (ReadStream<byte[]> stream = Smallfry.stream(List.of(path).iterator(), ReadOptions.builder().build())) {
+            assertEquals(4, stream.next().getValue().length);
+            assertFalse(stream.hasNext());
+        }
+        Smallfry.stream(List.of(path).iterator()).close();
+    }
+
+    @Test
+    void nullIsRefused() throws IOException {
+        Path path = folder.resolve("a");
+        assertThrows(NullPointerException.class, () -> Smallfry.writeText(null, "text"));
+        assertThrows(NullPointerException.class, () -> Smallfry.writeText(path, null));
+        assertThrows(NullPointerException.class, () -> Smallfry.writeBytes(path, null));
+        assertThrows(NullPointerException.class, () -> Smallfry.writeText(path, "text", null));
+        assertThrows(NullPointerException.class, () -> Smallfry.readAll(null));
+        assertThrows(NullPointerException.class, () -> Smallfry.readAll(Arrays.asList(path, null)));
+        assertThrows(NullPointerException.class, () -> Smallfry.writeAll(null));
+        assertThrows(NullPointerException.class, () -> new FileEntry(path, (String) null));
+        assertThrows(NullPointerException.class, () -> new FileEntry(null, "text"));
+        FileEntry entry = new FileEntry(path, "text");
+        assertThrows(NullPointerException.class, () -> Smallfry.writeAll(Arrays.asList(entry, null)));
+        assertEquals("text", Files.readString(path));
+        try (ReadStream<byte[]> stream = Smallfry.stream(Collections.singleton((Path) null).iterator())) {
+            assertThrows(NullPointerException.class, stream::hasNext);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+package dev.smallfry
+
+import java.net.URLClassLoader
+import java.nio.file.Files
+import java.nio.file.Path
+import kotlin.io.path.createDirectory
+import kotlin.io.path.writeText
+import kotlin.test.assertEquals
+import kotlin.test.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+
+/** The native library must load wherever it can, leave nothing behind, and say what was tried where it cannot. */
+class LoadingTest {
+    @TempDir
+    lateinit var folder: Path
+
+    private fun child(vararg flags: String) = Child("LoadingTestKt", flags.toList(), listOf(folder.resolve("a").toString())).run()
+
+    private fun temporary(path: Path) = "-Djava.io.tmpdir=$path"
+
+    private fun home(path: Path) = "-Duser.home=$path"
+
+    @Test
+    fun `it is unpacked into the temporary folder, which is empty afterwards`() {
+        val tmp = folder.resolve("tmp").createDirectory()
+        val ended = child(temporary(tmp))
+        assertEquals("loaded\nloaded\n", ended.output)
+        assertEquals(emptyList(), tmp.toFile().list()?.toList())
+    }
+
+    @Test
+    fun `where that is not there the cache of the user serves`() {
+        folder.resolve("home/.cache").let(Files::createDirectories)
+        val ended = child(temporary(folder.resolve("none")), home(folder.resolve("home")))
+        assertEquals("loaded\nloaded\n", ended.output)
+        assertEquals(emptyList(), folder.resolve("home/.cache").toFile().list()?.toList())
+    }
+
+    @Test
+    fun `where nothing serves an error says what was tried, each time`() {
+        val ended = child(temporary(folder.resolve("none")), home(folder.resolve("neither")))
+        val lines = ended.output.lines().filter { it.isNotEmpty() }
+        assertEquals(2, lines.size, ended.output)
+        for (line in lines) {
+            for (part in listOf("UnsatisfiedLinkError", "/none", "/neither/.cache", "-D${NativeLibrary.PROPERTY}=")) {
+                assertTrue(part in line, line)
+            }
+        }
+    }
+
+    @Test
+    fun `where files may not be run, or nothing be written, a fixed path serves`() {
+        for (option in listOf("noexec", "ro")) {
+            val mount = folder.resolve(option).createDirectory()
+            val mounted = ProcessBuilder("mount", "-t", "tmpfs", "-o", option, "tmpfs", "$mount").start().waitFor() == 0
+            if (!mounted) {
+                check(System.getenv("CI") != "true") { "root is needed to mount" }
+                return println("skipped: a folder where files may not be run, which takes root")
+            }
+            try {
+                val refused = child(temporary(mount), home(folder.resolve("none")))
+                assertTrue("UnsatisfiedLinkError" in refused.output && "$mount" in refused.output, refused.output)
+                assertEquals(emptyList(), mount.toFile().list()?.toList())
+                val library = unpacked(folder.resolve("library-$option"))
+                val ended = child(temporary(mount), "-D${NativeLibrary.PROPERTY}=$library")
+                assertEquals("loaded\nloaded\n", ended.output)
+            } finally {
+                ProcessBuilder("umount", "$mount").start().waitFor()
+            }
+        }
+    }
+
+    private fun unpacked(to: Path): Path {
+        val name = System.mapLibraryName("smallfry_jvm")
+        val resource = Smallfry::class.java.getResourceAsStream("native/${NativeLibrary.platform}/$name")!!
+        return to.also { resource.use { from -> Files.copy(from, it) } }
+    }
+
+    @Test
+    fun `a fixed path that is wrong is an error that names it`() {
+        val garbage = folder.resolve("garbage").also { it.writeText("no library") }
+        for (path in listOf(garbage, folder.resolve("missing"))) {
+            val ended = child("-D${NativeLibrary.PROPERTY}=$path")
+            assertTrue("UnsatisfiedLinkError" in ended.output && "$path" in ended.output, ended.output)
+        }
+    }
+
+    @Test
+    fun `two class loaders have one each, and one may go`() {
+        val ended = Child("TwoLoaders", arguments = listOf("$folder")).run()
+        assertEquals("done\n", ended.output)
+    }
+}
+
+/** Writes a file, twice, and says how that went. */
+fun main(arguments: Array<String>) = repeat(2) {
+    try {
+        Smallfry.writeText(Path.of(arguments.single()), "text")
+        println("loaded")
+    } catch (error: UnsatisfiedLinkError) {
+        println(error)
+    }
+}
+
+/** The same classes again and again, each time by another class loader that is then dropped, with work in flight. */
+object TwoLoaders {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        val folder = arguments.single()
+        repeat(10) { round ->
+            URLClassLoader(Child.urls, ClassLoader.getPlatformClassLoader()).use { loader ->
+                val work = loader.loadClass("dev.smallfry.Work")
+                work.getMethod("some", String::class.java).invoke(null, "$folder/$round")
+            }
+            System.gc()
+            Work.some("$folder/own$round")
+        }
+        println("done")
+    }
+}
+
+/** A bit of everything. */
+object Work {
+    @JvmStatic
+    fun some(folder: String) {
+        val paths = List(200) { Path.of(folder, "$it") }
+        val entries = paths.map { FileEntry(it, "text ".repeat(500)) }
+        Smallfry.writeAll(entries, WriteOptions(createParents = true, threads = 4)).throwIfAnyFailed()
+        Smallfry.writeAll(entries, WriteOptions(Durability.Full, replace = true)).throwIfAnyFailed()
+        check(Smallfry.readAllText(paths + Path.of(folder, "missing"), ReadOptions(threads = 4)).count { it.error == null } == 200)
+        Smallfry.stream(paths.iterator(), ReadOptions(threads = 2)).next()
+        paths[0].writeText("more", Durability.Data)
+        paths[0].appendText("more", replace = true)
+        runCatching { Path.of(folder).writeText("a") }
+        runCatching { Smallfry.writeAll(sequence<FileEntry> { error("thrown") }.asIterable()) }
+        runCatching { Smallfry.readAll(listOf(paths[0]), ReadOptions(within = Path.of(folder, "none"))) }
+    }
+}

@@ -1,0 +1,117 @@
+package dev.smallfry
+
+import java.nio.file.Files
+import java.nio.file.Path
+import kotlin.concurrent.thread
+import kotlin.system.exitProcess
+import kotlin.test.assertEquals
+import kotlin.test.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+
+/** What only a whole process shows: its end with work in flight, what JNI is told wrongly, and memory that Java does not see. */
+class ProcessTest {
+    @TempDir
+    lateinit var folder: Path
+
+    @Test
+    fun `the end of the process comes whenever it is asked for`() {
+        for (how in listOf("exit", "halt", "return")) {
+            repeat(4) { round ->
+                val ended = Child("Ending", arguments = listOf("$folder/$how$round", how, "${round * 15}")).run()
+                assertEquals(if (how == "return") 0 else 7, ended.code, ended.output)
+            }
+        }
+    }
+
+    @Test
+    fun `JNI finds nothing wrong`() {
+        val ended = Child("CheckedWork", listOf("-Xcheck:jni"), listOf("$folder")).run()
+        assertTrue("done" in ended.output, ended.output)
+        val warnings = ended.output.lines().filter { "WARNING" in it || "FATAL" in it }
+        assertEquals(emptyList(), warnings)
+    }
+
+    @Test
+    fun `names of any bytes where the system's are ASCII`() {
+        val child = ProcessBuilder("bash", "-c", "printf text > \"$1\"/$'\\xc3\\xa9.txt'", "bash", folder.toString()).start()
+        if (child.waitFor() != 0) return println("skipped: this system has no such names")
+        val java = Path.of(System.getProperty("java.home"), "bin", "java").toString()
+        val process = ProcessBuilder(java, "-cp", Child.CLASS_PATH, "dev.smallfry.Rewriting", "$folder")
+        process.environment()["LC_ALL"] = "C"
+        assertEquals(0, process.inheritIO().start().waitFor())
+        assertEquals("text!", Files.readString(Files.newDirectoryStream(folder).use { it.single() }))
+    }
+
+    @Test
+    fun `memory does not grow with the number of calls`() {
+        if (!Files.exists(Path.of("/proc/self/status"))) return println("skipped: there is no /proc")
+        val calls = System.getenv("SMALLFRY_TEST_CALLS") ?: "100000"
+        val ended = Child("ManyCalls", listOf("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"), listOf("$folder", calls)).run()
+        val grown = ended.output.lines().first { it.startsWith("grown ") }.removePrefix("grown ").toLong()
+        println("after $calls calls of each kind the process has grown by $grown KiB")
+        assertTrue(grown < 24 * 1024, ended.output)
+    }
+}
+
+/** Ends the process in the midst of work. */
+object Ending {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        val (folder, how, after) = arguments
+        Work.some("$folder/first")
+        repeat(4) { number ->
+            thread(isDaemon = true) { while (true) runCatching { Work.some("$folder/$number") } }
+        }
+        Thread.sleep(after.toLong())
+        when (how) {
+            "exit" -> exitProcess(7)
+            "halt" -> Runtime.getRuntime().halt(7)
+        }
+    }
+}
+
+object CheckedWork {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        repeat(3) { Work.some("${arguments.single()}/$it") }
+        println("done")
+    }
+}
+
+/** Adds to the files in a folder, whatever they are called. */
+object Rewriting {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        val paths = Files.newDirectoryStream(Path.of(arguments.single())).use { it.toList() }
+        val results = Smallfry.readAllText(paths)
+        Smallfry.writeAll(results.map { FileEntry(it.path, "${it.value}!") }).throwIfAnyFailed()
+    }
+}
+
+object ManyCalls {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        val folder = Path.of(arguments[0])
+        val calls = arguments[1].toInt()
+        round(folder, calls / 10)
+        val before = resident()
+        round(folder, calls)
+        println("grown ${resident() - before}")
+    }
+
+    private fun round(folder: Path, calls: Int) {
+        val path = folder.resolve("a")
+        val paths = List(100) { folder.resolve("$it") }
+        repeat(calls) { path.writeText("text") }
+        repeat(calls / 10) { runCatching { folder.writeText("text") } }
+        repeat(calls / 1_000) {
+            Smallfry.writeAll(paths.map { FileEntry(it, "text ".repeat(100)) }).throwIfAnyFailed()
+            Smallfry.readAll(paths + folder).forEach { it.valueOrNull }
+            Smallfry.stream(paths.iterator()).next()
+        }
+        System.gc()
+    }
+
+    private fun resident() = Files.readAllLines(Path.of("/proc/self/status")).first { it.startsWith("VmRSS:") }.filter(Char::isDigit).toLong()
+}
