@@ -107,7 +107,7 @@ test-sanitized:
 test-all: export SMALLFRY_TEST_ALL := 1
 test-all:
 	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 \
-		SMALLFRY_TEST_PACKAGES=1000000 SMALLFRY_TEST_WALKS=1000 SMALLFRY_TEST_URLS=400000 $(MAKE) --no-print-directory test
+		SMALLFRY_TEST_PACKAGES=1000000 SMALLFRY_TEST_WALKS=1000 SMALLFRY_TEST_URLS=400000 SMALLFRY_TEST_CALLS=1000000 $(MAKE) --no-print-directory test
 	$(MAKE) --no-print-directory test-backends test-crash test-sanitized fuzz trials test-windows
 
 # The tests in programs for Windows, under Wine. On Debian, as root, it installs what that takes: 310 MB.
