@@ -1,10 +1,12 @@
 //! What goes to Java: results one behind the other in memory that it reads through a direct buffer.
 //!
 //! All numbers are the processor's own. An error is its kind (one byte), then the operation, the reason, the path and the
-//! destination, each with its length in bytes before it.
+//! destination, each with its length in bytes before it; paths as they come from Java.
 
+use crate::sys;
 use jni::sys::jint;
 use smallfry::Error;
+use std::borrow::Cow;
 use std::io::ErrorKind;
 
 /// As `dev.smallfry.Failure` knows them.
@@ -45,19 +47,16 @@ impl Kind {
 /// Appends one error.
 pub(crate) fn push_error(bytes: &mut Vec<u8>, error: &Error) {
     bytes.push(Kind::of(error) as u8);
-    push_text(bytes, error.operation().name());
-    push_text(bytes, &error.io_error().to_string());
-    push_text(bytes, &text_of(error.path()));
-    push_text(bytes, &text_of(error.destination()));
+    push_field(bytes, error.operation().name().as_bytes());
+    push_field(bytes, error.io_error().to_string().as_bytes());
+    for path in [error.path(), error.destination()] {
+        push_field(bytes, &path.map_or_else(Cow::default, sys::bytes_of));
+    }
 }
 
-fn text_of(path: Option<&std::path::Path>) -> String {
-    path.map_or_else(String::new, |path| path.to_string_lossy().into_owned())
-}
-
-fn push_text(bytes: &mut Vec<u8>, text: &str) {
-    push_number(bytes, text.len());
-    bytes.extend_from_slice(text.as_bytes());
+fn push_field(bytes: &mut Vec<u8>, field: &[u8]) {
+    push_number(bytes, field.len());
+    bytes.extend_from_slice(field);
 }
 
 /// A number as Java's `int`. What is larger than that was refused before.

@@ -7,4 +7,4 @@ mod platform;
 #[path = "windows.rs"]
 mod platform;
 
-pub(crate) use platform::{path_in, stay_loaded};
+pub(crate) use platform::{bytes_of, path_in, stay_loaded};

@@ -10,5 +10,10 @@ pub(crate) fn path_in(bytes: &[u8]) -> Cow<'_, Path> {
     Cow::Borrowed(Path::new(OsStr::from_bytes(bytes)))
 }
 
+/// The same for Java.
+pub(crate) fn bytes_of(path: &Path) -> Cow<'_, [u8]> {
+    Cow::Borrowed(path.as_os_str().as_bytes())
+}
+
 /// The linker has been told already; see `build.rs`.
 pub(crate) const fn stay_loaded() {}

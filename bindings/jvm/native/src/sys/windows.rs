@@ -14,6 +14,14 @@ pub(crate) fn path_in(bytes: &[u8]) -> Cow<'_, Path> {
     }
 }
 
+/// The same for Java.
+pub(crate) fn bytes_of(path: &Path) -> Cow<'_, [u8]> {
+    match path.to_string_lossy() {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
+}
+
 /// Threads of ours may run when Java unloads the library.
 ///
 /// <https://learn.microsoft.com/en-us/windows/win32/api/libloaderapi/nf-libloaderapi-getmodulehandleexw>

@@ -27,10 +27,10 @@ internal object Failure {
         val kind = from.get().toInt()
         val operation = text(from)
         val reason = "$operation: ${text(from)}"
-        val path = text(from)
+        val path = bytes(from)
         val other = text(from).ifEmpty { null }
-        val isGiven = given != null && (path.isEmpty() || path == given.toAbsolutePath().toString())
-        val file = if (isGiven) given.toString() else path
+        val isGiven = given != null && (path.isEmpty() || PathBytes.areOf(path, given))
+        val file = if (isGiven) given.toString() else String(path, Charsets.UTF_8)
         return when (kind) {
             NOT_FOUND -> NoSuchFileException(file, other, reason)
             ALREADY_EXISTS -> FileAlreadyExistsException(file, other, reason)
@@ -48,9 +48,7 @@ internal object Failure {
 
     fun native(bytes: ByteArray): ByteBuffer = ByteBuffer.wrap(bytes).order(java.nio.ByteOrder.nativeOrder())
 
-    private fun text(from: ByteBuffer): String {
-        val bytes = ByteArray(from.int)
-        from.get(bytes)
-        return String(bytes, Charsets.UTF_8)
-    }
+    private fun text(from: ByteBuffer): String = String(bytes(from), Charsets.UTF_8)
+
+    private fun bytes(from: ByteBuffer): ByteArray = ByteArray(from.int).also(from::get)
 }

@@ -32,6 +32,9 @@ internal object PathBytes {
         return bytes(path)
     }
 
+    /** Whether these are the bytes of that path, in either way. */
+    fun areOf(bytes: ByteArray, path: Path): Boolean = bytes.contentEquals(of(path)) || bytes.contentEquals(asIs(path))
+
     private fun check(path: Path) {
         if (path.fileSystem !== system) {
             throw ProviderMismatchException("$path is in ${path.fileSystem}, and smallfry works on the default file system only")

@@ -36,15 +36,23 @@ public class ReadStream<T> private constructor(
         }
     }
 
-    /** Whether there is another result, for which it may have to read. `false` once it is closed. */
+    /**
+     * Whether there is another result, for which it may have to read. `false` once it is closed.
+     *
+     * @throws IllegalStateException if the iterator of paths asks
+     */
     override fun hasNext(): Boolean = lock.withLock {
+        check(!source.isAsking) { "the paths of a stream cannot depend on its own results" }
         if (isInterrupted) throw interrupted()
         while (waiting.isEmpty() && mayHaveMore && !handle.isClosed()) {
             if (Thread.currentThread().isInterrupted) throw interrupted()
             mayHaveMore = handle.next(source, sink)
         }
-        if (waiting.isEmpty()) close()
-        waiting.isNotEmpty()
+        if (waiting.isNotEmpty() && !handle.isClosed()) return true
+        val wasOpen = !handle.isClosed()
+        close()
+        if (wasOpen) source.rethrow()
+        return false
     }
 
     override fun next(): ReadResult<T> = lock.withLock {
@@ -59,13 +67,16 @@ public class ReadStream<T> private constructor(
         return UncheckedIOException(ClosedByInterruptException())
     }
 
-    /** Has nothing more begun, waits for what is under way, and frees its memory. A second time nothing happens. */
+    /**
+     * Has nothing more begun, waits for what is under way, and frees its memory. A second time nothing happens. Where the iterator
+     * of paths closes it, the call that asked that iterator does so once it comes back.
+     */
     override fun close() {
         // Whoever is in `next` comes back soon, since nothing more is begun for it.
         handle.cancel()
         lock.withLock {
             waiting.clear()
-            cleaning.clean()
+            if (!source.isAsking) cleaning.clean()
         }
     }
 

@@ -80,6 +80,7 @@ public object Smallfry {
      * Writes many files in one call.
      *
      * Entries are taken as files are written, never all at once, on the calling thread. Of several for one path the last one wins.
+     * What their iterator throws is thrown here, when all entries before it are written.
      *
      * @return what came of each
      * @throws IOException if the directory to stay beneath cannot be opened; then nothing was done
@@ -92,6 +93,7 @@ public object Smallfry {
         val source = Entries(from, options.within)
         val report = Native.ready()
             .writeAll(source, options.flags, options.threads, options.maxBytesInFlight, directory(options.within))
+        source.rethrow()
         from.forEachRemaining { source.paths.add(it.path) }
         return WriteReport.read(report, source.paths, options.within)
     }
@@ -131,6 +133,7 @@ public object Smallfry {
             directory(options.within),
         )
         source.failure?.let { throw it }
+        source.rethrow()
         from.forEachRemaining(source.paths::add)
         return gathering.results()
     }
@@ -139,7 +142,8 @@ public object Smallfry {
      * Reads files one after the other, ahead of who takes them as far as the bytes in flight allow. Whoever does not take all of
      * them closes it.
      *
-     * [paths] are taken as they are needed, on the thread that asks for results: they may be endless.
+     * [paths] are taken as they are needed, on the thread that asks for results: they may be endless. What their iterator throws is
+     * thrown in its place, after the results of all paths before it.
      *
      * @throws IOException if the directory to stay beneath cannot be opened
      */

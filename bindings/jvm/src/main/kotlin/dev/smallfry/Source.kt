@@ -8,7 +8,7 @@ import java.util.Objects.requireNonNull
 
 /**
  * What the native half asks for paths, and for contents where it writes: it calls back with memory to be filled, on the thread
- * that called it, and what is thrown here ends its call.
+ * that called it. What the caller's iterator throws ends the entries; it is thrown by [rethrow], once those before it are done.
  *
  * In memory an entry is the length of its path and that of its contents, in bytes, then both. `native/src/source.rs` reads it.
  */
@@ -18,6 +18,10 @@ internal abstract class Source(private val within: Path?) {
 
     /** Why nothing could begin. */
     var failure: IOException? = null
+        private set
+
+    /** Whether the caller's iterator is at work. */
+    var isAsking = false
         private set
 
     private var thrown: Throwable? = null
@@ -32,19 +36,25 @@ internal abstract class Source(private val within: Path?) {
 
     /**
      * Puts as many entries into [memory] as there is room for: bytes put, 0 at the end, or less by how many bytes the first needs.
-     * What is thrown meanwhile waits until the entries before it are taken.
      */
     @Suppress("unused", "TooGenericExceptionCaught")
     fun fill(memory: ByteBuffer): Int {
+        if (thrown != null) return 0
         memory.order(ByteOrder.nativeOrder())
-        thrown?.let { throw it }
+        isAsking = true
         try {
             return put(memory)
         } catch (error: Throwable) {
-            if (memory.position() == 0) throw error
             thrown = error
             return memory.position()
+        } finally {
+            isAsking = false
         }
+    }
+
+    /** Throws what ended the entries, if that was not their end. */
+    fun rethrow() {
+        thrown?.let { throw it }
     }
 
     private fun put(memory: ByteBuffer): Int {

@@ -8,6 +8,12 @@ import kotlin.test.assertTrue
 
 /** A JVM of its own, for what would end or spoil that of the tests. */
 class Child(private val main: String, private val flags: List<String> = emptyList(), private val arguments: List<String> = emptyList()) {
+    /** Added to the environment of the tests. */
+    var environment: Map<String, String> = emptyMap()
+
+    /** Where it works, if not in a folder of its own. */
+    var directory: Path? = null
+
     class Ended(val code: Int, val output: String)
 
     fun run(): Ended {
@@ -15,10 +21,16 @@ class Child(private val main: String, private val flags: List<String> = emptyLis
         val folder = kotlin.io.path.createTempDirectory("smallfry-child-")
         val output = folder.resolve("output").toFile()
         val native = if (Runtime.version().feature() >= 24) listOf("--enable-native-access=ALL-UNNAMED") else emptyList()
-        val command = listOf(java) + native + flags + listOf("-cp", CLASS_PATH, "dev.smallfry.$main") + arguments
+        val report = listOf("-XX:ErrorFile=$folder/hs_err_pid%p.log")
+        val command = listOf(java) + report + native + flags + listOf("-cp", CLASS_PATH, "dev.smallfry.$main") + arguments
         try {
-            val process = ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true).redirectOutput(output).start()
-            check(process.waitFor(120, TimeUnit.SECONDS)) { process.destroyForcibly() }
+            val builder = ProcessBuilder(command).directory((directory ?: folder).toFile())
+            builder.environment() += environment
+            val process = builder.redirectErrorStream(true).redirectOutput(output).start()
+            check(process.waitFor(120, TimeUnit.SECONDS)) {
+                process.destroyForcibly()
+                "it hangs, and has printed:\n${output.readText()}"
+            }
             val text = output.readText()
             assertTrue(folder.toFile().list().orEmpty().none { it.startsWith("hs_err") } && "SIGSEGV" !in text, text)
             return Ended(process.exitValue(), text)

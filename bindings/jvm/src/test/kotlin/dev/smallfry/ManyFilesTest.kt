@@ -149,35 +149,6 @@ class ManyFilesTest {
     }
 
     @Test
-    fun `what an iterator throws reaches the caller, and what came before it is done`() {
-        class Mine : RuntimeException()
-
-        val paths = List(300) { path(it) }
-        val entries = sequence {
-            paths.forEach { yield(FileEntry(it, "done")) }
-            throw Mine()
-        }
-        assertFailsWith<Mine> { Smallfry.writeAll(entries.asIterable()) }
-        val done = paths.count { Files.exists(it) && it.readText() == "done" }
-        assertTrue(done > 0)
-        val stream = Smallfry.stream(sequence<Path> { throw Mine() }.iterator())
-        stream.use { assertFailsWith<Mine> { it.hasNext() } }
-    }
-
-    @Test
-    fun `an iterator may call smallfry itself`() {
-        val entries = sequence {
-            repeat(50) { index ->
-                path("inner$index").writeText("inner")
-                val read = Smallfry.readAllText(listOf(path("inner$index"))).single().value
-                yield(FileEntry(path("outer$index"), read))
-            }
-        }
-        assertEquals(50, Smallfry.writeAll(entries.asIterable()).written)
-        assertEquals("inner", path("outer49").readText())
-    }
-
-    @Test
     fun `an interrupted thread begins nothing more, and stays interrupted`() {
         val endless = generateSequence(0) { it + 1 }.onEach { if (it == 1_000) Thread.currentThread().interrupt() }.take(200_000)
         Files.writeString(path("a"), "a")
