@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `write.rs` | one file |
 //! | `write_all.rs` | many files in one call |
-//! | `read.rs` | many files in one call, and piece by piece |
+//! | `read_all.rs` | many files in one call |
+//! | `read.rs` | many files, piece by piece |
 //! | `source.rs` | how paths and contents come from Java: a piece of memory that Java fills, again and again |
-//! | `results.rs` | how contents and errors go there: a piece of memory that Java empties |
+//! | `sink.rs` | how contents go there: a piece of memory that Java empties, again and again |
+//! | `results.rs` | how errors and numbers are put in bytes |
 //! | `options.rs` | what a call may say, as numbers |
 //! | `sys/` | paths |
 //!
@@ -16,7 +18,9 @@
 
 mod options;
 mod read;
+mod read_all;
 mod results;
+mod sink;
 mod source;
 mod sys;
 mod write;
@@ -24,18 +28,28 @@ mod write_all;
 
 use std::ffi::c_void;
 
-use jni::errors::{Result, ThrowRuntimeExAndDefault};
+use jni::errors::{Error, JniError, Result, ThrowRuntimeExAndDefault};
 use jni::sys::{JNI_VERSION_1_8, jint};
-use jni::{Env, EnvUnowned};
+use jni::{Env, EnvUnowned, jni_str};
 
-/// Runs the body of a native method. A panic, or an error of JNI itself, becomes a `RuntimeException`; an exception that Java
-/// code has thrown meanwhile goes on.
+/// Runs the body of a native method. A panic, or an error of JNI itself, becomes a `RuntimeException`, or an `OutOfMemoryError`
+/// where that is what it says; an exception that Java code has thrown meanwhile goes on.
 fn called<'local, T: Default>(
     mut environment: EnvUnowned<'local>,
     body: impl FnOnce(&mut Env<'local>) -> Result<T>,
 ) -> T {
+    let with_memory = |env: &mut Env<'local>| match body(env) {
+        Err(Error::JniCall(JniError::NoMemory)) => {
+            env.throw_new(
+                jni_str!("java/lang/OutOfMemoryError"),
+                jni_str!("Java heap space"),
+            )?;
+            Err(Error::JavaException)
+        }
+        answer => answer,
+    };
     environment
-        .with_env(body)
+        .with_env(with_memory)
         .resolve::<ThrowRuntimeExAndDefault>()
 }
 

@@ -18,6 +18,7 @@ const ONLY_IF_CHANGED: jint = 1 << 5;
 const CREATE_NEW: jint = 1 << 6;
 const FAIL_FAST: jint = 1 << 7;
 const COMPLETION_ORDER: jint = 1 << 8;
+const TEXT: jint = 1 << 9;
 
 fn durability(flags: jint) -> Durability {
     if flags & FULL != 0 {
@@ -88,6 +89,11 @@ impl Bulk {
         u64::try_from(self.most_in_flight)
             .ok()
             .filter(|bytes| *bytes > 0)
+    }
+
+    /// Whether contents are to become text.
+    pub(crate) fn is_text(&self) -> bool {
+        self.flags & TEXT != 0
     }
 
     pub(crate) fn reader(&self, largest: jlong) -> std::result::Result<Reader, Error> {

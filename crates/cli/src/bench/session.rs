@@ -92,7 +92,11 @@ impl<'a> Session<'a> {
         let has_rows = |scenario: &Scenario| {
             matches!(
                 scenario,
-                Scenario::Sync | Scenario::SyncMany | Scenario::ReadMany | Scenario::WriteMany
+                Scenario::Build
+                    | Scenario::Sync
+                    | Scenario::SyncMany
+                    | Scenario::ReadMany
+                    | Scenario::WriteMany
             )
         };
         if !self.plan.scenarios.iter().any(has_rows) {

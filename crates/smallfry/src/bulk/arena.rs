@@ -2,11 +2,13 @@
 //!
 //! A file's bytes are read straight into a slot of a large mapping, and whoever gets them owns that slot: no copy, and a
 //! page fault per 2 MiB instead of one per 4 KiB where the system gives huge pages. Slots never overlap. A mapping goes
-//! back to the system when its last slot is gone. When less than an eighth of it lives on, the pages of the dead ones go
-//! back: earlier would split huge pages for slots whose neighbours are about to go as well.
+//! back to the system when its last slot is gone. When less than an eighth of it lives on, and the mapping after it is full as
+//! well, the pages of the dead ones go back: earlier would split huge pages, and take memory that is needed again at once, for slots
+//! that are about to go like their neighbours.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use super::bytes::Bytes;
@@ -74,12 +76,21 @@ impl Chunk {
 
     /// A slot is gone, and with it what only it kept in memory.
     pub(super) fn move_out(&self, offset: usize, size: usize) {
-        let Some(mapping) = self.mapping.as_ref().filter(|_| self.shared) else {
-            return;
-        };
-        self.residents.move_out(offset, size, |pages| {
+        if self.shared {
+            self.residents
+                .move_out(offset, size, |pages| self.release(&pages));
+        }
+    }
+
+    /// What lives on is there to stay, as far as one can tell.
+    fn settle(&self) {
+        self.residents.fill(|pages| self.release(&pages));
+    }
+
+    fn release(&self, pages: &Range<usize>) {
+        if let Some(mapping) = &self.mapping {
             mapping.release(pages.start * PAGE, pages.len() * PAGE);
-        });
+        }
     }
 }
 
@@ -113,6 +124,8 @@ fn new_mapping(size: usize, huge: bool) -> Option<Mapping> {
 #[derive(Debug)]
 pub struct Arena {
     current: Option<Current>,
+    /// The one before it, whose slots may be about to go.
+    before: Weak<Chunk>,
 }
 
 /// The mapping that slots are being cut from.
@@ -137,7 +150,10 @@ impl Arena {
     /// Takes no memory yet.
     pub fn new() -> Self {
         ARENAS.fetch_add(1, Ordering::Relaxed);
-        Self { current: None }
+        Self {
+            current: None,
+            before: Weak::new(),
+        }
     }
 
     /// Room for `room` bytes, all zero or left from files that this process read; `None` if the system has no memory.
@@ -159,7 +175,8 @@ impl Arena {
                 // The first chunk is of small pages: a program that reads few files should not pay for 2 MiB.
                 let huge = before.is_some();
                 if let Some(full) = before {
-                    full.chunk.residents.fill();
+                    self.settle_before();
+                    self.before = Arc::downgrade(&full.chunk);
                 }
                 self.current.insert(Current {
                     chunk: Arc::new(Chunk::shared(huge)?),
@@ -177,12 +194,19 @@ impl Arena {
             room,
         ))
     }
+
+    fn settle_before(&self) {
+        if let Some(chunk) = self.before.upgrade() {
+            chunk.settle();
+        }
+    }
 }
 
 impl Drop for Arena {
     fn drop(&mut self) {
+        self.settle_before();
         if let Some(current) = self.current.take() {
-            current.chunk.residents.fill();
+            current.chunk.settle();
         }
         if ARENAS.fetch_sub(1, Ordering::Relaxed) == 1 {
             HUGE_PAGES_ARE_SLOW.store(false, Ordering::Relaxed);

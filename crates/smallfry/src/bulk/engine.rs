@@ -808,7 +808,7 @@ pub struct Ticket<'b> {
 
 impl Ticket<'_> {
     /// The number of the input, from 0.
-    pub(super) fn index(&self) -> usize {
+    pub fn index(&self) -> usize {
         self.index
     }
 

@@ -12,7 +12,7 @@ mod model;
 pub(super) struct Residents<const PAGES: usize> {
     /// Bytes in slots that are alive.
     live: AtomicUsize,
-    /// No more slots will be cut.
+    /// No more slots will be cut, and those that are alive are not about to go.
     full: AtomicBool,
     /// The pages of dead slots have gone back to the system.
     swept: AtomicBool,
@@ -47,9 +47,13 @@ impl<const PAGES: usize> Residents<PAGES> {
         }
     }
 
-    /// No more slots are cut. Whoever sees that sees the residents of all that were.
-    pub(super) fn fill(&self) {
+    /// No more slots are cut, and pages of dead ones go back from now on. Whoever sees that sees the residents of all that were.
+    pub(super) fn fill(&self, release: impl FnMut(Range<usize>)) {
         self.full.store(true, Ordering::Release);
+        let live = self.live.load(Ordering::Acquire);
+        if live > 0 && live < Self::FEW && !self.swept.swap(true, Ordering::Relaxed) {
+            self.sweep(0..PAGES, release);
+        }
     }
 
     /// A slot is gone. `release` gives pages back to the system, on which nobody lives; it may be told of some twice.

@@ -45,7 +45,7 @@ pub(crate) const PLAIN_MOUNT_ALONE: &str = "std, mount alone";
 /// On a slow disk, the floor through a mount that adds no delay: what the simulation itself costs.
 pub(crate) const MOUNT_ALONE: &str = "floor, mount alone";
 
-/// Each Node's two idioms, the one of style `again` twice, and smallfry's counterparts; then the same in Rust.
+/// Each Node's two idioms, the one of style `again` twice, and smallfry's counterparts; then the same in Rust and in the JVM.
 pub(crate) fn of_build(session: &Session) -> Vec<Row> {
     let idioms = [
         (NODE_SYNC, Style::Sync),
@@ -55,6 +55,8 @@ pub(crate) fn of_build(session: &Session) -> Vec<Row> {
     let mut rows = of_nodes(session, &idioms);
     rows.push(Session::native_row(Functions::Std, STD, Style::Sync));
     rows.extend(ours_in_rust());
+    rows.extend(session.jvm_row(Functions::JavaFiles, JAVA_FILES, Style::Sync));
+    rows.extend(session.jvm_row(Functions::Smallfry, BULK_JVM, Style::BulkSync));
     rows
 }
 

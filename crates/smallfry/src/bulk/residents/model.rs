@@ -41,13 +41,20 @@ impl Place {
     }
 
     fn give_up(&self, offset: usize, size: usize) {
-        self.residents.move_out(offset, size, |pages| {
-            for page in pages {
-                // Twice by two threads is once to the system, so a shared look.
-                self.contents[page].with(|_| ());
-                self.released.lock().unwrap().push(page);
-            }
-        });
+        self.residents
+            .move_out(offset, size, |pages| self.release(pages));
+    }
+
+    fn fill(&self) {
+        self.residents.fill(|pages| self.release(pages));
+    }
+
+    fn release(&self, pages: Range<usize>) {
+        for page in pages {
+            // Twice by two threads is once to the system, so a shared look.
+            self.contents[page].with(|_| ());
+            self.released.lock().unwrap().push(page);
+        }
     }
 }
 
@@ -63,7 +70,7 @@ fn pages_go_back_after_the_last_look_and_never_while_somebody_lives_there() {
         });
         // Cut while the others may be gone already; it stays.
         place.residents.move_in(2 * PAGE, SLOT);
-        place.residents.fill();
+        place.fill();
         place.contents[2].with_mut(|_| ());
         for other in others {
             other.join().unwrap();
@@ -81,7 +88,7 @@ fn two_slots_of_one_page_keep_it_until_both_are_gone() {
             place.residents.move_in(offset, SLOT);
         }
         place.residents.move_in(3 * PAGE, SLOT);
-        place.residents.fill();
+        place.fill();
         let other = thread::spawn({
             let place = Arc::clone(&place);
             move || place.give_up(0, 64)

@@ -6,8 +6,8 @@ use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::Usage;
 use crate::bench::scenario::build::{BUT_PUBLISH, PHASES, Results, WRITE_AND_CLOSE};
 use crate::bench::scenario::rows::{
-    BULK, BULK_RUST, BULK_SYNC, NODE_PARALLEL, NODE_SYNC, SMALLFRY_PARALLEL, SMALLFRY_RUST,
-    SMALLFRY_SYNC, STD, SYNC_AGAIN,
+    BULK, BULK_JVM, BULK_RUST, BULK_SYNC, JAVA_FILES, NODE_PARALLEL, NODE_SYNC, SMALLFRY_PARALLEL,
+    SMALLFRY_RUST, SMALLFRY_SYNC, STD, SYNC_AGAIN,
 };
 use crate::bench::session::Session;
 use std::fmt::Write as _;
@@ -242,6 +242,10 @@ fn sentences(said: &mut Sentences, session: &Session, view: &View<Results>) {
         &COSTS,
         &[(STD, SMALLFRY_RUST), (STD, BULK_RUST)],
     );
+    if let Some(java) = &session.jvm {
+        said.about(format!("build, {}", java.name()));
+        view.costs(said, java.name(), &COSTS, &[(JAVA_FILES, BULK_JVM)]);
+    }
 }
 
 #[cfg(test)]

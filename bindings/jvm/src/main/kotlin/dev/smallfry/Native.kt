@@ -15,6 +15,7 @@ internal object Native {
     const val CREATE_NEW = 1 shl 6
     const val FAIL_FAST = 1 shl 7
     const val COMPLETION_ORDER = 1 shl 8
+    const val TEXT = 1 shl 9
 
     private val failure: String? = NativeLibrary.load()
 
@@ -31,12 +32,11 @@ internal object Native {
     @JvmStatic
     external fun writeAll(source: Source, flags: Int, threads: Int, mostInFlight: Long, within: ByteArray?): ByteArray
 
-    /** Gives [sink] what came of each path. */
+    /** Gives [sink] what came of each path, on this thread and on others, which end with the call. */
     @JvmStatic
     external fun readAll(
         source: Source,
         sink: Sink<*>,
-        memory: ByteArray,
         flags: Int,
         threads: Int,
         mostInFlight: Long,

@@ -24,6 +24,7 @@ public class ReadStream<T> private constructor(
     reader: Long,
 ) : Iterator<ReadResult<T>>, AutoCloseable {
     private val waiting = ArrayDeque<ReadResult<T>>()
+    private val memory = ByteArray(ROOM)
     private val lock = ReentrantLock()
     private val handle = Handle(reader)
     private val cleaning = CLEANER.register(this, handle)
@@ -31,8 +32,8 @@ public class ReadStream<T> private constructor(
     private var isInterrupted = false
 
     private val sink = object : Sink<T>(source, decoding) {
-        override fun take(index: Int, result: ReadResult<T>) {
-            waiting += result
+        override fun take(indices: IntArray, results: List<ReadResult<T>>) {
+            waiting += results
         }
     }
 
@@ -46,7 +47,7 @@ public class ReadStream<T> private constructor(
         if (isInterrupted) throw interrupted()
         while (waiting.isEmpty() && mayHaveMore && !handle.isClosed()) {
             if (Thread.currentThread().isInterrupted) throw interrupted()
-            mayHaveMore = handle.next(source, sink)
+            mayHaveMore = handle.next(source, sink, memory)
         }
         if (waiting.isNotEmpty() && !handle.isClosed()) return true
         val wasOpen = !handle.isClosed()
@@ -87,7 +88,8 @@ public class ReadStream<T> private constructor(
         fun isClosed() = cancelled.get()
 
         /** Under the lock of the stream. */
-        fun next(source: Source, sink: Sink<*>): Boolean = reader != 0L && Native.nextPiece(reader, source, sink, sink.memory)
+        fun next(source: Source, sink: Sink<*>, memory: ByteArray): Boolean =
+            reader != 0L && Native.nextPiece(reader, source, sink, memory)
 
         @Synchronized
         fun cancel() {
@@ -104,6 +106,9 @@ public class ReadStream<T> private constructor(
     }
 
     internal companion object {
+        /** For contents, in bytes: many small files, and at hand in the processor's cache. */
+        private const val ROOM = 256 shl 10
+
         /** Frees what nobody has closed. */
         private val CLEANER: Cleaner = Cleaner.create()
 
@@ -111,7 +116,7 @@ public class ReadStream<T> private constructor(
             val source = Paths(paths, options.within)
             val reader = Native.ready().openReader(
                 source,
-                options.flags,
+                options.flags or decoding.flag,
                 options.threads,
                 options.maxBytesInFlight,
                 options.maxFileSize,

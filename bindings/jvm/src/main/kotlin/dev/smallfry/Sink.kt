@@ -1,63 +1,77 @@
 package dev.smallfry
 
+import java.nio.ByteBuffer
+import java.nio.file.Path
+
 /**
- * What the native half gives results to: it calls back with what it has put into [memory], on the thread that called it, and what
- * is thrown here ends its call.
+ * What the native half gives results to, on any of its threads. What is thrown here ends its call.
  *
- * Contents are one behind the other. In the table a result is the number of the path and the length of the contents; or the number,
- * -1 and the error. The last one's contents may be apart. `native/src/read.rs` writes it.
+ * Contents are one behind the other in an array that is used again. The table has the numbers of the paths, then for each its kind and
+ * the length of the contents or the error. The last one's contents may be apart. `native/src/sink.rs` writes it.
  */
 internal abstract class Sink<T>(private val source: Source, private val decoding: Decoding<T>) {
-    val memory = ByteArray(ROOM)
-
-    /** Some result, [index] being the number of its path. */
-    protected abstract fun take(index: Int, result: ReadResult<T>)
+    /** Some results, with the numbers of their paths. */
+    protected abstract fun take(indices: IntArray, results: List<ReadResult<T>>)
 
     /** Whether more is wanted. */
     @Suppress("unused")
-    fun accept(table: ByteArray, count: Int, apart: ByteArray?): Boolean {
+    fun accept(memory: ByteArray, table: ByteArray, count: Int, apart: ByteArray?): Boolean {
         val from = Failure.native(table)
-        var place = 0
-        repeat(count) { number ->
-            val index = from.int
-            val path = source.paths[index]
-            val length = from.int
-            val result = if (length < 0) {
-                ReadResult.failed(path, Failure.read(from, path))
-            } else if (apart != null && number == count - 1) {
-                ReadResult.read(path, decoding.decode(apart))
-            } else {
-                place += length
-                ReadResult.read(path, decoding.decode(memory, place - length, length))
-            }
-            take(index, result)
-        }
+        val indices = IntArray(count) { from.int }
+        val contents = Contents(memory, apart, count)
+        take(indices, source.paths(indices).map { path -> result(path, from, contents) })
         return !Thread.currentThread().isInterrupted
     }
 
+    private class Contents(val memory: ByteArray, val apart: ByteArray?, var left: Int, var used: Int = 0)
+
+    private fun result(path: Path, from: ByteBuffer, contents: Contents): ReadResult<T> {
+        val kind = from.get()
+        contents.left--
+        if (kind == FAILED) return ReadResult.failed(path, Failure.read(from, path))
+        val length = from.int
+        if (contents.apart != null && contents.left == 0) return ReadResult.read(path, decoding.decode(contents.apart))
+        val place = contents.used
+        contents.used += length
+        return ReadResult.read(path, decoding.decode(contents.memory, place, length, kind == ASCII))
+    }
+
     private companion object {
-        /** In bytes: many small files, and at hand in the processor's cache. */
-        const val ROOM = 256 shl 10
+        const val FAILED: Byte = 0
+        const val ASCII: Byte = 2
     }
 }
 
 /** How the contents of a file become a value. */
 internal sealed interface Decoding<T> {
+    /** For the native half. */
+    val flag: Int
+
     /** Of an array that is used again. */
-    fun decode(memory: ByteArray, place: Int, length: Int): T
+    fun decode(memory: ByteArray, place: Int, length: Int, isAscii: Boolean): T
 
     /** Of an array that nobody else has. */
     fun decode(contents: ByteArray): T
 }
 
 internal object AsBytes : Decoding<ByteArray> {
-    override fun decode(memory: ByteArray, place: Int, length: Int): ByteArray = memory.copyOfRange(place, place + length)
+    override val flag: Int
+        get() = 0
+
+    override fun decode(memory: ByteArray, place: Int, length: Int, isAscii: Boolean): ByteArray =
+        memory.copyOfRange(place, place + length)
 
     override fun decode(contents: ByteArray): ByteArray = contents
 }
 
 internal object AsText : Decoding<String> {
-    override fun decode(memory: ByteArray, place: Int, length: Int): String = String(memory, place, length, Charsets.UTF_8)
+    override val flag: Int
+        get() = Native.TEXT
+
+    // What is deprecated in it does not matter to ASCII, and it is the only one that copies without a look.
+    @Suppress("DEPRECATION", "PLATFORM_CLASS_MAPPED_TO_KOTLIN")
+    override fun decode(memory: ByteArray, place: Int, length: Int, isAscii: Boolean): String =
+        if (isAscii) java.lang.String(memory, 0, place, length) as String else String(memory, place, length, Charsets.UTF_8)
 
     override fun decode(contents: ByteArray): String = String(contents, Charsets.UTF_8)
 }

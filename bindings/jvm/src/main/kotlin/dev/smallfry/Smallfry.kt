@@ -89,13 +89,11 @@ public object Smallfry {
     @JvmOverloads
     @Throws(IOException::class)
     public fun writeAll(entries: Iterable<FileEntry>, options: WriteOptions = WriteOptions()): WriteReport {
-        val from = entries.iterator()
-        val source = Entries(from, options.within)
+        val source = Entries(entries.iterator(), options.within)
         val report = Native.ready()
             .writeAll(source, options.flags, options.threads, options.maxBytesInFlight, directory(options.within))
         source.rethrow()
-        from.forEachRemaining { source.paths.add(it.path) }
-        return WriteReport.read(report, source.paths, options.within)
+        return WriteReport.read(report, source.allPaths(), options.within)
     }
 
     /**
@@ -118,15 +116,12 @@ public object Smallfry {
         readAll(paths, options, AsText)
 
     private fun <T> readAll(paths: Collection<Path>, options: ReadOptions, decoding: Decoding<T>): List<ReadResult<T>> {
-        val from = paths.iterator()
-        val source = Paths(from, options.within)
+        val source = Paths(paths.iterator(), options.within)
         val gathering = Gathering(source, decoding)
         Native.ready().readAll(
             source,
             gathering,
-            gathering.memory,
-            // A list has an order, whichever file is done first.
-            options.flags and Native.COMPLETION_ORDER.inv(),
+            options.flags or decoding.flag,
             options.threads,
             options.maxBytesInFlight,
             options.maxFileSize,
@@ -134,7 +129,6 @@ public object Smallfry {
         )
         source.failure?.let { throw it }
         source.rethrow()
-        from.forEachRemaining(source.paths::add)
         return gathering.results()
     }
 
@@ -167,13 +161,17 @@ public object Smallfry {
 private class Gathering<T>(private val source: Source, decoding: Decoding<T>) : Sink<T>(source, decoding) {
     private val results = ArrayList<ReadResult<T>?>()
 
-    override fun take(index: Int, result: ReadResult<T>) {
-        while (results.size <= index) results.add(null)
-        results[index] = result
+    @Synchronized
+    override fun take(indices: IntArray, results: List<ReadResult<T>>) {
+        indices.forEachIndexed { place, index ->
+            while (this.results.size <= index) this.results.add(null)
+            this.results[index] = results[place]
+        }
     }
 
     /** All, with those that were not begun. */
-    fun results(): List<ReadResult<T>> = source.paths.mapIndexed { index, path ->
+    @Synchronized
+    fun results(): List<ReadResult<T>> = source.allPaths().mapIndexed { index, path ->
         results.getOrNull(index) ?: ReadResult.failed(path, Failure.notBegun(path, "read"))
     }
 }

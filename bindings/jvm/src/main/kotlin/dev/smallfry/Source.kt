@@ -13,8 +13,8 @@ import java.util.Objects.requireNonNull
  * In memory an entry is the length of its path and that of its contents, in bytes, then both. `native/src/source.rs` reads it.
  */
 internal abstract class Source(private val within: Path?) {
-    /** In the order in which they were asked for. */
-    val paths = ArrayList<Path>()
+    /** In the order in which they were asked for. Other threads look at them while this one adds to them. */
+    private val paths = ArrayList<Path>()
 
     /** Why nothing could begin. */
     var failure: IOException? = null
@@ -76,10 +76,22 @@ internal abstract class Source(private val within: Path?) {
         val next = next() ?: return null
         val bytes = if (within == null) PathBytes.of(next) else PathBytes.asIs(next)
         contents = contents()
-        paths.add(next)
+        synchronized(paths) { paths.add(next) }
         path = bytes
         return bytes
     }
+
+    /** Those of these numbers. */
+    fun paths(indices: IntArray): List<Path> = synchronized(paths) { indices.map(paths::get) }
+
+    /** All, also those that were not asked for, once the native half asks for no more. */
+    fun allPaths(): List<Path> = synchronized(paths) {
+        rest(paths)
+        paths
+    }
+
+    /** Adds the paths of all entries that are left. */
+    protected abstract fun rest(to: MutableList<Path>)
 
     @Suppress("unused")
     fun isInterrupted(): Boolean = Thread.currentThread().isInterrupted
@@ -97,6 +109,8 @@ internal abstract class Source(private val within: Path?) {
 /** Paths of files to read. */
 internal class Paths(private val from: Iterator<Path>, within: Path?) : Source(within) {
     override fun next(): Path? = if (from.hasNext()) requireNonNull(from.next(), "a path is null") else null
+
+    override fun rest(to: MutableList<Path>): Unit = from.forEachRemaining(to::add)
 }
 
 /** Files to write. */
@@ -109,4 +123,6 @@ internal class Entries(private val from: Iterator<FileEntry>, within: Path?) : S
     }
 
     override fun contents(): ByteArray = entry!!.bytes()
+
+    override fun rest(to: MutableList<Path>): Unit = from.forEachRemaining { to.add(it.path) }
 }

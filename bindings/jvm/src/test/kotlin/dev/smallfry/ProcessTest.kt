@@ -33,14 +33,12 @@ class ProcessTest {
     }
 
     @Test
-    fun `names of any bytes where the system's are ASCII`() {
-        val child = ProcessBuilder("bash", "-c", "printf text > \"$1\"/$'\\xc3\\xa9.txt'", "bash", folder.toString()).start()
-        if (child.waitFor() != 0) return println("skipped: this system has no such names")
-        val java = Path.of(System.getProperty("java.home"), "bin", "java").toString()
-        val process = ProcessBuilder(java, "-cp", Child.CLASS_PATH, "dev.smallfry.Rewriting", "$folder")
-        process.environment()["LC_ALL"] = "C"
-        assertEquals(0, process.inheritIO().start().waitFor())
-        assertEquals("text!", Files.readString(Files.newDirectoryStream(folder).use { it.single() }))
+    fun `where memory does not suffice the caller is told, and the next call works`() {
+        val files = List(60) { Files.write(folder.resolve("$it"), ByteArray(if (it % 2 == 0) 4 shl 20 else 20_000)) }
+        for (threads in listOf(0, 1, 8)) {
+            val ended = Child("Exhausting", listOf("-Xmx48m", "-Xcheck:jni"), listOf("$threads") + files.map { "$it" }).run()
+            assertEquals("too much, then ${4 shl 20}\n", ended.output)
+        }
     }
 
     @Test
@@ -79,16 +77,6 @@ object CheckedWork {
     }
 }
 
-/** Adds to the files in a folder, whatever they are called. */
-object Rewriting {
-    @JvmStatic
-    fun main(arguments: Array<String>) {
-        val paths = Files.newDirectoryStream(Path.of(arguments.single())).use { it.toList() }
-        val results = Smallfry.readAllText(paths)
-        Smallfry.writeAll(results.map { FileEntry(it.path, "${it.value}!") }).throwIfAnyFailed()
-    }
-}
-
 object ManyCalls {
     @JvmStatic
     fun main(arguments: Array<String>) {
@@ -114,4 +102,19 @@ object ManyCalls {
     }
 
     private fun resident() = Files.readAllLines(Path.of("/proc/self/status")).first { it.startsWith("VmRSS:") }.filter(Char::isDigit).toLong()
+}
+
+/** Reads more than there is memory for, then little. */
+object Exhausting {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        val options = ReadOptions(threads = arguments.first().toInt())
+        val paths = arguments.drop(1).map { Path.of(it) }
+        try {
+            println("${Smallfry.readAllText(paths, options).size} files read in too little memory")
+        } catch (_: OutOfMemoryError) {
+            print("too much, ")
+        }
+        println("then ${Smallfry.readAll(paths.take(1), options).single().value.size}")
+    }
 }

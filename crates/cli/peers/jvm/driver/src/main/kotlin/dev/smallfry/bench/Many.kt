@@ -39,24 +39,29 @@ fun readMany(functions: String, request: ManyRequest): Times {
     warmUp { folder ->
         val few = List(FILES_TO_COMPILE) { folder.resolve("$it") }
         few.forEach { Files.write(it, ByteArray(BYTES_TO_COMPILE) { ' '.code.toByte() }) }
-        repeat(PASSES_TO_COMPILE) { read(few) }
+        compile(PASSES_TO_COMPILE) { look(read(few)) }
     }
     val paths = request.layout.paths()
     // What was left over would be collected in the midst of what is timed.
     System.gc()
     val meter = Meter()
     val all = read(paths)
-    var looked = 0L
-    for (contents in all) looked += if (contents is String) contents.indexOf('\u0000') else (contents as ByteArray).indexOf(0)
+    val looked = look(all)
     val usage = meter.stop()
     check(looked == -paths.size.toLong()) { "a zero was found, and there is none" }
     if (request.compare) compare(paths, all)
     return Times(all.size, all.sumOf { (if (it is String) it.length else (it as ByteArray).size).toLong() }, usage)
 }
 
+private fun look(all: List<Any>): Long {
+    var looked = 0L
+    for (contents in all) looked += if (contents is String) contents.indexOf('\u0000') else (contents as ByteArray).indexOf(0)
+    return looked
+}
+
 private const val FILES_TO_COMPILE = 2_000
 private const val BYTES_TO_COMPILE = 10_000
-private const val PASSES_TO_COMPILE = 15
+private const val PASSES_TO_COMPILE = 30
 
 private fun compare(paths: List<Path>, all: List<Any>) = paths.forEachIndexed { index, path ->
     val found = all[index].let { if (it is String) it.toByteArray() else it as ByteArray }
@@ -95,7 +100,7 @@ fun writeMany(functions: String, request: ManyRequest): Times {
     val write = manyWriterOf(functions, request)
     warmUp { folder ->
         val few = contentsOf(List(FILES_TO_COMPILE) { folder.resolve("$it") }, request)
-        repeat(PASSES_TO_COMPILE) { write(few) }
+        compile(PASSES_TO_COMPILE) { write(few) }
     }
     return timed(request, write)
 }
@@ -108,7 +113,7 @@ private fun timed(request: ManyRequest, write: (List<FileOf>) -> Unit): Times {
     return Times(all.size, all.size.toLong() * request.bytes, meter.stop())
 }
 
-private class FileOf(val path: Path, val text: String, val bytes: ByteArray?)
+class FileOf(val path: Path, val text: String, val bytes: ByteArray?)
 
 /** A line again and again. */
 private fun contentsOf(paths: List<Path>, request: ManyRequest): List<FileOf> = paths.mapIndexed { index, path ->
@@ -129,7 +134,7 @@ private fun manyWriterOf(functions: String, request: ManyRequest): (List<FileOf>
     return { all -> all.forEach(one) }
 }
 
-private fun writeAll(all: List<FileOf>, options: WriteOptions) {
+fun writeAll(all: List<FileOf>, options: WriteOptions) {
     val entries = all.map { if (it.bytes != null) FileEntry(it.path, it.bytes) else FileEntry(it.path, it.text) }
     Smallfry.writeAll(entries, options).throwIfAnyFailed()
 }
@@ -139,7 +144,7 @@ fun syncMany(functions: String, request: ManyRequest): Times {
     val write = durableWriterOf(functions, request.replace)
     warmUp { folder ->
         val few = contentsOf(List(FILES_TO_COMPILE) { folder.resolve("$it") }, request)
-        repeat(PASSES_TO_COMPILE) { write(few) }
+        compile(PASSES_TO_COMPILE) { write(few) }
     }
     return timed(request, write)
 }
@@ -151,7 +156,7 @@ private fun durableWriterOf(functions: String, replace: Boolean): (List<FileOf>)
 }
 
 /** One by one: the file flushed, named, and its folder flushed, before the next one. */
-private fun writeEach(file: FileOf, replace: Boolean) {
+fun writeEach(file: FileOf, replace: Boolean) {
     val draft = if (replace) file.path.resolveSibling("${file.path.fileName}.draft") else file.path
     writerOf("java-channel", draft, "full", false)(file.text)
     if (replace) Files.move(draft, file.path, ATOMIC_MOVE)

@@ -1,0 +1,228 @@
+//! Many files in one call, all kept. Whichever thread has read a file gives it to Java as well: to decode contents takes about as
+//! long as to read them, and the processor that has read them still has them at hand.
+
+use crate::called;
+use crate::options::Bulk;
+use crate::read::Terms;
+use crate::sink::{self, Piece, Sink};
+use crate::source::{Call, Paths, Source};
+use jni::errors::{Error, Result};
+use jni::ids::JMethodID;
+use jni::objects::{JByteArray, JClass, JObject, JThrowable};
+use jni::refs::Global;
+use jni::sys::{jint, jlong};
+use jni::{AttachConfig, AttachmentExceptionPolicy, Env, EnvUnowned, JavaVM, jni_str};
+use smallfry::bulk::engine::{Batch, Spawn, Stream, Task, Ticket};
+use smallfry::bulk::{Arena, Control, ReadFile};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, Scope};
+use std::time::Duration;
+
+/// Of a thread, in bytes: Java's own code runs on it.
+const STACK: usize = 1 << 20;
+/// Room of a piece in bytes: many small files, and at hand in the processor's cache.
+const ROOM: usize = 256 << 10;
+/// So long the first result of a piece waits for others, so that an interrupt is seen.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Reads a file and has Java decode it.
+struct Decode {
+    read: ReadFile,
+    java: Arc<Java>,
+}
+
+/// What all threads of a call share.
+struct Java {
+    vm: JavaVM,
+    sink: Global<JObject<'static>>,
+    accept: JMethodID,
+    is_text: bool,
+    control: Control,
+    /// The first failure of Java's, and what it has thrown.
+    failure: Mutex<Option<(Error, Option<Global<JThrowable<'static>>>)>>,
+}
+
+impl Java {
+    fn sink<'a>(&'a self, memory: &'a JByteArray<'static>) -> Sink<'a, 'static> {
+        Sink {
+            object: &self.sink,
+            memory,
+        }
+    }
+
+    /// Runs `body` in Java's eyes on this thread. `None`, and nothing more is begun, if that fails.
+    fn on_this_thread<T>(&self, body: impl FnOnce(&mut Env<'_>) -> Result<Option<T>>) -> Option<T> {
+        let config = || {
+            AttachConfig::new()
+                .thread_name(jni_str!("smallfry"))
+                .exceptions_policy(AttachmentExceptionPolicy::Ignore)
+        };
+        let body = |env: &mut Env<'_>| {
+            body(env).or_else(|error| {
+                let thrown = env.exception_occurred();
+                env.exception_clear();
+                let thrown = thrown.and_then(|thrown| env.new_global_ref(thrown).ok());
+                self.fail(error, thrown);
+                Ok(None)
+            })
+        };
+        let answer = self
+            .vm
+            .attach_current_thread_with_config(config, None, body);
+        answer.unwrap_or_else(|error: Error| {
+            self.fail(error, None);
+            None
+        })
+    }
+
+    fn fail(&self, error: Error, thrown: Option<Global<JThrowable<'static>>>) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert((error, thrown));
+        self.control.cancel();
+    }
+
+    /// Fails as the first thread that failed.
+    fn outcome(&self, env: &mut Env<'_>) -> Result<()> {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        match failure.take() {
+            None => Ok(()),
+            Some((_, Some(thrown))) => env.throw(&*thrown),
+            Some((error, None)) => Err(error),
+        }
+    }
+}
+
+/// What one thread gathers.
+#[derive(Default)]
+struct Hand {
+    arena: Arena,
+    gathered: Option<Gathered>,
+}
+
+struct Gathered {
+    java: Arc<Java>,
+    piece: Piece,
+    memory: Global<JByteArray<'static>>,
+}
+
+impl Hand {
+    fn gathered(&mut self, env: &mut Env<'_>, java: &Arc<Java>) -> Result<&mut Gathered> {
+        if self.gathered.is_none() {
+            let memory = env.new_byte_array(ROOM)?;
+            let gathered = Gathered {
+                java: Arc::clone(java),
+                piece: Piece::new(java.accept, ROOM, java.is_text),
+                memory: env.new_global_ref(&memory)?,
+            };
+            env.delete_local_ref(memory);
+            self.gathered = Some(gathered);
+        }
+        self.gathered.as_mut().ok_or(Error::NullPtr("no memory"))
+    }
+}
+
+impl Drop for Gathered {
+    fn drop(&mut self) {
+        let Self {
+            java,
+            piece,
+            memory,
+        } = self;
+        java.on_this_thread(|env| {
+            piece.flush(env, &java.sink(memory))?;
+            Ok(Some(()))
+        });
+    }
+}
+
+impl Task for Decode {
+    type Input = PathBuf;
+    /// Whether it failed. Java has been told all else.
+    type Output = bool;
+    type Tools = Hand;
+
+    fn run(&self, hand: &mut Hand, path: PathBuf, ticket: &mut Ticket<'_>) -> bool {
+        let result = self.read.read(&mut hand.arena, &path, ticket);
+        let java = &self.java;
+        let wants_more = java.on_this_thread(|env| {
+            let gathered = hand.gathered(env, java)?;
+            let sink = java.sink(&gathered.memory);
+            let contents = result.as_deref();
+            gathered
+                .piece
+                .push(env, &sink, ticket.index(), contents, LOOK)
+        });
+        if wants_more == Some(false) {
+            java.control.cancel();
+        }
+        result.is_err()
+    }
+
+    /// Java misses it, and knows what that means.
+    fn cancelled(&self, _: PathBuf) -> bool {
+        true
+    }
+
+    fn failed(&self, has_failed: &bool) -> bool {
+        *has_failed
+    }
+}
+
+/// Threads that end with the call.
+struct Roomy<'scope, 'env>(&'scope Scope<'scope, 'env>);
+
+impl<'scope> Spawn<'scope> for Roomy<'scope, '_> {
+    fn spawn(&self, body: Box<dyn FnOnce() + Send + 'scope>) -> bool {
+        let builder = Builder::new().name("smallfry".into()).stack_size(STACK);
+        builder.spawn_scoped(self.0, body).is_ok()
+    }
+}
+
+/// Reads all files that `source` gives, and gives what came of each to `sink`, on any thread.
+#[unsafe(no_mangle)]
+pub(crate) extern "system" fn Java_dev_smallfry_Native_readAll<'local>(
+    environment: EnvUnowned<'local>,
+    _: JClass<'local>,
+    source: JObject<'local>,
+    sink: JObject<'local>,
+    flags: jint,
+    threads: jint,
+    most_in_flight: jlong,
+    largest: jlong,
+    within: JByteArray<'local>,
+) {
+    called(environment, |env| -> Result<_> {
+        let terms = Terms {
+            source: &source,
+            bulk: Bulk::new(env, flags, threads, most_in_flight, &within)?,
+            largest,
+        };
+        let Some(mut reader) = terms.reader(env)? else {
+            return Ok(());
+        };
+        let control = Control::new();
+        reader.control(&control);
+        let java = Arc::new(Java {
+            vm: env.get_java_vm()?,
+            accept: sink::accept(env, &sink)?,
+            sink: env.new_global_ref(&sink)?,
+            is_text: terms.bulk.is_text(),
+            control: control.clone(),
+            failure: Mutex::default(),
+        });
+        let task = Decode {
+            read: reader.task(),
+            java: Arc::clone(&java),
+        };
+        let call = Call::default();
+        let paths = Paths(Source::new(env, &source, &call, &control)?);
+        call.during(env, &source, |_| {
+            std::thread::scope(|scope| {
+                let batch = Batch::new(task, reader.terms(), Roomy(scope));
+                Stream::new(batch, paths, false).for_each(drop);
+            });
+        });
+        java.outcome(env)
+    });
+}

@@ -1,0 +1,164 @@
+package dev.smallfry.bench
+
+import com.google.gson.GsonBuilder
+import com.google.gson.JsonElement
+import com.google.gson.JsonParseException
+import com.google.gson.Strictness
+import dev.smallfry.Durability
+import dev.smallfry.Smallfry
+import dev.smallfry.WriteOptions
+import java.nio.file.FileVisitResult
+import java.nio.file.FileVisitResult.CONTINUE
+import java.nio.file.FileVisitResult.SKIP_SUBTREE
+import java.nio.file.Files
+import java.nio.file.NoSuchFileException
+import java.nio.file.Path
+import java.nio.file.SimpleFileVisitor
+import java.nio.file.attribute.BasicFileAttributes
+import java.util.Arrays
+import kotlin.io.path.createParentDirectories
+import kotlin.io.path.name
+
+class BuildRequest(
+    val style: String,
+    val tree: String,
+    val extensions: Set<String>,
+    val files: Int,
+    val output: String,
+    val published: String,
+    val publish: Int,
+)
+
+/** The phases in nanoseconds, in order. */
+class BuildTimes(val phases: List<List<Any>>, val files: Int, val bytes: Long, val usage: Usage)
+
+/** The scenario `build`. The counterpart of `native/build.rs`: same phases, same order, same bytes. */
+fun build(functions: String, request: BuildRequest): BuildTimes {
+    // Of the same files, since how long a run takes before all is compiled depends on what is in them.
+    warmUp { folder ->
+        val inMemory = request.into(folder)
+        compile(BUILDS_TO_COMPILE) { pipeline(functions, inMemory) }
+    }
+    // What was left over would be collected in the midst of what is timed.
+    System.gc()
+    return pipeline(functions, request)
+}
+
+private const val BUILDS_TO_COMPILE = 10
+
+/** The same with other folders to write into, which are made. */
+private fun BuildRequest.into(folder: Path): BuildRequest {
+    val (output, published) = listOf("output", "published").map(folder::resolve)
+    for (file in walk(Path.of(tree), this)) {
+        output.resolve(file).createParentDirectories()
+        published.resolve(file).createParentDirectories()
+    }
+    return BuildRequest(style, tree, extensions, files, "$output", "$published", publish)
+}
+
+private fun pipeline(functions: String, request: BuildRequest): BuildTimes {
+    val tree = Path.of(request.tree)
+    val isBulk = functions == "smallfry" && request.style == "bulk-sync"
+    check(isBulk || functions == "java-files" && request.style == "sync") { "no functions $functions here" }
+    val phases = ArrayList<List<Any>>()
+    val meter = Meter()
+    var last = System.nanoTime()
+    fun <T> phase(name: String, body: () -> T): T {
+        val result = body()
+        val now = System.nanoTime()
+        phases.add(listOf(name, now - last))
+        last = now
+        return result
+    }
+    val files = phase("walk") { walk(tree, request) }
+    val paths = files.map(tree::resolve)
+    val types = phase("type") { moduleTypes(paths) }
+    val sources = phase("read") {
+        // Of a file that is not UTF-8 there is no string with `Files.readString`.
+        if (isBulk) Smallfry.readAllText(paths).map { it.value } else paths.map { String(Files.readAllBytes(it)) }
+    }
+    val texts = phase("transform") { sources.zip(types, ::transform) }
+    phase("write") {
+        val all = filesIn(request.output, files, texts)
+        if (isBulk) writeAll(all, WriteOptions()) else all.forEach { Files.writeString(it.path, it.text) }
+    }
+    phase("publish") {
+        val all = filesIn(request.published, files.take(request.publish), texts)
+        if (isBulk) writeAll(all, PUBLISHED) else all.forEach { writeEach(it, replace = true) }
+    }
+    val usage = meter.stop()
+    return BuildTimes(phases, files.size, texts.sumOf { it.toByteArray().size.toLong() }, usage)
+}
+
+private val PUBLISHED = WriteOptions(durability = Durability.Full, replace = true)
+
+private fun filesIn(folder: String, names: List<String>, texts: List<String>): List<FileOf> {
+    val root = Path.of(folder)
+    return names.zip(texts) { name, text -> FileOf(root.resolve(name), text, null) }
+}
+
+/** Relative paths, in order. */
+private fun walk(tree: Path, request: BuildRequest): List<String> {
+    val files = ArrayList<String>()
+    val prefix = tree.toString().length + 1
+    Files.walkFileTree(tree, object : SimpleFileVisitor<Path>() {
+        override fun preVisitDirectory(folder: Path, attributes: BasicFileAttributes): FileVisitResult =
+            if (folder != tree && REPLACEMENT in folder.name) SKIP_SUBTREE else CONTINUE
+
+        override fun visitFile(file: Path, attributes: BasicFileAttributes): FileVisitResult {
+            val name = file.name
+            if (attributes.isRegularFile && REPLACEMENT !in name && name.substringAfterLast('.', NONE) in request.extensions) {
+                files.add(file.toString().substring(prefix))
+            }
+            return CONTINUE
+        }
+    })
+    // By code point, as in every runtime; the own order of strings differs for characters beyond U+FFFF.
+    val isPlain = files.all { file -> file.all { it < Char.MIN_SURROGATE } }
+    if (isPlain) files.sort() else files.sortWith { one, other -> Arrays.compareUnsigned(one.toByteArray(), other.toByteArray()) }
+    return files.take(request.files)
+}
+
+/** Stands in a name for what is no text. */
+private const val REPLACEMENT = '\uFFFD'
+
+private const val NONE = "/"
+
+/** What Node takes each file for: by its extension or else by the nearest package.json's type, each folder asked once. */
+private fun moduleTypes(paths: List<Path>): List<String> {
+    val known = HashMap<Path, String>()
+    fun nearest(folder: Path?): String {
+        // As Node: no further than a folder `node_modules`, and not at the root.
+        if (folder?.fileName == null || folder.name == "node_modules") return COMMON_JS
+        known[folder]?.let { return it }
+        val type = try {
+            typeIn(Files.readAllBytes(folder.resolve("package.json")))
+        } catch (_: NoSuchFileException) {
+            nearest(folder.parent)
+        }
+        known[folder] = type
+        return type
+    }
+    return paths.map { path ->
+        when (path.name.substringAfterLast('.')) {
+            "mjs" -> "module"
+            "cjs" -> COMMON_JS
+            "json" -> "json"
+            else -> nearest(path.parent)
+        }
+    }
+}
+
+private const val COMMON_JS = "commonjs"
+
+private fun typeIn(json: ByteArray): String = try {
+    val type = (STRICT.fromJson(String(json), JsonElement::class.java))?.takeIf { it.isJsonObject }?.asJsonObject?.get("type")
+    if (type?.isJsonPrimitive == true && type.asString == "module") "module" else COMMON_JS
+} catch (_: JsonParseException) {
+    COMMON_JS
+}
+
+private val STRICT = GsonBuilder().setStrictness(Strictness.STRICT).create()
+
+private fun transform(text: String, type: String): String =
+    "/* built by smallfry bench; type: $type */\n${text.replace("\r\n", "\n")}"
