@@ -452,12 +452,13 @@ impl WriteOptions {
     }
 
     /// Write over a file that is there, and cut it only if it is longer, instead of emptying it first: the system keeps its
-    /// blocks, and ext4, which begins to flush a file that was emptied when it is closed, has no reason to. That is many
-    /// times as fast. It is for contents of 1 MiB at most; larger ones, and what is to be durable, are written as without it.
+    /// blocks, has none to find anew before a flush, and ext4, which begins to flush a file that was emptied when it is closed,
+    /// has no reason to. That is many times as fast, and with a level half as long. It is for contents of 1 MiB at most; larger
+    /// ones are written as without it, and so is what is to [replace](Self::replace) or to be added.
     ///
-    /// Until the new contents are flushed, seconds later, a crash of the system may leave a mixture of them and the old ones,
-    /// of the new length, which cannot be told by its length. So may the end of the process by a signal in the midst of the
-    /// write. An error leaves the file empty.
+    /// Until the new contents are flushed, before the call returns or, without a level, seconds later, a crash of the system may
+    /// leave a mixture of them and the old ones, of the new length, which cannot be told by its length. So may the end of the
+    /// process by a signal in the midst of the write. An error leaves the file empty.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

@@ -121,6 +121,12 @@ fn each_flush_is_missed_for_a_reason_of_its_own() {
             expected: &["a file does not hold what was written to it"],
         },
         Missing {
+            name: "of a file that is written over",
+            forgets: |name, kind, _| *kind == Kind::File && name.starts_with('o'),
+            model: Model::Ordered,
+            expected: &["a file does not hold what was written to it"],
+        },
+        Missing {
             name: "of a file that is added to",
             forgets: |name, kind, _| *kind == Kind::File && name.starts_with('a'),
             model: Model::Ordered,

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 
 use common::{Folder, assert_error};
 use proptest::prelude::*;
-use smallfry::{Operation, Outcome, WriteOptions};
+use smallfry::{Durability, Operation, Outcome, WriteOptions};
 
 #[test]
 fn new_and_overwritten() {
@@ -22,19 +22,21 @@ fn new_and_overwritten() {
 #[test]
 fn what_is_written_over_is_cut_to_its_new_length() {
     let folder = Folder::new();
-    let mut options = WriteOptions::new();
-    options.overwrite(true);
-    let mut writer = smallfry::bulk::Writer::new();
-    writer.overwrite(true);
     let (one, many) = (folder.path("one"), folder.path("many"));
-    // The last two are more than is written over.
-    for length in [11, 5, 0, 5, 20, 1 << 20, (1 << 20) + 1, (1 << 20) + 1, 5] {
-        let contents = vec![b'0' + (length % 10) as u8; length];
-        options.write(&one, &contents).unwrap();
-        let report = writer.write([(&many, &contents)]);
-        report.into_result().unwrap();
-        assert!(fs::read(&one).unwrap() == contents, "{length}");
-        assert!(fs::read(&many).unwrap() == contents, "{length}");
+    for level in [Durability::None, Durability::Data, Durability::Full] {
+        let mut options = WriteOptions::new();
+        options.overwrite(true).durability(level);
+        let mut writer = smallfry::bulk::Writer::new();
+        writer.overwrite(true).durability(level);
+        // More than 1 MiB is not written over.
+        for length in [11, 5, 0, 5, 20, 1 << 20, (1 << 20) + 1, (1 << 20) + 1, 5] {
+            let contents = vec![b'0' + (length % 10) as u8; length];
+            options.write(&one, &contents).unwrap();
+            let report = writer.write([(&many, &contents)]);
+            report.into_result().unwrap();
+            assert!(fs::read(&one).unwrap() == contents, "{level:?} {length}");
+            assert!(fs::read(&many).unwrap() == contents, "{level:?} {length}");
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use super::target::{Target, without_links};
 use super::{Durability, has_failed, note_failure};
 use crate::bulk::place::Place;
 use crate::error::{Error, Operation};
-use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of};
+use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of, overwrite};
 use crate::parents::Parents;
 use crate::raw::{self, OwnedFile, is_out_of_descriptors};
 use crate::sys;
@@ -119,11 +119,17 @@ impl Barrier {
             return Ok(Outcome::Written);
         }
         self.look_at_directory(place, path)?;
-        let file = self.create(place, path, || {
-            place.open(path, options.flags(), options.mode)
+        let overwriting = options.overwriting_flags(bytes.len());
+        let mut file = self.create(place, path, || {
+            place.open(path, overwriting.unwrap_or(options.flags()), options.mode)
         })?;
         let file_system = self.batch.enter(&file);
-        write_all(&file, bytes, path)?;
+        if overwriting.is_some() {
+            file = overwrite(file, bytes)
+                .map_err(|(operation, reason)| Error::at(operation, path, reason))?;
+        } else {
+            write_all(&file, bytes, path)?;
+        }
         let written = Written::new(index, path, file_system, file, None);
         self.add(written, bytes.len())?;
         Ok(Outcome::Written)

@@ -22,6 +22,8 @@ enum Kind {
     New,
     /// There from the start, and written in place.
     InPlace,
+    /// The same, without being emptied first.
+    WrittenOver,
     /// There from the start, and added to.
     Appended,
     /// The same, with the old contents replaced by longer ones.
@@ -29,10 +31,11 @@ enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Replaced,
         Self::New,
         Self::InPlace,
+        Self::WrittenOver,
         Self::Appended,
         Self::AppendedWhole,
     ];
@@ -43,6 +46,7 @@ impl Kind {
             Self::Replaced => 'r',
             Self::New => 'n',
             Self::InPlace => 'p',
+            Self::WrittenOver => 'o',
             Self::Appended => 'a',
             Self::AppendedWhole => 'w',
         }
@@ -146,6 +150,7 @@ fn one_round(
             .durability(level)
             .replace(matches!(kind, Kind::Replaced | Kind::AppendedWhole))
             .append(matches!(kind, Kind::Appended | Kind::AppendedWhole))
+            .overwrite(kind == Kind::WrittenOver)
             .create_parents(kind == Kind::New);
         announce(file);
         options
@@ -250,7 +255,7 @@ fn judge_one(file: &str, known: &Known, found: Option<&[u8]>) -> Result<(), &'st
             false => Err("a replaced file is not whole"),
         },
         Kind::New if known.done > 0 && !is(known.done) => Err("a new file is not whole"),
-        Kind::InPlace if known.done == known.begun && !is(known.done) => {
+        Kind::InPlace | Kind::WrittenOver if known.done == known.begun && !is(known.done) => {
             Err("a file does not hold what was written to it")
         }
         Kind::Appended if !found.starts_with(texts(file, known.done).as_bytes()) => {
@@ -263,6 +268,6 @@ fn judge_one(file: &str, known: &Known, found: Option<&[u8]>) -> Result<(), &'st
             }
             Err("a file that was added to as a whole is not whole, or older")
         }
-        Kind::New | Kind::InPlace | Kind::Appended => Ok(()),
+        Kind::New | Kind::InPlace | Kind::WrittenOver | Kind::Appended => Ok(()),
     }
 }

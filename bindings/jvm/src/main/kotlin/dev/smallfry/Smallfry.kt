@@ -24,7 +24,8 @@ import java.nio.file.Path
  * **Text** is UTF-8. What is no text in it is replaced as Kotlin's and Java's own functions do: a lone surrogate is written as `?`,
  * bytes that are no UTF-8 are read as U+FFFD.
  *
- * **What is not promised**: nothing is flushed unless [Durability] says so, and nothing is atomic unless it is to replace. Only
+ * **What is not promised**: nothing is flushed unless [Durability] says so, and nothing is atomic unless it is to replace. A file that is
+ * there is written over, not emptied first, so a crash of the system in the midst may leave a mixture of old and new contents. Only
  * paths of the default file system can be used; others have a `ProviderMismatchException` thrown.
  *
  * **The native library** is in the jar, and is unpacked into the folder for temporary files when it is first used. Where that does
