@@ -43,6 +43,12 @@ struct Java {
     failure: Mutex<Option<(Error, Option<Global<JThrowable<'static>>>)>>,
 }
 
+fn config<'a>() -> AttachConfig<'a> {
+    AttachConfig::new()
+        .thread_name(jni_str!("smallfry"))
+        .exceptions_policy(AttachmentExceptionPolicy::Ignore)
+}
+
 impl Java {
     fn sink<'a>(&'a self, memory: &'a JByteArray<'static>) -> Sink<'a, 'static> {
         Sink {
@@ -51,13 +57,22 @@ impl Java {
         }
     }
 
+    /// Runs `body`, in which this thread is one of Java's, unless there is no memory for one more; then `body` finds that out.
+    fn as_one_of_its_threads(&self, body: impl FnOnce()) {
+        let mut body = Some(body);
+        let mut run = || body.take().map(|body| body());
+        let config = || config().scoped(true);
+        let _ = self
+            .vm
+            .attach_current_thread_with_config(config, None, |_| {
+                run();
+                Ok::<_, Error>(())
+            });
+        run();
+    }
+
     /// Runs `body` in Java's eyes on this thread. `None`, and nothing more is begun, if that fails.
     fn on_this_thread<T>(&self, body: impl FnOnce(&mut Env<'_>) -> Result<Option<T>>) -> Option<T> {
-        let config = || {
-            AttachConfig::new()
-                .thread_name(jni_str!("smallfry"))
-                .exceptions_policy(AttachmentExceptionPolicy::Ignore)
-        };
         let body = |env: &mut Env<'_>| {
             body(env).or_else(|error| {
                 let thrown = env.exception_occurred();
@@ -169,13 +184,21 @@ impl Task for Decode {
     }
 }
 
-/// Threads that end with the call.
-struct Roomy<'scope, 'env>(&'scope Scope<'scope, 'env>);
+/// Threads of the JVM's that end with the call.
+struct Threads<'scope, 'env> {
+    scope: &'scope Scope<'scope, 'env>,
+    java: Arc<Java>,
+}
 
-impl<'scope> Spawn<'scope> for Roomy<'scope, '_> {
+impl<'scope> Spawn<'scope> for Threads<'scope, '_> {
     fn spawn(&self, body: Box<dyn FnOnce() + Send + 'scope>) -> bool {
+        let java = Arc::clone(&self.java);
         let builder = Builder::new().name("smallfry".into()).stack_size(STACK);
-        builder.spawn_scoped(self.0, body).is_ok()
+        let spawned = builder.spawn_scoped(self.scope, move || {
+            // Here, since becoming one takes a millisecond: an operation that did it would be taken for one that waits for the disk.
+            java.as_one_of_its_threads(body);
+        });
+        spawned.is_ok()
     }
 }
 
@@ -219,7 +242,11 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_readAll<'local>(
         let paths = Paths(Source::new(env, &source, &call, &control)?);
         call.during(env, &source, |_| {
             std::thread::scope(|scope| {
-                let batch = Batch::new(task, reader.terms(), Roomy(scope));
+                let threads = Threads {
+                    scope,
+                    java: Arc::clone(&java),
+                };
+                let batch = Batch::new(task, reader.terms(), threads);
                 Stream::new(batch, paths, false).for_each(drop);
             });
         });

@@ -39,8 +39,7 @@ fun build(functions: String, request: BuildRequest): BuildTimes {
         val inMemory = request.into(folder)
         compile(BUILDS_TO_COMPILE) { pipeline(functions, inMemory) }
     }
-    // What was left over would be collected in the midst of what is timed.
-    System.gc()
+    settle()
     return pipeline(functions, request)
 }
 

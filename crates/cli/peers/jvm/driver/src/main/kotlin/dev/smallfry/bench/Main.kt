@@ -3,6 +3,7 @@ package dev.smallfry.bench
 import com.google.gson.Gson
 import com.google.gson.JsonObject
 import java.io.File
+import java.lang.management.ManagementFactory
 import java.nio.file.FileSystemException
 import java.nio.file.Files
 import java.nio.file.Path
@@ -48,11 +49,25 @@ fun warmUp(body: (Path) -> Unit) {
  * reading and writing, makes compiled code void when it is missed for the first time.
  */
 fun compile(times: Int, body: () -> Unit) = repeat(times) { time ->
-    if (time % TIMES_BETWEEN_COLLECTIONS == 0) System.gc()
+    if (time % TIMES_BETWEEN_COLLECTIONS == 0) settle()
     body()
 }
 
 private const val TIMES_BETWEEN_COLLECTIONS = 5
+
+/** Has what was left over collected, and waits until the compiler has nothing to do: both would go on in the midst of what is timed. */
+fun settle() {
+    System.gc()
+    if (!warmsUp) return
+    val compiler = ManagementFactory.getCompilationMXBean()
+    var time = -1L
+    while (compiler.totalCompilationTime != time) {
+        time = compiler.totalCompilationTime
+        Thread.sleep(QUIET_MS)
+    }
+}
+
+private const val QUIET_MS = 20L
 
 private const val PREFIX = "smallfry-bench-"
 

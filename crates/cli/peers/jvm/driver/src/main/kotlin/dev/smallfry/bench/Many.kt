@@ -39,11 +39,10 @@ fun readMany(functions: String, request: ManyRequest): Times {
     warmUp { folder ->
         val few = List(FILES_TO_COMPILE) { folder.resolve("$it") }
         few.forEach { Files.write(it, ByteArray(BYTES_TO_COMPILE) { ' '.code.toByte() }) }
-        compile(PASSES_TO_COMPILE) { look(read(few)) }
+        compile(PASSES_TO_COMPILE) { look(read(few + few)) }
     }
     val paths = request.layout.paths()
-    // What was left over would be collected in the midst of what is timed.
-    System.gc()
+    settle()
     val meter = Meter()
     val all = read(paths)
     val looked = look(all)
@@ -107,7 +106,7 @@ fun writeMany(functions: String, request: ManyRequest): Times {
 
 private fun timed(request: ManyRequest, write: (List<FileOf>) -> Unit): Times {
     val all = contentsOf(request.layout.paths(), request)
-    System.gc()
+    settle()
     val meter = Meter()
     write(all)
     return Times(all.size, all.size.toLong() * request.bytes, meter.stop())
