@@ -52,10 +52,13 @@ pub(crate) fn measure(
 ) -> Result<usize, Failure> {
     let texts = &session.arguments.rows;
     if turns.is_empty() && !texts.is_empty() {
-        return Err(Failure::said(format!(
+        let none = format!(
             "no row has {:?} in its name; without --rows all are measured",
             texts.join(",")
-        )));
+        );
+        let mut lines = vec![none];
+        lines.extend_from_slice(&session.skips);
+        return Err(Failure::said(lines.join("\n  ")));
     }
     let mut schedule = Schedule::start(session.budget(scenario));
     let mut rounds = 0;
