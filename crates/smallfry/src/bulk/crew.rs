@@ -1,5 +1,6 @@
 //! Who works on a batch: how many workers there are and should be, and what each of them measures.
 
+use std::ffi::c_long;
 use std::sync::atomic::AtomicUsize as ProcessWide;
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use super::Strategy;
 use super::controller::{Controller, Limits, Sample};
 use super::descriptors;
 use crate::sync::{AtomicUsize, Instant, Mutex, Ordering, PoisonError};
-use crate::sys::{available_cores, thread_cpu_time};
+use crate::sys::{available_cores, thread_cpu_time, times_waited};
 
 /// Workers that `Auto` gives one batch, and that all batches of the process together may have beside those that were
 /// asked for by number.
@@ -181,6 +182,8 @@ pub struct Meter {
     bytes: u64,
     elapsed: Duration,
     busy: Duration,
+    /// How often the thread had waited for anything when the first of these operations began.
+    waits: Option<c_long>,
 }
 
 /// When an operation began.
@@ -196,6 +199,9 @@ impl Meter {
     pub fn start(&mut self) -> Option<Start> {
         if !self.measures {
             return None;
+        }
+        if self.operations == 0 {
+            self.waits = times_waited();
         }
         let looks = self.skip == 0;
         // The first operations warm caches up: what one of them took says little about the next.
@@ -248,11 +254,19 @@ impl Meter {
     }
 
     fn report(&mut self, crew: &Crew, remaining: Option<usize>) {
+        // Time in which another thread had the processor is no time of waiting: more workers would only take it from each other.
+        let was_interrupted = self.busy < self.elapsed / 4 * 3
+            && self.waits.is_some()
+            && self.waits == times_waited();
         let sample = Sample {
             operations: self.operations,
             bytes: self.bytes,
             elapsed: self.elapsed,
-            busy: self.busy,
+            busy: if was_interrupted {
+                self.elapsed
+            } else {
+                self.busy
+            },
         };
         *self = Self {
             measures: true,

@@ -76,7 +76,7 @@ pub(crate) use platform::{
 };
 pub(crate) use process::{ForkHandlers, at_exit, at_fork};
 pub(crate) use rename::{NOTHING_THERE, TOO_MANY_LINKS, rename, rename_and_flush};
-pub(crate) use threads::{descriptor_limit, give_precedence, thread_cpu_time};
+pub(crate) use threads::{descriptor_limit, give_precedence, thread_cpu_time, times_waited};
 
 /// The smallest page that any of these systems has, in bytes. A page of this system may be larger: [`page_size`].
 pub(crate) const PAGE: usize = 4096;

@@ -1,5 +1,6 @@
 //! Unix: what bounds threads, and a thread's own clock.
 
+use std::ffi::c_long;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
@@ -19,6 +20,23 @@ pub(crate) fn thread_cpu_time() -> Duration {
         u64::try_from(time.tv_sec).unwrap_or(0),
         u32::try_from(time.tv_nsec).unwrap_or(0),
     )
+}
+
+/// `getrusage(RUSAGE_THREAD)`: how often the calling thread has given its processor up because it had to wait for something, and not because
+/// another one was to have it. `None` on a system that does not tell.
+///
+/// [getrusage(2)](https://man7.org/linux/man-pages/man2/getrusage.2.html)
+pub(crate) fn times_waited() -> Option<c_long> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        let mut usage = MaybeUninit::<libc::rusage>::uninit();
+        // SAFETY: the structure is large enough and borrowed for writing.
+        if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } == 0 {
+            // SAFETY: the call succeeded, so it has filled the structure.
+            return Some(unsafe { usage.assume_init() }.ru_nvcsw);
+        }
+    }
+    None
 }
 
 /// `getpriority`, `setpriority`: lets other threads of this process go first where there are more than processors. A
@@ -77,6 +95,14 @@ mod tests {
         })
         .join()
         .unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn who_sleeps_has_waited() {
+        let before = times_waited().unwrap();
+        thread::sleep(Duration::from_millis(1));
+        assert!(times_waited().unwrap() > before);
     }
 
     #[cfg(target_os = "linux")]

@@ -38,6 +38,11 @@ const fn ticks(time: FILETIME) -> u64 {
     (time.dwHighDateTime as u64) << 32 | time.dwLowDateTime as u64
 }
 
+/// Windows counts no switches of a thread for others to see.
+pub(crate) const fn times_waited() -> Option<std::ffi::c_long> {
+    None
+}
+
 /// How many files this process may have open at once: handles are bounded by memory only.
 pub(crate) fn descriptor_limit() -> usize {
     usize::MAX
