@@ -113,7 +113,7 @@ public class ReadStream<T> private constructor(
         private val CLEANER: Cleaner = Cleaner.create()
 
         fun <T> open(paths: Iterator<Path>, options: ReadOptions, decoding: Decoding<T>): ReadStream<T> {
-            val source = Paths(paths, options.within)
+            val source = Paths(paths, options.within, keepsAll = false)
             val reader = Native.ready().openReader(
                 source,
                 options.flags or decoding.flag,

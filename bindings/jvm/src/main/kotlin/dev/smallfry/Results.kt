@@ -83,7 +83,8 @@ public class WriteReport internal constructor(
     public fun throwIfAnyFailed() {
         val errors = errors
         val first = errors.firstOrNull() ?: return
-        errors.drop(1).take(MOST_SUPPRESSED).forEach(first::addSuppressed)
+        // Once, however often this is called.
+        if (first.suppressed.isEmpty()) errors.drop(1).take(MOST_SUPPRESSED).forEach(first::addSuppressed)
         throw first
     }
 

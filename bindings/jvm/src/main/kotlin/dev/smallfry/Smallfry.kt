@@ -117,7 +117,7 @@ public object Smallfry {
         readAll(paths, options, AsText)
 
     private fun <T> readAll(paths: Collection<Path>, options: ReadOptions, decoding: Decoding<T>): List<ReadResult<T>> {
-        val source = Paths(paths.iterator(), options.within)
+        val source = Paths(paths.iterator(), options.within, keepsAll = true)
         val gathering = Gathering(source, decoding)
         Native.ready().readAll(
             source,

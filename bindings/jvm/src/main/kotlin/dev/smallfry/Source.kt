@@ -12,9 +12,12 @@ import java.util.Objects.requireNonNull
  *
  * In memory an entry is the length of its path and that of its contents, in bytes, then both. `native/src/source.rs` reads it.
  */
-internal abstract class Source(private val within: Path?) {
+internal abstract class Source(private val within: Path?, private val keepsAll: Boolean) {
     /** In the order in which they were asked for. Other threads look at them while this one adds to them. */
-    private val paths = ArrayList<Path>()
+    private val paths = ArrayDeque<Path?>()
+
+    /** The number of the first of them. */
+    private var first = 0
 
     /** Why nothing could begin. */
     var failure: IOException? = null
@@ -81,14 +84,21 @@ internal abstract class Source(private val within: Path?) {
         return bytes
     }
 
-    /** Those of these numbers. */
-    fun paths(indices: IntArray): List<Path> = synchronized(paths) { indices.map(paths::get) }
+    /** Those of these numbers, which are asked for once. Unless all are kept they are given up, since there may be no end of them. */
+    fun paths(indices: IntArray): List<Path> = synchronized(paths) {
+        val wanted = indices.map { checkNotNull(paths[it - first]) }
+        if (!keepsAll) {
+            for (index in indices) paths[index - first] = null
+            while (paths.isNotEmpty() && paths.first() == null) {
+                paths.removeFirst()
+                first++
+            }
+        }
+        wanted
+    }
 
     /** All, also those that were not asked for, once the native half asks for no more. */
-    fun allPaths(): List<Path> = synchronized(paths) {
-        rest(paths)
-        paths
-    }
+    fun allPaths(): List<Path> = synchronized(paths) { paths.mapTo(ArrayList()) { checkNotNull(it) }.also(::rest) }
 
     /** Adds the paths of all entries that are left. */
     protected abstract fun rest(to: MutableList<Path>)
@@ -107,14 +117,14 @@ internal abstract class Source(private val within: Path?) {
 }
 
 /** Paths of files to read. */
-internal class Paths(private val from: Iterator<Path>, within: Path?) : Source(within) {
+internal class Paths(private val from: Iterator<Path>, within: Path?, keepsAll: Boolean) : Source(within, keepsAll) {
     override fun next(): Path? = if (from.hasNext()) requireNonNull(from.next(), "a path is null") else null
 
     override fun rest(to: MutableList<Path>): Unit = from.forEachRemaining(to::add)
 }
 
 /** Files to write. */
-internal class Entries(private val from: Iterator<FileEntry>, within: Path?) : Source(within) {
+internal class Entries(private val from: Iterator<FileEntry>, within: Path?) : Source(within, keepsAll = true) {
     private var entry: FileEntry? = null
 
     override fun next(): Path? {

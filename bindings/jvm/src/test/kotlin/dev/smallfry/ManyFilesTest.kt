@@ -131,6 +131,7 @@ class ManyFilesTest {
         val report = Smallfry.writeAll(paths.map { FileEntry(it.resolve("x"), "") }, WriteOptions(failFast = true, threads = 1))
         assertEquals(1_000, report.results.size)
         val error = assertFailsWith<FileSystemException> { report.throwIfAnyFailed() }
+        assertEquals(error.suppressed.size, assertFailsWith<FileSystemException> { report.throwIfAnyFailed() }.suppressed.size)
         assertEquals(100, error.suppressed.size)
     }
 

@@ -1,6 +1,7 @@
 package dev.smallfry
 
 import java.io.UncheckedIOException
+import java.lang.ref.WeakReference
 import java.nio.channels.ClosedByInterruptException
 import java.nio.file.Files
 import java.nio.file.NoSuchFileException
@@ -61,6 +62,20 @@ class StreamTest {
             repeat(100) { assertTrue(stream.hasNext() && stream.next().value.isNotEmpty()) }
             // One piece of memory for paths, and what threads have before them.
             assertTrue(asked < 20_000, "$asked")
+        }
+    }
+
+    @Test
+    fun `paths of results that were taken are given up, as there may be no end of them`() {
+        val asked = ConcurrentLinkedQueue<WeakReference<Path>>()
+        val own = endless.map { Path.of("$it").also { copy -> asked += WeakReference(copy) } }
+        for (completionOrder in listOf(false, true)) {
+            asked.clear()
+            Smallfry.stream(own.iterator(), ReadOptions(threads = 4, completionOrder = completionOrder)).use { stream ->
+                repeat(2_000) { stream.next().value }
+                // Where the order is theirs, a few of the first may be under way.
+                await("no early path is kept") { asked.take(1_000).count { it.get() != null } < 100 }
+            }
         }
     }
 
