@@ -10,7 +10,7 @@
 //! | `sink.rs` | how contents go there: a piece of memory that Java empties, again and again |
 //! | `results.rs` | how errors and numbers are put in bytes |
 //! | `options.rs` | what a call may say, as numbers |
-//! | `sys/` | paths |
+//! | `sys/` | what differs between systems: paths, stacks, staying loaded |
 //!
 //! Strings cross as bytes of UTF-8, never through JNI's own functions, whose UTF-8 is another one. A bulk call is one call
 //! from Java, and calls back once for each piece. No reference to an object is kept from call to call, and no array
@@ -32,25 +32,58 @@ use jni::errors::{Error, JniError, Result, ThrowRuntimeExAndDefault};
 use jni::sys::{JNI_VERSION_1_8, jint};
 use jni::{Env, EnvUnowned, jni_str};
 
+/// What must be left of the stack of a thread of Java's, in bytes. The JVM ends the process if the stack ends while it throws an
+/// exception in native code: so it keeps about 100 KiB for each native method, which is more than what is needed here before Java
+/// is called back, but it does not keep as much for those calls.
+const STACK: usize = 128 << 10;
+
 /// Runs the body of a native method. A panic, or an error of JNI itself, becomes a `RuntimeException`, or an `OutOfMemoryError`
-/// where that is what it says; an exception that Java code has thrown meanwhile goes on.
+/// where that is what it says; an exception that Java code has thrown meanwhile goes on. Where the stack has almost ended there is a
+/// `StackOverflowError`, and the body does not run.
 fn called<'local, T: Default>(
+    environment: EnvUnowned<'local>,
+    body: impl FnOnce(&mut Env<'local>) -> Result<T>,
+) -> T {
+    called_anywhere(environment, |env| {
+        if sys::stack_left() < STACK {
+            return Err(stack_overflow(env));
+        }
+        match body(env) {
+            Err(Error::JniCall(JniError::NoMemory)) => {
+                env.throw_new(
+                    jni_str!("java/lang/OutOfMemoryError"),
+                    jni_str!("no memory for the files of a call"),
+                )?;
+                Err(Error::JavaException)
+            }
+            answer => answer,
+        }
+    })
+}
+
+/// The same for a body that does not call Java back.
+fn called_anywhere<'local, T: Default>(
     mut environment: EnvUnowned<'local>,
     body: impl FnOnce(&mut Env<'local>) -> Result<T>,
 ) -> T {
-    let with_memory = |env: &mut Env<'local>| match body(env) {
-        Err(Error::JniCall(JniError::NoMemory)) => {
-            env.throw_new(
-                jni_str!("java/lang/OutOfMemoryError"),
-                jni_str!("Java heap space"),
-            )?;
-            Err(Error::JavaException)
-        }
-        answer => answer,
-    };
     environment
-        .with_env(with_memory)
+        .with_env(body)
         .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+/// By JNI's bare functions: those of the crate look for more classes where one fails, and each takes more of the stack.
+fn stack_overflow(env: &Env<'_>) -> Error {
+    let env = env.get_raw();
+    // SAFETY: the environment is that of this thread, and has the functions of JNI 1.1; both strings end with a zero. If the class is
+    // not found the exception that says so is thrown instead.
+    unsafe {
+        let functions = (**env).v1_1;
+        let class = (functions.FindClass)(env, c"java/lang/StackOverflowError".as_ptr());
+        if !class.is_null() {
+            (functions.ThrowNew)(env, class, std::ptr::null());
+        }
+    }
+    Error::JavaException
 }
 
 /// Called by Java once the library is loaded.

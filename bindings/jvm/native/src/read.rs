@@ -3,7 +3,7 @@
 use crate::options::Bulk;
 use crate::sink::{self, Piece, Sink};
 use crate::source::{Call, Paths, Source};
-use crate::{called, results};
+use crate::{called, called_anywhere, results};
 use jni::errors::{Error, Result};
 use jni::objects::{JByteArray, JClass, JObject, JValue};
 use jni::sys::{jboolean, jint, jlong};
@@ -143,7 +143,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_cancelReader<'local>(
     _: JClass<'local>,
     reader: jlong,
 ) {
-    called(environment, |_| -> Result<_> {
+    called_anywhere(environment, |_| -> Result<_> {
         reading(reader).control.cancel();
         Ok(())
     });
@@ -156,7 +156,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_closeReader<'local>(
     _: JClass<'local>,
     reader: jlong,
 ) {
-    called(environment, |_| -> Result<_> {
+    called_anywhere(environment, |_| -> Result<_> {
         let address = std::ptr::with_exposed_provenance_mut::<Reading>(place(reader));
         // SAFETY: `dev.smallfry.ReadStream` passes what `openReader` made, for the last time, while no other thread does.
         drop(unsafe { Box::from_raw(address) });

@@ -2,7 +2,7 @@
 //!
 //! An entry is the length of its path and that of its contents, in bytes as the processor's own `int`s, then both.
 
-use crate::sys;
+use crate::{results, sys};
 use jni::errors::Result;
 use jni::ids::JMethodID;
 use jni::jni_sig;
@@ -31,12 +31,12 @@ struct Piece(Box<[UnsafeCell<u8>]>);
 unsafe impl Sync for Piece {}
 
 impl Piece {
-    fn new(room: usize) -> Self {
-        Self(
-            std::iter::repeat_with(|| UnsafeCell::new(0))
-                .take(room)
-                .collect(),
-        )
+    /// `None` if there is no memory: the process would end with an allocation that fails.
+    fn new(room: usize) -> Option<Arc<Self>> {
+        let mut cells = Vec::new();
+        cells.try_reserve_exact(room).ok()?;
+        cells.resize_with(room, || UnsafeCell::new(0));
+        Some(Arc::new(Self(cells.into_boxed_slice())))
     }
 
     fn bytes(&self, range: &Range<usize>) -> &[u8] {
@@ -181,6 +181,7 @@ impl Source {
         let mut room = PIECE;
         while !self.ended {
             let Some(piece) = self.empty_piece(room) else {
+                self.no_memory(room);
                 break;
             };
             let filled = self.fill(&piece);
@@ -199,18 +200,27 @@ impl Source {
         false
     }
 
-    /// One that nobody else holds.
+    /// One that nobody else holds. `None` if there is no memory for it.
     fn empty_piece(&mut self, room: usize) -> Option<Arc<Piece>> {
         if room > PIECE {
-            return Some(Arc::new(Piece::new(room)));
+            return Piece::new(room);
         }
         let mut free = self.pieces.iter_mut();
         let free = free.find_map(|piece| Arc::get_mut(piece).is_some().then(|| Arc::clone(piece)));
         free.or_else(|| {
-            let piece = Arc::new(Piece::new(PIECE));
+            let piece = Piece::new(PIECE)?;
             self.pieces.push(Arc::clone(&piece));
             Some(piece)
         })
+    }
+
+    /// Ends the entries, and has the source say why when those before are done.
+    fn no_memory(&mut self, room: usize) {
+        self.ask(|env, source| {
+            let room = [JValue::Int(results::int(room))];
+            env.call_method(source, jni_str!("noMemory"), jni_sig!("(I)V"), &room)?
+                .v()
+        });
     }
 
     fn fill(&mut self, piece: &Piece) -> i32 {

@@ -2,7 +2,7 @@
 
 use crate::{called, options, results, sys};
 use jni::EnvUnowned;
-use jni::errors::Result;
+use jni::errors::{Error, JniError, Result};
 use jni::objects::{JByteArray, JClass};
 use jni::sys::jint;
 use std::cell::RefCell;
@@ -19,11 +19,14 @@ thread_local! {
 struct Memory(Vec<i8>);
 
 impl Memory {
-    fn of(&mut self, length: usize) -> &mut [i8] {
-        if self.0.len() < length {
+    /// `None` if there is not so much: the process would end with an allocation that fails.
+    fn of(&mut self, length: usize) -> Option<&mut [i8]> {
+        let more = length.saturating_sub(self.0.len());
+        self.0.try_reserve(more).ok()?;
+        if more > 0 {
             self.0.resize(length, 0);
         }
-        &mut self.0[..length]
+        Some(&mut self.0[..length])
     }
 }
 
@@ -40,6 +43,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_write<'local>(
         let (path_length, length) = (path.len(env)?, contents.len(env)?);
         let error = MEMORY.with_borrow_mut(|memory| -> Result<_> {
             let bytes = memory.of(path_length + length);
+            let bytes = bytes.ok_or(Error::JniCall(JniError::NoMemory))?;
             let (path_bytes, bytes) = bytes.split_at_mut(path_length);
             path.get_region(env, 0, path_bytes)?;
             contents.get_region(env, 0, bytes)?;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
+#[cfg(not(target_vendor = "apple"))]
+use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -17,3 +19,35 @@ pub(crate) fn bytes_of(path: &Path) -> Cow<'_, [u8]> {
 
 /// The linker has been told already; see `build.rs`.
 pub(crate) const fn stay_loaded() {}
+
+/// The lowest address of this thread's stack.
+///
+/// [pthread_getattr_np(3)](https://man7.org/linux/man-pages/man3/pthread_getattr_np.3.html)
+#[cfg(not(target_vendor = "apple"))]
+pub(crate) fn stack_end() -> Option<usize> {
+    let mut attributes = MaybeUninit::uninit();
+    let (mut end, mut size) = (std::ptr::null_mut(), 0);
+    // SAFETY: the attributes are made by the first call, read by the second only if that was done, and given up by the third.
+    unsafe {
+        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
+            return None;
+        }
+        let failed = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut end, &raw mut size);
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        (failed == 0).then(|| end.addr())
+    }
+}
+
+/// The lowest address of this thread's stack.
+#[cfg(target_vendor = "apple")]
+pub(crate) fn stack_end() -> Option<usize> {
+    // SAFETY: both only read what is known of the thread that asks.
+    let (top, size) = unsafe {
+        let thread = libc::pthread_self();
+        (
+            libc::pthread_get_stackaddr_np(thread),
+            libc::pthread_get_stacksize_np(thread),
+        )
+    };
+    top.addr().checked_sub(size)
+}

@@ -5,6 +5,7 @@ use std::path::Path;
 use windows_sys::Win32::System::LibraryLoader::{
     GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_PIN, GetModuleHandleExW,
 };
+use windows_sys::Win32::System::Threading::GetCurrentThreadStackLimits;
 
 /// The path that Java has sent, which it has made sure is Unicode.
 pub(crate) fn path_in(bytes: &[u8]) -> Cow<'_, Path> {
@@ -32,4 +33,14 @@ pub(crate) fn stay_loaded() {
     // SAFETY: with this flag the name is an address in the library, which that of this function is; the handle is
     // written to a variable that lives.
     unsafe { GetModuleHandleExW(flags, address, &mut module) };
+}
+
+/// The lowest address of this thread's stack.
+///
+/// <https://learn.microsoft.com/en-us/windows/win32/api/processthreadsapi/nf-processthreadsapi-getcurrentthreadstacklimits>
+pub(crate) fn stack_end() -> Option<usize> {
+    let (mut low, mut high) = (0, 0);
+    // SAFETY: both are written to variables that live.
+    unsafe { GetCurrentThreadStackLimits(&raw mut low, &raw mut high) };
+    Some(low)
 }

@@ -55,6 +55,12 @@ internal abstract class Source(private val within: Path?, private val keepsAll: 
         }
     }
 
+    /** There is no native memory for the next entry, which ends them as what the iterator throws does. */
+    @Suppress("unused")
+    fun noMemory(bytes: Int) {
+        thrown = OutOfMemoryError("no memory outside of the heap for a path and contents of $bytes bytes")
+    }
+
     /** Throws what ended the entries, if that was not their end. */
     fun rethrow() {
         thrown?.let { throw it }

@@ -42,6 +42,19 @@ class ProcessTest {
     }
 
     @Test
+    fun `where memory outside of the heap does not suffice to write, neither`() {
+        if (run("prlimit", "--version") != 0) return println("skipped: there is no prlimit")
+        val ended = Child("Confined", listOf("-Xmx512m", "-Xcheck:jni"), listOf("$folder")).run()
+        assertEquals("too much, too much, then 3 and 5\n", ended.output)
+    }
+
+    @Test
+    fun `where the stack ends there is an error, and the process goes on`() {
+        val ended = Child("Deep", arguments = listOf("$folder")).run()
+        assertEquals(listOf("write", "append", "writeAll", "readAll", "stream").map { "$it: both" }, ended.output.trim().lines())
+    }
+
+    @Test
     fun `memory does not grow with the number of calls`() {
         if (!Files.exists(Path.of("/proc/self/status"))) return println("skipped: there is no /proc")
         val calls = System.getenv("SMALLFRY_TEST_CALLS") ?: "100000"
@@ -117,5 +130,83 @@ object Exhausting {
             print("too much, ")
         }
         println("then ${Smallfry.readAll(paths.take(1), options).single().value.size}")
+    }
+}
+
+/** Writes more than there is memory for outside of the heap, then little. */
+object Confined {
+    @JvmStatic
+    fun main(arguments: Array<String>) {
+        val folder = Path.of(arguments.single())
+        val (small, many, big) = listOf("small", "many", "big").map(folder::resolve)
+        val bytes = ByteArray(300 shl 20)
+        // What is needed in any case is there before.
+        Smallfry.writeAll(listOf(FileEntry(small, "")), WriteOptions(threads = 1))
+        val size = Files.readAllLines(Path.of("/proc/self/status")).first { it.startsWith("VmSize:") }.filter(Char::isDigit).toLong()
+        check(run("prlimit", "--pid", "${ProcessHandle.current().pid()}", "--as=${size * 1024 + (200 shl 20)}") == 0)
+        try {
+            big.writeBytes(bytes)
+            println("300 MiB written in too little memory")
+        } catch (_: OutOfMemoryError) {
+            print("too much, ")
+        }
+        try {
+            Smallfry.writeAll(listOf(FileEntry(many, "abc"), FileEntry(big, bytes)), WriteOptions(threads = 1))
+            println("300 MiB written in too little memory")
+        } catch (_: OutOfMemoryError) {
+            print("too much, ")
+        }
+        small.writeText("small")
+        println("then ${Files.size(many)} and ${Files.size(small)}")
+    }
+}
+
+/** Calls from everywhere near the end of a stack. */
+class Deep(private val act: () -> Unit) {
+    private var ended = false
+    private var done = 0
+    private var overflowed = 0
+
+    private fun descend() {
+        try {
+            descend()
+        } catch (_: StackOverflowError) {
+            ended = true
+        }
+        if (!ended || done >= ENOUGH) return
+        try {
+            act()
+            done++
+        } catch (_: StackOverflowError) {
+            overflowed++
+        }
+    }
+
+    private fun outcome(): String {
+        act()
+        Thread(null, ::descend, "deep", 1 shl 20).apply { start() }.join()
+        act()
+        return if (done > 0 && overflowed > 0) "both" else "$done done, $overflowed not"
+    }
+
+    companion object {
+        private const val ENOUGH = 100
+
+        @JvmStatic
+        fun main(arguments: Array<String>) {
+            val folder = Path.of(arguments.single())
+            val (path, missing) = listOf(folder.resolve("a"), folder.resolve("b/c"))
+            val acts = mapOf(
+                "write" to { path.writeText("text") },
+                "append" to {
+                    Files.deleteIfExists(path)
+                    path.appendText("text", Durability.Data, replace = true)
+                },
+                "writeAll" to { Smallfry.writeAll(listOf(path, missing).map { FileEntry(it, "text") }) },
+                "readAll" to { Smallfry.readAllText(listOf(path, missing), ReadOptions(threads = 4)) },
+                "stream" to { Smallfry.stream(listOf(path, missing).iterator()).use { it.asSequence().count() } },
+            )
+            for ((name, act) in acts) println("$name: ${Deep { act() }.outcome()}")
+        }
     }
 }
