@@ -17,6 +17,7 @@ import java.nio.file.Path
  * as many threads as there are processors, a disk or network that makes each file wait gets more.
  *
  * **Errors** are those of `java.nio.file` for one file. Of many each has its own, and stops no other.
+ * Where memory or the stack ends, there is an `OutOfMemoryError` or a `StackOverflowError`, as of Java's own functions.
  *
  * **Interrupts** of a thread in a call for many files have nothing more begun: what is under way is brought to its end, and files
  * whose turn had not come have a [NotBegunException]. The thread stays interrupted. A call for one file goes on to its end.
