@@ -29,8 +29,16 @@ mod write_all;
 use std::ffi::c_void;
 
 use jni::errors::{Error, JniError, Result, ThrowRuntimeExAndDefault};
+use jni::exceptions::{
+    JArrayIndexOutOfBoundsException, JClassCircularityError, JClassFormatError,
+    JClassNotFoundException, JExceptionInInitializerError, JIllegalArgumentException,
+    JInstantiationException, JLinkageError, JNoClassDefFoundError, JNoSuchMethodError,
+    JOutOfMemoryError, JSecurityException,
+};
+use jni::objects::JByteBuffer;
+use jni::refs::{LoaderContext, Reference};
 use jni::sys::{JNI_VERSION_1_8, jint};
-use jni::{Env, EnvUnowned, jni_str};
+use jni::{Env, EnvUnowned, JavaVM, jni_str};
 
 /// What must be left of the stack of a thread of Java's, in bytes. The JVM ends the process if the stack ends while it throws an
 /// exception in native code: so it keeps about 100 KiB for each native method, which is more than what is needed here before Java
@@ -88,7 +96,37 @@ fn stack_overflow(env: &Env<'_>) -> Error {
 
 /// Called by Java once the library is loaded.
 #[unsafe(no_mangle)]
-pub extern "system" fn JNI_OnLoad(_: *mut jni::sys::JavaVM, _: *mut c_void) -> jint {
+pub(crate) extern "system" fn JNI_OnLoad(vm: *mut jni::sys::JavaVM, _: *mut c_void) -> jint {
     sys::stay_loaded();
+    // SAFETY: it is the machine that calls.
+    let vm = unsafe { JavaVM::from_raw(vm) };
+    let found = vm.attach_current_thread(find_exceptions);
+    // Without them it works, too, while there is memory.
+    drop(found);
     JNI_VERSION_1_8
+}
+
+/// Has the crate find the classes that it asks for when a function of JNI's has failed. It keeps them; but to look for one where
+/// memory or the stack has ended fails as well, for which it looks for the next.
+fn find_exceptions(env: &mut Env<'_>) -> Result<()> {
+    fn find<T: Reference>(env: &mut Env<'_>) -> Result<()> {
+        let found = T::lookup_class(env, &LoaderContext::None).map(drop);
+        if found.is_err() {
+            env.exception_clear();
+        }
+        found
+    }
+    find::<JSecurityException<'_>>(env)?;
+    find::<JClassNotFoundException<'_>>(env)?;
+    find::<JOutOfMemoryError<'_>>(env)?;
+    find::<JExceptionInInitializerError<'_>>(env)?;
+    find::<JLinkageError<'_>>(env)?;
+    find::<JNoClassDefFoundError<'_>>(env)?;
+    find::<JClassFormatError<'_>>(env)?;
+    find::<JClassCircularityError<'_>>(env)?;
+    find::<JNoSuchMethodError<'_>>(env)?;
+    find::<JIllegalArgumentException<'_>>(env)?;
+    find::<JInstantiationException<'_>>(env)?;
+    find::<JArrayIndexOutOfBoundsException<'_>>(env)?;
+    find::<JByteBuffer<'_>>(env)
 }

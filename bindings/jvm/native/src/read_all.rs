@@ -6,7 +6,7 @@ use crate::options::Bulk;
 use crate::read::Terms;
 use crate::sink::{self, Piece, Sink};
 use crate::source::{Call, Paths, Source};
-use jni::errors::{Error, Result};
+use jni::errors::{Error, JniError, Result};
 use jni::ids::JMethodID;
 use jni::objects::{JByteArray, JClass, JObject, JThrowable};
 use jni::refs::Global;
@@ -85,8 +85,9 @@ impl Java {
         let answer = self
             .vm
             .attach_current_thread_with_config(config, None, body);
-        answer.unwrap_or_else(|error: Error| {
-            self.fail(error, None);
+        // The body's own errors are told already: for this thread to be one of Java's there is no memory.
+        answer.unwrap_or_else(|_: Error| {
+            self.fail(Error::JniCall(JniError::NoMemory), None);
             None
         })
     }
