@@ -2,6 +2,7 @@
 //!
 //! | module | |
 //! |---|---|
+//! | `entry.rs` | how every native method begins and ends |
 //! | `write.rs` | one file |
 //! | `write_all.rs` | many files in one call |
 //! | `read_all.rs` | many files in one call |
@@ -16,6 +17,7 @@
 //! from Java, and calls back once for each piece. No reference to an object is kept from call to call, and no array
 //! is held in place while the system is asked for anything.
 
+mod entry;
 mod options;
 mod read;
 mod read_all;
@@ -28,7 +30,7 @@ mod write_all;
 
 use std::ffi::c_void;
 
-use jni::errors::{Error, JniError, Result, ThrowRuntimeExAndDefault};
+use jni::errors::Result;
 use jni::exceptions::{
     JArrayIndexOutOfBoundsException, JClassCircularityError, JClassFormatError,
     JClassNotFoundException, JExceptionInInitializerError, JIllegalArgumentException,
@@ -38,61 +40,7 @@ use jni::exceptions::{
 use jni::objects::JByteBuffer;
 use jni::refs::{LoaderContext, Reference};
 use jni::sys::{JNI_VERSION_1_8, jint};
-use jni::{Env, EnvUnowned, JavaVM, jni_str};
-
-/// What must be left of the stack of a thread of Java's, in bytes. The JVM ends the process if the stack ends while it throws an
-/// exception in native code: so it keeps about 100 KiB for each native method, which is more than what is needed here before Java
-/// is called back, but it does not keep as much for those calls.
-const STACK: usize = 128 << 10;
-
-/// Runs the body of a native method. A panic, or an error of JNI itself, becomes a `RuntimeException`, or an `OutOfMemoryError`
-/// where that is what it says; an exception that Java code has thrown meanwhile goes on. Where the stack has almost ended there is a
-/// `StackOverflowError`, and the body does not run.
-fn called<'local, T: Default>(
-    environment: EnvUnowned<'local>,
-    body: impl FnOnce(&mut Env<'local>) -> Result<T>,
-) -> T {
-    called_anywhere(environment, |env| {
-        if sys::stack_left() < STACK {
-            return Err(stack_overflow(env));
-        }
-        match body(env) {
-            Err(Error::JniCall(JniError::NoMemory)) => {
-                env.throw_new(
-                    jni_str!("java/lang/OutOfMemoryError"),
-                    jni_str!("no memory for the files of a call"),
-                )?;
-                Err(Error::JavaException)
-            }
-            answer => answer,
-        }
-    })
-}
-
-/// The same for a body that does not call Java back.
-fn called_anywhere<'local, T: Default>(
-    mut environment: EnvUnowned<'local>,
-    body: impl FnOnce(&mut Env<'local>) -> Result<T>,
-) -> T {
-    environment
-        .with_env(body)
-        .resolve::<ThrowRuntimeExAndDefault>()
-}
-
-/// By JNI's bare functions: those of the crate look for more classes where one fails, and each takes more of the stack.
-fn stack_overflow(env: &Env<'_>) -> Error {
-    let env = env.get_raw();
-    // SAFETY: the environment is that of this thread, and has the functions of JNI 1.1; both strings end with a zero. If the class is
-    // not found the exception that says so is thrown instead.
-    unsafe {
-        let functions = (**env).v1_1;
-        let class = (functions.FindClass)(env, c"java/lang/StackOverflowError".as_ptr());
-        if !class.is_null() {
-            (functions.ThrowNew)(env, class, std::ptr::null());
-        }
-    }
-    Error::JavaException
-}
+use jni::{Env, JavaVM};
 
 /// Called by Java once the library is loaded.
 #[unsafe(no_mangle)]

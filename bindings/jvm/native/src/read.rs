@@ -1,9 +1,10 @@
 //! Many files, piece by piece.
 
+use crate::entry::{called, called_anywhere};
 use crate::options::Bulk;
+use crate::results;
 use crate::sink::{self, Piece, Sink};
 use crate::source::{Call, Paths, Source};
-use crate::{called, called_anywhere, results};
 use jni::errors::{Error, Result};
 use jni::objects::{JByteArray, JClass, JObject, JValue};
 use jni::sys::{jboolean, jint, jlong};

@@ -1,7 +1,7 @@
 //! Many files in one call, all kept. Whichever thread has read a file gives it to Java as well: to decode contents takes about as
 //! long as to read them, and the processor that has read them still has them at hand.
 
-use crate::called;
+use crate::entry::called;
 use crate::options::Bulk;
 use crate::read::Terms;
 use crate::sink::{self, Piece, Sink};

@@ -1,6 +1,7 @@
 //! One file.
 
-use crate::{called, options, results, sys};
+use crate::entry::called;
+use crate::{options, results, sys};
 use jni::EnvUnowned;
 use jni::errors::{Error, JniError, Result};
 use jni::objects::{JByteArray, JClass};

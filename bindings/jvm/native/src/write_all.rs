@@ -1,8 +1,9 @@
 //! Many files in one call.
 
+use crate::entry::called;
 use crate::options::Bulk;
+use crate::results;
 use crate::source::{Call, Entries, Source};
-use crate::{called, results};
 use jni::EnvUnowned;
 use jni::errors::{Error, Result};
 use jni::objects::{JByteArray, JClass, JObject};
