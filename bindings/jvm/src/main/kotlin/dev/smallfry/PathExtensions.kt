@@ -1,4 +1,8 @@
-/** [Smallfry]'s functions for one file, as `kotlin.io.path` would have them. */
+/**
+ * [Smallfry]'s functions for one file, as `kotlin.io.path` would have them.
+ *
+ * Where both are imported, a call with neither a charset nor open options is of these.
+ */
 @file:JvmSynthetic
 
 package dev.smallfry
@@ -20,3 +24,7 @@ public fun Path.writeBytes(bytes: ByteArray, durability: Durability = Durability
 @Throws(IOException::class)
 public fun Path.appendText(text: CharSequence, durability: Durability = Durability.None, replace: Boolean = false): Unit =
     Smallfry.appendText(this, text, durability, replace)
+
+/** As [Smallfry.appendText]. Without defaults, or else Kotlin's, which has fewer, would be preferred where both are imported. */
+@Throws(IOException::class)
+public fun Path.appendText(text: CharSequence): Unit = Smallfry.appendText(this, text)

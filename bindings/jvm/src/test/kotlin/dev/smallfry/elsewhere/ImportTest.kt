@@ -1,0 +1,37 @@
+package dev.smallfry.elsewhere
+
+import dev.smallfry.*
+import java.nio.file.NoSuchFileException
+import java.nio.file.Path
+import kotlin.io.path.*
+import kotlin.test.assertEquals
+import kotlin.test.assertFailsWith
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.io.TempDir
+
+/** In a package of the caller's own, with all of `kotlin.io.path` imported as well: there a call could be ambiguous, or Kotlin's. */
+class ImportTest {
+    @TempDir
+    lateinit var folder: Path
+
+    @Test
+    fun `calls that both libraries have are smallfry's`() {
+        val path = folder.resolve("missing/a")
+        for (call in listOf<() -> Unit>(
+            { path.writeText("a") },
+            { path.writeBytes(byteArrayOf(1)) },
+            { path.appendText("a") },
+        )) {
+            // Kotlin's own error has no reason in it.
+            assertReasonBeginsWith("open", assertFailsWith<NoSuchFileException> { call() })
+        }
+    }
+
+    @Test
+    fun `calls with a charset are Kotlin's`() {
+        val path = folder.resolve("a")
+        path.writeText("ab", Charsets.UTF_16BE)
+        path.appendText("c", Charsets.UTF_16BE)
+        assertEquals("abc", path.readText(Charsets.UTF_16BE))
+    }
+}
