@@ -25,7 +25,7 @@
 //!    as over files that lie beside each other here and scattered there, only what lasts longer than the swings seen so
 //!    far is a change.
 //! 4. **Probe.** Some conditions change without showing: a server that could now take more than it is sent. So twice the
-//!    number and half of it are tried now and then, when what such a trial lost last time is 1 % or less of the time since,
+//!    number and half of it are tried now and then, when what such a trial lost last time, or must lose, is 1 % or less of the time since,
 //!    and less and less often while they fail. Half of it is kept if it costs no more than 2 %: among equals fewer win.
 //!
 //! # Why so
@@ -294,6 +294,10 @@ impl Controller {
         }
         self.best.total.add(slice);
         self.noise = Noise::of(slice);
+        if workers <= self.cores && self.is_full() {
+            // Each has a processor to itself: half of them would do half as much.
+            self.down = Probe::expecting(0.5 * self.best.total.rate());
+        }
         self.begin_slice();
         self.explore(why, remaining);
     }

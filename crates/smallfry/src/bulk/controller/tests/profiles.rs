@@ -92,6 +92,7 @@ pub(super) fn profiles() -> Vec<Profile> {
         all.extend(sizes.map(|files| warm(cores, files)));
     }
     all.extend([interrupted(), uncounted()]);
+    all.extend([2, 8].map(slower_by_turns));
     for (name, cores, compute, device, times) in unchanging() {
         let of = |files| {
             let mut profile = profile(name, cores, files, vec![stretch(0, compute, device, times)]);
@@ -125,6 +126,18 @@ fn interrupted() -> Profile {
     // Three interruptions; only hindsight tells how many workers would have been there to fill them.
     interrupted.required = 0.9;
     interrupted
+}
+
+/// As where memory is used again, then fresh, then used again: there is twice as much to compute, and nothing to gain by any
+/// other number.
+fn slower_by_turns(cores: usize) -> Profile {
+    let stretches = (0..20).map(|index| {
+        let compute = [6.0, 20.0][index % 2];
+        stretch(index * 500, compute * US, MEMORY, Even)
+    });
+    let mut slower = profile("warm, slower by turns", cores, 10_000, stretches.collect());
+    slower.required = 0.98;
+    slower
 }
 
 fn uncounted() -> Profile {
