@@ -25,8 +25,9 @@
 //!    as over files that lie beside each other here and scattered there, only what lasts longer than the swings seen so
 //!    far is a change.
 //! 4. **Probe.** Some conditions change without showing: a server that could now take more than it is sent. So twice the
-//!    number and half of it are tried now and then, when what such a trial lost last time, or must lose, is 1 % or less of the time since,
-//!    and less and less often while they fail. Half of it is kept if it costs no more than 2 %: among equals fewer win.
+//!    number and half of it are tried now and then, when what such a trial lost last time, or must lose, is 1 % or less of
+//!    the time since, and less and less often while they fail. Half of it is kept if it costs no more than 2 %: among equals
+//!    fewer win.
 //!
 //! # Why so
 //!
