@@ -128,8 +128,8 @@ fn interrupted() -> Profile {
     interrupted
 }
 
-/// As where memory is used again, then fresh, then used again: there is twice as much to compute, and nothing to gain by any
-/// other number.
+/// As where memory is used again, then fresh, then used again: there is three times as much to compute, and nothing to gain by
+/// any other number.
 fn slower_by_turns(cores: usize) -> Profile {
     let stretches = (0..20).map(|index| {
         let compute = [6.0, 20.0][index % 2];

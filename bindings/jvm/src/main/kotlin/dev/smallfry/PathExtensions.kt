@@ -1,7 +1,7 @@
 /**
  * [Smallfry]'s functions for one file, as `kotlin.io.path` would have them.
  *
- * Where both are imported, a call with neither a charset nor open options is of these.
+ * Where both are imported, a call of these names with neither a charset nor open options is of these.
  */
 @file:JvmSynthetic
 
