@@ -164,7 +164,7 @@ jvm-tests:
 jvm-driver:
 	$(call NEED_JVM,compared with others)
 else
-# A folder for each platform; here there is one.
+# A directory for each platform; here there is one.
 jvm-package:
 	cargo build --release -q -p smallfry-jvm
 	sh $(JVM_DIR)/place-library.sh $(TARGET_DIR)/release

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts the native library that cargo has built in the folder $1 to where Maven takes it from, under the name of its platform
+# Puts the native library that cargo has built in the directory $1 to where Maven takes it from, under the name of its platform
 # as NativeLibrary.kt has it.
 set -eu
 built=$1
@@ -14,6 +14,6 @@ case $(uname -m) in
   aarch64 | arm64) arch=aarch64 ;;
   *) arch=$(uname -m) ;;
 esac
-folder=$(dirname "$0")/target/native/$os-$arch
-mkdir -p "$folder"
-cp "$built/$file" "$folder/"
+directory=$(dirname "$0")/target/native/$os-$arch
+mkdir -p "$directory"
+cp "$built/$file" "$directory/"

@@ -10,7 +10,7 @@ CORE_FEATURES='smallfry/tree smallfry/backend-async-std smallfry/backend-blockin
 PACKAGES=(rustc-web cargo-web rust-web-src gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine64)
 MINGW=x86_64-w64-mingw32
 export WINE=/usr/lib/wine/wine64
-# A script that is called by another finds its choice, or each would build in a folder inside the other's.
+# A script that is called by another finds its choice, or each would build in a directory inside the other's.
 export SMALLFRY_WINE_DIR="${SMALLFRY_WINE_DIR:-$(realpath -m "${CARGO_TARGET_DIR:-target}")/wine}"
 
 say() { printf 'smallfry: %s\n' "$*"; }

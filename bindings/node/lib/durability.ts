@@ -52,10 +52,10 @@ export interface DurabilityOptions {
    * Put a new file in the place of the old one, in one step: whoever opens it finds the old contents or the new ones, whole,
    * also after a crash of the program, and from `durability: 'data'` on after one of the system.
    *
-   * A draft, with a name like `.settings.json.0123456789abcdef.smallfry`, is written beside the file, gets its permissions,
+   * A temporary file, with a name like `.settings.json.0123456789abcdef.smallfry`, is written beside the file, gets its permissions,
    * owner, access control list and extended attributes, and takes its name. A symbolic link stays and what it leads to is
-   * replaced; one that leads nowhere is an error. Other hard links keep the old contents. An error leaves no draft, the end of
-   * the process by a signal may: {@link removeDrafts}. Additions begin with a copy of what is there; those of one process
+   * replaced; one that leads nowhere is an error. Other hard links keep the old contents. An error leaves no temporary file, the end of
+   * the process by a signal may: {@link removeTemporaryFiles}. Additions begin with a copy of what is there; those of one process
    * take turns.
    *
    * Only with the flags `'w'`, `'w+'`, `'a'` and `'a+'`, not for descriptors and FileHandles, not with `createNew`. Data that
@@ -189,34 +189,34 @@ export function flushDirectorySync(directory: string | Buffer | URL): void {
   }
 }
 
-/** Names that drafts have. */
+/** Names that temporary files have. */
 const DRAFT = /^\..*\.[0-9a-f]{16}\.smallfry$/su;
 
 /**
- * Removes drafts that were left in `directory`, not below it, by a process that was killed or by a power failure: files with
+ * Removes temporary files that were left in `directory`, not below it, by a process that was killed or by a power failure: files with
  * names as `replace` makes them that were not written to for `unused` milliseconds. Gives their paths.
  *
- * Nothing tells a draft that is left from one that is being written but its age, so that should be longer than any batch
- * takes: an hour, say. Rejects with node:fs's error if the directory cannot be listed or a draft not removed; those before it
+ * Nothing tells a temporary file that is left from one that is being written but its age, so that should be longer than any batch
+ * takes: an hour, say. Rejects with node:fs's error if the directory cannot be listed or a temporary file not removed; those before it
  * are gone.
  *
  * ```js
- * const removed = await removeDrafts('cache', { unused: 3_600_000 });
+ * const removed = await removeTemporaryFiles('cache', { unused: 3_600_000 });
  * ```
  */
-export async function removeDrafts(directory: string, { unused }: { unused: number }): Promise<string[]> {
+export async function removeTemporaryFiles(directory: string, { unused }: { unused: number }): Promise<string[]> {
   if (typeof unused !== 'number' || !(unused >= 0)) {
     throw refused('ERR_INVALID_ARG_VALUE', 'The property \'options.unused\' must be a number of milliseconds from 0 up', unused);
   }
   const removed: string[] = [];
   for (const name of await fs.promises.readdir(directory)) {
     if (!DRAFT.test(name)) continue;
-    const draft = path.join(directory, name);
+    const temporary = path.join(directory, name);
     try {
-      const status = await fs.promises.lstat(draft);
+      const status = await fs.promises.lstat(temporary);
       if (!status.isFile() || Date.now() - status.mtimeMs < unused) continue;
-      await fs.promises.unlink(draft);
-      removed.push(draft);
+      await fs.promises.unlink(temporary);
+      removed.push(temporary);
     } catch (error) {
       // Somebody else has removed it.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;

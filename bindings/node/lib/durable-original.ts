@@ -226,8 +226,8 @@ function* find(system: System, name: string): Generator<unknown, { target: strin
 function* replace(system: System, name: string, data: Data, plan: Plan): Steps {
   const { target, old } = yield* find(system, name);
   const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = fs.constants;
-  const draft = path.join(path.dirname(target), `.${path.basename(target).slice(0, 50)}.${randomBytes(8).toString('hex')}.smallfry`);
-  const file: OpenFile = yield* asIf(name, draft, () => system.open(draft, O_WRONLY | O_CREAT | O_EXCL, old === undefined ? plan.mode : 0o600));
+  const temporary = path.join(path.dirname(target), `.${path.basename(target).slice(0, 50)}.${randomBytes(8).toString('hex')}.smallfry`);
+  const file: OpenFile = yield* asIf(name, temporary, () => system.open(temporary, O_WRONLY | O_CREAT | O_EXCL, old === undefined ? plan.mode : 0o600));
   let isLeft = true;
   try {
     try {
@@ -244,36 +244,36 @@ function* replace(system: System, name: string, data: Data, plan: Plan): Steps {
       yield file.close();
     }
     try {
-      yield system.rename(draft, target);
+      yield system.rename(temporary, target);
       isLeft = false;
     } catch (error) {
       if (!plan.inPlaceIfBusy || (error as NodeJS.ErrnoException).code !== 'EBUSY') throw error;
-      yield system.copyFile(draft, target);
+      yield system.copyFile(temporary, target);
       yield* flushPath(system, target, plan);
     }
   } finally {
-    if (isLeft) yield* unlink(system, draft);
+    if (isLeft) yield* unlink(system, temporary);
   }
   yield* flushDirectory(system, target, plan);
 }
 
-/** Has errors about the draft name the file that was to be written. */
-function* asIf(name: string, draft: string, call: () => unknown): Generator<unknown, never, never> {
+/** Has errors about the temporary file name the file that was to be written. */
+function* asIf(name: string, temporary: string, call: () => unknown): Generator<unknown, never, never> {
   try {
     return yield call();
   } catch (error) {
     const about = error as NodeJS.ErrnoException;
-    if (about.path === draft) {
-      about.message = about.message.replace(draft, () => name);
+    if (about.path === temporary) {
+      about.message = about.message.replace(temporary, () => name);
       about.path = name;
     }
     throw error;
   }
 }
 
-function* unlink(system: System, draft: string): Steps {
+function* unlink(system: System, temporary: string): Steps {
   try {
-    yield system.unlink(draft);
+    yield system.unlink(temporary);
   } catch {
     // There is an error to report already, and this one tells nothing more.
   }

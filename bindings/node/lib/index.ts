@@ -10,7 +10,7 @@
  * | `import fs from 'smallfry/fs'` | all of node:fs, these functions replaced |
  * | `import fsp from 'smallfry/fs/promises'` | all of node:fs/promises, likewise |
  * | `node --require smallfry/register app.js` | a program as it is, its dependencies included |
- * | `import { flushDirectory, removeDrafts } from 'smallfry'` | what goes with durable writes |
+ * | `import { flushDirectory, removeTemporaryFiles } from 'smallfry'` | what goes with durable writes |
  *
  * Results, argument checks and errors are node:fs's own. What is not done natively (FileHandle, iterables, signals,
  * unusual flags) is passed to node:fs unchanged, and so is everything where the native addon cannot be loaded.
@@ -35,7 +35,7 @@ export { appendFile, promises, readFile, writeFile } from './async.js';
 export { appendFileSync, readFileSync, writeFileSync } from './sync.js';
 
 export {
-  type Durability, type DurabilityOptions, flushDirectory, flushDirectorySync, removeDrafts,
+  type Durability, type DurabilityOptions, flushDirectory, flushDirectorySync, removeTemporaryFiles,
 } from './durability.js';
 export { type ClosePolicy, drainCloses, drainClosesSync, setClosePolicy } from './closes.js';
 

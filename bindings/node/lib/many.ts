@@ -48,7 +48,7 @@ export interface ManyAsyncOptions extends ManyOptions {
 export const MAX_IN_FLIGHT = 32 << 20;
 
 /** More threads than this are not begun for one call, whatever is asked for. */
-const MOST_THREADS = 512;
+const MAX_THREADS = 512;
 
 /** An entry that was not begun. */
 export const CANCELLED = -2;
@@ -92,7 +92,7 @@ export function modeOf(value: unknown): number {
 
 /** The `threads` option; 0 for none. */
 export function threadsOf(value: unknown): number {
-  return Math.min(positive('threads', value, 0), MOST_THREADS);
+  return Math.min(positive('threads', value, 0), MAX_THREADS);
 }
 
 /** Refuses what is no AbortSignal and does not do for one. */

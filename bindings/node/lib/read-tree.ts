@@ -17,16 +17,16 @@ const FOLLOW_LINKS = 4;
 export interface ReadTreeOptions extends ReadFilesOptions {
   /**
    * Only files that match one of these patterns, such as `content/**\/*.md`. They are held against the path below the
-   * root, with `/` between names; `*` and `?` stand for anything else, `**` as a whole name for any number of folders.
+   * root, with `/` between names; `*` and `?` stand for anything else, `**` as a whole name for any number of directories.
    */
   match?: string | readonly string[] | undefined;
-  /** No files that match one of these patterns, and nothing in folders that do. */
+  /** No files that match one of these patterns, and nothing in directories that do. */
   ignore?: string | readonly string[] | undefined;
   /** Whether `.gitignore` and `.ignore` files count. Yes by default. */
   ignoreFiles?: boolean | undefined;
   /** Whether names that begin with a dot are walked. No by default, unless a pattern spells the dot. */
   hidden?: boolean | undefined;
-  /** Whether folders are walked that symbolic links lead to. No by default. */
+  /** Whether directories are walked that symbolic links lead to. No by default. */
   followLinks?: boolean | undefined;
   /** How deep to go: 1 is the files in the root itself. No limit by default. */
   maxDepth?: number | undefined;
@@ -127,8 +127,8 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
 type Result<O> = O extends { settle: true } ? PromiseSettledResult<TreeFile<Encoded<O>>>[] : TreeFile<Encoded<O>>[];
 
 /**
- * The files of a tree with their contents, walked and read in one call. They come in the order of their names, folder by
- * folder.
+ * The files of a tree with their contents, walked and read in one call. They come in the order of their names, directory by
+ * directory.
  *
  * @example
  * const pages = await readTree('content', { match: '**\/*.md', encoding: 'utf8' });

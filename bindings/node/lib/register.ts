@@ -61,8 +61,8 @@ if (native !== undefined) {
 }
 
 // `smallfry try` asks for it once per trial.
-const { SMALLFRY_COUNT: folder } = process.env;
-if (folder) {
+const { SMALLFRY_COUNT: directory } = process.env;
+if (directory) {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only when asked for
-  (require('./counting/index.js') as typeof import('./counting/index.js')).start(folder);
+  (require('./counting/index.js') as typeof import('./counting/index.js')).start(directory);
 }

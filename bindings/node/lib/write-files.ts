@@ -15,7 +15,7 @@ import { follow, type State, unfollow } from './sessions.js';
 import { Original } from './write-files-original.js';
 
 /** Entries under way at a time, however small they are. */
-const MOST_UNDER_WAY = 16_384;
+const MAX_UNDER_WAY = 16_384;
 
 /** Bits of native code. */
 const CREATE_PARENTS = 1;
@@ -246,7 +246,7 @@ class Writing {
   /** Hands entries to native code, which copies them, until enough of them are under way. */
   #fill(): void {
     const { maxInFlight } = this.#plan;
-    while (!this.#closed && this.#inFlight < maxInFlight && this.#texts.length - this.#done < MOST_UNDER_WAY) {
+    while (!this.#closed && this.#inFlight < maxInFlight && this.#texts.length - this.#done < MAX_UNDER_WAY) {
       const chunk = this.#source.chunk(maxInFlight - this.#inFlight);
       try {
         this.#push(chunk);

@@ -1,5 +1,5 @@
 // Measures single awaited calls, node:fs's and smallfry's in turn, in one process. Prints µs a call, medians of 9 turns.
-// Usage: node scripts/one-at-a-time.mjs [FOLDER]
+// Usage: node scripts/one-at-a-time.mjs [DIRECTORY]
 
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,15 +8,15 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 
 const smallfry = createRequire(import.meta.url)('../dist/index.js');
-const folder = fs.mkdtempSync(path.join(process.argv[2] ?? os.tmpdir(), 'smallfry-'));
-const names = Array.from({ length: 1000 }, (_, index) => path.join(folder, `${index}.js`));
+const directory = fs.mkdtempSync(path.join(process.argv[2] ?? os.tmpdir(), 'smallfry-'));
+const names = Array.from({ length: 1000 }, (_, index) => path.join(directory, `${index}.js`));
 for (const name of names) fs.writeFileSync(name, Buffer.alloc(10_000, 'const x = 12345;\n'));
 
 const CALLS = {
   'promises.readFile': (api, name) => api.promises.readFile(name),
   'promises.readFile, utf8': (api, name) => api.promises.readFile(name, 'utf8'),
   'promises.readFile, missing': (api, name) => api.promises.readFile(`${name}.not`).catch(() => undefined),
-  'promises.writeFile': (api) => api.promises.writeFile(path.join(folder, 'written'), 'hello'),
+  'promises.writeFile': (api) => api.promises.writeFile(path.join(directory, 'written'), 'hello'),
   'readFile with a callback': (api, name) => new Promise((resolve) => { api.readFile(name, resolve); }),
 };
 
@@ -31,7 +31,7 @@ for (let turn = 0; turn < 9; turn += 1) {
     }
   }
 }
-fs.rmSync(folder, { recursive: true });
+fs.rmSync(directory, { recursive: true });
 const median = (key) => times.get(key).sort((a, b) => a - b)[4];
 for (const call of Object.keys(CALLS)) {
   const [node, ours] = [median(`${call} node:fs`), median(`${call} smallfry`)];

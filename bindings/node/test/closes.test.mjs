@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 import {
-  bulk, isWindows, makeFolder, native, needs, runScript, smallfry, startSlowDisk, testNeeding, turn,
+  bulk, isWindows, makeDirectory, native, needs, runScript, smallfry, startSlowDisk, testNeeding, turn,
 } from './support.mjs';
 
 const { drainCloses, drainClosesSync, setClosePolicy, writeFiles } = bulk;
@@ -19,10 +19,10 @@ after(() => setClosePolicy('auto'));
 const GLACIAL = 'windows-close,close=400ms,close-spread=0ms';
 
 test('what is closed later has been written', async () => {
-  const folder = makeFolder();
+  const directory = makeDirectory();
   for (const policy of ['always', 'never', 'auto']) {
     setClosePolicy(policy);
-    const names = Array.from({ length: 200 }, (_, index) => path.join(folder, `${policy}${index}`));
+    const names = Array.from({ length: 200 }, (_, index) => path.join(directory, `${policy}${index}`));
     for (const name of names) smallfry.writeFileSync(name, 'text');
     for (const name of names) assert.equal(fs.readFileSync(name, 'utf8'), 'text');
     for (const name of names) smallfry.appendFileSync(name, Buffer.from(' and more'));
@@ -63,7 +63,7 @@ testNeeding(needs.slowDisk, 'files are removed without waiting for closes; renam
   setClosePolicy('always');
   const disk = await startSlowDisk(GLACIAL);
   try {
-    const [inner, name, other] = ['inner', 'a', 'b'].map((last) => path.join(disk.folder, last));
+    const [inner, name, other] = ['inner', 'a', 'b'].map((last) => path.join(disk.directory, last));
     for (const [act, waits] of [
       [() => smallfry.renameSync(name, other), true],
       [() => smallfry.promises.rename(name, other), true],
@@ -95,7 +95,7 @@ testNeeding(needs.slowDisk, 'a file whose close has failed takes the place of no
   setClosePolicy('always');
   const disk = await startSlowDisk('windows-close', ['--fail', 'close:every2:EDQUOT']);
   try {
-    const [good, bad] = ['good', 'bad'].map((last) => path.join(disk.folder, last));
+    const [good, bad] = ['good', 'bad'].map((last) => path.join(disk.directory, last));
     // Every second close fails: that of the bad one, since that of the good one comes first.
     for (const rename of [
       async () => smallfry.renameSync(bad, good),
@@ -122,7 +122,7 @@ testNeeding(needs.slowDisk, 'arguments that are refused are refused at once, wha
   setClosePolicy('always');
   const disk = await startSlowDisk(GLACIAL);
   const recursive = { recursive: true };
-  const none = path.join(disk.folder, 'none');
+  const none = path.join(disk.directory, 'none');
   const done = () => assert.fail('it was not refused');
   const thrown = (own, args) => {
     try {
@@ -143,7 +143,7 @@ testNeeding(needs.slowDisk, 'arguments that are refused are refused at once, wha
     ]) {
       const said = thrown(fs[name], args);
       assert.ok(said, `${name} takes ${args}`);
-      smallfry.writeFileSync(path.join(disk.folder, 'a'), 'text');
+      smallfry.writeFileSync(path.join(disk.directory, 'a'), 'text');
       assert.deepEqual(thrown(smallfry[name], args), said);
       assert.ok(native.pendingCloses() > 0);
     }
@@ -158,7 +158,7 @@ testNeeding(needs.slowDisk, 'who drains does not wait for what others write mean
   const disk = await startSlowDisk(GLACIAL);
   try {
     let count = 0;
-    const write = () => smallfry.writeFileSync(path.join(disk.folder, `${count++}`), 'text');
+    const write = () => smallfry.writeFileSync(path.join(disk.directory, `${count++}`), 'text');
     write();
     let drained = false;
     const errors = drainCloses().then((told) => {
@@ -181,9 +181,9 @@ testNeeding(needs.slowDisk, 'who drains does not wait for what others write mean
 
 test('files are removed and renamed while they wait to be closed', async () => {
   setClosePolicy('always');
-  const folder = makeFolder();
+  const directory = makeDirectory();
   for (let round = 0; round < 5; round += 1) {
-    const inner = path.join(folder, 'inner');
+    const inner = path.join(directory, 'inner');
     fs.mkdirSync(inner);
     const write = () => {
       for (let index = 0; index < 20; index += 1) smallfry.writeFileSync(path.join(inner, `${index}`), `${round}`);
@@ -211,22 +211,22 @@ test('files are removed and renamed while they wait to be closed', async () => {
 });
 
 test('the exit of the process waits', async () => {
-  const folder = makeFolder();
-  const { code, stderr } = await runScript(folder, `
+  const directory = makeDirectory();
+  const { code, stderr } = await runScript(directory, `
     bulk.setClosePolicy('always');
-    for (let index = 0; index < 300; index += 1) smallfry.writeFileSync(path.join(folder, \`\${index}\`), 'text');
+    for (let index = 0; index < 300; index += 1) smallfry.writeFileSync(path.join(directory, \`\${index}\`), 'text');
     process.exit(0);
   `);
   assert.equal(stderr, '');
   assert.equal(code, 0);
-  for (let index = 0; index < 300; index += 1) assert.equal(fs.readFileSync(path.join(folder, `${index}`), 'utf8'), 'text');
+  for (let index = 0; index < 300; index += 1) assert.equal(fs.readFileSync(path.join(directory, `${index}`), 'utf8'), 'text');
 });
 
 testNeeding(needs.slowDisk, 'errors of closing are told with their paths, and none is lost', async () => {
   setClosePolicy('always');
   const disk = await startSlowDisk('none', ['--fail', 'close:every7:EDQUOT']);
   try {
-    const names = Array.from({ length: 70 }, (_, index) => path.join(disk.folder, `${index}`));
+    const names = Array.from({ length: 70 }, (_, index) => path.join(disk.directory, `${index}`));
     for (const name of names.slice(0, 30)) smallfry.writeFileSync(name, 'text');
     await Promise.all(names.slice(30, 50).map((name) => smallfry.promises.writeFile(name, 'text')));
     await writeFiles(names.slice(50).map((name) => [name, 'text']));
@@ -263,10 +263,10 @@ testNeeding(needs.slowDisk, 'errors of closing are told with their paths, and no
 testNeeding(needs.slowDisk, 'errors that nobody asks for are printed at the end, and the exit code says so', async () => {
   const disk = await startSlowDisk('none', ['--fail', 'close:every7:EDQUOT']);
   try {
-    const folder = makeFolder();
+    const directory = makeDirectory();
     const script = (write, end) => `
       bulk.setClosePolicy('always');
-      const names = Array.from({ length: 14 }, (_, index) => path.join(${JSON.stringify(disk.folder)}, \`\${index}\`));
+      const names = Array.from({ length: 14 }, (_, index) => path.join(${JSON.stringify(disk.directory)}, \`\${index}\`));
       ${write}
       ${end}
     `;
@@ -275,11 +275,11 @@ testNeeding(needs.slowDisk, 'errors that nobody asks for are printed at the end,
     for (const [write, end, expected] of [
       [sync, '', 1], [sync, 'process.exit(0)', 1], [sync, 'process.exit(3)', 3], [later, '', 1], [later, 'process.exit(4)', 4],
     ]) {
-      const { code, stderr } = await runScript(folder, script(write, end));
+      const { code, stderr } = await runScript(directory, script(write, end));
       assert.equal(stderr.match(/^smallfry: .*close/gm)?.length, 2, stderr);
       assert.equal(code, expected, `${write} ${end}`);
     }
-    const asked = await runScript(folder, script(sync, 'bulk.drainClosesSync();'));
+    const asked = await runScript(directory, script(sync, 'bulk.drainClosesSync();'));
     assert.deepEqual([asked.code, asked.stderr], [0, '']);
   } finally {
     await disk.stop();
@@ -289,16 +289,16 @@ testNeeding(needs.slowDisk, 'errors that nobody asks for are printed at the end,
 testNeeding(needs.slowDisk, 'errors for which nobody reads standard error change nothing but the exit code', async () => {
   const disk = await startSlowDisk('none', ['--fail', 'close:every7:EDQUOT']);
   try {
-    const folder = makeFolder();
+    const directory = makeDirectory();
     for (const [write, end, expected] of [
       ["smallfry.writeFileSync(name, 'text')", 'process.exit(0)', 1],
       ["smallfry.writeFile(name, 'text', () => {})", 'process.exit(4)', 4],
       ["smallfry.writeFileSync(name, 'text')", "process.stderr.write = () => { throw new Error('closed'); }", 1],
     ]) {
-      const { code, signal } = await runScript(folder, `
+      const { code, signal } = await runScript(directory, `
         bulk.setClosePolicy('always');
         for (let index = 0; index < 14; index += 1) {
-          const name = path.join(${JSON.stringify(disk.folder)}, \`\${index}\`);
+          const name = path.join(${JSON.stringify(disk.directory)}, \`\${index}\`);
           ${write};
         }
         ${end};
@@ -314,7 +314,7 @@ testNeeding(needs.slowDisk, 'a disk that is slow to close is found out', async (
   setClosePolicy('auto');
   const disk = await startSlowDisk('windows-close');
   try {
-    const names = Array.from({ length: 60 }, (_, index) => path.join(disk.folder, `${index}`));
+    const names = Array.from({ length: 60 }, (_, index) => path.join(disk.directory, `${index}`));
     for (const name of names) smallfry.writeFileSync(name, 'text');
     smallfry.rmSync(names[59]);
     smallfry.writeFileSync(names[59], 'new');

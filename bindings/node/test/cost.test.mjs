@@ -8,9 +8,9 @@ import assert from 'node:assert';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { makeFolder, needs, packageFolder, runNode, testNeeding } from './support.mjs';
+import { makeDirectory, needs, packageDirectory, runNode, testNeeding } from './support.mjs';
 
-const folder = makeFolder();
+const directory = makeDirectory();
 
 const LENGTHS = [1, 12, 1024, 4096, 12_288, 18_432, 65_536, 65_537, 102_400, 262_144, 524_288, 1_048_576];
 const TEXTS = {
@@ -20,10 +20,10 @@ const TEXTS = {
 };
 
 testNeeding(needs.strace, 'writeFileSync of a string: open, write, close; of an empty one: open, close', async () => {
-  const script = path.join(folder, 'calls.cjs');
+  const script = path.join(directory, 'calls.cjs');
   const cases = [];
   for (const kind of Object.keys(TEXTS)) for (const length of LENGTHS) cases.push({ kind, length });
-  fs.writeFileSync(script, `const { writeFileSync, appendFileSync, setClosePolicy } = require(${JSON.stringify(path.join(packageFolder, 'dist/index.js'))});
+  fs.writeFileSync(script, `const { writeFileSync, appendFileSync, setClosePolicy } = require(${JSON.stringify(path.join(packageDirectory, 'dist/index.js'))});
     // By default files are looked at before they are closed once closing was slow, as it is for who is traced.
     setClosePolicy('never');
     const TEXTS = { ${Object.entries(TEXTS).map(([kind, make]) => `${kind}: ${make}`).join(', ')} };
@@ -45,8 +45,8 @@ testNeeding(needs.strace, 'writeFileSync of a string: open, write, close; of an 
 
 /** System calls of a script, by the name of the file that each is about. */
 async function callsOf(script) {
-  const trace = path.join(folder, 'calls.trace');
-  const own = fs.mkdtempSync(path.join(folder, 'own-'));
+  const trace = path.join(directory, 'calls.trace');
+  const own = fs.mkdtempSync(path.join(directory, 'own-'));
   // Only calls of the main thread: the others do not touch these files.
   const { code, stderr } = await runNode(['-y', '-s', '8', '-o', trace, process.execPath, script], { cwd: own, command: 'strace' });
   assert.strictEqual(code, 0, stderr);
@@ -63,7 +63,7 @@ async function callsOf(script) {
     }
     const name = /^(\w+)\(/.exec(line)?.[1];
     const at = /^\w+\(\d+<([^>]*)>/.exec(line)?.[1];
-    const mine = at?.startsWith(`${folder}/`) ? path.basename(at) : undefined;
+    const mine = at?.startsWith(`${directory}/`) ? path.basename(at) : undefined;
     if (mine !== undefined) calls.set(mine, [...(calls.get(mine) ?? []), name]);
     // A stat or a second look at the name would show by its text.
     const named = new RegExp(`"([a-z]+-[a-z]+-\\w+|empty(-utf8)?|bytes)"`).exec(line)?.[1];
@@ -87,10 +87,10 @@ for (const [what, make] of Object.entries(LARGE)) {
     flushed: "fs.writeFileSync(name, text, { encoding: 'utf8', flush: true })",
   })) {
     testNeeding(needs.proc, `a flat ${what} string of 100 MB, ${how}: at most 16 MB of memory above it`, async (t) => {
-      const name = path.join(folder, 'large');
-      const script = path.join(folder, 'large.cjs');
+      const name = path.join(directory, 'large');
+      const script = path.join(directory, 'large.cjs');
       fs.writeFileSync(script, `
-        const fs = require(${JSON.stringify(path.join(packageFolder, 'dist/fs.js'))}), real = require('node:fs');
+        const fs = require(${JSON.stringify(path.join(packageDirectory, 'dist/fs.js'))}), real = require('node:fs');
         const name = ${JSON.stringify(name)};
         const number = (key) => 1024 * Number(new RegExp(key + ':\\\\s+(\\\\d+)').exec(real.readFileSync('/proc/self/status', 'latin1'))[1]);
         let text = ${make};
@@ -115,10 +115,10 @@ for (const [what, make] of Object.entries(LARGE)) {
 }
 
 testNeeding(needs.proc, 'memory does not grow with the number of calls', async () => {
-  const script = path.join(folder, 'many.cjs');
-  fs.writeFileSync(path.join(folder, 'ten'), 'caf\u00e9 '.repeat(2000));
+  const script = path.join(directory, 'many.cjs');
+  fs.writeFileSync(path.join(directory, 'ten'), 'caf\u00e9 '.repeat(2000));
   fs.writeFileSync(script, `
-    const fs = require(${JSON.stringify(path.join(packageFolder, 'dist/fs.js'))}), real = require('node:fs');
+    const fs = require(${JSON.stringify(path.join(packageDirectory, 'dist/fs.js'))}), real = require('node:fs');
     const rss = () => { gc(); gc(); return process.memoryUsage.rss(); };
     async function round(count) {
       for (let i = 0; i < count; i += 50) {
@@ -130,6 +130,6 @@ testNeeding(needs.proc, 'memory does not grow with the number of calls', async (
       await new Promise(setImmediate);
     }
     (async () => { await round(3000); const before = rss(); await round(12000); await new Promise(setImmediate); console.log(rss() - before); })();`);
-  const { stdout, stderr } = await runNode(['--expose-gc', script], { cwd: folder });
+  const { stdout, stderr } = await runNode(['--expose-gc', script], { cwd: directory });
   assert.ok(Number(stdout) < 48 << 20, `${stdout.trim()} bytes more after 36,000 calls. ${stderr}`);
 });

@@ -9,15 +9,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { makeFolder, packageFolder, runNode, testOnUnix } from './support.mjs';
+import { makeDirectory, packageDirectory, runNode, testOnUnix } from './support.mjs';
 
-const folder = makeFolder();
-const register = path.join(packageFolder, 'dist/register.js');
+const directory = makeDirectory();
+const register = path.join(packageDirectory, 'dist/register.js');
 let runs = 0;
 
 /** Runs a script with smallfry registered; answers what it printed, and what each process counted. */
 async function count(source, { env = {}, kind = 'cjs', counting = true, flags = [] } = {}) {
-  const cwd = path.join(folder, `run-${runs++}`);
+  const cwd = path.join(directory, `run-${runs++}`);
   const counts = path.join(cwd, 'counts');
   fs.mkdirSync(counts, { recursive: true });
   fs.writeFileSync(path.join(cwd, `script.${kind}`), source);
@@ -93,7 +93,7 @@ test('what smallfry leaves to node:fs is told apart', async () => {
 });
 
 test("somebody else's function is counted, but not as smallfry's", async () => {
-  const patch = path.join(folder, 'patch.cjs');
+  const patch = path.join(directory, 'patch.cjs');
   fs.writeFileSync(patch, "const fs = require('fs'), real = fs.readFileSync; fs.readFileSync = function patched(...all) { return real(...all); };");
   const { processes: [counts] } = await count("require('fs').readFileSync(__filename)", {
     env: { NODE_OPTIONS: `--require ${patch} --require ${JSON.stringify(register)}` },
@@ -179,7 +179,7 @@ const LOOK = `
 `;
 
 test('a program sees the same of node:fs whether it is counted or not', async () => {
-  // Windows has whole paths in messages, and each run its own folder.
+  // Windows has whole paths in messages, and each run its own directory.
   const sorted = ({ stdout }) => stdout.replace(/run-\d+/g, 'run').split('\n').sort();
   const [plain, counted] = [await count(LOOK, { counting: false }), await count(LOOK)];
   assert.strictEqual(plain.stderr, '');
@@ -203,8 +203,8 @@ test('what a program prints is not counted, wherever it goes', async () => {
   assert.deepStrictEqual(numbers(counts, 'write', 'sync'), [0, 0, 0]);
 });
 
-test('a folder that cannot be written to stops nothing', async () => {
-  const { stdout, stderr, code } = await count("console.log('done')", { env: { SMALLFRY_COUNT: path.join(folder, 'none', 'there') } });
+test('a directory that cannot be written to stops nothing', async () => {
+  const { stdout, stderr, code } = await count("console.log('done')", { env: { SMALLFRY_COUNT: path.join(directory, 'none', 'there') } });
   assert.strictEqual(stdout, 'done\n');
   assert.match(stderr, /SMALLFRY_NOT_COUNTED.*calls are not counted/);
   assert.strictEqual(code, 0);

@@ -4,7 +4,7 @@
 // Why it was possible: which calls are done natively is decided from the shape of three arguments with dozens of forms
 // each, the options are read a second time by node:fs when the decision is no, and errors are rebuilt from numbers.
 // Each of these can be wrong for one combination that nobody thought of. So combinations are drawn at random from
-// everything that node:fs accepts or refuses, each is given to both in the same state of the same folder, and all that can be seen of the
+// everything that node:fs accepts or refuses, each is given to both in the same state of the same directory, and all that can be seen of the
 // outcome is compared. SMALLFRY_TEST_SEED and SMALLFRY_TEST_CASES choose other draws and how many.
 
 /* global AbortController, AbortSignal, structuredClone */
@@ -15,18 +15,18 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { chance, isWindows, makeFolder, seed, smallfry, testOnWindows } from './support.mjs';
+import { chance, isWindows, makeDirectory, seed, smallfry, testOnWindows } from './support.mjs';
 
-const base = makeFolder();
+const base = makeDirectory();
 const CASES = Number(process.env.SMALLFRY_TEST_CASES ?? 600);
 const CONTENT = 'first line\nsecond: \u00e4\u20ac\u{1f41f}\n';
 console.log(`# seed ${seed}, ${CASES} cases per function`);
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Paths: each makes what it needs in a folder and answers the first argument.
+// Paths: each makes what it needs in a directory and answers the first argument.
 
-const file = (folder, name = 'file') => {
-  const made = path.join(folder, name);
+const file = (dir, name = 'file') => {
+  const made = path.join(dir, name);
   fs.writeFileSync(made, CONTENT);
   return made;
 };
@@ -40,69 +40,69 @@ const opened = (context, name, flags, position = 0) => {
 };
 
 const PATHS = {
-  'existing file': (c) => file(c.folder),
-  'new file': (c) => path.join(c.folder, 'new'),
-  'empty file': (c) => (fs.writeFileSync(path.join(c.folder, 'empty'), ''), path.join(c.folder, 'empty')),
-  'binary file': (c) => (fs.writeFileSync(path.join(c.folder, 'b'), Buffer.from([0xff, 0, 0xc3, 0x28, 0xed, 0xa0, 0x80])), path.join(c.folder, 'b')),
-  'file of 10 kB': (c) => (fs.writeFileSync(path.join(c.folder, 'k'), 'k\u00e9'.repeat(3333)), path.join(c.folder, 'k')),
-  'file with BOM': (c) => (fs.writeFileSync(path.join(c.folder, 'k'), '\ufefftext'), path.join(c.folder, 'k')),
-  'file without rights': (c) => (file(c.folder, 'locked'), fs.chmodSync(path.join(c.folder, 'locked'), 0o000), path.join(c.folder, 'locked')),
-  'read-only file': (c) => (file(c.folder, 'locked'), fs.chmodSync(path.join(c.folder, 'locked'), 0o444), path.join(c.folder, 'locked')),
-  'name not ASCII': (c) => path.join(c.folder, '\u00e4\u20ac\u{1f41f}'),
-  'existing name not ASCII': (c) => file(c.folder, '\u00fcber \u65e5\u672c'),
-  'lone surrogate in name': (c) => path.join(c.folder, 'a\ud800b'),
-  'missing name not ASCII, missing parent': (c) => path.join(c.folder, '\u00e4/\u20ac'),
-  'missing parent': (c) => path.join(c.folder, 'none', 'file'),
-  'file as parent': (c) => path.join(file(c.folder), 'below'),
-  directory: (c) => c.folder,
-  'trailing slash': (c) => `${file(c.folder)}/`,
-  'new with trailing slash': (c) => `${c.folder}/new/`,
-  'doubled slashes and dots': (c) => `${c.folder}//./x/..//file`,
-  symlink: (c) => (file(c.folder), fs.symlinkSync('file', path.join(c.folder, 'link')), path.join(c.folder, 'link')),
-  'dangling symlink': (c) => (fs.symlinkSync('gone', path.join(c.folder, 'link')), path.join(c.folder, 'link')),
-  'symlink loop': (c) => (fs.symlinkSync('link', path.join(c.folder, 'link')), path.join(c.folder, 'link')),
-  'symlink to directory': (c) => (fs.symlinkSync('.', path.join(c.folder, 'link')), path.join(c.folder, 'link')),
-  relative: (c) => (file(c.folder, 'relative'), 'relative'),
+  'existing file': (c) => file(c.dir),
+  'new file': (c) => path.join(c.dir, 'new'),
+  'empty file': (c) => (fs.writeFileSync(path.join(c.dir, 'empty'), ''), path.join(c.dir, 'empty')),
+  'binary file': (c) => (fs.writeFileSync(path.join(c.dir, 'b'), Buffer.from([0xff, 0, 0xc3, 0x28, 0xed, 0xa0, 0x80])), path.join(c.dir, 'b')),
+  'file of 10 kB': (c) => (fs.writeFileSync(path.join(c.dir, 'k'), 'k\u00e9'.repeat(3333)), path.join(c.dir, 'k')),
+  'file with BOM': (c) => (fs.writeFileSync(path.join(c.dir, 'k'), '\ufefftext'), path.join(c.dir, 'k')),
+  'file without rights': (c) => (file(c.dir, 'locked'), fs.chmodSync(path.join(c.dir, 'locked'), 0o000), path.join(c.dir, 'locked')),
+  'read-only file': (c) => (file(c.dir, 'locked'), fs.chmodSync(path.join(c.dir, 'locked'), 0o444), path.join(c.dir, 'locked')),
+  'name not ASCII': (c) => path.join(c.dir, '\u00e4\u20ac\u{1f41f}'),
+  'existing name not ASCII': (c) => file(c.dir, '\u00fcber \u65e5\u672c'),
+  'lone surrogate in name': (c) => path.join(c.dir, 'a\ud800b'),
+  'missing name not ASCII, missing parent': (c) => path.join(c.dir, '\u00e4/\u20ac'),
+  'missing parent': (c) => path.join(c.dir, 'none', 'file'),
+  'file as parent': (c) => path.join(file(c.dir), 'below'),
+  directory: (c) => c.dir,
+  'trailing slash': (c) => `${file(c.dir)}/`,
+  'new with trailing slash': (c) => `${c.dir}/new/`,
+  'doubled slashes and dots': (c) => `${c.dir}//./x/..//file`,
+  symlink: (c) => (file(c.dir), fs.symlinkSync('file', path.join(c.dir, 'link')), path.join(c.dir, 'link')),
+  'dangling symlink': (c) => (fs.symlinkSync('gone', path.join(c.dir, 'link')), path.join(c.dir, 'link')),
+  'symlink loop': (c) => (fs.symlinkSync('link', path.join(c.dir, 'link')), path.join(c.dir, 'link')),
+  'symlink to directory': (c) => (fs.symlinkSync('.', path.join(c.dir, 'link')), path.join(c.dir, 'link')),
+  relative: (c) => (file(c.dir, 'relative'), 'relative'),
   'relative missing': () => './no/such',
   'empty string': () => '',
   dot: () => '.',
-  'NUL in string': (c) => `${file(c.folder)}\0rest`,
+  'NUL in string': (c) => `${file(c.dir)}\0rest`,
   'only NUL': () => '\0',
-  'quote in missing path': (c) => path.join(c.folder, "it's", '"x"\n'),
-  'name of 255': (c) => path.join(c.folder, 'n'.repeat(255)),
-  'name of 256': (c) => path.join(c.folder, 'n'.repeat(256)),
-  'path of 4095': (c) => padded(c.folder, 4095),
-  'path of 4096': (c) => padded(c.folder, 4096),
-  'path of 4089': (c) => padded(c.folder, 4089),
-  'path of 100000': (c) => padded(c.folder, 100_000),
-  'wide path near the limit': (c) => `${c.folder}/${'./'.repeat(1000)}${'\u20ac'.repeat(80)}`,
-  Buffer: (c) => Buffer.from(file(c.folder)),
-  'Buffer, missing': (c) => Buffer.from(path.join(c.folder, 'none/file')),
-  'Buffer, not UTF-8': (c) => Buffer.concat([Buffer.from(`${c.folder}/x`), Buffer.from([0xff, 0xfe])]),
-  'Buffer, not UTF-8, missing': (c) => Buffer.concat([Buffer.from(`${c.folder}/none/x`), Buffer.from([0xff, 0xfe])]),
-  'Buffer with NUL': (c) => Buffer.from(`${file(c.folder)}\0`),
+  'quote in missing path': (c) => path.join(c.dir, "it's", '"x"\n'),
+  'name of 255': (c) => path.join(c.dir, 'n'.repeat(255)),
+  'name of 256': (c) => path.join(c.dir, 'n'.repeat(256)),
+  'path of 4095': (c) => padded(c.dir, 4095),
+  'path of 4096': (c) => padded(c.dir, 4096),
+  'path of 4089': (c) => padded(c.dir, 4089),
+  'path of 100000': (c) => padded(c.dir, 100_000),
+  'wide path near the limit': (c) => `${c.dir}/${'./'.repeat(1000)}${'\u20ac'.repeat(80)}`,
+  Buffer: (c) => Buffer.from(file(c.dir)),
+  'Buffer, missing': (c) => Buffer.from(path.join(c.dir, 'none/file')),
+  'Buffer, not UTF-8': (c) => Buffer.concat([Buffer.from(`${c.dir}/x`), Buffer.from([0xff, 0xfe])]),
+  'Buffer, not UTF-8, missing': (c) => Buffer.concat([Buffer.from(`${c.dir}/none/x`), Buffer.from([0xff, 0xfe])]),
+  'Buffer with NUL': (c) => Buffer.from(`${file(c.dir)}\0`),
   'Buffer, empty': () => Buffer.alloc(0),
-  'Buffer, too long': (c) => Buffer.from(padded(c.folder, 5000)),
-  Uint8Array: (c) => new Uint8Array(Buffer.from(file(c.folder))),
-  'DataView as path': (c) => new DataView(new Uint8Array(Buffer.from(file(c.folder))).buffer),
-  URL: (c) => pathToFileURL(file(c.folder)),
-  'URL, escaped': (c) => pathToFileURL(file(c.folder, 'a b%\u00e9#?')),
-  'URL, missing': (c) => pathToFileURL(path.join(c.folder, 'none/x')),
-  'URL, escaped slash': (c) => new URL(`file://${c.folder}/a%2Fb`),
-  'URL, NUL': (c) => new URL(`file://${c.folder}/a%00b`),
+  'Buffer, too long': (c) => Buffer.from(padded(c.dir, 5000)),
+  Uint8Array: (c) => new Uint8Array(Buffer.from(file(c.dir))),
+  'DataView as path': (c) => new DataView(new Uint8Array(Buffer.from(file(c.dir))).buffer),
+  URL: (c) => pathToFileURL(file(c.dir)),
+  'URL, escaped': (c) => pathToFileURL(file(c.dir, 'a b%\u00e9#?')),
+  'URL, missing': (c) => pathToFileURL(path.join(c.dir, 'none/x')),
+  'URL, escaped slash': (c) => new URL(`file://${c.dir}/a%2Fb`),
+  'URL, NUL': (c) => new URL(`file://${c.dir}/a%00b`),
   'URL, host': () => new URL('file://host/x'),
   'URL, http': () => new URL('http://host/x'),
   'URL-like object': (c) => {
-    const { href, protocol, hostname, pathname } = pathToFileURL(file(c.folder));
+    const { href, protocol, hostname, pathname } = pathToFileURL(file(c.dir));
     return { href, protocol, hostname, pathname };
   },
-  'fd r+': (c) => opened(c, file(c.folder), 'r+'),
-  'fd r+ in the middle': (c) => opened(c, file(c.folder), 'r+', 5),
-  'fd w': (c) => opened(c, path.join(c.folder, 'fd'), 'w'),
-  'fd a+': (c) => opened(c, file(c.folder), 'a+'),
-  'fd r': (c) => opened(c, file(c.folder), 'r'),
-  'fd r at the end': (c) => opened(c, file(c.folder), 'r', CONTENT.length + 20),
-  'fd of directory': (c) => opened(c, c.folder, 'r'),
+  'fd r+': (c) => opened(c, file(c.dir), 'r+'),
+  'fd r+ in the middle': (c) => opened(c, file(c.dir), 'r+', 5),
+  'fd w': (c) => opened(c, path.join(c.dir, 'fd'), 'w'),
+  'fd a+': (c) => opened(c, file(c.dir), 'a+'),
+  'fd r': (c) => opened(c, file(c.dir), 'r'),
+  'fd r at the end': (c) => opened(c, file(c.dir), 'r', CONTENT.length + 20),
+  'fd of directory': (c) => opened(c, c.dir, 'r'),
   'fd of /dev/null': (c) => opened(c, '/dev/null', 'r+'),
   '/dev/null': () => '/dev/null',
   '/proc': () => '/proc/self/limits',
@@ -120,7 +120,7 @@ const PATHS = {
   true: () => true,
   object: () => ({}),
   array: () => ['a'],
-  'boxed string': (c) => new String(file(c.folder)),
+  'boxed string': (c) => new String(file(c.dir)),
   symbol: () => Symbol('path'),
   function: () => function path() {},
 };
@@ -131,30 +131,30 @@ if (isWindows) {
   for (const name of unix) delete PATHS[name];
   console.log(`# skipped on Windows: ${unix.join(', ')}`);
   Object.assign(PATHS, {
-    'slashes both ways': (c) => file(c.folder).replaceAll('\\', '/'),
-    'without drive': (c) => file(c.folder).slice(2),
-    'drive, relative': (c) => (file(c.folder), `${c.folder.slice(0, 2)}file`),
-    'with prefix': (c) => `\\\\?\\${file(c.folder)}`,
-    'with prefix, missing': (c) => `\\\\?\\${c.folder}\\none\\file`,
-    'other case': (c) => file(c.folder).toUpperCase(),
-    'long path': (c) => path.join(c.folder, ...Array(5).fill('n'.repeat(80)), 'file'),
+    'slashes both ways': (c) => file(c.dir).replaceAll('\\', '/'),
+    'without drive': (c) => file(c.dir).slice(2),
+    'drive, relative': (c) => (file(c.dir), `${c.dir.slice(0, 2)}file`),
+    'with prefix': (c) => `\\\\?\\${file(c.dir)}`,
+    'with prefix, missing': (c) => `\\\\?\\${c.dir}\\none\\file`,
+    'other case': (c) => file(c.dir).toUpperCase(),
+    'long path': (c) => path.join(c.dir, ...Array(5).fill('n'.repeat(80)), 'file'),
     'long path, existing': (c) => {
-      const folder = path.join(c.folder, ...Array(5).fill('n'.repeat(80)));
-      fs.mkdirSync(folder, { recursive: true });
-      return file(folder);
+      const dir = path.join(c.dir, ...Array(5).fill('n'.repeat(80)));
+      fs.mkdirSync(dir, { recursive: true });
+      return file(dir);
     },
-    'long and relative': (c) => (file(c.folder), `${'x\\..\\'.repeat(60)}file`),
-    'forbidden characters': (c) => path.join(c.folder, 'a<b>|?*'),
-    'stream of a file': (c) => `${file(c.folder)}:stream`,
+    'long and relative': (c) => (file(c.dir), `${'x\\..\\'.repeat(60)}file`),
+    'forbidden characters': (c) => path.join(c.dir, 'a<b>|?*'),
+    'stream of a file': (c) => `${file(c.dir)}:stream`,
     'missing share': () => '\\\\localhost\\none\\file',
-    'Buffer, long': (c) => Buffer.from(path.join(c.folder, ...Array(5).fill('n'.repeat(80)), 'file')),
+    'Buffer, long': (c) => Buffer.from(path.join(c.dir, ...Array(5).fill('n'.repeat(80)), 'file')),
   });
 }
 
-function padded(folder, length) {
+function padded(dir, length) {
   const tail = '/file';
-  const room = length - folder.length - tail.length;
-  return folder + '/.'.repeat(Math.floor(room / 2)) + '/'.repeat(room % 2) + tail;
+  const room = length - dir.length - tail.length;
+  return dir + '/.'.repeat(Math.floor(room / 2)) + '/'.repeat(room % 2) + tail;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -383,20 +383,20 @@ const quiet = (fs, form, name, args) => {
   );
 };
 
-function describeValue(value, folder) {
+function describeValue(value, dir) {
   if (Buffer.isBuffer(value)) {
     return { kind: 'Buffer', prototype: Object.getPrototypeOf(value) === Buffer.prototype, bytes: value.toString('latin1') };
   }
   if (ArrayBuffer.isView(value)) return { kind: value.constructor.name, bytes: Buffer.from(value).toString('latin1') };
-  if (value instanceof Error) return describeError(value, folder);
-  if (typeof value === 'string') return { kind: 'string', value: value.replaceAll(folder, '<folder>') };
+  if (value instanceof Error) return describeError(value, dir);
+  if (typeof value === 'string') return { kind: 'string', value: value.replaceAll(dir, '<dir>') };
   return { kind: typeof value, value: String(value) };
 }
 
-function describeError(error, folder) {
+function describeError(error, dir) {
   if (!(error instanceof Error)) return { notAnError: String(error) };
   const clean = (value) =>
-    typeof value === 'string' ? value.replaceAll(folder, '<folder>') : Buffer.isBuffer(value) ? `Buffer ${clean(value.toString('latin1'))}` : value;
+    typeof value === 'string' ? value.replaceAll(dir, '<dir>') : Buffer.isBuffer(value) ? `Buffer ${clean(value.toString('latin1'))}` : value;
   const keys = Object.keys(error);
   return {
     type: error.constructor.name,
@@ -411,14 +411,14 @@ function describeError(error, folder) {
   };
 }
 
-function describeFolder(folder) {
+function describeDirectory(dir) {
   const found = {};
-  for (const name of fs.readdirSync(folder, { encoding: 'buffer' })) {
-    const full = Buffer.concat([Buffer.from(`${folder}/`), name]);
+  for (const name of fs.readdirSync(dir, { encoding: 'buffer' })) {
+    const full = Buffer.concat([Buffer.from(`${dir}/`), name]);
     const status = fs.lstatSync(full);
     const entry = { mode: status.mode.toString(8), size: status.size };
     if (status.isFile()) entry.bytes = fs.readFileSync(full).toString('latin1');
-    if (status.isSymbolicLink()) entry.target = fs.readlinkSync(full).replaceAll(folder, '<folder>');
+    if (status.isSymbolicLink()) entry.target = fs.readlinkSync(full).replaceAll(dir, '<dir>');
     found[name.toString('latin1')] = entry;
   }
   return found;
@@ -443,12 +443,12 @@ const ROOM = Symbol('room');
 const reference = { ...fs, promises: { ...fs.promises } };
 
 async function side(which, number, form, name, drawn) {
-  // The same folder for both, one after the other, so that names in messages are the same too.
-  const folder = path.join(base, String(number).padStart(6, '0'));
-  fs.mkdirSync(folder, { recursive: true });
-  const context = { folder, descriptors: [] };
+  // The same directory for both, one after the other, so that names in messages are the same too.
+  const dir = path.join(base, String(number).padStart(6, '0'));
+  fs.mkdirSync(dir, { recursive: true });
+  const context = { dir, descriptors: [] };
   const cwd = process.cwd();
-  process.chdir(folder);
+  process.chdir(dir);
   const before = process.umask(0o022);
   try {
     const target = PATHS[drawn.path](context);
@@ -462,11 +462,11 @@ async function side(which, number, form, name, drawn) {
     return {
       how: outcome.how,
       count: outcome.count,
-      value: describeValue(outcome.value, folder),
+      value: describeValue(outcome.value, dir),
       [ROOM]: Buffer.isBuffer(outcome.value) ? outcome.value.buffer.byteLength : 0,
-      error: outcome.error === undefined || outcome.error === null ? String(outcome.error) : describeError(outcome.error, folder),
+      error: outcome.error === undefined || outcome.error === null ? String(outcome.error) : describeError(outcome.error, dir),
       descriptors: context.descriptors.map(describeDescriptor),
-      disk: describeFolder(folder),
+      disk: describeDirectory(dir),
     };
   } finally {
     process.umask(before);
@@ -479,7 +479,7 @@ async function side(which, number, form, name, drawn) {
       }
     }
     // Waits for files that are closed later. Under Wine a removed file is in the way until the last handle is closed.
-    smallfry.rmSync(folder, { recursive: true, force: true, maxRetries: isWindows ? 10 : 0 });
+    smallfry.rmSync(dir, { recursive: true, force: true, maxRetries: isWindows ? 10 : 0 });
   }
 }
 

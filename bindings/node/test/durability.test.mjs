@@ -1,5 +1,5 @@
 // Guards against: an option that asks for more than writing and is passed over in silence, a flush that is left out or
-// done too often, a result that is told before its flush, and a replacement that loses a mode, a link, an addition or a draft.
+// done too often, a result that is told before its flush, and a replacement that loses a mode, a link, an addition or a temporary file.
 //
 // Why it was possible: node:fs ignores options that it does not know, so a call that is passed to it for one argument is
 // written and not flushed; Node 20 to 26 forget `flush` for a string with `encoding: 'utf8'`; and one barrier stands for many
@@ -16,19 +16,19 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 import {
-  bulk, installPackage, isWindows, makeFolder, needs, packageFolder, runNode, runScript, smallfry, testNeeding, testOnUnix, withoutAddon,
+  bulk, installPackage, isWindows, makeDirectory, needs, packageDirectory, runNode, runScript, smallfry, testNeeding, testOnUnix, withoutAddon,
 } from './support.mjs';
 
-const folder = makeFolder();
-let folders = 0;
-const fresh = () => fs.mkdtempSync(path.join(folder, `d${folders++}-`));
+const dir = makeDirectory();
+let dirs = 0;
+const fresh = () => fs.mkdtempSync(path.join(dir, `d${dirs++}-`));
 const text = (name) => fs.readFileSync(name, 'utf8');
-const isDraft = (name) => /^\..*\.[0-9a-f]{16}\.smallfry$/.test(name);
-const drafts = (target) => fs.readdirSync(target, { recursive: true }).filter((name) => isDraft(path.basename(name)));
+const isTemporary = (name) => /^\..*\.[0-9a-f]{16}\.smallfry$/.test(name);
+const temporaryFiles = (target) => fs.readdirSync(target, { recursive: true }).filter((name) => isTemporary(path.basename(name)));
 const shown = (error) => ({ message: error.message, keys: Object.keys(error), code: error.code, syscall: error.syscall });
 
 const callback = (call) => (...args) => new Promise((resolve, reject) => call(...args, (error) => (error ? reject(error) : resolve())));
-const packages = { native: bulk, 'without addon': withoutAddon(folder) };
+const packages = { native: bulk, 'without addon': withoutAddon(dir) };
 
 /** Each function that takes the options, as one that gives a promise and takes a path, data and options. */
 const formsOf = (own) => ({
@@ -67,7 +67,7 @@ for (const [which, own] of Object.entries(packages)) {
           assert.ok(fs.readFileSync(file).equals(adds(form) ? Buffer.concat([bytesOf(data), again]) : again));
         }
       }
-      assert.deepStrictEqual(drafts(target), []);
+      assert.deepStrictEqual(temporaryFiles(target), []);
     });
 
     test(`${name}: paths of every kind`, async () => {
@@ -101,7 +101,7 @@ for (const [which, own] of Object.entries(packages)) {
         assert.notStrictEqual(fs.statSync(file).ino, ino);
         assert.strictEqual(fs.statSync(file).mode & 0o7777, 0o4751);
         assert.ok(fs.lstatSync(path.join(target, 'two')).isSymbolicLink());
-        assert.deepStrictEqual(drafts(target), []);
+        assert.deepStrictEqual(temporaryFiles(target), []);
         fs.rmSync(file);
       }
       const umask = process.umask(0o027);
@@ -110,7 +110,7 @@ for (const [which, own] of Object.entries(packages)) {
       assert.strictEqual(fs.statSync(file).mode & 0o777, 0o750);
     });
 
-    test(`${name}: errors, with the path and in node:fs's shape, and no draft`, async () => {
+    test(`${name}: errors, with the path and in node:fs's shape, and no temporary`, async () => {
       const target = fresh();
       const file = path.join(target, 'file');
       const expected = async (named, asked, code, syscall) => {
@@ -120,7 +120,7 @@ for (const [which, own] of Object.entries(packages)) {
         assert.strictEqual(error.path, named);
         if (syscall !== undefined) assert.strictEqual(error.syscall, syscall);
         assert.match(error.message, new RegExp(`^${code}: .*, ${error.syscall} '`));
-        assert.deepStrictEqual(drafts(target), []);
+        assert.deepStrictEqual(temporaryFiles(target), []);
       };
       if (!isWindows) {
         fs.symlinkSync('gone', path.join(target, 'dangling'));
@@ -154,12 +154,12 @@ for (const [which, own] of Object.entries(packages)) {
   }
 
   test(`${which}: the text of errors for wrong options is node:fs's`, () => {
-    const write = (options) => own.writeFileSync(path.join(folder, 'never'), 'x', options);
+    const write = (options) => own.writeFileSync(path.join(dir, 'never'), 'x', options);
     assert.throws(() => write({ durability: 'most' }), { message: "The property 'options.durability' must be one of: 'none', 'data', 'full'. Received 'most'" });
     for (const value of ['yes', 1, {}, [], () => {}, Symbol('s'), 10n]) {
       let theirs;
       try {
-        fs.writeFileSync(path.join(folder, 'never'), 'x', { flush: value });
+        fs.writeFileSync(path.join(dir, 'never'), 'x', { flush: value });
       } catch (error) {
         theirs = error.message.replaceAll('flush', 'replace');
       }
@@ -357,7 +357,7 @@ for (const [which, own] of Object.entries(packages)) {
         await assert.rejects(write(entries, asked), { code: 'EISDIR', path: target });
         await assert.rejects(write(entries, { ...asked, failFast: true, threads: 1 }), { code: 'EISDIR' });
         if (!asked.replace) await assert.rejects(write(entries.slice(0, 1), { ...asked, createNew: true }), { code: 'EEXIST' });
-        assert.deepStrictEqual(drafts(target), []);
+        assert.deepStrictEqual(temporaryFiles(target), []);
       }
     }
   });
@@ -425,7 +425,7 @@ test('writeFiles goes on taking entries while others wait for their flush', asyn
   const options = { durability: 'data', replace: true, maxInFlight: 20_000, onProgress: ({ done }) => seen.push(done) };
   assert.deepStrictEqual(await bulk.writeFiles(entries(), options), { written: 3000, unchanged: 0 });
   assert.strictEqual(seen.at(-1), 3000);
-  assert.deepStrictEqual(drafts(target), []);
+  assert.deepStrictEqual(temporaryFiles(target), []);
 });
 
 test('additions that replace are not lost, by whatever path, sync ones among them', async () => {
@@ -445,12 +445,12 @@ test('additions that replace are not lost, by whatever path, sync ones among the
 
 test('additions that replace are not lost where the first of them makes the file', async () => {
   const target = fresh();
-  fs.mkdirSync(path.join(target, 'folder'));
+  fs.mkdirSync(path.join(target, 'dir'));
   // Through a link, where there are some.
-  const way = isWindows ? 'folder' : 'link';
-  if (!isWindows) fs.symlinkSync('folder', path.join(target, 'link'));
+  const way = isWindows ? 'dir' : 'link';
+  if (!isWindows) fs.symlinkSync('dir', path.join(target, 'link'));
   // Threads, since calls of one are done one after another: who comes first finds no file, who comes back finds one.
-  const { code, stdout, stderr } = await runScript(folder, `
+  const { code, stdout, stderr } = await runScript(dir, `
     const { Worker, isMainThread, workerData: shared } = require('node:worker_threads');
     if (isMainThread) process.chdir(${JSON.stringify(target)});
     if (isMainThread) {
@@ -476,7 +476,7 @@ test('additions that replace are not lost where the first of them makes the file
   assert.strictEqual(text(file), 'x'.repeat(20));
 });
 
-test('an abort leaves no draft; what was written has its name', async () => {
+test('an abort leaves no temporary file; what was written has its name', async () => {
   const target = fresh();
   const controller = new AbortController();
   function* entries() {
@@ -486,7 +486,7 @@ test('an abort leaves no draft; what was written has its name', async () => {
     }
   }
   await assert.rejects(bulk.writeFiles(entries(), { durability: 'full', replace: true, signal: controller.signal }), { name: 'AbortError' });
-  assert.deepStrictEqual(drafts(target), []);
+  assert.deepStrictEqual(temporaryFiles(target), []);
 });
 
 test('accepted writes are flushed and named when the process or a worker ends', async () => {
@@ -502,24 +502,24 @@ test('accepted writes are flushed and named when the process or a worker ends', 
           const target = ${JSON.stringify(target)};
           if (isMainThread) new Worker(__filename); else (() => { ${body} })();`
         : `const target = ${JSON.stringify(target)}; (() => { ${body} })();`;
-      const { code, stderr } = await runScript(folder, source);
+      const { code, stderr } = await runScript(dir, source);
       assert.strictEqual(code, 0, stderr);
       assert.strictEqual(fs.readdirSync(target).length, 400, `${how}, ${inWorker}`);
-      assert.deepStrictEqual(drafts(target), []);
+      assert.deepStrictEqual(temporaryFiles(target), []);
     }
   }
 });
 
-test('a draft is removed by its name and age', async () => {
+test('a temporary file is removed by its name and age', async () => {
   const target = fresh();
   const names = ['.a.0123456789abcdef.smallfry', '.b.js.fedcba9876543210.smallfry', '.c.0123456789abcdef.smallfry~', 'd.smallfry', '.e.0123456789ABCDEF.smallfry'];
   for (const name of names) fs.writeFileSync(path.join(target, name), '');
   fs.utimesSync(path.join(target, names[0]), 1e9, 1e9);
-  assert.deepStrictEqual(await bulk.removeDrafts(target, { unused: 3_600_000 }), [path.join(target, names[0])]);
-  assert.deepStrictEqual(await bulk.removeDrafts(target, { unused: 0 }), [path.join(target, names[1])]);
+  assert.deepStrictEqual(await bulk.removeTemporaryFiles(target, { unused: 3_600_000 }), [path.join(target, names[0])]);
+  assert.deepStrictEqual(await bulk.removeTemporaryFiles(target, { unused: 0 }), [path.join(target, names[1])]);
   assert.deepStrictEqual(fs.readdirSync(target).sort(), names.slice(2).sort());
-  await assert.rejects(bulk.removeDrafts(path.join(target, 'none'), { unused: 0 }), { code: 'ENOENT', syscall: 'scandir' });
-  await assert.rejects(bulk.removeDrafts(target, { unused: 'long' }), { code: 'ERR_INVALID_ARG_VALUE' });
+  await assert.rejects(bulk.removeTemporaryFiles(path.join(target, 'none'), { unused: 0 }), { code: 'ENOENT', syscall: 'scandir' });
+  await assert.rejects(bulk.removeTemporaryFiles(target, { unused: 'long' }), { code: 'ERR_INVALID_ARG_VALUE' });
 });
 
 testOnUnix('flush of directories', 'flushDirectory takes directories only', async () => {
@@ -540,12 +540,12 @@ testOnUnix('flush of directories', 'flushDirectory takes directories only', asyn
 
 /**
  * The calls that flush or rename, each with the names of what it is about, for each of `cases`: sources whose `at()` names files
- * in a folder of its own. One process does them all, one after the other.
+ * in a directory of its own. One process does them all, one after the other.
  */
 async function traced(cases) {
-  const trace = path.join(folder, 'flushes.trace');
-  const script = path.join(folder, 'flushes.cjs');
-  fs.writeFileSync(script, `const own = require(${JSON.stringify(packageFolder)}), fs = require('node:fs'), path = require('node:path');
+  const trace = path.join(dir, 'flushes.trace');
+  const script = path.join(dir, 'flushes.cjs');
+  fs.writeFileSync(script, `const own = require(${JSON.stringify(packageDirectory)}), fs = require('node:fs'), path = require('node:path');
     (async () => {
       ${cases.map(({ source, target }) => `{ const at = (name) => path.join(${JSON.stringify(target)}, name); ${source} }`).join('\n')}
     })().catch((error) => { console.error(error); process.exitCode = 1; });`);
@@ -635,9 +635,9 @@ testNeeding(needs.strace, 'calls made together share their barriers: a directory
   for (let i = 0; i < 200; i += 1) assert.strictEqual(text(path.join(target, `f${i}`)), 'x');
 });
 
-/** Whether the folder is on a file system that is flushed whole, with little that waits beside. */
+/** Whether the directory is on a file system that is flushed whole, with little that waits beside. */
 function flushedWhole() {
-  const kind = spawnSync('stat', ['-f', '-c', '%T', folder], { encoding: 'utf8' }).stdout?.trim();
+  const kind = spawnSync('stat', ['-f', '-c', '%T', dir], { encoding: 'utf8' }).stdout?.trim();
   if (kind !== 'ext2/ext3') return false;
   const sum = [...text('/proc/meminfo').matchAll(/^(?:Dirty|Writeback): +(\d+) kB$/gm)].reduce((all, [, kilobytes]) => all + Number(kilobytes), 0);
   return sum < 512;
@@ -665,12 +665,12 @@ testNeeding(needs.strace, 'writeFiles of 100 files, full: at most 4 flushes', as
       }
     }
     assert.ok(flushes >= 1 && flushes <= 4, `${flushes} flushes`);
-    assert.deepStrictEqual(drafts(target), []);
+    assert.deepStrictEqual(temporaryFiles(target), []);
   }
 });
 
-testNeeding(needs.mount, 'a full disk: ENOSPC with the path, the old file whole, no draft', async () => {
-  const mount = path.join(folder, 'small');
+testNeeding(needs.mount, 'a full disk: ENOSPC with the path, the old file whole, no temporary file', async () => {
+  const mount = path.join(dir, 'small');
   fs.mkdirSync(mount);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', mount]);
   try {
@@ -707,7 +707,7 @@ testNeeding(needs.mount, 'a file that something is mounted on: EBUSY with both p
         fs.writeFileSync(path.join(target, 'behind'), 'old');
         await write(file, 'new', { durability, replace: true, inPlaceIfBusy: true });
         assert.strictEqual(text(path.join(target, 'behind')), adds(form) ? 'oldnew' : 'new');
-        assert.deepStrictEqual(drafts(target), []);
+        assert.deepStrictEqual(temporaryFiles(target), []);
       }
     }
   } finally {
@@ -716,14 +716,14 @@ testNeeding(needs.mount, 'a file that something is mounted on: EBUSY with both p
 });
 
 const asNobody = { there: process.platform === 'linux' && process.getuid() === 0, missing: 'to be somebody else needs root' };
-testNeeding(asNobody, 'a folder that may not be written to, and a file of somebody else: refused, as they were', async () => {
+testNeeding(asNobody, 'a dir that may not be written to, and a file of somebody else: refused, as they were', async () => {
   const target = fresh();
-  fs.chmodSync(folder, 0o755);
+  fs.chmodSync(dir, 0o755);
   fs.mkdirSync(path.join(target, 'locked'));
   fs.writeFileSync(path.join(target, 'locked', 'file'), 'old');
   fs.chmodSync(path.join(target, 'locked', 'file'), 0o666);
   fs.chmodSync(target, 0o755);
-  const { code, stdout, stderr } = await runScript(folder, `
+  const { code, stdout, stderr } = await runScript(dir, `
     process.setgid(65534); process.setuid(65534);
     const file = ${JSON.stringify(path.join(target, 'locked', 'file'))};
     (async () => {
@@ -743,8 +743,8 @@ testNeeding(asNobody, 'a folder that may not be written to, and a file of somebo
 
 /** Makes system calls fail by strace, in a run of `source`. */
 async function failing(inject, source, target) {
-  const script = path.join(folder, 'failing.cjs');
-  fs.writeFileSync(script, `const own = require(${JSON.stringify(packageFolder)}), fs = require('node:fs'), path = require('node:path');
+  const script = path.join(dir, 'failing.cjs');
+  fs.writeFileSync(script, `const own = require(${JSON.stringify(packageDirectory)}), fs = require('node:fs'), path = require('node:path');
     const at = (name) => path.join(${JSON.stringify(target)}, name);
     const shown = (error) => [error.message, Object.keys(error)];
     (async () => { console.log(JSON.stringify(await (async () => { ${source} })())); })();`);
@@ -774,7 +774,7 @@ testNeeding(needs.strace, 'a flush that fails is told, with its path, and replac
     told('fsync', target), told('fsync', target), ['EIO: i/o error, fsync', keys.slice(0, 3)], ['EIO: i/o error, fsync', keys.slice(0, 3)], 0,
   ]);
   assert.strictEqual(text(at('a')), 'old');
-  assert.deepStrictEqual(drafts(target), []);
+  assert.deepStrictEqual(temporaryFiles(target), []);
 
   for (const write of ['await own.writeFiles', 'own.writeFilesSync']) {
     // One entry fails by itself, all others by the barrier.

@@ -11,15 +11,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { mock, test } from 'node:test';
 
-import { installPackage, isWindows, major, makeFolder, needs, packageFolder, runNode, smallfry, testNeeding } from './support.mjs';
+import { installPackage, isWindows, major, makeDirectory, needs, packageDirectory, runNode, smallfry, testNeeding } from './support.mjs';
 
-const folder = makeFolder();
-installPackage(folder);
-fs.writeFileSync(path.join(folder, 'data.txt'), 'some text');
+const directory = makeDirectory();
+installPackage(directory);
+fs.writeFileSync(path.join(directory, 'data.txt'), 'some text');
 
 let count = 0;
-/** Runs a script in the folder; `kind` is mjs or cjs. */
-function run(kind, source, { flags = [], env = {}, cwd = folder } = {}) {
+/** Runs a script in the directory; `kind` is mjs or cjs. */
+function run(kind, source, { flags = [], env = {}, cwd = directory } = {}) {
   const name = path.join(cwd, `entry-${count++}.${kind}`);
   fs.writeFileSync(name, source);
   return runNode([...flags, name], { cwd, env });
@@ -40,7 +40,7 @@ test('smallfry by require and by named import', async () => {
     `const s = require('smallfry'); s.writeFileSync('a', 'x'); s.appendFileSync('a', 'y'); console.log(s.readFileSync('a', 'utf8'), s.isNative);` +
     `console.log(Object.keys(s).sort().join());`,
     'xy true\nappendFile,appendFileSync,drainCloses,drainClosesSync,flushDirectory,flushDirectorySync,isNative,promises,readFile,readFileSync,readFiles,' +
-      'readFilesStream,readFilesSync,readTree,removeDrafts,setClosePolicy,' +
+      'readFilesStream,readFilesSync,readTree,removeTemporaryFiles,setClosePolicy,' +
     'writeFile,writeFileSync,writeFiles,writeFilesSync');
   await expectOutput('mjs',
     `import { writeFileSync, readFileSync, appendFile, promises, isNative } from 'smallfry'; writeFileSync('a', 'x');` +
@@ -92,9 +92,9 @@ test('function names and lengths are those of node:fs', () => {
 test('util.promisify, and calls without this', async () => {
   const { promisify } = await import('node:util');
   const { readFile, readFileSync, writeFileSync } = smallfry;
-  assert.strictEqual(await promisify(readFile)(path.join(folder, 'data.txt'), 'utf8'), 'some text');
-  writeFileSync(path.join(folder, 'free'), 'x');
-  assert.strictEqual(readFileSync(path.join(folder, 'free'), 'utf8'), 'x');
+  assert.strictEqual(await promisify(readFile)(path.join(directory, 'data.txt'), 'utf8'), 'some text');
+  writeFileSync(path.join(directory, 'free'), 'x');
+  assert.strictEqual(readFileSync(path.join(directory, 'free'), 'utf8'), 'x');
 });
 
 const SEEN = `
@@ -140,18 +140,18 @@ test('register: names and lengths of the functions stay', async () => {
 test('register: child processes and workers of a program started with NODE_OPTIONS', async () => {
   const env = { NODE_OPTIONS: '--require smallfry/register' };
   const tell = "console.log(require('fs').readFileSync === require('smallfry').readFileSync)";
-  fs.writeFileSync(path.join(folder, 'child.cjs'), tell);
+  fs.writeFileSync(path.join(directory, 'child.cjs'), tell);
   await expectOutput('cjs', `${tell}; console.log(String(require('child_process').execFileSync(process.execPath, ['child.cjs'])).trim());
     const { Worker } = require('worker_threads'); new Worker('./child.cjs');`, 'true\ntrue\ntrue', { env });
   await expectOutput('cjs', `const { Worker } = require('worker_threads'); new Worker('./child.cjs');`, 'true', { flags: ['--require', 'smallfry/register'] });
 });
 
 test("register: Node's own loaders go on working", async () => {
-  fs.mkdirSync(path.join(folder, 'node_modules', 'some'), { recursive: true });
-  fs.writeFileSync(path.join(folder, 'node_modules', 'some', 'package.json'), '{"name":"some","main":"main.js"}');
-  fs.writeFileSync(path.join(folder, 'node_modules', 'some', 'main.js'), 'exports.value = "\u20ac";');
-  fs.writeFileSync(path.join(folder, 'plain.json'), '\ufeff{"a":1}');
-  fs.writeFileSync(path.join(folder, 'other.mjs'), 'export const other = "\u00e9";');
+  fs.mkdirSync(path.join(directory, 'node_modules', 'some'), { recursive: true });
+  fs.writeFileSync(path.join(directory, 'node_modules', 'some', 'package.json'), '{"name":"some","main":"main.js"}');
+  fs.writeFileSync(path.join(directory, 'node_modules', 'some', 'main.js'), 'exports.value = "\u20ac";');
+  fs.writeFileSync(path.join(directory, 'plain.json'), '\ufeff{"a":1}');
+  fs.writeFileSync(path.join(directory, 'other.mjs'), 'export const other = "\u00e9";');
   await expectOutput('cjs', `console.log(require('some').value, require('./plain.json').a);
     try { require('./none.cjs'); } catch (e) { console.log(e.code); }
     try { require(process.cwd()); } catch (e) { console.log(e.code); }
@@ -184,7 +184,7 @@ const PATCHES = {
 
 for (const [name, patch] of Object.entries(PATCHES)) {
   test(`register leaves ${name} in place and says nothing`, async () => {
-    fs.writeFileSync(path.join(folder, 'patch.cjs'), `const fs = require('fs'); ${patch} globalThis.patched = fs.readFileSync;`);
+    fs.writeFileSync(path.join(directory, 'patch.cjs'), `const fs = require('fs'); ${patch} globalThis.patched = fs.readFileSync;`);
     await expectOutput('cjs', `const fs = require('fs'), own = require('smallfry');
       console.log(fs.readFileSync === patched, fs.writeFileSync === own.writeFileSync, fs.promises.readFile === own.promises.readFile, fs.readFileSync('data.txt', 'utf8'));`,
       'true true true some text', { flags: ['--require', './patch.cjs', '--require', 'smallfry/register'] });
@@ -192,7 +192,7 @@ for (const [name, patch] of Object.entries(PATCHES)) {
 }
 
 test('register leaves patches of later calls and of promises in place', async () => {
-  fs.writeFileSync(path.join(folder, 'patch.cjs'), `const fs = require('fs'); const { readFile, writeFile } = fs, later = fs.promises.readFile;
+  fs.writeFileSync(path.join(directory, 'patch.cjs'), `const fs = require('fs'); const { readFile, writeFile } = fs, later = fs.promises.readFile;
     // Tries again when there are too many open files, as graceful-fs does.
     fs.readFile = function readFile_(path, options, cb) { if (typeof options === 'function') cb = options, options = null; return go(path, options, cb);
       function go(path, options, cb) { return readFile(path, options, function (err) { if (err && err.code === 'EMFILE') setTimeout(go, 5, path, options, cb); else cb.apply(this, arguments); }); } };
@@ -206,7 +206,7 @@ test('register leaves patches of later calls and of promises in place', async ()
 });
 
 test('register leaves patches of functions that remove in place, and what need not wait', async () => {
-  fs.writeFileSync(path.join(folder, 'patch.cjs'), `const fs = require('fs'); globalThis.before = { ...fs, promises: { ...fs.promises } };
+  fs.writeFileSync(path.join(directory, 'patch.cjs'), `const fs = require('fs'); globalThis.before = { ...fs, promises: { ...fs.promises } };
     const { unlink, rmdir, rmSync } = fs, later = fs.promises.rm;
     fs.unlink = function unlink_(...args) { return unlink.apply(this, args); };
     fs.rmdir = function rmdir(...args) { return before.rmdir.apply(this, args); };
@@ -231,11 +231,11 @@ test('patches made after register are kept, see the calls and can be taken back'
 
 /** A copy of the package whose addon is what `make` makes of it. */
 function copyPackage(name, make) {
-  const home = path.join(folder, name);
+  const home = path.join(directory, name);
   const copy = path.join(home, 'node_modules', 'smallfry');
   fs.mkdirSync(copy, { recursive: true });
-  for (const part of ['dist', 'esm', 'package.json']) fs.cpSync(path.join(packageFolder, part), path.join(copy, part), { recursive: true });
-  for (const addon of fs.readdirSync(packageFolder).filter((file) => file.endsWith('.node'))) make(copy, addon);
+  for (const part of ['dist', 'esm', 'package.json']) fs.cpSync(path.join(packageDirectory, part), path.join(copy, part), { recursive: true });
+  for (const addon of fs.readdirSync(packageDirectory).filter((file) => file.endsWith('.node'))) make(copy, addon);
   fs.writeFileSync(path.join(home, 'data.txt'), 'some text');
   return home;
 }
@@ -244,7 +244,7 @@ const BROKEN = {
   missing: () => {},
   'a text file': (copy, addon) => fs.writeFileSync(path.join(copy, addon), 'this is no shared library\n'),
   empty: (copy, addon) => fs.writeFileSync(path.join(copy, addon), ''),
-  'cut short': (copy, addon) => fs.writeFileSync(path.join(copy, addon), fs.readFileSync(path.join(packageFolder, addon)).subarray(0, 40)),
+  'cut short': (copy, addon) => fs.writeFileSync(path.join(copy, addon), fs.readFileSync(path.join(packageDirectory, addon)).subarray(0, 40)),
 };
 
 const UNCHANGED = `const fs = require('fs'); const plain = (f) => !require('util').types.isProxy(f) && /getOptions\\(/.test(f);
@@ -302,7 +302,7 @@ test('under the permission model register refuses, says so once, and leaves node
     assert.strictEqual(stdout, 'true some text\nERR_ACCESS_DENIED\nERR_ACCESS_DENIED\n', stderr);
     assert.strictEqual(code, 0);
     expectOneLine(stderr, /permission/);
-    assert.ok(!fs.existsSync(path.join(folder, 'forbidden')));
+    assert.ok(!fs.existsSync(path.join(directory, 'forbidden')));
   }
 });
 
@@ -353,8 +353,8 @@ test('without flush, or with flush false, fs.fsyncSync is not called', () => {
   const spy = mock.method(fs, 'fsyncSync');
   try {
     for (const options of [undefined, 'utf8', {}, { flush: false }, { flush: undefined }, { flush: null }]) {
-      smallfry.writeFileSync(path.join(folder, 'flushed'), 'x', options);
-      smallfry.appendFileSync(path.join(folder, 'flushed'), 'x', options);
+      smallfry.writeFileSync(path.join(directory, 'flushed'), 'x', options);
+      smallfry.appendFileSync(path.join(directory, 'flushed'), 'x', options);
     }
     assert.strictEqual(spy.mock.callCount(), 0);
   } finally {
@@ -363,13 +363,13 @@ test('without flush, or with flush false, fs.fsyncSync is not called', () => {
 });
 
 testNeeding(needs.strace, '{flush: true} is a system call on the file, in each form of call', async () => {
-  const trace = path.join(folder, 'trace');
-  const script = path.join(folder, 'flush.cjs');
+  const trace = path.join(directory, 'trace');
+  const script = path.join(directory, 'flush.cjs');
   fs.writeFileSync(script, `const own = require('smallfry/fs');
     own.writeFileSync('flush-s', 'x', { encoding: 'utf8', flush: true });
     own.appendFileSync('flush-a', 'x', { flush: true });
     own.writeFile('flush-c', 'x', { flush: true }, () => own.promises.writeFile('flush-p', Buffer.from('x'), { flush: true }));`);
-  const { code, stderr } = await runNode(['-f', '-y', '-e', 'trace=fsync,fdatasync', '-o', trace, process.execPath, script], { cwd: folder, command: 'strace' });
+  const { code, stderr } = await runNode(['-f', '-y', '-e', 'trace=fsync,fdatasync', '-o', trace, process.execPath, script], { cwd: directory, command: 'strace' });
   assert.strictEqual(code, 0, stderr);
   const text = fs.readFileSync(trace, 'utf8');
   for (const name of ['flush-s', 'flush-a', 'flush-c', 'flush-p']) {

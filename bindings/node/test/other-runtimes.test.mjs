@@ -5,24 +5,24 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { makeFolder, packageFolder, testNeeding } from './support.mjs';
+import { makeDirectory, packageDirectory, testNeeding } from './support.mjs';
 
-const modules = path.join(packageFolder, 'test/runtimes/node_modules');
+const modules = path.join(packageDirectory, 'test/runtimes/node_modules');
 const RUNTIMES = [
   ['Bun', path.join(modules, 'bun/bin/bun'), []],
   ['Deno', path.join(modules, 'deno/deno'), ['run', '--allow-all']],
 ];
 
-const folder = makeFolder();
-const script = path.join(folder, 'script.cjs');
+const directory = makeDirectory();
+const script = path.join(directory, 'script.cjs');
 fs.writeFileSync(script, `
 const fs = require('node:fs');
 const assert = require('node:assert');
 const path = require('node:path');
-const smallfry = require(${JSON.stringify(packageFolder)});
-const [folder] = process.argv.slice(-1);
+const smallfry = require(${JSON.stringify(packageDirectory)});
+const [directory] = process.argv.slice(-1);
 const texts = Array.from({ length: 300 }, (_, i) => ['', 'plain ', 'caf\\u00e9 ', '\\u20ac\\ud83d\\ude00 '][i % 4].repeat(i * 7));
-const names = texts.map((_, i) => path.join(folder, 'd' + (i % 5), String(i)));
+const names = texts.map((_, i) => path.join(directory, 'd' + (i % 5), String(i)));
 
 async function main() {
   await smallfry.writeFiles(names.map((name, i) => [name, texts[i]]), { createParents: true });
@@ -42,15 +42,15 @@ async function main() {
   const own = await smallfry.promises.readFile(names[299]);
   assert.strictEqual(own.toString(), texts[299]);
   assert.strictEqual(smallfry.readFileSync(names[298], 'utf8'), texts[298]);
-  const outcomes = await smallfry.readFiles([names[0], path.join(folder, 'missing')], { settle: true });
+  const outcomes = await smallfry.readFiles([names[0], path.join(directory, 'missing')], { settle: true });
   assert.deepStrictEqual(outcomes.map(({ status }) => status), ['fulfilled', 'rejected']);
   assert.strictEqual(outcomes[1].reason.code, 'ENOENT');
   let streamed = 0;
   for await (const { contents } of smallfry.readFilesStream(names, 'utf8')) assert.strictEqual(contents, texts[streamed++]);
   assert.strictEqual(streamed, names.length);
-  const tree = await smallfry.readTree(folder, { match: ['**/*.sync'] });
+  const tree = await smallfry.readTree(directory, { match: ['**/*.sync'] });
   assert.strictEqual(tree.length, names.length);
-  const durable = path.join(folder, 'durable');
+  const durable = path.join(directory, 'durable');
   fs.mkdirSync(durable);
   const at = (name) => path.join(durable, name);
   for (const options of [{ durability: 'data' }, { durability: 'full', replace: true }, { encoding: 'utf8', flush: true }, { durability: 'full', flag: 'w+' }]) {
@@ -75,7 +75,7 @@ async function main() {
   assert.strictEqual(fs.readFileSync(at('pieces'), 'utf8'), 'one two');
   await smallfry.flushDirectory(durable);
   smallfry.flushDirectorySync(durable);
-  assert.deepStrictEqual(await smallfry.removeDrafts(durable, { unused: 0 }), []);
+  assert.deepStrictEqual(await smallfry.removeTemporaryFiles(durable, { unused: 0 }), []);
   assert.strictEqual(fs.readdirSync(durable).length, 3 * names.length + 4);
   console.log(JSON.stringify({ native: smallfry.isNative, done: true }));
 }
@@ -85,7 +85,7 @@ main();
 for (const [name, command, flags] of RUNTIMES) {
   const need = { there: fs.existsSync(command), missing: `${name} is not installed (npm ci in test/runtimes does it)` };
   testNeeding(need, `the package on ${name}`, () => {
-    const output = fs.mkdtempSync(path.join(folder, 'files-'));
+    const output = fs.mkdtempSync(path.join(directory, 'files-'));
     const { status, stdout, stderr } = spawnSync(command, [...flags, script, output], { encoding: 'utf8', timeout: 60_000 });
     assert.strictEqual(status, 0, stderr);
     assert.deepStrictEqual(JSON.parse(stdout), { native: true, done: true });

@@ -12,22 +12,22 @@ import url from 'node:url';
 import { Worker } from 'node:worker_threads';
 
 import * as esm from '../dist/package-json/index.js';
-import { isWindows, makeFolder, major, require, testOnUnix, withoutAddon } from './support.mjs';
+import { isWindows, makeDirectory, major, require, testOnUnix, withoutAddon } from './support.mjs';
 
 const own = require('../dist/package-json/index.js');
-const root = fs.realpathSync.native(makeFolder());
+const root = fs.realpathSync.native(makeDirectory());
 const plain = (withoutAddon(path.join(root, 'plain')), require(path.join(root, 'plain/without-addon/dist/package-json/index.js')));
 
-let folders = 0;
+let directories = 0;
 
-/** A folder with these files; those between are made. */
+/** A directory with these files; those between are made. */
 function tree(files) {
-  const folder = path.join(root, `tree${folders++}`);
+  const dir = path.join(root, `tree${directories++}`);
   for (const [name, text] of Object.entries(files)) {
-    fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-    fs.writeFileSync(path.join(folder, name), text);
+    fs.mkdirSync(path.dirname(path.join(dir, name)), { recursive: true });
+    fs.writeFileSync(path.join(dir, name), text);
   }
-  return folder;
+  return dir;
 }
 
 /** The functions under each policy, of the package with its addon and without. */
@@ -51,7 +51,7 @@ test('import and require give the same functions', () => {
 });
 
 test('the nearest one decides', () => {
-  const folder = tree({
+  const dir = tree({
     'package.json': '{"name":"top","type":"module","main":"./a.js","exports":{".":"./x.js"},"imports":{"#a":"./b.js"},"version":"1.0.0"}',
     'lib/package.json': '{"type":"commonjs","main":1,"exports":"./only.js","imports":["./a"]}',
     'none/package.json': '{"type":"esm"}',
@@ -67,40 +67,40 @@ test('the nearest one decides', () => {
   for (const [which, { nearest, nearestType, scope, moduleFormat, moduleFormats }] of ways()) {
     for (let round = 0; round < 3; round++) {
       for (const [name, expected, type] of cases) {
-        const at = `${folder}/${name}`;
+        const at = `${dir}/${name}`;
         const found = nearest(at);
-        const where = expected && path.join(folder, expected);
+        const where = expected && path.join(dir, expected);
         assert.strictEqual(found?.path, where, `${which}: ${name}`);
         assert.strictEqual(found?.type ?? 'none', type);
         assert.strictEqual(nearestType(at), type, `${which}: ${name}`);
-        const href = url.pathToFileURL(folder).href + `/${name}`;
+        const href = url.pathToFileURL(dir).href + `/${name}`;
         // A URL knows no dots.
         const dots = /\/\.{1,2}$/.test(name);
         if (!dots) for (const named of [href, new URL(href)]) assert.strictEqual(nearestType(named), type, href);
         const { exists, path: end, package: its } = scope(at);
         assert.deepStrictEqual([exists, its?.path], [where !== undefined, where]);
-        assert.strictEqual(end, where ?? path.join(folder, 'node_modules/package.json'));
+        assert.strictEqual(end, where ?? path.join(dir, 'node_modules/package.json'));
         if (name.endsWith('.js')) assert.strictEqual(moduleFormat(at), type === 'module' ? 'module' : 'commonjs');
       }
-      const paths = cases.map(([name]) => `${folder}/${name}`).filter((name) => name.endsWith('.js'));
+      const paths = cases.map(([name]) => `${dir}/${name}`).filter((name) => name.endsWith('.js'));
       assert.deepStrictEqual([...moduleFormats(paths)].map((code) => own.formats[code]), paths.map((name) => moduleFormat(name)), which);
     }
-    const top = nearest(`${folder}/a.js`);
+    const top = nearest(`${dir}/a.js`);
     assert.deepStrictEqual([top.name, top.main, top.exports, top.imports], ['top', './a.js', { '.': './x.js' }, { '#a': './b.js' }]);
     assert.strictEqual(top.exports, top.exports);
-    const lib = nearest(`${folder}/lib/a.js`);
+    const lib = nearest(`${dir}/lib/a.js`);
     assert.deepStrictEqual([lib.name, lib.main, lib.exports, lib.imports], [undefined, undefined, './only.js', ['./a']]);
   }
 });
 
 test('formats', () => {
-  const folder = tree({ 'm/package.json': MODULE, 'c/package.json': COMMON, 'n/package.json': '{}' });
+  const dir = tree({ 'm/package.json': MODULE, 'c/package.json': COMMON, 'n/package.json': '{}' });
   const cases = [
     ['m/a.js', 'module'], ['c/a.js', 'commonjs'], ['n/a.js', 'commonjs'], ['m/a', 'module'], ['m/.js', 'module'], ['c/.mjs', 'commonjs'], ['c/a.mjs', 'module'],
     ['m/a.cjs', 'commonjs'], ['m/a.json', 'json'], ['m/a.wasm', 'wasm'], ['m/a.node', 'addon'], ['m/a.ts', 'unknown', 'module'], ['c/a.ts', 'unknown', 'commonjs'],
     ['c/a.mts', 'unknown', 'module'], ['m/a.cts', 'unknown', 'commonjs'], ['m/a.tsx', 'unknown'], ['m/a.JS', 'unknown'], ['m/a.', 'unknown'], ['m/x.njs', 'unknown'], ['m/js', 'module'],
   ];
-  const paths = cases.map(([name]) => path.join(folder, name));
+  const paths = cases.map(([name]) => path.join(dir, name));
   for (const [which, { moduleFormat, moduleFormats }] of ways()) {
     for (const typescript of [false, true]) {
       const expected = cases.map(([, format, typed]) => (typescript ? typed ?? format : format));
@@ -115,8 +115,8 @@ test('formats', () => {
 
 test('a change is noticed or not, as was asked', () => {
   for (const [which, functions, { invalidate, clear }] of ways()) {
-    const folder = tree({ 'package.json': MODULE, 'p/a.js': '' });
-    const file = path.join(folder, 'p/a.js');
+    const dir = tree({ 'package.json': MODULE, 'p/a.js': '' });
+    const file = path.join(dir, 'p/a.js');
     const kept = which.includes('never') || (which.startsWith('native') && which.includes('60000'));
     const all = () => {
       const [type, ...others] = [
@@ -127,25 +127,25 @@ test('a change is noticed or not, as was asked', () => {
       return type;
     };
     assert.strictEqual(all(), 'module', which);
-    fs.writeFileSync(path.join(folder, 'p/package.json'), COMMON);
+    fs.writeFileSync(path.join(dir, 'p/package.json'), COMMON);
     assert.strictEqual(all(), kept ? 'module' : 'commonjs', which);
-    (which.includes('60000') ? clear : () => invalidate(folder))();
+    (which.includes('60000') ? clear : () => invalidate(dir))();
     assert.strictEqual(all(), 'commonjs', which);
-    fs.rmSync(path.join(folder, 'p/package.json'));
-    invalidate(url.pathToFileURL(path.join(folder, 'p/package.json')));
+    fs.rmSync(path.join(dir, 'p/package.json'));
+    invalidate(url.pathToFileURL(path.join(dir, 'p/package.json')));
     assert.strictEqual(all(), 'module', which);
   }
 });
 
 test('no answer is older than was asked for, however many keep it', async () => {
-  const folder = tree({ 'package.json': MODULE, 'p/a.js': '', 'q/a.js': '' });
-  const files = ['p/a.js', 'q/a.js'].map((name) => path.join(folder, name));
+  const dir = tree({ 'package.json': MODULE, 'p/a.js': '', 'q/a.js': '' });
+  const files = ['p/a.js', 'q/a.js'].map((name) => path.join(dir, name));
   const types = ({ nearestType, nearest, scope, moduleFormats }) => {
     const of = (file) => [nearestType(file), nearest(file).type, scope(file).package.type];
     return [...files.flatMap(of), ...[...moduleFormats(files)].map((code) => own.formats[code])];
   };
   assert.deepStrictEqual(new Set(types(own.revalidating({ after: 1_000 }))), new Set(['module']));
-  fs.writeFileSync(path.join(folder, 'package.json'), COMMON);
+  fs.writeFileSync(path.join(dir, 'package.json'), COMMON);
   const late = own.revalidating({ after: 1_000 });
   await delay(600);
   // Mostly what native code has known for so long.
@@ -156,8 +156,8 @@ test('no answer is older than was asked for, however many keep it', async () => 
 
 test('what is known does not cross into native code', (t) => {
   const { native } = require('../dist/native.js');
-  const folder = tree({ 'package.json': MODULE, 'p/package.json': COMMON });
-  const files = ['a.js', 'b.js', 'p/a.js'].map((name) => path.join(folder, name));
+  const dir = tree({ 'package.json': MODULE, 'p/package.json': COMMON });
+  const files = ['a.js', 'b.js', 'p/a.js'].map((name) => path.join(dir, name));
   const calls = ['packageType', 'packageTypes', 'packageFormats', 'packageNearest', 'packageScope'].map((name) => t.mock.method(native, name).mock);
   const crossings = (call) => {
     for (const mock of calls) mock.resetCalls();
@@ -189,8 +189,8 @@ test('what is known does not cross into native code', (t) => {
 });
 
 test('clear() and invalidate() reach workers, whoever calls', async () => {
-  const folder = tree({ 'package.json': MODULE });
-  const file = path.join(folder, 'a.js');
+  const dir = tree({ 'package.json': MODULE });
+  const file = path.join(dir, 'a.js');
   const { nearestType, moduleFormats } = own.revalidating('never');
   const worker = new Worker(`
     const { parentPort, workerData } = require('node:worker_threads');
@@ -206,12 +206,12 @@ test('clear() and invalidate() reach workers, whoever calls', async () => {
   });
   assert.deepStrictEqual(await ask('type'), ['module', 2]);
   assert.deepStrictEqual([nearestType(file), moduleFormats([file])[0]], ['module', 2]);
-  fs.writeFileSync(path.join(folder, 'package.json'), COMMON);
+  fs.writeFileSync(path.join(dir, 'package.json'), COMMON);
   assert.deepStrictEqual(await ask('type'), ['module', 2]);
-  own.invalidate(folder);
+  own.invalidate(dir);
   assert.deepStrictEqual(await ask('type'), ['commonjs', 1]);
   assert.deepStrictEqual([nearestType(file), moduleFormats([file])[0]], ['commonjs', 1]);
-  fs.writeFileSync(path.join(folder, 'package.json'), MODULE);
+  fs.writeFileSync(path.join(dir, 'package.json'), MODULE);
   assert.deepStrictEqual(await ask('clear'), ['module', 2]);
   assert.deepStrictEqual([nearestType(file), moduleFormats([file])[0]], ['module', 2]);
   await worker.terminate();
@@ -220,9 +220,9 @@ test('clear() and invalidate() reach workers, whoever calls', async () => {
 });
 
 test('what is invalid is told with its place, by each call, and not remembered', () => {
-  const folder = tree({ 'p/a.js': '' });
-  const config = path.join(folder, 'package.json');
-  const file = path.join(folder, 'p/a.js');
+  const dir = tree({ 'p/a.js': '' });
+  const config = path.join(dir, 'package.json');
+  const file = path.join(dir, 'p/a.js');
   for (const [which, { nearest, nearestType, scope, moduleFormat, moduleFormats }] of ways()) {
     fs.writeFileSync(config, '{\n "a": 1,\n  "type": 7\n}');
     for (const call of [nearest, nearestType, scope, moduleFormat, (name) => moduleFormats([name])]) {
@@ -236,7 +236,7 @@ test('what is invalid is told with its place, by each call, and not remembered',
         return true;
       });
     }
-    assert.strictEqual(moduleFormat(path.join(folder, 'p/a.mjs')), 'module');
+    assert.strictEqual(moduleFormat(path.join(dir, 'p/a.mjs')), 'module');
     fs.writeFileSync(config, MODULE);
     assert.strictEqual(nearestType(file), 'module', which);
     own.clear();
@@ -247,16 +247,16 @@ test('what is invalid is told with its place, by each call, and not remembered',
 });
 
 testOnUnix('links in a circle', 'what cannot be read is told in Node\'s words; a pipe is not waited for', () => {
-  const folder = tree({ 'loop/a.js': '', 'pipe/a.js': '', 'directory/package.json/x': '', 'package.json': MODULE });
-  fs.symlinkSync('package.json', path.join(folder, 'loop/package.json'));
-  spawnSync('mkfifo', [path.join(folder, 'pipe/package.json')]);
-  const told = (name) => `Cannot read package config ${path.join(folder, name, 'package.json')}`;
-  assert.throws(() => own.nearestType(path.join(folder, 'loop/a.js')), { code: 'ERR_INVALID_PACKAGE_CONFIG', errno: -40, message: `${told('loop')}: too many symbolic links encountered.` });
-  assert.throws(() => own.nearestType(path.join(folder, 'pipe/a.js')), { code: 'ERR_INVALID_PACKAGE_CONFIG', message: `${told('pipe')}: neither a file nor a directory.` });
+  const dir = tree({ 'loop/a.js': '', 'pipe/a.js': '', 'directory/package.json/x': '', 'package.json': MODULE });
+  fs.symlinkSync('package.json', path.join(dir, 'loop/package.json'));
+  spawnSync('mkfifo', [path.join(dir, 'pipe/package.json')]);
+  const told = (name) => `Cannot read package config ${path.join(dir, name, 'package.json')}`;
+  assert.throws(() => own.nearestType(path.join(dir, 'loop/a.js')), { code: 'ERR_INVALID_PACKAGE_CONFIG', errno: -40, message: `${told('loop')}: too many symbolic links encountered.` });
+  assert.throws(() => own.nearestType(path.join(dir, 'pipe/a.js')), { code: 'ERR_INVALID_PACKAGE_CONFIG', message: `${told('pipe')}: neither a file nor a directory.` });
   const long = `/${'a'.repeat(300)}/b.js`;
   assert.throws(() => own.nearestType(long), { code: 'ERR_INVALID_PACKAGE_CONFIG', errno: -36, message: /^Cannot read package config .*: name too long\.$/ });
   assert.throws(() => own.nearestType(`${'/a'.repeat(5000)}/b.js`), { code: 'ERR_INVALID_PACKAGE_CONFIG', errno: -36, message: /: name too long\.$/ });
-  assert.strictEqual(own.nearestType(path.join(folder, 'directory/a.js')), 'module');
+  assert.strictEqual(own.nearestType(path.join(dir, 'directory/a.js')), 'module');
 });
 
 test('wrong arguments', () => {
@@ -273,7 +273,7 @@ test('wrong arguments', () => {
     assert.throws(() => functions.nearestType(new URL('https://a/b.js')), { code: 'ERR_INVALID_URL_SCHEME' });
     if (!isWindows) assert.throws(() => functions.nearestType('file://host/b.js'), { code: 'ERR_INVALID_FILE_URL_HOST' });
   }
-  const folder = tree({ 'package.json': MODULE });
+  const dir = tree({ 'package.json': MODULE });
   for (const [which, functions, { invalidate }] of ways()) {
     const asks = [...['nearest', 'nearestType', 'scope', 'moduleFormat'].map((name) => functions[name]), (file) => functions.moduleFormats([file])];
     for (const ask of [...asks, invalidate]) {
@@ -281,8 +281,8 @@ test('wrong arguments', () => {
     }
     for (const ask of asks) {
       // Nor is it taken for a neighbour of one that is known.
-      ask(path.join(folder, 'a.js'));
-      assert.throws(() => ask(path.join(folder, 'b\0.js')), { code: 'ERR_INVALID_ARG_VALUE', message: /null byte/ }, which);
+      ask(path.join(dir, 'a.js'));
+      assert.throws(() => ask(path.join(dir, 'b\0.js')), { code: 'ERR_INVALID_ARG_VALUE', message: /null byte/ }, which);
       assert.throws(() => ask(''), { code: 'ERR_INVALID_ARG_VALUE', message: /empty/ }, which);
     }
   }
@@ -313,12 +313,12 @@ test('findPackageJSON is node:module\'s', { skip: theirs === undefined && 'this 
   };
   // Where there is no package.json at all, Node 24 and 26 answer the file itself.
   const inside = Object.entries(files).map(([name, text]) => [`in/${name}`, text]);
-  const folder = path.join(tree({ 'package.json': '{}', ...Object.fromEntries(inside) }), 'in');
-  if (!isWindows) fs.symlinkSync(path.join(folder, 'lib/x'), path.join(folder, 'linked'));
-  const base = path.join(folder, 'lib/a.js');
+  const dir = path.join(tree({ 'package.json': '{}', ...Object.fromEntries(inside) }), 'in');
+  if (!isWindows) fs.symlinkSync(path.join(dir, 'lib/x'), path.join(dir, 'linked'));
+  const base = path.join(dir, 'lib/a.js');
   const href = url.pathToFileURL(base).href;
   const cases = [];
-  for (const specifier of ['./a.js', '../a.js', '..', '.', './x/y.js', './none.js', '../linked/y.js', '../bad/a.js', 'p', 'p/i/a.js', '@s/q', 'bare', 'self', 'none', 'fs', 'node:fs', href, new URL(href), url.pathToFileURL(folder).href, `${url.pathToFileURL(folder).href}/`, base, '']) {
+  for (const specifier of ['./a.js', '../a.js', '..', '.', './x/y.js', './none.js', '../linked/y.js', '../bad/a.js', 'p', 'p/i/a.js', '@s/q', 'bare', 'self', 'none', 'fs', 'node:fs', href, new URL(href), url.pathToFileURL(dir).href, `${url.pathToFileURL(dir).href}/`, base, '']) {
     for (const from of [base, href, new URL(href)]) cases.push([specifier, from]);
   }
   cases.push([href], [new URL(href)], [], [7, base], ['./a.js', 7], ['./a.js', 'relative'], ['p', undefined], ['./a.js']);
@@ -334,8 +334,8 @@ test('findPackageJSON is node:module\'s', { skip: theirs === undefined && 'this 
 });
 
 test('Node\'s own function gives the same for all packages near', { skip: major < 24 && 'only Node 24 and later have it as it is now' }, () => {
-  const folder = fs.realpathSync.native(path.join(import.meta.dirname, '../node_modules'));
-  const files = fs.readdirSync(folder, { recursive: true }).filter((name) => /\.[cm]?js$/.test(name)).slice(0, 3000).map((name) => path.join(folder, name));
+  const dir = fs.realpathSync.native(path.join(import.meta.dirname, '../node_modules'));
+  const files = fs.readdirSync(dir, { recursive: true }).filter((name) => /\.[cm]?js$/.test(name)).slice(0, 3000).map((name) => path.join(dir, name));
   const script = `
     const { getNearestParentPackageJSON } = require('internal/test/binding').internalBinding('modules');
     const files = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));

@@ -12,12 +12,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { bulk, makeFolder, needs, openDescriptors, runScript, testNeeding, turn, withoutAddon } from './support.mjs';
+import { bulk, makeDirectory, needs, openDescriptors, runScript, testNeeding, turn, withoutAddon } from './support.mjs';
 
-const folder = makeFolder();
-const many = Array.from({ length: 3000 }, (_, index) => path.join(folder, `f${index}`));
+const directory = makeDirectory();
+const many = Array.from({ length: 3000 }, (_, index) => path.join(directory, `f${index}`));
 for (const [index, name] of many.entries()) fs.writeFileSync(name, `${index} \u20ac`.repeat(index % 50));
-const packages = { native: bulk, 'without addon': withoutAddon(folder) };
+const packages = { native: bulk, 'without addon': withoutAddon(directory) };
 
 for (const [which, own] of Object.entries(packages)) {
   test(`${which}: all files in the order of paths, with their numbers`, async () => {
@@ -114,7 +114,7 @@ for (const [which, own] of Object.entries(packages)) {
 }
 
 test('it reads no further ahead of its loop than maxInFlight allows', async () => {
-  const large = Array.from({ length: 40 }, (_, index) => path.join(folder, `large${index}`));
+  const large = Array.from({ length: 40 }, (_, index) => path.join(directory, `large${index}`));
   for (const name of large) fs.writeFileSync(name, Buffer.alloc(1 << 20, 'x'));
   let done = 0;
   const stream = bulk.readFilesStream(large, { maxInFlight: 4 << 20, threads: 4, onProgress: (progress) => ({ done } = progress) });
@@ -134,7 +134,7 @@ for (const [what, body] of Object.entries({
   'returned before it began': 'await stream.return();',
 })) {
   testNeeding(needs.proc, `a process ends by itself after a stream was ${what}, and leaves no descriptor open`, async () => {
-    const { stdout, stderr, code } = await runScript(folder, `(async () => {
+    const { stdout, stderr, code } = await runScript(directory, `(async () => {
       const endless = function* () { for (;;) yield* ${JSON.stringify(many.slice(0, 50))}; };
       const open = () => fs.readdirSync('/proc/self/fd').length;
       for await (const one of bulk.readFilesStream(endless())) break;

@@ -18,12 +18,12 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 import {
-  bulk, chance, isWindows, makeFolder, needs, packageFolder, runNode, runScript, seed, testNeeding, testOnUnix, turn, withoutAddon,
+  bulk, chance, isWindows, makeDirectory, needs, packageDirectory, runNode, runScript, seed, testNeeding, testOnUnix, turn, withoutAddon,
 } from './support.mjs';
 
-const folder = makeFolder();
-const at = (...names) => path.join(folder, ...names);
-const packages = { native: bulk, 'without addon': withoutAddon(folder) };
+const directory = makeDirectory();
+const at = (...names) => path.join(directory, ...names);
+const packages = { native: bulk, 'without addon': withoutAddon(directory) };
 
 /** Files of every kind of text, with their paths. */
 const KINDS = {
@@ -357,7 +357,7 @@ testNeeding(needs.mkfifo, 'outcomes of many files are made between turns of the 
 });
 
 test('paths that are no string together are refused, and the process ends', async () => {
-  const { code, stdout, stderr } = await runScript(folder, `const long = 'x'.repeat(1 << 20), paths = new Array(600).fill(long);
+  const { code, stdout, stderr } = await runScript(directory, `const long = 'x'.repeat(1 << 20), paths = new Array(600).fill(long);
     const told = (error) => console.log(error.name);
     try { bulk.readFilesSync(paths); } catch (error) { told(error); }
     bulk.readFiles(paths).catch(told);
@@ -368,23 +368,23 @@ test('paths that are no string together are refused, and the process ends', asyn
 });
 
 testOnUnix('user without rights', 'files that may not be read fail as in node:fs', async () => {
-  fs.chmodSync(folder, 0o755);
+  fs.chmodSync(directory, 0o755);
   fs.writeFileSync(at('secret'), 'x', { mode: 0 });
-  const { stdout, stderr } = await runScript(folder, `const names = [${JSON.stringify(at('secret'))}, ${JSON.stringify(kinds[1])}];
+  const { stdout, stderr } = await runScript(directory, `const names = [${JSON.stringify(at('secret'))}, ${JSON.stringify(kinds[1])}];
     if (process.getuid() === 0) { process.setgid(65534); process.setuid(65534); }
     (async () => {
       const pick = ({ reason, value }) => (reason ? [reason.message, reason.code, reason.errno, reason.syscall, reason.path] : value);
       const theirs = (await Promise.allSettled(names.map((name) => fs.promises.readFile(name, 'utf8')))).map(pick);
       const streamed = []; for await (const one of bulk.readFilesStream(names, { settle: true, encoding: 'utf8' })) streamed.push(one);
       const own = [await bulk.readFiles(names, { settle: true, encoding: 'utf8' }), bulk.readFilesSync(names, { settle: true, encoding: 'utf8' }), streamed];
-      const tree = await bulk.readTree(${JSON.stringify(folder)}, { match: 'secret' }).catch((error) => error);
+      const tree = await bulk.readTree(${JSON.stringify(directory)}, { match: 'secret' }).catch((error) => error);
       console.log(theirs[0][1], own.every((outcomes) => JSON.stringify(outcomes.map(pick)) === JSON.stringify(theirs)), tree.code, tree.path);
     })();`);
   assert.strictEqual(stdout, `EACCES true EACCES ${at('secret')}\n`, stderr);
 });
 
 test('Buffers that a worker has sent outlive it', async () => {
-  const { code, signal, stdout, stderr } = await runScript(folder, `
+  const { code, signal, stdout, stderr } = await runScript(directory, `
     const { Worker, isMainThread, parentPort } = require('node:worker_threads');
     const paths = ${JSON.stringify([at('page'), at('page-and-one'), at('binary'), at('some-mib')])};
     if (!isMainThread) bulk.readFiles(Array.from({ length: 25 }, () => paths).flat()).then((read) => {
@@ -405,7 +405,7 @@ test('Buffers that a worker has sent outlive it', async () => {
 });
 
 test('what onProgress throws is an uncaught exception, and the call goes on', async () => {
-  const { code, stdout, stderr } = await runScript(folder, `
+  const { code, stdout, stderr } = await runScript(directory, `
     const thrown = []; process.on('uncaughtException', (error) => thrown.push(error.message));
     const paths = ${JSON.stringify(many.slice(0, 300))};
     const onProgress = () => { throw new Error('on purpose'); };
@@ -413,7 +413,7 @@ test('what onProgress throws is an uncaught exception, and the call goes on', as
       const read = await bulk.readFiles(paths, { onProgress });
       let streamed = 0;
       for await (const one of bulk.readFilesStream(paths, { onProgress })) streamed += one.index >= 0 ? 1 : 0;
-      const wrote = await bulk.writeFiles(read.map((data, i) => [path.join(folder, 'again' + i), data]), { onProgress });
+      const wrote = await bulk.writeFiles(read.map((data, i) => [path.join(directory, 'again' + i), data]), { onProgress });
       const tree = await bulk.readTree(path.dirname(paths[0]), { onProgress });
       setImmediate(() => console.log(read.length, streamed, wrote.written, tree.length, thrown.length >= 4, new Set(thrown).size));
     })();`);
@@ -424,7 +424,7 @@ test('what onProgress throws is an uncaught exception, and the call goes on', as
 
 testNeeding(needs.proc, '5,000 files with room for 64 descriptors, and none is left open', async () => {
   const script = at('limited.cjs');
-  const index = JSON.stringify(path.join(packageFolder, 'dist', 'index.js'));
+  const index = JSON.stringify(path.join(packageDirectory, 'dist', 'index.js'));
   fs.writeFileSync(script, `const bulk = require(${index}), fs = require('fs'); const open = () => fs.readdirSync('/proc/self/fd').length;
     const paths = Array.from({ length: 5000 }, (_, i) => ${JSON.stringify(at('many', 'f'))} + i % 3000);
     (async () => {
@@ -440,15 +440,15 @@ testNeeding(needs.proc, '5,000 files with room for 64 descriptors, and none is l
 });
 
 test('register changes nothing', async () => {
-  const { stdout, stderr } = await runScript(folder, `const names = ${JSON.stringify(kinds)};
+  const { stdout, stderr } = await runScript(directory, `const names = ${JSON.stringify(kinds)};
     const before = names.map((name) => fs.readFileSync(name, 'utf8'));
-    require(${JSON.stringify(path.join(packageFolder, 'dist', 'register.js'))});
+    require(${JSON.stringify(path.join(packageDirectory, 'dist', 'register.js'))});
     bulk.readFiles(names, 'utf8').then((texts) => console.log(texts.every((text, i) => text === before[i])));`);
   assert.strictEqual(stdout, 'true\n', stderr);
 });
 
 test('in a worker: read, and terminated at any moment', async () => {
-  const { code, signal, stdout, stderr } = await runScript(folder, `
+  const { code, signal, stdout, stderr } = await runScript(directory, `
     const { Worker, isMainThread, parentPort, workerData } = require('node:worker_threads');
     const paths = ${JSON.stringify(many)};
     if (!isMainThread) {
@@ -479,7 +479,7 @@ test('in a worker: read, and terminated at any moment', async () => {
 
 test('process.exit() while files are read', async () => {
   for (const end of ['process.exit(3)', 'setTimeout(() => process.exit(3), 2)', 'setImmediate(() => process.exit(3))']) {
-    const { code, signal, stderr } = await runScript(folder, `bulk.readFiles(${JSON.stringify(many)}, 'utf8'); ${end};`);
+    const { code, signal, stderr } = await runScript(directory, `bulk.readFiles(${JSON.stringify(many)}, 'utf8'); ${end};`);
     assert.deepStrictEqual([code, signal], [3, null], stderr);
   }
 });

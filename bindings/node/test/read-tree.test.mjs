@@ -10,10 +10,10 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { bulk, isWindows, makeFolder, packageFolder, runNode, testNeeding, withoutAddon } from './support.mjs';
+import { bulk, isWindows, makeDirectory, packageDirectory, runNode, testNeeding, withoutAddon } from './support.mjs';
 
-const folder = makeFolder();
-const root = path.join(folder, 'site');
+const directory = makeDirectory();
+const root = path.join(directory, 'site');
 const files = {
   'a.md': '# a', 'b.txt': 'b', 'posts/one.md': '\u20ac', 'posts/deep/two.md': 'two', 'posts/deep/two.html': '<p>', 'drafts/three.md': '3',
   '.hidden/four.md': '4', 'ignored.md': 'i', 'empty.md': '', 'latin.md': 'caf\u00e9',
@@ -70,7 +70,7 @@ test('errors name the file that they are about', async () => {
 });
 
 test('a root that is none, and wrong options, reject', async () => {
-  await assert.rejects(bulk.readTree(path.join(folder, 'none')), { code: 'ENOENT' });
+  await assert.rejects(bulk.readTree(path.join(directory, 'none')), { code: 'ENOENT' });
   for (const [args, message] of [
     [[7], /A path must be/], [['a\0b'], /null bytes/], [[root, 7], /"options" argument/], [[root, { match: 7 }], /"match" option.*7/], [[root, { match: [''] }], /"match" option/],
     [[root, { ignore: [null] }], /"ignore" option/], [[root, { hidden: 1 }], /"hidden" option/], [[root, { maxDepth: 0 }], /"maxDepth" option/], [[root, { ignoreFiles: 'no' }], /"ignoreFiles" option/],
@@ -83,9 +83,9 @@ const limits = {
   missing: 'a limit on threads takes prlimit, and root to become somebody whom it binds',
 };
 testNeeding(limits, 'where the system has no thread to give it says so, and the process ends; other calls are done by node:fs', async () => {
-  const script = path.join(folder, 'no-thread.cjs');
-  fs.chmodSync(folder, 0o755);
-  fs.writeFileSync(script, `const bulk = require(${JSON.stringify(path.join(packageFolder, 'dist/index.js'))}), fs = require('node:fs');
+  const script = path.join(directory, 'no-thread.cjs');
+  fs.chmodSync(directory, 0o755);
+  fs.writeFileSync(script, `const bulk = require(${JSON.stringify(path.join(packageDirectory, 'dist/index.js'))}), fs = require('node:fs');
     const name = ${JSON.stringify(path.join(root, 'a.md'))};
     (async () => {
       await Promise.all(Array.from({ length: 8 }, () => fs.promises.readFile(name))); // begins Node's own threads
@@ -99,5 +99,5 @@ testNeeding(limits, 'where the system has no thread to give it says so, and the 
 });
 
 test('without the addon it says that it needs it', async () => {
-  await assert.rejects(withoutAddon(folder).readTree(root), { code: 'ERR_SMALLFRY_NOT_NATIVE', message: /readTree needs the native addon/ });
+  await assert.rejects(withoutAddon(directory).readTree(root), { code: 'ERR_SMALLFRY_NOT_NATIVE', message: /readTree needs the native addon/ });
 });

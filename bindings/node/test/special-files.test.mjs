@@ -13,11 +13,11 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import {
-  chance, isWindows, makeFolder, needs, openDescriptors, packageFolder, runNode, runScript, seed, smallfry, testNeeding, testOnUnix, turn,
+  chance, isWindows, makeDirectory, needs, openDescriptors, packageDirectory, runNode, runScript, seed, smallfry, testNeeding, testOnUnix, turn,
 } from './support.mjs';
 
-const folder = makeFolder();
-const at = (name) => path.join(folder, name);
+const directory = makeDirectory();
+const at = (name) => path.join(directory, name);
 const fifo = (name) => (execFileSync('mkfifo', [at(name)]), at(name));
 
 /** What an error shows. */
@@ -101,17 +101,17 @@ testNeeding(needs.mkfifo, 'FIFO: read and written from another process, with cal
   const name = fifo('waiting');
   const text = 'through a FIFO \u20ac '.repeat(20_000);
   for (const encoding of ['utf8', undefined]) {
-    const writer = runScript(folder, `smallfry.writeFileSync(${JSON.stringify(name)}, 'through a FIFO \u20ac '.repeat(20000));`);
+    const writer = runScript(directory, `smallfry.writeFileSync(${JSON.stringify(name)}, 'through a FIFO \u20ac '.repeat(20000));`);
     const read = await smallfry.promises.readFile(name, encoding);
     assert.strictEqual(read.toString(), text);
     assert.strictEqual((await writer).code, 0);
   }
   for (const call of ['readFileSync(name, "utf8")', 'readFileSync(name).toString()']) {
-    const reader = runScript(folder, `const name = ${JSON.stringify(name)}; process.stdout.write(String(smallfry.${call}.length));`);
+    const reader = runScript(directory, `const name = ${JSON.stringify(name)}; process.stdout.write(String(smallfry.${call}.length));`);
     await smallfry.promises.writeFile(name, text);
     assert.strictEqual((await reader).stdout, String(text.length));
   }
-  const reader = runScript(folder, `process.stdout.write(String(smallfry.readFileSync(${JSON.stringify(name)}, 'utf8').length));`);
+  const reader = runScript(directory, `process.stdout.write(String(smallfry.readFileSync(${JSON.stringify(name)}, 'utf8').length));`);
   const { error } = await callback((done) => smallfry.appendFile(name, Buffer.from(text), done));
   assert.strictEqual(error, null);
   assert.strictEqual((await reader).stdout, String(text.length));
@@ -134,7 +134,7 @@ testNeeding(needs.mkfifo, 'pipe with a slow reader: everything arrives although 
   const name = fifo('slow');
   const size = 700_000;
   for (const data of [`'\\u00e9'.repeat(${size / 2})`, `Buffer.alloc(${size}, 'ab')`]) {
-    const writer = runScript(folder, `smallfry.writeFileSync(${JSON.stringify(name)}, ${data});`);
+    const writer = runScript(directory, `smallfry.writeFileSync(${JSON.stringify(name)}, ${data});`);
     const handle = await fs.promises.open(name, 'r');
     let total = 0;
     for (;;) {
@@ -182,12 +182,12 @@ testNeeding(needs.mkfifo, 'pipe without a reader: EPIPE as from node:fs', async 
   for (const side of ['fs', 'smallfry']) {
     const source =
       `const { spawnSync } = require('node:child_process');` +
-      `const name = path.join(folder, 'broken-${side}'); spawnSync('mkfifo', [name]);` +
+      `const name = path.join(directory, 'broken-${side}'); spawnSync('mkfifo', [name]);` +
       `const reader = fs.openSync(name, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);` +
       `const fd = fs.openSync(name, 'w'); fs.closeSync(reader);` +
       `for (const [data, options] of [['text', 'utf8'], ['text', undefined], [Buffer.from('x'), undefined]])` +
       `  try { ${side}.writeFileSync(fd, data, options); } catch (e) { console.log(e.message, Object.keys(e).join(), e.code); }`;
-    const { stdout, code } = await runScript(folder, source);
+    const { stdout, code } = await runScript(directory, source);
     assert.strictEqual(code, 0);
     seen.push(stdout);
   }
@@ -205,7 +205,7 @@ testOnUnix('sh', 'standard input: what is piped in is read whole, as text and as
     "smallfry.readFile(0, 'utf8', (error, text) => process.stdout.write(String(error ?? text.length)))",
   ]) {
     const script = at('standard-input.cjs');
-    fs.writeFileSync(script, `const smallfry = require(${JSON.stringify(path.join(packageFolder, 'dist/fs.js'))}); ${call};`);
+    fs.writeFileSync(script, `const smallfry = require(${JSON.stringify(path.join(packageDirectory, 'dist/fs.js'))}); ${call};`);
     // A pipe of the shell: what Node gives a child is a socket, which has no name under /dev.
     const command = 'cat "$1" | "$2" "$3"';
     const { stdout, stderr } = await runNode(['-c', command, 'sh', at('input'), process.execPath, script], { command: 'sh' });
@@ -214,7 +214,7 @@ testOnUnix('sh', 'standard input: what is piped in is read whole, as text and as
 });
 
 test('standard output and standard error by number', async () => {
-  const { stdout, stderr } = await runScript(folder,
+  const { stdout, stderr } = await runScript(directory,
     `smallfry.writeFileSync(1, 'out '); smallfry.appendFileSync(1, 'more ', 'utf8'); smallfry.writeFileSync(2, Buffer.from('err'));` +
     `smallfry.writeFile(1, 'later', (error) => { if (error) throw error; });`);
   assert.strictEqual(stdout, 'out more later');
@@ -256,7 +256,7 @@ test('O_APPEND: lines of two processes interleave whole', { skip: isWindows && '
   const source = (mark) =>
     `const line = '${mark}'.repeat(300) + '\\n';` +
     `for (let i = 0; i < 400; i += 1) i % 2 ? smallfry.appendFileSync(${JSON.stringify(name)}, line) : smallfry.appendFileSync(${JSON.stringify(name)}, Buffer.from(line));`;
-  const ends = await Promise.all([runScript(folder, source('a')), runScript(folder, source('b'))]);
+  const ends = await Promise.all([runScript(directory, source('a')), runScript(directory, source('b'))]);
   assert.deepStrictEqual(ends.map(({ code }) => code), [0, 0]);
   const lines = fs.readFileSync(name, 'utf8').split('\n');
   assert.strictEqual(lines.pop(), '');
@@ -305,12 +305,12 @@ testNeeding(needs.proc, 'thousands of calls, good and bad, leave no descriptor b
   const name = at('kept');
   fs.writeFileSync(name, 'kept \u20ac');
   fs.writeFileSync(at('binary'), Buffer.from([0xff, 0xfe]));
-  const missing = path.join(folder, 'none', 'x');
-  const big = path.join(folder, 'big');
+  const missing = path.join(directory, 'none', 'x');
+  const big = path.join(directory, 'big');
   fs.writeFileSync(big, '');
   fs.truncateSync(big, 65 << 20);
   const round = async () => {
-    for (const target of [name, missing, folder, '/dev/full', `${name}\0`, Buffer.from(name), 987_654]) {
+    for (const target of [name, missing, directory, '/dev/full', `${name}\0`, Buffer.from(name), 987_654]) {
       for (const options of [undefined, 'utf8', 'latin1', { flag: 'wx' }, { encoding: 'utf8', flush: true }, { flush: true }]) {
         attempt(() => smallfry.writeFileSync(target, 'text', options));
         attempt(() => smallfry.appendFileSync(target, Buffer.from('x'), options));

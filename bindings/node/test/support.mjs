@@ -1,4 +1,4 @@
-// What the tests share: folders that go away, child processes, seeded chance, and skips that cannot pass unnoticed.
+// What the tests share: directories that go away, child processes, seeded chance, and skips that cannot pass unnoticed.
 
 /* global setImmediate, setTimeout */
 
@@ -12,8 +12,8 @@ import { fileURLToPath } from 'node:url';
 
 export const isWindows = process.platform === 'win32';
 
-/** Folder of the package. */
-export const packageFolder = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
+/** Directory of the package. */
+export const packageDirectory = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
 
 export const require = createRequire(import.meta.url);
 
@@ -26,58 +26,58 @@ export const bulk = require('../dist/index.js');
 /** The addon's own functions. */
 export const { native } = require('../dist/native.js');
 
-/** The package as it is where there is no native addon, loaded from a copy in `folder`. */
-export function withoutAddon(folder) {
-  const copy = path.join(folder, 'without-addon');
-  fs.cpSync(path.join(packageFolder, 'dist'), path.join(copy, 'dist'), { recursive: true });
+/** The package as it is where there is no native addon, loaded from a copy in `directory`. */
+export function withoutAddon(directory) {
+  const copy = path.join(directory, 'without-addon');
+  fs.cpSync(path.join(packageDirectory, 'dist'), path.join(copy, 'dist'), { recursive: true });
   return require(path.join(copy, 'dist/index.js'));
 }
 
-/** Makes the package one that is found from `folder` by its name. Windows wants a privilege for links: there it is copied. */
-export function installPackage(folder) {
-  const place = path.join(folder, 'node_modules', 'smallfry');
+/** Makes the package one that is found from `directory` by its name. Windows wants a privilege for links: there it is copied. */
+export function installPackage(directory) {
+  const place = path.join(directory, 'node_modules', 'smallfry');
   fs.mkdirSync(path.dirname(place), { recursive: true });
   if (!isWindows) {
-    fs.symlinkSync(packageFolder, place);
+    fs.symlinkSync(packageDirectory, place);
     return;
   }
   const { files } = require('../package.json');
-  const published = fs.readdirSync(packageFolder).filter((name) => files.includes(name) || name === 'package.json' || name.endsWith('.node'));
-  for (const name of published) fs.cpSync(path.join(packageFolder, name), path.join(place, name), { recursive: true });
+  const published = fs.readdirSync(packageDirectory).filter((name) => files.includes(name) || name === 'package.json' || name.endsWith('.node'));
+  for (const name of published) fs.cpSync(path.join(packageDirectory, name), path.join(place, name), { recursive: true });
 }
 
 export const major = Number.parseInt(process.versions.node, 10);
 
 /** The command `smallfry`, where make has put it. */
-const command = path.join(process.env.CARGO_TARGET_DIR || path.join(packageFolder, '../../target'), 'release/smallfry');
+const command = path.join(process.env.CARGO_TARGET_DIR || path.join(packageDirectory, '../../target'), 'release/smallfry');
 
-/** Puts a folder behind a simulated disk; answers the folder and how to stop that. */
+/** Puts a directory behind a simulated disk; answers the directory and how to stop that. */
 export async function startSlowDisk(profile, options = []) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-slow-'));
-  const before = fs.statSync(folder).dev;
-  const child = spawn(command, ['slow', profile, folder, ...options], { stdio: 'ignore' });
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-slow-'));
+  const before = fs.statSync(directory).dev;
+  const child = spawn(command, ['slow', profile, directory, ...options], { stdio: 'ignore' });
   const ended = new Promise((resolve) => child.on('close', resolve));
-  while (fs.statSync(folder).dev === before && child.exitCode === null) {
+  while (fs.statSync(directory).dev === before && child.exitCode === null) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   if (child.exitCode !== null) throw new Error(`smallfry slow ended with ${child.exitCode}`);
   const stop = async () => {
     child.kill('SIGINT');
     await ended;
-    fs.rmSync(folder, { recursive: true, force: true });
+    fs.rmSync(directory, { recursive: true, force: true });
   };
-  return { folder, stop };
+  return { directory, stop };
 }
 
 /** Whether a missing tool is a failure instead of a skip. */
 const strict = process.env.CI === 'true';
 
-/** A fresh folder, removed when the test file ends. */
-export function makeFolder() {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-test-'));
+/** A fresh directory, removed when the test file ends. */
+export function makeDirectory() {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-test-'));
   // Wine keeps the name of a removed file until the last process has closed it.
-  after(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: isWindows ? 10 : 3 }));
-  return folder;
+  after(() => fs.rmSync(directory, { recursive: true, force: true, maxRetries: isWindows ? 10 : 3 }));
+  return directory;
 }
 
 /** A test of what only Unix has: skipped by name elsewhere. */
@@ -134,10 +134,10 @@ export const needs = {
 };
 
 function canMount() {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-mount-'));
-  const mounted = runs('mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder);
-  if (mounted) runs('umount', folder);
-  fs.rmdirSync(folder);
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-mount-'));
+  const mounted = runs('mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', directory);
+  if (mounted) runs('umount', directory);
+  fs.rmdirSync(directory);
   return mounted;
 }
 
@@ -183,13 +183,13 @@ export function runNode(args, { cwd, env = {}, input, command = process.execPath
 
 let scripts = 0;
 
-/** Runs `source` as a CommonJS script that finds the package in `smallfry` (as node:fs) and `bulk`, and its own `folder`. */
-export function runScript(folder, source, options = {}) {
-  const file = path.join(folder, `script-${scripts++}.cjs`);
+/** Runs `source` as a CommonJS script that finds the package in `smallfry` (as node:fs) and `bulk`, and its own `directory`. */
+export function runScript(directory, source, options = {}) {
+  const file = path.join(directory, `script-${scripts++}.cjs`);
   const head =
-    `'use strict';const smallfry = require(${JSON.stringify(path.join(packageFolder, 'dist/fs.js'))});` +
-    `const bulk = require(${JSON.stringify(path.join(packageFolder, 'dist/index.js'))});` +
-    `const fs = require('node:fs'), path = require('node:path'), folder = ${JSON.stringify(folder)};\n`;
+    `'use strict';const smallfry = require(${JSON.stringify(path.join(packageDirectory, 'dist/fs.js'))});` +
+    `const bulk = require(${JSON.stringify(path.join(packageDirectory, 'dist/index.js'))});` +
+    `const fs = require('node:fs'), path = require('node:path'), directory = ${JSON.stringify(directory)};\n`;
   fs.writeFileSync(file, head + source);
   return runNode([...(options.flags ?? []), file, ...(options.args ?? [])], options);
 }

@@ -10,11 +10,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { chance, makeFolder, seed, smallfry } from './support.mjs';
+import { chance, makeDirectory, seed, smallfry } from './support.mjs';
 
-const folder = makeFolder();
-const file = path.join(folder, 'text');
-const file2 = path.join(folder, 'more');
+const directory = makeDirectory();
+const file = path.join(directory, 'text');
+const file2 = path.join(directory, 'more');
 
 function expectBytes(made, expected, what) {
   if (Buffer.compare(made, expected) === 0) return;

@@ -42,9 +42,9 @@ const files = fs.readdirSync(here).filter((name) => name.endsWith('.test.mjs') &
   .filter((name) => asked.length === 0 || asked.includes(name));
 
 /** Runs one file with one Node; answers its TAP. */
-function run(version, file, folder) {
+function run(version, file, directory) {
   return new Promise((resolve) => {
-    const name = path.join(folder, `${version}-${file}`);
+    const name = path.join(directory, `${version}-${file}`);
     const output = fs.openSync(`${name}.tap`, 'w');
     const node = path.join(runtimes, 'node_modules', version, 'bin', 'node.exe');
     // Each file call takes Wine many times as long, so a few combinations are drawn only.
@@ -63,7 +63,7 @@ function run(version, file, folder) {
   });
 }
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-wine-'));
+const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'smallfry-wine-'));
 const totals = new Map(versions.map((version) => [version, none()]));
 const waiting = versions.flatMap((version) => files.map((file) => ({ version, file })));
 
@@ -71,7 +71,7 @@ async function runWhatWaits() {
   for (let next; (next = waiting.shift());) {
     const { version, file } = next;
     const began = Date.now();
-    const { code, output } = await run(version, file, folder);
+    const { code, output } = await run(version, file, directory);
     const numbers = numbersOf(output, code);
     add(totals.get(version), numbers);
     if (numbers.failed > 0) console.log(`${version}, ${file}: ended with ${code}\n${output}`);
@@ -81,7 +81,7 @@ async function runWhatWaits() {
 }
 
 await Promise.all([runWhatWaits(), runWhatWaits()]);
-fs.rmSync(folder, { recursive: true });
+fs.rmSync(directory, { recursive: true });
 
 const total = none();
 for (const [version, numbers] of totals) {

@@ -14,14 +14,14 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { bulk, isWindows, makeFolder, runScript, withoutAddon } from './support.mjs';
+import { bulk, isWindows, makeDirectory, runScript, withoutAddon } from './support.mjs';
 
-const folder = makeFolder();
-let folders = 0;
-const fresh = () => fs.mkdtempSync(path.join(folder, `d${folders++}-`));
+const directory = makeDirectory();
+let directories = 0;
+const fresh = () => fs.mkdtempSync(path.join(directory, `d${directories++}-`));
 const text = (name) => fs.readFileSync(name, 'utf8');
 const entriesIn = (target, count) => Array.from({ length: count }, (_, i) => [path.join(target, `f${i}`), `${i} \u20ac`.repeat(i % 40)]);
-const packages = { native: bulk, 'without addon': withoutAddon(folder) };
+const packages = { native: bulk, 'without addon': withoutAddon(directory) };
 
 for (const [which, own] of Object.entries(packages)) {
   const forms = { async: own.writeFiles, sync: async (...args) => own.writeFilesSync(...args) };
@@ -199,7 +199,7 @@ for (const [which, own] of Object.entries(packages)) {
     fs.rmSync(target, { recursive: true });
     const within = new AbortController();
     let closed = 0;
-    const entries = (function* () { try { for (;;) { yield [path.join(folder, 'w'), 'x']; within.abort(reason); } } finally { closed += 1; } })();
+    const entries = (function* () { try { for (;;) { yield [path.join(directory, 'w'), 'x']; within.abort(reason); } } finally { closed += 1; } })();
     await assert.rejects(own.writeFiles(entries, { signal: within.signal }), is);
     assert.strictEqual(closed, 1);
   });
@@ -235,16 +235,16 @@ test('an endless iterable of empty files lets other things happen', async () => 
 });
 
 test('a process ends by itself whatever an iterable throws as it is stopped', async () => {
-  const { code, stdout, stderr } = await runScript(folder, `
+  const { code, stdout, stderr } = await runScript(directory, `
     const untidy = function* (last) { try { for (;;) yield last; } finally { throw new Error('untidy'); } };
     const told = [];
     (async () => {
       await bulk.writeFiles(untidy('wrong')).catch((error) => told.push(error.code));
       const controller = new AbortController();
-      const call = bulk.writeFiles(untidy([path.join(folder, 'aborted'), 'x']), { signal: controller.signal });
+      const call = bulk.writeFiles(untidy([path.join(directory, 'aborted'), 'x']), { signal: controller.signal });
       controller.abort();
       await call.catch((error) => told.push(error.name));
-      await bulk.writeFiles(untidy([path.join(folder, 'none', 'x'), 'x']), { failFast: true }).catch((error) => told.push(error.code));
+      await bulk.writeFiles(untidy([path.join(directory, 'none', 'x'), 'x']), { failFast: true }).catch((error) => told.push(error.code));
       console.log(told.join());
     })();`);
   assert.deepStrictEqual([stdout, code], ['ERR_INVALID_ARG_TYPE,AbortError,ENOENT\n', 0], stderr);
@@ -282,7 +282,7 @@ for (const [what, end] of Object.entries({
       if (${inWorker} && isMainThread) new Worker(__filename);
       else { bulk.writeFiles(Array.from({ length: 800 }, (_, i) => [path.join(target, 'f' + i), 'x'.repeat(5000)])); ${end} }`;
     for (const inWorker of [false, true]) {
-      const { code, signal, stderr } = await runScript(folder, source(inWorker));
+      const { code, signal, stderr } = await runScript(directory, source(inWorker));
       assert.deepStrictEqual([code, signal], [0, null], stderr);
       for (let i = 0; i < 800; i += 1) assert.strictEqual(fs.statSync(path.join(target, String(inWorker), `f${i}`)).size, 5000);
     }
@@ -291,7 +291,7 @@ for (const [what, end] of Object.entries({
 
 test('worker.terminate() while it writes: what was taken is whole', async () => {
   const target = fresh();
-  const { code, signal, stdout, stderr } = await runScript(folder, `const { Worker, isMainThread, parentPort } = require('node:worker_threads');
+  const { code, signal, stdout, stderr } = await runScript(directory, `const { Worker, isMainThread, parentPort } = require('node:worker_threads');
     if (isMainThread) { const worker = new Worker(__filename); worker.on('message', () => worker.terminate()); worker.on('exit', () => console.log('ended')); }
     else { bulk.writeFiles(Array.from({ length: 2000 }, (_, i) => [path.join(${JSON.stringify(target)}, 'f' + i), 'x'.repeat(3000)])); parentPort.postMessage(1); }`);
   assert.deepStrictEqual([code, signal, stdout], [0, null, 'ended\n'], stderr);

@@ -115,7 +115,7 @@ mod tests {
     /// What is measured is only worth something if all of it is done when [`Closing::wait`] returns.
     #[test]
     fn all_is_written_and_closed_after_the_wait() {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let mut ways = vec![Way::Plain, Way::Pool];
         if PEERS_BUILT {
             ways.push(Way::Blocking);
@@ -124,31 +124,31 @@ mod tests {
         for way in ways {
             let closing = way.start().unwrap();
             for index in 0..200 {
-                let path = folder.path().join(index.to_string());
+                let path = directory.path().join(index.to_string());
                 write(closing.as_ref(), &path, format!("{way:?}").as_bytes()).unwrap();
             }
             closing.wait().unwrap();
-            assert_eq!(open_below(folder.path()), 0, "{way:?}");
-            let last = std::fs::read_to_string(folder.path().join("199")).unwrap();
+            assert_eq!(open_below(directory.path()), 0, "{way:?}");
+            let last = std::fs::read_to_string(directory.path().join("199")).unwrap();
             assert_eq!(last, format!("{way:?}"));
         }
     }
 
     /// Files that this process holds open there; none where the system does not tell.
-    fn open_below(folder: &Path) -> usize {
+    fn open_below(directory: &Path) -> usize {
         let Ok(handles) = std::fs::read_dir("/proc/self/fd") else {
             return 0;
         };
         handles
             .filter_map(|handle| std::fs::read_link(handle.ok()?.path()).ok())
-            .filter(|target| target.starts_with(folder))
+            .filter(|target| target.starts_with(directory))
             .count()
     }
 
     #[test]
     fn a_file_that_cannot_be_made_is_an_error() {
         let closing = Way::Pool.start().unwrap();
-        let missing = Path::new("no such folder/file");
+        let missing = Path::new("no such directory/file");
         assert!(write(closing.as_ref(), missing, b"").is_err());
         closing.wait().unwrap();
     }

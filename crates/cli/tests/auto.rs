@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 
 const SMALLFRY: &str = env!("CARGO_BIN_EXE_smallfry");
 const FIXED: [usize; 6] = [2, 4, 8, 16, 32, 64];
-const MOST_FILES: usize = 10_000;
-const FILES_PER_FOLDER: usize = 100;
+const MAX_FILES: usize = 10_000;
+const FILES_PER_DIRECTORY: usize = 100;
 /// What 16 workers should take for a batch, in seconds.
 const LENGTH: f64 = 1.0;
 const ROUNDS: usize = 3;
@@ -35,10 +35,10 @@ fn auto_on_drawn_disks() {
     }
     let number = |name, usual| std::env::var(name).map_or(usual, |text| text.parse().unwrap());
     let first: u64 = number("SMALLFRY_TEST_FIRST", 1);
-    let folders = Folders::make();
+    let directories = Directories::make();
     let mut scores = Vec::new();
     for seed in first..first + number("SMALLFRY_TEST_SEEDS", 12) {
-        scores.push(score(&Drawn::new(seed), &folders, seed));
+        scores.push(score(&Drawn::new(seed), &directories, seed));
     }
     let mean = scores.iter().map(|score| score.min(1.0)).sum::<f64>() / scores.len() as f64;
     scores.sort_by(f64::total_cmp);
@@ -46,21 +46,21 @@ fn auto_on_drawn_disks() {
 }
 
 /// The best fixed number's time, by medians, as a part of Auto's.
-fn score(drawn: &Drawn, folders: &Folders, seed: u64) -> f64 {
+fn score(drawn: &Drawn, directories: &Directories, seed: u64) -> f64 {
     let sixteen = Strategy::Threads(NonZeroUsize::new(16).unwrap());
-    let probe = drawn.time(folders, sixteen, 200);
-    let files = (1..=MOST_FILES / 100)
+    let probe = drawn.time(directories, sixteen, 200);
+    let files = (1..=MAX_FILES / 100)
         .map(|hundreds| hundreds * 100)
         .find(|files| *files as f64 * probe >= 200.0 * LENGTH)
-        .unwrap_or(MOST_FILES)
+        .unwrap_or(MAX_FILES)
         .max(300);
     let mut times = vec![Vec::new(); FIXED.len() + 1];
     for _ in 0..ROUNDS {
         for (times, workers) in times.iter_mut().zip(FIXED) {
             let strategy = Strategy::Threads(NonZeroUsize::new(workers).unwrap());
-            times.push(drawn.time(folders, strategy, files));
+            times.push(drawn.time(directories, strategy, files));
         }
-        times[FIXED.len()].push(drawn.time(folders, Strategy::Auto, files));
+        times[FIXED.len()].push(drawn.time(directories, Strategy::Auto, files));
     }
     let medians: Vec<f64> = times.into_iter().map(median).collect();
     let auto = medians[FIXED.len()];
@@ -118,25 +118,26 @@ impl Drawn {
     }
 
     /// Seconds for a batch with a cold cache.
-    fn time(&self, folders: &Folders, strategy: Strategy, files: usize) -> f64 {
-        let mount = Mount::new(folders, &self.profile, self.then.as_deref());
+    fn time(&self, directories: &Directories, strategy: Strategy, files: usize) -> f64 {
+        let mount = Mount::new(directories, &self.profile, self.then.as_deref());
         let start = Instant::now();
         if self.writes {
             let mut writer = Writer::new();
             writer.strategy(strategy).create_parents(true);
-            let entries = (0..files).map(|index| (folders.file("written", index), [b'x'; 1_000]));
+            let entries =
+                (0..files).map(|index| (directories.file("written", index), [b'x'; 1_000]));
             writer.write(entries).into_result().unwrap();
         } else {
             let mut reader = Reader::new();
             reader.strategy(strategy);
-            let paths = (0..files).map(|index| folders.file("read", index));
+            let paths = (0..files).map(|index| directories.file("read", index));
             for (_, contents) in reader.read(paths) {
                 assert_eq!(contents.unwrap().len(), 10_000);
             }
         }
         let time = start.elapsed().as_secs_f64();
         drop(mount);
-        let _ = fs::remove_dir_all(folders.beneath().join("written"));
+        let _ = fs::remove_dir_all(directories.beneath().join("written"));
         time
     }
 }
@@ -174,22 +175,22 @@ fn profile(random: &mut fastrand::Rng, kind: usize) -> String {
 }
 
 /// Files in memory, and where the slow disk shows them.
-struct Folders {
+struct Directories {
     root: tempfile::TempDir,
 }
 
-impl Folders {
+impl Directories {
     fn make() -> Self {
         let memory = Path::new("/dev/shm");
         let root = tempfile::Builder::new().tempdir_in(memory).unwrap();
-        let folders = Self { root };
-        fs::create_dir(folders.mounted()).unwrap();
-        for index in 0..MOST_FILES {
-            let path = folders.beneath().join(name("read", index));
+        let directories = Self { root };
+        fs::create_dir(directories.mounted()).unwrap();
+        for index in 0..MAX_FILES {
+            let path = directories.beneath().join(name("read", index));
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, [b'x'; 10_000]).unwrap();
         }
-        folders
+        directories
     }
 
     fn beneath(&self) -> PathBuf {
@@ -206,16 +207,16 @@ impl Folders {
 }
 
 fn name(kind: &str, index: usize) -> String {
-    format!("{kind}/{}/{index}", index / FILES_PER_FOLDER)
+    format!("{kind}/{}/{index}", index / FILES_PER_DIRECTORY)
 }
 
 struct Mount(Child);
 
 impl Mount {
-    fn new(folders: &Folders, profile: &str, then: Option<&str>) -> Self {
+    fn new(directories: &Directories, profile: &str, then: Option<&str>) -> Self {
         let mut command = Command::new(SMALLFRY);
-        command.args(["slow", profile]).arg(folders.beneath());
-        command.arg("--at").arg(folders.mounted());
+        command.args(["slow", profile]).arg(directories.beneath());
+        command.arg("--at").arg(directories.mounted());
         if let Some(then) = then {
             command.args(["--then", then]);
         }

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 #[cfg(target_os = "linux")]
 use std::time::{Duration, Instant};
 
-/// A folder to measure in and a small source tree, both gone with it.
+/// A directory to measure in and a small source tree, both gone with it.
 struct Place {
     root: tempfile::TempDir,
 }
@@ -73,15 +73,15 @@ impl Place {
     }
 
     fn package_of(&self, script: &str) -> PathBuf {
-        let folder = self.root.path().join("package");
-        std::fs::create_dir_all(&folder).unwrap();
+        let dir = self.root.path().join("package");
+        std::fs::create_dir_all(&dir).unwrap();
         std::fs::write(
-            folder.join("package.json"),
+            dir.join("package.json"),
             r#"{"name":"smallfry","main":"index.js"}"#,
         )
         .unwrap();
-        std::fs::write(folder.join("index.js"), script).unwrap();
-        folder
+        std::fs::write(dir.join("index.js"), script).unwrap();
+        dir
     }
 
     /// An executable that runs `script` under sh.
@@ -116,11 +116,11 @@ const DURABLE: &str = "
         const { durability, replace } = Object(options);
         if (durability === undefined) return fs.writeFileSync(path, data, options);
         if (!['none', 'data', 'full'].includes(durability)) throw new TypeError('no such durability');
-        const draft = replace ? `${path}.test` : path;
-        fs.writeFileSync(draft, data);
-        if (durability === 'data') flush(draft, fs.fdatasyncSync);
-        if (durability === 'full') flush(draft, fs.fsyncSync);
-        if (replace) fs.renameSync(draft, path);
+        const temporary = replace ? `${path}.test` : path;
+        fs.writeFileSync(temporary, data);
+        if (durability === 'data') flush(temporary, fs.fdatasyncSync);
+        if (durability === 'full') flush(temporary, fs.fsyncSync);
+        if (replace) fs.renameSync(temporary, path);
         if (durability === 'full') flush(dirname(path), fs.fsyncSync);
     };
     const writeFilesSync = (entries, options) => {
@@ -138,8 +138,8 @@ fn durable() -> String {
     )
 }
 
-fn is_empty(folder: &Path) -> bool {
-    std::fs::read_dir(folder).unwrap().next().is_none()
+fn is_empty(dir: &Path) -> bool {
+    std::fs::read_dir(dir).unwrap().next().is_none()
 }
 
 /// It succeeds, and says all `parts`.
@@ -308,7 +308,7 @@ fn read_many_runs_when_named_and_reads_every_file_in_every_row() {
         "read-many on the disk as it is",
         "all kept as Buffers",
         "all kept as strings",
-        "whole processes that list the folder",
+        "whole processes that list the dir",
         "how late the event loop turns",
         "x Node sync",
         "of floor",
@@ -388,14 +388,12 @@ fn a_file_of_a_build_that_is_closed_late_and_in_vain_fails_its_row() {
         return;
     }
     let place = Place::new();
-    let folder = place.package_of(&format!(
+    let dir = place.package_of(&format!(
         "const closes = async () => [Object.assign(new Error('over quota'), {{ syscall: 'close', path: 'late.js' }})]; \
          module.exports = {{ ...{PACKAGE}, drainCloses: closes }};"
     ));
     let mut bench = place.quick();
-    bench
-        .args(["build", "--runs", "1", "--package"])
-        .arg(&folder);
+    bench.args(["build", "--runs", "1", "--package"]).arg(&dir);
     assert_fails_saying(&mut bench, &["cannot close late.js: over quota"]);
     assert!(is_empty(&place.disk()));
 }
@@ -487,13 +485,13 @@ fn write_many_writes_every_file_in_every_row() {
     }
 }
 
-/// Of a row's run that was watched: `[fdatasync, fsync, fsync of folders, syncfs, sync_file_range]`.
+/// Of a row's run that was watched: `[fdatasync, fsync, fsync of directories, syncfs, sync_file_range]`.
 #[cfg(target_os = "linux")]
 fn flushes(row: &Value) -> [u64; 5] {
     [
         "fdatasync",
         "fsync",
-        "fsync_folder",
+        "fsync_directory",
         "syncfs",
         "sync_file_range",
     ]
@@ -532,7 +530,7 @@ fn sync_has_rows_that_flush_what_they_say() {
     let json = measured(&place, &mut bench, &parts);
     let cases = cases_of(&json, "sync");
     assert_eq!(cases.len(), 1);
-    for (name, [fdatasync, fsync, folder]) in [
+    for (name, [fdatasync, fsync, dir]) in [
         ("Rust std, fsync", [0, 10, 0]),
         ("Rust std, unsynced", [0, 0, 0]),
         ("floor, fdatasync", [10, 0, 0]),
@@ -554,7 +552,7 @@ fn sync_has_rows_that_flush_what_they_say() {
     ] {
         let row = row_named(&cases[0], name);
         assert_did(row, 10, 5_000);
-        assert_eq!(flushes(row), [fdatasync, fsync, folder, 0, 0], "{name}");
+        assert_eq!(flushes(row), [fdatasync, fsync, dir, 0, 0], "{name}");
         for run in row["runs"].as_array().unwrap() {
             assert_eq!(run["samples_ns"].as_array().unwrap().len(), 10, "{name}");
         }
@@ -729,12 +727,12 @@ fn a_row_that_writes_nothing_is_shown_as_failed() {
         return;
     }
     let place = Place::new();
-    let folder = place.package_of(&format!(
+    let dir = place.package_of(&format!(
         "module.exports = {{ ...{PACKAGE}, writeFilesSync() {{}} }};"
     ));
     let mut bench = place.quick();
     bench.args(["write-many", "--runs", "1", "--files", "5", "--package"]);
-    bench.arg(&folder);
+    bench.arg(&dir);
     let parts = [
         "FAILED  5x1kB string new, smallfry bulk sync: it has not written",
         "FAILED  5x1kB string overwritten, smallfry bulk sync: it wrote something else",
@@ -909,9 +907,9 @@ fn norad_loads_and_saves_the_font_or_is_named() {
 }
 
 #[cfg(target_os = "linux")]
-fn is_mounted_below(folder: &Path) -> bool {
+fn is_mounted_below(dir: &Path) -> bool {
     let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
-    table.contains(folder.to_str().unwrap())
+    table.contains(dir.to_str().unwrap())
 }
 
 #[cfg(target_os = "linux")]
@@ -1023,7 +1021,7 @@ fn a_row_that_reads_the_wrong_bytes_is_shown_as_failed() {
         return;
     }
     let place = Place::new();
-    let folder = place.package_of(&format!(
+    let dir = place.package_of(&format!(
         "const fs = require('node:fs'); const wrong = Buffer.alloc(10_000, 'x'); \
          module.exports = {{ ...{PACKAGE}, readFileSync: (path, encoding) => (encoding ? wrong.toString() : wrong), \
          promises: {{ ...fs.promises, readFile: async () => '' }} }};"
@@ -1031,7 +1029,7 @@ fn a_row_that_reads_the_wrong_bytes_is_shown_as_failed() {
     let mut bench = place.quick();
     bench
         .args(["read-many", "--runs", "1", "--package"])
-        .arg(&folder);
+        .arg(&dir);
     let parts = [
         "FAILED  300x10kB kept Buffer warm, smallfry sync: cannot run: read",
         "FAILED  300x10kB kept string warm, smallfry sync",
@@ -1096,13 +1094,8 @@ fn a_package_that_does_not_load_is_one_clear_line() {
         return;
     }
     let place = Place::new();
-    let folder = place.package_of("throw new Error('made for another machine')");
-    let output = place
-        .quick()
-        .arg("--package")
-        .arg(&folder)
-        .output()
-        .unwrap();
+    let dir = place.package_of("throw new Error('made for another machine')");
+    let output = place.quick().arg("--package").arg(&dir).output().unwrap();
     assert!(output.status.success());
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
@@ -1117,13 +1110,13 @@ fn a_row_that_fails_is_shown_as_failed() {
         return;
     }
     let place = Place::new();
-    let folder = place.package_of(
+    let dir = place.package_of(
         "const fs = require('node:fs'); \
          module.exports = { ...fs, promises: fs.promises, readFileSync: () => 'wrong', \
          writeFileSync(path) { if (String(path).includes('file')) throw new Error('refused'); return fs.writeFileSync(...arguments); } };",
     );
     let mut bench = place.quick();
-    bench.arg("--package").arg(&folder);
+    bench.arg("--package").arg(&dir);
     assert_fails_saying(&mut bench, &["the output differs", "FAILED", "refused"]);
     assert!(is_empty(&place.disk()));
 }
@@ -1160,19 +1153,19 @@ fn bad_arguments_are_refused() {
 }
 
 #[test]
-fn unfit_folders_are_one_line() {
+fn unfit_directories_are_one_line() {
     let place = Place::new();
     let file = place.root.path().join("file");
     std::fs::write(&file, "").unwrap();
-    for folder in [file.clone(), place.root.path().join("missing")] {
+    for dir in [file.clone(), place.root.path().join("missing")] {
         let output = place
             .bench()
             .arg("--quick")
             .arg("--dir")
-            .arg(&folder)
+            .arg(&dir)
             .output()
             .unwrap();
-        assert_one_line(&output, &[folder.to_str().unwrap()]);
+        assert_one_line(&output, &[dir.to_str().unwrap()]);
     }
     let tree = file.to_str().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_smallfry"))
@@ -1263,7 +1256,7 @@ fn a_full_disk_is_one_line() {
     }
 }
 
-/// Children are told apart from everybody else's by the path of the fake node they were started from, or by this folder.
+/// Children are told apart from everybody else's by the path of the fake node they were started from, or by this directory.
 #[cfg(target_os = "linux")]
 #[test]
 fn every_way_of_stopping_leaves_no_files_and_no_processes() {
@@ -1318,10 +1311,10 @@ const LOOKS_UP: &str = "
     const fs = require('node:fs');
     const { basename, dirname, join } = require('node:path');
     const formats = ['unknown', 'commonjs', 'module', 'json'];
-    const typeOf = (folder) => {
-        if (dirname(folder) === folder || basename(folder) === 'node_modules') return 'none';
-        const file = join(folder, 'package.json');
-        return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')).type : typeOf(dirname(folder));
+    const typeOf = (dir) => {
+        if (dirname(dir) === dir || basename(dir) === 'node_modules') return 'none';
+        const file = join(dir, 'package.json');
+        return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')).type : typeOf(dirname(dir));
     };
     const nearestType = (path) => typeOf(dirname(path));
     const moduleFormat = (path) => {
@@ -1336,14 +1329,14 @@ const LOOKS_UP: &str = "
 impl Place {
     /// A package that looks package.json files up.
     fn package_that_looks_up(&self, script: &str) -> PathBuf {
-        let folder = self.package();
+        let dir = self.package();
         std::fs::write(
-            folder.join("package.json"),
+            dir.join("package.json"),
             r#"{"name":"smallfry","main":"index.js","exports":{".":"./index.js","./package-json":"./look-up.js"}}"#,
         )
         .unwrap();
-        std::fs::write(folder.join("look-up.js"), script).unwrap();
-        folder
+        std::fs::write(dir.join("look-up.js"), script).unwrap();
+        dir
     }
 }
 

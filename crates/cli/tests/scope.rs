@@ -17,20 +17,20 @@ const INVALID: &str = "{\n  \"name\": \"a\",\n  \"type\" \"module\"\n}";
 /// A directory with packages; its path has no links.
 struct Place {
     root: PathBuf,
-    _folder: tempfile::TempDir,
+    _directory: tempfile::TempDir,
 }
 
 impl Place {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
         let root = match root.to_str().unwrap().strip_prefix(r"\\?\") {
             Some(plain) => PathBuf::from(plain),
             None => root,
         };
         let place = Self {
             root,
-            _folder: folder,
+            _directory: dir,
         };
         // A search ends here, whatever is above the temporary directory.
         fs::create_dir(place.root.join("node_modules")).unwrap();

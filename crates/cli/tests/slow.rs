@@ -400,10 +400,10 @@ fn a_crash_shows_its_survivors_on_a_new_mount_and_the_directory_keeps_everything
 }
 
 #[test]
-fn the_same_crash_can_be_had_again_in_a_folder() {
-    let folder = tempfile::tempdir().unwrap();
+fn the_same_crash_can_be_had_again_in_a_directory() {
+    let directory = tempfile::tempdir().unwrap();
     for again in ["1", "2"] {
-        let left = folder.path().join("new").join(again);
+        let left = directory.path().join("new").join(again);
         let crash = [
             "--crash",
             "99",
@@ -482,10 +482,10 @@ fn profiles_and_parameters_are_listed() {
 
 #[test]
 fn what_is_wrong_is_said_before_anything_is_mounted() {
-    let folder = tempfile::tempdir().unwrap();
-    let here = folder.path().to_str().unwrap();
-    let missing: PathBuf = folder.path().join("missing");
-    let inside: PathBuf = folder.path().join("inside");
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path().to_str().unwrap();
+    let missing: PathBuf = directory.path().join("missing");
+    let inside: PathBuf = directory.path().join("inside");
     fs::create_dir(&inside).unwrap();
     for (arguments, told) in [
         (vec!["floppy", here], "there is no profile"),
@@ -530,5 +530,5 @@ fn what_is_wrong_is_said_before_anything_is_mounted() {
         let (success, said) = run(&arguments);
         assert!(!success && said.contains(told), "{arguments:?}: {said}");
     }
-    assert!(!is_mounted(folder.path()));
+    assert!(!is_mounted(directory.path()));
 }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::process::{Command, Output};
 
-/// A folder to work in, a stand-in for the package, and a place for temporary files, all gone with it.
+/// A directory to work in, a stand-in for the package, and a place for temporary files, all gone with it.
 struct Place {
     root: tempfile::TempDir,
 }
@@ -44,8 +44,8 @@ impl Place {
         let place = Self {
             root: tempfile::tempdir().unwrap(),
         };
-        for folder in ["work", "temporary", "package/dist"] {
-            std::fs::create_dir_all(place.root.path().join(folder)).unwrap();
+        for directory in ["work", "temporary", "package/dist"] {
+            std::fs::create_dir_all(place.root.path().join(directory)).unwrap();
         }
         std::fs::write(
             place.package().join("package.json"),
@@ -72,7 +72,7 @@ impl Place {
         std::fs::write(self.work().join("build.js"), text).unwrap();
     }
 
-    /// `smallfry try --runs 2` in the folder of the script.
+    /// `smallfry try --runs 2` in the directory of the script.
     fn attempt(&self) -> Command {
         self.attempt_with(&self.package())
     }
@@ -556,17 +556,17 @@ fn words_with_spaces_and_quotes_arrive_whole() {
 
 /// `NODE_OPTIONS` has quoting rules of its own; and what the user has there stays.
 #[test]
-fn a_package_in_a_folder_with_spaces_and_quotes_is_loaded_beside_the_users_own_options() {
+fn a_package_in_a_directory_with_spaces_and_quotes_is_loaded_beside_the_users_own_options() {
     if !node_is_here() {
         return;
     }
     let place = Place::new();
-    let folder = place.root.path().join(r#"a "b" c\d"#);
-    std::fs::rename(place.package(), &folder).unwrap();
+    let directory = place.root.path().join(r#"a "b" c\d"#);
+    std::fs::rename(place.package(), &directory).unwrap();
     place.script("if (process.execArgv.length || !globalThis.mine) process.exit(1);");
     let own = place.work().join("own.js");
     std::fs::write(&own, "globalThis.mine = true;").unwrap();
-    let mut command = place.attempt_with(&folder);
+    let mut command = place.attempt_with(&directory);
     command
         .env("NODE_OPTIONS", format!("--require {}", own.display()))
         .args(["--", "node", "build.js"]);

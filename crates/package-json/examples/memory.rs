@@ -22,9 +22,9 @@ fn held() -> usize {
 }
 
 /// Directories with a package.json, and those without.
-fn collect(folder: &Path, found: &mut [Vec<PathBuf>; 2]) -> std::io::Result<()> {
+fn collect(directory: &Path, found: &mut [Vec<PathBuf>; 2]) -> std::io::Result<()> {
     let mut has_one = false;
-    for entry in fs::read_dir(folder)? {
+    for entry in fs::read_dir(directory)? {
         let entry = entry?;
         let kind = entry.file_type()?;
         if kind.is_dir() {
@@ -32,15 +32,15 @@ fn collect(folder: &Path, found: &mut [Vec<PathBuf>; 2]) -> std::io::Result<()> 
         }
         has_one |= kind.is_file() && entry.file_name() == "package.json";
     }
-    found[usize::from(!has_one)].push(folder.join("index.js"));
+    found[usize::from(!has_one)].push(directory.join("index.js"));
     Ok(())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let _profiler = dhat::Profiler::builder().testing().build();
     let mut found = [Vec::new(), Vec::new()];
-    for folder in std::env::args_os().skip(1) {
-        collect(&fs::canonicalize(folder)?, &mut found)?;
+    for directory in std::env::args_os().skip(1) {
+        collect(&fs::canonicalize(directory)?, &mut found)?;
     }
     let [packages, others] = found;
     let texts = packages

@@ -126,8 +126,8 @@ pub struct Source {
 /// Node's answer for a linked file asks for its real path, as Node does. The file itself need not exist.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// # let app = folder.path();
+/// # let directory = tempfile::tempdir()?;
+/// # let app = directory.path();
 /// use smallfry_package_json::{Cache, Extensions, Format, ModuleType};
 ///
 /// std::fs::create_dir(app.join("src"))?;

@@ -16,15 +16,15 @@ use tempfile::TempDir;
 const FOREVER: Revalidate = Revalidate::After(Duration::from_secs(3600));
 const POLICIES: [Revalidate; 3] = [Revalidate::Never, Revalidate::OnChange, FOREVER];
 
-/// A folder with these files; what is between them is made.
+/// A directory with these files; what is between them is made.
 fn tree(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     for (name, text) in files {
-        let path = folder.path().join(name);
+        let path = dir.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    folder
+    dir
 }
 
 /// Until a file that was just written is old enough for its times to tell of a change.
@@ -41,13 +41,13 @@ fn type_at(cache: &Cache, path: impl AsRef<Path>) -> ModuleType {
 
 #[test]
 fn the_nearest_one_decides_whichever_way_it_is_asked() {
-    let folder = tree(&[
+    let dir = tree(&[
         ("package.json", MODULE),
         ("lib/package.json", COMMON),
         ("none/package.json", "{}"),
         ("node_modules/p/package.json", COMMON),
     ]);
-    let at = |name: &str| folder.path().join(name);
+    let at = |name: &str| dir.path().join(name);
     let files = [
         ("a.js", Some("package.json"), ModuleType::Module),
         ("src/deep/er/a.js", Some("package.json"), ModuleType::Module),
@@ -107,8 +107,8 @@ fn the_nearest_one_decides_whichever_way_it_is_asked() {
 
 #[test]
 fn an_answer_is_as_old_as_the_oldest_look_that_it_rests_on() {
-    let folder = tree(&[("package.json", MODULE)]);
-    let at = |name: &str| folder.path().join(name);
+    let dir = tree(&[("package.json", MODULE)]);
+    let at = |name: &str| dir.path().join(name);
     let cache = Cache::new().with(FOREVER);
     let before = Instant::now();
     let (package, first) = cache.nearest_checked(at("a.js")).unwrap();
@@ -136,27 +136,25 @@ fn an_answer_is_as_old_as_the_oldest_look_that_it_rests_on() {
 
 #[test]
 fn a_scope_says_where_the_search_ended() {
-    let folder = tree(&[("node_modules/p/package.json", COMMON)]);
+    let dir = tree(&[("node_modules/p/package.json", COMMON)]);
     let cache = Cache::new();
     let inside = cache
-        .scope_of_path(folder.path().join("node_modules/p/a.js"))
+        .scope_of_path(dir.path().join("node_modules/p/a.js"))
         .unwrap();
     assert_eq!(inside.package.unwrap().path(), inside.path);
     let ended = cache
-        .scope_of_path(folder.path().join("node_modules/a.js"))
+        .scope_of_path(dir.path().join("node_modules/a.js"))
         .unwrap();
-    assert_eq!(ended.path, folder.path().join("node_modules/package.json"));
+    assert_eq!(ended.path, dir.path().join("node_modules/package.json"));
     assert!(ended.package.is_none());
-    let root = folder.path().ancestors().last().unwrap();
-    let outside = cache
-        .scope_of_path(root.join("no such folder/a.js"))
-        .unwrap();
+    let root = dir.path().ancestors().last().unwrap();
+    let outside = cache.scope_of_path(root.join("no such dir/a.js")).unwrap();
     assert_eq!(outside.path, root.join("package.json"));
 }
 
 #[test]
 fn formats() {
-    let folder = tree(&[
+    let dir = tree(&[
         ("m/package.json", MODULE),
         ("c/package.json", COMMON),
         ("n/package.json", "{}"),
@@ -182,7 +180,7 @@ fn formats() {
         ("m/a.JS", Format::Unknown, Format::Unknown),
         ("m/a.", Format::Unknown, Format::Unknown),
     ];
-    let paths = cases.map(|(name, ..)| folder.path().join(name));
+    let paths = cases.map(|(name, ..)| dir.path().join(name));
     let in_one = [javascript, typescript].map(|extensions| cache.formats(&paths, extensions));
     for (index, (name, plain, typed)) in cases.into_iter().enumerate() {
         assert_eq!(
@@ -238,14 +236,14 @@ fn each_change_is_noticed_or_not_as_was_asked() {
     ];
     for (what, change, after) in changes {
         for policy in POLICIES {
-            let folder = tree(&[
+            let dir = tree(&[
                 ("package.json", "{}"),
                 ("p/package.json", MODULE),
                 ("p/q/r/a.js", ""),
             ]);
             settle();
             let cache = Cache::new().with(policy);
-            let file = folder.path().join("p/q/r/a.js");
+            let file = dir.path().join("p/q/r/a.js");
             let both = || {
                 let batch = cache.nearest_types(std::slice::from_ref(&file));
                 assert_eq!(
@@ -256,7 +254,7 @@ fn each_change_is_noticed_or_not_as_was_asked() {
                 type_at(&cache, &file)
             };
             assert_eq!(both(), ModuleType::Module);
-            change(folder.path());
+            change(dir.path());
             let noticed = policy == Revalidate::OnChange;
             assert_eq!(
                 both(),
@@ -279,16 +277,16 @@ fn each_change_is_noticed_or_not_as_was_asked() {
             |cache, at| cache.invalidate(at).unwrap(),
             |cache, at| cache.invalidate(at.join("p")).unwrap(),
         ] {
-            let folder = tree(&[
+            let dir = tree(&[
                 ("package.json", "{}"),
                 ("p/package.json", MODULE),
                 ("p/q/r/a.js", ""),
             ]);
             let cache = Cache::new().with(Revalidate::Never);
-            let file = folder.path().join("p/q/r/a.js");
+            let file = dir.path().join("p/q/r/a.js");
             assert_eq!(type_at(&cache, &file), ModuleType::Module);
-            change(folder.path());
-            forget(&cache, folder.path());
+            change(dir.path());
+            forget(&cache, dir.path());
             assert_eq!(type_at(&cache, &file), *after, "{what}");
         }
     }
@@ -297,11 +295,8 @@ fn each_change_is_noticed_or_not_as_was_asked() {
 /// A clock ticks every few milliseconds at best, so times alone do not tell two writes apart that follow at once.
 #[test]
 fn a_change_at_once_is_noticed_though_size_and_times_stay() {
-    let folder = tree(&[]);
-    let (file, at) = (
-        folder.path().join("package.json"),
-        folder.path().join("a.js"),
-    );
+    let dir = tree(&[]);
+    let (file, at) = (dir.path().join("package.json"), dir.path().join("a.js"));
     let cache = Cache::new();
     let texts = [
         (MODULE, ModuleType::Module),
@@ -317,11 +312,8 @@ fn a_change_at_once_is_noticed_though_size_and_times_stay() {
 #[cfg(unix)]
 #[test]
 fn times_that_were_set_back_do_not_hide_a_change() {
-    let folder = tree(&[("package.json", MODULE)]);
-    let (file, at) = (
-        folder.path().join("package.json"),
-        folder.path().join("a.js"),
-    );
+    let dir = tree(&[("package.json", MODULE)]);
+    let (file, at) = (dir.path().join("package.json"), dir.path().join("a.js"));
     let old = fs::FileTimes::new()
         .set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000));
     let set = || {
@@ -344,14 +336,14 @@ fn times_that_were_set_back_do_not_hide_a_change() {
 #[test]
 fn threads_that_ask_at_once_get_what_one_of_them_read() {
     for round in 0..50 {
-        let folder = tree(&[("package.json", MODULE)]);
+        let dir = tree(&[("package.json", MODULE)]);
         let cache = Cache::new().with(Revalidate::Never);
         let start = Barrier::new(4);
         let found = thread::scope(|scope| {
             let ask = |number: usize| {
                 start.wait();
                 cache
-                    .nearest(folder.path().join(format!("{}/a.js", number % 2)))
+                    .nearest(dir.path().join(format!("{}/a.js", number % 2)))
                     .unwrap()
                     .unwrap()
             };
@@ -374,8 +366,8 @@ fn threads_that_ask_at_once_get_what_one_of_them_read() {
 #[cfg(unix)]
 #[test]
 fn threads_that_ask_while_files_change_get_one_of_the_answers() {
-    let folder = tree(&[("package.json", MODULE), ("p/q/a.js", "")]);
-    let file = folder.path().join("p/q/a.js");
+    let dir = tree(&[("package.json", MODULE), ("p/q/a.js", "")]);
+    let file = dir.path().join("p/q/a.js");
     let cache = Cache::new();
     thread::scope(|scope| {
         for policy in POLICIES {
@@ -394,18 +386,14 @@ fn threads_that_ask_while_files_change_get_one_of_the_answers() {
         }
         for round in 0..300 {
             fs::write(
-                folder.path().join("new"),
+                dir.path().join("new"),
                 if round % 2 == 0 { COMMON } else { MODULE },
             )
             .unwrap();
-            fs::rename(
-                folder.path().join("new"),
-                folder.path().join("package.json"),
-            )
-            .unwrap();
+            fs::rename(dir.path().join("new"), dir.path().join("package.json")).unwrap();
             match round % 50 {
                 0 => cache.clear(),
-                1 => cache.invalidate(folder.path()).unwrap(),
+                1 => cache.invalidate(dir.path()).unwrap(),
                 _ => {}
             }
         }
@@ -415,10 +403,10 @@ fn threads_that_ask_while_files_change_get_one_of_the_answers() {
 
 #[test]
 fn what_is_invalid_is_told_with_its_place_and_not_remembered() {
-    let folder = tree(&[("package.json", "{\n  \"type\": 1\n}"), ("p/a.js", "")]);
-    let files = ["a.js", "p/a.js", "p/b.js"].map(|name| folder.path().join(name));
+    let dir = tree(&[("package.json", "{\n  \"type\": 1\n}"), ("p/a.js", "")]);
+    let files = ["a.js", "p/a.js", "p/b.js"].map(|name| dir.path().join(name));
     for policy in POLICIES {
-        fs::write(folder.path().join("package.json"), "{\n  \"type\": 1\n}").unwrap();
+        fs::write(dir.path().join("package.json"), "{\n  \"type\": 1\n}").unwrap();
         let cache = Cache::new().with(policy);
         let mut errors = vec![cache.nearest(&files[0]).unwrap_err()];
         errors.extend(
@@ -433,7 +421,7 @@ fn what_is_invalid_is_told_with_its_place_and_not_remembered() {
         for error in errors {
             let invalid = error.invalid().unwrap();
             assert_eq!((invalid.line, invalid.column), (2, 11));
-            assert_eq!(error.path(), folder.path().join("package.json"));
+            assert_eq!(error.path(), dir.path().join("package.json"));
             let text = error.to_string();
             assert!(
                 text.ends_with("package.json:2:11: a string is expected"),
@@ -443,23 +431,23 @@ fn what_is_invalid_is_told_with_its_place_and_not_remembered() {
         }
         assert_eq!(
             cache
-                .format(folder.path().join("a.mjs"), Extensions::JavaScript)
+                .format(dir.path().join("a.mjs"), Extensions::JavaScript)
                 .unwrap(),
             Format::Module
         );
-        fs::write(folder.path().join("package.json"), MODULE).unwrap();
+        fs::write(dir.path().join("package.json"), MODULE).unwrap();
         assert_eq!(type_at(&cache, &files[1]), ModuleType::Module);
     }
 }
 
 #[test]
 fn read_wants_the_file_itself() {
-    let folder = tree(&[
+    let dir = tree(&[
         ("package.json", MODULE),
         ("other.json", COMMON),
         ("broken.json", "{"),
     ]);
-    let at = |name: &str| folder.path().join(name);
+    let at = |name: &str| dir.path().join(name);
     let cache = Cache::new();
     let type_of = |name: &str| {
         cache
@@ -514,11 +502,11 @@ mod what_is_no_file {
     use std::os::unix::process::CommandExt;
     use std::process::Command;
 
-    fn error_of(cache: &Cache, folder: &TempDir) -> String {
-        let one = cache.nearest(folder.path().join("p/q/a.js")).unwrap_err();
-        let many = cache.nearest_types(&[folder.path().join("p/q/b.js")]);
+    fn error_of(cache: &Cache, dir: &TempDir) -> String {
+        let one = cache.nearest(dir.path().join("p/q/a.js")).unwrap_err();
+        let many = cache.nearest_types(&[dir.path().join("p/q/b.js")]);
         assert_eq!(one.to_string(), many[0].as_ref().unwrap_err().to_string());
-        assert_eq!(one.path(), folder.path().join("p/package.json"));
+        assert_eq!(one.path(), dir.path().join("p/package.json"));
         one.to_string()
     }
 
@@ -544,25 +532,25 @@ mod what_is_no_file {
             ),
         ];
         for (make, reason) in cases {
-            let folder = tree(&[("package.json", MODULE), ("p/q/a.js", "")]);
-            make(&folder.path().join("p/package.json"));
+            let dir = tree(&[("package.json", MODULE), ("p/q/a.js", "")]);
+            make(&dir.path().join("p/package.json"));
             for policy in POLICIES {
                 let cache = Cache::new().with(policy);
-                let text = error_of(&cache, &folder);
+                let text = error_of(&cache, &dir);
                 assert!(text.contains(reason), "{text}");
-                assert_eq!(text, error_of(&cache, &folder));
+                assert_eq!(text, error_of(&cache, &dir));
             }
         }
     }
 
     #[test]
     fn a_directory_or_a_link_to_nothing_is_passed_over() {
-        let folder = tree(&[
+        let dir = tree(&[
             ("package.json", MODULE),
             ("p/package.json/a.js", ""),
             ("l/a.js", ""),
         ]);
-        symlink("nothing", folder.path().join("l/package.json")).unwrap();
+        symlink("nothing", dir.path().join("l/package.json")).unwrap();
         let cache = Cache::new();
         for name in [
             "p/a.js",
@@ -571,19 +559,19 @@ mod what_is_no_file {
             "package.json/a.js",
         ] {
             assert_eq!(
-                type_at(&cache, folder.path().join(name)),
+                type_at(&cache, dir.path().join(name)),
                 ModuleType::Module,
                 "{name}"
             );
             assert_eq!(
-                type_at(&cache, folder.path().join(name)),
+                type_at(&cache, dir.path().join(name)),
                 ModuleType::Module,
                 "{name}"
             );
         }
-        fs::write(folder.path().join("l/nothing"), COMMON).unwrap();
+        fs::write(dir.path().join("l/nothing"), COMMON).unwrap();
         assert_eq!(
-            type_at(&cache, folder.path().join("l/a.js")),
+            type_at(&cache, dir.path().join("l/a.js")),
             ModuleType::CommonJs
         );
     }
@@ -591,20 +579,20 @@ mod what_is_no_file {
     /// Root may read everything, so there another process does it as nobody.
     #[test]
     fn what_may_not_be_read_is_told() {
-        let folder = tree(&[
+        let dir = tree(&[
             ("package.json", MODULE),
             ("p/package.json", COMMON),
             ("p/q/a.js", ""),
         ]);
-        let file = folder.path().join("p/package.json");
+        let file = dir.path().join("p/package.json");
         fs::set_permissions(&file, PermissionsExt::from_mode(0o000)).unwrap();
         if fs::read(&file).is_err() {
-            assert!(error_of(&Cache::new(), &folder).contains("ermission denied"));
+            assert!(error_of(&Cache::new(), &dir).contains("ermission denied"));
             return;
         }
-        let test = folder.path().join("test");
+        let test = dir.path().join("test");
         fs::copy(std::env::current_exe().unwrap(), &test).unwrap();
-        fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let status = Command::new(&test)
             .args(["--exact", "what_is_no_file::what_may_not_be_read_is_told"])
             .current_dir("/")

@@ -147,18 +147,18 @@ fn replace_string(random: &mut Random, text: &mut Vec<u8>, at: usize) {
 /// Files as people write them: those of the npm packages that this project's own tests take.
 fn real() -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut folders = vec![
+    let mut directories = vec![
         root.join("bindings/node/node_modules"),
         root.join("crates/cli/peers"),
     ];
     let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        let Ok(entries) = std::fs::read_dir(&folder) else {
+    while let Some(dir) = directories.pop() {
+        let Ok(entries) = std::fs::read_dir(&dir) else {
             continue;
         };
         for entry in entries.map(Result::unwrap) {
             if entry.file_type().unwrap().is_dir() {
-                folders.push(entry.path());
+                directories.push(entry.path());
             } else if entry.file_name() == "package.json" {
                 found.push(std::fs::read(entry.path()).unwrap());
             }
@@ -250,10 +250,10 @@ fn node_reads_the_same() {
 const TOGETHER: usize = 10_000;
 
 fn compare(nodes: &[PathBuf], texts: &[Vec<u8>]) {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let mut list = String::new();
     for (number, text) in texts.iter().enumerate() {
-        let directory = folder.path().join(number.to_string());
+        let directory = dir.path().join(number.to_string());
         std::fs::create_dir(&directory).unwrap();
         std::fs::write(directory.join("package.json"), text).unwrap();
         list.push_str(directory.to_str().unwrap());

@@ -128,8 +128,8 @@ fn node_finds_the_same() {
     let count: usize = count.map_or(20, |count| count.parse().unwrap());
     for seed in 0..count {
         let mut random = Random(seed as u64);
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
         grow(&mut random, &root, 5);
         let questions: Vec<(&str, String)> = (0..300)
             .map(|_| question(&mut random, root.to_str().unwrap()))

@@ -16,7 +16,7 @@ const SEEDS: u64 = 300;
 
 /// A directory and where it is mounted.
 struct Place {
-    // Before the folder, which cannot be removed under it.
+    // Before the directory, which cannot be removed under it.
     mount: Mount,
     root: tempfile::TempDir,
 }
@@ -386,11 +386,11 @@ fn a_log_of_everything_that_was_done_ends_as_the_directory_itself() {
     assert_eq!(now, seen_in(&place.root.path().join("real")));
     let owner = last.get("link/moved/file".as_ref()).unwrap().attributes();
     assert_eq!((owner.user, owner.group), (1, 2));
-    let folder = tempfile::tempdir().unwrap();
-    last.restore(folder.path()).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    last.restore(dir.path()).unwrap();
     let mut restored = now;
     restored.retain(|_, (kind, ..)| *kind != "special");
-    assert_eq!(seen_in(folder.path()), restored);
+    assert_eq!(seen_in(dir.path()), restored);
 }
 
 #[test]

@@ -429,19 +429,19 @@ fn survivors_can_be_made_a_real_tree() {
         model: Model::Ordered,
         seed: 1,
     });
-    let folder = tempfile::tempdir().unwrap();
-    survivors.restore(folder.path()).unwrap();
-    let bytes = fs::read(folder.path().join("dir/file")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    survivors.restore(dir.path()).unwrap();
+    let bytes = fs::read(dir.path().join("dir/file")).unwrap();
     assert_eq!(bytes, survivors.read(Path::new("link")).unwrap());
     assert_eq!((bytes.len(), &bytes[..5000]), (3 << 20, &[7; 5000][..]));
-    assert!(!folder.path().join("pipe").exists());
+    assert!(!dir.path().join("pipe").exists());
     #[cfg(target_os = "linux")]
     {
         use std::os::unix::fs::MetadataExt;
-        let stat = fs::metadata(folder.path().join("dir/to")).unwrap();
+        let stat = fs::metadata(dir.path().join("dir/to")).unwrap();
         assert_eq!((stat.mode() & 0o7777, stat.nlink()), (0o640, 2));
         assert!(stat.blocks() * 512 < 1 << 20);
     }
-    let error = survivors.restore(folder.path()).unwrap_err().to_string();
+    let error = survivors.restore(dir.path()).unwrap_err().to_string();
     assert!(error.starts_with("cannot make "), "{error}");
 }

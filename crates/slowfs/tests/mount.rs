@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A directory and where it is mounted.
 struct Place {
-    // Before the folder, which cannot be removed under it.
+    // Before the directory, which cannot be removed under it.
     mount: Mount,
     root: tempfile::TempDir,
 }

@@ -35,20 +35,20 @@ mod linux {
 
     pub(super) fn main() {
         let directory = std::env::args_os().nth(1).map_or(".".into(), PathBuf::from);
-        let folder = tempfile::tempdir_in(directory).unwrap();
+        let dir = tempfile::tempdir_in(directory).unwrap();
         println!("| | smallfry | bare | ratio |");
         println!("|---|--:|--:|--:|");
-        singles(folder.path());
+        singles(dir.path());
         for count in [10, 100, 1_000] {
             for replace in [false, true] {
-                batches(folder.path(), count, replace);
+                batches(dir.path(), count, replace);
             }
         }
     }
 
     /// 500 bytes into one file, again and again.
-    fn singles(folder: &Path) {
-        let path = folder.join("one");
+    fn singles(dir: &Path) {
+        let path = dir.join("one");
         let text = [b'x'; 500];
         let options = |level, replace| {
             let mut options = WriteOptions::new();
@@ -68,14 +68,14 @@ mod linux {
             2 => drop(full.write(&path, text).unwrap()),
             3 => {
                 write(&path, &text).sync_all().unwrap();
-                File::open(folder).unwrap().sync_all().unwrap();
+                File::open(dir).unwrap().sync_all().unwrap();
             }
             4 => drop(replaced.write(&path, text).unwrap()),
             _ => {
-                let draft = path.with_extension("draft");
-                write(&draft, &text).sync_all().unwrap();
-                fs::rename(&draft, &path).unwrap();
-                File::open(folder).unwrap().sync_all().unwrap();
+                let temporary = path.with_extension("temporary");
+                write(&temporary, &text).sync_all().unwrap();
+                fs::rename(&temporary, &path).unwrap();
+                File::open(dir).unwrap().sync_all().unwrap();
             }
         });
         for (index, name) in ["Data", "Full", "Full, replaced"].iter().enumerate() {
@@ -84,7 +84,7 @@ mod linux {
     }
 
     /// Files of 1 KiB in one directory, beside one `syncfs`, or two around the renames.
-    fn batches(folder: &Path, count: usize, replace: bool) {
+    fn batches(dir: &Path, count: usize, replace: bool) {
         let text = [b'x'; 1024];
         let mut writer = Writer::new();
         writer.durability(Durability::Full).replace(replace);
@@ -92,7 +92,7 @@ mod linux {
         let mut files = PathBuf::new();
         let mut time = |way: usize, start: bool| {
             if start {
-                files = folder.join("many");
+                files = dir.join("many");
                 fs::create_dir(&files).unwrap();
                 paths = (0..count)
                     .map(|index| files.join(index.to_string()))
@@ -113,18 +113,18 @@ mod linux {
             }
             let root = File::open(&files).unwrap();
             for path in &paths {
-                let draft = path.with_extension("draft");
-                drop(write(if replace { &draft } else { path }, &text));
+                let temporary = path.with_extension("temporary");
+                drop(write(if replace { &temporary } else { path }, &text));
             }
             sync_file_system(&root);
             if replace {
                 for path in &paths {
-                    fs::rename(path.with_extension("draft"), path).unwrap();
+                    fs::rename(path.with_extension("temporary"), path).unwrap();
                 }
                 sync_file_system(&root);
             }
         };
-        let many = folder.join("many");
+        let many = dir.join("many");
         let times = measure(ROUNDS, 2, |way, start| {
             if start && many.exists() {
                 fs::remove_dir_all(&many).unwrap();

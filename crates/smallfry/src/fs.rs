@@ -22,7 +22,7 @@ const UNKNOWN_SIZE: usize = 8 * 1024;
 pub(crate) const COMPARE_FLAGS: i32 = raw::O_RDONLY | raw::O_NONBLOCK;
 
 /// Contents larger than this are not written over others: the larger, the less there is to gain, and the longer they are mixed.
-const MOST_OVERWRITTEN: usize = 1 << 20;
+const MAX_OVERWRITTEN: usize = 1 << 20;
 
 /// How much of an existing file is held at a time to compare it with what is to be written.
 const COMPARE_PIECE: usize = 16 * 1024;
@@ -38,8 +38,8 @@ const COMPARE_PIECE: usize = 16 * 1024;
 /// fails to be read. On Windows it does not open.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("a");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("a");
 /// smallfry::fs::write(&path, b"\x00\xff")?;
 /// assert_eq!(smallfry::fs::read(&path)?, b"\x00\xff");
 /// # Ok::<(), std::io::Error>(())
@@ -60,8 +60,8 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, Error> {
 /// mark is kept.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("a");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("a");
 /// smallfry::fs::write(&path, b"\xff")?;
 /// let error = smallfry::fs::read_to_string(&path).unwrap_err();
 /// assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
@@ -91,12 +91,12 @@ pub(crate) fn utf8(path: &Path, contents: Vec<u8>) -> Result<String, Error> {
 /// As [`read`]. The buffer then holds what was read up to the error.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// # for name in ["a", "b"] { smallfry::fs::write(folder.path().join(name), name)?; }
+/// # let directory = tempfile::tempdir()?;
+/// # for name in ["a", "b"] { smallfry::fs::write(directory.path().join(name), name)?; }
 /// let mut buffer = Vec::new();
 /// let mut total = 0;
 /// for name in ["a", "b"] {
-///     total += smallfry::fs::read_into(folder.path().join(name), &mut buffer)?;
+///     total += smallfry::fs::read_into(directory.path().join(name), &mut buffer)?;
 /// }
 /// assert_eq!(total, 2);
 /// assert_eq!(buffer, b"b");
@@ -140,8 +140,8 @@ pub fn read_from(file: impl AsFile) -> Result<Vec<u8>, Error> {
 /// of the bytes or none.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// smallfry::fs::write(folder.path().join("a"), "text")?;
+/// # let directory = tempfile::tempdir()?;
+/// smallfry::fs::write(directory.path().join("a"), "text")?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[inline]
@@ -156,8 +156,8 @@ pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Erro
 /// As [`write()`].
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// # let path = folder.path().join("log");
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("log");
 /// smallfry::fs::append(&path, "one\n")?;
 /// smallfry::fs::append(&path, "two\n")?;
 /// assert_eq!(smallfry::fs::read(&path)?, b"one\ntwo\n");
@@ -200,8 +200,8 @@ pub fn write_to(file: impl AsFile, bytes: impl AsRef<[u8]>) -> Result<(), Error>
 /// file, and the destination is not touched then. After other errors it may be there, with some of the bytes or none.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// # let (from, to) = (folder.path().join("a"), folder.path().join("b"));
+/// # let directory = tempfile::tempdir()?;
+/// # let (from, to) = (directory.path().join("a"), directory.path().join("b"));
 /// smallfry::fs::write(&from, "text")?;
 /// assert_eq!(smallfry::fs::copy(&from, &to)?, 4);
 /// # Ok::<(), std::io::Error>(())
@@ -278,8 +278,8 @@ pub(crate) fn copy_file(
 /// ([`smallfry::close`](crate::close)) and has failed. Nothing has changed then.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// # let (from, to) = (folder.path().join("a.new"), folder.path().join("a"));
+/// # let directory = tempfile::tempdir()?;
+/// # let (from, to) = (directory.path().join("a.new"), directory.path().join("a"));
 /// smallfry::fs::write(&to, "old")?;
 /// smallfry::fs::write(&from, "new")?;
 /// smallfry::fs::rename(&from, &to)?;
@@ -322,10 +322,10 @@ pub enum Outcome {
 /// touched.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
+/// # let directory = tempfile::tempdir()?;
 /// use smallfry::WriteOptions;
 ///
-/// let path = folder.path().join("new/folders/key");
+/// let path = directory.path().join("new/directories/key");
 /// let mut options = WriteOptions::new();
 /// options.create_new(true).create_parents(true).mode(0o600);
 /// options.write(&path, "secret")?;
@@ -420,8 +420,8 @@ impl WriteOptions {
     /// this process none is left alone: the system may show bytes that the disk has not.
     ///
     /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("settings.json");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("settings.json");
     /// use smallfry::{Durability, WriteOptions};
     ///
     /// let mut options = WriteOptions::new();
@@ -461,8 +461,8 @@ impl WriteOptions {
     /// process by a signal in the midst of the write. An error leaves the file empty.
     ///
     /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("a");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("a");
     /// # smallfry::fs::write(&path, "longer text")?;
     /// smallfry::WriteOptions::new().overwrite(true).write(&path, "text")?;
     /// assert_eq!(smallfry::fs::read(&path)?, b"text");
@@ -553,7 +553,7 @@ impl WriteOptions {
 
     /// Those of a file that is not emptied, if so many bytes are to be [written over](Self::overwrite) it.
     pub(crate) const fn overwriting_flags(&self, length: usize) -> Option<i32> {
-        if self.overwrite && !self.append && !self.create_new && length <= MOST_OVERWRITTEN {
+        if self.overwrite && !self.append && !self.create_new && length <= MAX_OVERWRITTEN {
             Some(self.flags() & !raw::O_TRUNC)
         } else {
             None

@@ -13,7 +13,7 @@
 //! | write a whole file, made if missing, replaced if there | [`fs::write`] |
 //! | add to the end of a file | [`fs::append`] |
 //! | write only if the contents differ, so that build tools see no change where there is none | [`WriteOptions::only_if_changed`] |
-//! | write into folders that may not exist yet | [`WriteOptions::create_parents`] |
+//! | write into directories that may not exist yet | [`WriteOptions::create_parents`] |
 //! | write a file that must not exist yet, or with given permissions | [`WriteOptions::create_new`], [`WriteOptions::mode`] |
 //! | write to a file that is open already | [`fs::write_to`] |
 //! | write what must survive a power failure | [`WriteOptions::durability`], for many files [`bulk::Writer::durability`] |
@@ -29,8 +29,8 @@
 //! `?`.
 //!
 //! ```
-//! # let folder = tempfile::tempdir()?;
-//! # let out = folder.path().join("dist");
+//! # let directory = tempfile::tempdir()?;
+//! # let out = directory.path().join("dist");
 //! use smallfry::{Outcome, WriteOptions, fs};
 //!
 //! let mut options = WriteOptions::new();

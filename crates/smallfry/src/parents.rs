@@ -14,7 +14,7 @@ use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Directories remembered at most: some 100 bytes each. One more, and all are forgotten, which costs a failed `mkdir`
 /// each if they come again.
-const MOST_KNOWN: usize = 1 << 13;
+const MAX_KNOWN: usize = 1 << 13;
 
 /// Where directories are made.
 pub(crate) trait Directories {
@@ -216,7 +216,7 @@ impl Parents {
                 None => break,
             }
         }
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_KNOWN {
             known.retain(|_, state| *state == State::Making);
         }
         known.insert(directory.into(), State::Making);
@@ -397,12 +397,12 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let (place, parents) = (Pretended::default(), Parents::new());
-        for n in 0..3 * MOST_KNOWN {
+        for n in 0..3 * MAX_KNOWN {
             let path = format!("a/{n}");
             parents.ensure_in(&place, Path::new(&path)).unwrap();
-            assert!(parents.lock().len() <= MOST_KNOWN);
+            assert!(parents.lock().len() <= MAX_KNOWN);
         }
-        assert_eq!(place.counts().0, 3 * MOST_KNOWN + 1);
+        assert_eq!(place.counts().0, 3 * MAX_KNOWN + 1);
     }
 
     impl Directories for Root {
@@ -417,12 +417,12 @@ mod tests {
 
     fn make_files(
         place: &(impl Directories + Sync),
-        folder: &Path,
+        dir: &Path,
         open: impl Fn(&Path) -> io::Result<()> + Sync,
     ) {
         let parents = Parents::new();
         let write = |name: &str| {
-            let path = folder.join(name);
+            let path = dir.join(name);
             parents.retry(place, &path, || {
                 open(&path).map_err(|reason| Error::at(Operation::Open, &path, reason))
             })
@@ -441,24 +441,21 @@ mod tests {
         // A file is no directory, whoever asks.
         let error = write("top/a/b").unwrap_err();
         assert_ne!(error.kind(), io::ErrorKind::NotFound, "{error}");
-        assert!(!parents.lock().contains_key(&*folder.join("top/a")));
+        assert!(!parents.lock().contains_key(&*dir.join("top/a")));
     }
 
     #[test]
     fn files_in_directories_that_were_missing() {
-        let folder = tempfile::tempdir().unwrap();
-        make_files(&Anywhere, folder.path(), |path| fs::write(path, ""));
+        let dir = tempfile::tempdir().unwrap();
+        make_files(&Anywhere, dir.path(), |path| fs::write(path, ""));
 
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::open_dir(folder.path()).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::open_dir(dir.path()).unwrap();
         make_files(&root, Path::new(""), |path| {
             let flags = crate::raw::O_WRONLY | crate::raw::O_CREAT;
             root.open(path, flags, 0o666).map(drop)
         });
-        assert_eq!(
-            fs::read_dir(folder.path().join("a/1/3")).unwrap().count(),
-            20
-        );
+        assert_eq!(fs::read_dir(dir.path().join("a/1/3")).unwrap().count(), 20);
 
         // Nothing is made outside.
         let parents = Parents::new();
@@ -471,13 +468,13 @@ mod tests {
 
     #[test]
     fn a_directory_removed_between_two_files() {
-        let folder = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir().unwrap();
         let parents = Parents::new();
-        let path = folder.path().join("a/b/f");
+        let path = dir.path().join("a/b/f");
         for _ in 0..3 {
             let write = || fs::write(&path, "x").map_err(|e| Error::at(Operation::Open, &path, e));
             parents.retry(&Anywhere, &path, write).unwrap();
-            fs::remove_dir_all(folder.path().join("a")).unwrap();
+            fs::remove_dir_all(dir.path().join("a")).unwrap();
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | to have | call |
 //! |---|---|
-//! | all files of a folder | [`TreeOptions::new`], [`walk`](TreeOptions::walk) |
+//! | all files of a directory | [`TreeOptions::new`], [`walk`](TreeOptions::walk) |
 //! | those that a site is made of | [`matching`](TreeOptions::matching)`("content/**/*.md")` |
 //! | all but some | [`ignoring`](TreeOptions::ignoring)`("**/drafts/**")` |
 //! | what git ignores as well | [`ignore_files`](TreeOptions::ignore_files)`(false)` |
@@ -10,21 +10,21 @@
 //! # Patterns
 //!
 //! A pattern is held against the whole path below the root, with `/` between names on every system. `*` and `?` stand
-//! for anything but `/`; `**` as a whole name for any number of folders, none among them; `[a-z]` and `{md,html}` for
+//! for anything but `/`; `**` as a whole name for any number of directories, none among them; `[a-z]` and `{md,html}` for
 //! one of them; `\` takes the next character as it is. Letters count as they are written, large or small, on every
-//! system. Folders in which nothing can match are not read.
+//! system. Directories in which nothing can match are not read.
 //!
 //! A name that begins with a dot is passed over, as shells do, unless a pattern spells its dot (`.vitepress/**/*.ts`) or
 //! [`hidden`](TreeOptions::hidden) is set.
 //!
 //! # Ignore rules
 //!
-//! What `.gitignore` and `.ignore` files leave out is left out here, so that a walk of a project's own folder does not
+//! What `.gitignore` and `.ignore` files leave out is left out here, so that a walk of a project's own directory does not
 //! read what was built or installed there. Below the root they always count, whether or not there is a git repository,
 //! so that a copy of the project gives the same files. Those above the root count if the root is inside a repository,
 //! `.gitignore` as far up as that reaches. The user's own settings (`core.excludesFile`, `.git/info/exclude`) do not
 //! count, because another machine would then give other files. A rule that is not understood is passed over. A file of
-//! rules below the root that cannot be read is an error in its folder's place; the folder then comes without them.
+//! rules below the root that cannot be read is an error in its directory's place; the directory then comes without them.
 
 mod patterns;
 
@@ -46,11 +46,11 @@ const RULES: &[&str] = &[".gitignore", ".ignore"];
 /// Which files of a tree are wanted. Starts as all that are not hidden and not ignored.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
+/// # let directory = tempfile::tempdir()?;
 /// use smallfry::WriteOptions;
 /// use smallfry::tree::TreeOptions;
 ///
-/// # let root = folder.path();
+/// # let root = directory.path();
 /// for name in ["content/b.md", "content/a/x.md", "content/a/x.png", "readme.md"] {
 ///     WriteOptions::new().create_parents(true).write(root.join(name), "")?;
 /// }
@@ -96,27 +96,27 @@ impl TreeOptions {
         self
     }
 
-    /// No file that matches this pattern, and nothing in a folder that does. Stronger than
+    /// No file that matches this pattern, and nothing in a directory that does. Stronger than
     /// [`matching`](Self::matching).
     pub fn ignoring(&mut self, pattern: impl Into<String>) -> &mut Self {
         self.ignoring.push(pattern.into());
         self
     }
 
-    /// Whether `.gitignore` and `.ignore` files are obeyed, and folders named `.git` left out: yes, unless said
+    /// Whether `.gitignore` and `.ignore` files are obeyed, and directories named `.git` left out: yes, unless said
     /// otherwise.
     pub const fn ignore_files(&mut self, ignore_files: bool) -> &mut Self {
         self.ignore_files = ignore_files;
         self
     }
 
-    /// Whether files and folders whose names begin with a dot are walked too.
+    /// Whether files and directories whose names begin with a dot are walked too.
     pub const fn hidden(&mut self, hidden: bool) -> &mut Self {
         self.hidden = hidden;
         self
     }
 
-    /// Whether folders are walked that a symbolic link leads to. One that leads back up is an error of its own.
+    /// Whether directories are walked that a symbolic link leads to. One that leads back up is an error of its own.
     ///
     /// Without this a link to a file still counts as that file. The root may be a link in any case.
     pub const fn follow_links(&mut self, follow_links: bool) -> &mut Self {
@@ -130,11 +130,11 @@ impl TreeOptions {
         self
     }
 
-    /// Begins to walk the tree. Folders are read as the iterator comes to them, one at a time.
+    /// Begins to walk the tree. Directories are read as the iterator comes to them, one at a time.
     ///
     /// # Errors
     ///
-    /// [`Operation::Readdir`] with the root if it is missing or no folder, and with
+    /// [`Operation::Readdir`] with the root if it is missing or no directory, and with
     /// [`io::ErrorKind::InvalidInput`] for a pattern that is not one or could match nothing: an empty or absolute one,
     /// one with `..`, one that begins with `!`.
     pub fn walk(&self, root: impl AsRef<Path>) -> Result<Walk, Error> {
@@ -180,12 +180,12 @@ impl TreeOptions {
     }
 }
 
-/// As [`ignore`] finds out where the rules of git end: at the first folder upwards that has one of these.
-fn is_in_repository(folder: &Path) -> bool {
-    let has = |folder: &Path, name| folder.join(name).exists();
-    folder
+/// As [`ignore`] finds out where the rules of git end: at the first directory upwards that has one of these.
+fn is_in_repository(directory: &Path) -> bool {
+    let has = |directory: &Path, name| directory.join(name).exists();
+    directory
         .ancestors()
-        .any(|folder| has(folder, ".git") || has(folder, ".jj"))
+        .any(|directory| has(directory, ".git") || has(directory, ".jj"))
 }
 
 fn is_wanted(patterns: &Patterns, start: &Path, entry: &DirEntry) -> bool {
@@ -200,14 +200,14 @@ fn is_wanted(patterns: &Patterns, start: &Path, entry: &DirEntry) -> bool {
 }
 
 /// The files of a tree, made by [`TreeOptions::walk`]: the root joined with the path below it, name by name in the order
-/// of their bytes, the contents of a folder where its own name stands.
+/// of their bytes, the contents of a directory where its own name stands.
 ///
 /// Only regular files come, and symbolic links to such. What cannot be read is an error in its place and does not stop
-/// the rest: [`Operation::Readdir`] for a folder, [`Operation::Stat`] for a link to nowhere, [`Operation::Open`] for a file
+/// the rest: [`Operation::Readdir`] for a directory, [`Operation::Stat`] for a link to nowhere, [`Operation::Open`] for a file
 /// of ignore rules.
 ///
-/// One descriptor is open while a folder is read, and none between two calls of `next`. If there is none to be had, the
-/// folder is an error, and its files do not come: nothing waits here, as batches do.
+/// One descriptor is open while a directory is read, and none between two calls of `next`. If there is none to be had, the
+/// directory is an error, and its files do not come: nothing waits here, as batches do.
 pub struct Walk {
     files: ignore::Walk,
     /// As the caller named it.
@@ -257,12 +257,12 @@ impl Walk {
         }
     }
 
-    /// Why rules of a folder do not count, which [`ignore`] does not tell.
-    fn unread_rules(&self, folder: &Path) -> Option<Error> {
+    /// Why rules of a directory do not count, which [`ignore`] does not tell.
+    fn unread_rules(&self, directory: &Path) -> Option<Error> {
         self.rules.iter().find_map(|name| {
-            let path = folder.join(name);
+            let path = directory.join(name);
             let reason = fs::File::open(&path).err()?;
-            // Folders of that name are no files of rules. Only Windows does not open them.
+            // Directories of that name are no files of rules. Only Windows does not open them.
             let is_none = reason.kind() == io::ErrorKind::NotFound || path.is_dir();
             (!is_none).then(|| Error::at(Operation::Open, &self.named(&path), reason))
         })

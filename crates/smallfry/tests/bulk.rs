@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use common::{Folder, assert_error};
+use common::{Directory, assert_error};
 use proptest::prelude::*;
 use smallfry::bulk::{Bytes, Control, Files, Progress, Reader, Strategy as Workers, Writer};
 use smallfry::{Error, Operation, Outcome};
@@ -49,8 +49,8 @@ fn files(strategy: Workers) -> Files {
 }
 
 /// `count` files that hold their numbers.
-fn numbered(folder: &Folder, count: usize) -> Vec<PathBuf> {
-    let paths: Vec<_> = (0..count).map(|i| folder.path(&i.to_string())).collect();
+fn numbered(directory: &Directory, count: usize) -> Vec<PathBuf> {
+    let paths: Vec<_> = (0..count).map(|i| directory.path(&i.to_string())).collect();
     for (index, path) in paths.iter().enumerate() {
         fs::write(path, index.to_string()).unwrap();
     }
@@ -105,8 +105,8 @@ proptest! {
         picks in prop::collection::vec(any::<prop::sample::Index>(), 0..300),
         in_flight in prop_oneof![Just(0_u64), 1..100_000_u64, Just(32 << 20)],
     ) {
-        let folder = Folder::new();
-        let paths: Vec<_> = (0..nodes.len()).map(|i| folder.path(&i.to_string())).collect();
+        let directory = Directory::new();
+        let paths: Vec<_> = (0..nodes.len()).map(|i| directory.path(&i.to_string())).collect();
         for (index, (path, node)) in paths.iter().zip(&nodes).enumerate() {
             match node {
                 Node::File(length) => fs::write(path, pattern(index, *length)).unwrap(),
@@ -142,7 +142,7 @@ proptest! {
         only_if_changed: bool,
     ) {
         for strategy in strategies() {
-            let folder = Folder::new();
+            let directory = Directory::new();
             // Four spellings of each path.
             let path = |(file, spelling, _): &(usize, usize, usize)| {
                 Path::new(["d", "d/./", "d//", "./d"][*spelling]).join(file.to_string())
@@ -151,13 +151,13 @@ proptest! {
             let batch = entries.iter().enumerate().map(|entry| (path(entry.1), contents(entry)));
             let mut writer = writer(strategy);
             writer.create_parents(true).max_in_flight(in_flight).only_if_changed(only_if_changed);
-            writer.within(folder.path("")).unwrap();
+            writer.within(directory.path("")).unwrap();
             let report = writer.write(batch);
             prop_assert_eq!(report.results().len(), entries.len());
             prop_assert_eq!(report.written() + report.unchanged(), entries.len());
             let last: HashMap<_, _> = entries.iter().enumerate().map(|entry| (entry.1.0, contents(entry))).collect();
             for (file, contents) in last {
-                prop_assert!(fs::read(folder.path(&format!("d/{file}"))).unwrap() == contents, "{:?} {}", strategy, file);
+                prop_assert!(fs::read(directory.path(&format!("d/{file}"))).unwrap() == contents, "{:?} {}", strategy, file);
             }
         }
     }
@@ -165,9 +165,9 @@ proptest! {
     #[test]
     fn asks_copies_and_removes_as_std(nodes in prop::collection::vec(node(), 0..60)) {
         for strategy in strategies() {
-            let folder = Folder::new();
-            let paths: Vec<_> = (0..nodes.len()).map(|i| folder.path(&i.to_string())).collect();
-            let copies: Vec<_> = (0..nodes.len()).map(|i| folder.path(&format!("{i}.copy"))).collect();
+            let directory = Directory::new();
+            let paths: Vec<_> = (0..nodes.len()).map(|i| directory.path(&i.to_string())).collect();
+            let copies: Vec<_> = (0..nodes.len()).map(|i| directory.path(&format!("{i}.copy"))).collect();
             for (path, node) in paths.iter().zip(&nodes) {
                 match node {
                     Node::File(length) => fs::write(path, pattern(0, *length)).unwrap(),
@@ -255,8 +255,8 @@ fn paths_that_cannot_be() {
 
 #[test]
 fn the_number_of_results_is_known_beforehand() {
-    let folder = Folder::new();
-    let paths = numbered(&folder, 300);
+    let directory = Directory::new();
+    let paths = numbered(&directory, 300);
     for strategy in strategies() {
         let mut results = reader(strategy).read(&paths);
         for left in (0..=paths.len()).rev() {
@@ -272,8 +272,8 @@ fn the_number_of_results_is_known_beforehand() {
 
 #[test]
 fn contents_outlive_everything() {
-    let folder = Folder::new();
-    let paths = numbered(&folder, 1000);
+    let directory = Directory::new();
+    let paths = numbered(&directory, 1000);
     for strategy in strategies() {
         let mut kept: Vec<_> = reader(strategy).read(&paths).collect();
         // Some go, and what comes next may take their place.
@@ -289,8 +289,9 @@ fn contents_outlive_everything() {
 #[test]
 fn parents_are_made_if_asked() {
     for strategy in strategies() {
-        let folder = Folder::new();
-        let entries = || (0..200).map(|i| (folder.path(&format!("a/{}/{}/f", i % 7, i % 3)), "x"));
+        let directory = Directory::new();
+        let entries =
+            || (0..200).map(|i| (directory.path(&format!("a/{}/{}/f", i % 7, i % 3)), "x"));
         for error in writer(strategy).write(entries()).results() {
             let error = error.as_ref().unwrap_err();
             assert_eq!(
@@ -301,8 +302,8 @@ fn parents_are_made_if_asked() {
         let report = writer(strategy).create_parents(true).write(entries());
         assert_eq!((report.written(), report.errors().count()), (200, 0));
 
-        fs::write(folder.path("file"), "x").unwrap();
-        let path = folder.path("file/a/b");
+        fs::write(directory.path("file"), "x").unwrap();
+        let path = directory.path("file/a/b");
         let report = writer(strategy).create_parents(true).write([(&path, "x")]);
         report.into_result().unwrap_err();
     }
@@ -312,8 +313,8 @@ fn parents_are_made_if_asked() {
 fn what_is_unchanged_is_left_alone() {
     let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     for strategy in strategies() {
-        let folder = Folder::new();
-        let paths = numbered(&folder, 100);
+        let directory = Directory::new();
+        let paths = numbered(&directory, 100);
         for path in &paths {
             let file = File::options().write(true).open(path).unwrap();
             file.set_modified(old).unwrap();
@@ -352,9 +353,9 @@ fn what_is_unchanged_is_left_alone() {
 #[test]
 fn what_is_there_is_refused_if_asked() {
     for strategy in strategies() {
-        let folder = Folder::new();
-        let paths = numbered(&folder, 20);
-        let more = (20..40).map(|i| folder.path(&i.to_string()));
+        let directory = Directory::new();
+        let paths = numbered(&directory, 20);
+        let more = (20..40).map(|i| directory.path(&i.to_string()));
         let entries = paths.iter().cloned().chain(more).map(|path| (path, "new"));
         let report = writer(strategy).create_new(true).write(entries);
         assert_eq!((report.written(), report.errors().count()), (20, 20));
@@ -383,10 +384,10 @@ fn assert_stopped<T>(results: &[(usize, Result<T, Error>)], of: usize) {
 
 #[test]
 fn an_error_stops_the_rest_if_asked() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     // So many that they take longer than a stop; under Wine fewer do.
     let count = if cfg!(windows) { 3000 } else { 20_000 };
-    let paths = numbered(&folder, count);
+    let paths = numbered(&directory, count);
     fs::remove_file(&paths[10]).unwrap();
     for strategy in strategies() {
         let mut results: Vec<_> = reader(strategy).fail_fast(true).read(&paths).collect();
@@ -407,8 +408,12 @@ fn an_error_stops_the_rest_if_asked() {
         let found = files(strategy).fail_fast(true).stat(&paths);
         assert!(found.len() < paths.len() && found[10].is_err() && found[9].is_ok());
 
-        let entries =
-            (0..count).map(|i| (folder.path(if i == 10 { "no/file" } else { "same" }), "x"));
+        let entries = (0..count).map(|i| {
+            (
+                directory.path(if i == 10 { "no/file" } else { "same" }),
+                "x",
+            )
+        });
         let report = writer(strategy).fail_fast(true).write(entries);
         assert!(report.results().len() < count);
         let (index, error) = report.errors().next().unwrap();
@@ -429,8 +434,8 @@ fn an_error_stops_the_rest_if_asked() {
 
 #[test]
 fn cancelled_before_it_began() {
-    let folder = Folder::new();
-    let paths = numbered(&folder, 10);
+    let directory = Directory::new();
+    let paths = numbered(&directory, 10);
     let control = Control::new();
     control.cancel();
     for strategy in strategies() {
@@ -451,8 +456,8 @@ fn cancelled_before_it_began() {
 
 #[test]
 fn endless_inputs_until_cancelled() {
-    let folder = Folder::new();
-    let path = &numbered(&folder, 1)[0];
+    let directory = Directory::new();
+    let path = &numbered(&directory, 1)[0];
     for strategy in strategies() {
         assert_eq!(
             reader(strategy).read(iter::repeat(path)).take(500).count(),
@@ -496,8 +501,8 @@ fn endless_inputs_until_cancelled() {
 
 #[test]
 fn inputs_are_asked_for_as_they_are_needed() {
-    let folder = Folder::new();
-    let path = &numbered(&folder, 1)[0];
+    let directory = Directory::new();
+    let path = &numbered(&directory, 1)[0];
     for strategy in strategies() {
         let asked = Cell::new(0);
         let paths = iter::from_fn(|| {
@@ -526,8 +531,8 @@ fn inputs_are_asked_for_as_they_are_needed() {
 
 #[test]
 fn an_iterator_is_not_asked_again_after_its_end() {
-    let folder = Folder::new();
-    let path = &numbered(&folder, 1)[0];
+    let directory = Directory::new();
+    let path = &numbered(&directory, 1)[0];
     for strategy in strategies() {
         let mut left = 200;
         let paths = iter::from_fn(|| {
@@ -543,14 +548,14 @@ fn an_iterator_is_not_asked_again_after_its_end() {
 
 #[test]
 fn the_last_copy_to_a_destination_wins() {
-    let folder = Folder::new();
-    let sources = ["long", "middle", "short"].map(|name| folder.path(name));
+    let directory = Directory::new();
+    let sources = ["long", "middle", "short"].map(|name| directory.path(name));
     for (seed, (path, length)) in sources.iter().zip([300_000, 100_000, 10]).enumerate() {
         fs::write(path, pattern(seed, length)).unwrap();
     }
     for strategy in strategies() {
         for last in &sources {
-            let copied = files(strategy).within(folder.path("")).unwrap().copy(
+            let copied = files(strategy).within(directory.path("")).unwrap().copy(
                 iter::repeat_n(&sources, 20)
                     .flatten()
                     .chain([last])
@@ -561,16 +566,16 @@ fn the_last_copy_to_a_destination_wins() {
                     }),
             );
             assert!(copied.iter().all(Result::is_ok));
-            assert!(fs::read(folder.path("to")).unwrap() == fs::read(last).unwrap());
+            assert!(fs::read(directory.path("to")).unwrap() == fs::read(last).unwrap());
         }
     }
 }
 
 #[test]
 fn progress_counts_everything() {
-    let folder = Folder::new();
-    let mut paths = numbered(&folder, 500);
-    paths.extend((0..50).map(|i| folder.path(&format!("missing {i}"))));
+    let directory = Directory::new();
+    let mut paths = numbered(&directory, 500);
+    paths.extend((0..50).map(|i| directory.path(&format!("missing {i}"))));
     let bytes: usize = (0..500_usize).map(|i| i.to_string().len()).sum();
     for strategy in strategies() {
         let control = Control::new();
@@ -593,7 +598,7 @@ fn progress_counts_everything() {
             fs::write(path, index.to_string()).unwrap();
         }
 
-        let pairs = paths.iter().map(|path| (path, folder.path("copy")));
+        let pairs = paths.iter().map(|path| (path, directory.path("copy")));
         files(strategy).control(&control).copy(pairs);
         let progress = control.progress();
         assert_eq!((progress.operations, progress.failed), (1600, 100));
@@ -617,8 +622,8 @@ fn settled(control: &Control) -> Progress {
 #[test]
 fn what_nobody_takes_is_bounded() {
     const SIZE: u64 = 1000;
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     fs::write(&path, pattern(0, SIZE as usize)).unwrap();
     for completion_order in [false, true] {
         for (most, room) in [(0, 0), (1, 0), (20_000, 20_000), (50_500, 50_000)] {
@@ -643,8 +648,8 @@ fn what_nobody_takes_is_bounded() {
 #[test]
 fn one_slow_file_holds_up_a_bounded_number_of_others() {
     // Errors take no bytes in flight, but memory they do.
-    let folder = Folder::new();
-    let missing = folder.path("missing");
+    let directory = Directory::new();
+    let missing = directory.path("missing");
     let control = Control::new();
     let mut results = reader(threads(2))
         .control(&control)
@@ -656,11 +661,11 @@ fn one_slow_file_holds_up_a_bounded_number_of_others() {
 
 #[test]
 fn large_files_are_refused_before_memory_is_taken() {
-    let folder = Folder::new();
-    let sparse = folder.path("sparse");
+    let directory = Directory::new();
+    let sparse = directory.path("sparse");
     File::create(&sparse).unwrap().set_len(10 << 30).unwrap();
-    fs::write(folder.path("10"), "0123456789").unwrap();
-    fs::write(folder.path("11"), "0123456789a").unwrap();
+    fs::write(directory.path("10"), "0123456789").unwrap();
+    fs::write(directory.path("11"), "0123456789a").unwrap();
     for strategy in strategies() {
         let (_, result) = reader(strategy).read([&sparse]).next().unwrap();
         let error = result.unwrap_err();
@@ -673,7 +678,7 @@ fn large_files_are_refused_before_memory_is_taken() {
         assert!(error.to_string().contains("10737418240"), "{error}");
 
         let mut reader = reader(strategy);
-        let paths = ["10", "11"].map(|name| folder.path(name));
+        let paths = ["10", "11"].map(|name| directory.path(name));
         let results: Vec<_> = reader
             .max_file_size(10)
             .read(&paths)
@@ -692,8 +697,8 @@ fn large_files_are_refused_before_memory_is_taken() {
 
 #[test]
 fn files_that_grow_and_shrink_meanwhile() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     let whole = pattern(0, 300_000);
     let mut file = File::create(&path).unwrap();
     let stop = AtomicBool::new(false);
@@ -737,8 +742,8 @@ impl AsRef<[u8]> for Trap {
 
 #[test]
 fn a_panic_goes_on_to_the_caller() {
-    let folder = Folder::new();
-    let paths = numbered(&folder, 2000);
+    let directory = Directory::new();
+    let paths = numbered(&directory, 2000);
     let traps = |at: usize| {
         let trap = move |(index, path): (usize, &PathBuf)| Trap(index == at, path.clone());
         paths.iter().enumerate().map(trap)
@@ -751,7 +756,7 @@ fn a_panic_goes_on_to_the_caller() {
         for at in [0, 1, 700, 1999] {
             assert_snaps(&|| reader(strategy).read(traps(at)).for_each(drop));
             assert_snaps(&|| drop(files(strategy).stat(traps(at))));
-            let entries = || traps(at).map(|trap| (folder.path("same"), trap));
+            let entries = || traps(at).map(|trap| (directory.path("same"), trap));
             assert_snaps(&|| drop(writer(strategy).write(entries())));
             let endless =
                 || iter::from_fn(|| Some(&paths[0])).chain(iter::once_with(|| unreachable!()));
@@ -776,8 +781,8 @@ fn a_panic_goes_on_to_the_caller() {
 
 #[test]
 fn many_batches_at_once() {
-    let folder = Folder::new();
-    let paths = numbered(&folder, 300);
+    let directory = Directory::new();
+    let paths = numbered(&directory, 300);
     thread::scope(|scope| {
         for strategy in strategies().chain(strategies()) {
             let paths = &paths;
@@ -792,12 +797,12 @@ fn many_batches_at_once() {
 
 #[test]
 fn one_batch_within_another() {
-    let folder = Folder::new();
-    let paths = numbered(&folder, 50);
+    let directory = Directory::new();
+    let paths = numbered(&directory, 50);
     for strategy in strategies() {
         let mut seen = HashSet::new();
         for (index, contents) in reader(strategy).read(&paths) {
-            let copy = folder.path(&format!("copy {index}"));
+            let copy = directory.path(&format!("copy {index}"));
             let report = writer(strategy).write([(&copy, contents.unwrap())]);
             assert_eq!(report.results().len(), 1);
             assert!(matches!(report.results()[0], Ok(Outcome::Written)));

@@ -17,8 +17,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, iter};
 
-use common::unix::{SmallDisk, can_trace, child_folder, is_child, make_fifo, run_child, strace};
-use common::{Folder, assert_error, skip};
+use common::unix::{SmallDisk, can_trace, child_directory, is_child, make_fifo, run_child, strace};
+use common::{Directory, assert_error, skip};
 use smallfry::bulk::{Control, Files, Reader, Strategy, Writer};
 use smallfry::{Error, Operation};
 
@@ -79,19 +79,19 @@ fn take_all_descriptors() -> Vec<File> {
 
 #[test]
 fn files_that_are_not_files() {
-    let folder = Folder::new();
+    let dir = Directory::new();
     let (plain, fifo, circle, link) = (
-        folder.path("plain"),
-        folder.path("fifo"),
-        folder.path("circle"),
-        folder.path("link"),
+        dir.path("plain"),
+        dir.path("fifo"),
+        dir.path("circle"),
+        dir.path("link"),
     );
     fs::write(&plain, "plain").unwrap();
     make_fifo(&fifo);
     symlink(&circle, &circle).unwrap();
     symlink(&plain, &link).unwrap();
     let long = vec![b'x'; 200_000];
-    let mut paths = vec![plain.clone(), fifo.clone(), circle, link, folder.path("")];
+    let mut paths = vec![plain.clone(), fifo.clone(), circle, link, dir.path("")];
     if cfg!(target_os = "linux") {
         paths.extend(
             ["/proc/version", "/proc/filesystems", "/proc/self/cmdline"].map(PathBuf::from),
@@ -155,14 +155,14 @@ fn as_anybody<T>(act: impl FnOnce() -> T) -> T {
 
 #[test]
 fn what_must_not_be_read_or_written() {
-    let folder = Folder::new();
-    fs::set_permissions(folder.path(""), fs::Permissions::from_mode(0o755)).unwrap();
-    let (secret, open) = (folder.path("secret"), folder.path("open"));
+    let dir = Directory::new();
+    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o755)).unwrap();
+    let (secret, open) = (dir.path("secret"), dir.path("open"));
     for (path, mode) in [(&secret, 0o000), (&open, 0o444)] {
         fs::write(path, "contents").unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
-    fs::set_permissions(folder.path(""), fs::Permissions::from_mode(0o555)).unwrap();
+    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o555)).unwrap();
     as_anybody(|| {
         let denied = |error: &Error, operation, path: &Path| {
             assert_error(error, operation, Some(path), ErrorKind::PermissionDenied);
@@ -182,7 +182,7 @@ fn what_must_not_be_read_or_written() {
             // A file that cannot be compared is written, and that fails likewise.
             let mut writer = writer(strategy);
             writer.create_parents(true).only_if_changed(true);
-            let new = folder.path("new/file");
+            let new = dir.path("new/file");
             let report = writer.write([(&open, "contents"), (&secret, "contents"), (&new, "x")]);
             assert_eq!(report.unchanged(), 1);
             denied(
@@ -202,13 +202,13 @@ fn what_must_not_be_read_or_written() {
             );
         }
     });
-    fs::set_permissions(folder.path(""), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
 fn a_disk_that_is_full() {
-    let folder = Folder::new();
-    let mountpoint = folder.path("disk");
+    let dir = Directory::new();
+    let mountpoint = dir.path("disk");
     let disk = match SmallDisk::mount(&mountpoint, "size=64k") {
         Ok(disk) => disk,
         Err(reason) => return skip("a_disk_that_is_full", &reason),
@@ -239,8 +239,8 @@ fn a_disk_that_is_full() {
 
 #[test]
 fn few_descriptors() {
-    let folder = Folder::new();
-    run_child("child_with_few_descriptors", &folder, &DIRECTLY);
+    let dir = Directory::new();
+    run_child("child_with_few_descriptors", &dir, &DIRECTLY);
 }
 
 /// Peak memory of this process, in bytes, where the system tells.
@@ -260,8 +260,8 @@ fn child_with_few_descriptors() {
     }
     limit(libc::RLIMIT_NOFILE, 64);
     let count = env::var("SMALLFRY_TEST_FILES").map_or(20_000, |count| count.parse().unwrap());
-    let folder = child_folder();
-    let path = |i: usize| folder.join(format!("{}/{i}", i % 1000));
+    let dir = child_directory();
+    let path = |i: usize| dir.join(format!("{}/{i}", i % 1000));
     let all = || (0..count).map(path);
     let copy = |path: PathBuf| path.with_extension("copy");
     let everything_went_well = |mut results: Vec<Result<(), Error>>| {
@@ -307,9 +307,9 @@ fn child_with_few_descriptors() {
 
 #[test]
 fn no_descriptors_for_a_while() {
-    let folder = Folder::new();
-    fs::write(folder.path("a"), "contents").unwrap();
-    run_child("child_without_descriptors", &folder, &DIRECTLY);
+    let dir = Directory::new();
+    fs::write(dir.path("a"), "contents").unwrap();
+    run_child("child_without_descriptors", &dir, &DIRECTLY);
 }
 
 #[test]
@@ -319,8 +319,8 @@ fn child_without_descriptors() {
         return;
     }
     limit(libc::RLIMIT_NOFILE, 64);
-    let folder = child_folder();
-    let path = folder.join("a");
+    let dir = child_directory();
+    let path = dir.join("a");
     let paths = || iter::repeat_n(&path, 50);
     // Somebody else has them all, and gives them back some time later.
     let meanwhile = |act: &dyn Fn()| {
@@ -340,18 +340,18 @@ fn child_without_descriptors() {
             }
         });
         meanwhile(&|| {
-            let entries = (0..50).map(|i| (folder.join(format!("new/{i}")), "x"));
+            let entries = (0..50).map(|i| (dir.join(format!("new/{i}")), "x"));
             let report = writer(strategy).create_parents(true).write(entries);
             assert_eq!(report.written(), 50);
         });
         let mut beneath = writer(strategy);
-        beneath.create_parents(true).within(&folder).unwrap();
+        beneath.create_parents(true).within(&dir).unwrap();
         meanwhile(&|| {
             let entries = (0..50).map(|i| (format!("beneath/{i}"), "x"));
             assert_eq!(beneath.write(entries).written(), 50);
         });
         meanwhile(&|| {
-            let pairs = (0..50).map(|i| (&path, folder.join(format!("copy {i}"))));
+            let pairs = (0..50).map(|i| (&path, dir.join(format!("copy {i}"))));
             assert!(files(strategy).copy(pairs).iter().all(Result::is_ok));
         });
     }
@@ -366,7 +366,7 @@ fn child_without_descriptors() {
 
 /// Descriptors and threads of this process.
 fn open_and_running() -> [usize; 2] {
-    ["/proc/self/fd", "/proc/self/task"].map(|folder| fs::read_dir(folder).unwrap().count())
+    ["/proc/self/fd", "/proc/self/task"].map(|dir| fs::read_dir(dir).unwrap().count())
 }
 
 /// Waits until there are as many as before: a thread that is through is still there for a moment.
@@ -388,11 +388,11 @@ fn nothing_is_left_behind() {
     if !cfg!(target_os = "linux") {
         return skip("nothing_is_left_behind", "no /proc");
     }
-    let folder = Folder::new();
+    let dir = Directory::new();
     for i in 0..200 {
-        fs::write(folder.path(&i.to_string()), "contents").unwrap();
+        fs::write(dir.path(&i.to_string()), "contents").unwrap();
     }
-    run_child("child_that_leaves_things_halfway", &folder, &DIRECTLY);
+    run_child("child_that_leaves_things_halfway", &dir, &DIRECTLY);
 }
 
 #[test]
@@ -402,8 +402,8 @@ fn child_that_leaves_things_halfway() {
         return;
     }
     std::panic::set_hook(Box::new(|_| ()));
-    let folder = child_folder();
-    let path = |i: usize| folder.join((i % 300).to_string());
+    let dir = child_directory();
+    let path = |i: usize| dir.join((i % 300).to_string());
     let before = open_and_running();
     for strategy in strategies() {
         for _ in 0..20 {
@@ -427,7 +427,7 @@ fn child_that_leaves_things_halfway() {
             }
             writer(strategy)
                 .fail_fast(true)
-                .write((0..1000).map(|i| (folder.join(format!("no/{i}")), "x")));
+                .write((0..1000).map(|i| (dir.join(format!("no/{i}")), "x")));
             writer(strategy).write((0..50).map(|_| ("/dev/full", "x")));
             drop(files(strategy).copy((0..50).map(|i| (path(i), "/dev/full"))));
         }
@@ -440,9 +440,9 @@ fn empty_files_take_little_memory() {
     if peak_memory().is_none() {
         return skip("empty_files_take_little_memory", "no /proc");
     }
-    let folder = Folder::new();
-    fs::write(folder.path("empty"), "").unwrap();
-    run_child("child_that_keeps_empty_files", &folder, &DIRECTLY);
+    let dir = Directory::new();
+    fs::write(dir.path("empty"), "").unwrap();
+    run_child("child_that_keeps_empty_files", &dir, &DIRECTLY);
 }
 
 #[test]
@@ -451,7 +451,7 @@ fn child_that_keeps_empty_files() {
     if !is_child() {
         return;
     }
-    let empty = child_folder().join("empty");
+    let empty = child_directory().join("empty");
     let before = peak_memory().unwrap();
     let kept: Vec<_> = reader(threads(2))
         .read(iter::repeat_n(&empty, 50_000))
@@ -463,12 +463,12 @@ fn child_that_keeps_empty_files() {
 
 #[test]
 fn more_than_there_is_memory_for() {
-    let folder = Folder::new();
-    File::create(folder.path("sparse"))
+    let dir = Directory::new();
+    File::create(dir.path("sparse"))
         .unwrap()
         .set_len(10 << 30)
         .unwrap();
-    run_child("child_without_memory", &folder, &DIRECTLY);
+    run_child("child_without_memory", &dir, &DIRECTLY);
 }
 
 #[test]
@@ -478,7 +478,7 @@ fn child_without_memory() {
         return;
     }
     limit(libc::RLIMIT_AS, 4 << 30);
-    let path = child_folder().join("sparse");
+    let path = child_directory().join("sparse");
     for strategy in strategies() {
         let mut reader = reader(strategy);
         reader.max_file_size(u64::MAX).max_in_flight(u64::MAX);
@@ -495,8 +495,8 @@ fn child_without_memory() {
 
 #[test]
 fn directories_as_deep_as_a_path_can_be() {
-    let folder = Folder::new();
-    let mut deep = folder.path("");
+    let dir = Directory::new();
+    let mut deep = dir.path("");
     while deep.as_os_str().len() < 4050 {
         deep.push("d");
     }
@@ -511,7 +511,7 @@ fn directories_as_deep_as_a_path_can_be() {
                 .iter()
                 .all(Result::is_ok)
         );
-        for directory in deep.ancestors().take_while(|path| *path != folder.path("")) {
+        for directory in deep.ancestors().take_while(|path| *path != dir.path("")) {
             if fs::remove_dir(directory).is_err() {
                 break;
             }
@@ -524,13 +524,13 @@ fn each_directory_is_made_once() {
     if !can_trace("each_directory_is_made_once") {
         return;
     }
-    let folder = Folder::new();
+    let dir = Directory::new();
     run_child(
         "child_that_makes_directories",
-        &folder,
-        &strace(&folder, ["-e", "trace=?mkdir,mkdirat"]),
+        &dir,
+        &strace(&dir, ["-e", "trace=?mkdir,mkdirat"]),
     );
-    let log = fs::read_to_string(folder.path("log")).unwrap();
+    let log = fs::read_to_string(dir.path("log")).unwrap();
     let mut made = HashMap::<_, usize>::new();
     // A call may be shown in two parts, with those of other threads in between; the path is in the first.
     let mut at = HashMap::new();
@@ -544,7 +544,7 @@ fn each_directory_is_made_once() {
             *made.entry(at[thread]).or_default() += 1;
         }
     }
-    // For each of four strategies the folder itself, 10 in it, 5 in each of these.
+    // For each of four strategies the directory itself, 10 in it, 5 in each of these.
     assert_eq!(made.len(), strategies().len() * (1 + 10 + 50));
     assert!(made.values().all(|times| *times == 1));
 }
@@ -556,7 +556,7 @@ fn child_that_makes_directories() {
         return;
     }
     for (number, strategy) in strategies().into_iter().enumerate() {
-        let path = |i| child_folder().join(format!("{number}/{}/{}/{i}", i % 10, i / 10 % 5));
+        let path = |i| child_directory().join(format!("{number}/{}/{}/{i}", i % 10, i / 10 % 5));
         let entries = (0..1000).map(|i| (path(i), "x"));
         let report = writer(strategy).create_parents(true).write(entries);
         assert_eq!(report.written(), 1000);
@@ -568,14 +568,14 @@ fn a_system_without_threads() {
     if !can_trace("a_system_without_threads") {
         return;
     }
-    let folder = Folder::new();
+    let dir = Directory::new();
     let inject = [
         "-e",
         "trace=clone,clone3",
         "-e",
         "inject=clone,clone3:error=EAGAIN:when=1+",
     ];
-    run_child("child_without_threads", &folder, &strace(&folder, inject));
+    run_child("child_without_threads", &dir, &strace(&dir, inject));
 }
 
 #[test]
@@ -584,8 +584,8 @@ fn child_without_threads() {
     if !is_child() {
         return;
     }
-    let folder = child_folder();
-    let path = |i: usize| folder.join(i.to_string());
+    let dir = child_directory();
+    let path = |i: usize| dir.join(i.to_string());
     for strategy in strategies() {
         let report = writer(strategy).write((0..500).map(|i| (path(i), i.to_string())));
         assert_eq!(report.written(), 500);
@@ -606,10 +606,10 @@ fn copies_are_private_from_the_start_and_closed_aloud() {
     if !can_trace("copies_are_private_from_the_start_and_closed_aloud") {
         return;
     }
-    let folder = Folder::new();
-    fs::write(folder.path("secret"), "secret").unwrap();
-    fs::set_permissions(folder.path("secret"), fs::Permissions::from_mode(0o600)).unwrap();
-    let to = folder.path("copy");
+    let dir = Directory::new();
+    fs::write(dir.path("secret"), "secret").unwrap();
+    fs::set_permissions(dir.path("secret"), fs::Permissions::from_mode(0o600)).unwrap();
+    let to = dir.path("copy");
     let options = [
         "-e",
         "trace=openat,?openat2,close",
@@ -618,8 +618,8 @@ fn copies_are_private_from_the_start_and_closed_aloud() {
         "-P",
         to.to_str().unwrap(),
     ];
-    run_child("child_that_copies", &folder, &strace(&folder, options));
-    let log = fs::read_to_string(folder.path("log")).unwrap();
+    run_child("child_that_copies", &dir, &strace(&dir, options));
+    let log = fs::read_to_string(dir.path("log")).unwrap();
     let created: Vec<_> = log
         .lines()
         .filter(|line| line.contains("O_CREAT"))
@@ -636,8 +636,8 @@ fn child_that_copies() {
     if !is_child() {
         return;
     }
-    let folder = child_folder();
-    let (from, to) = (folder.join("secret"), folder.join("copy"));
+    let dir = child_directory();
+    let (from, to) = (dir.join("secret"), dir.join("copy"));
     let check = |error: &Error| {
         assert_eq!(
             (error.operation(), error.raw_os_error()),
@@ -658,7 +658,7 @@ fn child_that_copies() {
                 .unwrap_err(),
         );
         let beneath = files(strategy)
-            .within(&folder)
+            .within(&dir)
             .unwrap()
             .copy([("secret", "copy")]);
         check(beneath[0].as_ref().unwrap_err());
@@ -688,8 +688,8 @@ fn an_error_at_every_operation() {
         let all: &[&str] = &["1", "3", "1+", "2", "7", "2+2"];
         let everything = env::var_os("SMALLFRY_TEST_ALL").is_some();
         for &when in if everything { all } else { &all[..3] } {
-            let folder = Folder::new();
-            let paths: Vec<_> = injected_paths(&folder.path(""))
+            let dir = Directory::new();
+            let paths: Vec<_> = injected_paths(&dir.path(""))
                 .iter()
                 .map(|path| path.to_str().unwrap().to_owned())
                 .collect();
@@ -698,12 +698,12 @@ fn an_error_at_every_operation() {
             // Only calls about these paths: errors are for the batch, not for the rest of the process.
             let only = paths.iter().flat_map(|path| ["-P", path]);
             let options = ["-e", &trace, "-e", &inject].into_iter().chain(only);
-            fs::write(folder.path("operation"), operation).unwrap();
+            fs::write(dir.path("operation"), operation).unwrap();
             for index in 0..INJECTED {
-                fs::write(folder.path(&format!("there{index}")), contents(index)).unwrap();
+                fs::write(dir.path(&format!("there{index}")), contents(index)).unwrap();
             }
-            run_child("child_with_errors", &folder, &strace(&folder, options));
-            let log = fs::read_to_string(folder.path("log")).unwrap();
+            run_child("child_with_errors", &dir, &strace(&dir, options));
+            let log = fs::read_to_string(dir.path("log")).unwrap();
             assert!(
                 when != "1+" || log.contains("(INJECTED)"),
                 "{operation}: nothing injected\n{log}"
@@ -718,9 +718,9 @@ fn contents(index: usize) -> String {
 }
 
 /// The paths of the batches: what is there to be read, what is written, what is copied, and missing directories.
-fn injected_paths(folder: &Path) -> Vec<PathBuf> {
-    let each = |kind: &'static str| (0..INJECTED).map(move |i| folder.join(format!("{kind}{i}")));
-    let directories = (0..strategies().len()).map(|i| folder.join(format!("new{i}")));
+fn injected_paths(dir: &Path) -> Vec<PathBuf> {
+    let each = |kind: &'static str| (0..INJECTED).map(move |i| dir.join(format!("{kind}{i}")));
+    let directories = (0..strategies().len()).map(|i| dir.join(format!("new{i}")));
     each("there")
         .chain(each("written"))
         .chain(each("copy"))
@@ -734,11 +734,11 @@ fn child_with_errors() {
     if !is_child() {
         return;
     }
-    let folder = child_folder();
-    let operation = fs::read_to_string(folder.join("operation")).unwrap();
+    let dir = child_directory();
+    let operation = fs::read_to_string(dir.join("operation")).unwrap();
     let each = |kind: &'static str| {
-        let folder = &folder;
-        (0..INJECTED).map(move |i| folder.join(format!("{kind}{i}")))
+        let dir = &dir;
+        (0..INJECTED).map(move |i| dir.join(format!("{kind}{i}")))
     };
     let before = open_and_running();
     for (number, strategy) in strategies().into_iter().enumerate() {
@@ -772,7 +772,7 @@ fn child_with_errors() {
         check(copied, &["copy"]);
         check(files(strategy).stat(each("copy")), &["stat"]);
         check(files(strategy).remove(each("copy")), &["unlink"]);
-        let entries = (0..INJECTED).map(|i| (folder.join(format!("new{number}/{i}")), "x"));
+        let entries = (0..INJECTED).map(|i| (dir.join(format!("new{number}/{i}")), "x"));
         let report = writer(strategy).create_parents(true).write(entries);
         check(report.into_results(), &["mkdir", "open"]);
     }

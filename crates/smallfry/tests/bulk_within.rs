@@ -8,7 +8,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use common::{Folder, assert_error};
+use common::{Directory, assert_error};
 use smallfry::Operation;
 use smallfry::bulk::{Files, Reader, Strategy, Writer};
 
@@ -82,18 +82,18 @@ fn do_everything(strategy: Strategy, directory: &Path) {
 
 #[test]
 fn everything_is_done_beneath() {
-    let folder = Folder::new();
+    let dir = Directory::new();
     for strategy in strategies() {
-        do_everything(strategy, &folder.path(""));
+        do_everything(strategy, &dir.path(""));
     }
 }
 
 #[test]
 fn nothing_leads_out() {
-    let folder = Folder::new();
-    let (inside, secret) = (folder.path("in"), folder.path("out/secret"));
+    let dir = Directory::new();
+    let (inside, secret) = (dir.path("in"), dir.path("out/secret"));
     for directory in ["in/d", "out"] {
-        fs::create_dir_all(folder.path(directory)).unwrap();
+        fs::create_dir_all(dir.path(directory)).unwrap();
     }
     fs::write(&secret, "secret").unwrap();
     fs::write(inside.join("a"), "a").unwrap();
@@ -142,20 +142,20 @@ fn nothing_leads_out() {
         }
     }
     assert_eq!(fs::read(&secret).unwrap(), b"secret");
-    assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(dir.path("")).unwrap().count(), 2);
     assert!(!inside.join("copy").exists());
 }
 
 #[test]
 fn what_is_no_file_is_not_copied_over_one() {
-    let folder = Folder::new();
-    fs::create_dir(folder.path("d")).unwrap();
-    fs::write(folder.path("to"), "kept").unwrap();
+    let dir = Directory::new();
+    fs::create_dir(dir.path("d")).unwrap();
+    fs::write(dir.path("to"), "kept").unwrap();
     for strategy in strategies() {
-        for result in files(strategy, &folder.path("")).copy([("d", "to"), ("missing", "to")]) {
+        for result in files(strategy, &dir.path("")).copy([("d", "to"), ("missing", "to")]) {
             assert_eq!(result.unwrap_err().operation(), Operation::Copy);
         }
-        assert_eq!(fs::read(folder.path("to")).unwrap(), b"kept");
+        assert_eq!(fs::read(dir.path("to")).unwrap(), b"kept");
     }
 }
 
@@ -163,18 +163,18 @@ fn what_is_no_file_is_not_copied_over_one() {
 fn names_that_differ_only_in_case() {
     let folds_case = cfg!(any(windows, target_vendor = "apple"));
     for strategy in strategies() {
-        let folder = Folder::new();
+        let dir = Directory::new();
         let entries = [("a", "1"), ("./a", "2"), ("A", "3"), ("b", "4")];
-        let report = writer(strategy, &folder.path("")).write(entries);
+        let report = writer(strategy, &dir.path("")).write(entries);
         for (index, error) in report.errors() {
             assert!(folds_case && (index != 3), "{error}");
             assert_eq!(error.kind(), ErrorKind::InvalidInput);
         }
         assert_eq!(report.errors().count() > 0, folds_case);
-        assert_eq!(fs::read(folder.path("b")).unwrap(), b"4");
+        assert_eq!(fs::read(dir.path("b")).unwrap(), b"4");
         if !folds_case {
-            assert_eq!(fs::read(folder.path("a")).unwrap(), b"2");
-            assert_eq!(fs::read(folder.path("A")).unwrap(), b"3");
+            assert_eq!(fs::read(dir.path("a")).unwrap(), b"2");
+            assert_eq!(fs::read(dir.path("A")).unwrap(), b"3");
         }
     }
 }
@@ -200,11 +200,11 @@ fn however_the_system_resolves() {
         "EMFILE:when=2+3",
         "ENFILE:when=3+4",
     ] {
-        let folder = Folder::new();
+        let dir = Directory::new();
         let inject = format!("inject=openat2:error={inject}");
         let options = ["-e", "trace=openat2", "-e", &inject];
-        run_child("child_beneath", &folder, &strace(&folder, options));
-        let log = fs::read_to_string(folder.path("log")).unwrap();
+        run_child("child_beneath", &dir, &strace(&dir, options));
+        let log = fs::read_to_string(dir.path("log")).unwrap();
         assert!(
             log.contains("(INJECTED)"),
             "{inject}: nothing injected\n{log}"
@@ -216,11 +216,11 @@ fn however_the_system_resolves() {
 #[test]
 #[ignore = "a child"]
 fn child_beneath() {
-    use common::unix::{child_folder, is_child};
+    use common::unix::{child_directory, is_child};
     if !is_child() {
         return;
     }
     for strategy in strategies() {
-        do_everything(strategy, &child_folder());
+        do_everything(strategy, &child_directory());
     }
 }

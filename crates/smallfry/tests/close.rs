@@ -167,13 +167,13 @@ fn wrappers_compare_as_what_they_hold() {
 #[test]
 fn no_error_of_many_is_lost() {
     let _turn = turn(Policy::Always);
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let count = 100_000;
     let sent = Arc::new(AtomicUsize::new(0));
     // Four threads hand over, some through the queue and, when it is full, by closing themselves.
     let returned: Vec<PathBuf> = thread::scope(|scope| {
         let work = |part: usize| {
-            let (folder, sent) = (folder.path(), &sent);
+            let (directory, sent) = (directory.path(), &sent);
             move || {
                 let mut returned = Vec::new();
                 for number in (0..count).filter(|number| number % 4 == part) {
@@ -184,7 +184,7 @@ fn no_error_of_many_is_lost() {
                     };
                     let (fake, _) = fake(ends);
                     sent.fetch_add(1, Ordering::Relaxed);
-                    let path = folder.join(number.to_string());
+                    let path = directory.join(number.to_string());
                     if let Err(error) = Closer::global().close(Handle::new(fake), &path) {
                         assert_eq!(error.path(), Some(&*path));
                         returned.push(path);
@@ -576,8 +576,8 @@ fn never_means_never() {
 fn whole_files() {
     for policy in [Policy::Always, Policy::Never, Policy::Auto] {
         let _turn = turn(policy);
-        let folder = tempfile::tempdir().unwrap();
-        let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+        let directory = tempfile::tempdir().unwrap();
+        let [a, b] = ["a", "b"].map(|name| directory.path().join(name));
         for text in ["", "long enough", "short"] {
             close::fs::write(&a, text).unwrap();
             assert_eq!(close::fs::read(&a).unwrap(), text.as_bytes());
@@ -588,7 +588,7 @@ fn whole_files() {
         fs::write(&a, b"\xff").unwrap();
         let error = close::fs::read_to_string(&a).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-        let missing = folder.path().join("no/such");
+        let missing = directory.path().join("no/such");
         for error in [
             close::fs::write(&missing, "").unwrap_err(),
             close::fs::read(&missing).unwrap_err(),
@@ -598,7 +598,7 @@ fn whole_files() {
         }
         let error = close::fs::copy(&missing, &b).unwrap_err();
         assert_eq!(error.operation(), Operation::Copy);
-        let error = close::fs::copy(folder.path(), &b).unwrap_err();
+        let error = close::fs::copy(directory.path(), &b).unwrap_err();
         assert_eq!(error.operation(), Operation::Copy);
         assert!(Closer::global().drain().is_empty());
     }
@@ -607,9 +607,9 @@ fn whole_files() {
 #[test]
 fn removed_and_made_anew() {
     let _turn = turn(Policy::Always);
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     let paths: Vec<PathBuf> = (0..50)
-        .map(|number| folder.path().join(number.to_string()))
+        .map(|number| directory.path().join(number.to_string()))
         .collect();
     for round in 0..4 {
         for path in &paths {
@@ -623,9 +623,9 @@ fn removed_and_made_anew() {
         close::fs::write(path, "last").unwrap();
     }
     Closer::global().wait();
-    fs::rename(folder.path().join("1"), folder.path().join("moved")).unwrap();
+    fs::rename(directory.path().join("1"), directory.path().join("moved")).unwrap();
     assert_eq!(
-        fs::read_to_string(folder.path().join("moved")).unwrap(),
+        fs::read_to_string(directory.path().join("moved")).unwrap(),
         "last"
     );
 }
@@ -634,8 +634,8 @@ fn removed_and_made_anew() {
 fn a_file_whose_close_has_failed_takes_the_place_of_no_other() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
-    let folder = tempfile::tempdir().unwrap();
-    let [good, bad] = ["good", "bad"].map(|name| folder.path().join(name));
+    let directory = tempfile::tempdir().unwrap();
+    let [good, bad] = ["good", "bad"].map(|name| directory.path().join(name));
     fs::write(&good, "good").unwrap();
     fs::write(&bad, "bad").unwrap();
     closer
@@ -660,8 +660,13 @@ fn a_file_whose_close_has_failed_takes_the_place_of_no_other() {
 fn a_batch_has_closed_its_files() {
     for policy in [Policy::Always, Policy::Never, Policy::Auto] {
         let _turn = turn(policy);
-        let folder = tempfile::tempdir().unwrap();
-        let entry = |number: usize| (folder.path().join(number.to_string()), number.to_string());
+        let directory = tempfile::tempdir().unwrap();
+        let entry = |number: usize| {
+            (
+                directory.path().join(number.to_string()),
+                number.to_string(),
+            )
+        };
         let report = Writer::new().write((0..1000).map(entry));
         assert_eq!(report.written(), 1000);
         assert_eq!(Closer::global().pending(), 0);

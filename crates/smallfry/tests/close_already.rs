@@ -23,8 +23,8 @@ macro_rules! behaves {
 
             #[test]
             fn whole_files() {
-                let folder = tempfile::tempdir().unwrap();
-                let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+                let directory = tempfile::tempdir().unwrap();
+                let [a, b] = ["a", "b"].map(|name| directory.path().join(name));
                 for text in ["", "some text", "less"] {
                     close::fs::write(&a, text).unwrap();
                     assert_eq!(close::fs::read(&a).unwrap(), text.as_bytes());
@@ -34,7 +34,7 @@ macro_rules! behaves {
                 close::fs::write(&a, b"\xff").unwrap();
                 let error = close::fs::read_to_string(&a).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::InvalidData);
-                let missing = folder.path().join("no/such");
+                let missing = directory.path().join("no/such");
                 assert_eq!(
                     close::fs::read(&missing).unwrap_err().kind(),
                     ErrorKind::NotFound
@@ -52,8 +52,8 @@ macro_rules! behaves {
 
             #[test]
             fn a_wrapped_file() {
-                let folder = tempfile::tempdir().unwrap();
-                let path = folder.path().join("a");
+                let directory = tempfile::tempdir().unwrap();
+                let path = directory.path().join("a");
                 let file = File::create(&path).unwrap();
                 let mut file: FastClose<File> = file.fast_close();
                 assert_eq!(size_of_val(&file), size_of::<File>());
@@ -79,8 +79,8 @@ macro_rules! behaves {
 
             #[test]
             fn many_files_behind_buffers() {
-                let folder = tempfile::tempdir().unwrap();
-                let path = |number: usize| folder.path().join(format!("{number}.glif"));
+                let directory = tempfile::tempdir().unwrap();
+                let path = |number: usize| directory.path().join(format!("{number}.glif"));
                 std::thread::scope(|scope| {
                     for part in 0..2 {
                         let path = &path;
@@ -123,12 +123,12 @@ fn ours_defers_on_windows_as_theirs_does() {
     // Theirs always does there; ours where it is told to, or finds closing slow.
     let closer = Closer::global();
     closer.set_policy(Policy::Always);
-    let folder = tempfile::tempdir().unwrap();
+    let directory = tempfile::tempdir().unwrap();
     for number in 0..200 {
-        smallfry::close::fs::write(folder.path().join(number.to_string()), "text").unwrap();
-        close_already::fs::write(folder.path().join(format!("{number} too")), "text").unwrap();
+        smallfry::close::fs::write(directory.path().join(number.to_string()), "text").unwrap();
+        close_already::fs::write(directory.path().join(format!("{number} too")), "text").unwrap();
     }
     assert!(closer.drain().is_empty());
     closer.set_policy(Policy::Auto);
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 400);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 400);
 }

@@ -145,20 +145,21 @@ fn a_runtime_that_ends_while_files_wait() {
     let _turn = turn();
     Closer::global().set_backend(Backend::Tokio);
     for _ in 0..20 {
-        let folder = tempfile::tempdir().unwrap();
+        let directory = tempfile::tempdir().unwrap();
         let runtime = runtime();
         runtime.block_on(async {
             for number in 0..100 {
                 use tokio::io::AsyncWriteExt;
-                let path = folder.path().join(number.to_string());
+                let path = directory.path().join(number.to_string());
                 let mut file = tokio::fs::File::create(path).await.unwrap().fast_close();
                 file.write_all(b"text").await.unwrap();
             }
         });
         runtime.shutdown_background();
         let errors = Closer::global().drain();
-        let unwritten = (0..100)
-            .filter(|number| fs::read(folder.path().join(number.to_string())).unwrap() != b"text");
+        let unwritten = (0..100).filter(|number| {
+            fs::read(directory.path().join(number.to_string())).unwrap() != b"text"
+        });
         // A write that the runtime gave up cannot be made good, but it is told.
         assert!(unwritten.count() <= errors.len(), "{errors:?}");
         assert_eq!(Closer::global().pending(), 0);
@@ -186,8 +187,8 @@ fn files_of_tokio() {
     let runtime = runtime();
     for policy in POLICIES {
         Closer::global().set_policy(policy);
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
         runtime.block_on(async {
             let mut file = tokio::fs::File::create(&path).await.unwrap().fast_close();
             assert_eq!(size_of_val(&file), size_of::<tokio::fs::File>());
@@ -235,8 +236,8 @@ fn files_of_tokio() {
 fn many_files_of_tokio_dropped_at_once() {
     use tokio::io::AsyncWriteExt;
     let _turn = turn();
-    let folder = tempfile::tempdir().unwrap();
-    let path = |number: usize| folder.path().join(number.to_string());
+    let directory = tempfile::tempdir().unwrap();
+    let path = |number: usize| directory.path().join(number.to_string());
     for runtime in &mut [
         tokio::runtime::Builder::new_current_thread(),
         tokio::runtime::Builder::new_multi_thread(),
@@ -286,8 +287,8 @@ fn a_pool_of_one_thread_does_not_wait_for_itself() {
     use tokio::io::AsyncWriteExt;
     let _turn = turn();
     Closer::global().set_backend(Backend::Tokio);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a");
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a");
     let mut one = tokio::runtime::Builder::new_current_thread();
     let one = one.max_blocking_threads(1).build().unwrap();
     one.block_on(async {
@@ -318,8 +319,8 @@ fn files_of_smol() {
     let _turn = turn();
     for policy in POLICIES {
         Closer::global().set_policy(policy);
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
         smol::block_on(async {
             let mut file = smol::fs::File::create(&path).await.unwrap().fast_close();
             assert_eq!(size_of_val(&file), size_of::<smol::fs::File>());
@@ -347,8 +348,8 @@ fn files_of_async_std() {
     let _turn = turn();
     for policy in POLICIES {
         Closer::global().set_policy(policy);
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
         async_std::task::block_on(async {
             let mut file = async_std::fs::File::create(&path)
                 .await

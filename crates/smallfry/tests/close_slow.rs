@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use common::unix::{child_folder, output_of_child};
+use common::unix::{child_directory, output_of_child};
 use smallfry::bulk::Writer;
 use smallfry::close::{Backend, Closed, Closer, FastCloseable, Policy};
 use smallfry::{Error, Operation};
@@ -22,7 +22,7 @@ use smallfry_slowfs::{Mount, Options, Profile};
 
 /// A simulated disk, for one test at a time: the closer belongs to the process.
 struct Disk {
-    // Before the folder, which cannot be removed under it.
+    // Before the directory, which cannot be removed under it.
     mount: Mount,
     _root: tempfile::TempDir,
     _turn: MutexGuard<'static, ()>,
@@ -148,7 +148,7 @@ fn use_up_descriptors() {
     }
     held.truncate(held.len() - 8);
     for number in 0..60 {
-        let path = child_folder().join(number.to_string());
+        let path = child_directory().join(number.to_string());
         smallfry::close::fs::write(&path, "text").unwrap();
         assert_eq!(smallfry::close::fs::read(&path).unwrap(), b"text");
         let copy = path.with_extension("copy");
@@ -170,7 +170,7 @@ fn what_is_dropped_after_the_end_is_closed_there() {
 #[ignore = "run by what_is_dropped_after_the_end_is_closed_there"]
 fn drop_at_the_very_end() {
     extern "C" fn last() {
-        let path = child_folder().join("late");
+        let path = child_directory().join("late");
         let closed = Closer::global().close(create(&path), &path).unwrap();
         println!("late: {closed:?}, {} pending", Closer::global().pending());
     }
@@ -178,7 +178,7 @@ fn drop_at_the_very_end() {
     // SAFETY: a function that lives as long as the process.
     unsafe { libc::atexit(last) };
     Closer::global().set_policy(Policy::Always);
-    drop(create(&child_folder().join("early")).fast_close());
+    drop(create(&child_directory().join("early")).fast_close());
     std::process::exit(0);
 }
 
@@ -281,7 +281,7 @@ fn count_threads() {
             .count()
     };
     let closer = Closer::global();
-    let leave = |name: usize| drop(create(&child_folder().join(name.to_string())).fast_close());
+    let leave = |name: usize| drop(create(&child_directory().join(name.to_string())).fast_close());
     closer.set_policy(Policy::Never);
     (0..10).for_each(leave);
     assert_eq!(threads(), 0);
@@ -316,7 +316,7 @@ fn leave_files_to_the_end() {
     closer.set_policy(Policy::Always);
     closer.set_sink(|error| println!("{error}"));
     for number in 0..100 {
-        drop(create(&child_folder().join(number.to_string())).fast_close());
+        drop(create(&child_directory().join(number.to_string())).fast_close());
     }
     assert!(closer.pending() > 0);
     std::process::exit(0);
@@ -339,7 +339,7 @@ fn a_copy_of_the_process_goes_on_by_itself() {
 fn copy_the_process() {
     let closer = Closer::global();
     closer.set_policy(Policy::Always);
-    let leave = |name: String| drop(create(&child_folder().join(name)).fast_close());
+    let leave = |name: String| drop(create(&child_directory().join(name)).fast_close());
     // Copied again and again, while other threads hand over files and close them.
     let mut children = Vec::new();
     std::thread::scope(|scope| {

@@ -103,7 +103,7 @@ struct Missing {
 fn each_flush_is_missed_for_a_reason_of_its_own() {
     let cases = [
         Missing {
-            name: "of a draft",
+            name: "of a temporary",
             forgets: |name, kind, _| *kind == Kind::File && name.starts_with(['r', 'w']),
             model: Model::Ordered,
             expected: &["a replaced file is not whole"],

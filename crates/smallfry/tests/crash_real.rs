@@ -144,7 +144,7 @@ impl Drop for Mounted {
 }
 
 /// Where disks are made: in memory if there is some for files.
-fn work_folder() -> tempfile::TempDir {
+fn work_directory() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() {
         return tempfile::tempdir_in(memory).unwrap();
@@ -163,7 +163,7 @@ fn cut(kind: &Kind, workload: Workload) -> Option<Vec<String>> {
         skip(&test, &format!("no {}", kind.make[0]));
         return None;
     }
-    let root = work_folder();
+    let root = work_directory();
     let [real, shown, files, cut] = ["real", "shown", "files", "cut"].map(|name| {
         let path = root.path().join(name);
         fs::create_dir(&path).unwrap();

@@ -6,7 +6,7 @@ mod common;
 
 use std::fs;
 
-use common::Folder;
+use common::Directory;
 use smallfry::WriteOptions;
 
 fn open_descriptors() -> usize {
@@ -15,9 +15,9 @@ fn open_descriptors() -> usize {
 
 #[test]
 fn none_is_left_open() {
-    let folder = Folder::new();
-    let path = folder.path("a");
-    let file = fs::File::create(folder.path("own")).unwrap();
+    let directory = Directory::new();
+    let path = directory.path("a");
+    let file = fs::File::create(directory.path("own")).unwrap();
     let before = open_descriptors();
     for _ in 0..100 {
         smallfry::fs::write(&path, "text").unwrap();
@@ -32,10 +32,10 @@ fn none_is_left_open() {
         }
         fs::write(&path, b"\xff").unwrap();
         smallfry::fs::read_to_string(&path).unwrap_err();
-        smallfry::fs::read(folder.path("")).unwrap_err();
+        smallfry::fs::read(directory.path("")).unwrap_err();
         smallfry::fs::write("/dev/full", "text").unwrap_err();
-        smallfry::fs::write(folder.path("no/file"), "text").unwrap_err();
-        smallfry::fs::copy(&path, folder.path("no/file")).unwrap_err();
+        smallfry::fs::write(directory.path("no/file"), "text").unwrap_err();
+        smallfry::fs::copy(&path, directory.path("no/file")).unwrap_err();
         WriteOptions::new()
             .create_new(true)
             .write(&path, "text")

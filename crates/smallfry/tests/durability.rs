@@ -8,9 +8,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-use common::{Folder, assert_error, names};
+use common::{Directory, assert_error, names};
 use smallfry::bulk::Writer;
-use smallfry::durability::{remove_drafts, sync_dir, sync_file};
+use smallfry::durability::{remove_temporary_files, sync_dir, sync_file};
 use smallfry::{Durability, Operation, Outcome, WriteOptions};
 
 const LEVELS: [Durability; 3] = [Durability::None, Durability::Data, Durability::Full];
@@ -29,8 +29,8 @@ fn all_options() -> impl Iterator<Item = WriteOptions> {
 #[test]
 fn the_contents_are_the_same_at_every_level() {
     for mut options in all_options() {
-        let folder = Folder::new();
-        let path = folder.path("a");
+        let dir = Directory::new();
+        let path = dir.path("a");
         for text in ["", "first", "2", &"long".repeat(100_000)] {
             assert_eq!(options.write(&path, text).unwrap(), Outcome::Written);
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
@@ -38,31 +38,31 @@ fn the_contents_are_the_same_at_every_level() {
         options.append(true);
         fs::write(&path, "one ").unwrap();
         options.write(&path, "two ").unwrap();
-        options.write(folder.path("b"), "new").unwrap();
+        options.write(dir.path("b"), "new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "one two ");
-        assert_eq!(fs::read_to_string(folder.path("b")).unwrap(), "new");
-        assert_eq!(names(&folder.path("")), ["a", "b"]);
+        assert_eq!(fs::read_to_string(dir.path("b")).unwrap(), "new");
+        assert_eq!(names(&dir.path("")), ["a", "b"]);
     }
 }
 
 #[test]
 fn missing_directories_are_made() {
     for mut options in all_options() {
-        let folder = Folder::new();
-        let path = folder.path("x/y/z/a");
+        let dir = Directory::new();
+        let path = dir.path("x/y/z/a");
         let error = options.write(&path, "text").unwrap_err();
         assert_error(&error, Operation::Open, Some(&path), ErrorKind::NotFound);
         options.create_parents(true).write(&path, "text").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "text");
-        assert_eq!(names(&folder.path("x/y/z")), ["a"]);
+        assert_eq!(names(&dir.path("x/y/z")), ["a"]);
     }
 }
 
 #[test]
 fn what_is_right_already_is_left_alone() {
     for mut options in all_options() {
-        let folder = Folder::new();
-        let path = folder.path("a");
+        let dir = Directory::new();
+        let path = dir.path("a");
         options.only_if_changed(true);
         assert_eq!(options.write(&path, "text").unwrap(), Outcome::Written);
         let modified = fs::metadata(&path).unwrap().modified().unwrap();
@@ -75,8 +75,8 @@ fn what_is_right_already_is_left_alone() {
 
 #[test]
 fn options_that_exclude_each_other() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let dir = Directory::new();
+    let path = dir.path("a");
     let mut options = WriteOptions::new();
     let error = options.replace(true).create_new(true).write(&path, "x");
     assert_error(
@@ -98,8 +98,8 @@ fn options_that_exclude_each_other() {
 
 #[test]
 fn an_open_file_and_a_directory_are_flushed() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let dir = Directory::new();
+    let path = dir.path("a");
     let file = fs::File::create(&path).unwrap();
     for level in LEVELS {
         let mut options = WriteOptions::new();
@@ -107,9 +107,9 @@ fn an_open_file_and_a_directory_are_flushed() {
         sync_file(&file, level).unwrap();
     }
     assert_eq!(fs::read(&path).unwrap(), b"text text text ");
-    sync_dir(folder.path("")).unwrap();
+    sync_dir(dir.path("")).unwrap();
     if cfg!(unix) {
-        let missing = folder.path("missing");
+        let missing = dir.path("missing");
         let error = sync_dir(&missing).unwrap_err();
         assert_error(&error, Operation::Open, Some(&missing), ErrorKind::NotFound);
     }
@@ -118,8 +118,8 @@ fn an_open_file_and_a_directory_are_flushed() {
 #[test]
 fn a_directory_is_not_replaced() {
     for options in all_options() {
-        let folder = Folder::new();
-        let path = folder.path("a");
+        let dir = Directory::new();
+        let path = dir.path("a");
         fs::create_dir(&path).unwrap();
         fs::write(path.join("inside"), "text").unwrap();
         let error = options.write(&path, "text").unwrap_err();
@@ -127,7 +127,7 @@ fn a_directory_is_not_replaced() {
             (error.operation(), error.path()),
             (Operation::Open, Some(&*path))
         );
-        assert_eq!(names(&folder.path("")), ["a"]);
+        assert_eq!(names(&dir.path("")), ["a"]);
         assert_eq!(names(&path), ["inside"]);
     }
     let mut options = WriteOptions::new();
@@ -146,8 +146,8 @@ fn a_directory_is_not_replaced() {
 fn a_batch_is_what_its_files_are_one_by_one() {
     for level in LEVELS {
         for replace in [false, true] {
-            let folder = Folder::new();
-            let path = |index: usize| folder.path(&format!("{}/{index}", index % 7));
+            let dir = Directory::new();
+            let path = |index: usize| dir.path(&format!("{}/{index}", index % 7));
             let mut writer = Writer::new();
             writer
                 .create_parents(true)
@@ -162,7 +162,7 @@ fn a_batch_is_what_its_files_are_one_by_one() {
                 }
             }
             for directory in 0..7 {
-                let names = names(&folder.path(&directory.to_string()));
+                let names = names(&dir.path(&directory.to_string()));
                 assert!(names.iter().all(|name| !name.starts_with('.')), "{names:?}");
             }
         }
@@ -173,8 +173,8 @@ fn a_batch_is_what_its_files_are_one_by_one() {
 fn the_last_of_several_for_one_path_wins() {
     for level in LEVELS {
         for replace in [false, true] {
-            let folder = Folder::new();
-            let path = folder.path("a");
+            let dir = Directory::new();
+            let path = dir.path("a");
             let mut writer = Writer::new();
             writer.durability(level).replace(replace);
             // Far more than are flushed at a time.
@@ -187,7 +187,7 @@ fn the_last_of_several_for_one_path_wins() {
                 writer.write([(&path, "x"), (&path, "1999"), (&path, "1999"), (&path, "y")]);
             assert_eq!(report.errors().count(), 0);
             assert_eq!(fs::read_to_string(&path).unwrap(), "y");
-            assert_eq!(names(&folder.path("")), ["a"]);
+            assert_eq!(names(&dir.path("")), ["a"]);
         }
     }
 }
@@ -196,43 +196,47 @@ fn the_last_of_several_for_one_path_wins() {
 fn errors_of_a_batch_belong_to_their_entries() {
     for level in LEVELS {
         for replace in [false, true] {
-            let folder = Folder::new();
-            fs::create_dir(folder.path("directory")).unwrap();
+            let dir = Directory::new();
+            fs::create_dir(dir.path("directory")).unwrap();
             let entries = ["a", "missing/b", "directory", "c"];
             let mut writer = Writer::new();
             writer.durability(level).replace(replace);
-            let report = writer.write(entries.map(|name| (folder.path(name), name)));
+            let report = writer.write(entries.map(|name| (dir.path(name), name)));
             let failed: Vec<_> = report.errors().map(|(index, _)| index).collect();
             assert_eq!(failed, [1, 2]);
             for (index, error) in report.errors() {
-                let path = folder.path(entries[index]);
+                let path = dir.path(entries[index]);
                 assert_eq!(
                     (error.operation(), error.path()),
                     (Operation::Open, Some(&*path))
                 );
             }
-            assert_eq!(names(&folder.path("")), ["a", "c", "directory"]);
+            assert_eq!(names(&dir.path("")), ["a", "c", "directory"]);
         }
     }
 }
 
 #[test]
-fn drafts_that_were_left_are_removed_when_they_are_old() {
-    let folder = Folder::new();
-    let left = folder.path(".app.js.0123456789abcdef.smallfry");
+fn temporary_files_that_were_left_are_removed_when_they_are_old() {
+    let dir = Directory::new();
+    let left = dir.path(".app.js.0123456789abcdef.smallfry");
     let others = ["app.js", ".app.js.smallfry", ".app.js.0123456789abcdef"];
     for name in others {
-        fs::write(folder.path(name), "").unwrap();
+        fs::write(dir.path(name), "").unwrap();
     }
     fs::write(&left, "").unwrap();
-    fs::create_dir(folder.path(".dir.0123456789abcdef.smallfry")).unwrap();
+    fs::create_dir(dir.path(".dir.0123456789abcdef.smallfry")).unwrap();
     let hour = Duration::from_secs(3600);
-    assert!(remove_drafts(folder.path(""), hour).unwrap().is_empty());
-    let removed = remove_drafts(folder.path(""), Duration::ZERO).unwrap();
+    assert!(
+        remove_temporary_files(dir.path(""), hour)
+            .unwrap()
+            .is_empty()
+    );
+    let removed = remove_temporary_files(dir.path(""), Duration::ZERO).unwrap();
     assert_eq!(removed, std::slice::from_ref(&left));
-    assert_eq!(names(&folder.path("")).len(), others.len() + 1);
-    let missing = folder.path("missing");
-    let error = remove_drafts(&missing, hour).unwrap_err();
+    assert_eq!(names(&dir.path("")).len(), others.len() + 1);
+    let missing = dir.path("missing");
+    let error = remove_temporary_files(&missing, hour).unwrap_err();
     assert_error(
         &error,
         Operation::Readdir,

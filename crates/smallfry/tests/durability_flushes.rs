@@ -10,32 +10,32 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use common::unix::{can_trace, child_folder, is_child, run_child, strace};
-use common::{Folder, skip};
+use common::unix::{can_trace, child_directory, is_child, run_child, strace};
+use common::{Directory, skip};
 use smallfry::bulk::Writer;
 use smallfry::{Durability, Outcome, WriteOptions};
 
-/// Where the child works, in the folder of the test.
+/// Where the child works, in the directory of the test.
 const DATA: &str = "data";
 
-/// Runs some work in a child and gives its flushes and renames: `fsync a`, `rename a`. A draft is called by its target's
-/// name and `draft`.
+/// Runs some work in a child and gives its flushes and renames: `fsync a`, `rename a`. A temporary file is called by its target's
+/// name and `temporary file`.
 fn flushes(work: &str) -> Vec<String> {
-    let folder = Folder::new();
-    fs::create_dir(folder.path(DATA)).unwrap();
-    fs::write(folder.path("work"), work).unwrap();
-    prepare(work, &folder.path(DATA));
+    let dir = Directory::new();
+    fs::create_dir(dir.path(DATA)).unwrap();
+    fs::write(dir.path("work"), work).unwrap();
+    prepare(work, &dir.path(DATA));
     // Not sync_file_range, which promises nothing.
     let calls = "trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,sync";
-    run_child("child", &folder, &strace(&folder, ["-y", "-e", calls]));
-    let log = fs::read_to_string(folder.path("log")).unwrap();
-    let data = fs::canonicalize(folder.path(DATA)).unwrap();
+    run_child("child", &dir, &strace(&dir, ["-y", "-e", calls]));
+    let log = fs::read_to_string(dir.path("log")).unwrap();
+    let data = fs::canonicalize(dir.path(DATA)).unwrap();
     log.lines()
         .filter_map(|line| flush_in(line, data.to_str().unwrap()))
         .collect()
 }
 
-/// A line of strace's about something in that folder: `1234 fsync(3</folder/a>) = 0`.
+/// A line of strace's about something in that directory: `1234 fsync(3</directory/a>) = 0`.
 fn flush_in(line: &str, data: &str) -> Option<String> {
     let call = line.split_once(' ')?.1.trim_start();
     let (name, arguments) = call.split_once('(')?;
@@ -56,15 +56,15 @@ fn flush_in(line: &str, data: &str) -> Option<String> {
     }
 }
 
-/// `.a.0123456789abcdef.smallfry` is `a draft`.
+/// `.a.0123456789abcdef.smallfry` is `a temporary file`.
 fn without_digits(path: &str) -> String {
     let path = path.trim_start_matches('/');
     let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let draft = name
+    let temporary = name
         .strip_suffix(".smallfry")
         .and_then(|name| name.strip_prefix('.')?.rsplit_once('.'));
-    let name = match draft {
-        Some((target, _)) => format!("{target} draft"),
+    let name = match temporary {
+        Some((target, _)) => format!("{target} temporary"),
         None => name.to_owned(),
     };
     match (directory, name.as_str()) {
@@ -87,9 +87,9 @@ fn prepare(work: &str, data: &Path) {
         there("x/target");
         symlink("x/target", data.join("link")).unwrap();
     }
-    if work.contains("folders") {
+    if work.contains("dirs") {
         for number in 0..5 {
-            fs::create_dir(data.join(folder_name(number))).unwrap();
+            fs::create_dir(data.join(directory_name(number))).unwrap();
         }
     }
     // What the tests have written so far is not for the child to wait for.
@@ -97,7 +97,7 @@ fn prepare(work: &str, data: &Path) {
 }
 
 /// One of five; a file's name ends in a digit.
-fn folder_name(number: usize) -> &'static str {
+fn directory_name(number: usize) -> &'static str {
     ["v", "w", "x", "y", "z"][number % 5]
 }
 
@@ -107,8 +107,8 @@ fn child() {
     if !is_child() {
         return;
     }
-    let work = fs::read_to_string(child_folder().join("work")).unwrap();
-    let data = child_folder().join(DATA);
+    let work = fs::read_to_string(child_directory().join("work")).unwrap();
+    let data = child_directory().join(DATA);
     let has = |word: &str| work.split(' ').any(|it| it == word);
     let level = match () {
         () if has("data") => Durability::Data,
@@ -151,17 +151,17 @@ fn child() {
             options.write(data.join("a"), "text").unwrap();
         }
         "three" => write(["a", "b", "c"].map(str::to_owned).into()),
-        "thousand" if has("folders") => {
+        "thousand" if has("dirs") => {
             write(
                 (0..1000)
-                    .map(|i| format!("{}/{i}", folder_name(i)))
+                    .map(|i| format!("{}/{i}", directory_name(i)))
                     .collect(),
             );
         }
         "thousand" if has("parents") => {
             write(
                 (0..1000)
-                    .map(|i| format!("x/{}/{i}", folder_name(i)))
+                    .map(|i| format!("x/{}/{i}", directory_name(i)))
                     .collect(),
             );
         }
@@ -185,19 +185,19 @@ fn one_file() {
         ("one changed data", &["fdatasync a"]),
         ("one changed full", &["fsync a", "fsync ."]),
         ("one replace", &["rename a"]),
-        // Not fdatasync: the draft has been given permissions.
-        ("one replace data", &["fsync a draft", "rename a"]),
+        // Not fdatasync: the temporary file has been given permissions.
+        ("one replace data", &["fsync a temporary", "rename a"]),
         (
             "one replace full",
-            &["fsync a draft", "rename a", "fsync ."],
+            &["fsync a temporary", "rename a", "fsync ."],
         ),
         (
             "one replace append full",
-            &["fsync a draft", "rename a", "fsync ."],
+            &["fsync a temporary", "rename a", "fsync ."],
         ),
         (
             "one link replace full",
-            &["fsync x/target draft", "rename x/target", "fsync x"],
+            &["fsync x/target temporary", "rename x/target", "fsync x"],
         ),
         // In place, too, the name is where the link leads.
         ("one link full", &["fsync x/target", "fsync x"]),
@@ -209,7 +209,7 @@ fn one_file() {
     let mut found = flushes("one new parents replace full");
     assert_eq!(
         found[..3],
-        ["fsync x/y/a draft", "rename x/y/a", "fsync x/y"]
+        ["fsync x/y/a temporary", "rename x/y/a", "fsync x/y"]
     );
     found[3..].sort();
     assert_eq!(found[3..], ["fsync .", "fsync x"]);
@@ -223,7 +223,7 @@ fn a_few_files_are_flushed_one_by_one_and_their_directory_once() {
     for (work, each) in [
         ("three data", &["fdatasync"][..]),
         ("three new full", &["fsync"]),
-        ("three replace full", &["fsync draft", "rename"]),
+        ("three replace full", &["fsync temporary", "rename"]),
     ] {
         let mut found = flushes(work);
         if work.contains("full") {
@@ -241,12 +241,12 @@ fn a_few_files_are_flushed_one_by_one_and_their_directory_once() {
     }
 }
 
-/// Whether files in the temporary folder are on a file system that is flushed whole.
+/// Whether files in the temporary directory are on a file system that is flushed whole.
 fn is_flushed_whole() -> bool {
-    let folder = Folder::new();
+    let dir = Directory::new();
     let output = Command::new("stat")
         .args(["-f", "-c", "%T"])
-        .arg(folder.path(""))
+        .arg(dir.path(""))
         .output();
     let kind = String::from_utf8(output.unwrap().stdout).unwrap();
     matches!(kind.trim(), "ext2/ext3" | "xfs" | "btrfs")
@@ -258,7 +258,7 @@ fn a_thousand_files_have_a_few_flushes() {
         return;
     }
     if !is_flushed_whole() {
-        let reason = "the temporary folder is not on ext4, XFS or Btrfs";
+        let reason = "the temporary dir is not on ext4, XFS or Btrfs";
         return println!("skipped a_thousand_files: {reason}");
     }
     // The second makes sure of the disk's own cache, by the descriptor of the first file.
@@ -268,7 +268,7 @@ fn a_thousand_files_have_a_few_flushes() {
         ("thousand new full", 0, false),
         ("thousand replace data", 0, true),
         ("thousand replace full", 1, true),
-        ("thousand folders replace full", 5, true),
+        ("thousand dirs replace full", 5, true),
         ("thousand parents full", 0, false),
     ] {
         // Others may have too much to be written meanwhile: then files are flushed one by one, and rightly.
@@ -302,12 +302,12 @@ fn without_name(mut flushes: Vec<String>) -> Vec<String> {
     flushes
 }
 
-/// Whether there is a flush of a file, or of its draft, for its own sake.
+/// Whether there is a flush of a file, or of its temporary file, for its own sake.
 fn has_single(flushes: &[String]) -> bool {
     flushes.iter().any(|flush| {
         let path = flush.split_once("sync ").map(|(_, path)| path);
         path.is_some_and(|path| {
-            let file = path.trim_end_matches(" draft");
+            let file = path.trim_end_matches(" temporary");
             file.ends_with(|last: char| last.is_ascii_digit())
         })
     })
@@ -334,6 +334,6 @@ fn skip_quietly() {
     if is_flushed_whole() {
         skip("renames_come_after", "no strace");
     } else {
-        println!("skipped: the temporary folder is not on ext4, XFS or Btrfs");
+        println!("skipped: the temporary dir is not on ext4, XFS or Btrfs");
     }
 }

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::unix::{
-    SmallDisk, can_trace, child_folder, is_child, is_root, make_fifo, run_child, strace,
+    SmallDisk, can_trace, child_directory, is_child, is_root, make_fifo, run_child, strace,
 };
-use common::{Folder, assert_error, names, skip};
+use common::{Directory, assert_error, names, skip};
 use smallfry::Operation::{Fchmod, Fchown, Fdatasync, Fsetxattr, Fsync, Rename};
 use smallfry::bulk::Writer;
 use smallfry::{Durability, Error, Operation, Outcome, WriteOptions};
@@ -43,8 +43,8 @@ fn has_setpriv() -> bool {
 
 #[test]
 fn what_a_file_has_is_kept() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let dir = Directory::new();
+    let path = dir.path("a");
     for mode in [0o644, 0o600, 0o751, 0o444, 0o4711, 0o222] {
         fs::write(&path, "old").unwrap();
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
@@ -54,7 +54,7 @@ fn what_a_file_has_is_kept() {
         assert_eq!(fs::read(&path).unwrap(), b"new");
     }
     // Of a new file as ever.
-    let (new, plain) = (folder.path("new"), folder.path("plain"));
+    let (new, plain) = (dir.path("new"), dir.path("plain"));
     for (path, mode) in [(&new, 0o666), (&plain, 0o666)] {
         let mut options = replacing();
         options
@@ -64,7 +64,7 @@ fn what_a_file_has_is_kept() {
             .unwrap();
     }
     assert_eq!(mode_of(&new), mode_of(&plain));
-    assert_eq!(names(&folder.path("")), ["a", "new", "plain"]);
+    assert_eq!(names(&dir.path("")), ["a", "new", "plain"]);
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn owner_attributes_and_access_are_kept() {
     if !is_root() {
         return skip("owner_attributes_and_access_are_kept", "it needs root");
     }
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let dir = Directory::new();
+    let path = dir.path("a");
     let file = path.to_str().unwrap();
     fs::write(&path, "old").unwrap();
     std::os::unix::fs::chown(&path, Some(1234), Some(4321)).unwrap();
@@ -95,8 +95,8 @@ fn owner_attributes_and_access_are_kept() {
 
 #[test]
 fn a_list_that_new_files_get_is_not_given_to_one_that_has_none() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let dir = Directory::new();
+    let path = dir.path("a");
     fs::write(&path, "old").unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     // Version 2; the owner, somebody, the group, the mask, others.
@@ -112,8 +112,8 @@ fn a_list_that_new_files_get_is_not_given_to_one_that_has_none() {
         list.extend(access.to_le_bytes());
         list.extend(id.to_le_bytes());
     }
-    set_attribute(&folder.path(""), c"system.posix_acl_default", &list);
-    let new = folder.path("new");
+    set_attribute(&dir.path(""), c"system.posix_acl_default", &list);
+    let new = dir.path("new");
     fs::write(&new, "").unwrap();
     assert!(get_attribute(&new, c"system.posix_acl_access").is_some());
     replacing().write(&path, "new").unwrap();
@@ -149,37 +149,33 @@ fn get_attribute(path: &Path, name: &std::ffi::CStr) -> Option<Vec<u8>> {
 
 #[test]
 fn links_stay_and_what_they_lead_to_is_replaced() {
-    let folder = Folder::new();
-    fs::create_dir_all(folder.path("x/y")).unwrap();
-    fs::write(folder.path("x/y/target"), "old").unwrap();
-    symlink("../x/./y/target", folder.path("x/one")).unwrap();
-    symlink(folder.path("x/one"), folder.path("two")).unwrap();
-    replacing().write(folder.path("two"), "new").unwrap();
-    assert_eq!(fs::read(folder.path("x/y/target")).unwrap(), b"new");
+    let dir = Directory::new();
+    fs::create_dir_all(dir.path("x/y")).unwrap();
+    fs::write(dir.path("x/y/target"), "old").unwrap();
+    symlink("../x/./y/target", dir.path("x/one")).unwrap();
+    symlink(dir.path("x/one"), dir.path("two")).unwrap();
+    replacing().write(dir.path("two"), "new").unwrap();
+    assert_eq!(fs::read(dir.path("x/y/target")).unwrap(), b"new");
     for link in ["two", "x/one"] {
-        assert!(
-            fs::symlink_metadata(folder.path(link))
-                .unwrap()
-                .is_symlink()
-        );
+        assert!(fs::symlink_metadata(dir.path(link)).unwrap().is_symlink());
     }
     // And beneath a directory, which they must not leave.
     let mut writer = Writer::new();
-    writer.within(folder.path("x")).unwrap();
+    writer.within(dir.path("x")).unwrap();
     writer.durability(Durability::Full).replace(true);
     let report = writer.write([("one", "1"), ("y/target", "2")]);
     assert!(report.results()[0].is_err());
     assert_eq!(report.written(), 1);
-    symlink("y/target", folder.path("x/inside")).unwrap();
+    symlink("y/target", dir.path("x/inside")).unwrap();
     assert_eq!(writer.write([("inside", "3")]).written(), 1);
-    assert_eq!(fs::read(folder.path("x/y/target")).unwrap(), b"3");
-    assert_eq!(names(&folder.path("x/y")), ["target"]);
+    assert_eq!(fs::read(dir.path("x/y/target")).unwrap(), b"3");
+    assert_eq!(names(&dir.path("x/y")), ["target"]);
 }
 
 #[test]
 fn other_names_of_a_file_keep_what_it_held() {
-    let folder = Folder::new();
-    let (path, other) = (folder.path("a"), folder.path("b"));
+    let dir = Directory::new();
+    let (path, other) = (dir.path("a"), dir.path("b"));
     fs::write(&path, "old").unwrap();
     fs::hard_link(&path, &other).unwrap();
     let reader = File::open(&path).unwrap();
@@ -192,8 +188,8 @@ fn other_names_of_a_file_keep_what_it_held() {
 
 #[test]
 fn who_watches_the_file_hears_of_its_end_and_who_watches_the_directory_of_the_new_one() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let dir = Directory::new();
+    let path = dir.path("a");
     fs::write(&path, "old").unwrap();
     // SAFETY: plain system calls on NUL-terminated strings, and a buffer borrowed for writing as long as is told.
     let masks = unsafe {
@@ -203,7 +199,7 @@ fn who_watches_the_file_hears_of_its_end_and_who_watches_the_directory_of_the_ne
                 &path,
                 libc::IN_ATTRIB | libc::IN_DELETE_SELF | libc::IN_MODIFY,
             ),
-            (&folder.path(""), libc::IN_MOVED_TO),
+            (&dir.path(""), libc::IN_MOVED_TO),
         ] {
             let path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
             assert!(libc::inotify_add_watch(watch, path.as_ptr(), mask) > 0);
@@ -228,12 +224,12 @@ fn who_watches_the_file_hears_of_its_end_and_who_watches_the_directory_of_the_ne
 
 #[test]
 fn what_is_no_file_is_refused() {
-    let folder = Folder::new();
-    let [nowhere, round, pipe] = ["nowhere", "round", "pipe"].map(|name| folder.path(name));
+    let dir = Directory::new();
+    let [nowhere, round, pipe] = ["nowhere", "round", "pipe"].map(|name| dir.path(name));
     symlink("missing", &nowhere).unwrap();
     symlink("round", &round).unwrap();
     make_fifo(&pipe);
-    let before = names(&folder.path(""));
+    let before = names(&dir.path(""));
     let loops = std::io::Error::from_raw_os_error(libc::ELOOP);
     for (path, operation, kind) in [
         (&nowhere, Operation::Readlink, ErrorKind::NotFound),
@@ -257,7 +253,7 @@ fn what_is_no_file_is_refused() {
     let mut options = WriteOptions::new();
     let error = options.durability(Durability::Data).write("/dev/null", "x");
     assert_eq!(error.unwrap_err().operation(), Fdatasync);
-    assert_eq!(names(&folder.path("")), before);
+    assert_eq!(names(&dir.path("")), before);
 }
 
 /// What is made to fail: a call of the system by name, the number of that call, and the error.
@@ -341,28 +337,24 @@ fn every_step_that_fails_is_an_error_and_leaves_the_old_contents() {
 }
 
 fn check(case: &Injection, batch: bool) {
-    let folder = Folder::new();
-    fs::create_dir(folder.path("data")).unwrap();
-    let path = folder.path("data/a");
+    let dir = Directory::new();
+    fs::create_dir(dir.path("data")).unwrap();
+    let path = dir.path("data/a");
     fs::write(&path, "old").unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
     if case.work.starts_with("owned") {
         std::os::unix::fs::chown(&path, Some(1234), None).unwrap();
     }
     let number = if batch { "batch" } else { "one" };
-    fs::write(folder.path("work"), format!("{} {number}", case.work)).unwrap();
+    fs::write(dir.path("work"), format!("{} {number}", case.work)).unwrap();
     let calls = format!("trace={}", case.call);
     let inject = format!(
         "inject={}:error={}:when={}",
         case.call, case.error, case.when
     );
-    run_child(
-        "child",
-        &folder,
-        &strace(&folder, ["-e", &calls, "-e", &inject]),
-    );
-    let told = fs::read_to_string(folder.path("told")).unwrap();
-    let directory = folder.path("data");
+    run_child("child", &dir, &strace(&dir, ["-e", &calls, "-e", &inject]));
+    let told = fs::read_to_string(dir.path("told")).unwrap();
+    let directory = dir.path("data");
     let of = if case.is_of_file { &path } else { &directory };
     let what = format!(
         "{} {} {} batch {batch}: {told}",
@@ -370,7 +362,7 @@ fn check(case: &Injection, batch: bool) {
     );
     let expected = format!("{} ", case.operation.name());
     assert!(told.starts_with(&expected), "{what}");
-    // A rename is of the draft, to the file.
+    // A rename is of the temporary file, to the file.
     let path_told = told.contains(&format!("{}: ", of.display()));
     assert!(path_told, "{what}");
     assert_eq!(fs::read_to_string(&path).unwrap(), case.holds, "{what}");
@@ -383,8 +375,8 @@ fn child() {
     if !is_child() {
         return;
     }
-    let folder = child_folder();
-    let work = fs::read_to_string(folder.join("work")).unwrap();
+    let dir = child_directory();
+    let work = fs::read_to_string(dir.join("work")).unwrap();
     let has = |word: &str| work.split(' ').any(|it| it == word);
     let mut options = WriteOptions::new();
     options
@@ -395,7 +387,7 @@ fn child() {
         })
         .replace(!has("plain"))
         .append(has("append"));
-    let path = folder.join("data/a");
+    let path = dir.join("data/a");
     let result = if has("batch") && !has("append") {
         let mut writer = Writer::new();
         writer.durability(match () {
@@ -409,8 +401,8 @@ fn child() {
         options.write(&path, "new").map(drop)
     };
     let told = result.map_or_else(|error| error.to_string(), |()| "nothing failed".into());
-    fs::write(folder.join("told"), told).unwrap();
-    assert_eq!(drafts_open(), 0);
+    fs::write(dir.join("told"), told).unwrap();
+    assert_eq!(temporary_files_open(), 0);
 }
 
 /// Whichever way the path is given, and whichever way the file is written.
@@ -420,13 +412,13 @@ fn the_flush_above_a_new_directory_that_fails_is_an_error() {
         return;
     }
     for work in ["plain", "plain relative", "replace", "replace relative"] {
-        let folder = Folder::new();
-        fs::create_dir(folder.path("data")).unwrap();
-        fs::write(folder.path("work"), work).unwrap();
-        let root = fs::canonicalize(folder.path("data")).unwrap();
+        let dir = Directory::new();
+        fs::create_dir(dir.path("data")).unwrap();
+        fs::write(dir.path("work"), work).unwrap();
+        let root = fs::canonicalize(dir.path("data")).unwrap();
         let above = root.join("x");
         let traced = strace(
-            &folder,
+            &dir,
             [
                 "-P",
                 above.to_str().unwrap(),
@@ -436,8 +428,8 @@ fn the_flush_above_a_new_directory_that_fails_is_an_error() {
                 "inject=fsync:error=EIO",
             ],
         );
-        run_child("child_with_new_directories", &folder, &traced);
-        let told = fs::read_to_string(folder.path("told")).unwrap();
+        run_child("child_with_new_directories", &dir, &traced);
+        let told = fs::read_to_string(dir.path("told")).unwrap();
         assert!(told.starts_with("fsync "), "{work}: {told}");
         assert!(told.contains("x: "), "{work}: {told}");
     }
@@ -449,9 +441,9 @@ fn child_with_new_directories() {
     if !is_child() {
         return;
     }
-    let folder = child_folder();
-    let work = fs::read_to_string(folder.join("work")).unwrap();
-    let data = fs::canonicalize(folder.join("data")).unwrap();
+    let dir = child_directory();
+    let work = fs::read_to_string(dir.join("work")).unwrap();
+    let data = fs::canonicalize(dir.join("data")).unwrap();
     std::env::set_current_dir(&data).unwrap();
     let start = if work.ends_with("relative") {
         PathBuf::new()
@@ -465,11 +457,11 @@ fn child_with_new_directories() {
         .create_parents(true);
     let result = options.write(start.join("x/y/a"), "new");
     let told = result.map_or_else(|error| error.to_string(), |_| "nothing failed".into());
-    fs::write(folder.join("told"), told).unwrap();
+    fs::write(dir.join("told"), told).unwrap();
 }
 
-/// How many drafts this process has open.
-fn drafts_open() -> usize {
+/// How many temporary files this process has open.
+fn temporary_files_open() -> usize {
     let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
     let paths = links.filter_map(|link| fs::read_link(link.path()).ok());
     paths
@@ -567,26 +559,26 @@ fn a_failed_barrier_is_an_error_of_every_file() {
         return;
     }
     for replace in [false, true] {
-        let folder = Folder::new();
-        fs::create_dir(folder.path("data")).unwrap();
-        fs::write(folder.path("work"), if replace { "replace" } else { "" }).unwrap();
+        let dir = Directory::new();
+        fs::create_dir(dir.path("data")).unwrap();
+        fs::write(dir.path("work"), if replace { "replace" } else { "" }).unwrap();
         for index in 0..500 {
-            fs::write(folder.path(&format!("data/{index}")), "old").unwrap();
+            fs::write(dir.path(&format!("data/{index}")), "old").unwrap();
         }
         assert!(run("sync", &[]));
         let options = ["-e", "trace=syncfs", "-e", "inject=syncfs:error=EIO:when=1"];
-        run_child("child_batch", &folder, &strace(&folder, options));
-        let log = fs::read_to_string(folder.path("log")).unwrap();
+        run_child("child_batch", &dir, &strace(&dir, options));
+        let log = fs::read_to_string(dir.path("log")).unwrap();
         if !log.contains("INJECTED") {
             println!("skipped a_failed_barrier: files are flushed one by one here");
             return;
         }
-        let told = fs::read_to_string(folder.path("told")).unwrap();
+        let told = fs::read_to_string(dir.path("told")).unwrap();
         assert_eq!(told, "500 syncfs");
-        assert_eq!(names(&folder.path("data")).len(), 500);
+        assert_eq!(names(&dir.path("data")).len(), 500);
         if replace {
             for index in 0..500 {
-                let path = folder.path(&format!("data/{index}"));
+                let path = dir.path(&format!("data/{index}"));
                 assert_eq!(fs::read(path).unwrap(), b"old");
             }
         }
@@ -599,11 +591,11 @@ fn child_batch() {
     if !is_child() {
         return;
     }
-    let folder = child_folder();
+    let dir = child_directory();
     let mut writer = Writer::new();
     writer.durability(Durability::Full);
-    writer.replace(fs::read_to_string(folder.join("work")).unwrap() == "replace");
-    let entries = (0..500).map(|index| (folder.join(format!("data/{index}")), "new"));
+    writer.replace(fs::read_to_string(dir.join("work")).unwrap() == "replace");
+    let entries = (0..500).map(|index| (dir.join(format!("data/{index}")), "new"));
     let report = writer.write(entries);
     let mut operations: Vec<_> = report
         .errors()
@@ -612,7 +604,7 @@ fn child_batch() {
     let count = operations.len();
     operations.dedup();
     fs::write(
-        folder.join("told"),
+        dir.join("told"),
         format!("{count} {}", operations.join(" ")),
     )
     .unwrap();
@@ -620,8 +612,8 @@ fn child_batch() {
 
 #[test]
 fn a_full_disk_keeps_what_it_has() {
-    let folder = Folder::new();
-    let path = folder.path("disk");
+    let dir = Directory::new();
+    let path = dir.path("disk");
     let disk = match SmallDisk::mount(&path, "size=64k") {
         Ok(disk) => disk,
         Err(reason) => return skip("a_full_disk_keeps_what_it_has", &reason),
@@ -649,8 +641,8 @@ fn a_full_disk_keeps_what_it_has() {
 
 #[test]
 fn a_file_that_something_is_mounted_on() {
-    let folder = Folder::new();
-    let path = folder.path("disk");
+    let dir = Directory::new();
+    let path = dir.path("disk");
     let disk = match SmallDisk::mount(&path, "size=1m") {
         Ok(disk) => disk,
         Err(reason) => return skip("a_file_that_something_is_mounted_on", &reason),
@@ -683,8 +675,8 @@ fn a_file_that_something_is_mounted_on() {
 
 #[test]
 fn a_disk_that_cannot_be_written() {
-    let folder = Folder::new();
-    let path = folder.path("disk");
+    let dir = Directory::new();
+    let path = dir.path("disk");
     let disk = match SmallDisk::mount(&path, "size=1m") {
         Ok(disk) => disk,
         Err(reason) => return skip("a_disk_that_cannot_be_written", &reason),
@@ -703,7 +695,7 @@ fn a_disk_that_cannot_be_written() {
 }
 
 /// Runs one of the children below as somebody who is not root.
-fn as_nobody(test: &str, folder: &Folder) -> bool {
+fn as_nobody(test: &str, dir: &Directory) -> bool {
     if !is_root() {
         skip(test, "it needs root, to be somebody else");
         return false;
@@ -729,16 +721,16 @@ fn as_nobody(test: &str, folder: &Folder) -> bool {
         println!("skipped {test}: others may not run {}", binary.display());
         return false;
     }
-    run_child("child_as_nobody", folder, &under);
+    run_child("child_as_nobody", dir, &under);
     true
 }
 
 #[test]
 fn somebody_who_may_not_do_it() {
-    let folder = Folder::new();
-    let data = folder.path("data");
+    let dir = Directory::new();
+    let data = dir.path("data");
     fs::create_dir(&data).unwrap();
-    fs::set_permissions(folder.path(""), Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(dir.path(""), Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(&data, Permissions::from_mode(0o777)).unwrap();
     let root = data.join("of-root");
     fs::write(&root, "old").unwrap();
@@ -751,7 +743,7 @@ fn somebody_who_may_not_do_it() {
     let kept = data.join("kept");
     fs::create_dir(&kept).unwrap();
     fs::write(kept.join("a"), "old").unwrap();
-    if as_nobody("somebody_who_may_not_do_it", &folder) {
+    if as_nobody("somebody_who_may_not_do_it", &dir) {
         assert_eq!(fs::read(&root).unwrap(), b"old");
         assert_eq!(names(&data), ["closed", "kept", "of-root"]);
         assert_eq!(names(&closed), ["there"]);
@@ -766,7 +758,7 @@ fn child_as_nobody() {
     if !is_child() {
         return;
     }
-    let data = child_folder().join("data");
+    let data = child_directory().join("data");
     let root = data.join("of-root");
     let error = replacing().write(&root, "new").unwrap_err();
     assert_error(&error, Fchown, Some(&root), ErrorKind::PermissionDenied);
@@ -804,9 +796,9 @@ impl AsRef<[u8]> for Text {
 }
 
 #[test]
-fn a_panic_leaves_no_draft() {
-    let folder = Folder::new();
-    let (first, second) = (folder.path("a"), folder.path("b"));
+fn a_panic_leaves_no_temporary_file() {
+    let dir = Directory::new();
+    let (first, second) = (dir.path("a"), dir.path("b"));
     for path in [&first, &second] {
         fs::write(path, "old").unwrap();
     }
@@ -815,15 +807,15 @@ fn a_panic_leaves_no_draft() {
     let entries = [(&first, Text(Some("new"))), (&second, Text(None))];
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| writer.write(entries)));
     assert!(result.is_err());
-    assert_eq!(names(&folder.path("")), ["a", "b"]);
+    assert_eq!(names(&dir.path("")), ["a", "b"]);
     assert_eq!(fs::read(&first).unwrap(), b"old");
 }
 
 #[test]
 fn files_that_wait_take_no_descriptors_from_those_that_come() {
-    let folder = Folder::new();
-    fs::create_dir(folder.path("data")).unwrap();
-    run_child("child_short_of_descriptors", &folder, &[] as &[&str]);
+    let dir = Directory::new();
+    fs::create_dir(dir.path("data")).unwrap();
+    run_child("child_short_of_descriptors", &dir, &[] as &[&str]);
 }
 
 #[test]
@@ -832,7 +824,7 @@ fn child_short_of_descriptors() {
     if !is_child() {
         return;
     }
-    let path = |index: usize| child_folder().join(format!("data/{index}"));
+    let path = |index: usize| child_directory().join(format!("data/{index}"));
     let others: Vec<_> = (0..40).map(|_| File::open("/dev/null").unwrap()).collect();
     let limit = libc::rlimit {
         rlim_cur: others.len() as u64 + 16,
@@ -849,11 +841,11 @@ fn child_short_of_descriptors() {
             assert_eq!(report.written(), 300, "{:?}", report.errors().next());
         }
     }
-    assert_eq!(names(&child_folder().join("data")).len(), 300);
+    assert_eq!(names(&child_directory().join("data")).len(), 300);
     drop(others);
 }
 
-/// Bytes that are asked for when the draft is there: in the midst of it the process goes elsewhere.
+/// Bytes that are asked for when the temporary file is there: in the midst of it the process goes elsewhere.
 struct Moving(PathBuf);
 
 impl AsRef<[u8]> for Moving {
@@ -865,8 +857,8 @@ impl AsRef<[u8]> for Moving {
 
 #[test]
 fn a_relative_path_is_resolved_once() {
-    let folder = Folder::new();
-    run_child("child_that_moves", &folder, &[] as &[&str]);
+    let dir = Directory::new();
+    run_child("child_that_moves", &dir, &[] as &[&str]);
 }
 
 #[test]
@@ -875,10 +867,10 @@ fn child_that_moves() {
     if !is_child() {
         return;
     }
-    let folder = child_folder();
-    let (here, there) = (folder.join("here"), folder.join("there"));
-    for folder in [&here, &there] {
-        fs::create_dir(folder).unwrap();
+    let dir = child_directory();
+    let (here, there) = (dir.join("here"), dir.join("there"));
+    for dir in [&here, &there] {
+        fs::create_dir(dir).unwrap();
     }
     let mut writer = Writer::new();
     writer.durability(Durability::Full).replace(true);

@@ -11,13 +11,13 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use common::{Folder, names};
+use common::{Directory, names};
 use smallfry::bulk::Writer;
-use smallfry::durability::remove_drafts;
+use smallfry::durability::remove_temporary_files;
 use smallfry::{Durability, WriteOptions};
 
 const FILES: usize = 6;
-/// Set in the child, to the folder it works in.
+/// Set in the child, to the directory it works in.
 const CHILD: &str = "SMALLFRY_TEST_KILLED";
 
 /// Kills: `SMALLFRY_TEST_KILLS`.
@@ -38,10 +38,10 @@ fn is_whole(contents: &str) -> bool {
     contents == text(version)
 }
 
-fn child(folder: &Path) -> Child {
+fn child(directory: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child_replaces", "--ignored"])
-        .env(CHILD, folder)
+        .env(CHILD, directory)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -51,10 +51,10 @@ fn child(folder: &Path) -> Child {
 #[test]
 #[ignore = "a child"]
 fn child_replaces() {
-    let Some(folder) = std::env::var_os(CHILD) else {
+    let Some(directory) = std::env::var_os(CHILD) else {
         return;
     };
-    let path = |index: usize| Path::new(&folder).join(index.to_string());
+    let path = |index: usize| Path::new(&directory).join(index.to_string());
     let mut options = WriteOptions::new();
     options.replace(true);
     let mut writer = Writer::new();
@@ -68,14 +68,14 @@ fn child_replaces() {
 
 #[test]
 fn whoever_looks_finds_a_whole_file() {
-    let folder = Folder::new();
-    let path = |index: usize| folder.path(&index.to_string());
+    let directory = Directory::new();
+    let path = |index: usize| directory.path(&index.to_string());
     for index in 0..FILES {
         fs::write(path(index), text(0)).unwrap();
     }
     let mut left = 0;
     for kill in 0..kills() {
-        let mut child = child(&folder.path(""));
+        let mut child = child(&directory.path(""));
         thread::sleep(Duration::from_micros(fastrand::u64(2_000..30_000)));
         for index in 0..FILES {
             let contents = fs::read_to_string(path(index)).unwrap();
@@ -87,12 +87,12 @@ fn whoever_looks_finds_a_whole_file() {
             let contents = fs::read_to_string(path(index)).unwrap();
             assert!(is_whole(&contents), "file {index} after {kill} kills");
         }
-        let drafts = names(&folder.path("")).len() - FILES;
-        assert!(drafts <= FILES, "{:?}", names(&folder.path("")));
-        let removed = remove_drafts(folder.path(""), Duration::ZERO).unwrap();
-        assert_eq!(removed.len(), drafts);
-        assert_eq!(names(&folder.path("")).len(), FILES);
-        left += drafts;
+        let temporary_files = names(&directory.path("")).len() - FILES;
+        assert!(temporary_files <= FILES, "{:?}", names(&directory.path("")));
+        let removed = remove_temporary_files(directory.path(""), Duration::ZERO).unwrap();
+        assert_eq!(removed.len(), temporary_files);
+        assert_eq!(names(&directory.path("")).len(), FILES);
+        left += temporary_files;
     }
-    println!("{} kills left {left} drafts", kills());
+    println!("{} kills left {left} temporary_files", kills());
 }

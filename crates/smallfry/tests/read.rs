@@ -7,13 +7,13 @@ use std::io::{ErrorKind, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use common::{Folder, assert_error};
+use common::{Directory, assert_error};
 use smallfry::Operation;
 
 #[test]
 fn every_size() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     let mut buffer = Vec::new();
     for size in [0, 1, 7, 8191, 8192, 8193, 100_000, 3_000_000, 5] {
         let contents: Vec<u8> = (0..size).map(|i: u32| (i % 251) as u8).collect();
@@ -30,8 +30,8 @@ fn every_size() {
 
 #[test]
 fn a_missing_file() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     let mut buffer = vec![1, 2, 3];
     for error in [
         smallfry::fs::read(&path).unwrap_err(),
@@ -45,8 +45,8 @@ fn a_missing_file() {
 
 #[test]
 fn strings_are_utf8_or_an_error_with_the_path() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     for text in ["", "ascii", "é漢😀", "\u{feff}mark"] {
         fs::write(&path, text).unwrap();
         assert_eq!(smallfry::fs::read_to_string(&path).unwrap(), text);
@@ -63,8 +63,8 @@ fn strings_are_utf8_or_an_error_with_the_path() {
 #[test]
 fn a_file_that_grows() {
     const RECORD: &[u8] = b"0123456789abcdef";
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     fs::write(&path, RECORD).unwrap();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -90,8 +90,8 @@ fn a_file_that_grows() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_larger_than_memory() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     let file = fs::File::create(&path).unwrap();
     // As large as the file system takes.
     let largest = (30..63).rev().find(|bits| file.set_len(1 << bits).is_ok());

@@ -6,13 +6,13 @@ mod common;
 use std::fs;
 use std::io::ErrorKind;
 
-use common::{Folder, assert_error};
+use common::{Directory, assert_error};
 use smallfry::Operation;
 
 #[test]
 fn replaces_what_is_there() {
-    let folder = Folder::new();
-    let (from, to) = (folder.path("a"), folder.path("b"));
+    let directory = Directory::new();
+    let (from, to) = (directory.path("a"), directory.path("b"));
     for (contents, old) in [("one", None), ("two", Some("older")), ("", Some("x"))] {
         fs::write(&from, contents).unwrap();
         if let Some(old) = old {
@@ -26,8 +26,8 @@ fn replaces_what_is_there() {
 
 #[test]
 fn directories_have_names_too() {
-    let folder = Folder::new();
-    let (from, to) = (folder.path("a"), folder.path("b"));
+    let directory = Directory::new();
+    let (from, to) = (directory.path("a"), directory.path("b"));
     fs::create_dir(&from).unwrap();
     fs::write(from.join("file"), "text").unwrap();
     smallfry::fs::rename(&from, &to).unwrap();
@@ -36,8 +36,8 @@ fn directories_have_names_too() {
 
 #[test]
 fn errors_name_both_paths() {
-    let folder = Folder::new();
-    let (from, to) = (folder.path("a"), folder.path("b"));
+    let directory = Directory::new();
+    let (from, to) = (directory.path("a"), directory.path("b"));
     let error = smallfry::fs::rename(&from, &to).unwrap_err();
     assert_error(&error, Operation::Rename, Some(&from), ErrorKind::NotFound);
     assert_eq!(error.destination(), Some(&*to));
@@ -52,8 +52,8 @@ fn errors_name_both_paths() {
 
 #[test]
 fn a_directory_is_not_replaced_by_a_file() {
-    let folder = Folder::new();
-    let (from, to) = (folder.path("a"), folder.path("b"));
+    let directory = Directory::new();
+    let (from, to) = (directory.path("a"), directory.path("b"));
     fs::write(&from, "text").unwrap();
     fs::create_dir(&to).unwrap();
     fs::write(to.join("file"), "").unwrap();

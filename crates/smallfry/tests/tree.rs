@@ -1,5 +1,5 @@
 //! The files of a tree: which come, in which order, and what becomes of those that cannot. A pattern must never cost a
-//! file that it matches, however cleverly folders are left unread; a generated comparison sees to that.
+//! file that it matches, however cleverly directories are left unread; a generated comparison sees to that.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -8,7 +8,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use common::{Folder, assert_error};
+use common::{Directory, assert_error};
 use globset::GlobBuilder;
 use proptest::prelude::*;
 use smallfry::bulk::Reader;
@@ -34,11 +34,11 @@ const SITE: &[&str] = &[
     "src/deep/er/app.test.ts",
 ];
 
-fn make(folder: &Folder, files: &[&str]) {
+fn make(directory: &Directory, files: &[&str]) {
     for file in files {
         let mut options = WriteOptions::new();
         options.create_parents(true);
-        options.write(folder.path(file), *file).unwrap();
+        options.write(directory.path(file), *file).unwrap();
     }
 }
 
@@ -54,8 +54,8 @@ fn below(root: &Path, walk: Walk) -> Vec<String> {
 }
 
 #[track_caller]
-fn assert_files(folder: &Folder, options: &TreeOptions, expected: &[&str]) {
-    let root = folder.path("");
+fn assert_files(directory: &Directory, options: &TreeOptions, expected: &[&str]) {
+    let root = directory.path("");
     assert_eq!(below(&root, options.walk(&root).unwrap()), expected);
 }
 
@@ -69,24 +69,24 @@ fn matching(patterns: &[&str]) -> TreeOptions {
 
 #[test]
 fn all_files_sorted_by_name() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     make(
-        &folder,
+        &directory,
         &["b.txt", "a.txt", "a/z", "a/b/c", "B", "a-", "é", "c/d"],
     );
-    fs::create_dir(folder.path("empty")).unwrap();
+    fs::create_dir(directory.path("empty")).unwrap();
     let expected = ["B", "a/b/c", "a/z", "a-", "a.txt", "b.txt", "c/d", "é"];
-    assert_files(&folder, &TreeOptions::new(), &expected);
+    assert_files(&directory, &TreeOptions::new(), &expected);
     // As the root was named, so are the files.
-    let root = folder.path("a/../a/.");
+    let root = directory.path("a/../a/.");
     let files: Vec<_> = TreeOptions::new().walk(&root).unwrap().flatten().collect();
     assert_eq!(files, [root.join("b/c"), root.join("z")]);
 }
 
 #[test]
 fn patterns() {
-    let folder = Folder::new();
-    make(&folder, SITE);
+    let directory = Directory::new();
+    make(&directory, SITE);
     for (patterns, expected) in [
         (
             &["content/**/*.md"][..],
@@ -140,14 +140,14 @@ fn patterns() {
         (&["content"], &[]),
         (&["**/*.nothing"], &[]),
     ] {
-        assert_files(&folder, &matching(patterns), expected);
+        assert_files(&directory, &matching(patterns), expected);
     }
 }
 
 #[test]
 fn what_is_ignored_by_pattern() {
-    let folder = Folder::new();
-    make(&folder, SITE);
+    let directory = Directory::new();
+    make(&directory, SITE);
     let mut options = matching(&["**/*.md"]);
     options
         .ignoring("**/node_modules/**")
@@ -159,20 +159,20 @@ fn what_is_ignored_by_pattern() {
         "content/blog/2025/second.md",
         "content/blog/index.md",
     ];
-    assert_files(&folder, &options, &expected);
+    assert_files(&directory, &options, &expected);
     options.ignoring("content/blog/").ignoring("*.md");
-    assert_files(&folder, &options, &["content/about.md"]);
+    assert_files(&directory, &options, &["content/about.md"]);
 }
 
 #[test]
 fn hidden_names_come_if_spelled_or_asked_for() {
-    let folder = Folder::new();
-    make(&folder, SITE);
-    make(&folder, &[".git/config"]);
-    assert_files(&folder, &matching(&["**/*.draft.md", "*env"]), &[]);
-    assert_files(&folder, &matching(&[".env"]), &[".env"]);
+    let directory = Directory::new();
+    make(&directory, SITE);
+    make(&directory, &[".git/config"]);
+    assert_files(&directory, &matching(&["**/*.draft.md", "*env"]), &[]);
+    assert_files(&directory, &matching(&[".env"]), &[".env"]);
     assert_files(
-        &folder,
+        &directory,
         &matching(&[".vitepress/**/*.ts", "**/.draft.*"]),
         &[
             ".vitepress/config.ts",
@@ -183,7 +183,7 @@ fn hidden_names_come_if_spelled_or_asked_for() {
     let mut options = matching(&["**/{.env,*.draft.md,config*}"]);
     options.hidden(true);
     let expected = [".env", ".vitepress/config.ts", "content/.draft.md"];
-    assert_files(&folder, &options, &expected);
+    assert_files(&directory, &options, &expected);
     options.ignore_files(false);
     let expected = [
         ".env",
@@ -191,18 +191,18 @@ fn hidden_names_come_if_spelled_or_asked_for() {
         ".vitepress/config.ts",
         "content/.draft.md",
     ];
-    assert_files(&folder, &options, &expected);
+    assert_files(&directory, &options, &expected);
     // The root itself may be hidden.
-    let root = folder.path(".vitepress");
+    let root = directory.path(".vitepress");
     let walk = matching(&["*.ts"]).walk(&root).unwrap();
     assert_eq!(below(&root, walk), ["config.ts"]);
 }
 
 #[test]
 fn nothing_is_walked_beneath_a_directory() {
-    let folder = Folder::new();
-    make(&folder, &["a"]);
-    let root = folder.path("");
+    let directory = Directory::new();
+    make(&directory, &["a"]);
+    let root = directory.path("");
     let mut reader = Reader::new();
     assert_eq!(
         reader
@@ -223,8 +223,8 @@ fn nothing_is_walked_beneath_a_directory() {
 
 #[test]
 fn depth() {
-    let folder = Folder::new();
-    make(&folder, &["a", "b/c", "b/d/e"]);
+    let directory = Directory::new();
+    make(&directory, &["a", "b/c", "b/d/e"]);
     let mut options = TreeOptions::new();
     for (depth, expected) in [
         (Some(1), &["a"][..]),
@@ -232,55 +232,58 @@ fn depth() {
         (Some(3), &["a", "b/c", "b/d/e"]),
         (None, &["a", "b/c", "b/d/e"]),
     ] {
-        assert_files(&folder, options.max_depth(depth), expected);
+        assert_files(&directory, options.max_depth(depth), expected);
     }
 }
 
 #[test]
 fn ignore_rules_below_the_root() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     make(
-        &folder,
+        &directory,
         &[
             "a.log", "keep.log", "a/b.log", "a/c", "out/x", "a/out/y", "z", "a/only/n",
         ],
     );
     fs::write(
-        folder.path(".gitignore"),
+        directory.path(".gitignore"),
         "*.log\n!keep.log\n/out/\n{broken\n",
     )
     .unwrap();
-    fs::write(folder.path("a/.ignore"), "!b.log\nonly\n").unwrap();
+    fs::write(directory.path("a/.ignore"), "!b.log\nonly\n").unwrap();
     // A copy without a repository gives the same as the repository.
     for _ in 0..2 {
         let expected = ["a/b.log", "a/c", "a/out/y", "keep.log", "z"];
-        assert_files(&folder, &TreeOptions::new(), &expected);
+        assert_files(&directory, &TreeOptions::new(), &expected);
         // A pattern brings nothing back.
-        assert_files(&folder, &matching(&["*.log", "out/*"]), &["keep.log"]);
-        fs::create_dir_all(folder.path(".git")).unwrap();
+        assert_files(&directory, &matching(&["*.log", "out/*"]), &["keep.log"]);
+        fs::create_dir_all(directory.path(".git")).unwrap();
     }
     let all = [
         "a/b.log", "a/c", "a/only/n", "a/out/y", "a.log", "keep.log", "out/x", "z",
     ];
-    assert_files(&folder, TreeOptions::new().ignore_files(false), &all);
+    assert_files(&directory, TreeOptions::new().ignore_files(false), &all);
 }
 
 /// Files that should have been left out must not come in silence.
 #[cfg(unix)]
 #[test]
 fn ignore_rules_that_cannot_be_read() {
-    let folder = Folder::new();
-    make(&folder, &["a/x", "b/x", "c/x", "d/x", "d/.gitignore/x"]);
+    let directory = Directory::new();
+    make(&directory, &["a/x", "b/x", "c/x", "d/x", "d/.gitignore/x"]);
     for (rules, target) in [("b/.gitignore", ".gitignore"), ("c/.ignore", "nowhere")] {
-        std::os::unix::fs::symlink(target, folder.path(rules)).unwrap();
+        std::os::unix::fs::symlink(target, directory.path(rules)).unwrap();
     }
-    let found: Vec<_> = TreeOptions::new().walk(folder.path("")).unwrap().collect();
+    let found: Vec<_> = TreeOptions::new()
+        .walk(directory.path(""))
+        .unwrap()
+        .collect();
     let [Ok(a), Err(error), Ok(b), Ok(c), Ok(d)] = &found[..] else {
         panic!("{found:?}");
     };
-    let expected = ["a/x", "b/x", "c/x", "d/x"].map(|name| folder.path(name));
+    let expected = ["a/x", "b/x", "c/x", "d/x"].map(|name| directory.path(name));
     assert_eq!([a, b, c, d], expected.each_ref());
-    let rules = folder.path("b/.gitignore");
+    let rules = directory.path("b/.gitignore");
     assert_eq!(
         (error.operation(), error.path()),
         (Operation::Open, Some(&*rules))
@@ -292,7 +295,7 @@ fn ignore_rules_that_cannot_be_read() {
     ] {
         assert!(
             options
-                .walk(folder.path(""))
+                .walk(directory.path(""))
                 .unwrap()
                 .all(|found| found.is_ok())
         );
@@ -301,30 +304,30 @@ fn ignore_rules_that_cannot_be_read() {
 
 #[test]
 fn ignore_rules_above_the_root_reach_as_far_as_the_repository() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     make(
-        &folder,
+        &directory,
         &[
             "repo/content/a.md",
             "repo/content/b.log",
             "repo/content/c.tmp",
         ],
     );
-    fs::write(folder.path(".gitignore"), "*.md\n").unwrap();
-    fs::write(folder.path("repo/.gitignore"), "*.log\n").unwrap();
-    fs::write(folder.path("repo/content/.gitignore"), "*.tmp\n").unwrap();
-    let root = folder.path("repo/content");
+    fs::write(directory.path(".gitignore"), "*.md\n").unwrap();
+    fs::write(directory.path("repo/.gitignore"), "*.log\n").unwrap();
+    fs::write(directory.path("repo/content/.gitignore"), "*.tmp\n").unwrap();
+    let root = directory.path("repo/content");
     let files = || below(&root, TreeOptions::new().walk(&root).unwrap());
     // No repository: only what lies below.
     assert_eq!(files(), ["a.md", "b.log"]);
-    fs::create_dir(folder.path("repo/.git")).unwrap();
+    fs::create_dir(directory.path("repo/.git")).unwrap();
     assert_eq!(files(), ["a.md"]);
 }
 
 #[test]
 fn patterns_that_are_none() {
-    let folder = Folder::new();
-    let root = folder.path("");
+    let directory = Directory::new();
+    let root = directory.path("");
     for pattern in [
         "", "./", "/abs/*", "a/../b", "..", "!a", "{a", "[z-a]", "a/[", "content/",
     ] {
@@ -346,60 +349,65 @@ fn patterns_that_are_none() {
 
 #[test]
 fn roots_that_are_none() {
-    let folder = Folder::new();
-    make(&folder, &["file"]);
+    let directory = Directory::new();
+    make(&directory, &["file"]);
     for (root, kind) in [
         ("missing", ErrorKind::NotFound),
         ("file", ErrorKind::NotADirectory),
     ] {
-        let root = folder.path(root);
+        let root = directory.path(root);
         let error = TreeOptions::new().walk(&root).err().unwrap();
         assert_error(&error, Operation::Readdir, Some(&root), kind);
         assert!(error.raw_os_error().is_some());
     }
-    fs::create_dir(folder.path("empty")).unwrap();
-    let mut walk = TreeOptions::new().walk(folder.path("empty")).unwrap();
+    fs::create_dir(directory.path("empty")).unwrap();
+    let mut walk = TreeOptions::new().walk(directory.path("empty")).unwrap();
     assert!(walk.next().is_none() && walk.next().is_none());
 }
 
-/// Folders are read when their turn comes, not before; one that cannot be read is an error in its place.
+/// Directories are read when their turn comes, not before; one that cannot be read is an error in its place.
 #[test]
-fn a_folder_that_is_gone_does_not_stop_the_rest() {
-    let folder = Folder::new();
-    make(&folder, &["a", "b/x", "c/d/x", "e/x", "f"]);
-    let mut walk = TreeOptions::new().walk(folder.path("")).unwrap();
-    assert_eq!(walk.next().unwrap().unwrap(), folder.path("a"));
-    fs::remove_dir_all(folder.path("b")).unwrap();
-    make(&folder, &["c/new"]);
+fn a_directory_that_is_gone_does_not_stop_the_rest() {
+    let directory = Directory::new();
+    make(&directory, &["a", "b/x", "c/d/x", "e/x", "f"]);
+    let mut walk = TreeOptions::new().walk(directory.path("")).unwrap();
+    assert_eq!(walk.next().unwrap().unwrap(), directory.path("a"));
+    fs::remove_dir_all(directory.path("b")).unwrap();
+    make(&directory, &["c/new"]);
     let error = walk.next().unwrap().unwrap_err();
     assert_error(
         &error,
         Operation::Readdir,
-        Some(&folder.path("b")),
+        Some(&directory.path("b")),
         ErrorKind::NotFound,
     );
     // The number is the system's, so that a lack of descriptors can be told.
     assert!(error.raw_os_error().is_some());
     let rest: Result<Vec<_>, Error> = walk.collect();
-    let expected = ["c/d/x", "c/new", "e/x", "f"].map(|name| folder.path(name));
+    let expected = ["c/d/x", "c/new", "e/x", "f"].map(|name| directory.path(name));
     assert_eq!(rest.unwrap(), expected);
 }
 
 #[test]
 fn a_walk_can_move_to_another_thread() {
     fn is_send<T: Send + 'static>(_: &T) {}
-    let folder = Folder::new();
-    is_send(&TreeOptions::new().walk(folder.path("")).unwrap());
+    let directory = Directory::new();
+    is_send(&TreeOptions::new().walk(directory.path("")).unwrap());
 }
 
-/// The roots that are named from the current folder, in a process of its own since that is one per process.
+/// The roots that are named from the current directory, in a process of its own since that is one per process.
 #[test]
-fn roots_in_the_current_folder() {
-    let folder = Folder::new();
-    make(&folder, &["-/x", "a"]);
+fn roots_in_the_current_directory() {
+    let directory = Directory::new();
+    make(&directory, &["-/x", "a"]);
     let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child_in_a_folder", "--ignored", "--nocapture"])
-        .current_dir(folder.path(""))
+        .args([
+            "--exact",
+            "child_in_a_directory",
+            "--ignored",
+            "--nocapture",
+        ])
+        .current_dir(directory.path(""))
         .env("SMALLFRY_CHILD", "1")
         .output()
         .unwrap();
@@ -408,8 +416,8 @@ fn roots_in_the_current_folder() {
 }
 
 #[test]
-#[ignore = "the child that is in another folder"]
-fn child_in_a_folder() {
+#[ignore = "the child that is in another directory"]
+fn child_in_a_directory() {
     if std::env::var_os("SMALLFRY_CHILD").is_none() {
         return;
     }
@@ -436,35 +444,39 @@ mod unix {
     use super::*;
 
     #[test]
-    fn links_to_files_are_files_and_links_to_folders_are_followed_if_asked() {
-        let folder = Folder::new();
-        make(&folder, &["a/f", "b/g"]);
-        symlink("../a/f", folder.path("b/file")).unwrap();
-        symlink("../a", folder.path("b/folder")).unwrap();
+    fn links_to_files_are_files_and_links_to_directories_are_followed_if_asked() {
+        let directory = Directory::new();
+        make(&directory, &["a/f", "b/g"]);
+        symlink("../a/f", directory.path("b/file")).unwrap();
+        symlink("../a", directory.path("b/directory")).unwrap();
         let mut options = TreeOptions::new();
-        assert_files(&folder, &options, &["a/f", "b/file", "b/g"]);
+        assert_files(&directory, &options, &["a/f", "b/file", "b/g"]);
         options.follow_links(true);
-        assert_files(&folder, &options, &["a/f", "b/file", "b/folder/f", "b/g"]);
+        assert_files(
+            &directory,
+            &options,
+            &["a/f", "b/file", "b/directory/f", "b/g"],
+        );
         // A root that is a link is walked in any case.
-        let root = folder.path("b/folder");
+        let root = directory.path("b/directory");
         assert_eq!(below(&root, TreeOptions::new().walk(&root).unwrap()), ["f"]);
     }
 
     #[test]
     fn links_that_lead_back_or_nowhere_are_errors_in_their_place() {
-        let folder = Folder::new();
-        make(&folder, &["a/b/f.md", "z.md"]);
-        symlink("../..", folder.path("a/b/loop")).unwrap();
-        symlink("nowhere", folder.path("a/c.md")).unwrap();
+        let directory = Directory::new();
+        make(&directory, &["a/b/f.md", "z.md"]);
+        symlink("../..", directory.path("a/b/loop")).unwrap();
+        symlink("nowhere", directory.path("a/c.md")).unwrap();
         let walk = |options: &TreeOptions| {
-            let walk = options.walk(folder.path("")).unwrap();
+            let walk = options.walk(directory.path("")).unwrap();
             let show = |item: Result<PathBuf, Error>| match item {
                 Ok(path) => {
-                    let path = path.strip_prefix(folder.path("")).unwrap().to_owned();
+                    let path = path.strip_prefix(directory.path("")).unwrap().to_owned();
                     (None, path)
                 }
                 Err(error) => {
-                    let path = error.path().unwrap().strip_prefix(folder.path(""));
+                    let path = error.path().unwrap().strip_prefix(directory.path(""));
                     (Some(error.operation()), path.unwrap().to_owned())
                 }
             };
@@ -501,24 +513,24 @@ mod unix {
 
     #[test]
     fn what_is_no_file_is_passed_over() {
-        let folder = Folder::new();
-        make(&folder, &["a", "z"]);
-        let _socket = UnixListener::bind(folder.path("socket")).unwrap();
-        symlink("socket", folder.path("link")).unwrap();
-        symlink("/dev/null", folder.path("null")).unwrap();
-        assert_files(&folder, &TreeOptions::new(), &["a", "z"]);
+        let directory = Directory::new();
+        make(&directory, &["a", "z"]);
+        let _socket = UnixListener::bind(directory.path("socket")).unwrap();
+        symlink("socket", directory.path("link")).unwrap();
+        symlink("/dev/null", directory.path("null")).unwrap();
+        assert_files(&directory, &TreeOptions::new(), &["a", "z"]);
     }
 
     #[test]
     fn names_that_are_not_unicode() {
-        let folder = Folder::new();
+        let directory = Directory::new();
         let name = OsStr::from_bytes(b"\xff\xfe.md");
-        let path = folder.path("").join(name);
+        let path = directory.path("").join(name);
         if fs::write(&path, "").is_err() {
             return println!("skipped names_that_are_not_unicode: this file system refuses them");
         }
         for options in [matching(&["*.md"]), TreeOptions::new()] {
-            let mut walk = options.walk(folder.path("")).unwrap();
+            let mut walk = options.walk(directory.path("")).unwrap();
             assert_eq!(walk.next().unwrap().unwrap(), path);
         }
     }
@@ -526,17 +538,17 @@ mod unix {
     #[cfg(target_os = "linux")]
     #[test]
     fn no_descriptor_is_held_between_files() {
-        let folder = Folder::new();
-        make(&folder, &["a/b/c/d/e", "a/b/f", "g"]);
-        fs::write(folder.path(".gitignore"), "x").unwrap();
+        let directory = Directory::new();
+        make(&directory, &["a/b/c/d/e", "a/b/f", "g"]);
+        fs::write(directory.path(".gitignore"), "x").unwrap();
         let held = || {
             let entries = fs::read_dir("/proc/self/fd").unwrap();
             let targets = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
             targets
-                .filter(|target| target.starts_with(folder.path("")))
+                .filter(|target| target.starts_with(directory.path("")))
                 .count()
         };
-        let walk = TreeOptions::new().walk(folder.path("")).unwrap();
+        let walk = TreeOptions::new().walk(directory.path("")).unwrap();
         let mut files = 0;
         for file in walk {
             file.unwrap();
@@ -560,8 +572,8 @@ fn patterns_of_names() -> impl Strategy<Value = String> {
 }
 
 /// Every file below, by the simplest means.
-fn listed(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
+fn listed(root: &Path, directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
         let entry = entry.unwrap();
         if entry.file_type().unwrap().is_dir() {
             listed(root, &entry.path(), files);
@@ -572,15 +584,15 @@ fn listed(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 proptest! {
-    /// Leaving folders unread makes no difference: the same files as from reading everything and matching whole paths.
+    /// Leaving directories unread makes no difference: the same files as from reading everything and matching whole paths.
     #[test]
     fn pruning_loses_no_file(
         files in prop::collection::vec(prop::collection::vec(names(), 1..5), 0..20),
         wanted in prop::collection::vec(patterns_of_names(), 0..3),
         unwanted in prop::collection::vec(patterns_of_names(), 0..2),
     ) {
-        let folder = Folder::new();
-        let root = folder.path("");
+        let directory = Directory::new();
+        let root = directory.path("");
         for names in &files {
             let path = root.join(names.join("/"));
             // Where a file already stands, none can be made below it.
@@ -604,7 +616,7 @@ proptest! {
         listed(&root, &root, &mut expected);
         expected.retain(|path| {
             (wanted.is_empty() || wanted.iter().any(|glob| glob.is_match(path)))
-                // A folder that is ignored is so with all that is in it.
+                // A directory that is ignored is so with all that is in it.
                 && !path.ancestors().filter(|path| !path.as_os_str().is_empty())
                     .any(|path| unwanted.iter().any(|glob| glob.is_match(path)))
         });

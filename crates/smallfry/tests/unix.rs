@@ -17,13 +17,13 @@ use std::thread;
 use std::time::Duration;
 
 use common::unix::{SmallDisk, make_fifo};
-use common::{Folder, assert_error, skip};
+use common::{Directory, assert_error, skip};
 use smallfry::{Operation, Outcome, WriteOptions};
 
 #[test]
 fn a_mode_is_for_new_files_less_the_umask() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
     let mut options = WriteOptions::new();
     assert_eq!(
@@ -47,8 +47,8 @@ fn a_mode_is_for_new_files_less_the_umask() {
 
 #[test]
 fn symbolic_links_are_followed() {
-    let folder = Folder::new();
-    let (target, link) = (folder.path("target"), folder.path("link"));
+    let directory = Directory::new();
+    let (target, link) = (directory.path("target"), directory.path("link"));
     symlink(&target, &link).unwrap();
     let error = WriteOptions::new()
         .create_new(true)
@@ -65,8 +65,8 @@ fn symbolic_links_are_followed() {
     assert_eq!(smallfry::fs::read(&target).unwrap(), b"through");
 
     // The parent of the target is missing, not that of the link: nothing can be made for it.
-    let dangling = folder.path("dangling");
-    symlink(folder.path("no/target"), &dangling).unwrap();
+    let dangling = directory.path("dangling");
+    symlink(directory.path("no/target"), &dangling).unwrap();
     let error = WriteOptions::new()
         .create_parents(true)
         .write(&dangling, "x")
@@ -78,7 +78,7 @@ fn symbolic_links_are_followed() {
         ErrorKind::NotFound,
     );
 
-    let circle = folder.path("circle");
+    let circle = directory.path("circle");
     symlink(&circle, &circle).unwrap();
     let error = smallfry::fs::read(&circle).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(libc::ELOOP));
@@ -86,11 +86,11 @@ fn symbolic_links_are_followed() {
 
 #[test]
 fn paths_of_every_length() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     // Around the length up to which a path is kept on the stack.
-    let start = folder.path("").as_os_str().len();
+    let start = directory.path("").as_os_str().len();
     for length in (380..390).chain([1000]) {
-        let mut path = folder.path("");
+        let mut path = directory.path("");
         let mut left = length - start;
         while left > 200 {
             path.push("d".repeat(99));
@@ -107,8 +107,8 @@ fn paths_of_every_length() {
     }
 
     for too_long in [
-        folder.path(&"x".repeat(256)),
-        folder.path(&"x/".repeat(3000)),
+        directory.path(&"x".repeat(256)),
+        directory.path(&"x/".repeat(3000)),
     ] {
         for error in [
             smallfry::fs::write(&too_long, "x").unwrap_err(),
@@ -122,8 +122,8 @@ fn paths_of_every_length() {
 
 #[test]
 fn a_directory_opens_but_is_not_read() {
-    let folder = Folder::new();
-    let path = folder.path("");
+    let directory = Directory::new();
+    let path = directory.path("");
     let error = smallfry::fs::read(&path).unwrap_err();
     assert_error(
         &error,
@@ -134,12 +134,12 @@ fn a_directory_opens_but_is_not_read() {
 }
 
 #[test]
-fn a_read_only_folder() {
+fn a_read_only_directory() {
     // SAFETY: has no preconditions.
     if unsafe { libc::geteuid() } == 0 {
         // Permissions do not stop root. A file system that is read-only does.
-        let folder = Folder::new();
-        let mountpoint = folder.path("disk");
+        let directory = Directory::new();
+        let mountpoint = directory.path("disk");
         match SmallDisk::mount(&mountpoint, "ro") {
             Ok(disk) => {
                 let path = disk.path().join("a/b");
@@ -159,12 +159,12 @@ fn a_read_only_folder() {
                     ErrorKind::ReadOnlyFilesystem,
                 );
             }
-            Err(reason) => skip("a_read_only_folder", &reason),
+            Err(reason) => skip("a_read_only_directory", &reason),
         }
         return;
     }
-    let folder = Folder::new();
-    let closed = folder.path("closed");
+    let directory = Directory::new();
+    let closed = directory.path("closed");
     fs::create_dir(&closed).unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
     let error = smallfry::fs::write(closed.join("a"), "x").unwrap_err();
@@ -222,8 +222,8 @@ fn proc_files_are_longer_than_they_say() {
 
 #[test]
 fn descriptors_are_used_where_they_stand_and_stay_open() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     let mut file = File::options()
         .read(true)
         .write(true)
@@ -302,8 +302,8 @@ fn a_full_pipe_that_must_not_wait_is_an_error() {
 
 #[test]
 fn a_named_pipe_by_path() {
-    let folder = Folder::new();
-    let path = folder.path("fifo");
+    let directory = Directory::new();
+    let path = directory.path("fifo");
     make_fifo(&path);
     let contents = vec![b'x'; 200_000];
     let received = thread::scope(|scope| {
@@ -340,8 +340,8 @@ fn a_full_device() {
 
 #[test]
 fn a_disk_that_fills_up_half_way() {
-    let folder = Folder::new();
-    let mountpoint = folder.path("disk");
+    let directory = Directory::new();
+    let mountpoint = directory.path("disk");
     let disk = match SmallDisk::mount(&mountpoint, "size=64k") {
         Ok(disk) => disk,
         Err(reason) => return skip("a_disk_that_fills_up_half_way", &reason),
@@ -391,8 +391,8 @@ fn a_storm_of_signals() {
             0
         );
     }
-    let folder = Folder::new();
-    let path = folder.path("fifo");
+    let directory = Directory::new();
+    let path = directory.path("fifo");
     make_fifo(&path);
     let contents: Vec<u8> = (0..4_000_000_u32).map(|i| (i % 251) as u8).collect();
 
@@ -434,8 +434,8 @@ fn a_storm_of_signals() {
 
 /// The system calls that a child makes, by name, between the two markers that it opens.
 fn traced_calls(work: &str) -> Option<Vec<String>> {
-    let folder = Folder::new();
-    let log = folder.path("log");
+    let directory = Directory::new();
+    let log = directory.path("log");
     let output = Command::new("strace")
         .args([
             "-f",
@@ -454,7 +454,7 @@ fn traced_calls(work: &str) -> Option<Vec<String>> {
             "--test-threads=1",
         ])
         .env("SMALLFRY_TRACED", work)
-        .env("SMALLFRY_TRACED_FOLDER", folder.path(""))
+        .env("SMALLFRY_TRACED_DIRECTORY", directory.path(""))
         .output()
         .ok()?;
     assert!(
@@ -483,8 +483,8 @@ fn traced_child() {
     let Some(work) = std::env::var_os("SMALLFRY_TRACED") else {
         return;
     };
-    let folder = std::env::var_os("SMALLFRY_TRACED_FOLDER").unwrap();
-    let path = Path::new(&folder).join("a");
+    let directory = std::env::var_os("SMALLFRY_TRACED_DIRECTORY").unwrap();
+    let path = Path::new(&directory).join("a");
     fs::write(&path, "text").unwrap();
     let mut buffer = Vec::with_capacity(100);
     let mark = |name: &str| assert!(File::open(format!("/marker/{name}")).is_err());
@@ -510,7 +510,7 @@ fn traced_child() {
             assert_eq!(outcome, Outcome::Written);
         }
         "make parents" => {
-            let path = Path::new(&folder).join("1/2/3/a");
+            let path = Path::new(&directory).join("1/2/3/a");
             let outcome = WriteOptions::new()
                 .create_parents(true)
                 .write(&path, "text")

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use common::{Folder, assert_error};
+use common::{Directory, assert_error};
 use smallfry::bulk::{Reader, Writer};
 use smallfry::{Operation, WriteOptions};
 
@@ -29,8 +29,8 @@ fn hold(path: &Path) -> File {
 
 #[test]
 fn rename_waits_for_whoever_holds_the_source_or_the_target() {
-    let folder = Folder::new();
-    let (from, to) = (folder.path("a"), folder.path("b"));
+    let directory = Directory::new();
+    let (from, to) = (directory.path("a"), directory.path("b"));
     for held in [&from, &to] {
         fs::write(&from, "new").unwrap();
         fs::write(&to, "old").unwrap();
@@ -48,8 +48,8 @@ fn rename_waits_for_whoever_holds_the_source_or_the_target() {
 
 #[test]
 fn rename_gives_up_on_a_target_that_stays_open() {
-    let folder = Folder::new();
-    let (from, to) = (folder.path("a"), folder.path("b"));
+    let directory = Directory::new();
+    let (from, to) = (directory.path("a"), directory.path("b"));
     fs::write(&from, "new").unwrap();
     fs::write(&to, "old").unwrap();
     let held = hold(&to);
@@ -71,8 +71,8 @@ fn rename_gives_up_on_a_target_that_stays_open() {
 
 #[test]
 fn rename_replaces_no_read_only_target() {
-    let folder = Folder::new();
-    let (from, to) = (folder.path("a"), folder.path("b"));
+    let directory = Directory::new();
+    let (from, to) = (directory.path("a"), directory.path("b"));
     fs::write(&from, "new").unwrap();
     WriteOptions::new().mode(0o444).write(&to, "old").unwrap();
     let result = smallfry::fs::rename(&from, &to);
@@ -91,8 +91,8 @@ fn rename_replaces_no_read_only_target() {
 
 #[test]
 fn what_is_open_here_can_be_read_renamed_and_removed_by_others() {
-    let folder = Folder::new();
-    let (path, other) = (folder.path("a"), folder.path("b"));
+    let directory = Directory::new();
+    let (path, other) = (directory.path("a"), directory.path("b"));
     fs::write(&path, "text").unwrap();
     let text = path.to_str().unwrap();
     let name = std::ffi::CString::new(text).unwrap();
@@ -105,8 +105,8 @@ fn what_is_open_here_can_be_read_renamed_and_removed_by_others() {
 
 #[test]
 fn whoever_shares_nothing_keeps_us_out() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     fs::write(&path, "text").unwrap();
     let held = OpenOptions::new()
         .read(true)
@@ -124,8 +124,8 @@ fn whoever_shares_nothing_keeps_us_out() {
 
 #[test]
 fn hidden_files_are_written_and_stay_hidden() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     drop(
@@ -142,9 +142,9 @@ fn hidden_files_are_written_and_stay_hidden() {
     );
 }
 
-/// A path of some 700 characters beneath `folder`, whose folders are not there.
-fn long_path(folder: &Folder, name: &str) -> PathBuf {
-    let mut path = folder.path("");
+/// A path of some 700 characters beneath `directory`, whose directories are not there.
+fn long_path(directory: &Directory, name: &str) -> PathBuf {
+    let mut path = directory.path("");
     for _ in 0..6 {
         path.push("a-name-of-many-characters".repeat(4));
     }
@@ -153,8 +153,8 @@ fn long_path(folder: &Folder, name: &str) -> PathBuf {
 
 #[test]
 fn long_paths_need_no_prefix() {
-    let folder = Folder::new();
-    let (path, other) = (long_path(&folder, "a"), long_path(&folder, "b"));
+    let directory = Directory::new();
+    let (path, other) = (long_path(&directory, "a"), long_path(&directory, "b"));
     assert!(path.as_os_str().len() > 600);
     assert!(!path.to_str().unwrap().starts_with(r"\\?\"));
     let error = smallfry::fs::read(&path).unwrap_err();
@@ -177,9 +177,9 @@ fn long_paths_need_no_prefix() {
 
 #[test]
 fn long_paths_in_batches() {
-    let folder = Folder::new();
+    let directory = Directory::new();
     let paths: Vec<_> = (0..40)
-        .map(|index| long_path(&folder, &index.to_string()))
+        .map(|index| long_path(&directory, &index.to_string()))
         .collect();
     let mut writer = Writer::new();
     writer.create_parents(true);
@@ -190,7 +190,7 @@ fn long_paths_in_batches() {
     }
 
     // Beneath a directory the name is handed to the kernel itself, which has no such limit.
-    let root = folder.path("");
+    let root = directory.path("");
     let mut within = Writer::new();
     within.within(&root).unwrap();
     let relative = paths[0].strip_prefix(&root).unwrap();
@@ -201,10 +201,10 @@ fn long_paths_in_batches() {
 #[test]
 fn long_relative_paths_begin_at_the_working_directory() {
     // The only test that changes directory, and no other uses relative paths that must exist.
-    let folder = Folder::new();
-    std::env::set_current_dir(folder.path("")).unwrap();
-    let path = long_path(&folder, "a");
-    let relative = path.strip_prefix(folder.path("")).unwrap();
+    let directory = Directory::new();
+    std::env::set_current_dir(directory.path("")).unwrap();
+    let path = long_path(&directory, "a");
+    let relative = path.strip_prefix(directory.path("")).unwrap();
     let mut options = WriteOptions::new();
     options
         .create_parents(true)
@@ -212,6 +212,6 @@ fn long_relative_paths_begin_at_the_working_directory() {
         .unwrap();
     assert_eq!(smallfry::fs::read(relative).unwrap(), b"text");
     assert_eq!(smallfry::fs::read(&path).unwrap(), b"text");
-    // A folder in use cannot be removed.
+    // A directory in use cannot be removed.
     std::env::set_current_dir(std::env::temp_dir()).unwrap();
 }

@@ -5,14 +5,14 @@ mod common;
 use std::fs;
 use std::io::{self, ErrorKind};
 
-use common::{Folder, assert_error};
+use common::{Directory, assert_error};
 use proptest::prelude::*;
 use smallfry::{Durability, Operation, Outcome, WriteOptions};
 
 #[test]
 fn new_and_overwritten() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     for contents in ["long enough", "short", "", "again"] {
         smallfry::fs::write(&path, contents).unwrap();
         assert_eq!(fs::read(&path).unwrap(), contents.as_bytes());
@@ -21,8 +21,8 @@ fn new_and_overwritten() {
 
 #[test]
 fn what_is_written_over_is_cut_to_its_new_length() {
-    let folder = Folder::new();
-    let (one, many) = (folder.path("one"), folder.path("many"));
+    let directory = Directory::new();
+    let (one, many) = (directory.path("one"), directory.path("many"));
     for level in [Durability::None, Durability::Data, Durability::Full] {
         let mut options = WriteOptions::new();
         options.overwrite(true).durability(level);
@@ -42,8 +42,8 @@ fn what_is_written_over_is_cut_to_its_new_length() {
 
 #[test]
 fn append_makes_and_adds() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     for _ in 0..3 {
         smallfry::fs::append(&path, "ab").unwrap();
     }
@@ -53,8 +53,8 @@ fn append_makes_and_adds() {
 
 #[test]
 fn create_new_refuses_what_is_there() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     let mut options = WriteOptions::new();
     options.create_new(true);
     assert_eq!(options.write(&path, "1").unwrap(), Outcome::Written);
@@ -78,11 +78,11 @@ fn create_new_refuses_what_is_there() {
 
 #[test]
 fn parents_are_made_only_if_asked() {
-    let folder = Folder::new();
-    let path = folder.path("b/c/d");
+    let directory = Directory::new();
+    let path = directory.path("b/c/d");
     let error = smallfry::fs::write(&path, "x").unwrap_err();
     assert_error(&error, Operation::Open, Some(&path), ErrorKind::NotFound);
-    assert!(!folder.path("b").exists());
+    assert!(!directory.path("b").exists());
 
     let mut options = WriteOptions::new();
     options.create_parents(true);
@@ -111,10 +111,10 @@ fn parents_are_made_only_if_asked() {
 
 #[test]
 fn a_directory_is_not_written() {
-    let folder = Folder::new();
-    let error = smallfry::fs::write(folder.path(""), "x").unwrap_err();
+    let directory = Directory::new();
+    let error = smallfry::fs::write(directory.path(""), "x").unwrap_err();
     assert_eq!(error.operation(), Operation::Open);
-    let std_error = fs::write(folder.path(""), "x").unwrap_err();
+    let std_error = fs::write(directory.path(""), "x").unwrap_err();
     assert_eq!(error.raw_os_error(), std_error.raw_os_error());
 }
 
@@ -134,8 +134,8 @@ fn a_nul_in_the_path() {
 
 #[test]
 fn errors_print_operation_path_and_reason() {
-    let folder = Folder::new();
-    let path = folder.path("no/file");
+    let directory = Directory::new();
+    let path = directory.path("no/file");
     let error = smallfry::fs::write(&path, "x").unwrap_err();
     let printed = format!("open {}: {}", path.display(), error.io_error());
     assert_eq!(error.to_string(), printed);
@@ -150,7 +150,7 @@ fn errors_print_operation_path_and_reason() {
         .unwrap();
     assert_eq!(inner.path(), Some(&*path));
 
-    let to = folder.path("b");
+    let to = directory.path("b");
     let error = smallfry::fs::copy(&path, &to).unwrap_err();
     assert_error(&error, Operation::Copy, Some(&path), ErrorKind::NotFound);
     assert_eq!(error.destination(), Some(&*to));
@@ -160,14 +160,14 @@ fn errors_print_operation_path_and_reason() {
 
 #[test]
 fn copy_is_as_std_has_it() {
-    let folder = Folder::new();
-    let (from, to) = (folder.path("a"), folder.path("b"));
+    let directory = Directory::new();
+    let (from, to) = (directory.path("a"), directory.path("b"));
     fs::write(&from, vec![7; 100_000]).unwrap();
     assert_eq!(smallfry::fs::copy(&from, &to).unwrap(), 100_000);
     assert_eq!(fs::read(&to).unwrap(), fs::read(&from).unwrap());
 
     // What cannot be copied leaves the destination as it is.
-    for from in [folder.path(""), folder.path("missing")] {
+    for from in [directory.path(""), directory.path("missing")] {
         smallfry::fs::copy(&from, &to).unwrap_err();
         assert_eq!(fs::metadata(&to).unwrap().len(), 100_000);
     }
@@ -175,8 +175,8 @@ fn copy_is_as_std_has_it() {
 
 #[test]
 fn unchanged_is_left_alone() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     let mut options = WriteOptions::new();
     options.only_if_changed(true);
     // Around the piece that is compared at a time, and a difference in each place that matters.
@@ -210,8 +210,8 @@ fn unchanged_is_left_alone() {
 
 #[test]
 fn options_that_exclude_each_other() {
-    let folder = Folder::new();
-    let path = folder.path("a");
+    let directory = Directory::new();
+    let path = directory.path("a");
     let mut with_append = WriteOptions::new();
     with_append.only_if_changed(true).append(true);
     let mut with_create_new = WriteOptions::new();
@@ -269,14 +269,14 @@ proptest! {
         only_if_changed: bool,
         overwrite: bool,
     ) {
-        let folder = Folder::new();
+        let directory = Directory::new();
         let [ours, theirs] = ["ours", "theirs"].map(|name| {
-            let path = folder.path(name).join("file");
+            let path = directory.path(name).join("file");
             match &before {
                 Before::NoParent => {}
-                Before::Nothing => fs::create_dir(folder.path(name)).unwrap(),
+                Before::Nothing => fs::create_dir(directory.path(name)).unwrap(),
                 Before::File(contents) => {
-                    fs::create_dir(folder.path(name)).unwrap();
+                    fs::create_dir(directory.path(name)).unwrap();
                     fs::write(&path, contents).unwrap();
                 }
                 Before::Directory => fs::create_dir_all(&path).unwrap(),
@@ -323,8 +323,8 @@ proptest! {
     fn what_is_written_is_read(chunks in prop::collection::vec(
         prop::collection::vec(any::<u8>(), 0..20_000), 1..5,
     )) {
-        let folder = Folder::new();
-        let path = folder.path("a");
+        let directory = Directory::new();
+        let path = directory.path("a");
         let mut buffer = Vec::new();
         let mut all = Vec::new();
         for chunk in &chunks {

@@ -236,7 +236,7 @@ fn encode_units<U: Unit, E>(
 ) -> Result<(), E> {
     let most = units
         .len()
-        .saturating_mul(U::MOST_BYTES)
+        .saturating_mul(U::MAX_BYTES)
         .saturating_add(head.len());
     if most > scratch.limit() {
         return encode_long(head, units, scratch, sink);
@@ -273,7 +273,7 @@ fn encode_long<U: Unit, E>(
     out.extend_from_slice(head);
     let mut rest = units;
     while !rest.is_empty() {
-        let (piece, after) = U::split(rest, (room - out.len()) / U::MOST_BYTES);
+        let (piece, after) = U::split(rest, (room - out.len()) / U::MAX_BYTES);
         rest = after;
         if out.is_empty()
             && let Some(utf8) = U::as_utf8(piece)
@@ -300,7 +300,7 @@ fn push_all<U: Unit>(mut units: &[U], out: &mut Vec<u8>) {
 /// What Latin-1 and UTF-16 differ in.
 trait Unit: Sized {
     /// UTF-8 bytes of one unit, at most.
-    const MOST_BYTES: usize;
+    const MAX_BYTES: usize;
 
     /// The exact length in UTF-8.
     fn len_in_utf8(units: &[Self]) -> usize;
@@ -316,7 +316,7 @@ trait Unit: Sized {
 }
 
 impl Unit for u8 {
-    const MOST_BYTES: usize = 2;
+    const MAX_BYTES: usize = 2;
 
     fn len_in_utf8(units: &[Self]) -> usize {
         convert::latin1_len(units)
@@ -337,7 +337,7 @@ impl Unit for u8 {
 }
 
 impl Unit for u16 {
-    const MOST_BYTES: usize = 3;
+    const MAX_BYTES: usize = 3;
 
     fn len_in_utf8(units: &[Self]) -> usize {
         convert::utf16_len(units)

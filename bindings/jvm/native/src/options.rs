@@ -50,7 +50,7 @@ pub(crate) struct Bulk {
     /// 0: it finds out.
     pub(crate) threads: jint,
     /// In bytes; 0: as the core has it.
-    pub(crate) most_in_flight: jlong,
+    pub(crate) max_in_flight: jlong,
     /// The directory to stay beneath.
     pub(crate) within: Option<Vec<u8>>,
 }
@@ -60,7 +60,7 @@ impl Bulk {
         env: &Env<'_>,
         flags: jint,
         threads: jint,
-        most_in_flight: jlong,
+        max_in_flight: jlong,
         within: &JByteArray<'_>,
     ) -> Result<Self> {
         let within = if within.is_null() {
@@ -71,7 +71,7 @@ impl Bulk {
         Ok(Self {
             flags,
             threads,
-            most_in_flight,
+            max_in_flight,
             within,
         })
     }
@@ -85,8 +85,8 @@ impl Bulk {
         }
     }
 
-    fn most_in_flight(&self) -> Option<u64> {
-        u64::try_from(self.most_in_flight)
+    fn max_in_flight(&self) -> Option<u64> {
+        u64::try_from(self.max_in_flight)
             .ok()
             .filter(|bytes| *bytes > 0)
     }
@@ -103,7 +103,7 @@ impl Bulk {
             .fail_fast(self.flags & FAIL_FAST != 0)
             .completion_order(self.flags & COMPLETION_ORDER != 0)
             .max_file_size(u64::try_from(largest).unwrap_or(0));
-        if let Some(bytes) = self.most_in_flight() {
+        if let Some(bytes) = self.max_in_flight() {
             reader.max_in_flight(bytes);
         }
         if let Some(directory) = &self.within {
@@ -123,7 +123,7 @@ impl Bulk {
             .create_parents(self.flags & CREATE_PARENTS != 0)
             .only_if_changed(self.flags & ONLY_IF_CHANGED != 0)
             .create_new(self.flags & CREATE_NEW != 0);
-        if let Some(bytes) = self.most_in_flight() {
+        if let Some(bytes) = self.max_in_flight() {
             writer.max_in_flight(bytes);
         }
         if let Some(directory) = &self.within {

@@ -17,13 +17,13 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(2);
 
 /// How a batch of reads may be done.
-pub(crate) struct Terms<'a, 'local> {
+pub(crate) struct BatchOptions<'a, 'local> {
     pub(crate) source: &'a JObject<'local>,
     pub(crate) bulk: Bulk,
     pub(crate) largest: jlong,
 }
 
-impl Terms<'_, '_> {
+impl BatchOptions<'_, '_> {
     /// None if the directory to stay beneath cannot be opened: then the source has been told.
     pub(crate) fn reader(&self, env: &mut Env<'_>) -> Result<Option<Reader>> {
         let error = match self.bulk.reader(self.largest) {
@@ -50,18 +50,18 @@ struct Reading {
 }
 
 impl Reading {
-    fn begin(env: &mut Env<'_>, terms: &Terms<'_, '_>) -> Result<Option<Self>> {
-        let Some(mut reader) = terms.reader(env)? else {
+    fn begin(env: &mut Env<'_>, options: &BatchOptions<'_, '_>) -> Result<Option<Self>> {
+        let Some(mut reader) = options.reader(env)? else {
             return Ok(None);
         };
         let (control, call) = (Control::new(), Call::default());
-        let paths = Paths(Source::new(env, terms.source, &call, &control)?);
+        let paths = Paths(Source::new(env, options.source, &call, &control)?);
         let contents = Mutex::new(reader.control(&control).read(paths));
         Ok(Some(Self {
             control,
             call,
             contents,
-            is_text: terms.bulk.is_text(),
+            is_text: options.bulk.is_text(),
         }))
     }
 
@@ -99,17 +99,17 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_openReader<'local>(
     source: JObject<'local>,
     flags: jint,
     threads: jint,
-    most_in_flight: jlong,
+    max_in_flight: jlong,
     largest: jlong,
     within: JByteArray<'local>,
 ) -> jlong {
     called(environment, |env| -> Result<_> {
-        let terms = Terms {
+        let options = BatchOptions {
             source: &source,
-            bulk: Bulk::new(env, flags, threads, most_in_flight, &within)?,
+            bulk: Bulk::new(env, flags, threads, max_in_flight, &within)?,
             largest,
         };
-        let reading = Reading::begin(env, &terms)?.map(Box::new);
+        let reading = Reading::begin(env, &options)?.map(Box::new);
         Ok(reading.map_or(0, |reading| {
             (Box::into_raw(reading).expose_provenance() as u64).cast_signed()
         }))

@@ -3,7 +3,7 @@
 
 use crate::entry::called;
 use crate::options::Bulk;
-use crate::read::Terms;
+use crate::read::BatchOptions;
 use crate::sink::{self, Piece, Sink};
 use crate::source::{Call, Paths, Source};
 use jni::errors::{Error, JniError, Result};
@@ -12,7 +12,7 @@ use jni::objects::{JByteArray, JClass, JObject, JThrowable};
 use jni::refs::Global;
 use jni::sys::{jint, jlong};
 use jni::{AttachConfig, AttachmentExceptionPolicy, Env, EnvUnowned, JavaVM, jni_str};
-use smallfry::bulk::engine::{Batch, Spawn, Stream, Task, Ticket};
+use smallfry::bulk::engine::{Batch, Spawn, Stream, Task, TaskContext};
 use smallfry::bulk::{Arena, Control, ReadFile};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -156,10 +156,10 @@ impl Task for Decode {
     type Input = PathBuf;
     /// Whether it failed. Java has been told all else.
     type Output = bool;
-    type Tools = Hand;
+    type Scratch = Hand;
 
-    fn run(&self, hand: &mut Hand, path: PathBuf, ticket: &mut Ticket<'_>) -> bool {
-        let result = self.read.read(&mut hand.arena, &path, ticket);
+    fn run(&self, hand: &mut Hand, path: PathBuf, context: &mut TaskContext<'_>) -> bool {
+        let result = self.read.read(&mut hand.arena, &path, context);
         let java = &self.java;
         let wants_more = java.on_this_thread(|env| {
             let gathered = hand.gathered(env, java)?;
@@ -167,7 +167,7 @@ impl Task for Decode {
             let contents = result.as_deref();
             gathered
                 .piece
-                .push(env, &sink, ticket.index(), contents, LOOK)
+                .push(env, &sink, context.index(), contents, LOOK)
         });
         if wants_more == Some(false) {
             java.control.cancel();
@@ -212,17 +212,17 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_readAll<'local>(
     sink: JObject<'local>,
     flags: jint,
     threads: jint,
-    most_in_flight: jlong,
+    max_in_flight: jlong,
     largest: jlong,
     within: JByteArray<'local>,
 ) {
     called(environment, |env| -> Result<_> {
-        let terms = Terms {
+        let options = BatchOptions {
             source: &source,
-            bulk: Bulk::new(env, flags, threads, most_in_flight, &within)?,
+            bulk: Bulk::new(env, flags, threads, max_in_flight, &within)?,
             largest,
         };
-        let Some(mut reader) = terms.reader(env)? else {
+        let Some(mut reader) = options.reader(env)? else {
             return Ok(());
         };
         let control = Control::new();
@@ -231,7 +231,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_readAll<'local>(
             vm: env.get_java_vm()?,
             accept: sink::accept(env, &sink)?,
             sink: env.new_global_ref(&sink)?,
-            is_text: terms.bulk.is_text(),
+            is_text: options.bulk.is_text(),
             control: control.clone(),
             failure: Mutex::default(),
         });
@@ -247,7 +247,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_readAll<'local>(
                     scope,
                     java: Arc::clone(&java),
                 };
-                let batch = Batch::new(task, reader.terms(), threads);
+                let batch = Batch::new(task, reader.options(), threads);
                 Stream::new(batch, paths, false).for_each(drop);
             });
         });

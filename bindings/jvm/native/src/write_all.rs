@@ -24,12 +24,12 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_writeAll<'local>(
     source: JObject<'local>,
     flags: jint,
     threads: jint,
-    most_in_flight: jlong,
+    max_in_flight: jlong,
     within: JByteArray<'local>,
 ) -> JByteArray<'local> {
     called(environment, |env| -> Result<_> {
         let control = Control::new();
-        let mut writer = match Bulk::new(env, flags, threads, most_in_flight, &within)?.writer() {
+        let mut writer = match Bulk::new(env, flags, threads, max_in_flight, &within)?.writer() {
             Ok(writer) => writer,
             Err(error) => {
                 let mut bytes = (-1_i32).to_ne_bytes().to_vec();

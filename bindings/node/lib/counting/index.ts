@@ -1,6 +1,6 @@
 // Counts the calls of node:fs that a program makes, for `smallfry try`: how many of each, how many bytes, how long they
 // took, and which of them native code did; and notes the child processes that it starts. Loaded only where
-// SMALLFRY_COUNT names a folder, so that it costs nothing elsewhere. Each process leaves one JSON file in the folder;
+// SMALLFRY_COUNT names a directory, so that it costs nothing elsewhere. Each process leaves one JSON file in the directory;
 // its threads count together.
 //
 // Not seen from here: what Node's own loaders look up and read inside, functions that were taken from node:fs before this
@@ -28,14 +28,14 @@ const { writeFileSync } = original;
 /** The name of a form in its object: `readFileSync` in node:fs, `readFile` in node:fs and node:fs/promises. */
 const nameOf = (name: string, form: Form) => (form === 'sync' ? `${name}Sync` : name);
 
-/** Counts from now on, into a file in `folder`. */
-export function start(folder: string): void {
+/** Counts from now on, into a file in `directory`. */
+export function start(directory: string): void {
   const cells = Cells.open();
   if (cells === undefined) return;
   if (workers.isMainThread) {
     try {
       const children = new Children();
-      leaveFile(folder, cells, children, notReplaced());
+      leaveFile(directory, cells, children, notReplaced());
       children.notice();
     } catch (error) {
       process.emitWarning(`smallfry: calls are not counted: ${String(error)}`, { code: 'SMALLFRY_NOT_COUNTED' });
@@ -114,8 +114,8 @@ function wrapMethods(methods: Functions, cells: Cells): void {
 }
 
 /** A file that says first that this process began, at its end what it did. One that was killed leaves the former. */
-function leaveFile(folder: string, cells: Cells, children: Children, leftAlone: string[]): void {
-  const file = path.join(folder, `${process.pid}-${process.hrtime.bigint()}.json`);
+function leaveFile(directory: string, cells: Cells, children: Children, leftAlone: string[]): void {
+  const file = path.join(directory, `${process.pid}-${process.hrtime.bigint()}.json`);
   const write = (ended: boolean) => {
     writeFileSync(file, JSON.stringify(report(cells, children, leftAlone, ended)));
   };

@@ -42,12 +42,12 @@ watched.packageWatch(generation);
 /** Packages that have been asked for, by number. */
 const packages = new Map<number, Package>();
 /** Those that changed are never asked for again. */
-const MOST_PACKAGES = 16_384;
+const MAX_PACKAGES = 16_384;
 
 const UNKNOWN = -1;
 
 /** Files whose paths are handed to native code as they are, in one string that is not too long. */
-const MOST_AT_ONCE = 100_000;
+const MAX_AT_ONCE = 100_000;
 
 function policyOf(revalidate: unknown): number {
   if (revalidate === 'never') return -1;
@@ -65,7 +65,7 @@ function packageOf(from: NativePackageJSON, serial: number): Package | undefined
   const fields = from.packageFound();
   if (fields === undefined) return undefined;
   const made = new Package(fields);
-  if (packages.size >= MOST_PACKAGES) packages.clear();
+  if (packages.size >= MAX_PACKAGES) packages.clear();
   packages.set(serial, made);
   return made;
 }
@@ -220,7 +220,7 @@ export class Lookups {
     const typescript = options?.typescript === true;
     const codes = new Uint8Array(files.length);
     const known = this.#types;
-    if (known === undefined && files.length <= MOST_AT_ONCE) {
+    if (known === undefined && files.length <= MAX_AT_ONCE) {
       const paths: string[] = [];
       for (const file of files) paths.push(pathOf(file));
       const answer = source().packageFormats(paths.join('\0'), codes, this.#policy, typescript ? 1 : 0);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use napi_sys as sys;
 use smallfry::Durability;
-use smallfry::bulk::engine::{Batch, Spawn, Stream, Task, Terms};
+use smallfry::bulk::engine::{Batch, BatchOptions, Spawn, Stream, Task};
 use smallfry::bulk::{ReadFound, Reader, Strategy, Writer};
 use smallfry::tree::{TreeOptions, Walk};
 
@@ -106,11 +106,11 @@ fn begin<T: Task<Output: Value> + 'static>(
     env: sys::napi_env,
     environment: &Environment,
     manner: Manner,
-    (task, terms, commit): (T, Terms, Option<Arc<Commit>>),
+    (task, options, commit): (T, BatchOptions, Option<Arc<Commit>>),
     kind: fn(Rc<Session<T>>) -> Open,
 ) -> Option<Rc<Session<T>>> {
     let unused = commit.clone();
-    let Some(session) = Session::open(env, environment, manner, (task, terms, commit)) else {
+    let Some(session) = Session::open(env, environment, manner, (task, options, commit)) else {
         // Of nothing: it is known to the process, and is not to be any more.
         if let Some(commit) = unused {
             commit.finish();
@@ -160,7 +160,7 @@ unsafe extern "C" fn open_read(
             results,
             places: NonZeroUsize::new(count(env, places)),
         };
-        let work = (task, reader.terms(), None);
+        let work = (task, reader.options(), None);
         let session = begin(env, environment, manner, work, Open::Read);
         begun(env, session.is_some())
     })
@@ -184,7 +184,7 @@ unsafe extern "C" fn open_write(
             places: None,
         };
         let commit = task.file.barrier().map(Commit::new);
-        let work = (task, writer.terms(), commit);
+        let work = (task, writer.options(), commit);
         let session = begin(env, environment, manner, work, Open::Write);
         begun(env, session.is_some())
     })
@@ -229,7 +229,7 @@ unsafe extern "C" fn open_tree(
             results,
             places: None,
         };
-        let work = (task, reader.terms(), None);
+        let work = (task, reader.options(), None);
         let Some(session) = begin(env, environment, manner, work, Open::Tree) else {
             return begun(env, false);
         };
@@ -423,7 +423,7 @@ unsafe extern "C" fn read_many_sync(
             file: reader.task(),
             utf8: int32(env, utf8) != 0,
         };
-        let batch = Batch::new(task, reader.terms(), Threads);
+        let batch = Batch::new(task, reader.options(), Threads);
         let parts = (0..array_length(env, joined)).map(|index| element(env, joined, index));
         let inputs: Vec<_> = parts
             .flat_map(|part| paths(env, environment, part))
@@ -445,7 +445,7 @@ unsafe extern "C" fn write_many_sync(
             file: writer.task(),
         };
         let barrier = task.file.barrier();
-        let batch = Batch::new(task, writer.terms(), Threads);
+        let batch = Batch::new(task, writer.options(), Threads);
         let paths = paths(env, environment, joined).into_iter().enumerate();
         let entry = |(index, path)| Entry {
             path,

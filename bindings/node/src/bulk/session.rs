@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use napi_sys as sys;
-use smallfry::bulk::engine::{Batch, Done, Notify, Spawn, Task, Terms};
+use smallfry::bulk::engine::{Batch, BatchOptions, Done, Notify, Spawn, Task};
 
 use super::commit::{Commit, Flushed};
 use super::outcome::{Made, Value, error_with_path};
@@ -133,7 +133,7 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
         env: sys::napi_env,
         environment: &Environment,
         manner: Manner,
-        (task, terms, commit): (T, Terms, Option<Arc<Commit>>),
+        (task, options, commit): (T, BatchOptions, Option<Arc<Commit>>),
     ) -> Option<Rc<Self>> {
         let Manner {
             id,
@@ -148,11 +148,11 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
             together: if places.is_some() { 1 } else { TOGETHER },
             patience: PATIENCE,
         };
-        let terms = Terms {
+        let options = BatchOptions {
             notify: Some(notify),
-            ..terms
+            ..options
         };
-        let batch = Batch::new(task, terms, Threads);
+        let batch = Batch::new(task, options, Threads);
         if !batch.start() {
             return None;
         }

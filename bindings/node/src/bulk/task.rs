@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use smallfry::bulk::engine::{Task, Ticket};
+use smallfry::bulk::engine::{Task, TaskContext};
 use smallfry::bulk::{Arena, ReadFile, ReadFound, WriteFile, key_of};
 use smallfry::{Error, Outcome};
 
@@ -18,10 +18,10 @@ pub(super) struct Read {
 impl Task for Read {
     type Input = PathBuf;
     type Output = Result<Contents, Error>;
-    type Tools = Arena;
+    type Scratch = Arena;
 
-    fn run(&self, arena: &mut Arena, path: PathBuf, ticket: &mut Ticket<'_>) -> Self::Output {
-        let bytes = self.file.run(arena, path, ticket)?;
+    fn run(&self, arena: &mut Arena, path: PathBuf, context: &mut TaskContext<'_>) -> Self::Output {
+        let bytes = self.file.run(arena, path, context)?;
         Ok(Contents::new(bytes, self.utf8))
     }
 
@@ -49,15 +49,15 @@ pub(super) struct Found {
 impl Task for ReadTree {
     type Input = Result<PathBuf, Error>;
     type Output = Result<Found, Error>;
-    type Tools = Arena;
+    type Scratch = Arena;
 
     fn run(
         &self,
         arena: &mut Arena,
         found: Result<PathBuf, Error>,
-        ticket: &mut Ticket<'_>,
+        context: &mut TaskContext<'_>,
     ) -> Self::Output {
-        let (path, bytes) = self.found.run(arena, found, ticket)?;
+        let (path, bytes) = self.found.run(arena, found, context)?;
         let contents = Contents::new(bytes, self.utf8);
         Ok(Found { path, contents })
     }
@@ -95,16 +95,16 @@ pub(super) struct Write {
 impl Task for Write {
     type Input = Entry;
     type Output = Result<Wrote, Error>;
-    type Tools = ();
+    type Scratch = ();
 
-    fn run(&self, tools: &mut (), entry: Entry, ticket: &mut Ticket<'_>) -> Self::Output {
+    fn run(&self, scratch: &mut (), entry: Entry, context: &mut TaskContext<'_>) -> Self::Output {
         let Entry {
             path,
             bytes,
             accepted,
         } = entry;
         let length = bytes.len();
-        let result = self.file.run(tools, (path, bytes), ticket);
+        let result = self.file.run(scratch, (path, bytes), context);
         drop(accepted);
         result.map(|outcome| Wrote { outcome, length })
     }

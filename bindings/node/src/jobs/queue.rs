@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use smallfry::bulk::engine::{Crew, Meter};
+use smallfry::bulk::engine::{Meter, Workers};
 use smallfry::bulk::{Arena, Strategy};
 
 use super::client::{Client, Finished};
@@ -50,7 +50,7 @@ struct State {
     /// A waiting thread wakes up by itself to look for a stall.
     watching: bool,
     /// Finds out how many threads are best, while there are many jobs.
-    crew: Option<Arc<Crew>>,
+    workers: Option<Arc<Workers>>,
     /// When a job last made progress.
     progress: Option<Instant>,
     /// Have results that they were not yet woken for, since the thread that put them there went on with the next job.
@@ -62,7 +62,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     threads: 0,
     active: 0,
     watching: false,
-    crew: None,
+    workers: None,
     progress: None,
     unaware: Vec::new(),
 });
@@ -96,7 +96,7 @@ impl State {
 
     /// What measuring says, or `least` if that is more.
     fn wanted(&self, least: usize) -> usize {
-        let wanted = self.crew.as_ref().map_or(0, |crew| crew.wanted());
+        let wanted = self.workers.as_ref().map_or(0, |workers| workers.wanted());
         wanted.max(least)
     }
 
@@ -129,8 +129,8 @@ pub(crate) fn push(job: Job) {
     }
     let mut state = lock();
     state.jobs.push_back(job);
-    if state.crew.is_none() && state.jobs.len() >= MANY {
-        state.crew = Some(Arc::new(Crew::new(Strategy::Auto)));
+    if state.workers.is_none() && state.jobs.len() >= MANY {
+        state.workers = Some(Arc::new(Workers::new(Strategy::Auto)));
     }
     if !state.wants_thread() {
         return;
@@ -203,25 +203,25 @@ fn work_off(
         WORK.notify_one();
     }
     let mut results = Results::default();
-    let mut measured: Option<(Arc<Crew>, Meter)> = None;
+    let mut measured: Option<(Arc<Workers>, Meter)> = None;
     loop {
         let is_one_too_many = state.active > state.wanted(THREADS);
         if !is_one_too_many && let Some(job) = state.jobs.pop_front() {
             let left = state.jobs.len();
             if state.wants_thread()
-                && state.crew.is_some()
+                && state.workers.is_some()
                 && let Next::Waiting = state.next_thread()
             {
                 WORK.notify_one();
             }
-            if let (Some(crew), None) = (&state.crew, &measured) {
-                measured = Some((Arc::clone(crew), crew.meter()));
+            if let (Some(workers), None) = (&state.workers, &measured) {
+                measured = Some((Arc::clone(workers), workers.meter()));
             }
             drop(state);
             let start = measured.as_mut().and_then(|(_, meter)| meter.start());
             let client = run(job, arena);
-            if let Some((crew, meter)) = &mut measured {
-                meter.stop(crew, start, 0, Duration::ZERO, || Some(left));
+            if let Some((workers, meter)) = &mut measured {
+                meter.stop(workers, start, 0, Duration::ZERO, || Some(left));
             }
             let now = Instant::now();
             if let Some(client) = client {
@@ -245,7 +245,7 @@ fn work_off(
     }
     state.active -= 1;
     if state.active == 0 {
-        state.crew = None;
+        state.workers = None;
     }
     state
 }

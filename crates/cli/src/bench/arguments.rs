@@ -13,7 +13,7 @@ pub(crate) enum Scenario {
     WriteString,
     /// Many files read whole: kept as Buffers or strings, or thrown away; with a warm cache or a cold one
     ReadMany,
-    /// Many small files written, new and overwritten, spread over folders
+    /// Many small files written, new and overwritten, spread over directories
     WriteMany,
     /// The 3,359 small files of a font written, alone and by the library norad, with each way of closing them
     Close,
@@ -37,11 +37,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Folder on the disk to measure; a fresh folder is made in it, and removed
+    /// Directory on the disk to measure; a fresh directory is made in it, and removed
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
 
-    /// What the folder is on: `real`, or a slow disk that is simulated there: hdd, nfs, windows-close, slow-flush, none
+    /// What the directory is on: `real`, or a slow disk that is simulated there: hdd, nfs, windows-close, slow-flush, none
     #[arg(long, value_name = "PROFILE", default_value = super::disk::REAL)]
     pub(crate) disk: String,
 
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH")]
     pub(crate) java: Option<PathBuf>,
 
-    /// Folder of the npm package smallfry [default: the one that was built with this command]
+    /// Directory of the npm package smallfry [default: the one that was built with this command]
     #[arg(long, value_name = "DIR", env = "SMALLFRY_NODE_PACKAGE")]
     pub(crate) package: Option<PathBuf>,
 

@@ -1,4 +1,4 @@
-//! The font that this command carries: a folder of 3,359 small files and eight others, as font editors leave them on disk.
+//! The font that this command carries: a directory of 3,359 small files and eight others, as font editors leave them on disk.
 //! `data/README.md` tells whose it is.
 
 use ruzstd::decoding::StreamingDecoder;
@@ -13,36 +13,36 @@ const PACKED: &[u8] = include_bytes!("../../data/Roboto-Regular.ufo.tar.zst");
 /// Files of glyphs that it has.
 pub(crate) const GLYPHS: usize = 3_359;
 /// Where they are within it.
-pub(crate) const FOLDER: &str = "glyphs";
+pub(crate) const DIRECTORY: &str = "glyphs";
 /// Which glyph is in which file.
 const LIST: &str = "glyphs/contents.plist";
 
-/// A font in a folder.
+/// A font in a directory.
 pub(crate) struct Font {
     /// The paths of its files within it, and what they hold.
     pub(crate) glyphs: Vec<(String, Vec<u8>)>,
 }
 
 impl Font {
-    /// Makes the folder, and in it the font with so many glyphs, the first in the order of their files' names.
-    pub(crate) fn unpack(folder: &Path, glyphs: usize) -> io::Result<Self> {
+    /// Makes the directory, and in it the font with so many glyphs, the first in the order of their files' names.
+    pub(crate) fn unpack(directory: &Path, glyphs: usize) -> io::Result<Self> {
         let (mut kept, others): (Vec<_>, Vec<_>) = files()?
             .into_iter()
             .partition(|(path, _)| is_glyph(Path::new(path)));
         kept.sort_unstable();
         kept.truncate(glyphs);
         let names: BTreeSet<&str> = kept.iter().map(|(path, _)| path.as_str()).collect();
-        fs::create_dir_all(folder.join(FOLDER))?;
+        fs::create_dir_all(directory.join(DIRECTORY))?;
         for (path, contents) in &others {
             let contents = if path == LIST {
                 Cow::Owned(without(contents, &names)?)
             } else {
                 Cow::Borrowed(contents)
             };
-            fs::write(folder.join(path), &*contents)?;
+            fs::write(directory.join(path), &*contents)?;
         }
         for (path, contents) in &kept {
-            fs::write(folder.join(path), contents)?;
+            fs::write(directory.join(path), contents)?;
         }
         Ok(Self { glyphs: kept })
     }
@@ -88,7 +88,7 @@ fn without(list: &[u8], kept: &BTreeSet<&str>) -> io::Result<Vec<u8>> {
             (false, None) => left.push_str(line),
             (false, Some(file)) => {
                 let key = key.take().unwrap_or_default();
-                if kept.contains(format!("{FOLDER}/{file}").as_str()) {
+                if kept.contains(format!("{DIRECTORY}/{file}").as_str()) {
                     left.push_str(key);
                     left.push_str(line);
                 }
@@ -106,14 +106,14 @@ mod tests {
     fn a_part_of_the_font_is_a_font_whose_list_names_the_files_that_are_there() {
         let root = tempfile::tempdir().unwrap();
         for glyphs in [GLYPHS, 40] {
-            let folder = root.path().join(glyphs.to_string());
-            let font = Font::unpack(&folder, glyphs).unwrap();
+            let directory = root.path().join(glyphs.to_string());
+            let font = Font::unpack(&directory, glyphs).unwrap();
             assert_eq!(font.glyphs.len(), glyphs);
-            let list = fs::read_to_string(folder.join(LIST)).unwrap();
+            let list = fs::read_to_string(directory.join(LIST)).unwrap();
             assert_eq!(list.matches("<key>").count(), glyphs);
             assert_eq!(list.matches(".glif</string>").count(), glyphs);
             assert!(list.ends_with("</plist>\n"), "{list}");
-            let there = fs::read_dir(folder.join(FOLDER)).unwrap().count();
+            let there = fs::read_dir(directory.join(DIRECTORY)).unwrap().count();
             // The list is in there too.
             assert_eq!(there, glyphs + 1);
         }

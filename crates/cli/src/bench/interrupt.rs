@@ -1,4 +1,4 @@
-//! Ctrl-C, termination and hang-up: every child process is ended, then the run unwinds and its folders are removed.
+//! Ctrl-C, termination and hang-up: every child process is ended, then the run unwinds and its directories are removed.
 
 use super::child::{Child, End};
 use super::failure::Failure;

@@ -8,13 +8,13 @@
 //! - `disk/` on what disk, the machine's own or a slow one
 //! - `report/` to whom: the terminal, a JSON file
 //!
-//! Rows are interleaved: in each round every row runs each case once, in random order, through the same folders.
+//! Rows are interleaved: in each round every row runs each case once, in random order, through the same directories.
 
 mod arguments;
 pub(crate) mod child;
+mod directories;
 mod disk;
 pub(crate) mod failure;
-mod folders;
 mod font;
 mod host;
 pub(crate) mod interrupt;

@@ -1,9 +1,9 @@
-//! What a run needs before it measures: folders, runtimes, a plan; and the notes it owes the user.
+//! What a run needs before it measures: directories, runtimes, a plan; and the notes it owes the user.
 
 use super::arguments::{Arguments, Scenario};
+use super::directories::Directories;
 use super::disk;
 use super::failure::Failure;
-use super::folders::Folders;
 use super::host::{self, Host};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
@@ -35,7 +35,7 @@ pub(crate) struct Node {
 }
 
 pub(crate) struct Package {
-    pub(crate) folder: PathBuf,
+    pub(crate) directory: PathBuf,
     pub(crate) load_ns: u64,
     /// Can it write durably?
     pub(crate) durable: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Session<'a> {
     pub(crate) interrupt: Interrupt,
     pub(crate) plan: Plan,
     pub(crate) host: Host,
-    pub(crate) folders: Folders,
+    pub(crate) directories: Directories,
     pub(crate) nodes: Vec<Node>,
     pub(crate) jvm: Option<Runtime>,
     /// Rows that are missing, and why.
@@ -54,29 +54,29 @@ pub(crate) struct Session<'a> {
     pub(crate) progress: Progress,
     pub(crate) random: fastrand::Rng,
     /// Of the scenario that is running, if the disk has no room for more.
-    pub(crate) most_rounds: Option<usize>,
+    pub(crate) max_rounds: Option<usize>,
 }
 
 impl<'a> Session<'a> {
     pub(crate) fn open(arguments: &'a Arguments, interrupt: &Interrupt) -> Result<Self, Failure> {
         let host = Host::look(&arguments.dir)?;
         let tmpfs = host::tmpfs().filter(|_| host.file_system.kind != "tmpfs");
-        let mut folders = Folders::make(&arguments.dir, tmpfs.as_deref())?;
+        let mut directories = Directories::make(&arguments.dir, tmpfs.as_deref())?;
         if arguments.disk != disk::REAL {
-            folders.slow_down(&arguments.disk, interrupt)?;
+            directories.slow_down(&arguments.disk, interrupt)?;
         }
         let mut session = Self {
             arguments,
             interrupt: interrupt.clone(),
             plan: Plan::of(arguments),
             host,
-            folders,
+            directories,
             nodes: Vec::new(),
             jvm: None,
             skips: Vec::new(),
             progress: Progress::new(),
             random: fastrand::Rng::with_seed(arguments.seed),
-            most_rounds: None,
+            max_rounds: None,
         };
         session.find_nodes()?;
         session.find_jvm()?;
@@ -84,7 +84,7 @@ impl<'a> Session<'a> {
     }
 
     pub(crate) fn close(self) -> Result<(), Failure> {
-        self.folders.remove()
+        self.directories.remove()
     }
 
     /// Only if a scenario has rows for it: it takes half a second to answer.
@@ -136,12 +136,15 @@ impl<'a> Session<'a> {
                 .map_err(|reason| {
                     self.skip(format!("rows of smallfry on Node are left out: {reason}"))
                 })
-                .map_or_else(|skipped| skipped.map(|()| None), |folder| Ok(Some(folder)))?
+                .map_or_else(
+                    |skipped| skipped.map(|()| None),
+                    |directory| Ok(Some(directory)),
+                )?
         };
         for (engine, binary) in binaries {
             let runtime = node::probe(engine, &binary, &self.interrupt)?;
             let package = match &package {
-                Some(folder) => self.load(&runtime, folder.clone())?,
+                Some(directory) => self.load(&runtime, directory.clone())?,
                 None => None,
             };
             self.nodes.push(Node { runtime, package });
@@ -149,10 +152,10 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn load(&mut self, runtime: &Runtime, folder: PathBuf) -> Result<Option<Package>, Failure> {
-        match node::load(runtime, &folder, &self.interrupt)? {
+    fn load(&mut self, runtime: &Runtime, directory: PathBuf) -> Result<Option<Package>, Failure> {
+        match node::load(runtime, &directory, &self.interrupt)? {
             Ok((load_ns, durable)) => Ok(Some(Package {
-                folder,
+                directory,
                 load_ns,
                 durable,
             })),
@@ -160,7 +163,7 @@ impl<'a> Session<'a> {
                 let version = runtime.name();
                 self.skip(format!(
                     "rows of smallfry on {version} are left out: {} does not load: {reason}",
-                    folder.display()
+                    directory.display()
                 ))?;
                 Ok(None)
             }
@@ -177,14 +180,14 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Is what went wrong the row's own failure? An interrupt, and a folder that is unfit for all rows, stop the run.
+    /// Is what went wrong the row's own failure? An interrupt, and a directory that is unfit for all rows, stop the run.
     pub(crate) fn judge(
         &self,
         answer: Result<Reply, PeerError>,
     ) -> Result<Result<Reply, PeerError>, Failure> {
         self.interrupt.check()?;
         match answer {
-            Err(PeerError::Failed(failure)) if failure.is_the_folder() => {
+            Err(PeerError::Failed(failure)) if failure.is_the_directory() => {
                 Err(Failure::said(failure.to_string()))
             }
             answer => Ok(answer),
@@ -193,7 +196,7 @@ impl<'a> Session<'a> {
 
     /// What is measured, in words: `the disk as it is`, or `the slow disk hdd`.
     pub(crate) fn disk_words(&self) -> String {
-        match self.folders.profile() {
+        match self.directories.profile() {
             None => "the disk as it is".to_owned(),
             Some(profile) => format!("the slow disk {profile} (simulated)"),
         }
@@ -202,7 +205,7 @@ impl<'a> Session<'a> {
     /// Does it measure a tenth of the files only? On a slow disk all of them would take half an hour.
     pub(crate) fn has_fewer_files(&self) -> bool {
         let given = self.arguments.files.is_some();
-        self.folders.profile().is_some() && self.plan.extent != Extent::Quick && !given
+        self.directories.profile().is_some() && self.plan.extent != Extent::Quick && !given
     }
 
     /// How many files a case of `usual` many has: as the user says, else as the disk is fit for.
@@ -239,9 +242,9 @@ impl<'a> Session<'a> {
             .filter(|_| functions == Functions::Smallfry);
         let package = match functions.npm_peer() {
             Some(_) => node::npm_peer(functions),
-            None => package.map(|package| package.folder.clone()),
+            None => package.map(|package| package.directory.clone()),
         };
-        let package = package.map(|folder| folder.display().to_string());
+        let package = package.map(|directory| directory.display().to_string());
         let name = node.runtime.name();
         let label = match (self.nodes.len(), &node.runtime) {
             (

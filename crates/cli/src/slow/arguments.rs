@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
     model: Option<Model>,
 
     /// Put what survives the crash into this directory, which is empty or new, and end
-    #[arg(long, requires = "crash", value_name = "FOLDER")]
+    #[arg(long, requires = "crash", value_name = "DIRECTORY")]
     survivors: Option<PathBuf>,
 
     /// End when this process is not the parent, or no longer

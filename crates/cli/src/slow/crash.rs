@@ -36,7 +36,7 @@ pub(super) struct Crashes {
     model: Option<Model>,
     seed: u64,
     /// Where the survivors go, if not onto a mount.
-    folder: Option<PathBuf>,
+    directory: Option<PathBuf>,
 }
 
 impl Crashes {
@@ -44,17 +44,17 @@ impl Crashes {
         point: Point,
         model: Option<Model>,
         seed: Option<u64>,
-        folder: Option<PathBuf>,
+        directory: Option<PathBuf>,
     ) -> Result<Self, Error> {
-        if let Some(folder) = &folder {
-            refuse_full(folder)?;
+        if let Some(directory) = &directory {
+            refuse_full(directory)?;
         }
         Ok(Self {
             point,
             model,
             // Short enough to be typed again.
             seed: seed.unwrap_or_else(|| fastrand::u16(..).into()),
-            folder,
+            directory,
         })
     }
 
@@ -74,7 +74,7 @@ impl Crashes {
         Crashed {
             told: tell(log, &survivors),
             survivors,
-            folder: self.folder.as_deref(),
+            directory: self.directory.as_deref(),
         }
     }
 }
@@ -84,23 +84,23 @@ pub(super) struct Crashed<'log> {
     /// It, on one line.
     pub(super) told: String,
     survivors: Survivors<'log>,
-    folder: Option<&'log Path>,
+    directory: Option<&'log Path>,
 }
 
 impl Crashed<'_> {
-    /// Puts the survivors where they were asked for, or into a temporary folder to be shown.
+    /// Puts the survivors where they were asked for, or into a temporary directory to be shown.
     pub(super) fn restore(&self) -> Result<Option<TempDir>, Error> {
-        if let Some(folder) = self.folder {
-            refuse_full(folder)?;
-            fs::create_dir_all(folder).map_err(|source| failed("make", folder, source))?;
-            self.survivors.restore(folder)?;
+        if let Some(directory) = self.directory {
+            refuse_full(directory)?;
+            fs::create_dir_all(directory).map_err(|source| failed("make", directory, source))?;
+            self.survivors.restore(directory)?;
             return Ok(None);
         }
         let made = TempDir::with_prefix("smallfry-crash-");
-        let folder =
-            made.map_err(|source| failed("make a folder in", &std::env::temp_dir(), source))?;
-        self.survivors.restore(folder.path())?;
-        Ok(Some(folder))
+        let directory =
+            made.map_err(|source| failed("make a directory in", &std::env::temp_dir(), source))?;
+        self.survivors.restore(directory.path())?;
+        Ok(Some(directory))
     }
 }
 
@@ -129,17 +129,17 @@ fn tell(log: &Log, survivors: &Survivors) -> String {
     )
 }
 
-fn refuse_full(folder: &Path) -> Result<(), Error> {
-    match fs::read_dir(folder) {
+fn refuse_full(directory: &Path) -> Result<(), Error> {
+    match fs::read_dir(directory) {
         Ok(mut entries) => match entries.next() {
             None => Ok(()),
             Some(_) => Err(Error::Argument(format!(
-                "{} is not empty: what survives goes into an empty or new folder",
-                folder.display()
+                "{} is not empty: what survives goes into an empty or new directory",
+                directory.display()
             ))),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(failed("read", folder, error)),
+        Err(error) => Err(failed("read", directory, error)),
     }
 }
 

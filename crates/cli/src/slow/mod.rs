@@ -81,9 +81,9 @@ fn serve(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     if let (Some(crashes), Some(log), false) = (crashes, mount.log(), end == End::Orphaned) {
         let outcome = crashes.crash(&log);
         say(&outcome.told);
-        if let Some(folder) = outcome.restore()? {
+        if let Some(dir) = outcome.restore()? {
             let mut left = Mount::new(
-                folder.path(),
+                dir.path(),
                 Some(mount.path()),
                 &Options::new(options.profile),
             )?;

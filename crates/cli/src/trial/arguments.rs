@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "CMD")]
     pub(crate) prepare: Option<String>,
 
-    /// Compare what the command makes in this folder, or this file; may be repeated
+    /// Compare what the command makes in this directory, or this file; may be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) outputs: Vec<PathBuf>,
 
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) allow_failure: bool,
 
-    /// Folder of the npm package smallfry [default: the one that was built with this command]
+    /// Directory of the npm package smallfry [default: the one that was built with this command]
     #[arg(long, value_name = "DIR", env = "SMALLFRY_NODE_PACKAGE")]
     pub(crate) package: Option<PathBuf>,
 

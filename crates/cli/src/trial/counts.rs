@@ -1,5 +1,5 @@
 //! Where the time on small files went, as the program itself tells: each process that loads smallfry with `SMALLFRY_COUNT`
-//! set leaves a JSON file in the folder it names (`bindings/node/lib/counting`, schema "smallfry-count/1").
+//! set leaves a JSON file in the directory it names (`bindings/node/lib/counting`, schema "smallfry-count/1").
 
 use super::process::Usage;
 use crate::bench::failure::Failure;
@@ -39,15 +39,15 @@ const LAUNCHERS: [&str; 13] = [
 ];
 
 /// Where counts are written to; gone when dropped.
-pub(super) struct Folder(TempDir);
+pub(super) struct Directory(TempDir);
 
-impl Folder {
+impl Directory {
     pub(super) fn make() -> Result<Self, Failure> {
         tempfile::Builder::new()
             .prefix("smallfry-try-")
             .tempdir()
             .map(Self)
-            .map_err(Failure::at("make a folder in", &std::env::temp_dir()))
+            .map_err(Failure::at("make a directory in", &std::env::temp_dir()))
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -156,18 +156,18 @@ impl Trial<'_> {
     /// A run of each side, counted.
     fn warm_up(&self, comparison: &mut Comparison) -> Result<WarmUp, Failure> {
         self.progress.show(0.0, "warm-up");
-        let folder = counts::Folder::make()?;
-        let run = self.runner.run(Side::Without, Some(folder.path()))?;
+        let directory = counts::Directory::make()?;
+        let run = self.runner.run(Side::Without, Some(directory.path()))?;
         if let Some(failed) = self.failure(Side::Without, &run, comparison)? {
             return Ok(WarmUp::Answered(Answer::Failed(failed)));
         }
         comparison.add(Side::Without, self.see(&run)?);
         let plain = run.status;
-        if folder.read(run.usage)?.processes() > 0 {
+        if directory.read(run.usage)?.processes() > 0 {
             return Ok(WarmUp::nothing(Sameness::AlreadyLoaded));
         }
-        let folder = counts::Folder::make()?;
-        let run = self.runner.run(Side::With, Some(folder.path()))?;
+        let directory = counts::Directory::make()?;
+        let run = self.runner.run(Side::With, Some(directory.path()))?;
         if self.failure(Side::With, &run, comparison)?.is_some() {
             // Is it the counting that it cannot stand, or smallfry?
             let again = self.runner.run(Side::With, None)?;
@@ -176,7 +176,7 @@ impl Trial<'_> {
                 None => WarmUp::not_counted("the command fails when its calls are counted"),
             });
         }
-        let counts = folder.read(run.usage)?;
+        let counts = directory.read(run.usage)?;
         Ok(match (counts.processes(), counts.not_native()) {
             (0, _) if run.status == plain => {
                 self.progress.show(0.0, "strace");

@@ -89,7 +89,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Prepares, then runs one side; with a folder to write counts to, counting.
+    /// Prepares, then runs one side; with a directory to write counts to, counting.
     pub(super) fn run(&self, side: Side, counts: Option<&Path>) -> Result<Run, Failure> {
         self.run_command(self.subject.command(side, counts)?)
     }

@@ -61,7 +61,7 @@ impl Subject {
         })
     }
 
-    /// The command for one side; with a folder to write counts to, counting.
+    /// The command for one side; with a directory to write counts to, counting.
     pub(super) fn command(&self, side: Side, counts: Option<&Path>) -> Result<Command, Failure> {
         let mut command = match &self.how {
             How::Direct(program, arguments) => {
@@ -75,7 +75,7 @@ impl Subject {
             command.env(NODE_OPTIONS, self.with_register()?);
         }
         match counts {
-            Some(folder) => command.env(COUNT, folder),
+            Some(directory) => command.env(COUNT, directory),
             None => command.env_remove(COUNT),
         };
         Ok(command)
@@ -98,7 +98,7 @@ impl Subject {
         Ok(options)
     }
 
-    /// The package's folder.
+    /// The package's directory.
     pub(super) fn package(&self) -> &Path {
         // The file is two levels down, by construction.
         self.register.ancestors().nth(2).unwrap_or(&self.register)

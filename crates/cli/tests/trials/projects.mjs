@@ -1,6 +1,6 @@
 // The projects that the trials build: of a given number of files, always the same bytes for the same number.
 //
-// Each is what such a project looks like to the tool that builds it: modules in folders that import a few others, pages
+// Each is what such a project looks like to the tool that builds it: modules in directories that import a few others, pages
 // with front matter and a layout. `command`, `prepare` and `outputs` are what `smallfry try` is given.
 
 import fs from 'node:fs';
@@ -27,13 +27,13 @@ function chance(seed) {
 }
 
 const WORDS = 'smelt herring anchovy sprat minnow sardine whitebait café naïve größer 魚 рыба of the in a with under river shoal net'.split(' ');
-const PER_FOLDER = 50;
+const PER_DIRECTORY = 50;
 
 const sentence = (below, words) => Array.from({ length: words }, () => WORDS[below(WORDS.length)]).join(' ');
-const moduleName = (index) => `part${Math.floor(index / PER_FOLDER)}/module${index}`;
+const moduleName = (index) => `part${Math.floor(index / PER_DIRECTORY)}/module${index}`;
 
-function put(folder, name, text) {
-  const file = path.join(folder, name);
+function put(directory, name, text) {
+  const file = path.join(directory, name);
   fs.mkdirSync(path.dirname(file), { recursive: true });
   fs.writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text, null, 2));
 }
@@ -49,10 +49,10 @@ const importFrom = (from, index, ending) => {
   return `${relative.startsWith('.') ? '' : './'}${relative}${ending}`;
 };
 
-function makeTypeScript(folder, files) {
+function makeTypeScript(directory, files) {
   const below = chance(1);
-  put(folder, 'package.json', { name: 'typescript-project', type: 'module' });
-  put(folder, 'tsconfig.json', {
+  put(directory, 'package.json', { name: 'typescript-project', type: 'module' });
+  put(directory, 'tsconfig.json', {
     compilerOptions: { target: 'es2022', module: 'nodenext', outDir: 'dist', rootDir: 'src', strict: true, declaration: true, sourceMap: true, types: [] },
     include: ['src'],
   });
@@ -65,7 +65,7 @@ function makeTypeScript(folder, files) {
     lines.push(`export function size${index}(shape: Partial<Shape${index}>): number {`, `  const text = ${JSON.stringify(sentence(below, 8))};`);
     lines.push(...others.map((other) => `  if (shape.inner${other} !== undefined) return size${other}(shape.inner${other});`));
     lines.push('  return text.length + Object.keys(shape).length;', '}', '');
-    put(folder, `src/${moduleName(index)}.ts`, lines.join('\n'));
+    put(directory, `src/${moduleName(index)}.ts`, lines.join('\n'));
   }
 }
 
@@ -80,43 +80,43 @@ function javaScript(index, below, spaced) {
   return lines.join('\n');
 }
 
-function makeEslint(folder, files) {
+function makeEslint(directory, files) {
   const below = chance(2);
-  put(folder, 'package.json', { name: 'eslint-project', type: 'module' });
-  put(folder, 'eslint.config.mjs', "export default [{ rules: { 'no-undef': 'error', 'no-unused-vars': 'warn', 'prefer-const': 'warn', eqeqeq: 'error', 'no-shadow': 'warn' } }];\n");
-  for (let index = 0; index < files; index += 1) put(folder, `src/${moduleName(index)}.js`, javaScript(index, below, true));
+  put(directory, 'package.json', { name: 'eslint-project', type: 'module' });
+  put(directory, 'eslint.config.mjs', "export default [{ rules: { 'no-undef': 'error', 'no-unused-vars': 'warn', 'prefer-const': 'warn', eqeqeq: 'error', 'no-shadow': 'warn' } }];\n");
+  for (let index = 0; index < files; index += 1) put(directory, `src/${moduleName(index)}.js`, javaScript(index, below, true));
 }
 
-function makePrettier(folder, files) {
+function makePrettier(directory, files) {
   const below = chance(3);
-  put(folder, 'package.json', { name: 'prettier-project', type: 'module' });
-  for (let index = 0; index < files; index += 1) put(folder, `unformatted/${moduleName(index)}.js`, javaScript(index, below, false));
+  put(directory, 'package.json', { name: 'prettier-project', type: 'module' });
+  for (let index = 0; index < files; index += 1) put(directory, `unformatted/${moduleName(index)}.js`, javaScript(index, below, false));
 }
 
-function makeVite(folder, files) {
+function makeVite(directory, files) {
   const below = chance(4);
-  put(folder, 'package.json', { name: 'vite-project', type: 'module' });
-  put(folder, 'index.html', '<!doctype html><title>fish</title><script type="module" src="/src/main.js"></script>\n');
+  put(directory, 'package.json', { name: 'vite-project', type: 'module' });
+  put(directory, 'index.html', '<!doctype html><title>fish</title><script type="module" src="/src/main.js"></script>\n');
   for (let index = 0; index < files; index += 1) {
     const style = index % 10 === 0 ? `import './module${index}.css';\n` : '';
-    if (style) put(folder, `src/${moduleName(index)}.css`, `.shape${index} { color: #${(index % 4096).toString(16).padStart(3, '0')}; }\n`);
-    put(folder, `src/${moduleName(index)}.js`, style + javaScript(index, below, true));
+    if (style) put(directory, `src/${moduleName(index)}.css`, `.shape${index} { color: #${(index % 4096).toString(16).padStart(3, '0')}; }\n`);
+    put(directory, `src/${moduleName(index)}.js`, style + javaScript(index, below, true));
   }
   const all = Array.from({ length: files }, (_, index) => index);
-  put(folder, 'src/main.js', [
+  put(directory, 'src/main.js', [
     ...all.map((index) => `import { value${index} } from './${moduleName(index)}.js';`),
     `console.log([${all.map((index) => `value${index}(1)`).join(', ')}]);`, '',
   ].join('\n'));
 }
 
-function makeEleventy(folder, files) {
+function makeEleventy(directory, files) {
   const below = chance(5);
-  put(folder, 'package.json', { name: 'eleventy-project', type: 'module' });
-  put(folder, 'eleventy.config.js', "export default () => ({ dir: { input: 'content', includes: '_includes', output: '_site' } });\n");
-  put(folder, 'content/_includes/page.njk', '<!doctype html>\n<title>{{ title }}</title>\n<h1>{{ title }}</h1>\n{{ content | safe }}\n<footer>{{ page.url }}</footer>\n');
+  put(directory, 'package.json', { name: 'eleventy-project', type: 'module' });
+  put(directory, 'eleventy.config.js', "export default () => ({ dir: { input: 'content', includes: '_includes', output: '_site' } });\n");
+  put(directory, 'content/_includes/page.njk', '<!doctype html>\n<title>{{ title }}</title>\n<h1>{{ title }}</h1>\n{{ content | safe }}\n<footer>{{ page.url }}</footer>\n');
   for (let index = 0; index < files; index += 1) {
     const paragraphs = Array.from({ length: 4 + below(8) }, () => `${sentence(below, 20 + below(60))}.`);
     const front = ['---', 'layout: page.njk', `title: Page ${index}`, `tags: [kind${index % 7}]`, 'date: 2024-02-29', '---'];
-    put(folder, `content/posts/${Math.floor(index / PER_FOLDER)}/page-${index}.md`, [...front, '', `## ${sentence(below, 4)}`, '', paragraphs.join('\n\n'), ''].join('\n'));
+    put(directory, `content/posts/${Math.floor(index / PER_DIRECTORY)}/page-${index}.md`, [...front, '', `## ${sentence(below, 4)}`, '', paragraphs.join('\n\n'), ''].join('\n'));
   }
 }

@@ -5,7 +5,7 @@
 // --size   of the full projects (1,000 to 2,000 files); 1 is the default, 0.05 is enough to see that all goes well
 // --runs   pairs of runs; the default is that of `smallfry try`
 // --node   Node.js binaries; the default is the oldest and the newest that the package is tested on
-// --in     where the projects are made; the default is the system's temporary folder. They are removed at the end
+// --in     where the projects are made; the default is the system's temporary directory. They are removed at the end
 //
 // A trial goes well if the program ends well and does the same with smallfry as without: `smallfry try` says so. The last
 // line is `N passed, N failed, N skipped`.
@@ -40,9 +40,9 @@ function nodes() {
   return installed.length > 0 ? installed : [process.execPath];
 }
 
-function run(name, node, folder) {
+function run(name, node, directory) {
   const { files, make, command, prepare, outputs } = PROJECTS[name];
-  const project = path.join(folder, name);
+  const project = path.join(directory, name);
   if (!fs.existsSync(project)) {
     fs.mkdirSync(project);
     make(project, Math.max(1, Math.round(files * Number(values.size))));
@@ -50,7 +50,7 @@ function run(name, node, folder) {
   }
   const [tool, ...rest] = command;
   const runs = values.runs === undefined ? [] : ['--runs', values.runs];
-  const results = path.join(folder, `${name}.json`);
+  const results = path.join(directory, `${name}.json`);
   const { status } = spawnSync(values.smallfry, [
     'try', ...runs, '--json', results, '--prepare', prepare, ...outputs.flatMap((output) => ['--outputs', output]),
     '--', path.join('node_modules/.bin', tool), ...rest,
@@ -64,7 +64,7 @@ function run(name, node, folder) {
   return compared > 0 && counts !== null;
 }
 
-const folder = fs.mkdtempSync(path.join(values.in, 'smallfry-trials-'));
+const directory = fs.mkdtempSync(path.join(values.in, 'smallfry-trials-'));
 const failed = [];
 let passed = 0;
 try {
@@ -72,12 +72,12 @@ try {
     for (const name of values.only ?? Object.keys(PROJECTS)) {
       const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
       console.log(`\n== ${name} on Node ${stdout.trim()}`);
-      if (run(name, path.resolve(node), folder)) passed += 1;
+      if (run(name, path.resolve(node), directory)) passed += 1;
       else failed.push(`${name} on Node ${stdout.trim()}`);
     }
   }
 } finally {
-  fs.rmSync(folder, { recursive: true, force: true });
+  fs.rmSync(directory, { recursive: true, force: true });
 }
 for (const which of failed) console.log(`FAILED: ${which}`);
 console.log(`${passed} passed, ${failed.length} failed, 0 skipped`);

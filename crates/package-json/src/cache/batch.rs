@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use smallfry::bulk::engine::{Task, Terms, Ticket, run_all};
+use smallfry::bulk::engine::{BatchOptions, Task, TaskContext, run_all};
 
 use super::directory::{Checked, Directory, Manner};
 use super::table::{Table, is_directly_in, plain_parent};
@@ -55,7 +55,7 @@ impl Answers {
             let nearest = |directory: &Arc<Directory>| directory.nearest(manner);
             distinct.iter().map(nearest).collect()
         } else {
-            run_all(Look(manner), Terms::default(), &distinct)
+            run_all(Look(manner), BatchOptions::default(), &distinct)
         };
         Self {
             directories,
@@ -77,9 +77,9 @@ struct Look<'cache>(Manner<'cache>);
 impl<'cache> Task for Look<'cache> {
     type Input = &'cache Arc<Directory>;
     type Output = Answer;
-    type Tools = ();
+    type Scratch = ();
 
-    fn run(&self, (): &mut (), directory: Self::Input, _: &mut Ticket<'_>) -> Answer {
+    fn run(&self, (): &mut (), directory: Self::Input, _: &mut TaskContext<'_>) -> Answer {
         directory.nearest(self.0)
     }
 

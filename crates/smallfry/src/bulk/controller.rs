@@ -102,7 +102,7 @@ pub(crate) struct Limits {
     /// Processors that this process may use: affinity and cgroup quota already taken into account.
     pub(crate) cores: usize,
     /// The most workers ever asked for.
-    pub(crate) most_workers: usize,
+    pub(crate) max_workers: usize,
 }
 
 /// What one worker did since its last report.
@@ -196,7 +196,7 @@ impl Controller {
     pub(crate) fn new(limits: Limits) -> Self {
         Self {
             cores: limits.cores.max(1) as f64,
-            most: limits.most_workers.max(1),
+            most: limits.max_workers.max(1),
             workers: 1,
             phase: Phase::Measuring(Why::Climb),
             unsettled: 0,

@@ -15,7 +15,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 5 });
 
 /// Workers that a batch may have: each has a file open, perhaps two, and the rest of the program has some too.
-pub(super) fn most_workers() -> usize {
+pub(super) fn max_workers() -> usize {
     (sys::descriptor_limit() / 4).max(1)
 }
 

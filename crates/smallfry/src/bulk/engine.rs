@@ -6,7 +6,7 @@
 //! long as that is fastest: [`Stream`] does so.
 //!
 //! Bytes in flight are bounded: a task that has found out how much memory its result takes asks for it with
-//! [`Ticket::reserve`], and is made to wait while too many results have not been consumed. The one that the consumer
+//! [`TaskContext::reserve`], and is made to wait while too many results have not been consumed. The one that the consumer
 //! needs next never waits.
 
 use std::any::Any;
@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Builder, Scope};
 use std::time::Duration;
 
-use super::crew::SHORT;
+use super::workers::SHORT;
 use super::{Control, Strategy};
 use crate::sync::{
     Arc, AtomicBool, AtomicUsize, Condvar, Instant, Mutex, MutexGuard, Ordering, PoisonError,
@@ -27,16 +27,16 @@ use crate::sys;
 mod model;
 mod stream;
 
-pub use super::crew::{Crew, Meter, Start};
+pub use super::workers::{Meter, Start, Workers};
 pub use stream::Stream;
 
 /// Results waiting to be consumed, and inputs of writes, hold this many bytes at most unless said otherwise.
-pub const MOST_IN_FLIGHT: u64 = 32 << 20;
+pub const MAX_IN_FLIGHT: u64 = 32 << 20;
 
 /// Inputs that one worker takes at a time while operations are short.
 const CLAIM: usize = 8;
 /// Results for which there is room at once, however many inputs are promised.
-const MOST_ROOM: usize = 1 << 16;
+const MAX_ROOM: usize = 1 << 16;
 /// Enough for a task, which has its large buffers elsewhere. In bytes.
 const STACK: usize = 256 << 10;
 
@@ -47,14 +47,14 @@ pub trait Task: Send + Sync {
     /// A result, errors among them.
     type Output: Send;
     /// What each worker keeps from one input to the next: an arena, a buffer.
-    type Tools: Default + Send;
+    type Scratch: Default + Send;
 
     /// Does it.
     fn run(
         &self,
-        tools: &mut Self::Tools,
+        scratch: &mut Self::Scratch,
         input: Self::Input,
-        ticket: &mut Ticket<'_>,
+        context: &mut TaskContext<'_>,
     ) -> Self::Output;
 
     /// The result for an input that was cancelled before it began.
@@ -64,7 +64,7 @@ pub trait Task: Send + Sync {
     fn failed(&self, output: &Self::Output) -> bool;
 
     /// Bytes that an input holds in memory until its result is consumed. They count as in flight from the moment it is
-    /// pushed, so a task of such inputs has its bytes already and does not wait in [`Ticket::reserve`].
+    /// pushed, so a task of such inputs has its bytes already and does not wait in [`TaskContext::reserve`].
     fn weight(&self, _input: &Self::Input) -> u64 {
         0
     }
@@ -102,11 +102,11 @@ fn builder() -> Builder {
 }
 
 /// How a batch is to be done.
-pub struct Terms {
+pub struct BatchOptions {
     /// How many at once.
     pub strategy: Strategy,
     /// Bound on what waits to be consumed, in bytes.
-    pub most_in_flight: u64,
+    pub max_in_flight: u64,
     /// Who may cancel it.
     pub control: Control,
     /// Stop at the first error: nothing behind it is begun any more.
@@ -127,11 +127,11 @@ pub struct Notify {
     pub patience: Duration,
 }
 
-impl Default for Terms {
+impl Default for BatchOptions {
     fn default() -> Self {
         Self {
             strategy: Strategy::Auto,
-            most_in_flight: MOST_IN_FLIGHT,
+            max_in_flight: MAX_IN_FLIGHT,
             control: Control::new(),
             fail_fast: false,
             notify: None,
@@ -145,14 +145,14 @@ impl Default for Terms {
 /// The threads end before this returns, so inputs may borrow.
 pub fn run_all<T: Task>(
     task: T,
-    terms: Terms,
+    options: BatchOptions,
     inputs: impl IntoIterator<Item = T::Input>,
 ) -> Vec<T::Output> {
     let inputs = inputs.into_iter();
     // An endless iterator, which only `control` ends, promises more than there is memory for.
-    let mut results = Vec::with_capacity(inputs.size_hint().0.min(MOST_ROOM));
+    let mut results = Vec::with_capacity(inputs.size_hint().0.min(MAX_ROOM));
     std::thread::scope(|scope| {
-        let batch = Batch::new(task, terms, scope);
+        let batch = Batch::new(task, options, scope);
         for (index, output) in Stream::new(batch, inputs, false) {
             if results.len() <= index {
                 results.resize_with(index + 1, || None);
@@ -180,8 +180,8 @@ pub struct Done<O> {
 pub struct Batch<'a, T: Task> {
     task: T,
     spawn: Box<dyn Spawn<'a> + 'a>,
-    terms: Terms,
-    crew: Crew,
+    options: BatchOptions,
+    workers: Workers,
     state: Mutex<State<T>>,
     /// Where workers wait for inputs.
     work: Condvar,
@@ -297,13 +297,13 @@ enum Claim {
 
 impl<'a, T: Task + 'a> Batch<'a, T> {
     /// Nothing runs before something is pushed.
-    pub fn new(task: T, terms: Terms, spawn: impl Spawn<'a> + 'a) -> Arc<Self> {
+    pub fn new(task: T, options: BatchOptions, spawn: impl Spawn<'a> + 'a) -> Arc<Self> {
         Arc::new(Self {
             task,
             spawn: Box::new(spawn),
-            crew: Crew::new(terms.strategy),
-            counted: terms.control.is_shared(),
-            terms,
+            workers: Workers::new(options.strategy),
+            counted: options.control.is_shared(),
+            options,
             state: Mutex::new(State {
                 inputs: VecDeque::new(),
                 closed: false,
@@ -340,14 +340,14 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
 
     /// Who may cancel it.
     pub fn control(&self) -> &Control {
-        &self.terms.control
+        &self.options.control
     }
 
     /// Whether this input is not to be done any more.
     fn is_stopped_at(&self, index: usize) -> bool {
         index > self.failed.load(Ordering::Relaxed)
             || self.stopped.load(Ordering::Relaxed)
-            || self.terms.control.is_cancelled()
+            || self.options.control.is_cancelled()
     }
 
     /// Whether no more inputs are wanted.
@@ -410,7 +410,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
 
     /// Nothing more is begun: what has not begun gets a result that says so.
     pub fn cancel(&self) {
-        self.terms.control.cancel();
+        self.options.control.cancel();
         self.let_in();
     }
 
@@ -436,7 +436,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
     }
 
     fn tell(&self) {
-        if let Some(notify) = &self.terms.notify {
+        if let Some(notify) = &self.options.notify {
             (notify.call)();
         }
     }
@@ -484,20 +484,20 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
 
     /// Makes a thread the first worker, for a consumer that does not work itself. False if the system has none to give.
     pub fn start(self: &Arc<Self>) -> bool {
-        self.crew.force_join();
+        self.workers.force_join();
         self.add_worker()
     }
 
     /// Adds workers that are wanted and missing, no more than there are inputs for.
     fn recruit(self: &Arc<Self>) {
-        if self.crew.active() >= self.crew.wanted() || self.is_stopped() {
+        if self.workers.active() >= self.workers.wanted() || self.is_stopped() {
             return;
         }
         let state = self.lock();
         let useful = state.inputs.len().saturating_sub(state.workers_wait);
         drop(state);
         for _ in 0..useful {
-            if !self.crew.join() || !self.add_worker() {
+            if !self.workers.join() || !self.add_worker() {
                 return;
             }
         }
@@ -507,20 +507,20 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         let batch = Arc::clone(self);
         let spawned = self.spawn.spawn(Box::new(move || batch.work()));
         if !spawned {
-            self.crew.leave();
+            self.workers.leave();
         }
         spawned
     }
 
-    /// Body of a worker's thread, which has a place in the crew.
+    /// Body of a worker's thread, which has a place in the workers.
     fn work(self: Arc<Self>) {
-        if self.terms.notify.is_some() {
+        if self.options.notify.is_some() {
             // The consumer has other things to do as well, such as answering requests.
             sys::give_precedence();
         }
         let result = catch_unwind(AssertUnwindSafe(|| self.work_off()));
         if !matches!(result, Ok(Claim::Dismissed)) {
-            self.crew.leave();
+            self.workers.leave();
         }
         if let Err(panic) = result {
             self.stopped.store(true, Ordering::Relaxed);
@@ -540,8 +540,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
     }
 
     fn work_off(self: &Arc<Self>) -> Claim {
-        let mut tools = T::Tools::default();
-        let mut meter = self.crew.meter();
+        let mut scratch = T::Scratch::default();
+        let mut meter = self.workers.meter();
         let mut claimed = VecDeque::with_capacity(CLAIM);
         let mut most = 1;
         loop {
@@ -552,7 +552,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             let began = Instant::now();
             let count = claimed.len() as u32;
             while let Some(entry) = claimed.pop_front() {
-                let done = self.perform(&mut tools, &mut meter, entry, &**self);
+                let done = self.perform(&mut scratch, &mut meter, entry, &**self);
                 self.deliver(done, claimed.is_empty());
                 self.recruit();
             }
@@ -569,7 +569,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             if state.is_over() {
                 return Claim::End;
             }
-            if self.crew.dismiss() {
+            if self.workers.dismiss() {
                 let pass_on = !state.inputs.is_empty();
                 drop(state);
                 if pass_on {
@@ -585,7 +585,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             state = wait(&self.work, state);
             state.workers_wait -= 1;
         }
-        let share = state.inputs.len() / (2 * self.crew.active().max(1));
+        let share = state.inputs.len() / (2 * self.workers.active().max(1));
         let count = share.clamp(1, most);
         claimed.extend(state.inputs.drain(..count));
         self.count_down(count);
@@ -602,7 +602,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
     fn claim_for_consumer(&self, head: Option<usize>) -> Option<Entry<T::Input>> {
         let mut state = self.lock();
         let first = state.inputs.front()?;
-        if state.in_flight >= self.terms.most_in_flight
+        if state.in_flight >= self.options.max_in_flight
             && head.is_some_and(|head| head != first.index)
         {
             return None;
@@ -640,7 +640,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
     /// Bytes that may be added to what is in flight.
     fn room_left(&self) -> u64 {
         let in_flight = self.lock().in_flight;
-        self.terms.most_in_flight.saturating_sub(in_flight)
+        self.options.max_in_flight.saturating_sub(in_flight)
     }
 
     /// Waits until there is a result to take, or a panic.
@@ -655,9 +655,9 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
 
     /// Waits until no worker thread is left. Nothing must be left to do.
     fn wait_for_workers(&self) {
-        self.crew.absent();
+        self.workers.absent();
         let mut state = self.lock();
-        while self.crew.active() > 0 {
+        while self.workers.active() > 0 {
             state = wait(&self.ready, state);
         }
     }
@@ -665,7 +665,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
     /// Runs the task for one input.
     fn perform(
         &self,
-        tools: &mut T::Tools,
+        scratch: &mut T::Scratch,
         meter: &mut Meter,
         entry: Entry<T::Input>,
         room: &dyn Room,
@@ -687,7 +687,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             return done(self.task.cancelled(input), weight);
         }
         let start = meter.start();
-        let mut ticket = Ticket {
+        let mut context = TaskContext {
             room,
             index,
             waits: weight == 0,
@@ -695,19 +695,19 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             moved: 0,
             waited: Duration::ZERO,
         };
-        let output = self.task.run(tools, input, &mut ticket);
-        let Ticket {
+        let output = self.task.run(scratch, input, &mut context);
+        let TaskContext {
             reserved,
             moved,
             waited,
             ..
-        } = ticket;
+        } = context;
         let failed = self.task.failed(&output);
-        meter.stop(&self.crew, start, moved, waited, || {
+        meter.stop(&self.workers, start, moved, waited, || {
             let remaining = self.remaining.load(Ordering::Relaxed);
             (remaining != usize::MAX).then_some(remaining)
         });
-        if failed && self.terms.fail_fast {
+        if failed && self.options.fail_fast {
             self.failed.fetch_min(index, Ordering::Relaxed);
             self.let_in();
         }
@@ -717,7 +717,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
 
     fn count(&self, failed: bool, bytes: u64) {
         if self.counted {
-            self.terms.control.count(failed, bytes);
+            self.options.control.count(failed, bytes);
         }
     }
 
@@ -734,7 +734,7 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
             self.ready.notify_one();
             return;
         }
-        let Some(notify) = &self.terms.notify else {
+        let Some(notify) = &self.options.notify else {
             return;
         };
         if state.told {
@@ -771,7 +771,7 @@ impl<'a, T: Task + 'a> Room for Batch<'a, T> {
         let fits = |state: &State<T>| {
             state.in_flight == 0
                 || state.head == Some(index)
-                || state.in_flight + bytes <= self.terms.most_in_flight
+                || state.in_flight + bytes <= self.options.max_in_flight
                 || self.is_stopped()
         };
         if !waits || fits(&state) {
@@ -796,7 +796,7 @@ impl<'a, T: Task + 'a> Room for Batch<'a, T> {
 }
 
 /// What a running task may ask of its batch, and tells it.
-pub struct Ticket<'b> {
+pub struct TaskContext<'b> {
     room: &'b dyn Room,
     index: usize,
     /// Nothing is held yet for which somebody else may be waiting.
@@ -806,7 +806,7 @@ pub struct Ticket<'b> {
     waited: Duration,
 }
 
-impl Ticket<'_> {
+impl TaskContext<'_> {
     /// The number of the input, from 0.
     pub fn index(&self) -> usize {
         self.index

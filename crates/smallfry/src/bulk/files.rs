@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::marker::PhantomData;
 use std::path::Path;
 
-use super::engine::{Task, Ticket, run_all};
+use super::engine::{Task, TaskContext, run_all};
 use super::place::{Place, key_of};
 use super::settings::{Settings, settings_methods};
 use crate::error::{Error, Operation};
@@ -12,8 +12,8 @@ use crate::error::{Error, Operation};
 /// Asks for the metadata of many files, removes them or copies them.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// # let path = |name: &str| folder.path().join(name);
+/// # let directory = tempfile::tempdir()?;
+/// # let path = |name: &str| directory.path().join(name);
 /// # for name in ["a", "b"] { smallfry::fs::write(path(name), name)?; }
 /// use smallfry::bulk::Files;
 ///
@@ -86,7 +86,7 @@ impl Files {
             place: self.settings.place.clone(),
             pair: PhantomData,
         };
-        run_all(task, self.settings.terms(), pairs)
+        run_all(task, self.settings.options(), pairs)
     }
 
     fn run<P: AsRef<Path> + Send, O: Send>(
@@ -100,7 +100,7 @@ impl Files {
             cancelled: |path: &P| Error::cancelled(operation, path.as_ref()),
             types: PhantomData,
         };
-        run_all(task, self.settings.terms(), paths)
+        run_all(task, self.settings.options(), paths)
     }
 }
 
@@ -120,9 +120,9 @@ where
 {
     type Input = I;
     type Output = Result<O, Error>;
-    type Tools = ();
+    type Scratch = ();
 
-    fn run(&self, (): &mut (), input: I, _: &mut Ticket<'_>) -> Result<O, Error> {
+    fn run(&self, (): &mut (), input: I, _: &mut TaskContext<'_>) -> Result<O, Error> {
         (self.run)(&input)
     }
 
@@ -144,11 +144,16 @@ struct Copy<P, Q> {
 impl<P: AsRef<Path> + Send, Q: AsRef<Path> + Send> Task for Copy<P, Q> {
     type Input = (P, Q);
     type Output = Result<u64, Error>;
-    type Tools = ();
+    type Scratch = ();
 
-    fn run(&self, (): &mut (), (from, to): (P, Q), ticket: &mut Ticket<'_>) -> Result<u64, Error> {
+    fn run(
+        &self,
+        (): &mut (),
+        (from, to): (P, Q),
+        context: &mut TaskContext<'_>,
+    ) -> Result<u64, Error> {
         let length = self.place.copy(from.as_ref(), to.as_ref())?;
-        ticket.moved(usize::try_from(length).unwrap_or(usize::MAX));
+        context.moved(usize::try_from(length).unwrap_or(usize::MAX));
         Ok(length)
     }
 

@@ -9,8 +9,8 @@
 //! | bind smallfry to another language | [`engine`], [`Arena`] |
 //!
 //! ```
-//! # let folder = tempfile::tempdir()?;
-//! # let path = |name: &str| folder.path().join(name);
+//! # let directory = tempfile::tempdir()?;
+//! # let path = |name: &str| directory.path().join(name);
 //! use smallfry::bulk::{Reader, Writer};
 //!
 //! let report = Writer::new().create_parents(true).write([
@@ -48,7 +48,6 @@ mod arena;
 mod bytes;
 mod control;
 mod controller;
-mod crew;
 mod descriptors;
 pub mod engine;
 mod files;
@@ -58,6 +57,7 @@ mod residents;
 mod settings;
 #[cfg(feature = "tree")]
 mod tree;
+mod workers;
 mod writer;
 
 use std::num::NonZeroUsize;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::engine::{Batch, Detached, Stream, Task, Terms, Ticket};
+use super::engine::{Batch, BatchOptions, Detached, Stream, Task, TaskContext};
 use super::place::Place;
 use super::settings::{Settings, settings_methods};
 use super::{Arena, Bytes};
@@ -18,8 +18,8 @@ const UNKNOWN_SIZE: usize = 64 << 10;
 /// Reads many files whole.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// # let paths: Vec<_> = ["a", "b", "c"].map(|name| folder.path().join(name)).into();
+/// # let directory = tempfile::tempdir()?;
+/// # let paths: Vec<_> = ["a", "b", "c"].map(|name| directory.path().join(name)).into();
 /// # for path in &paths[..2] { smallfry::fs::write(path, "text")?; }
 /// use smallfry::bulk::Reader;
 ///
@@ -65,7 +65,7 @@ impl Reader {
     /// whose result is needed next, and one that the calling thread reads itself, do not wait for room: whatever their
     /// size, they may come on top.
     pub fn max_in_flight(&mut self, bytes: u64) -> &mut Self {
-        self.settings.most_in_flight = bytes;
+        self.settings.max_in_flight = bytes;
         self
     }
 
@@ -97,7 +97,7 @@ impl Reader {
     where
         I: IntoIterator<Item: AsRef<Path>>,
     {
-        let batch = Batch::new(self.task(), self.terms(), Detached);
+        let batch = Batch::new(self.task(), self.options(), Detached);
         Contents(Stream::new(batch, Paths(paths.into_iter()), self.in_order))
     }
 
@@ -113,8 +113,8 @@ impl Reader {
     /// their places.
     ///
     /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let root = folder.path();
+    /// # let directory = tempfile::tempdir()?;
+    /// # let root = directory.path();
     /// # for name in ["a.md", "b.txt"] { smallfry::fs::write(root.join(name), name)?; }
     /// use smallfry::bulk::Reader;
     /// use smallfry::tree::TreeOptions;
@@ -156,8 +156,8 @@ impl Reader {
     }
 
     /// How a batch is done, likewise.
-    pub fn terms(&self) -> Terms {
-        self.settings.terms()
+    pub fn options(&self) -> BatchOptions {
+        self.settings.options()
     }
 }
 
@@ -203,15 +203,15 @@ pub struct ReadFile {
 impl Task for ReadFile {
     type Input = PathBuf;
     type Output = Result<Bytes, Error>;
-    type Tools = Arena;
+    type Scratch = Arena;
 
     fn run(
         &self,
         arena: &mut Arena,
         path: PathBuf,
-        ticket: &mut Ticket<'_>,
+        context: &mut TaskContext<'_>,
     ) -> Result<Bytes, Error> {
-        self.read(arena, &path, ticket)
+        self.read(arena, &path, context)
     }
 
     fn cancelled(&self, path: PathBuf) -> Result<Bytes, Error> {
@@ -229,11 +229,11 @@ impl ReadFile {
         &self,
         arena: &mut Arena,
         path: &Path,
-        ticket: &mut Ticket<'_>,
+        context: &mut TaskContext<'_>,
     ) -> Result<Bytes, Error> {
         let file = self.place.open(path, raw::O_RDONLY, 0)?;
         // Closing a file that was only read has nothing to report, so dropping it will do.
-        read_contents(raw::borrow(&file), self.largest, arena, ticket).map_err(|failure| {
+        read_contents(raw::borrow(&file), self.largest, arena, context).map_err(|failure| {
             let (operation, reason) = failure.explain(self.largest);
             Error::at(operation, path, reason)
         })
@@ -265,7 +265,7 @@ impl ReadFailure {
     }
 }
 
-/// Reads an open file to its end, into memory of `arena`, for which it asks at `ticket`.
+/// Reads an open file to its end, into memory of `arena`, for which it asks at `context`.
 ///
 /// A file that grows meanwhile, or does not tell its size, comes whole; more than `largest` bytes are refused, and no
 /// memory is taken for them.
@@ -273,7 +273,7 @@ fn read_contents(
     file: BorrowedFile<'_>,
     largest: u64,
     arena: &mut Arena,
-    ticket: &mut Ticket<'_>,
+    context: &mut TaskContext<'_>,
 ) -> Result<Bytes, ReadFailure> {
     let status = raw::status(file).map_err(|errno| ReadFailure::System(Operation::Fstat, errno))?;
     let told = if status.is_regular { status.size } else { 0 };
@@ -284,7 +284,7 @@ fn read_contents(
     let mut held = 0;
     let mut contents = if size > 0 {
         // One byte more, so that one read finds both the contents and their end.
-        allocate(size + 1, &mut held, arena, ticket)?
+        allocate(size + 1, &mut held, arena, context)?
     } else {
         // Most files that tell nothing hold nothing. The memory of those that do is cut when that is known.
         Bytes::with_capacity(UNKNOWN_SIZE)
@@ -293,7 +293,7 @@ fn read_contents(
         if contents.room() == 0 {
             let most = usize::try_from(largest).map_or(usize::MAX, |most| most.saturating_add(1));
             let room = contents.len().saturating_mul(2).max(UNKNOWN_SIZE);
-            contents = copy(&contents, room.min(most), &mut held, arena, ticket)?;
+            contents = copy(&contents, room.min(most), &mut held, arena, context)?;
         }
         let asked = contents.room();
         let count = contents
@@ -308,20 +308,20 @@ fn read_contents(
         }
     }
     if held == 0 {
-        contents = copy(&contents, contents.len(), &mut held, arena, ticket)?;
+        contents = copy(&contents, contents.len(), &mut held, arena, context)?;
     }
-    ticket.moved(contents.len());
+    context.moved(contents.len());
     Ok(contents)
 }
 
-/// Memory of the arena, for which more has to be asked at the ticket than is `held` there already.
+/// Memory of the arena, for which more has to be asked at the context than is `held` there already.
 fn allocate(
     room: usize,
     held: &mut u64,
     arena: &mut Arena,
-    ticket: &mut Ticket<'_>,
+    context: &mut TaskContext<'_>,
 ) -> Result<Bytes, ReadFailure> {
-    ticket.reserve((room as u64).saturating_sub(*held));
+    context.reserve((room as u64).saturating_sub(*held));
     *held = room as u64;
     arena.allocate(room).ok_or(ReadFailure::OutOfMemory)
 }
@@ -332,9 +332,9 @@ fn copy(
     room: usize,
     held: &mut u64,
     arena: &mut Arena,
-    ticket: &mut Ticket<'_>,
+    context: &mut TaskContext<'_>,
 ) -> Result<Bytes, ReadFailure> {
-    let mut copy = allocate(room, held, arena, ticket)?;
+    let mut copy = allocate(room, held, arena, context)?;
     copy.extend_from_slice(contents);
     Ok(copy)
 }

@@ -2,14 +2,14 @@
 
 use super::Strategy;
 use super::control::Control;
-use super::engine::{MOST_IN_FLIGHT, Terms};
+use super::engine::{BatchOptions, MAX_IN_FLIGHT};
 use super::place::Place;
 
 /// How a batch is to be done, and where its files are.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub(super) strategy: Strategy,
-    pub(super) most_in_flight: u64,
+    pub(super) max_in_flight: u64,
     pub(super) fail_fast: bool,
     pub(super) control: Option<Control>,
     pub(super) place: Place,
@@ -19,7 +19,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             strategy: Strategy::Auto,
-            most_in_flight: MOST_IN_FLIGHT,
+            max_in_flight: MAX_IN_FLIGHT,
             fail_fast: false,
             control: None,
             place: Place::default(),
@@ -28,10 +28,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    pub(super) fn terms(&self) -> Terms {
-        Terms {
+    pub(super) fn options(&self) -> BatchOptions {
+        BatchOptions {
             strategy: self.strategy,
-            most_in_flight: self.most_in_flight,
+            max_in_flight: self.max_in_flight,
             control: self.control.clone().unwrap_or_default(),
             fail_fast: self.fail_fast,
             notify: None,

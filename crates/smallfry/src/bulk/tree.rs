@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::engine::{Batch, Detached, Stream, Task, Ticket};
+use super::engine::{Batch, Detached, Stream, Task, TaskContext};
 use super::{Arena, Bytes, ReadFile, Reader};
 use crate::error::Error;
 use crate::tree::Walk;
@@ -13,7 +13,7 @@ pub struct Tree(Stream<'static, ReadFound, Walk>);
 impl Tree {
     pub(super) fn new(reader: &Reader, files: Walk) -> Self {
         let task = ReadFound(reader.task());
-        let batch = Batch::new(task, reader.terms(), Detached);
+        let batch = Batch::new(task, reader.options(), Detached);
         Self(Stream::new(batch, files, reader.is_in_order()))
     }
 }
@@ -33,16 +33,16 @@ pub struct ReadFound(pub ReadFile);
 impl Task for ReadFound {
     type Input = Result<PathBuf, Error>;
     type Output = Result<(PathBuf, Bytes), Error>;
-    type Tools = Arena;
+    type Scratch = Arena;
 
     fn run(
         &self,
         arena: &mut Arena,
         found: Result<PathBuf, Error>,
-        ticket: &mut Ticket<'_>,
+        context: &mut TaskContext<'_>,
     ) -> Self::Output {
         let path = found?;
-        let contents = self.0.read(arena, &path, ticket)?;
+        let contents = self.0.read(arena, &path, context)?;
         Ok((path, contents))
     }
 

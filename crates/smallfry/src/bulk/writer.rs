@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::engine::{Task, Terms, Ticket, run_all};
+use super::engine::{BatchOptions, Task, TaskContext, run_all};
 use super::place::{Place, key_of, without_dot};
 use super::settings::{Settings, settings_methods};
 use crate::close::{Closer, Group};
@@ -22,8 +22,8 @@ use crate::raw::{self, OwnedFile};
 /// reported is in its report.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// # let out = folder.path().join("dist");
+/// # let directory = tempfile::tempdir()?;
+/// # let out = directory.path().join("dist");
 /// use smallfry::Outcome;
 /// use smallfry::bulk::Writer;
 ///
@@ -61,7 +61,7 @@ impl Writer {
     /// Bytes of contents, at most, that have been taken from the entries and not been written. One more entry is taken as
     /// long as there are fewer, so the last one, whatever its size, may bring them over it.
     pub fn max_in_flight(&mut self, bytes: u64) -> &mut Self {
-        self.settings.most_in_flight = bytes;
+        self.settings.max_in_flight = bytes;
         self
     }
 
@@ -145,7 +145,7 @@ impl Writer {
             };
         }
         let barrier = task.barrier();
-        let mut results = run_all(task, self.terms(), entries);
+        let mut results = run_all(task, self.options(), entries);
         if barrier.is_none() {
             Closer::global().wait();
         }
@@ -179,8 +179,8 @@ impl Writer {
     }
 
     /// How a batch is done, likewise.
-    pub fn terms(&self) -> Terms {
-        self.settings.terms()
+    pub fn options(&self) -> BatchOptions {
+        self.settings.options()
     }
 }
 
@@ -267,18 +267,18 @@ enum Closing {
 impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
     type Input = (P, B);
     type Output = Result<Outcome, Error>;
-    type Tools = ();
+    type Scratch = ();
 
     fn run(
         &self,
         (): &mut (),
         (path, bytes): (P, B),
-        ticket: &mut Ticket<'_>,
+        context: &mut TaskContext<'_>,
     ) -> Result<Outcome, Error> {
         let bytes = bytes.as_ref();
-        let result = self.write(path.as_ref(), bytes, ticket.index());
+        let result = self.write(path.as_ref(), bytes, context.index());
         if matches!(result, Ok(Outcome::Written)) {
-            ticket.moved(bytes.len());
+            context.moved(bytes.len());
         }
         result
     }

@@ -15,7 +15,7 @@ use super::pending::{
     Pending, Report, as_closing, close_now, guarded, is_closing, known_path, name_key,
 };
 use super::process::watch_process;
-use super::queue::{Crew, End, Item, Pushed, Queue};
+use super::queue::{End, Item, Pushed, Queue, Workers};
 use crate::error::Error;
 #[cfg(doc)]
 use crate::error::Operation;
@@ -24,7 +24,7 @@ use crate::sync::{Mutex, MutexGuard, PoisonError};
 use crate::sys;
 
 /// Closes that may be pending in the whole process, if it may have enough files open.
-const MOST_PENDING: usize = 384;
+const MAX_PENDING: usize = 384;
 /// How long a thread of ours waits for something to close before it ends.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How many files a job closes before it lets others have its place in a pool that it shares with them.
@@ -62,9 +62,9 @@ pub enum Closed {
 /// use smallfry::close::{Closer, FastCloseable};
 /// use std::io::Write;
 ///
-/// # let folder = tempfile::tempdir()?;
+/// # let directory = tempfile::tempdir()?;
 /// for number in 0..100 {
-///     let mut file = std::fs::File::create(folder.path().join(number.to_string()))?.fast_close();
+///     let mut file = std::fs::File::create(directory.path().join(number.to_string()))?.fast_close();
 ///     file.write_all(b"text")?;
 /// } // Closed here, or soon.
 ///
@@ -219,10 +219,10 @@ impl Closer {
     /// in any case.
     ///
     /// ```
-    /// # let folder = tempfile::tempdir()?;
+    /// # let directory = tempfile::tempdir()?;
     /// use smallfry::close::{Closed, Closer};
     ///
-    /// let path = folder.path().join("a");
+    /// let path = directory.path().join("a");
     /// let file = std::fs::File::create(&path)?;
     /// let closed = Closer::global().close(file, &path)?;
     /// assert!(matches!(closed, Closed::Now | Closed::Later));
@@ -261,8 +261,8 @@ impl Closer {
     /// [`drain`](Self::drain).
     ///
     /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let (from, to) = (folder.path().join("build"), folder.path().join("site"));
+    /// # let directory = tempfile::tempdir()?;
+    /// # let (from, to) = (directory.path().join("build"), directory.path().join("site"));
     /// # std::fs::create_dir(&from)?;
     /// use smallfry::close::{Closer, fs};
     ///
@@ -293,8 +293,8 @@ impl Closer {
     /// left where they are. It blocks, as [`drain`](Self::drain).
     ///
     /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let (path, public) = (folder.path().join("a.new"), folder.path().join("a"));
+    /// # let directory = tempfile::tempdir()?;
+    /// # let (path, public) = (directory.path().join("a.new"), directory.path().join("a"));
     /// use smallfry::close::{Closer, fs};
     ///
     /// fs::write(&path, "text")?;
@@ -322,8 +322,8 @@ impl Closer {
     /// As [`close`](Self::close). None if a sink gets them: it has been told.
     ///
     /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("a.new");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("a.new");
     /// use smallfry::close::{Closer, fs};
     ///
     /// fs::write(&path, "text")?;
@@ -372,8 +372,8 @@ impl Closer {
     /// Those of `open`.
     ///
     /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("a");
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("a");
     /// use smallfry::close::Closer;
     ///
     /// let file = Closer::global().with_room(|| std::fs::File::create(&path))?;
@@ -495,7 +495,7 @@ impl Closer {
         } else {
             (Line::Plain, Line::Holding)
         };
-        let room = most_pending().saturating_sub(shared.line(other).pending());
+        let room = max_pending().saturating_sub(shared.line(other).pending());
         match shared.line(line).push(pending, room) {
             Pushed::Queued { needs_worker } => {
                 match (needs_worker, line) {
@@ -563,7 +563,7 @@ impl Shared {
         self.plain.wait(deadline) & self.holding.wait(deadline)
     }
 
-    fn bring_worker(self: &Arc<Self>, crew: Crew) {
+    fn bring_worker(self: &Arc<Self>, crew: Workers) {
         let backend = lock(&self.backend).clone();
         let job = Job::new(Arc::clone(self), crew);
         // A pool that cannot be made may panic. The job is dropped then, and sees to its replacement.
@@ -571,7 +571,7 @@ impl Shared {
     }
 
     /// A thread of our own, which needs nobody.
-    pub(super) fn bring_thread(self: &Arc<Self>, line: Line, crew: Crew) {
+    pub(super) fn bring_thread(self: &Arc<Self>, line: Line, crew: Workers) {
         if super::backends::threads::spawn(self, line, crew).is_err()
             && self.line(line).lose_worker(crew)
         {
@@ -581,19 +581,19 @@ impl Shared {
     }
 
     /// A worker in a pool that is not ours.
-    pub(super) fn run_slice(self: &Arc<Self>, crew: Crew) {
+    pub(super) fn run_slice(self: &Arc<Self>, crew: Workers) {
         if self.plain.work(crew, SLICE, Duration::ZERO) == End::Paused {
             self.bring_worker(crew);
         }
     }
 
     /// A worker on a thread of ours.
-    pub(super) fn run_thread(&self, line: Line, crew: Crew) {
+    pub(super) fn run_thread(&self, line: Line, crew: Workers) {
         self.line(line).work(crew, usize::MAX, PATIENCE);
     }
 
     /// A job was dropped by its backend, or panicked.
-    pub(super) fn lose_job(self: &Arc<Self>, crew: Crew) {
+    pub(super) fn lose_job(self: &Arc<Self>, crew: Workers) {
         if self.plain.lose_worker(crew) {
             let crew = self.plain.force_worker();
             self.bring_thread(Line::Plain, crew);
@@ -616,8 +616,8 @@ impl Shared {
 }
 
 /// How many closes may be pending: a part of the files that the process may have open.
-fn most_pending() -> usize {
-    MOST_PENDING.min(sys::descriptor_limit() / 4)
+fn max_pending() -> usize {
+    MAX_PENDING.min(sys::descriptor_limit() / 4)
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

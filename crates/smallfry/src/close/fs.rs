@@ -4,10 +4,10 @@
 //! not, it is returned, but for files that were only read, which have nothing to report.
 //!
 //! ```
-//! # let folder = tempfile::tempdir()?;
+//! # let directory = tempfile::tempdir()?;
 //! use smallfry::close::{Closer, fs};
 //!
-//! let path = folder.path().join("a");
+//! let path = directory.path().join("a");
 //! fs::write(&path, "text")?;
 //! assert_eq!(fs::read_to_string(&path)?, "text");
 //! assert!(Closer::global().drain().is_empty());

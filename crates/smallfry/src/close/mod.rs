@@ -19,8 +19,8 @@
 //! use smallfry::close::{Closer, FastCloseable};
 //! use std::io::Write;
 //!
-//! # let folder = tempfile::tempdir()?;
-//! # let path = folder.path().join("a");
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("a");
 //! let mut file = std::fs::File::create(&path)?.fast_close();
 //! writeln!(file, "text")?;
 //! drop(file);

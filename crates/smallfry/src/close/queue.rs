@@ -42,7 +42,7 @@ pub(super) struct State<I> {
     /// Workers that are at work or have been asked for, of this crew.
     workers: usize,
     /// Those of an earlier crew leave when they notice, and are not counted any more.
-    crew: Crew,
+    crew: Workers,
     /// Those of them that wait for items.
     idle: usize,
     /// Threads that wait for something to be closed.
@@ -51,14 +51,14 @@ pub(super) struct State<I> {
 }
 
 /// The number of a crew: of the workers that one backend has brought.
-pub(super) type Crew = u64;
+pub(super) type Workers = u64;
 
 /// What became of an item that was put into the queue.
 pub(super) enum Pushed<I> {
     /// As many are pending as may be.
     Full(I),
     /// It will be closed. The caller is to bring one more worker of that crew, if it is given: its place is counted already.
-    Queued { needs_worker: Option<Crew> },
+    Queued { needs_worker: Option<Workers> },
 }
 
 /// Why a worker has stopped.
@@ -157,7 +157,7 @@ impl<I: Item> Queue<I> {
 
     /// Closes items on the calling thread, a worker of that crew: `most` of them at the most, and waits so long for one
     /// before it leaves.
-    pub(super) fn work(&self, crew: Crew, most: usize, patience: Duration) -> End {
+    pub(super) fn work(&self, crew: Workers, most: usize, patience: Duration) -> End {
         for _ in 0..most {
             let Some((number, item)) = self.next(crew, patience) else {
                 return End::Left;
@@ -167,7 +167,7 @@ impl<I: Item> Queue<I> {
         End::Paused
     }
 
-    fn next(&self, crew: Crew, patience: Duration) -> Option<(u64, I)> {
+    fn next(&self, crew: Workers, patience: Duration) -> Option<(u64, I)> {
         let mut state = self.lock();
         let mut waited = false;
         loop {
@@ -200,7 +200,7 @@ impl<I: Item> Queue<I> {
 
     /// A worker of that crew that was asked for does not come: its place is free again. True if nobody is left who would
     /// close what waits.
-    pub(super) fn lose_worker(&self, crew: Crew) -> bool {
+    pub(super) fn lose_worker(&self, crew: Workers) -> bool {
         let mut state = self.lock();
         if state.crew != crew {
             return false;
@@ -210,7 +210,7 @@ impl<I: Item> Queue<I> {
     }
 
     /// A place for one more worker, however many there are; of this crew.
-    pub(super) fn force_worker(&self) -> Crew {
+    pub(super) fn force_worker(&self) -> Workers {
         let mut state = self.lock();
         state.workers += 1;
         state.crew
@@ -218,7 +218,7 @@ impl<I: Item> Queue<I> {
 
     /// Others will work here: those who do leave after the item that they have, and those who never came are not waited
     /// for. If something waits, the caller is to bring a first worker of the crew that is answered.
-    pub(super) fn change_crew(&self) -> Option<Crew> {
+    pub(super) fn change_crew(&self) -> Option<Workers> {
         let mut state = self.lock();
         state.crew += 1;
         state.idle = 0;

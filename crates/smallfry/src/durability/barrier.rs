@@ -6,8 +6,8 @@
 //! the descriptor that wrote it, as many at once as is of use, while the next ones are written.
 
 mod at_once;
+mod directories;
 mod flushers;
-mod folders;
 mod queue;
 mod whole;
 
@@ -17,10 +17,10 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use self::folders::Named;
+use self::directories::Named;
 use self::queue::{NO_FILE_SYSTEM, Queue, Written};
-use super::draft::Draft;
 use super::target::{Target, without_links};
+use super::temporary_file::TemporaryFile;
 use super::{Durability, has_failed, note_failure};
 use crate::bulk::place::Place;
 use crate::error::{Error, Operation};
@@ -29,7 +29,7 @@ use crate::parents::Parents;
 use crate::raw::{self, OwnedFile, is_out_of_descriptors};
 use crate::sys;
 
-/// A batch of files on their way to the disk. Dropped before it is [finished](Self::finish) it leaves no thread and no draft.
+/// A batch of files on their way to the disk. Dropped before it is [finished](Self::finish) it leaves no thread and no temporary file.
 #[derive(Debug)]
 pub(crate) struct Barrier {
     batch: Arc<Batch>,
@@ -115,7 +115,7 @@ impl Barrier {
             }
         }
         if options.replace {
-            self.write_draft(place, path, bytes, index)?;
+            self.write_temporary_file(place, path, bytes, index)?;
             return Ok(Outcome::Written);
         }
         self.look_at_directory(place, path)?;
@@ -166,7 +166,7 @@ impl Barrier {
         Ok(true)
     }
 
-    fn write_draft(
+    fn write_temporary_file(
         &self,
         place: &Place,
         path: &Path,
@@ -180,12 +180,13 @@ impl Barrier {
             return Err(Error::at(Operation::Rename, path, reason));
         }
         let Target { path: target, old } = Target::find(place, path, options.append)?;
-        // Whatever directory the process is in when the draft is renamed, or removed.
+        // Whatever directory the process is in when the temporary file is renamed, or removed.
         let target = place.absolute(target);
         let may_have_list = self.look_at_directory(place, &target)?;
-        let mode = old.as_ref().map(|old| old.attributes.draft_mode());
+        let mode = old.as_ref().map(|old| old.attributes.temporary_mode());
         let mode = mode.unwrap_or(options.mode);
-        let (draft, file) = self.create(place, path, || Draft::create(place, &target, mode))?;
+        let (temporary, file) =
+            self.create(place, path, || TemporaryFile::create(place, &target, mode))?;
         let file_system = self.batch.enter(&file);
         let failed = |(operation, reason)| Error::at(operation, path, reason);
         if let Some(old) = &old {
@@ -202,8 +203,8 @@ impl Barrier {
             done.map_err(failed)?;
             // Closed here: where it is open it may not be replaced, on Windows and on file servers.
         }
-        let draft = Some((draft, target));
-        let mut written = Written::new(index, path, file_system, file, draft);
+        let temporary = Some((temporary, target));
+        let mut written = Written::new(index, path, file_system, file, temporary);
         if options.durability == Durability::None {
             written.close()?;
             return self.batch.name(&mut written);
@@ -249,7 +250,7 @@ impl Barrier {
         mut open: impl FnMut() -> Result<T, Error>,
     ) -> Result<T, Error> {
         let opened = if self.batch.options.create_parents {
-            // As a draft's place: the directories that are made are those that files are found in later.
+            // As a temporary file's place: the directories that are made are those that files are found in later.
             let absolute = self
                 .batch
                 .options
@@ -283,7 +284,7 @@ impl Barrier {
                 continue;
             };
             let error = Error::at(Operation::Close, &path, reason);
-            // Its draft goes with it.
+            // Its temporary file goes with it.
             self.batch.lock().drop_covered(of);
             if of == index {
                 done = Err(error);
@@ -314,7 +315,7 @@ impl Barrier {
         let batch = &*self.batch;
         batch.flush_covered();
         if batch.options.durability == Durability::Full && sys::FLUSHES_DIRECTORIES {
-            batch.flush_folders(&self.parents);
+            batch.flush_directories(&self.parents);
         }
         let mut queue = batch.lock();
         let mut failures = std::mem::take(&mut queue.failures);
@@ -330,7 +331,7 @@ impl Barrier {
 
 impl Drop for Barrier {
     fn drop(&mut self) {
-        // What nobody has asked to finish is not flushed any more, and drafts go.
+        // What nobody has asked to finish is not flushed any more, and temporary files go.
         let left = self.batch.lock().take_all();
         drop(left);
         self.batch.end_flushers();
@@ -352,8 +353,8 @@ impl Batch {
 
     fn flush_one(&self, written: &mut Written) -> Result<(), Error> {
         if let Some(file) = &written.file {
-            // What a draft was given of the old file is metadata, which a flush of contents may leave out.
-            let level = match written.draft {
+            // What a temporary file was given of the old file is metadata, which a flush of contents may leave out.
+            let level = match written.temporary {
                 Some(_) => Durability::Full,
                 None => self.options.durability,
             };
@@ -365,21 +366,21 @@ impl Batch {
         self.name(written)
     }
 
-    /// Gives a draft its target's name, once its contents are on the disk. A file without a draft has its name.
+    /// Gives a temporary file its target's name, once its contents are on the disk. A file without a temporary file has its name.
     fn name(&self, written: &mut Written) -> Result<(), Error> {
         if let Some(reason) = written.failed.take() {
             note_failure();
             return Err(Error::at(Operation::Fsync, &written.path, reason));
         }
-        let Some((draft, target)) = &mut written.draft else {
+        let Some((temporary, target)) = &mut written.temporary else {
             return Ok(());
         };
         let level = self.options.durability;
-        match draft.rename(target, level == Durability::Full) {
+        match temporary.rename(target, level == Durability::Full) {
             Err(error)
                 if error.kind() == io::ErrorKind::ResourceBusy && self.options.in_place_if_busy =>
             {
-                write_in_place(&self.place, draft.path(), target, level).map_err(|error| {
+                write_in_place(&self.place, temporary.path(), target, level).map_err(|error| {
                     Error::at(error.operation(), &written.path, error.into_io_error())
                 })
             }
@@ -394,9 +395,9 @@ impl Batch {
             return;
         }
         // One that was there, under its name, when its file system was flushed has nothing left to wait for.
-        let is_named =
-            self.options.durability != Durability::Full || is_covered && written.draft.is_none();
-        let target = match written.draft {
+        let is_named = self.options.durability != Durability::Full
+            || is_covered && written.temporary.is_none();
+        let target = match written.temporary {
             Some((_, target)) => target,
             None if is_named || !sys::FLUSHES_DIRECTORIES => written.path,
             None => match without_links(&self.place, &written.path) {
@@ -412,7 +413,7 @@ impl Batch {
             path: target,
             file_system: written.file_system,
         };
-        self.lock().folders.add(file, is_named);
+        self.lock().dirs.add(file, is_named);
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -436,17 +437,17 @@ fn copy_all(from: &OwnedFile, to: &OwnedFile) -> io::Result<()> {
     io::copy(&mut file(from)?, &mut file(to)?).map(drop)
 }
 
-/// Writes what a draft holds into the file that is there.
+/// Writes what a temporary file holds into the file that is there.
 fn write_in_place(
     place: &Place,
-    draft: &Path,
+    temporary: &Path,
     target: &Path,
     level: Durability,
 ) -> Result<(), Error> {
-    let from = place.open(draft, raw::O_RDONLY, 0)?;
+    let from = place.open(temporary, raw::O_RDONLY, 0)?;
     let to = place.open(target, raw::O_WRONLY | raw::O_TRUNC, 0)?;
     copy_all(&from, &to)
-        .map_err(|reason| Error::between(Operation::Copy, draft, target, reason))?;
+        .map_err(|reason| Error::between(Operation::Copy, temporary, target, reason))?;
     level
         .flush(raw::borrow(&to))
         .map_err(|(operation, reason)| Error::at(operation, target, reason))?;

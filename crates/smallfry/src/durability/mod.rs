@@ -11,11 +11,11 @@
 //! | a file that must never be seen half written, nor be lost | [`WriteOptions::replace`] with [`Durability::Full`] |
 //! | many of those | [`bulk::Writer`] with the same options: one barrier for all of them |
 //! | an open file, a directory | [`sync_file`], [`sync_dir`] |
-//! | what a power failure left of replacements | [`remove_drafts`] |
+//! | what a power failure left of replacements | [`remove_temporary_files`] |
 //!
 //! ```
-//! # let folder = tempfile::tempdir()?;
-//! # let out = folder.path().join("dist");
+//! # let directory = tempfile::tempdir()?;
+//! # let out = directory.path().join("dist");
 //! use smallfry::Durability;
 //! use smallfry::bulk::Writer;
 //!
@@ -35,18 +35,18 @@
 //!
 //! # Replacement
 //!
-//! A *draft* is written: a file beside the target, made anew with a name like `.app.js.0123456789abcdef.smallfry`. It is given
+//! A *temporary file* is written: a file beside the target, made anew with a name like `.app.js.0123456789abcdef.smallfry`. It is given
 //! the permissions, the owner and group, the access control list and the extended attributes of the file that is there, is
 //! flushed if a level asks for that, and takes the target's name in one step. A symbolic link stays, and what it leads to is
-//! replaced. With [`append`](WriteOptions::append) the draft begins with a copy of what is there.
+//! replaced. With [`append`](WriteOptions::append) the temporary file begins with a copy of what is there.
 //!
 //! It is another file then: other hard links keep the old contents, who has the old one open keeps reading it, who watches the
 //! file itself and not its directory hears of its removal, and the time of its making is new. On Unix a read-only file is replaced,
 //! too, as its directory decides that. Not kept: on Windows the access control list, on Linux capabilities and hashes of the old
 //! contents (`security.capability`, `security.ima`, `security.evm`), on the BSDs extended attributes.
 //!
-//! An error or a panic leaves no draft. The end of the process by a signal, or of the power, may leave one for each file that
-//! was being replaced; [`remove_drafts`] finds them.
+//! An error or a panic leaves no temporary file. The end of the process by a signal, or of the power, may leave one for each file that
+//! was being replaced; [`remove_temporary_files`] finds them.
 //!
 //! # Errors
 //!
@@ -70,8 +70,8 @@
 //! - An order between files. In a batch some may survive a crash before it returns, and others not.
 
 mod barrier;
-mod draft;
 mod target;
+mod temporary_file;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -157,11 +157,11 @@ pub fn sync_file(file: impl AsFile, level: Durability) -> Result<(), Error> {
 /// [`Operation::Open`] or [`Operation::Fsync`], with the path.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
-/// # let (from, to) = (folder.path().join("a"), folder.path().join("b"));
+/// # let directory = tempfile::tempdir()?;
+/// # let (from, to) = (directory.path().join("a"), directory.path().join("b"));
 /// # smallfry::fs::write(&from, "text")?;
 /// smallfry::fs::rename(&from, &to)?;
-/// smallfry::durability::sync_dir(folder.path())?;
+/// smallfry::durability::sync_dir(directory.path())?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
@@ -196,28 +196,31 @@ fn has_failed() -> bool {
     HAS_FAILED.load(Ordering::Relaxed)
 }
 
-/// Removes drafts that a crash has left in `directory`, not below it: files with names as [replacement](self#replacement) makes
+/// Removes temporary files that a crash has left in `directory`, not below it: files with names as [replacement](self#replacement) makes
 /// them, that were not written to for `unused`. Returns their paths.
 ///
-/// Nothing tells a draft that is left from one that is being written but its age, so that should be longer than any batch
+/// Nothing tells a temporary file that is left from one that is being written but its age, so that should be longer than any batch
 /// takes: an hour, say.
 ///
 /// # Errors
 ///
-/// [`Operation::Readdir`] with the directory, [`Operation::Stat`] or [`Operation::Unlink`] with the draft; those before it
+/// [`Operation::Readdir`] with the directory, [`Operation::Stat`] or [`Operation::Unlink`] with the temporary file; those before it
 /// are gone. One that somebody else removes meanwhile is no error.
 ///
 /// ```
-/// # let folder = tempfile::tempdir()?;
+/// # let directory = tempfile::tempdir()?;
 /// use std::time::Duration;
 ///
-/// # let cache = folder.path();
-/// let removed = smallfry::durability::remove_drafts(cache, Duration::from_secs(3600))?;
+/// # let cache = directory.path();
+/// let removed = smallfry::durability::remove_temporary_files(cache, Duration::from_secs(3600))?;
 /// assert_eq!(removed.len(), 0);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub fn remove_drafts(directory: impl AsRef<Path>, unused: Duration) -> Result<Vec<PathBuf>, Error> {
-    draft::remove_all(directory.as_ref(), unused)
+pub fn remove_temporary_files(
+    directory: impl AsRef<Path>,
+    unused: Duration,
+) -> Result<Vec<PathBuf>, Error> {
+    temporary_file::remove_all(directory.as_ref(), unused)
 }
 
 /// Writes one file with options that ask for more than writing.

@@ -12,12 +12,12 @@ use crate::raw::{self, OwnedFile};
 use crate::sys::{self, Attributes};
 
 /// Links that are followed, as the system has it.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Times that a file is looked for that was there a moment before.
-const MOST_LOOKS: usize = 3;
+const MAX_LOOKS: usize = 3;
 
-/// Where a draft is to go.
+/// Where a temporary file is to go.
 pub(super) struct Target {
     /// The path without symbolic links at its end.
     pub(super) path: PathBuf,
@@ -43,7 +43,7 @@ impl Target {
             return Err(is_a_directory(path));
         }
         // Who replaces it meanwhile may have taken it away between two looks.
-        for _ in 1..MOST_LOOKS {
+        for _ in 1..MAX_LOOKS {
             match Self::look(place, path, is_read) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 found => return found,
@@ -134,7 +134,7 @@ fn follow(
     loop {
         match place.look(&target) {
             Ok(Found::Other(found)) => return Ok((target, Some(found))),
-            Ok(Found::Link(_)) if *links == MOST_LINKS => return Err(sys::TOO_MANY_LINKS.into()),
+            Ok(Found::Link(_)) if *links == MAX_LINKS => return Err(sys::TOO_MANY_LINKS.into()),
             // The system resolves what is before the last name, so `..` in a link needs no care.
             Ok(Found::Link(link)) => target = target.parent().unwrap_or(Path::new("")).join(link),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((target, None)),

@@ -20,7 +20,7 @@ pub(super) use libc::{fstat64 as fstat, open64 as open, stat64 as FullStatus};
 /// The most that one read or write is asked for. The kernel itself stops a little below 2 GiB and says so by a short count.
 ///
 /// [write(2), NOTES](https://man7.org/linux/man-pages/man2/write.2.html)
-pub(super) const MOST_PER_CALL: usize = isize::MAX as usize;
+pub(super) const MAX_PER_CALL: usize = isize::MAX as usize;
 
 /// Directories that fold case exist here and are rare.
 pub(super) const FOLDS_CASE: bool = false;

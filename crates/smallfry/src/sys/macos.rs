@@ -18,7 +18,7 @@ pub(super) use libc::{fstat, open, stat as FullStatus};
 /// part.
 ///
 /// [write(2)](https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/write.2.html)
-pub(super) const MOST_PER_CALL: usize = libc::c_int::MAX as usize - 1;
+pub(super) const MAX_PER_CALL: usize = libc::c_int::MAX as usize - 1;
 
 /// Disks fold case unless they are formatted not to; those of the BSDs never do.
 pub(super) const FOLDS_CASE: bool = cfg!(target_vendor = "apple");

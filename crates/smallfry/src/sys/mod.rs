@@ -104,8 +104,8 @@ mod tests {
 
     #[test]
     fn an_open_file_tells_whether_it_can_be_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
         let is_writable = |file: &File| is_writable(borrow(file));
         assert!(is_writable(&File::create(&path).unwrap()));
         assert!(!is_writable(&File::open(&path).unwrap()));

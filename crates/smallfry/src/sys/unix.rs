@@ -154,7 +154,7 @@ pub fn write(file: BorrowedFile<'_>, bytes: &[u8]) -> Result<usize, Errno> {
             libc::write(
                 file.as_raw_fd(),
                 bytes.as_ptr().cast(),
-                bytes.len().min(variant::MOST_PER_CALL),
+                bytes.len().min(variant::MAX_PER_CALL),
             )
         };
         if let Ok(count) = usize::try_from(count) {
@@ -179,7 +179,7 @@ pub fn read<'buffer>(
             libc::read(
                 file.as_raw_fd(),
                 buffer.as_mut_ptr().cast(),
-                buffer.len().min(variant::MOST_PER_CALL),
+                buffer.len().min(variant::MAX_PER_CALL),
             )
         };
         if let Ok(count) = usize::try_from(count) {

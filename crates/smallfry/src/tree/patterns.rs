@@ -1,4 +1,4 @@
-//! Whether a file is wanted, and whether a folder may hold one that is.
+//! Whether a file is wanted, and whether a directory may hold one that is.
 
 use std::io;
 use std::path::Path;
@@ -11,12 +11,12 @@ use super::TreeOptions;
 pub(super) struct Patterns {
     /// Files that are wanted; `None` is all.
     files: Option<GlobSet>,
-    /// Folders in which one may be; `None` is all.
-    folders: Option<GlobSet>,
-    /// Files and folders that are not wanted.
+    /// Directories in which one may be; `None` is all.
+    directories: Option<GlobSet>,
+    /// Files and directories that are not wanted.
     ignored: GlobSet,
-    /// Folders whose whole contents are not wanted.
-    ignored_folders: GlobSet,
+    /// Directories whose whole contents are not wanted.
+    ignored_directories: GlobSet,
     /// Names that begin with a dot and are wanted; `None` is all.
     hidden: Option<GlobSet>,
     with_git: bool,
@@ -29,33 +29,33 @@ impl Patterns {
         let ignoring = options.ignoring.iter().map(|pattern| checked(pattern));
         let ignoring = ignoring.collect::<io::Result<Vec<_>>>()?;
 
-        let (mut files, mut folders, mut dotted) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut files, mut directories, mut dotted) = (Vec::new(), Vec::new(), Vec::new());
         for pattern in matching {
             if pattern.ends_with('/') {
                 return Err(refused(
                     pattern,
-                    "names a folder, and only files are matched",
+                    "names a directory, and only files are matched",
                 ));
             }
             files.push(glob(pattern)?);
-            folders.extend(folders_of(pattern));
+            directories.extend(directories_of(pattern));
             // A part of braces with a slash in them is no pattern, and none that spells a dot.
             dotted.extend(dotted_names(pattern).filter_map(|name| glob(name).ok()));
         }
-        let (mut ignored, mut ignored_folders) = (Vec::new(), Vec::new());
+        let (mut ignored, mut ignored_directories) = (Vec::new(), Vec::new());
         for pattern in ignoring {
             ignored.push(glob(pattern.trim_end_matches('/'))?);
-            if let Some(folder) = pattern.strip_suffix("/**") {
-                ignored_folders.extend(glob(folder).ok());
+            if let Some(directory) = pattern.strip_suffix("/**") {
+                ignored_directories.extend(glob(directory).ok());
             }
         }
         let is_all = files.is_empty();
         let unless_all = |globs| (!is_all).then(|| set(globs)).transpose();
         Ok(Self {
             files: unless_all(files)?,
-            folders: unless_all(folders)?,
+            directories: unless_all(directories)?,
             ignored: set(ignored)?,
-            ignored_folders: set(ignored_folders)?,
+            ignored_directories: set(ignored_directories)?,
             hidden: (!options.hidden).then(|| set(dotted)).transpose()?,
             with_git: !options.ignore_files,
         })
@@ -68,15 +68,15 @@ impl Patterns {
             && !self.ignored.is_match(path)
     }
 
-    /// Whether the folder at `path` may hold files that are wanted.
+    /// Whether the directory at `path` may hold files that are wanted.
     pub(super) fn has_in(&self, path: &Path) -> bool {
         self.shows(path)
             && self
-                .folders
+                .directories
                 .as_ref()
-                .is_none_or(|folders| folders.is_match(path))
+                .is_none_or(|directories| directories.is_match(path))
             && !self.ignored.is_match(path)
-            && !self.ignored_folders.is_match(path)
+            && !self.ignored_directories.is_match(path)
             && (self.with_git || path.file_name().is_none_or(|name| name != ".git"))
     }
 
@@ -131,28 +131,28 @@ fn set(globs: Vec<Glob>) -> io::Result<GlobSet> {
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))
 }
 
-/// Patterns for the folders that a file which matches `pattern` can be in, at any depth: what stands before each slash.
+/// Patterns for the directories that a file which matches `pattern` can be in, at any depth: what stands before each slash.
 ///
-/// Where that cannot be told from the text, because braces or brackets have a slash in them, it is every folder.
-fn folders_of(pattern: &str) -> Vec<Glob> {
-    let mut folders = Vec::new();
+/// Where that cannot be told from the text, because braces or brackets have a slash in them, it is every directory.
+fn directories_of(pattern: &str) -> Vec<Glob> {
+    let mut directories = Vec::new();
     let mut end = 0;
     for name in pattern.split_inclusive('/') {
         if name.contains("**") {
             // From here on any. What `**` means within a name does not matter: this is never too few.
-            folders.extend(glob(&format!("{}**", &pattern[..end])));
-            return folders;
+            directories.extend(glob(&format!("{}**", &pattern[..end])));
+            return directories;
         }
         end += name.len();
         if !name.ends_with('/') {
-            return folders;
+            return directories;
         }
         match glob(&pattern[..end - 1]) {
-            Ok(folder) => folders.push(folder),
+            Ok(directory) => directories.push(directory),
             Err(_) => return glob("**").into_iter().collect(),
         }
     }
-    folders
+    directories
 }
 
 /// The names in `pattern` that begin with a dot.

@@ -141,7 +141,7 @@ mod tests {
             "line\n",
         ] {
             // Joined as text: Windows would take `C:` for a path of its own.
-            let path = format!("folder/{name}");
+            let path = format!("directory/{name}");
             let error = check(Path::new(&path)).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{name}");
             assert!(error.to_string().contains(name), "{error}");
@@ -175,7 +175,7 @@ mod tests {
         ] {
             check(Path::new(path)).unwrap();
         }
-        // A device as a folder is one too.
+        // A device as a directory is one too.
         check(Path::new("a/nul/b")).unwrap_err();
     }
 

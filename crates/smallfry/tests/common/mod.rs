@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 use smallfry::{Error, Operation};
 
-/// A folder of the test's own, gone when the test is over.
-pub(crate) struct Folder(tempfile::TempDir);
+/// A directory of the test's own, gone when the test is over.
+pub(crate) struct Directory(tempfile::TempDir);
 
-impl Folder {
+impl Directory {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -26,9 +26,9 @@ impl Folder {
     }
 }
 
-/// What is in a folder, sorted.
-pub(crate) fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
+/// What is in a directory, sorted.
+pub(crate) fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
     let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
     let mut names: Vec<_> = entries
         .map(|entry| name(entry).into_string().unwrap())

@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Folder, skip};
+use super::{Directory, skip};
 
 pub(crate) fn is_root() -> bool {
     // SAFETY: has no preconditions.
@@ -22,11 +22,11 @@ pub(crate) fn make_fifo(path: &Path) {
     assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
 }
 
-/// A file system in memory, mounted in a folder of the test's own and gone with it.
-pub(crate) struct SmallDisk<'folder>(&'folder Path);
+/// A file system in memory, mounted in a directory of the test's own and gone with it.
+pub(crate) struct SmallDisk<'directory>(&'directory Path);
 
-impl<'folder> SmallDisk<'folder> {
-    pub(crate) fn mount(path: &'folder Path, options: &str) -> Result<Self, String> {
+impl<'directory> SmallDisk<'directory> {
+    pub(crate) fn mount(path: &'directory Path, options: &str) -> Result<Self, String> {
         if !cfg!(target_os = "linux") || !is_root() {
             return Err("only root on Linux may mount".into());
         }
@@ -69,17 +69,17 @@ pub(crate) fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// Runs the ignored test of this name in a process of its own, with the folder to work in as [`child_folder`], and
+/// Runs the ignored test of this name in a process of its own, with the directory to work in as [`child_directory`], and
 /// checks that it succeeds. `under` is the command it is run by, if any.
 #[track_caller]
-pub(crate) fn run_child(test: &str, folder: &Folder, under: &[impl AsRef<OsStr>]) {
-    let output = output_of_child(test, &folder.path(""), under);
+pub(crate) fn run_child(test: &str, directory: &Directory, under: &[impl AsRef<OsStr>]) {
+    let output = output_of_child(test, &directory.path(""), under);
     assert!(output.contains("1 passed"), "{test}\n{output}");
 }
 
 /// The same for one that ends its process: what it has printed.
 #[track_caller]
-pub(crate) fn output_of_child(test: &str, folder: &Path, under: &[impl AsRef<OsStr>]) -> String {
+pub(crate) fn output_of_child(test: &str, directory: &Path, under: &[impl AsRef<OsStr>]) -> String {
     let exe = std::env::current_exe().unwrap();
     let mut command = under.iter().map(AsRef::as_ref).chain([exe.as_os_str()]);
     let (status, output) = run(Command::new(command.next().unwrap())
@@ -91,21 +91,21 @@ pub(crate) fn output_of_child(test: &str, folder: &Path, under: &[impl AsRef<OsS
             "--nocapture",
             "--test-threads=1",
         ])
-        .env(CHILD, folder));
+        .env(CHILD, directory));
     assert!(status.success(), "{test}: {status}\n{output}");
     output
 }
 
-/// The folder that [`run_child`] was given.
-pub(crate) fn child_folder() -> std::path::PathBuf {
+/// The directory that [`run_child`] was given.
+pub(crate) fn child_directory() -> std::path::PathBuf {
     std::env::var_os(CHILD).unwrap().into()
 }
 
 /// Runs a command to its end, or fails if there is none.
 #[track_caller]
 fn run(command: &mut Command) -> (ExitStatus, String) {
-    let folder = Folder::new();
-    let output = fs::File::create(folder.path("output")).unwrap();
+    let directory = Directory::new();
+    let output = fs::File::create(directory.path("output")).unwrap();
     let mut child = command
         .stdin(Stdio::null())
         .stdout(output.try_clone().unwrap())
@@ -126,7 +126,7 @@ fn run(command: &mut Command) -> (ExitStatus, String) {
         }
         thread::sleep(Duration::from_millis(5));
     };
-    let output = fs::read(folder.path("output")).unwrap();
+    let output = fs::read(directory.path("output")).unwrap();
     let output = String::from_utf8_lossy(&output).into_owned();
     (
         status.unwrap_or_else(|| panic!("{command:?} hangs\n{output}")),
@@ -139,12 +139,12 @@ fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
 
-/// strace as a command that runs a child, with a log in the folder.
+/// strace as a command that runs a child, with a log in the directory.
 pub(crate) fn strace<'a>(
-    folder: &Folder,
+    directory: &Directory,
     options: impl IntoIterator<Item = &'a str>,
 ) -> Vec<String> {
-    let log = folder.path("log").to_str().unwrap().to_owned();
+    let log = directory.path("log").to_str().unwrap().to_owned();
     let mut command: Vec<_> = ["strace", "-f", "-qq", "-o", &log]
         .map(str::to_owned)
         .into();

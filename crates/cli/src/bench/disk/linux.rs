@@ -29,23 +29,23 @@ pub(in crate::bench) struct Slow {
 }
 
 impl Slow {
-    /// Mounts at `point`, where the contents of `folder` are then seen through the mount; it may be `folder` itself.
+    /// Mounts at `point`, where the contents of `directory` are then seen through the mount; it may be `directory` itself.
     pub(in crate::bench) fn mount(
         profile: &str,
-        folder: &Path,
+        directory: &Path,
         point: &Path,
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
         let this = std::env::current_exe().map_err(|error| {
             Failure::said(format!("cannot find the smallfry binary itself: {error}"))
         })?;
-        let beneath = File::open(folder).map_err(Failure::at("open folder", folder))?;
+        let beneath = File::open(directory).map_err(Failure::at("open directory", directory))?;
         let mut child = Command::new(this)
             .args([COMMAND, profile])
             // Should this process be killed before the child looks who its parent is.
             .args(["--parent", &std::process::id().to_string()])
             .arg("--at")
-            .args([point, folder])
+            .args([point, directory])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -71,9 +71,9 @@ impl Slow {
         &self.profile
     }
 
-    /// The mounted folder as it was before: what is prepared there costs nothing of the slow disk's time.
+    /// The mounted directory as it was before: what is prepared there costs nothing of the slow disk's time.
     pub(in crate::bench) fn beneath(&self) -> PathBuf {
-        // The descriptor was opened before the mount, and still means the folder under it.
+        // The descriptor was opened before the mount, and still means the directory under it.
         PathBuf::from(format!(
             "/proc/{}/fd/{}",
             std::process::id(),

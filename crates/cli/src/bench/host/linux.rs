@@ -70,17 +70,17 @@ pub(super) fn transparent_huge_pages() -> Option<String> {
     Some(text.split_once('[')?.1.split_once(']')?.0.to_owned())
 }
 
-pub(super) fn file_system(folder: PathBuf) -> FileSystem {
+pub(super) fn file_system(directory: PathBuf) -> FileSystem {
     let table = read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let free_bytes = free(&folder);
+    let free_bytes = free(&directory);
     match table
         .lines()
         .filter_map(Mount::parse)
-        .filter(|mount| folder.starts_with(&mount.point))
+        .filter(|mount| directory.starts_with(&mount.point))
         .max_by_key(Mount::depth)
     {
         Some(mount) => FileSystem {
-            folder,
+            directory,
             journal: journal(&mount),
             kind: mount.kind,
             rotational: rotational(&mount.number),
@@ -90,7 +90,7 @@ pub(super) fn file_system(folder: PathBuf) -> FileSystem {
             free_bytes,
         },
         None => FileSystem {
-            folder,
+            directory,
             kind: "unknown".to_owned(),
             free_bytes,
             ..FileSystem::default()
@@ -178,8 +178,8 @@ fn journal(mount: &Mount) -> Option<bool> {
     Some(task.trim() != "<none>")
 }
 
-fn free(folder: &Path) -> Option<u64> {
-    let facts = facts(folder)?;
+fn free(directory: &Path) -> Option<u64> {
+    let facts = facts(directory)?;
     #[allow(
         clippy::useless_conversion,
         reason = "the field is 32 bits wide on some targets"
@@ -188,8 +188,8 @@ fn free(folder: &Path) -> Option<u64> {
 }
 
 /// How many more files there can be; `None` if there is no limit to tell.
-pub(super) fn free_inodes(folder: &Path) -> Option<u64> {
-    let facts = facts(folder)?;
+pub(super) fn free_inodes(directory: &Path) -> Option<u64> {
+    let facts = facts(directory)?;
     #[allow(
         clippy::useless_conversion,
         reason = "the field is 32 bits wide on some targets"
@@ -198,8 +198,8 @@ pub(super) fn free_inodes(folder: &Path) -> Option<u64> {
 }
 
 /// `statvfs`: <https://man7.org/linux/man-pages/man3/statvfs.3.html>.
-fn facts(folder: &Path) -> Option<libc::statvfs> {
-    let path = CString::new(folder.as_os_str().as_bytes()).ok()?;
+fn facts(directory: &Path) -> Option<libc::statvfs> {
+    let path = CString::new(directory.as_os_str().as_bytes()).ok()?;
     // SAFETY: an all-zero statvfs is a valid one; it is plain numbers.
     let mut facts: libc::statvfs = unsafe { std::mem::zeroed() };
     // SAFETY: the path ends in NUL, the pointer is to a whole statvfs, and both live across the call.
@@ -208,10 +208,10 @@ fn facts(folder: &Path) -> Option<libc::statvfs> {
 }
 
 /// `syncfs`: <https://man7.org/linux/man-pages/man2/syncfs.2.html>.
-pub(super) fn flush_all(folder: &Path) -> std::io::Result<()> {
-    let folder = std::fs::File::open(folder)?;
+pub(super) fn flush_all(directory: &Path) -> std::io::Result<()> {
+    let directory = std::fs::File::open(directory)?;
     // SAFETY: the descriptor is open across the call.
-    if unsafe { libc::syncfs(folder.as_raw_fd()) } != 0 {
+    if unsafe { libc::syncfs(directory.as_raw_fd()) } != 0 {
         return Err(std::io::Error::last_os_error());
     }
     Ok(())

@@ -29,10 +29,10 @@ pub(crate) struct Host {
     pub(crate) file_system: FileSystem,
 }
 
-/// The file system that the measured folder is on.
+/// The file system that the measured directory is on.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct FileSystem {
-    pub(crate) folder: PathBuf,
+    pub(crate) directory: PathBuf,
     pub(crate) kind: String,
     pub(crate) device: Option<String>,
     pub(crate) mount_point: Option<PathBuf>,
@@ -44,12 +44,13 @@ pub(crate) struct FileSystem {
 }
 
 impl Host {
-    pub(crate) fn look(folder: &Path) -> Result<Self, Failure> {
-        let folder = std::fs::canonicalize(folder).map_err(Failure::at("open folder", folder))?;
-        if !folder.is_dir() {
+    pub(crate) fn look(directory: &Path) -> Result<Self, Failure> {
+        let directory =
+            std::fs::canonicalize(directory).map_err(Failure::at("open directory", directory))?;
+        if !directory.is_dir() {
             return Err(Failure::said(format!(
-                "cannot write to {}: it is not a folder",
-                folder.display()
+                "cannot write to {}: it is not a directory",
+                directory.display()
             )));
         }
         Ok(Self {
@@ -61,7 +62,7 @@ impl Host {
             memory_limit_bytes: platform::memory_limit(),
             load_average: platform::load_average(),
             transparent_huge_pages: platform::transparent_huge_pages(),
-            file_system: platform::file_system(folder),
+            file_system: platform::file_system(directory),
         })
     }
 
@@ -70,8 +71,8 @@ impl Host {
         let mut warnings = Vec::new();
         if matches!(self.file_system.kind.as_str(), "tmpfs" | "ramfs") {
             warnings.push(format!(
-                "{} is a {}: it shows memory, not a disk (--dir names another folder)",
-                self.file_system.folder.display(),
+                "{} is a {}: it shows memory, not a disk (--dir names another directory)",
+                self.file_system.directory.display(),
                 self.file_system.kind
             ));
         }
@@ -88,9 +89,9 @@ impl Host {
     }
 }
 
-/// Waits until everything written to the file system of `folder` is on its device; where the system has no such call, does nothing.
-pub(crate) fn flush_all(folder: &Path) -> std::io::Result<()> {
-    platform::flush_all(folder)
+/// Waits until everything written to the file system of `directory` is on its device; where the system has no such call, does nothing.
+pub(crate) fn flush_all(directory: &Path) -> std::io::Result<()> {
+    platform::flush_all(directory)
 }
 
 /// What `syncfs` does for a file system.
@@ -115,17 +116,17 @@ impl FileSystem {
     }
 }
 
-/// Files that there can still be in the file system of `folder`, where it has a limit and tells.
-pub(crate) fn free_inodes(folder: &Path) -> Option<u64> {
-    platform::free_inodes(folder)
+/// Files that there can still be in the file system of `directory`, where it has a limit and tells.
+pub(crate) fn free_inodes(directory: &Path) -> Option<u64> {
+    platform::free_inodes(directory)
 }
 
 /// A look at more files would take as long as reading them on a slow disk.
 const SAMPLE: usize = 32;
 
 /// Empties the kernel's cache, of all file systems; only root may.
-pub(crate) fn drop_cache(folder: &Path) -> std::io::Result<()> {
-    platform::cache::drop_all(folder)
+pub(crate) fn drop_cache(directory: &Path) -> std::io::Result<()> {
+    platform::cache::drop_all(directory)
 }
 
 /// Which part of some of the files, from 0 to 1, is in the kernel's cache; `None` where the system does not tell. Opens
@@ -139,10 +140,12 @@ pub(crate) fn cached(paths: &[PathBuf]) -> Option<f64> {
     (sum.1 > 0).then(|| sum.0 as f64 / sum.1 as f64)
 }
 
-/// A folder in memory, if there is one to compare the disk with.
+/// A directory in memory, if there is one to compare the disk with.
 pub(crate) fn tmpfs() -> Option<PathBuf> {
     ["/dev/shm", "/tmp", "/run/shm"]
         .into_iter()
         .map(PathBuf::from)
-        .find(|folder| folder.is_dir() && platform::file_system(folder.clone()).kind == "tmpfs")
+        .find(|directory| {
+            directory.is_dir() && platform::file_system(directory.clone()).kind == "tmpfs"
+        })
 }

@@ -27,9 +27,9 @@ pub(super) fn transparent_huge_pages() -> Option<String> {
     None
 }
 
-pub(super) fn file_system(folder: PathBuf) -> FileSystem {
+pub(super) fn file_system(directory: PathBuf) -> FileSystem {
     FileSystem {
-        folder,
+        directory,
         kind: "unknown".to_owned(),
         ..FileSystem::default()
     }

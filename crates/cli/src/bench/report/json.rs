@@ -5,7 +5,7 @@
 //! version       of smallfry
 //! finished      seconds since 1970
 //! arguments     as parsed
-//! host          facts about the machine and the file system of the folder; null where unknown
+//! host          facts about the machine and the file system of the directory; null where unknown
 //! disk          "real", or the slow disk that was simulated on that file system
 //! runtimes      [{name, binary, package, package_load_ns}]: the Node binaries
 //! skipped       [reason]: rows that are missing
@@ -21,7 +21,7 @@
 //!   cells       [{cell: {length, text, function, data, target, addressing}, calls_per_sample, rows}]
 //!     rows      [{implementation, runtime, error, percentiles, batches}]
 //!       percentiles  nanoseconds per call; null when there are no samples
-//!       batches      by round, null where there is none: {folder, samples: {ns, usage}}
+//!       batches      by round, null where there is none: {directory, samples: {ns, usage}}
 //!         ns         one number a sample: nanoseconds for calls_per_sample calls
 //! read_many     null, or {rounds, cases}
 //!   cases       [{case: {files, bytes_per_file, kept, cold, delay}, not_cold, rows}]
@@ -49,7 +49,7 @@
 //!   rows        [{implementation, runtime, style, threads, closing, error, flushes, runs}]
 //!     closing   null, or who closes files, in `close`
 //!     flushes   null, or system calls of one run that was not timed, in `sync` (of all its writes) and `sync_many`:
-//!               {fsync, fsync_folder, fdatasync, syncfs, in_turn, sync_file_range}
+//!               {fsync, fsync_directory, fdatasync, syncfs, in_turn, sync_file_range}
 //!               in_turn: how many of the first four had to be waited for one after the other
 //!     runs      by round, null where there is none: {files, bytes, usage} and, where it was asked,
 //!               cached: part of a sample of the files that was in the kernel's cache before,
@@ -90,13 +90,13 @@ impl File {
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         if path.is_dir() {
             return Err(Failure::said(format!(
-                "cannot write {}: it is a folder",
+                "cannot write {}: it is a directory",
                 path.display()
             )));
         }
-        let folder = path
+        let directory = path
             .parent()
-            .filter(|folder| !folder.as_os_str().is_empty())
+            .filter(|directory| !directory.as_os_str().is_empty())
             .unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
@@ -106,7 +106,7 @@ impl File {
         }
         let temporary = builder
             .prefix(".smallfry-bench-")
-            .tempfile_in(folder)
+            .tempfile_in(directory)
             .map_err(|error| {
                 Failure::said(format!("cannot write {}: {}", path.display(), error.kind()))
             })?;
@@ -146,11 +146,11 @@ fn document(session: &Session, results: &Results) -> Value {
         "finished": finished,
         "arguments": session.arguments,
         "host": session.host,
-        "disk": session.folders.profile().unwrap_or(disk::REAL),
+        "disk": session.directories.profile().unwrap_or(disk::REAL),
         "runtimes": session.nodes.iter().map(|node| json!({
             "name": node.runtime.name(),
             "binary": binary(&node.runtime),
-            "package": node.package.as_ref().map(|package| &package.folder),
+            "package": node.package.as_ref().map(|package| &package.directory),
             "package_load_ns": node.package.as_ref().map(|package| package.load_ns),
         })).collect::<Vec<_>>(),
         "jvm": session.jvm.as_ref().map(|jvm| json!({

@@ -1,7 +1,7 @@
 //! Rows in the JVM: one driver in Kotlin, built apart from this command (`crates/cli/peers/jvm`), for what Java, Kotlin and okio have
 //! and for smallfry's Maven artifact.
 
-use super::node::peer_folder;
+use super::node::peer_directory;
 use super::protocol::{Functions, Launch};
 use super::{Runtime, clean};
 use crate::bench::failure::Failure;
@@ -50,7 +50,7 @@ pub(crate) fn find(
     named: Option<&Path>,
     interrupt: &Interrupt,
 ) -> Result<Result<Runtime, String>, Failure> {
-    let Some(driver) = peer_folder("jvm/driver/target/driver.jar") else {
+    let Some(driver) = peer_directory("jvm/driver/target/driver.jar") else {
         return Ok(Err("not built (make bench-peers builds them)".to_owned()));
     };
     let Some(binary) = named.map(Path::to_owned).or_else(on_path) else {
@@ -83,6 +83,6 @@ pub(crate) fn find(
 fn on_path() -> Option<PathBuf> {
     let name = format!("java{}", std::env::consts::EXE_SUFFIX);
     std::env::split_paths(&std::env::var_os("PATH")?)
-        .map(|folder| folder.join(&name))
+        .map(|directory| directory.join(&name))
         .find(|java| java.is_file())
 }

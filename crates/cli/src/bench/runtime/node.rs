@@ -58,7 +58,7 @@ fn eval(engine: Engine, binary: &Path, flags: &[&str], script: &str, argument: &
 pub(crate) fn on_path() -> Option<PathBuf> {
     let name = if cfg!(windows) { "node.exe" } else { "node" };
     std::env::split_paths(&std::env::var_os("PATH")?)
-        .map(|folder| folder.join(name))
+        .map(|directory| directory.join(name))
         .find(|node| node.is_file())
 }
 
@@ -128,12 +128,12 @@ pub(crate) fn load(
 
 /// The npm package: what the user names, else beside the binary, else the source tree it was built from.
 pub(crate) fn find_package(named: Option<&Path>) -> Result<PathBuf, String> {
-    if let Some(folder) = named {
-        return match std::fs::canonicalize(folder) {
-            Ok(folder) => Ok(folder),
+    if let Some(directory) = named {
+        return match std::fs::canonicalize(directory) {
+            Ok(directory) => Ok(directory),
             Err(error) => Err(format!(
                 "cannot open the smallfry npm package {}: {error}",
-                folder.display()
+                directory.display()
             )),
         };
     }
@@ -144,22 +144,22 @@ pub(crate) fn find_package(named: Option<&Path>) -> Result<PathBuf, String> {
     beside
         .into_iter()
         .chain([source])
-        .filter_map(|folder| std::fs::canonicalize(folder).ok())
-        .find(|folder| folder.join("package.json").is_file())
+        .filter_map(|directory| std::fs::canonicalize(directory).ok())
+        .find(|directory| directory.join("package.json").is_file())
         .ok_or_else(|| {
             "the smallfry npm package is not there (make build makes it; --package names another)"
                 .to_owned()
         })
 }
 
-/// The folder of the npm package whose functions these are, if it was installed; see `crates/cli/peers/npm`.
+/// The directory of the npm package whose functions these are, if it was installed; see `crates/cli/peers/npm`.
 pub(crate) fn npm_peer(functions: Functions) -> Option<PathBuf> {
-    let folder = format!("npm/node_modules/{}", functions.npm_peer()?);
-    peer_folder(&folder).filter(|folder| folder.join("package.json").is_file())
+    let directory = format!("npm/node_modules/{}", functions.npm_peer()?);
+    peer_directory(&directory).filter(|directory| directory.join("package.json").is_file())
 }
 
-/// A folder of `crates/cli/peers`, if it is there.
-pub(crate) fn peer_folder(name: &str) -> Option<PathBuf> {
+/// A directory of `crates/cli/peers`, if it is there.
+pub(crate) fn peer_directory(name: &str) -> Option<PathBuf> {
     let beside = std::env::current_exe()
         .ok()
         .and_then(|exe| Some(exe.parent()?.join("../../crates/cli/peers").join(name)));
@@ -169,7 +169,7 @@ pub(crate) fn peer_folder(name: &str) -> Option<PathBuf> {
     beside
         .into_iter()
         .chain([source])
-        .find_map(|folder| std::fs::canonicalize(folder).ok())
+        .find_map(|directory| std::fs::canonicalize(directory).ok())
 }
 
 /// Does the package look package.json files up, too? Then its own says where.

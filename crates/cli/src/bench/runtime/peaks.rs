@@ -21,16 +21,16 @@ pub(crate) fn are_told() -> bool {
 
 /// Knows what the process has before it works.
 pub(crate) struct Watch {
-    folder: PathBuf,
+    directory: PathBuf,
     handles_before: usize,
 }
 
 impl Watch {
     pub(crate) fn of(process: u32) -> Self {
-        let folder = PathBuf::from(format!("/proc/{process}"));
+        let directory = PathBuf::from(format!("/proc/{process}"));
         Self {
-            handles_before: handles(&folder),
-            folder,
+            handles_before: handles(&directory),
+            directory,
         }
     }
 
@@ -58,10 +58,10 @@ impl Watch {
     }
 
     fn look(&self, peaks: &mut Peaks) {
-        let open = handles(&self.folder).saturating_sub(self.handles_before);
+        let open = handles(&self.directory).saturating_sub(self.handles_before);
         peaks.handles = peaks.handles.max(open);
         // A process that has ended has no status any more: what was seen stays.
-        let status = std::fs::read_to_string(self.folder.join("status")).unwrap_or_default();
+        let status = std::fs::read_to_string(self.directory.join("status")).unwrap_or_default();
         let number = |name: &str| -> Option<u64> {
             let rest = status.lines().find_map(|line| line.strip_prefix(name))?;
             rest.split_whitespace().next()?.parse().ok()

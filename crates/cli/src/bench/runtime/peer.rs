@@ -53,8 +53,8 @@ impl std::fmt::Display for PeerFailure {
 }
 
 impl PeerFailure {
-    /// Is it the folder that is unfit, whoever writes to it? Then the run stops; anything else is the row's own failure.
-    pub(crate) fn is_the_folder(&self) -> bool {
+    /// Is it the directory that is unfit, whoever writes to it? Then the run stops; anything else is the row's own failure.
+    pub(crate) fn is_the_directory(&self) -> bool {
         matches!(
             self.code.as_deref(),
             Some("ENOSPC" | "EDQUOT" | "EROFS" | "EIO" | "ENODEV" | "ESTALE")

@@ -64,7 +64,7 @@ impl Functions {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Launch {
     pub(crate) functions: Functions,
-    /// Folder of the npm package, for [`Functions::Smallfry`] and those that have an [npm peer](Functions::npm_peer) under Node.
+    /// Directory of the npm package, for [`Functions::Smallfry`] and those that have an [npm peer](Functions::npm_peer) under Node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) package: Option<String>,
     /// Let the runtime compile the functions before it says hello.
@@ -273,7 +273,7 @@ pub(crate) struct Build {
     pub(crate) extensions: Vec<String>,
     /// At most so many files, first in the order of their paths.
     pub(crate) files: usize,
-    /// Where to write; it and the folders in it are there, files are not.
+    /// Where to write; it and the directories in it are there, files are not.
     pub(crate) output: String,
     /// Where to publish; likewise.
     pub(crate) published: String,
@@ -293,8 +293,8 @@ pub(crate) struct BuildTimes {
 /// Where many files of one size are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Layout {
-    pub(crate) folder: String,
-    /// Folders in it that the files are spread over; 0: none, the files are in it themselves.
+    pub(crate) directory: String,
+    /// Directories in it that the files are spread over; 0: none, the files are in it themselves.
     pub(crate) directories: usize,
     pub(crate) files: usize,
     /// What each name begins with.
@@ -304,17 +304,19 @@ pub(crate) struct Layout {
 impl Layout {
     /// Of the file of that number.
     pub(crate) fn path(&self, index: usize) -> String {
-        let Self { folder, name, .. } = self;
+        let Self {
+            directory, name, ..
+        } = self;
         match self.directory(index) {
             Some(directory) => format!("{directory}/{name}{index:07}"),
-            None => format!("{folder}/{name}{index:07}"),
+            None => format!("{directory}/{name}{index:07}"),
         }
     }
 
     /// That the file of that number is in, if the files are spread.
     pub(crate) fn directory(&self, index: usize) -> Option<String> {
         let number = index.checked_rem(self.directories)?;
-        Some(format!("{}/{number:04}", self.folder))
+        Some(format!("{}/{number:04}", self.directory))
     }
 
     pub(crate) fn paths(&self) -> impl Iterator<Item = String> {
@@ -347,12 +349,12 @@ pub(crate) enum Watch {
     Memory,
 }
 
-/// One run of reading many files, as the whole life of a process: list the folder, read every file, keep nothing.
+/// One run of reading many files, as the whole life of a process: list the directory, read every file, keep nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Discard {
     pub(crate) style: Style,
     pub(crate) threads: Threads,
-    pub(crate) folder: String,
+    pub(crate) directory: String,
     /// Files and bytes that there are: a process that has read less fails.
     pub(crate) files: usize,
     pub(crate) bytes: usize,
@@ -364,7 +366,7 @@ pub(crate) struct WriteMany {
     pub(crate) style: Style,
     pub(crate) threads: Threads,
     pub(crate) data: Data,
-    /// The folders are there; the files are, or are not.
+    /// The directories are there; the files are, or are not.
     pub(crate) layout: Layout,
     /// Of each file.
     pub(crate) bytes: usize,
@@ -392,7 +394,7 @@ pub(crate) enum Level {
 /// Writes of one file, again and again, each timed alone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sync {
-    /// Its folder is there.
+    /// Its directory is there.
     pub(crate) path: String,
     /// Of ASCII.
     pub(crate) text: String,
@@ -408,15 +410,15 @@ pub(crate) struct Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Flushing {
-    /// Each file is flushed and named, and its folder flushed, before the next one.
+    /// Each file is flushed and named, and its directory flushed, before the next one.
     Each,
-    /// The same for files, many at once; then each folder once.
+    /// The same for files, many at once; then each directory once.
     Concurrent,
-    /// Writing to the device is started for all, then each file is flushed; then each folder once.
+    /// Writing to the device is started for all, then each file is flushed; then each directory once.
     Writeout,
     /// All is written, then the whole file system flushed; after renaming once more.
     Syncfs,
-    /// Likewise, each time followed by the flush of a folder.
+    /// Likewise, each time followed by the flush of a directory.
     SyncfsThenFsync,
     /// Each file is written to the device and that awaited, then one other file is flushed, which empties the device's cache.
     Git,
@@ -428,7 +430,7 @@ pub(crate) struct SyncMany {
     pub(crate) style: Style,
     /// Of [`Functions::Floor`].
     pub(crate) flushing: Flushing,
-    /// The folders are there; the files are, or are not.
+    /// The directories are there; the files are, or are not.
     pub(crate) layout: Layout,
     /// Each file by a new one that takes the old one's name.
     pub(crate) replace: bool,
@@ -484,9 +486,9 @@ pub(crate) const HASH_START: u32 = 0x811c_9dc5;
 /// One run of writing a font: its glyphs' files, or, through norad, loading and saving all of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Close {
-    /// The folder of the font.
+    /// The directory of the font.
     pub(crate) font: String,
-    /// Of glyphs, what the name of each file begins with, its folder included; of norad's font the path. Nothing is there.
+    /// Of glyphs, what the name of each file begins with, its directory included; of norad's font the path. Nothing is there.
     pub(crate) target: String,
 }
 

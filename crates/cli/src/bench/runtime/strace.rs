@@ -18,8 +18,8 @@ const CALLS: &str = "trace=fsync,fdatasync,syncfs,sync_file_range";
 pub(crate) struct Flushes {
     /// Of files.
     pub(crate) fsync: usize,
-    /// Of folders.
-    pub(crate) fsync_folder: usize,
+    /// Of directories.
+    pub(crate) fsync_directory: usize,
     pub(crate) fdatasync: usize,
     pub(crate) syncfs: usize,
     /// How many of all these one had to wait for after the other: the longest chain of calls that each began when the one before
@@ -32,7 +32,7 @@ pub(crate) struct Flushes {
 impl Flushes {
     /// System calls that flush for good.
     pub(crate) fn all(&self) -> usize {
-        self.fsync + self.fsync_folder + self.fdatasync + self.syncfs
+        self.fsync + self.fsync_directory + self.fdatasync + self.syncfs
     }
 }
 
@@ -71,14 +71,14 @@ impl Strace {
 
     /// To be written.
     pub(crate) fn trace(&self) -> Result<Trace, Failure> {
-        let folder = tempfile::Builder::new()
+        let directory = tempfile::Builder::new()
             .prefix("smallfry-bench-trace-")
             .tempdir()
-            .map_err(Failure::at("make a folder in", &std::env::temp_dir()))?;
+            .map_err(Failure::at("make a directory in", &std::env::temp_dir()))?;
         Ok(Trace {
             strace: self.0.clone(),
-            file: folder.path().join("trace"),
-            _folder: folder,
+            file: directory.path().join("trace"),
+            _directory: directory,
         })
     }
 }
@@ -103,7 +103,7 @@ const OPTIONS: [&str; 11] = [
 pub(crate) struct Trace {
     strace: PathBuf,
     file: PathBuf,
-    _folder: TempDir,
+    _directory: TempDir,
 }
 
 impl Trace {
@@ -144,7 +144,7 @@ fn is_end_of(line: &str, process: u32) -> bool {
 
 /// Of lines as `123 1700000000.000000 fsync(3</a/b>) = 0 <0.000123>`, or two: `... <unfinished ...>`, and
 /// `123 1700000000.000000 <... fsync resumed>) = 0 <0.000123>`.
-fn parse(text: &str, is_folder: impl Fn(&Path) -> bool) -> Flushes {
+fn parse(text: &str, is_directory: impl Fn(&Path) -> bool) -> Flushes {
     let mut flushes = Flushes::default();
     let mut waits: Vec<(f64, f64)> = Vec::new();
     let mut unfinished: HashMap<&str, f64> = HashMap::new();
@@ -168,7 +168,7 @@ fn parse(text: &str, is_folder: impl Fn(&Path) -> bool) -> Flushes {
             continue;
         };
         match name {
-            "fsync" if is_folder(path_in(arguments)) => flushes.fsync_folder += 1,
+            "fsync" if is_directory(path_in(arguments)) => flushes.fsync_directory += 1,
             "fsync" => flushes.fsync += 1,
             "fdatasync" => flushes.fdatasync += 1,
             "syncfs" => flushes.syncfs += 1,
@@ -239,7 +239,7 @@ mod tests {
         let flushes = parse(TEXT, |path| path == Path::new("/d"));
         let expected = Flushes {
             fsync: 2,
-            fsync_folder: 1,
+            fsync_directory: 1,
             fdatasync: 1,
             syncfs: 1,
             in_turn: 4,

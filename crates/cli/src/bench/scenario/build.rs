@@ -3,12 +3,12 @@
 //! | phase | what every row does |
 //! |---|---|
 //! | walk | list the tree, keep the source files in order of their paths |
-//! | type | what Node takes each file for: by its extension, or else by its nearest package.json's `type`, each folder asked once. Bulk rows in one call of smallfry's package.json look-ups; the others by reading and parsing, since what drops in replaces node:fs only |
+//! | type | what Node takes each file for: by its extension, or else by its nearest package.json's `type`, each directory asked once. Bulk rows in one call of smallfry's package.json look-ups; the others by reading and parsing, since what drops in replaces node:fs only |
 //! | read | every file into a string, all kept |
 //! | transform | put a line in front, CRLF to LF: work on strings alone, the same in all rows |
-//! | write | every string to its file, in folders that are there already (every row writes into the same ones) |
+//! | write | every string to its file, in directories that are there already (every row writes into the same ones) |
 //! | close | of files that a row opens, writes and then closes: the closing, until the last file is closed. It takes turns with write, file by file. A row that calls functions for whole files or for many closes inside write and has no such phase |
-//! | publish | up to some files once more, each to appear whole or not at all and to survive a crash of the system: written beside its place, flushed, renamed, its folder flushed. Idioms do that one by one; with `Promise.all` all files at once, then each folder; smallfry's bulk rows in one call, with one barrier for all |
+//! | publish | up to some files once more, each to appear whole or not at all and to survive a crash of the system: written beside its place, flushed, renamed, its directory flushed. Idioms do that one by one; with `Promise.all` all files at once, then each directory; smallfry's bulk rows in one call, with one barrier for all |
 //!
 //! smallfry replaces reading and writing whole files, in the phases type, read, write and publish, and closing in close;
 //! its bulk rows ask the types of all files, read, write and publish them in one call each. The other phases run the plain way in every row.
@@ -21,8 +21,8 @@
 use super::rows;
 use super::runs::{self, Turn};
 use crate::bench::arguments::Scenario;
+use crate::bench::directories;
 use crate::bench::failure::Failure;
-use crate::bench::folders;
 use crate::bench::host;
 use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::{Build, BuildTimes, Reply, Request, Style};
@@ -55,10 +55,10 @@ pub(crate) const BUT_PUBLISH: &str = "all but publish";
 
 const EXTENSIONS: [&str; 5] = ["js", "cjs", "mjs", "json", "ts"];
 /// Enough to be a build, few enough for many runs.
-const MOST_FILES: usize = 1_000;
+const MAX_FILES: usize = 1_000;
 /// With `--all`.
 const ALL_FILES: usize = 3_000;
-const MOST_PUBLISHED: usize = 100;
+const MAX_PUBLISHED: usize = 100;
 /// Rotated through.
 const OUTPUTS: usize = 4;
 /// A disk that times slowly publishes fewer files.
@@ -124,7 +124,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
     let found = sources.len();
     let most = match session.plan.extent {
         Extent::Quick => 60,
-        Extent::Core => MOST_FILES,
+        Extent::Core => MAX_FILES,
         Extent::All => ALL_FILES,
     };
     sources.truncate(most);
@@ -183,7 +183,7 @@ pub(super) fn tree(session: &Session) -> Result<PathBuf, Failure> {
             Ok(tree)
         } else {
             Err(Failure::said(format!(
-                "cannot walk {}: it is not a folder",
+                "cannot walk {}: it is not a directory",
                 tree.display()
             )))
         };
@@ -194,12 +194,12 @@ pub(super) fn tree(session: &Session) -> Result<PathBuf, Failure> {
         .iter()
         .filter_map(|node| node.package.as_ref());
     let own = packages
-        .map(|package| package.folder.clone())
+        .map(|package| package.directory.clone())
         .chain([source.join("../../bindings/node")]);
     let here = std::env::current_dir().unwrap_or_default();
     let candidates = own
         .chain(here.ancestors().map(Path::to_owned))
-        .map(|folder| folder.join("node_modules"));
+        .map(|directory| directory.join("node_modules"));
     for candidate in candidates {
         if let Ok(tree) = std::fs::canonicalize(&candidate) {
             return Ok(tree);
@@ -212,18 +212,18 @@ pub(super) fn tree(session: &Session) -> Result<PathBuf, Failure> {
 
 /// A slow disk has to hold the sources too, or reading them would not be slow. Only those that are read are copied.
 fn on_the_disk(session: &Session, tree: PathBuf, sources: &[PathBuf]) -> Result<PathBuf, Failure> {
-    if session.folders.profile().is_none() {
+    if session.directories.profile().is_none() {
         return Ok(tree);
     }
-    let copy = session.folders.beneath(0).join("tree");
+    let copy = session.directories.beneath(0).join("tree");
     for source in sources {
         session.interrupt.check()?;
         let to = copy.join(source);
-        let folder = to.parent().unwrap_or(&copy);
-        std::fs::create_dir_all(folder).map_err(Failure::at("make folder", folder))?;
+        let directory = to.parent().unwrap_or(&copy);
+        std::fs::create_dir_all(directory).map_err(Failure::at("make directory", directory))?;
         std::fs::copy(tree.join(source), &to).map_err(Failure::at("copy", &to))?;
     }
-    Ok(session.folders.on_disk(0).join("tree"))
+    Ok(session.directories.on_disk(0).join("tree"))
 }
 
 /// One run of one row. What goes wrong in it stands in the results; a row that failed has no further turns.
@@ -257,11 +257,11 @@ fn turn(
 fn request(results: &Results, style: Style, output: &Output) -> Result<Build, Failure> {
     Ok(Build {
         style,
-        tree: folders::unicode(&results.tree)?,
+        tree: directories::unicode(&results.tree)?,
         extensions: EXTENSIONS.map(str::to_owned).to_vec(),
         files: results.files,
-        output: folders::unicode(&output.built)?,
-        published: folders::unicode(&output.published)?,
+        output: directories::unicode(&output.built)?,
+        published: directories::unicode(&output.published)?,
         publish: results.published,
     })
 }
@@ -276,8 +276,8 @@ struct Output {
 }
 
 impl Output {
-    fn under(folder: &Path) -> Self {
-        let at = |name| folder.join(name);
+    fn under(directory: &Path) -> Self {
+        let at = |name| directory.join(name);
         Self {
             built: at("built"),
             published: at("published"),
@@ -301,16 +301,18 @@ impl Output {
         }
     }
 
-    /// Leaves the folders.
+    /// Leaves the directories.
     fn clear(&self) -> Result<(), Failure> {
         self.put_aside(&self.built)?;
         self.put_aside(&self.published)
     }
 
-    /// Every file below `folder`.
-    fn put_aside(&self, folder: &Path) -> Result<(), Failure> {
-        for entry in std::fs::read_dir(folder).map_err(Failure::at("read folder", folder))? {
-            let entry = entry.map_err(Failure::at("read folder", folder))?;
+    /// Every file below `directory`.
+    fn put_aside(&self, directory: &Path) -> Result<(), Failure> {
+        for entry in
+            std::fs::read_dir(directory).map_err(Failure::at("read directory", directory))?
+        {
+            let entry = entry.map_err(Failure::at("read directory", directory))?;
             let path = entry.path();
             if entry
                 .file_type()
@@ -337,45 +339,45 @@ impl Output {
     }
 }
 
-/// The same folders for every row: how long a file takes to create depends on where the file system put its folder.
+/// The same directories for every row: how long a file takes to create depends on where the file system put its directory.
 fn make_outputs(
     session: &Session,
     sources: &[PathBuf],
     published: usize,
 ) -> Result<Vec<Output>, Failure> {
     let outputs: Vec<Output> = (0..OUTPUTS)
-        .map(|index| Output::under(&session.folders.on_disk(index)))
+        .map(|index| Output::under(&session.directories.on_disk(index)))
         .collect();
-    let folders_of = |sources: &[PathBuf]| -> BTreeSet<PathBuf> {
-        let folders = sources.iter().filter_map(|source| source.parent());
-        folders.map(Path::to_owned).collect()
+    let directories_of = |sources: &[PathBuf]| -> BTreeSet<PathBuf> {
+        let directories = sources.iter().filter_map(|source| source.parent());
+        directories.map(Path::to_owned).collect()
     };
     for output in &outputs {
-        std::fs::create_dir(&output.aside).map_err(Failure::at("make folder", &output.aside))?;
+        std::fs::create_dir(&output.aside).map_err(Failure::at("make directory", &output.aside))?;
         for (root, sources) in [
             (&output.built, sources),
             (&output.published, &sources[..published.min(sources.len())]),
         ] {
-            for folder in folders_of(sources) {
+            for directory in directories_of(sources) {
                 session.interrupt.check()?;
-                let path = root.join(folder);
-                std::fs::create_dir_all(&path).map_err(Failure::at("make folder", &path))?;
+                let path = root.join(directory);
+                std::fs::create_dir_all(&path).map_err(Failure::at("make directory", &path))?;
             }
         }
     }
     Ok(outputs)
 }
 
-/// Names, kinds and contents of everything below `folder`, in order.
-fn hash(root: &Path, folder: &Path, hasher: &mut DefaultHasher) -> std::io::Result<()> {
-    let mut entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+/// Names, kinds and contents of everything below `directory`, in order.
+fn hash(root: &Path, directory: &Path, hasher: &mut DefaultHasher) -> std::io::Result<()> {
+    let mut entries = std::fs::read_dir(directory)?.collect::<Result<Vec<_>, _>>()?;
     entries.sort_unstable_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
         path.strip_prefix(root).unwrap_or(&path).hash(hasher);
-        let is_folder = entry.file_type()?.is_dir();
-        is_folder.hash(hasher);
-        if is_folder {
+        let is_directory = entry.file_type()?.is_dir();
+        is_directory.hash(hasher);
+        if is_directory {
             hash(root, &path, hasher)?;
         } else {
             std::fs::read(&path)?.hash(hasher);
@@ -387,17 +389,19 @@ fn hash(root: &Path, folder: &Path, hasher: &mut DefaultHasher) -> std::io::Resu
 /// Reads all source files, so that every run finds them in the kernel's cache. Their paths within the tree, in order.
 fn read_once(tree: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
-    let mut folders = vec![tree.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).map_err(Failure::at("read folder", &folder))? {
-            let entry = entry.map_err(Failure::at("read folder", &folder))?;
+    let mut directories = vec![tree.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in
+            std::fs::read_dir(&directory).map_err(Failure::at("read directory", &directory))?
+        {
+            let entry = entry.map_err(Failure::at("read directory", &directory))?;
             let path = entry.path();
             let kind = entry.file_type().map_err(Failure::at("look at", &path))?;
             let wanted = path
                 .extension()
                 .is_some_and(|extension| EXTENSIONS.iter().any(|wanted| extension == *wanted));
             if kind.is_dir() {
-                folders.push(path);
+                directories.push(path);
             } else if kind.is_file() && wanted {
                 std::fs::read(&path).map_err(Failure::at("read", &path))?;
                 files.push(path.strip_prefix(tree).unwrap_or(&path).to_owned());
@@ -409,14 +413,14 @@ fn read_once(tree: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// As many files as this disk flushes one after another in [`PUBLISH_TIME`], each with its folder.
+/// As many files as this disk flushes one after another in [`PUBLISH_TIME`], each with its directory.
 fn publishable(session: &Session) -> Result<usize, Failure> {
     if session.plan.extent == Extent::Quick {
         return Ok(3);
     }
     let mut times = Vec::new();
-    for index in 0..folders::COUNT {
-        let path = session.folders.on_disk(index).join("flushed");
+    for index in 0..directories::COUNT {
+        let path = session.directories.on_disk(index).join("flushed");
         let started = Instant::now();
         let flushed = WriteOptions::new()
             .durability(Durability::Full)
@@ -426,5 +430,5 @@ fn publishable(session: &Session) -> Result<usize, Failure> {
     }
     times.sort_unstable();
     let typical = times[times.len() / 2].as_secs_f64();
-    Ok(((PUBLISH_TIME.as_secs_f64() / typical) as usize).clamp(10, MOST_PUBLISHED))
+    Ok(((PUBLISH_TIME.as_secs_f64() / typical) as usize).clamp(10, MAX_PUBLISHED))
 }

@@ -20,8 +20,8 @@ use super::many::{self, CaseResult};
 use super::rows::{self, DESIGN_UNBOUNDED, PLAIN_MOUNT_ALONE};
 use super::runs;
 use crate::bench::arguments::Scenario;
+use crate::bench::directories;
 use crate::bench::failure::Failure;
-use crate::bench::folders;
 use crate::bench::font::{self, Font};
 use crate::bench::host;
 use crate::bench::runtime::norad::Program;
@@ -151,7 +151,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
         };
         run.turn(&mut results.cases[case], row, round)
     });
-    session.most_rounds = None;
+    session.max_rounds = None;
     results.rounds = rounds?;
     Ok(results)
 }
@@ -209,13 +209,13 @@ fn limit_rounds(session: &mut Session, results: &Results) {
         .iter()
         .map(|result| result.rows.len() * result.case.files)
         .sum();
-    let free = host::free_inodes(&session.folders.on_disk(0)).unwrap_or(2_000_000);
+    let free = host::free_inodes(&session.directories.on_disk(0)).unwrap_or(2_000_000);
     let most = free as usize / 2 / a_round.max(1);
     // One goes to the round that is not counted.
-    session.most_rounds = Some(most.saturating_sub(1).max(1));
+    session.max_rounds = Some(most.saturating_sub(1).max(1));
 }
 
-/// One folder, by its paths.
+/// One directory, by its paths.
 struct Place {
     on_disk: PathBuf,
     /// Without waiting for a slow disk.
@@ -225,13 +225,15 @@ struct Place {
 }
 
 impl Place {
-    /// In the folder of that number.
+    /// In the directory of that number.
     fn of(session: &Session, index: usize, name: &str) -> Self {
-        let folders = &session.folders;
+        let directories = &session.directories;
         Self {
-            on_disk: folders.on_disk(index).join(name),
-            beneath: folders.beneath(index).join(name),
-            undelayed: folders.undelayed(index).map(|folder| folder.join(name)),
+            on_disk: directories.on_disk(index).join(name),
+            beneath: directories.beneath(index).join(name),
+            undelayed: directories
+                .undelayed(index)
+                .map(|directory| directory.join(name)),
         }
     }
 
@@ -244,7 +246,7 @@ impl Place {
     }
 }
 
-/// A font in the folder to measure.
+/// A font in the directory to measure.
 struct Source {
     font: Font,
     place: Place,
@@ -320,8 +322,8 @@ impl Run<'_, '_> {
             Work::Norad | Work::NoradRayon => (self.font.place.seen(undelayed), self.font_name()),
         };
         let request = Close {
-            font: folders::unicode(font)?,
-            target: folders::unicode(&written.join(name))?,
+            font: directories::unicode(font)?,
+            target: directories::unicode(&written.join(name))?,
         };
         let request = Request::Close(request);
         let answer = if case.watched {
@@ -425,15 +427,18 @@ fn empty(path: &Path) -> io::Result<()> {
 }
 
 /// In order.
-fn for_each_file(folder: &Path, mut each: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+fn for_each_file(
+    directory: &Path,
+    mut each: impl FnMut(&Path) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut directories = vec![directory.to_owned()];
+    while let Some(directory) = directories.pop() {
+        let entries = fs::read_dir(directory)?.map(|entry| Ok(entry?.path()));
         let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
         paths.sort_unstable();
         for path in paths {
             if path.is_dir() {
-                folders.push(path);
+                directories.push(path);
             } else {
                 each(&path)?;
             }
@@ -484,13 +489,14 @@ struct Output {
 
 impl Output {
     fn make(session: &Session) -> Result<Vec<Self>, Failure> {
-        let make =
-            |folder: &Path| fs::create_dir(folder).map_err(Failure::at("make folder", folder));
+        let make = |directory: &Path| {
+            fs::create_dir(directory).map_err(Failure::at("make directory", directory))
+        };
         let mut outputs = Vec::new();
         for index in 0..OUTPUTS {
             let output = Self {
                 place: Place::of(session, index, "close"),
-                aside: session.folders.beneath(index).join("close-aside"),
+                aside: session.directories.beneath(index).join("close-aside"),
             };
             make(&output.place.beneath)?;
             make(&output.aside)?;

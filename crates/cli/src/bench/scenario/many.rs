@@ -122,20 +122,20 @@ impl Cache {
     pub(crate) fn make_cold(
         &self,
         session: &Session,
-        folder: &Path,
+        directory: &Path,
         paths: &[PathBuf],
     ) -> Result<f64, String> {
         self.dropped.set(true);
         let mut left = 1.0;
         let empty = || {
-            host::drop_cache(folder).map_err(|error| format!("it could not be dropped: {error}"))
+            host::drop_cache(directory).map_err(|error| format!("it could not be dropped: {error}"))
         };
         for _ in 0..TRIES {
             empty()?;
             left = host::cached(paths).ok_or("this system does not tell what is cached")?;
             if left <= COLD {
                 empty()?;
-                return match session.folders.empty_device_cache() {
+                return match session.directories.empty_device_cache() {
                     Ok(()) => Ok(left),
                     Err(error) => Err(format!("the disk's own could not be emptied: {error}")),
                 };

@@ -29,8 +29,8 @@ use super::many::{self, CaseResult};
 use super::runs;
 use super::{build, rows};
 use crate::bench::arguments::Scenario;
+use crate::bench::directories;
 use crate::bench::failure::Failure;
-use crate::bench::folders;
 use crate::bench::host;
 use crate::bench::runtime::native::PEERS_BUILT;
 use crate::bench::runtime::protocol::{Functions, Lookup, PackageScope, Reply, Request, Style};
@@ -246,7 +246,7 @@ const WIDE_TOGETHER: usize = 100;
 /// In every so many directories of the wide tree is a package.json.
 const WIDE_PACKAGES: usize = 50;
 const EXTENSIONS: [&str; 3] = ["js", "mjs", "cjs"];
-/// In each of the session's folders.
+/// In each of the session's directories.
 const FOLDER: &str = "package-scope";
 
 /// What is asked about.
@@ -356,7 +356,7 @@ fn is_there(node: &Node, functions: Functions, lookup: Lookup) -> bool {
     match functions {
         Functions::Smallfry => {
             let package = node.package.as_ref();
-            package.is_some_and(|package| node::looks_packages_up(&package.folder))
+            package.is_some_and(|package| node::looks_packages_up(&package.directory))
         }
         Functions::Node if lookup == Lookup::FindPackageJson => is_node_since(node, 22, 14),
         Functions::NodeInternal => is_node_since(node, 22, 0),
@@ -433,17 +433,17 @@ fn turn(
     let request = Request::PackageScope(PackageScope {
         style: of.way.style,
         lookup: lookup(of),
-        list: folders::unicode(&prepared.list)?,
+        list: directories::unicode(&prepared.list)?,
         cold,
         warm_up_ms,
         measure_ms,
     });
     let mut not_cold = None;
     let answer = runs::run_prepared(session, of, &request, || {
-        if cold && session.folders.profile().is_some() {
+        if cold && session.directories.profile().is_some() {
             // A mount remembers names for seconds, which the row before has asked for.
             let dropped = host::drop_cache(&prepared.root);
-            let dropped = dropped.and_then(|()| session.folders.empty_device_cache());
+            let dropped = dropped.and_then(|()| session.directories.empty_device_cache());
             not_cold = dropped
                 .err()
                 .map(|error| format!("it could not be dropped: {error}"));
@@ -465,9 +465,9 @@ fn turn(
 }
 
 fn prepare(session: &Session, place: Place) -> Result<Prepared, Failure> {
-    let is_slow = session.folders.profile().is_some();
-    let beneath = session.folders.beneath(0).join(FOLDER);
-    let shown = session.folders.on_disk(0).join(FOLDER);
+    let is_slow = session.directories.profile().is_some();
+    let beneath = session.directories.beneath(0).join(FOLDER);
+    let shown = session.directories.on_disk(0).join(FOLDER);
     // Where the files are for the bench, and for the rows.
     let (here, there, files) = match place {
         Place::Tree => {
@@ -504,18 +504,18 @@ fn prepare(session: &Session, place: Place) -> Result<Prepared, Failure> {
             (here, shown.join("wide"), files)
         }
     };
-    // As loaders name files: without a dot in the middle, which the folder of a bench may have.
+    // As loaders name files: without a dot in the middle, which the directory of a bench may have.
     let there = std::path::absolute(&there).map_err(Failure::at("find", &there))?;
     let mut levels = Levels::default();
     let mut text = String::new();
     for file in &files {
-        let path = folders::unicode(&there.join(file))?;
+        let path = directories::unicode(&there.join(file))?;
         let above = Path::new(file).parent().unwrap_or(Path::new(""));
         let count = levels.of(&here, above, &there);
         let _ = writeln!(text, "{count} {path}");
     }
     let name = format!("{}.list", place.name());
-    fs::create_dir_all(&beneath).map_err(Failure::at("make folder", &beneath))?;
+    fs::create_dir_all(&beneath).map_err(Failure::at("make directory", &beneath))?;
     let list = beneath.join(&name);
     fs::write(&list, text).map_err(Failure::at("write", &list))?;
     Ok(Prepared {
@@ -535,10 +535,10 @@ struct Levels {
 }
 
 impl Levels {
-    /// From `folder` on, which is in `here`, where rows see `there`. Also reads what there is, so that it is in the kernel's cache.
-    fn of(&mut self, here: &Path, folder: &Path, there: &Path) -> usize {
+    /// From `dir` on, which is in `here`, where rows see `there`. Also reads what there is, so that it is in the kernel's cache.
+    fn of(&mut self, here: &Path, dir: &Path, there: &Path) -> usize {
         let mut count = 0;
-        let shown = there.join(folder);
+        let shown = there.join(dir);
         for directory in shown.ancestors() {
             let is_end = directory.parent().is_none();
             if is_end || directory.file_name().is_some_and(|it| it == "node_modules") {
@@ -562,7 +562,7 @@ impl Levels {
 
 /// `--tree`, else the packages of `crates/cli/peers/package-scope`, else what `build` takes.
 fn tree(session: &Session) -> Result<PathBuf, Failure> {
-    let installed = node::peer_folder("package-scope/node_modules");
+    let installed = node::peer_directory("package-scope/node_modules");
     match installed.filter(|_| session.arguments.tree.is_none()) {
         Some(tree) => Ok(tree),
         None => build::tree(session),
@@ -572,12 +572,12 @@ fn tree(session: &Session) -> Result<PathBuf, Failure> {
 /// Paths within the tree, with `/`, in order. Links are not followed.
 fn sources(session: &Session, tree: &Path) -> Result<Vec<String>, Failure> {
     let mut files = Vec::new();
-    let mut folders = vec![String::new()];
-    while let Some(folder) = folders.pop() {
+    let mut dirs = vec![String::new()];
+    while let Some(dir) = dirs.pop() {
         session.interrupt.check()?;
-        let path = tree.join(&folder);
-        for entry in fs::read_dir(&path).map_err(Failure::at("read folder", &path))? {
-            let entry = entry.map_err(Failure::at("read folder", &path))?;
+        let path = tree.join(&dir);
+        for entry in fs::read_dir(&path).map_err(Failure::at("read directory", &path))? {
+            let entry = entry.map_err(Failure::at("read directory", &path))?;
             let kind = entry.file_type().map_err(Failure::at("look at", &path))?;
             let name = entry.file_name();
             let Some(name) = name.to_str().filter(|name| !name.contains('\n')) else {
@@ -585,11 +585,11 @@ fn sources(session: &Session, tree: &Path) -> Result<Vec<String>, Failure> {
             };
             let extension = Path::new(name).extension();
             if kind.is_dir() {
-                folders.push(format!("{folder}{name}/"));
+                dirs.push(format!("{dir}{name}/"));
             } else if kind.is_file()
                 && extension.is_some_and(|it| EXTENSIONS.iter().any(|wanted| it == *wanted))
             {
-                files.push(format!("{folder}{name}"));
+                files.push(format!("{dir}{name}"));
             }
         }
     }
@@ -644,12 +644,12 @@ fn make_wide(session: &Session, root: &Path) -> Result<Vec<String>, Failure> {
     make_package(&root.join("package.json"), "wide", "commonjs")?;
     for index in 0..directories {
         let (group, within) = (index / WIDE_TOGETHER, index % WIDE_TOGETHER);
-        let folder = format!("group-{group}/part-{within}");
+        let dir = format!("group-{group}/part-{within}");
         if index % WIDE_PACKAGES == 0 {
-            let package = root.join(&folder).join("package.json");
+            let package = root.join(&dir).join("package.json");
             make_package(&package, &format!("part-{index}"), "module")?;
         }
-        files.push(format!("{folder}/index.js"));
+        files.push(format!("{dir}/index.js"));
     }
     make_files(session, root, &files)?;
     Ok(files)
@@ -675,6 +675,6 @@ fn make_files(session: &Session, root: &Path, files: &[String]) -> Result<(), Fa
 }
 
 fn make_above(path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder).map_err(Failure::at("make folder", folder))
+    let dir = path.parent().unwrap_or(path);
+    fs::create_dir_all(dir).map_err(Failure::at("make directory", dir))
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `kept Buffer` | every file's bytes, all kept (in Rust a `Vec<u8>`), then a look at every byte |
 //! | `kept string` | the same as text, decoded from UTF-8 (in Rust a `String`; smallfry's bulk call: bytes, checked) |
-//! | `discarded` | a whole process from its start to its end, as `time node script` does: list the folder, read every file, keep nothing |
+//! | `discarded` | a whole process from its start to its end, as `time node script` does: list the directory, read every file, keep nothing |
 //! | `delay` | as `kept`; how late the event loop turns meanwhile |
 //!
 //! The files are of ASCII text that resembles source code, made once and flushed. `warm`: they were read before.
@@ -25,8 +25,8 @@ use super::many::{self, Cache, CaseResult};
 use super::rows::{self, FLOOR};
 use super::runs;
 use crate::bench::arguments::Scenario;
+use crate::bench::directories;
 use crate::bench::failure::Failure;
-use crate::bench::folders;
 use crate::bench::host;
 use crate::bench::runtime::protocol::{
     Data, Discard, Layout, ReadMany, Reply, Request, Times, Watch,
@@ -91,7 +91,7 @@ fn shapes(session: &Session) -> Vec<(usize, usize)> {
 
 /// The cases of this run. On a slow disk a warm cache tells little, on a fast one a cold one takes long.
 fn cases(session: &Session) -> Result<Vec<Case>, Failure> {
-    let is_slow = session.folders.profile().is_some();
+    let is_slow = session.directories.profile().is_some();
     let extent = session.plan.extent;
     let has_words = session.arguments.cells.is_some();
     let mut cases = Vec::new();
@@ -221,11 +221,11 @@ impl Files {
         session.progress.show(0.0, "read-many: making the files");
         let (count, bytes) = shape;
         let name = format!("read-{}", many::shape(count, bytes));
-        let beneath = session.folders.beneath(0).join(&name);
-        std::fs::create_dir(&beneath).map_err(Failure::at("make folder", &beneath))?;
-        let layout = |folder: &Path| -> Result<Layout, Failure> {
+        let beneath = session.directories.beneath(0).join(&name);
+        std::fs::create_dir(&beneath).map_err(Failure::at("make directory", &beneath))?;
+        let layout = |directory: &Path| -> Result<Layout, Failure> {
             Ok(Layout {
-                folder: folders::unicode(folder)?,
+                directory: directories::unicode(directory)?,
                 directories: 0,
                 files: count,
                 name: "module-".to_owned(),
@@ -237,9 +237,9 @@ impl Files {
                 .map_err(Failure::at("write", Path::new(&path)))?;
         }
         host::flush_all(&beneath).map_err(Failure::at("flush the file system of", &beneath))?;
-        let undelayed = session.folders.undelayed(0);
-        let undelayed = undelayed.map(|folder| layout(&folder.join(&name)));
-        let layout = layout(&session.folders.on_disk(0).join(&name))?;
+        let undelayed = session.directories.undelayed(0);
+        let undelayed = undelayed.map(|directory| layout(&directory.join(&name)));
+        let layout = layout(&session.directories.on_disk(0).join(&name))?;
         Ok(Self {
             shape,
             paths: layout.paths().map(PathBuf::from).collect(),
@@ -277,7 +277,7 @@ impl CaseResult<Case> {
         let row_of = &self.rows[row];
         let mut empty = || {
             if self.case.cold {
-                match cache.make_cold(session, Path::new(&files.layout.folder), &files.paths) {
+                match cache.make_cold(session, Path::new(&files.layout.directory), &files.paths) {
                     Ok(left) => cached = Some(left),
                     Err(reason) => self.not_cold = Some(reason),
                 }
@@ -319,7 +319,7 @@ fn discard(session: &Session, row: &Row, files: &Files) -> Result<Result<Times, 
     let work = Discard {
         style: row.way.style,
         threads: row.way.threads,
-        folder: files.layout(row).folder.clone(),
+        directory: files.layout(row).directory.clone(),
         files: count,
         bytes: count * bytes,
     };

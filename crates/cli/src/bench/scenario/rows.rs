@@ -178,7 +178,7 @@ pub(crate) fn of_close(session: &Session, runtime: &Runtime) -> Vec<Row> {
         ways.push((DESIGN_UNBOUNDED.to_owned(), closing::Way::Blocking));
     }
     ways.extend(closing::ours().into_iter().map(|way| (closer(way), way)));
-    if session.folders.undelayed(0).is_some() {
+    if session.directories.undelayed(0).is_some() {
         ways.push((PLAIN_MOUNT_ALONE.to_owned(), closing::Way::Plain));
     }
     let row = |(name, way): (String, closing::Way)| Row {
@@ -279,7 +279,7 @@ pub(crate) fn chosen(session: &Session, mut rows: Vec<Row>) -> Vec<Row> {
 /// Beside a slow disk, the mount without it.
 pub(crate) fn mount_alone(session: &Session) -> Option<Row> {
     let row = || Session::native_row(Functions::Floor, MOUNT_ALONE, Style::Sync);
-    (cfg!(unix) && session.folders.undelayed(0).is_some()).then(row)
+    (cfg!(unix) && session.directories.undelayed(0).is_some()).then(row)
 }
 
 /// The strategies that a program can name.

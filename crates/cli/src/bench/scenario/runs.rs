@@ -71,13 +71,13 @@ pub(crate) fn measure(
             let part = schedule.used(done as f64 / turns.len() as f64);
             session.progress.show(part, &turns[index].name);
             // A slow disk's own cache holds what the turn before read, whatever the kernel drops.
-            session.folders.empty_device_cache().map_err(|error| {
+            session.directories.empty_device_cache().map_err(|error| {
                 Failure::said(format!("cannot empty the slow disk's cache: {error}"))
             })?;
             turn(session, index, round)?;
         }
         rounds += usize::from(round.is_some());
-        let full = session.most_rounds.is_some_and(|most| rounds >= most);
+        let full = session.max_rounds.is_some_and(|most| rounds >= most);
         round = schedule.next_round().filter(|_| !full);
         if round.is_none() {
             return Ok(rounds);

@@ -1,4 +1,4 @@
-//! `scale`: bulk reads of 1,000, 10,000, 100,000 and 1,000,000 files of 1 kB, spread over 1,000 folders. What a file costs should not
+//! `scale`: bulk reads of 1,000, 10,000, 100,000 and 1,000,000 files of 1 kB, spread over 1,000 directories. What a file costs should not
 //! depend on how many there are, and neither should memory beside what the caller has: its paths, and the contents it keeps.
 //!
 //! Memory is the highest resident set while reading, less that before, when the paths are there already, less the bytes kept.
@@ -10,8 +10,8 @@ use super::read_many::{check, source};
 use super::rows::{self, BULK, BULK_RUST, BULK_SYNC};
 use super::runs;
 use crate::bench::arguments::Scenario;
+use crate::bench::directories;
 use crate::bench::failure::Failure;
-use crate::bench::folders;
 use crate::bench::host;
 use crate::bench::runtime::protocol::{
     Data, Functions, Layout, ReadMany, Request, Style, Threads, Watch,
@@ -63,7 +63,7 @@ fn cases(session: &Session) -> Result<Vec<Case>, Failure> {
 pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
     let cases = cases(session)?;
     let most = cases.iter().max_by_key(|case| case.files).copied();
-    let folder = match most {
+    let dir = match most {
         Some(most) => make(session, &most)?,
         None => PathBuf::new(),
     };
@@ -79,7 +79,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
     let cache = Cache::default();
     results.rounds = runs::measure(session, Scenario::Scale, &turns, |session, turn, round| {
         let (case, row) = results.place(turn);
-        results.cases[case].turn(session, row, &folder, &cache, round)
+        results.cases[case].turn(session, row, &dir, &cache, round)
     })?;
     Ok(results)
 }
@@ -115,10 +115,9 @@ pub(crate) fn turns(session: &Session) -> usize {
 /// The files of the largest case: the others read the first of them.
 fn make(session: &Session, case: &Case) -> Result<PathBuf, Failure> {
     session.progress.show(0.0, "scale: making the files");
-    let folder = session.folders.on_disk(0).join("scale");
-    let beneath = session.folders.beneath(0).join("scale");
-    let make =
-        |folder: &Path| std::fs::create_dir(folder).map_err(Failure::at("make folder", folder));
+    let dir = session.directories.on_disk(0).join("scale");
+    let beneath = session.directories.beneath(0).join("scale");
+    let make = |dir: &Path| std::fs::create_dir(dir).map_err(Failure::at("make directory", dir));
     make(&beneath)?;
     for directory in 0..case.directories {
         make(&beneath.join(format!("{directory:04}")))?;
@@ -129,12 +128,12 @@ fn make(session: &Session, case: &Case) -> Result<PathBuf, Failure> {
         std::fs::write(&path, &contents).map_err(Failure::at("write", Path::new(&path)))?;
     }
     host::flush_all(&beneath).map_err(Failure::at("flush the file system of", &beneath))?;
-    Ok(folder)
+    Ok(dir)
 }
 
-fn layout(case: &Case, folder: &Path) -> Result<Layout, Failure> {
+fn layout(case: &Case, dir: &Path) -> Result<Layout, Failure> {
     Ok(Layout {
-        folder: folders::unicode(folder)?,
+        directory: directories::unicode(dir)?,
         directories: case.directories,
         files: case.files,
         name: String::new(),
@@ -147,14 +146,14 @@ impl CaseResult<Case> {
         &mut self,
         session: &Session,
         row: usize,
-        folder: &Path,
+        dir: &Path,
         cache: &Cache,
         round: Option<usize>,
     ) -> Result<(), Failure> {
         if self.outcomes[row].error.is_some() {
             return Ok(());
         }
-        let layout = layout(&self.case, folder)?;
+        let layout = layout(&self.case, dir)?;
         let sample: Vec<PathBuf> = layout.paths().map(PathBuf::from).collect();
         let cached = cache.make_warm(session, &self.rows, &sample)?;
         let way = self.rows[row].way;

@@ -6,7 +6,7 @@
 //! | `500`, `1000`, `2000`, `10000` | so many characters of ASCII |
 //!
 //! Rows that flush less are named so: `fdatasync` keeps the contents and the size, `fsync` all that the file itself has, and only
-//! the flush of its folder keeps the name of a file that is new. A file that is replaced is new each time.
+//! the flush of its directory keeps the name of a file that is new. A file that is replaced is new each time.
 //!
 //! Replacing a file frees an inode, and ext4 without a journal passes over those that were freed in the last minutes one by one when
 //! it makes a file: all rows that replace pay for what the others have freed, the floor included.
@@ -18,8 +18,8 @@ use super::many::{self, CaseResult};
 use super::rows::{self, counted};
 use super::runs;
 use crate::bench::arguments::Scenario;
+use crate::bench::directories;
 use crate::bench::failure::Failure;
-use crate::bench::folders;
 use crate::bench::host;
 use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::{Functions, Level, Reply, Request, Style, Sync, Text, Times};
@@ -277,8 +277,8 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
         rounds: 0,
     };
     for index in 0..OUTPUTS {
-        let folder = session.folders.beneath(index).join(FOLDER);
-        fs::create_dir(&folder).map_err(Failure::at("make folder", &folder))?;
+        let dir = session.directories.beneath(index).join(FOLDER);
+        fs::create_dir(&dir).map_err(Failure::at("make directory", &dir))?;
     }
     let turns = results.turns("sync", |_| 0);
     results.rounds = runs::measure(session, Scenario::Sync, &turns, |session, turn, round| {
@@ -308,7 +308,7 @@ fn rows(session: &Session) -> Vec<Row> {
         .iter()
         .filter(|kind| cfg!(unix) || kind.functions != Functions::Floor);
     rows.extend(in_rust.map(|kind| Session::native_row(kind.functions, kind.name, Style::Sync)));
-    if session.folders.undelayed(0).is_some() {
+    if session.directories.undelayed(0).is_some() {
         rows.push(Session::native_row(
             ALONE.functions,
             ALONE.name,
@@ -335,17 +335,17 @@ impl CaseResult<Case> {
             return Ok(());
         };
         let index = round.unwrap_or(0) % OUTPUTS;
-        let beneath = session.folders.beneath(index).join(FOLDER);
+        let beneath = session.directories.beneath(index).join(FOLDER);
         // Writing waits for what is on its way to the device from the run before.
         host::flush_all(&beneath).map_err(Failure::at("flush the file system of", &beneath))?;
         let text = Text::Ascii.repeat(self.case.characters);
-        let folder = match session.folders.undelayed(index) {
-            Some(folder) if kind.name == MOUNT_ALONE => folder,
-            _ => session.folders.on_disk(index),
+        let dir = match session.directories.undelayed(index) {
+            Some(dir) if kind.name == MOUNT_ALONE => dir,
+            _ => session.directories.on_disk(index),
         };
-        let path = folder.join(FOLDER).join(FILE);
+        let path = dir.join(FOLDER).join(FILE);
         let request = Sync {
-            path: folders::unicode(&path)?,
+            path: directories::unicode(&path)?,
             text: text.clone(),
             level: kind.level,
             replace: kind.replace,
@@ -371,14 +371,14 @@ impl CaseResult<Case> {
 }
 
 /// Does the file hold the text, and is there nothing else beside it?
-fn verify(folder: &std::path::Path, text: &str) -> Result<(), String> {
-    let path = folder.join(FILE);
+fn verify(dir: &std::path::Path, text: &str) -> Result<(), String> {
+    let path = dir.join(FILE);
     match fs::read(&path) {
         Ok(found) if found == text.as_bytes() => {}
         Ok(_) => return Err(format!("it wrote something else into {}", path.display())),
         Err(error) => return Err(format!("it has not written {}: {error}", path.display())),
     }
-    let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
+    let entries = fs::read_dir(dir).map_err(|error| error.to_string())?;
     match entries.count() {
         1 => Ok(()),
         more => Err(format!(

@@ -13,7 +13,7 @@
 //! | `syncfs` | all written, the whole file system flushed; after renaming once more. On ext4 without a journal the flush of a directory follows each time |
 //! | `git's way` | as `core.fsyncMethod=batch`: the device takes each file's pages, then one other file is flushed. Nothing promises that metadata and names are there after it |
 //!
-//! Every run is a fresh process, on a file system that was flushed just before. All rows write into the same folders, made
+//! Every run is a fresh process, on a file system that was flushed just before. All rows write into the same directories, made
 //! beforehand, in turn. In the round that is not counted every file is compared with what it should hold, in the others its length
 //! is; and that round is watched by strace, where it is installed: how many system calls flush, and how many of them had to
 //! be waited for one after the other. Whether the promise is kept no run can tell; it is looked up for the system calls.
@@ -23,8 +23,8 @@ use super::rows::{self, counted};
 use super::runs;
 use super::write_many::{OUTPUTS, Output, fill, verify};
 use crate::bench::arguments::Scenario;
+use crate::bench::directories;
 use crate::bench::failure::Failure;
-use crate::bench::folders;
 use crate::bench::host::{self, Syncfs};
 use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::{
@@ -89,7 +89,7 @@ fn ways(session: &Session) -> Vec<(&'static str, Flushing)> {
     ];
     if cfg!(target_os = "linux") {
         // A simulated disk is a mount of its own kind, of which syncfs tells the one who serves it nothing.
-        let syncfs = match session.folders.profile() {
+        let syncfs = match session.directories.profile() {
             Some(_) => Syncfs::Unknown,
             None => session.host.file_system.syncfs(),
         };
@@ -110,7 +110,7 @@ const MANY: usize = 10_000;
 const BYTES: usize = 1_000;
 /// Files in a directory, on average.
 const TOGETHER: usize = 100;
-const MOST_DIRECTORIES: usize = 100;
+const MAX_DIRECTORIES: usize = 100;
 
 fn cases(session: &Session) -> Result<Vec<Case>, Failure> {
     let arguments = session.arguments;
@@ -128,7 +128,7 @@ fn cases(session: &Session) -> Result<Vec<Case>, Failure> {
             cases.push(Case {
                 files,
                 bytes_per_file: arguments.size.map_or(BYTES, |given| given as usize),
-                directories: (files / TOGETHER).clamp(1, MOST_DIRECTORIES),
+                directories: (files / TOGETHER).clamp(1, MAX_DIRECTORIES),
                 replaced,
             });
         }
@@ -136,7 +136,7 @@ fn cases(session: &Session) -> Result<Vec<Case>, Failure> {
     many::named(session, "sync-many", cases)
 }
 
-/// In each of the session's folders.
+/// In each of the session's directories.
 const FOLDER: &str = "sync-many";
 
 /// Measures until the budget is spent.
@@ -181,7 +181,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
             run.turn(&mut results.cases[case], row, round)
         },
     );
-    session.most_rounds = None;
+    session.max_rounds = None;
     results.rounds = rounds?;
     Ok(results)
 }
@@ -192,10 +192,10 @@ fn limit_rounds(session: &mut Session, results: &Results) {
     let a_round: usize = new
         .map(|result| result.rows.len() * result.case.files)
         .sum();
-    let free = host::free_inodes(&session.folders.on_disk(0)).unwrap_or(2_000_000);
+    let free = host::free_inodes(&session.directories.on_disk(0)).unwrap_or(2_000_000);
     let most = free as usize / 2 / a_round.max(1);
     // One goes to the round that is not counted.
-    session.most_rounds = (a_round > 0).then(|| most.saturating_sub(1).max(1));
+    session.max_rounds = (a_round > 0).then(|| most.saturating_sub(1).max(1));
 }
 
 /// Runs in a round.
@@ -227,19 +227,19 @@ fn rows(session: &Session) -> Vec<Row> {
     ));
     let bare = |name| Session::native_row(Functions::Floor, name, Style::Sync);
     rows.extend(ways(session).into_iter().map(|(name, _)| bare(name)));
-    if session.folders.undelayed(0).is_some() {
+    if session.directories.undelayed(0).is_some() {
         rows.push(bare(MOUNT_ALONE));
     }
     rows::chosen(session, rows)
 }
 
 impl Case {
-    fn layout(&self, folder: String, run: usize) -> Layout {
+    fn layout(&self, dir: String, run: usize) -> Layout {
         let Self {
             files, directories, ..
         } = *self;
         Layout {
-            folder,
+            directory: dir,
             directories,
             files,
             // Names of new files are new in each run: a mount might remember the last run's.
@@ -273,7 +273,7 @@ impl Run<'_, '_> {
         }
         let case = result.case;
         let bytes = case.bytes_per_file;
-        let layout = |folder: &Path| Ok(case.layout(folders::unicode(folder)?, self.count));
+        let layout = |dir: &Path| Ok(case.layout(directories::unicode(dir)?, self.count));
         let beneath = layout(&self.output.beneath)?;
         let careful = round.is_none();
         if careful && case.replaced {
@@ -287,10 +287,13 @@ impl Run<'_, '_> {
         let of = &result.rows[row];
         let mut ways = ways(self.session).into_iter();
         let way = ways.find(|(name, _)| *name == of.implementation);
-        let undelayed = self.session.folders.undelayed(round.unwrap_or(0) % OUTPUTS);
+        let undelayed = self
+            .session
+            .directories
+            .undelayed(round.unwrap_or(0) % OUTPUTS);
         let written = match undelayed {
-            Some(folder) if of.implementation == MOUNT_ALONE => folder.join(FOLDER),
-            _ => self.output.folder.clone(),
+            Some(dir) if of.implementation == MOUNT_ALONE => dir.join(FOLDER),
+            _ => self.output.dir.clone(),
         };
         let request = Request::SyncMany(SyncMany {
             style: of.way.style,

@@ -1,4 +1,4 @@
-//! `write-many`: many small files of the same size written whole, spread over folders.
+//! `write-many`: many small files of the same size written whole, spread over directories.
 //!
 //! | case | |
 //! |---|---|
@@ -9,16 +9,16 @@
 //! cases of strings). Timed is from the first call to the return of the last; nothing is flushed. In the round that is not
 //! counted every file is compared with what it should hold, in the others its length is.
 //!
-//! Every run is a fresh process, on a file system that was flushed just before. All rows write into the same folders, made beforehand, in turn: how long a file takes to create
-//! depends on where the file system put its folder. New files are then moved aside and emptied, uncounted, and removed when the run
+//! Every run is a fresh process, on a file system that was flushed just before. All rows write into the same directories, made beforehand, in turn: how long a file takes to create
+//! depends on where the file system put its directory. New files are then moved aside and emptied, uncounted, and removed when the run
 //! ends: ext4 passes over the inodes of files removed in the last minute one by one, so that removing between runs would make each
 //! later run slower, up to twenty times. The rounds are as few as leave half of the free inodes.
 
 use super::many::{self, CaseResult};
 use super::{rows, runs};
 use crate::bench::arguments::Scenario;
+use crate::bench::directories;
 use crate::bench::failure::Failure;
-use crate::bench::folders;
 use crate::bench::host;
 use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::{
@@ -111,7 +111,7 @@ pub(crate) fn run(session: &mut Session) -> Result<Results, Failure> {
             results.cases[case].turn(session, row, output, count, round)
         },
     );
-    session.most_rounds = None;
+    session.max_rounds = None;
     results.rounds = rounds?;
     Ok(results)
 }
@@ -122,10 +122,10 @@ fn limit_rounds(session: &mut Session, results: &Results) {
     let a_round: usize = new
         .map(|result| result.rows.len() * result.case.files)
         .sum();
-    let free = host::free_inodes(&session.folders.on_disk(0)).unwrap_or(2_000_000);
+    let free = host::free_inodes(&session.directories.on_disk(0)).unwrap_or(2_000_000);
     let most = free as usize / 2 / a_round.max(1);
     // One goes to the round that is not counted.
-    session.most_rounds = (a_round > 0).then(|| most.saturating_sub(1).max(1));
+    session.max_rounds = (a_round > 0).then(|| most.saturating_sub(1).max(1));
 }
 
 fn rows(session: &mut Session, case: &Case) -> Vec<Row> {
@@ -166,9 +166,9 @@ impl CaseResult<Case> {
             new,
         } = self.case;
         // Names of new files are new in each run: a mount might remember the last run's.
-        let layout = |folder: &Path| -> Result<Layout, Failure> {
+        let layout = |dir: &Path| -> Result<Layout, Failure> {
             Ok(Layout {
-                folder: folders::unicode(folder)?,
+                directory: directories::unicode(dir)?,
                 directories,
                 files,
                 name: if new {
@@ -191,7 +191,7 @@ impl CaseResult<Case> {
             style: way.style,
             threads: way.threads,
             data,
-            layout: layout(&output.folder)?,
+            layout: layout(&output.dir)?,
             bytes: bytes_per_file,
         };
         let answer = runs::run_once(session, &self.rows[row], &Request::WriteMany(request))?;
@@ -210,10 +210,10 @@ impl CaseResult<Case> {
 /// What the names of files begin with that are there already.
 const OLD: &str = "old-";
 
-/// In a folder yet to be named.
+/// In a directory yet to be named.
 fn old_layout(case: &Case) -> Layout {
     Layout {
-        folder: String::new(),
+        directory: String::new(),
         directories: case.directories,
         files: case.files,
         name: OLD.to_owned(),
@@ -248,7 +248,7 @@ pub(super) fn fill(layout: &Layout, bytes: usize, shift: usize) -> Result<(), Fa
 
 /// Where one run writes.
 pub(super) struct Output {
-    pub(super) folder: PathBuf,
+    pub(super) dir: PathBuf,
     /// The same, without waiting for a slow disk.
     pub(super) beneath: PathBuf,
     /// Where files go that are done with.
@@ -256,22 +256,21 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Folders of that name, with so many folders in each, and the files of these layouts, each of so many bytes.
+    /// Directories of that name, with so many directories in each, and the files of these layouts, each of so many bytes.
     pub(super) fn make(
         session: &Session,
         name: &str,
         directories: usize,
         old: &[(Layout, usize)],
     ) -> Result<Vec<Self>, Failure> {
-        session.progress.show(0.0, "making the folders");
-        let make =
-            |folder: &Path| fs::create_dir(folder).map_err(Failure::at("make folder", folder));
+        session.progress.show(0.0, "making the directories");
+        let make = |dir: &Path| fs::create_dir(dir).map_err(Failure::at("make directory", dir));
         let mut outputs = Vec::new();
         for index in 0..OUTPUTS {
             session.interrupt.check()?;
-            let beneath = session.folders.beneath(index);
+            let beneath = session.directories.beneath(index);
             let output = Self {
-                folder: session.folders.on_disk(index).join(name),
+                dir: session.directories.on_disk(index).join(name),
                 aside: beneath.join(format!("{name}-aside")),
                 beneath: beneath.join(name),
             };
@@ -283,7 +282,7 @@ impl Output {
             }
             for (old, bytes) in old {
                 let layout = Layout {
-                    folder: folders::unicode(&output.beneath)?,
+                    directory: directories::unicode(&output.beneath)?,
                     ..old.clone()
                 };
                 fill(&layout, *bytes, 0)?;
@@ -298,7 +297,7 @@ impl Output {
     /// Those of a run that failed may not all be there.
     pub(super) fn put_aside(&self, layout: &Layout) -> Result<(), Failure> {
         let aside = Layout {
-            folder: folders::unicode(&self.aside)?,
+            directory: directories::unicode(&self.aside)?,
             ..layout.clone()
         };
         for (path, aside) in layout.paths().zip(aside.paths()) {

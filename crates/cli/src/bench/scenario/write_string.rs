@@ -10,8 +10,8 @@
 //! Where a call takes less than [`SHORTEST_SAMPLE_NS`] a sample times several calls; the number is shown.
 
 use crate::bench::arguments::Scenario;
+use crate::bench::directories;
 use crate::bench::failure::Failure;
-use crate::bench::folders;
 use crate::bench::runtime::Row;
 use crate::bench::runtime::peer::{Peer, PeerError};
 use crate::bench::runtime::protocol::{
@@ -35,10 +35,10 @@ pub(crate) const NULL_DEVICE: &str = if cfg!(windows) {
 /// The clock takes up to 0.1 us to read twice: at most some 2 % of this.
 const SHORTEST_SAMPLE_NS: f64 = 4_000.0;
 const LENGTHS: [u32; 6] = [12, 1_024, 12_288, 18_432, 102_400, 1_048_576];
-const MOST_SAMPLES: f64 = 200.0;
+const MAX_SAMPLES: f64 = 200.0;
 const LEAST_SAMPLES: f64 = 5.0;
 /// Each sample on a new file leaves a name.
-const MOST_NEW_FILES: f64 = 20.0;
+const MAX_NEW_FILES: f64 = 20.0;
 const GROW_TO: u64 = 16 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -204,7 +204,7 @@ pub(crate) fn cells(session: &Session) -> Result<Vec<Cell>, Failure> {
         (Extent::Quick, None) => quick_cells(),
         (Extent::All, _) | (_, Some(_)) => all_cells(),
     };
-    if !session.folders.has_memory() {
+    if !session.directories.has_memory() {
         cells.retain(|cell| cell.target != Target::Tmpfs);
     }
     if let Some(words) = words {
@@ -257,7 +257,7 @@ pub(crate) const FLOOR: &str = "floor";
 /// What one process gave in one round.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Batch {
-    pub(crate) folder: usize,
+    pub(crate) directory: usize,
     pub(crate) samples: Samples,
 }
 
@@ -410,9 +410,9 @@ fn pilot(
         }
         let calls = result.calls;
         let most = if result.cell.addressing == Addressing::New {
-            MOST_NEW_FILES
+            MAX_NEW_FILES
         } else {
-            MOST_SAMPLES
+            MAX_SAMPLES
         };
         let size = |time: Option<f64>| Size::fitting(time.unwrap_or(fastest), calls, batch, most);
         sizes.push(times.into_iter().map(size).collect());
@@ -451,7 +451,7 @@ fn round(
         session
             .progress
             .show(schedule.used(part), &format!("write-string: {name}"));
-        let folder = session.random.usize(..folders::COUNT);
+        let directory = session.random.usize(..directories::COUNT);
         let mut turns: Vec<usize> = (0..results.rows.len()).collect();
         session.random.shuffle(&mut turns);
         for row in turns {
@@ -460,7 +460,7 @@ fn round(
                 &mut results.cells[cell],
                 row,
                 &mut peers[row],
-                folder,
+                directory,
                 sizes[cell][row],
             )?;
             if lost {
@@ -494,10 +494,10 @@ fn turn(
     result: &mut CellResult,
     row: usize,
     peer: &mut Result<Peer, String>,
-    folder: usize,
+    directory: usize,
     size: Size,
 ) -> Result<bool, Failure> {
-    let request = request(session, &result.cell, folder, size)?;
+    let request = request(session, &result.cell, directory, size)?;
     let Some(outcome) = result.rows[row].as_mut().filter(|row| row.error.is_none()) else {
         return Ok(false);
     };
@@ -507,7 +507,7 @@ fn turn(
     };
     let mut lost = false;
     let batch = match session.judge(answer)? {
-        Ok(Reply::Samples(samples)) => Ok(Batch { folder, samples }),
+        Ok(Reply::Samples(samples)) => Ok(Batch { directory, samples }),
         Ok(other) => Err(format!("unexpected reply {other:?}")),
         Err(error) => {
             lost = peer.is_ok() && matches!(error, PeerError::Lost(_));
@@ -522,14 +522,14 @@ fn turn(
 fn request(
     session: &Session,
     cell: &Cell,
-    folder: usize,
+    directory: usize,
     size: Size,
 ) -> Result<WriteString, Failure> {
     let path = match cell.target {
-        Target::Disk => session.folders.on_disk(folder).join("file"),
+        Target::Disk => session.directories.on_disk(directory).join("file"),
         Target::Tmpfs => session
-            .folders
-            .in_memory(folder)
+            .directories
+            .in_memory(directory)
             .ok_or_else(|| Failure::said("there is no tmpfs to write to"))?
             .join("file"),
         Target::Null => Path::new(NULL_DEVICE).to_owned(),
@@ -541,7 +541,7 @@ fn request(
         function: cell.function,
         data: cell.data,
         addressing: cell.addressing,
-        path: folders::unicode(&path)?,
+        path: directories::unicode(&path)?,
         keep_names: cell.target == Target::Disk,
         warm_up: size.warm_up,
         samples: size.samples,

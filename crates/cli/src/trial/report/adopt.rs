@@ -62,8 +62,8 @@ fn line(subject: &Subject, words: &[OsString], has_children: bool) -> String {
 
 /// Would `require('smallfry/register')` find it from here?
 fn is_installed() -> bool {
-    std::env::current_dir().is_ok_and(|folder| {
-        folder
+    std::env::current_dir().is_ok_and(|directory| {
+        directory
             .ancestors()
             .any(|above| above.join("node_modules/smallfry/package.json").is_file())
     })
@@ -83,10 +83,10 @@ mod tests {
 
     /// The line to adopt for this command, which a package stands in for.
     fn line_of(command: &str, has_children: bool) -> String {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("dist")).unwrap();
-        std::fs::write(folder.path().join("dist/register.js"), "").unwrap();
-        let package = folder.path().to_str().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("dist")).unwrap();
+        std::fs::write(directory.path().join("dist/register.js"), "").unwrap();
+        let package = directory.path().to_str().unwrap();
         let words = ["try", "--package", package, "--"].into_iter();
         let Line { arguments } = Line::parse_from(words.chain(command.split(' ')));
         let subject = Subject::of(&arguments).unwrap();

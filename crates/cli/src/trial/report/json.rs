@@ -6,7 +6,7 @@
 //! finished    seconds since 1970
 //! command     its words
 //! prepare, outputs, seed   as given
-//! package     folder of the npm package
+//! package     directory of the npm package
 //! outcome     "same", "different", "failed", "not loaded", "not native", "already loaded" or "only launchers"; only
 //!             the first two go on
 //! pairs       [[without, with]], each {wall_ns, processor: {user_ns, sys_ns} or null}

@@ -69,7 +69,7 @@ fn outputs(
         return say(
             out,
             '!',
-            "outputs were not compared: --outputs DIR names the folders that the command writes to.",
+            "outputs were not compared: --outputs DIR names the directories that the command writes to.",
         );
     }
     let (files, bytes) = comparison.files();

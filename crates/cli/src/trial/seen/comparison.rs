@@ -18,7 +18,7 @@ pub(in crate::trial) enum Thing {
 
 impl Thing {
     /// Of an output.
-    fn folder(&self) -> Option<&Path> {
+    fn directory(&self) -> Option<&Path> {
         match self {
             Self::Output(path) => path.parent(),
             Self::ExitStatus | Self::StandardOutput | Self::StandardError => None,
@@ -151,7 +151,7 @@ impl Comparison {
     }
 
     pub(in crate::trial) fn judgements(&self) -> impl Iterator<Item = (&Thing, Judgement)> {
-        let unstable = self.unstable_folders();
+        let unstable = self.unstable_directories();
         self.tallies.iter().map(move |(thing, tallies)| {
             let judgement = if is_chance_name(thing, tallies, &unstable) {
                 Judgement::Varies
@@ -162,13 +162,13 @@ impl Comparison {
         })
     }
 
-    /// Folders whose names vary from run to run without smallfry.
-    fn unstable_folders(&self) -> BTreeSet<&Path> {
+    /// Directories whose names vary from run to run without smallfry.
+    fn unstable_directories(&self) -> BTreeSet<&Path> {
         let varying = self.tallies.iter().filter(|(_, [without, _])| {
             let absent = without.iter().any(|(value, _)| value.is_none());
             absent && without.len() > 1
         });
-        varying.filter_map(|(thing, _)| thing.folder()).collect()
+        varying.filter_map(|(thing, _)| thing.directory()).collect()
     }
 
     /// Regular files among the outputs of the last run, and their bytes.
@@ -249,8 +249,12 @@ fn is_chance_name(thing: &Thing, [without, with]: &[Tally; 2], unstable: &BTreeS
         .filter(|(value, _)| value.is_some())
         .map(|(_, runs)| runs)
         .sum();
-    let folders = thing.folder().into_iter().flat_map(Path::ancestors);
-    never_without && times == 1 && folders.into_iter().any(|folder| unstable.contains(folder))
+    let directories = thing.directory().into_iter().flat_map(Path::ancestors);
+    never_without
+        && times == 1
+        && directories
+            .into_iter()
+            .any(|directory| unstable.contains(directory))
 }
 
 /// Keeps the first text without smallfry, and of those with it one that is different: in more than numbers, if there is one.
@@ -358,7 +362,7 @@ mod tests {
             let mut values = BTreeMap::from([
                 output("stable".to_owned()),
                 output(format!("chunks/chunk-{run}")),
-                output(format!("chunks/folder-{run}/file")),
+                output(format!("chunks/directory-{run}/file")),
             ]);
             if side == Side::With {
                 values.extend([output("chunks/again".to_owned())]);

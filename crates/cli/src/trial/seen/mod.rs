@@ -50,7 +50,7 @@ struct Value {
 enum Shape {
     File,
     Executable,
-    Folder,
+    Directory,
     Link,
     /// A pipe, a socket, a device.
     Special,

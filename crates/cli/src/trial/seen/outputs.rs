@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
-/// The folders and files to look at, as the user named them.
+/// The directories and files to look at, as the user named them.
 pub(in crate::trial) struct Outputs(Vec<PathBuf>);
 
 pub(super) struct Entry {
@@ -44,11 +44,11 @@ impl Outputs {
     }
 }
 
-fn inside(folder: &Path) -> Result<Vec<(PathBuf, Metadata)>, Failure> {
-    let entries = std::fs::read_dir(folder).map_err(Failure::at("list", folder))?;
+fn inside(directory: &Path) -> Result<Vec<(PathBuf, Metadata)>, Failure> {
+    let entries = std::fs::read_dir(directory).map_err(Failure::at("list", directory))?;
     entries
         .map(|entry| {
-            let path = entry.map_err(Failure::at("list", folder))?.path();
+            let path = entry.map_err(Failure::at("list", directory))?.path();
             let metadata =
                 std::fs::symlink_metadata(&path).map_err(Failure::at("look at", &path))?;
             Ok((path, metadata))
@@ -73,7 +73,7 @@ impl Entry {
             hasher.update(target.as_os_str().as_encoded_bytes());
             Shape::Link
         } else if metadata.is_dir() {
-            Shape::Folder
+            Shape::Directory
         } else {
             Shape::Special
         };

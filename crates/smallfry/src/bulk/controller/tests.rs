@@ -164,7 +164,7 @@ fn history() {
 #[test]
 fn one_core_and_warm_files_need_one_worker() {
     for seed in 0..seeds() {
-        assert_eq!(warm(1, 10_000).world.auto(seed, MOST).most_workers, 1);
+        assert_eq!(warm(1, 10_000).world.auto(seed, MOST).max_workers, 1);
     }
 }
 
@@ -173,7 +173,7 @@ fn cores_are_used_for_warm_files_and_no_more_than_cores() {
     for cores in [2, 4, 8] {
         for seed in 0..seeds() {
             assert_eq!(
-                warm(cores, 10_000).world.auto(seed, MOST).most_workers,
+                warm(cores, 10_000).world.auto(seed, MOST).max_workers,
                 cores
             );
         }
@@ -185,7 +185,7 @@ fn a_short_batch_stays_on_the_calling_thread() {
     for cores in [1, 2, 8] {
         for seed in 0..seeds() {
             // About 0.75 ms of work.
-            assert_eq!(warm(cores, 100).world.auto(seed, MOST).most_workers, 1);
+            assert_eq!(warm(cores, 100).world.auto(seed, MOST).max_workers, 1);
         }
     }
 }
@@ -195,7 +195,7 @@ fn limits_hold_for_every_profile() {
     for profile in profiles() {
         for most in [1, 3, 10] {
             let run = profile.world.auto(1, most);
-            assert!(run.most_workers <= most, "{}", profile.name);
+            assert!(run.max_workers <= most, "{}", profile.name);
         }
     }
 }
@@ -204,7 +204,7 @@ fn limits_hold_for_every_profile() {
 fn a_batch_of_slow_operations_never_asks_for_more_workers_than_operations() {
     let mut controller = Controller::new(Limits {
         cores: 4,
-        most_workers: MOST,
+        max_workers: MOST,
     });
     let slow = Sample {
         operations: 1,
@@ -223,7 +223,7 @@ fn a_batch_of_slow_operations_never_asks_for_more_workers_than_operations() {
 fn cost_of_a_report() {
     let mut controller = Controller::new(Limits {
         cores: 4,
-        most_workers: MOST,
+        max_workers: MOST,
     });
     let sample = Sample {
         operations: 30,
@@ -281,7 +281,7 @@ proptest! {
         most in prop_oneof![Just(0), Just(usize::MAX), 1..200_usize],
         reports in prop::collection::vec(any_report(), 0..400),
     ) {
-        let mut controller = Controller::new(Limits { cores, most_workers: most });
+        let mut controller = Controller::new(Limits { cores, max_workers: most });
         prop_assert_eq!(controller.workers(), 1);
         for (now, sample, remaining) in reports {
             let workers = controller.record(now, sample, remaining);
@@ -297,7 +297,7 @@ proptest! {
         most in 1..100_usize,
         steps in prop::collection::vec((1..5_000_u64, 0..300_u32, 0.0..1.5_f64), 0..2_000),
     ) {
-        let mut controller = Controller::new(Limits { cores, most_workers: most });
+        let mut controller = Controller::new(Limits { cores, max_workers: most });
         let mut now = Duration::ZERO;
         for (micros, operations, load) in steps {
             let elapsed = Duration::from_micros(micros);
@@ -318,6 +318,6 @@ proptest! {
         let mut world = random_profile(seed).world;
         world.operations = 300;
         let run = world.auto(seed, 16);
-        prop_assert!(run.done == 300 && run.most_workers <= 16);
+        prop_assert!(run.done == 300 && run.max_workers <= 16);
     }
 }

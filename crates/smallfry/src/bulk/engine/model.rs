@@ -15,7 +15,9 @@ use loom::model::Builder;
 use loom::sync::{Condvar, Mutex};
 use loom::thread::JoinHandle;
 
-use super::{Batch, Control, Done, Notify, Spawn, Strategy, Stream, Task, Terms, Ticket};
+use super::{
+    Batch, BatchOptions, Control, Done, Notify, Spawn, Strategy, Stream, Task, TaskContext,
+};
 
 /// Explores with this many preemptions; more are found by `LOOM_MAX_PREEMPTIONS`.
 fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
@@ -84,14 +86,14 @@ struct Work {
 impl Task for Work {
     type Input = usize;
     type Output = Output;
-    type Tools = ();
+    type Scratch = ();
 
-    fn run(&self, (): &mut (), input: usize, ticket: &mut Ticket<'_>) -> Output {
+    fn run(&self, (): &mut (), input: usize, context: &mut TaskContext<'_>) -> Output {
         let keyed = usize::from(self.key(&input).is_some());
         let others = self.keyed_at_work.fetch_add(keyed, Ordering::SeqCst);
         assert!(keyed + others < 2, "one after the other");
         if self.bytes > 0 {
-            ticket.reserve(self.bytes);
+            context.reserve(self.bytes);
         }
         if self.yields {
             loom::thread::yield_now();
@@ -122,19 +124,24 @@ impl Task for Work {
     }
 }
 
-fn terms(workers: usize) -> Terms {
-    Terms {
+fn options(workers: usize) -> BatchOptions {
+    BatchOptions {
         strategy: Strategy::Threads(workers.try_into().unwrap()),
-        ..Terms::default()
+        ..BatchOptions::default()
     }
 }
 
 /// Everything a stream gives, after which its threads are gone.
-fn stream(task: Work, terms: Terms, inputs: usize, in_order: bool) -> Vec<(usize, Output)> {
+fn stream(
+    task: Work,
+    options: BatchOptions,
+    inputs: usize,
+    in_order: bool,
+) -> Vec<(usize, Output)> {
     let threads = Threads::default();
-    let batch = Batch::new(task, terms, threads.clone());
+    let batch = Batch::new(task, options, threads.clone());
     let results = Stream::new(Arc::clone(&batch), 0..inputs, in_order).collect();
-    assert_eq!(batch.crew.active(), 0);
+    assert_eq!(batch.workers.active(), 0);
     assert_eq!(batch.lock().in_flight, 0);
     threads.join();
     results
@@ -149,14 +156,14 @@ fn all_done(inputs: usize) -> Vec<(usize, Output)> {
 #[test]
 fn a_stream_gives_each_result_once_and_in_order() {
     explore(2, || {
-        assert_eq!(stream(Work::default(), terms(2), 3, true), all_done(3));
+        assert_eq!(stream(Work::default(), options(2), 3, true), all_done(3));
     });
 }
 
 #[test]
 fn a_stream_gives_each_result_once_as_it_is_done() {
     explore(2, || {
-        let mut results = stream(Work::default(), terms(2), 3, false);
+        let mut results = stream(Work::default(), options(2), 3, false);
         results.sort_by_key(|(index, _)| *index);
         assert_eq!(results, all_done(3));
     });
@@ -169,11 +176,11 @@ fn what_is_needed_next_never_waits_for_room() {
             bytes: 2,
             ..Work::default()
         };
-        let terms = Terms {
-            most_in_flight: 2,
-            ..terms(2)
+        let options = BatchOptions {
+            max_in_flight: 2,
+            ..options(2)
         };
-        assert_eq!(stream(task, terms, 3, true), all_done(3));
+        assert_eq!(stream(task, options, 3, true), all_done(3));
     });
 }
 
@@ -184,11 +191,11 @@ fn room_is_made_without_an_order_too() {
             bytes: 3,
             ..Work::default()
         };
-        let terms = Terms {
-            most_in_flight: 2,
-            ..terms(3)
+        let options = BatchOptions {
+            max_in_flight: 2,
+            ..options(3)
         };
-        assert_eq!(stream(task, terms, 3, false).len(), 3);
+        assert_eq!(stream(task, options, 3, false).len(), 3);
     });
 }
 
@@ -201,11 +208,11 @@ fn inputs_of_one_key_are_done_one_after_the_other() {
             weight: 1,
             ..Work::default()
         };
-        let terms = Terms {
-            most_in_flight: 2,
-            ..terms(2)
+        let options = BatchOptions {
+            max_in_flight: 2,
+            ..options(2)
         };
-        let mut results = stream(task, terms, 3, false);
+        let mut results = stream(task, options, 3, false);
         results.sort_by_key(|(index, _)| *index);
         assert_eq!(results, all_done(3));
     });
@@ -218,11 +225,11 @@ fn a_stream_does_everything_itself_where_there_are_no_threads() {
             bytes: 2,
             ..Work::default()
         };
-        let terms = Terms {
-            most_in_flight: 1,
-            ..terms(3)
+        let options = BatchOptions {
+            max_in_flight: 1,
+            ..options(3)
         };
-        let batch = Batch::new(task, terms, NoThreads);
+        let batch = Batch::new(task, options, NoThreads);
         let results: Vec<_> = Stream::new(batch, 0..4, true).collect();
         assert_eq!(results, all_done(4));
     });
@@ -232,16 +239,16 @@ fn a_stream_does_everything_itself_where_there_are_no_threads() {
 fn a_stream_goes_on_alone_when_its_helpers_are_dismissed() {
     explore(2, || {
         let threads = Threads::default();
-        let batch = Batch::new(Work::default(), terms(2), threads.clone());
+        let batch = Batch::new(Work::default(), options(2), threads.clone());
         let mut results = Stream::new(Arc::clone(&batch), 0..3, true);
         assert_eq!(results.next(), Some((0, Output::Done(0))));
-        batch.crew.want(1);
+        batch.workers.want(1);
         assert_eq!(results.next(), Some((1, Output::Done(1))));
-        batch.crew.want(2);
+        batch.workers.want(2);
         assert_eq!(results.next(), Some((2, Output::Done(2))));
         assert_eq!(results.next(), None);
         drop(results);
-        assert_eq!(batch.crew.active(), 0);
+        assert_eq!(batch.workers.active(), 0);
         threads.join();
     });
 }
@@ -253,16 +260,16 @@ fn an_abandoned_stream_leaves_no_worker() {
             bytes: 1,
             ..Work::default()
         };
-        let terms = Terms {
-            most_in_flight: 1,
-            ..terms(2)
+        let options = BatchOptions {
+            max_in_flight: 1,
+            ..options(2)
         };
         let threads = Threads::default();
-        let batch = Batch::new(task, terms, threads.clone());
+        let batch = Batch::new(task, options, threads.clone());
         let mut results = Stream::new(Arc::clone(&batch), 0..4, true);
         assert_eq!(results.next(), Some((0, Output::Done(0))));
         drop(results);
-        assert_eq!(batch.crew.active(), 0);
+        assert_eq!(batch.workers.active(), 0);
         threads.join();
         assert_eq!(Arc::strong_count(&batch), 1);
     });
@@ -276,12 +283,12 @@ fn after_a_failure_the_rest_is_cancelled() {
             bytes: 1,
             ..Work::default()
         };
-        let terms = Terms {
-            most_in_flight: 1,
+        let options = BatchOptions {
+            max_in_flight: 1,
             fail_fast: true,
-            ..terms(2)
+            ..options(2)
         };
-        let results = stream(task, terms, 3, true);
+        let results = stream(task, options, 3, true);
         assert_eq!(results[..2], [(0, Output::Done(0)), (1, Output::Failed(1))]);
         for (index, (number, output)) in results.into_iter().enumerate().skip(2) {
             assert_eq!(index, number);
@@ -299,18 +306,18 @@ fn a_panic_of_any_worker_reaches_the_consumer() {
                 bytes: 1,
                 ..Work::default()
             };
-            let terms = Terms {
-                most_in_flight: 1,
-                ..terms(2)
+            let options = BatchOptions {
+                max_in_flight: 1,
+                ..options(2)
             };
             let threads = Threads::default();
-            let batch = Batch::new(task, terms, threads.clone());
+            let batch = Batch::new(task, options, threads.clone());
             let mut results = Stream::new(Arc::clone(&batch), 0..3, true);
             let panic = catch_unwind(AssertUnwindSafe(|| (&mut results).count())).unwrap_err();
             assert_eq!(panic.downcast_ref(), Some(&"as asked"));
             assert_eq!(results.next(), None);
             drop(results);
-            assert_eq!(batch.crew.active(), 0);
+            assert_eq!(batch.workers.active(), 0);
             threads.join();
         });
     }
@@ -325,7 +332,7 @@ struct Told {
 
 impl Told {
     /// How a batch is done whose results this one is told of.
-    fn terms(self: &Arc<Self>, workers: usize) -> Terms {
+    fn options(self: &Arc<Self>, workers: usize) -> BatchOptions {
         let told = Arc::clone(self);
         let notify = Notify {
             call: Box::new(move || {
@@ -336,9 +343,9 @@ impl Told {
             together: 2,
             patience: Duration::from_secs(1),
         };
-        Terms {
+        BatchOptions {
             notify: Some(notify),
-            ..terms(workers)
+            ..options(workers)
         }
     }
 
@@ -377,19 +384,19 @@ impl Told {
 /// A batch with its first worker, told of.
 fn started(
     task: Work,
-    change: impl FnOnce(&mut Terms),
+    change: impl FnOnce(&mut BatchOptions),
 ) -> (Arc<Told>, Arc<Batch<'static, Work>>, Threads) {
     let told = Arc::new(Told::default());
     let threads = Threads::default();
-    let mut terms = told.terms(1);
-    change(&mut terms);
-    let batch = Batch::new(task, terms, threads.clone());
+    let mut options = told.options(1);
+    change(&mut options);
+    let batch = Batch::new(task, options, threads.clone());
     assert!(batch.start());
     (told, batch, threads)
 }
 
-fn workers(count: usize) -> impl FnOnce(&mut Terms) {
-    move |terms| terms.strategy = Strategy::Threads(count.try_into().unwrap())
+fn workers(count: usize) -> impl FnOnce(&mut BatchOptions) {
+    move |options| options.strategy = Strategy::Threads(count.try_into().unwrap())
 }
 
 #[test]
@@ -423,7 +430,7 @@ fn a_dismissed_worker_leaves_nothing_undone() {
         batch.push(0, 0..2, None);
         assert_eq!(told.take(&batch, 2), all_done(2));
         // Both may be waiting by now.
-        batch.crew.want(1);
+        batch.workers.want(1);
         batch.push(2, 2..3, Some(0));
         assert_eq!(told.take(&batch, 1), [(2, Output::Done(2))]);
         batch.close();
@@ -445,7 +452,7 @@ fn nothing_that_waits_for_its_key_is_left_when_workers_end() {
         batch.push(0, 0..2, None);
         assert_eq!(told.take(&batch, 2), all_done(2));
         batch.push(2, 2..4, Some(0));
-        batch.crew.want(1);
+        batch.workers.want(1);
         batch.close();
         let rest = [(2, Output::Done(2)), (3, Output::Done(3))];
         assert_eq!(told.take(&batch, 2), rest);
@@ -477,9 +484,9 @@ fn workers_wait_for_a_consumer_that_is_told() {
             bytes: 2,
             ..Work::default()
         };
-        let (told, batch, threads) = started(task, |terms| {
-            workers(2)(terms);
-            terms.most_in_flight = 3;
+        let (told, batch, threads) = started(task, |options| {
+            workers(2)(options);
+            options.max_in_flight = 3;
         });
         batch.push(0, 0..3, Some(0));
         batch.close();
@@ -496,10 +503,10 @@ fn what_is_cancelled_has_its_results_too() {
             ..Work::default()
         };
         let control = Control::new();
-        let (told, batch, threads) = started(task, |terms| {
-            workers(2)(terms);
-            terms.most_in_flight = 2;
-            terms.control = control.clone();
+        let (told, batch, threads) = started(task, |options| {
+            workers(2)(options);
+            options.max_in_flight = 2;
+            options.control = control.clone();
         });
         batch.push(0, 0..3, Some(0));
         batch.cancel();
@@ -521,15 +528,15 @@ fn workers_of_an_abandoned_batch_end() {
             bytes: 2,
             ..Work::default()
         };
-        let (_told, batch, threads) = started(task, |terms| {
-            workers(2)(terms);
-            terms.most_in_flight = 2;
-            terms.notify = None;
+        let (_told, batch, threads) = started(task, |options| {
+            workers(2)(options);
+            options.max_in_flight = 2;
+            options.notify = None;
         });
         batch.push(0, 0..3, None);
         batch.abandon();
         threads.join();
-        assert_eq!(batch.crew.active(), 0);
+        assert_eq!(batch.workers.active(), 0);
         assert_eq!(Arc::strong_count(&batch), 1);
         assert!(!batch.take(&mut VecDeque::new()));
     });

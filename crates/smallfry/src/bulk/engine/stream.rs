@@ -6,12 +6,12 @@ use std::panic::resume_unwind;
 use std::time::Duration;
 
 use super::{Arc, Batch, Done, Room, Task};
-use crate::bulk::crew::Meter;
+use crate::bulk::workers::Meter;
 
 /// Inputs handed ahead for each worker.
 const AHEAD: usize = 64;
 /// Results, however small, that may wait for an earlier one where order matters.
-const MOST_EARLY: usize = 1 << 16;
+const MAX_EARLY: usize = 1 << 16;
 
 /// Goes through the inputs and gives their results.
 ///
@@ -23,7 +23,7 @@ pub struct Stream<'a, T: Task + 'a, I: Iterator<Item = T::Input>> {
     batch: Arc<Batch<'a, T>>,
     inputs: Fuse<I>,
     in_order: bool,
-    tools: T::Tools,
+    scratch: T::Scratch,
     meter: Meter,
     /// Results that nobody has asked for yet, as they were done.
     ready: VecDeque<Done<T::Output>>,
@@ -44,13 +44,13 @@ pub struct Stream<'a, T: Task + 'a, I: Iterator<Item = T::Input>> {
 impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
     /// Results come in the order of inputs, or as they are done.
     pub fn new(batch: Arc<Batch<'a, T>>, inputs: I, in_order: bool) -> Self {
-        batch.crew.attend();
+        batch.workers.attend();
         Self {
-            meter: batch.crew.meter(),
+            meter: batch.workers.meter(),
             batch,
             inputs: inputs.fuse(),
             in_order,
-            tools: T::Tools::default(),
+            scratch: T::Scratch::default(),
             ready: VecDeque::new(),
             early: VecDeque::new(),
             head: 0,
@@ -90,7 +90,7 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
             if let Some(done) = self.ready.pop_front() {
                 return Some(done);
             }
-            let alone = self.batch.crew.is_one();
+            let alone = self.batch.workers.is_one();
             if alone && self.lent == 0 {
                 return self.do_next_input();
             }
@@ -127,7 +127,7 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
         self.batch.set_remaining(self.known_remaining());
         let done = self
             .batch
-            .perform(&mut self.tools, &mut self.meter, entry, &Consumed);
+            .perform(&mut self.scratch, &mut self.meter, entry, &Consumed);
         self.batch.recruit();
         Some(Done { weight: 0, ..done })
     }
@@ -140,8 +140,8 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
 
     /// Hands inputs to the workers so that they do not run out.
     fn lend(&mut self) {
-        let enough = AHEAD * self.batch.crew.wanted();
-        let early = self.in_order && self.begun - self.head >= MOST_EARLY;
+        let enough = AHEAD * self.batch.workers.wanted();
+        let early = self.in_order && self.begun - self.head >= MAX_EARLY;
         if self.lent > enough / 2 || early {
             return;
         }
@@ -185,7 +185,7 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
         let head = self.in_order.then_some(self.head);
         let entry = self.batch.claim_for_consumer(head)?;
         let done = self.batch.perform(
-            &mut self.tools,
+            &mut self.scratch,
             &mut self.meter,
             entry,
             &Unwaiting(&*self.batch),

@@ -27,7 +27,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::closer::{Line, Shared};
-use super::queue::Crew;
+use super::queue::Workers;
 
 /// Whose threads close files.
 ///
@@ -121,10 +121,10 @@ impl fmt::Debug for Backend {
 /// Closes files that wait.
 ///
 /// Dropped without being run, it is replaced by a thread of smallfry.
-pub struct Job(Option<(Arc<Shared>, Crew)>);
+pub struct Job(Option<(Arc<Shared>, Workers)>);
 
 impl Job {
-    pub(super) fn new(closer: Arc<Shared>, crew: Crew) -> Self {
+    pub(super) fn new(closer: Arc<Shared>, crew: Workers) -> Self {
         Self(Some((closer, crew)))
     }
 

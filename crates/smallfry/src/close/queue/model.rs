@@ -102,10 +102,10 @@ fn nothing_stays_behind_when_workers_leave() {
     nothing_stays_behind(2);
 }
 
-fn nothing_stays_behind(most_workers: usize) {
+fn nothing_stays_behind(max_workers: usize) {
     explore(move || {
         let queue = Arc::new(Files::new());
-        queue.lock().pool = Pool::of(most_workers);
+        queue.lock().pool = Pool::of(max_workers);
         let files = [File::new(1), File::new(2)];
         let workers = files.each_ref().map(|file| push(&queue, file, 8));
         for worker in workers.into_iter().flatten() {

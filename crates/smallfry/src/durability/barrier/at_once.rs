@@ -9,7 +9,7 @@ use std::vec::IntoIter;
 use crate::sys;
 
 /// Threads at most. A disk serves some dozens of flushes at once, and a journal or a server any number by one wait.
-const MOST_THREADS: usize = 128;
+const MAX_THREADS: usize = 128;
 /// What a flush costs besides waiting: system calls, and waking who waits. Threads are of use until they keep a processor busy
 /// with that.
 const OF_EACH: Duration = Duration::from_micros(40);
@@ -18,11 +18,11 @@ pub(super) const STACK: usize = 256 << 10;
 
 /// How many threads are of use where a flush takes so long when it is alone. Those that wait for each other take longer, which is
 /// no reason for even more threads.
-pub(super) fn most_threads(took: Duration) -> usize {
+pub(super) fn max_threads(took: Duration) -> usize {
     let together = took.as_micros() / OF_EACH.as_micros();
-    let together = usize::try_from(together).unwrap_or(MOST_THREADS);
+    let together = usize::try_from(together).unwrap_or(MAX_THREADS);
     // Each may have a directory open.
-    let most = MOST_THREADS.min(sys::descriptor_limit() / 8);
+    let most = MAX_THREADS.min(sys::descriptor_limit() / 8);
     together.max(sys::available_cores().get()).min(most).max(1)
 }
 
@@ -32,16 +32,16 @@ pub(super) fn at_once<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) {
     if items.len() < 2 {
         return items.into_iter().for_each(work);
     }
-    let crew = Crew {
+    let workers = Workers {
         items: Mutex::new(items.into_iter()),
         work,
         threads: AtomicUsize::new(1),
         quickest: AtomicU64::new(u64::MAX),
     };
-    thread::scope(|scope| crew.work_off(scope));
+    thread::scope(|scope| workers.work_off(scope));
 }
 
-struct Crew<T, W> {
+struct Workers<T, W> {
     items: Mutex<IntoIter<T>>,
     work: W,
     threads: AtomicUsize,
@@ -49,7 +49,7 @@ struct Crew<T, W> {
     quickest: AtomicU64,
 }
 
-impl<T: Send, W: Fn(T) + Sync> Crew<T, W> {
+impl<T: Send, W: Fn(T) + Sync> Workers<T, W> {
     fn work_off<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
         loop {
             let (item, left) = {
@@ -63,10 +63,7 @@ impl<T: Send, W: Fn(T) + Sync> Crew<T, W> {
             (self.work)(item);
             let took = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
             let quickest = self.quickest.fetch_min(took, Ordering::Relaxed).min(took);
-            self.recruit(
-                scope,
-                most_threads(Duration::from_nanos(quickest)).min(left),
-            );
+            self.recruit(scope, max_threads(Duration::from_nanos(quickest)).min(left));
         }
     }
 

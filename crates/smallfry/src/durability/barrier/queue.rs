@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::at_once::most_threads;
-use super::folders::Folders;
+use super::at_once::max_threads;
+use super::directories::Directories;
 use crate::bulk::place::key_of;
-use crate::durability::draft::Draft;
+use crate::durability::temporary_file::TemporaryFile;
 use crate::error::{Error, Operation};
 use crate::raw::{self, Errno, OwnedFile};
 use crate::sys::{self, WholeFileSystem};
@@ -23,9 +23,9 @@ const UNWRITTEN_PER_FILE: u64 = 128 << 10;
 const LEAST_UNWRITTEN: u64 = 4 << 20;
 /// Files that are open at a time where flushing is fast. Linux stops a process with several threads for 10 to 20 ms whenever its
 /// table of descriptors has to grow, which it does past 64.
-const MOST_OPEN_IF_FAST: usize = 24;
+const MAX_OPEN_IF_FAST: usize = 24;
 /// The same where flushing is slow.
-const MOST_OPEN: usize = 1024;
+const MAX_OPEN: usize = 1024;
 /// Flushes that take longer are worth more files in between, and threads that wait.
 const SLOW: Duration = Duration::from_millis(2);
 
@@ -44,12 +44,12 @@ pub(super) struct Queue {
     flushes: u32,
     flushing: Duration,
     quickest: Duration,
-    most_open: usize,
+    max_open: usize,
     /// Paths that something was written for, by their keys.
     known: HashSet<u64>,
     pub(super) file_systems: Vec<FileSystem>,
     /// Names that are to be flushed.
-    pub(super) folders: Folders,
+    pub(super) dirs: Directories,
     /// Directories that can be opened, and whether they give new files access control lists.
     pub(super) directories: HashMap<PathBuf, bool>,
     pub(super) failures: Vec<(usize, Error)>,
@@ -90,7 +90,7 @@ pub(super) struct Written {
     pub(super) file_system: usize,
     /// `None` once it is covered by its file system.
     pub(super) file: Option<OwnedFile>,
-    pub(super) draft: Option<(Draft, PathBuf)>,
+    pub(super) temporary: Option<(TemporaryFile, PathBuf)>,
     /// The system has begun to write it.
     is_begun: bool,
     /// Why it could not: for good.
@@ -106,15 +106,15 @@ impl Queue {
             flushes: 0,
             flushing: Duration::ZERO,
             quickest: Duration::MAX,
-            most_open: if is_for_many {
-                MOST_OPEN_IF_FAST.min(most_open())
+            max_open: if is_for_many {
+                MAX_OPEN_IF_FAST.min(max_open())
             } else {
                 1
             },
             waiters: 0,
             known: HashSet::new(),
             file_systems: Vec::new(),
-            folders: Folders::default(),
+            dirs: Directories::default(),
             directories: HashMap::new(),
             failures: Vec::new(),
             threads: 0,
@@ -193,8 +193,8 @@ impl Queue {
         self.flushes += 1;
         self.flushing += took;
         self.quickest = self.quickest.min(took);
-        if self.is_slow() && self.most_open == MOST_OPEN_IF_FAST {
-            self.most_open = most_open();
+        if self.is_slow() && self.max_open == MAX_OPEN_IF_FAST {
+            self.max_open = max_open();
         }
     }
 
@@ -211,7 +211,7 @@ impl Queue {
             self.quickest
         };
         let without = self.open.len().saturating_sub(self.idle);
-        most_threads(took).saturating_sub(self.threads).min(without)
+        max_threads(took).saturating_sub(self.threads).min(without)
     }
 
     /// Takes all files that wait for their file system.
@@ -236,7 +236,7 @@ impl Queue {
 
     /// Whether more files should not be opened.
     pub(super) fn is_full(&self) -> bool {
-        self.count_open() >= self.most_open
+        self.count_open() >= self.max_open
     }
 
     /// Whether who waits because it [is full](Self::is_full) should flush meanwhile: not where that would keep it longer than
@@ -288,7 +288,7 @@ impl Written {
         path: &Path,
         file_system: usize,
         file: OwnedFile,
-        draft: Option<(Draft, PathBuf)>,
+        temporary: Option<(TemporaryFile, PathBuf)>,
     ) -> Self {
         Self {
             index,
@@ -296,7 +296,7 @@ impl Written {
             path: path.to_owned(),
             file_system,
             file: Some(file),
-            draft,
+            temporary,
             is_begun: false,
             failed: None,
         }
@@ -332,6 +332,6 @@ impl Written {
 }
 
 /// How many files of a batch may be open: not many of those that the process may have.
-fn most_open() -> usize {
-    (sys::descriptor_limit() / 8).clamp(1, MOST_OPEN)
+fn max_open() -> usize {
+    (sys::descriptor_limit() / 8).clamp(1, MAX_OPEN)
 }

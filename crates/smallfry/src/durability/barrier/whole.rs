@@ -62,7 +62,7 @@ impl Batch {
 
     fn fail_all(&self, file_system: usize, reason: &io::Error) {
         let mut queue = self.lock();
-        for file in queue.folders.files_on(file_system) {
+        for file in queue.dirs.files_on(file_system) {
             let error = Error::at(Operation::Syncfs, &file.path, copy_of(reason));
             queue.failures.push((file.index, error));
         }

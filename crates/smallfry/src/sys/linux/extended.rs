@@ -124,25 +124,25 @@ impl Extended {
             .any(|(name, _)| name.to_bytes().starts_with(b"system."))
     }
 
-    /// `fsetxattr`, `fremovexattr`: gives them to `draft`.
+    /// `fsetxattr`, `fremovexattr`: gives them to `temporary file`.
     ///
     /// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html)
     pub(in crate::sys) fn give(
         &self,
-        draft: BorrowedFile<'_>,
+        temporary: BorrowedFile<'_>,
         may_have_list: bool,
     ) -> Result<(), Errno> {
-        let subject = Subject::Open(draft);
+        let subject = Subject::Open(temporary);
         for (name, value) in &self.0 {
             if subject.get(name).as_ref() != Ok(value) {
-                set(draft, name, value)?;
+                set(temporary, name, value)?;
             }
         }
         let has_acl = self.0.iter().any(|(name, _)| name.as_c_str() == ACL);
         let may_have_other = may_have_list && !has_acl;
         if may_have_other && subject.list()?.iter().any(|name| name.as_c_str() == ACL) {
             // SAFETY: the name is a NUL-terminated string that outlives the call.
-            if unsafe { libc::fremovexattr(draft.as_raw_fd(), ACL.as_ptr()) } != 0 {
+            if unsafe { libc::fremovexattr(temporary.as_raw_fd(), ACL.as_ptr()) } != 0 {
                 return Err(last_error());
             }
         }

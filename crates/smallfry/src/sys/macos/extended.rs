@@ -48,11 +48,11 @@ impl Extended {
         true
     }
 
-    /// `fcopyfile` with `COPYFILE_XATTR | COPYFILE_ACL`: gives them to `draft`.
+    /// `fcopyfile` with `COPYFILE_XATTR | COPYFILE_ACL`: gives them to `temporary file`.
     ///
     /// [copyfile(3)](https://www.manpagez.com/man/3/fcopyfile/)
     #[cfg(target_vendor = "apple")]
-    pub(in crate::sys) fn give(&self, draft: BorrowedFile<'_>, _: bool) -> Result<(), Errno> {
+    pub(in crate::sys) fn give(&self, temporary: BorrowedFile<'_>, _: bool) -> Result<(), Errno> {
         use std::os::fd::AsRawFd;
 
         use crate::sys::platform::last_error;
@@ -62,7 +62,7 @@ impl Extended {
         match unsafe {
             libc::fcopyfile(
                 self.file.as_raw_fd(),
-                draft.as_raw_fd(),
+                temporary.as_raw_fd(),
                 std::ptr::null_mut(),
                 what,
             )
@@ -78,7 +78,11 @@ impl Extended {
 
     /// Not kept on the BSDs.
     #[cfg(not(target_vendor = "apple"))]
-    pub(in crate::sys) fn give(&self, _draft: BorrowedFile<'_>, _: bool) -> Result<(), Errno> {
+    pub(in crate::sys) fn give(
+        &self,
+        _temporary_file: BorrowedFile<'_>,
+        _: bool,
+    ) -> Result<(), Errno> {
         Ok(())
     }
 }

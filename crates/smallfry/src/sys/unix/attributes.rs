@@ -54,9 +54,9 @@ impl Attributes {
         Some(read())
     }
 
-    /// What to make the draft with, that nobody may open it who may not open the file: the permissions themselves where they
+    /// What to make the temporary file with, that nobody may open it who may not open the file: the permissions themselves where they
     /// do not depend on who the group is, which saves a call.
-    pub(crate) fn draft_mode(&self) -> u32 {
+    pub(crate) fn temporary_mode(&self) -> u32 {
         let mode = self.mode & 0o777;
         let is_for_any_group = mode >> 3 & 0o7 == mode & 0o7 && !self.extended.has_list();
         if is_for_any_group && mode & PRIVATE == PRIVATE {
@@ -66,7 +66,7 @@ impl Attributes {
         }
     }
 
-    /// `fchown`, `fsetxattr`, `fchmod`: gives them to `draft`, which is new and empty, and asks for nothing that it has already.
+    /// `fchown`, `fsetxattr`, `fchmod`: gives them to `temporary file`, which is new and empty, and asks for nothing that it has already.
     /// What its directory gave it, if it `may_have_list`, it loses.
     ///
     /// Owner before attributes and permissions: changing it takes away what would be a privilege in the hands of the new owner.
@@ -76,22 +76,22 @@ impl Attributes {
     /// [fchmod(2)](https://man7.org/linux/man-pages/man2/fchmod.2.html)
     pub(crate) fn give(
         &self,
-        draft: BorrowedFile<'_>,
+        temporary: BorrowedFile<'_>,
         may_have_list: bool,
     ) -> Result<(), (Operation, Errno)> {
-        let has = full_status(draft).map_err(|error| (Operation::Fstat, error))?;
+        let has = full_status(temporary).map_err(|error| (Operation::Fstat, error))?;
         let is_owner_changed = (has.st_uid, has.st_gid) != (self.owner, self.group);
         if is_owner_changed {
             // SAFETY: a plain system call on a descriptor that is open as long as it is borrowed.
-            check(unsafe { libc::fchown(draft.as_raw_fd(), self.owner, self.group) })
+            check(unsafe { libc::fchown(temporary.as_raw_fd(), self.owner, self.group) })
                 .map_err(|error| (Operation::Fchown, error))?;
         }
-        let extended = self.extended.give(draft, may_have_list);
+        let extended = self.extended.give(temporary, may_have_list);
         extended.map_err(|error| (Operation::Fsetxattr, error))?;
-        // A draft that a crash leaves half written must not run as somebody else.
+        // A temporary file that a crash leaves half written must not run as somebody else.
         let mode = self.mode & !PRIVILEGES;
         if is_owner_changed || permissions(has.st_mode) != mode {
-            set_mode(draft, mode)?;
+            set_mode(temporary, mode)?;
         }
         Ok(())
     }
@@ -99,18 +99,18 @@ impl Attributes {
     /// `fchmod`: what [`give`](Self::give) has left out, and what writing would have taken away: to run as the owner or the group.
     pub(crate) fn give_privileges(
         &self,
-        draft: BorrowedFile<'_>,
+        temporary: BorrowedFile<'_>,
     ) -> Result<(), (Operation, Errno)> {
         if self.mode & PRIVILEGES == 0 {
             return Ok(());
         }
-        set_mode(draft, self.mode)
+        set_mode(temporary, self.mode)
     }
 }
 
-fn set_mode(draft: BorrowedFile<'_>, mode: u32) -> Result<(), (Operation, Errno)> {
+fn set_mode(temporary: BorrowedFile<'_>, mode: u32) -> Result<(), (Operation, Errno)> {
     // SAFETY: a plain system call on a descriptor that is open as long as it is borrowed.
-    check(unsafe { libc::fchmod(draft.as_raw_fd(), mode as libc::mode_t) })
+    check(unsafe { libc::fchmod(temporary.as_raw_fd(), mode as libc::mode_t) })
         .map_err(|error| (Operation::Fchmod, error))
 }
 
@@ -143,9 +143,9 @@ mod tests {
     use crate::raw;
 
     #[test]
-    fn a_draft_is_private_where_it_matters_who_the_group_is() {
+    fn a_temporary_file_is_private_where_it_matters_who_the_group_is() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        for (mode, draft) in [
+        for (mode, temporary) in [
             (0o644, 0o644),
             (0o755, 0o755),
             (0o4755, 0o755),
@@ -162,9 +162,9 @@ mod tests {
             let expected = if attributes.extended.has_list() {
                 PRIVATE
             } else {
-                draft
+                temporary
             };
-            assert_eq!(attributes.draft_mode(), expected, "{mode:o}");
+            assert_eq!(attributes.temporary_mode(), expected, "{mode:o}");
         }
     }
 

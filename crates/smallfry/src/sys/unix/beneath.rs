@@ -24,7 +24,7 @@ pub(crate) const RENAMES_BENEATH: bool = true;
 pub(crate) const LEADS_OUT_WORDS: &str = "leads out of";
 
 /// How often `openat2` is asked again when it says that directories were renamed meanwhile.
-const MOST_TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// An open directory, the only descriptor that is kept.
 pub(crate) struct Directory {
@@ -166,7 +166,7 @@ impl Directory {
     fn resolve(&self, path: &CStr, flags: i32, mode: u32) -> Result<OwnedFile, Errno> {
         let directory = self.file.as_fd();
         if self.resolver == Resolver::Kernel {
-            for _ in 0..MOST_TRIES {
+            for _ in 0..MAX_TRIES {
                 match variant::open_beneath(directory, path, flags, mode) {
                     // Renamed meanwhile: ask again.
                     Err(Errno(libc::EAGAIN)) => {}

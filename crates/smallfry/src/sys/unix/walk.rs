@@ -19,14 +19,14 @@ pub(crate) const LEADS_OUT: Errno = Errno(libc::EXDEV);
 /// Symbolic links that one path may go through, as many as Linux allows.
 ///
 /// [path_resolution(7)](https://man7.org/linux/man-pages/man7/path_resolution.7.html)
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Names that one path may be resolved in. A path has some 2,000 at most; links that go up and down a deep tree could
 /// otherwise cost millions.
-const MOST_NAMES: usize = 1 << 14;
+const MAX_NAMES: usize = 1 << 14;
 
 /// How often a name is opened that is a link when opened and is none when read: somebody is exchanging it.
-const MOST_TRIES: usize = 4;
+const MAX_TRIES: usize = 4;
 
 /// Opens `path` beneath `root`, with flags and mode as `open` has them.
 pub(super) fn open(
@@ -105,7 +105,7 @@ impl<'root> Walk<'root> {
     fn next(&mut self) -> Result<Option<CString>, Errno> {
         while let Some(name) = self.ahead.pop() {
             self.names += 1;
-            if self.names > MOST_NAMES {
+            if self.names > MAX_NAMES {
                 return Err(Errno(libc::ELOOP));
             }
             match name.to_bytes() {
@@ -173,7 +173,7 @@ impl<'root> Walk<'root> {
             match read_link_at(self.here(), name) {
                 Ok(target) => return self.follow(&target).map(|()| None),
                 // It is no link, so either the error means something else or it was one a moment ago.
-                Err(Errno(libc::EINVAL)) if tries < MOST_TRIES => {}
+                Err(Errno(libc::EINVAL)) if tries < MAX_TRIES => {}
                 Err(Errno(libc::EINVAL)) => return Err(error),
                 Err(error) => return Err(error),
             }
@@ -182,7 +182,7 @@ impl<'root> Walk<'root> {
 
     fn follow(&mut self, target: &CStr) -> Result<(), Errno> {
         self.links += 1;
-        if self.links > MOST_LINKS {
+        if self.links > MAX_LINKS {
             return Err(Errno(libc::ELOOP));
         }
         self.push(target)

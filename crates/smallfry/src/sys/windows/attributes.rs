@@ -59,14 +59,18 @@ impl Attributes {
 
     /// Nothing here.
     #[allow(clippy::unused_self, reason = "other systems have permissions")]
-    pub(crate) fn draft_mode(&self) -> u32 {
+    pub(crate) fn temporary_mode(&self) -> u32 {
         0
     }
 
-    /// `SetFileInformationByHandle`: gives them to `draft`, and leaves its times alone.
+    /// `SetFileInformationByHandle`: gives them to `temporary file`, and leaves its times alone.
     ///
     /// [FILE_BASIC_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_basic_info)
-    pub(crate) fn give(&self, draft: BorrowedFile<'_>, _: bool) -> Result<(), (Operation, Errno)> {
+    pub(crate) fn give(
+        &self,
+        temporary: BorrowedFile<'_>,
+        _: bool,
+    ) -> Result<(), (Operation, Errno)> {
         let wanted = FILE_BASIC_INFO {
             FileAttributes: match self.0 & KEPT {
                 0 => FILE_ATTRIBUTE_NORMAL,
@@ -78,7 +82,7 @@ impl Attributes {
         // SAFETY: the handle is open as long as it is borrowed, and the structure has the size that is told and is only read.
         let done = unsafe {
             SetFileInformationByHandle(
-                draft.as_raw_handle(),
+                temporary.as_raw_handle(),
                 FileBasicInfo,
                 (&raw const wanted).cast(),
                 size_of::<FILE_BASIC_INFO>() as u32,
@@ -98,7 +102,7 @@ impl Attributes {
     )]
     pub(crate) fn give_privileges(
         &self,
-        _draft: BorrowedFile<'_>,
+        _temporary_file: BorrowedFile<'_>,
     ) -> Result<(), (Operation, Errno)> {
         Ok(())
     }

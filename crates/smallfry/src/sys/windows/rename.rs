@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn only_what_may_pass_is_waited_for() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
-        let locked = folder.path().join("locked");
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        let locked = directory.path().join("locked");
         for path in [&file, &locked] {
             fs::write(path, "").unwrap();
         }
@@ -108,15 +108,23 @@ mod tests {
         fs::set_permissions(&locked, permissions).unwrap();
         let may_pass =
             |code: u32, to: &Path| may_pass(&io::Error::from_raw_os_error(code.cast_signed()), to);
-        for to in [&file, &locked, folder.path(), &folder.path().join("none")] {
+        for to in [
+            &file,
+            &locked,
+            directory.path(),
+            &directory.path().join("none"),
+        ] {
             assert!(may_pass(ERROR_SHARING_VIOLATION, to));
             assert!(may_pass(ERROR_LOCK_VIOLATION, to));
             assert!(!may_pass(ERROR_FILE_NOT_FOUND, to));
         }
         assert!(may_pass(ERROR_ACCESS_DENIED, &file));
-        assert!(may_pass(ERROR_ACCESS_DENIED, &folder.path().join("none")));
+        assert!(may_pass(
+            ERROR_ACCESS_DENIED,
+            &directory.path().join("none")
+        ));
         assert!(!may_pass(ERROR_ACCESS_DENIED, &locked));
-        assert!(!may_pass(ERROR_ACCESS_DENIED, folder.path()));
+        assert!(!may_pass(ERROR_ACCESS_DENIED, directory.path()));
         let mut permissions = fs::metadata(&locked).unwrap().permissions();
         #[allow(
             clippy::permissions_set_readonly_false,

@@ -5,10 +5,10 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Empties it, entries of folders included: <https://docs.kernel.org/admin-guide/sysctl/vm.html#drop-caches>. What is not
+/// Empties it, entries of directories included: <https://docs.kernel.org/admin-guide/sysctl/vm.html#drop-caches>. What is not
 /// on its device yet cannot be dropped, so that comes first.
-pub(in crate::bench::host) fn drop_all(folder: &Path) -> io::Result<()> {
-    super::flush_all(folder)?;
+pub(in crate::bench::host) fn drop_all(directory: &Path) -> io::Result<()> {
+    super::flush_all(directory)?;
     std::fs::write("/proc/sys/vm/drop_caches", "3")
 }
 

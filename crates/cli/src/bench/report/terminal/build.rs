@@ -120,7 +120,7 @@ fn waterfall(out: &mut String, view: &View<Results>) {
 const NOTES: [&str; 3] = [
     "Walking and transforming run the plain way in every row: smallfry does not do them.",
     "Publishing makes each file whole or not at all, and durable: std, Node sync and the rows of smallfry that call it for each \
-     file wait for the disk file by file; Promise.all for all files together, then for each folder; smallfry's bulk rows have one \
+     file wait for the disk file by file; Promise.all for all files together, then for each directory; smallfry's bulk rows have one \
      barrier for all.",
     "Where close shows -, closing is inside write: functions for whole files do not tell it apart.",
 ];

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 const SAME: f64 = 0.05;
 
 /// What one process may hold open for closing later.
-const MOST_HANDLES: f64 = 512.0;
+const MAX_HANDLES: f64 = 512.0;
 
 pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, results: &Results) {
     let title = format!(
@@ -41,7 +41,7 @@ pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, re
     for result in &results.cases {
         said.about(format!("close, {}", result.case));
         if result.case.watched {
-            most_handles(said, result);
+            max_handles(said, result);
         } else {
             sentences(said, session, result, results.rounds);
         }
@@ -122,7 +122,7 @@ fn most(result: &CaseResult<Case>, row: usize, of: impl Fn(&Peaks) -> f64) -> Op
         .max_by(f64::total_cmp)
 }
 
-fn most_handles(said: &mut Sentences, result: &CaseResult<Case>) {
+fn max_handles(said: &mut Sentences, result: &CaseResult<Case>) {
     let handles = |row: usize| most(result, row, |peaks| peaks.handles as f64);
     let is_ours = |row: &usize| result.rows[*row].launch.closing.is_some_and(is_ours);
     let (ours, others): (Vec<_>, Vec<_>) = (0..result.rows.len()).partition(is_ours);
@@ -135,13 +135,13 @@ fn most_handles(said: &mut Sentences, result: &CaseResult<Case>) {
     let words =
         |(row, handles): (usize, f64)| format!("{} ({})", count(handles), result.rows[row].label);
     if let Some((row, handles)) = highest(ours) {
-        let judged = if handles <= MOST_HANDLES {
+        let judged = if handles <= MAX_HANDLES {
             "never more than"
         } else {
             "MORE than"
         };
         said.say(format!(
-            "handles that smallfry held open at once: {}, {judged} {MOST_HANDLES:.0}.",
+            "handles that smallfry held open at once: {}, {judged} {MAX_HANDLES:.0}.",
             words((row, handles))
         ));
     }

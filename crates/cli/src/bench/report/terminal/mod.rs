@@ -38,7 +38,7 @@ pub(crate) fn first_line(arguments: &Arguments) {
         profile => format!(", made to behave like the slow disk {profile}"),
     };
     print(&format!(
-        "smallfry bench: measures {} in a fresh folder under {}{disk}\n",
+        "smallfry bench: measures {} in a fresh directory under {}{disk}\n",
         names.join(", "),
         arguments.dir.display()
     ));
@@ -53,7 +53,7 @@ pub(crate) fn opening(session: &Session) {
         .iter()
         .map(|scenario| match session.budget(*scenario) {
             Budget::Time(time) => {
-                let least = if session.folders.profile().is_some() {
+                let least = if session.directories.profile().is_some() {
                     // Of a row on a slow disk nobody knows the time beforehand.
                     format!(", or {} rounds if those take longer", LEAST_ROUNDS + 1)
                 } else {
@@ -160,7 +160,7 @@ fn host(out: &mut String, session: &Session) {
     );
     let disk = &host.file_system;
     let mut place = Vec::new();
-    if session.folders.profile().is_some() {
+    if session.directories.profile().is_some() {
         place.push(format!("{}, beneath it", session.disk_words()));
     }
     place.push(disk.kind.clone());
@@ -263,7 +263,7 @@ fn next(session: &Session) -> &'static str {
     if arguments.quick {
         "smallfry bench   (the same, long enough to believe)"
     } else if arguments.tree.is_none() {
-        "smallfry bench build --tree YOUR_PROJECT --dir A_FOLDER_ON_YOUR_DISK"
+        "smallfry bench build --tree YOUR_PROJECT --dir A_DIRECTORY_ON_YOUR_DISK"
     } else if arguments.all {
         "smallfry bench --json FILE   (every sample, for your own analysis)"
     } else {

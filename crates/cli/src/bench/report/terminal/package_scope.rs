@@ -71,7 +71,7 @@ fn table(out: &mut String, session: &Session, result: &CaseResult<Case>) {
     } = result.case;
     let state = match (cold, &result.not_cold) {
         (true, Some(reason)) => format!("nothing remembered, the kernel's cache warm: {reason}"),
-        (true, None) if session.folders.profile().is_some() => {
+        (true, None) if session.directories.profile().is_some() => {
             "nothing remembered, the kernel's cache dropped".to_owned()
         }
         (true, None) => "nothing remembered, the kernel's cache warm".to_owned(),

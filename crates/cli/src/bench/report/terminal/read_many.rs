@@ -22,7 +22,7 @@ pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, re
         } else {
             let what = match result.case.kept {
                 Some(data) => format!("all kept as {data}s, every byte looked at"),
-                None => "whole processes that list the folder, read and keep nothing".to_owned(),
+                None => "whole processes that list the directory, read and keep nothing".to_owned(),
             };
             let heading = format!("{what}; {}", cache(result, result.case.cold));
             many::table(out, session, result, &heading, floor(&result.case));

@@ -21,7 +21,7 @@ pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, re
         ..
     } = first.case;
     let title = format!(
-        "scale on {}: bulk reads of files of {} bytes in {} folders; {}; {} rounds, a fresh process for every run",
+        "scale on {}: bulk reads of files of {} bytes in {} directories; {}; {} rounds, a fresh process for every run",
         session.disk_words(),
         text::thousands(bytes_per_file as i64),
         text::thousands(directories as i64),

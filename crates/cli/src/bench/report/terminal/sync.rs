@@ -151,7 +151,7 @@ fn calls(flushes: Flushes, writes: usize) -> String {
     let parts: Vec<String> = [
         each(flushes.fdatasync, "fdatasync"),
         each(flushes.fsync, "fsync"),
-        each(flushes.fsync_folder, "fsync of directory"),
+        each(flushes.fsync_directory, "fsync of directory"),
         each(flushes.syncfs, "syncfs"),
     ]
     .into_iter()

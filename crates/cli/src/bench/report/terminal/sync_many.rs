@@ -242,14 +242,14 @@ fn best_way(said: &mut Sentences, view: &View<CaseResult<Case>>) {
 
 /// Where `syncfs` is a barrier only with a flush after it.
 fn lone_syncfs(said: &mut Sentences, session: &Session, result: &CaseResult<Case>) {
-    if session.folders.profile().is_some()
+    if session.directories.profile().is_some()
         || session.host.file_system.syncfs() != Syncfs::BarrierWithFsync
     {
         return;
     }
     for (row, outcome) in result.rows.iter().zip(&result.outcomes) {
         let is_alone = |flushes: Flushes| {
-            flushes.syncfs > 0 && flushes.fsync + flushes.fsync_folder < flushes.syncfs
+            flushes.syncfs > 0 && flushes.fsync + flushes.fsync_directory < flushes.syncfs
         };
         if outcome.flushes.is_some_and(is_alone) {
             said.warn(format!(

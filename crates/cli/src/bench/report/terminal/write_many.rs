@@ -19,7 +19,7 @@ pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, re
         } else {
             "all are there already"
         };
-        let heading = format!("in {} folders; {state}", result.case.directories);
+        let heading = format!("in {} directories; {state}", result.case.directories);
         many::table(out, session, result, &heading, FLOOR);
     }
     many::failures(out, &results.cases);

@@ -15,9 +15,9 @@ use std::fmt::Write as _;
 /// A case counts as lost when its interval reaches below this.
 const LOST: f64 = 0.97;
 /// More cases than this are listed in the JSON file only.
-const MOST_LISTED: usize = 24;
+const MAX_LISTED: usize = 24;
 /// Nor are more lost ones.
-const MOST_LOST: usize = 40;
+const MAX_LOST: usize = 40;
 
 pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, results: &Results) {
     let view = View {
@@ -31,7 +31,7 @@ pub(super) fn show(out: &mut String, said: &mut Sentences, session: &Session, re
         results.rounds
     );
     failures(out, results);
-    let listed = results.cells.len() <= MOST_LISTED;
+    let listed = results.cells.len() <= MAX_LISTED;
     for node in &session.nodes {
         let several = session.nodes.len() > 1;
         if listed {
@@ -517,7 +517,7 @@ fn lost<'a>(
          in {slower} smallfry LOSES, in the others this run cannot tell:",
         lost.len()
     ));
-    for (ratio, itself, cell) in lost.iter().take(MOST_LOST) {
+    for (ratio, itself, cell) in lost.iter().take(MAX_LOST) {
         let kind = if ratio.high < 1.0 { "LOSES " } else { "unsure" };
         let (ratio, itself) = (text::ratio(Some(*ratio)), text::ratio(*itself));
         said.detail(format!(
@@ -525,7 +525,7 @@ fn lost<'a>(
             short(&cell.cell)
         ));
     }
-    if let Some(more) = lost.len().checked_sub(MOST_LOST).filter(|more| *more > 0) {
+    if let Some(more) = lost.len().checked_sub(MAX_LOST).filter(|more| *more > 0) {
         said.detail(format!("and {more} more; --json FILE holds all"));
     }
 }

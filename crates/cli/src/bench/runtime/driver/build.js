@@ -1,8 +1,8 @@
 'use strict';
 // The scenario `build` under Node. The counterpart of native/build.rs: same phases, same order, same bytes.
 
-const join = (folder, name) => `${folder}/${name}`;
-const folderOf = (file) => file.slice(0, Math.max(file.lastIndexOf('/'), 0));
+const join = (directory, name) => `${directory}/${name}`;
+const directoryOf = (file) => file.slice(0, Math.max(file.lastIndexOf('/'), 0));
 const isWanted = (name, extensions) => {
   const dot = name.lastIndexOf('.');
   return dot >= 0 && extensions.has(name.slice(dot + 1));
@@ -22,8 +22,8 @@ const byExtension = { cjs: 'commonjs', mjs: 'module', json: 'json', js: undefine
 const formatOf = (file) => byExtension[file.slice(file.lastIndexOf('.') + 1)];
 const formatOfType = (type) => (type === 'module' ? 'module' : 'commonjs');
 
-// As Node: no further than a folder node_modules, and not at the root.
-const endsSearch = (folder) => folder === '' || folder.endsWith('/node_modules');
+// As Node: no further than a directory node_modules, and not at the root.
+const endsSearch = (directory) => directory === '' || directory.endsWith('/node_modules');
 
 const transform = (text, type) =>
   `/* built by smallfry bench; type: ${type} */\n${text.replaceAll('\r\n', '\n')}`;
@@ -43,13 +43,13 @@ const sync = {
   walk(functions, request) {
     const extensions = new Set(request.extensions);
     const files = [];
-    const folders = [''];
-    while (folders.length > 0) {
-      const folder = folders.pop();
-      for (const entry of fs.readdirSync(join(request.tree, folder), { withFileTypes: true })) {
+    const directories = [''];
+    while (directories.length > 0) {
+      const directory = directories.pop();
+      for (const entry of fs.readdirSync(join(request.tree, directory), { withFileTypes: true })) {
         if (entry.name.includes('\ufffd')) continue;
-        if (entry.isDirectory()) folders.push(`${folder}${entry.name}/`);
-        else if (entry.isFile() && isWanted(entry.name, extensions)) files.push(folder + entry.name);
+        if (entry.isDirectory()) directories.push(`${directory}${entry.name}/`);
+        else if (entry.isFile() && isWanted(entry.name, extensions)) files.push(directory + entry.name);
       }
     }
     return firstOf(files, request);
@@ -57,20 +57,20 @@ const sync = {
 
   types(functions, request, files) {
     const known = new Map();
-    const nearest = (folder) => {
-      let type = known.get(folder);
+    const nearest = (directory) => {
+      let type = known.get(directory);
       if (type === undefined) {
         try {
-          type = endsSearch(folder) ? 'none' : typeIn(functions.readFileSync(`${folder}/package.json`, 'utf8'));
+          type = endsSearch(directory) ? 'none' : typeIn(functions.readFileSync(`${directory}/package.json`, 'utf8'));
         } catch (error) {
           if (error.code !== 'ENOENT') throw error;
-          type = nearest(folderOf(folder));
+          type = nearest(directoryOf(directory));
         }
-        known.set(folder, type);
+        known.set(directory, type);
       }
       return type;
     };
-    return files.map((file) => formatOf(file) ?? formatOfType(nearest(folderOf(join(request.tree, file)))));
+    return files.map((file) => formatOf(file) ?? formatOfType(nearest(directoryOf(join(request.tree, file)))));
   },
 
   read(functions, request, files) {
@@ -93,13 +93,13 @@ const parallel = {
   async walk(functions, request) {
     const extensions = new Set(request.extensions);
     const files = [];
-    const visit = async (folder) => {
-      const entries = await fs.promises.readdir(join(request.tree, folder), { withFileTypes: true });
+    const visit = async (directory) => {
+      const entries = await fs.promises.readdir(join(request.tree, directory), { withFileTypes: true });
       const inner = [];
       for (const entry of entries) {
         if (entry.name.includes('\ufffd')) continue;
-        if (entry.isDirectory()) inner.push(visit(`${folder}${entry.name}/`));
-        else if (entry.isFile() && isWanted(entry.name, extensions)) files.push(folder + entry.name);
+        if (entry.isDirectory()) inner.push(visit(`${directory}${entry.name}/`));
+        else if (entry.isFile() && isWanted(entry.name, extensions)) files.push(directory + entry.name);
       }
       await Promise.all(inner);
     };
@@ -109,25 +109,25 @@ const parallel = {
 
   async types(functions, request, files) {
     const known = new Map();
-    const find = async (folder) => {
-      if (endsSearch(folder)) return 'none';
+    const find = async (directory) => {
+      if (endsSearch(directory)) return 'none';
       try {
-        return typeIn(await functions.promises.readFile(`${folder}/package.json`, 'utf8'));
+        return typeIn(await functions.promises.readFile(`${directory}/package.json`, 'utf8'));
       } catch (error) {
         if (error.code !== 'ENOENT') throw error;
-        return nearest(folderOf(folder));
+        return nearest(directoryOf(directory));
       }
     };
-    const nearest = (folder) => {
-      let type = known.get(folder);
+    const nearest = (directory) => {
+      let type = known.get(directory);
       if (type === undefined) {
-        type = find(folder);
-        known.set(folder, type);
+        type = find(directory);
+        known.set(directory, type);
       }
       return type;
     };
     return Promise.all(
-      files.map(async (file) => formatOf(file) ?? formatOfType(await nearest(folderOf(join(request.tree, file))))),
+      files.map(async (file) => formatOf(file) ?? formatOfType(await nearest(directoryOf(join(request.tree, file))))),
     );
   },
 
@@ -158,14 +158,14 @@ const parallel = {
     };
     await Promise.all(
       paths.map(async (path, i) => {
-        const draft = `${path}.draft`;
-        await flushed(draft, 'w', (handle) => functions.promises.writeFile(handle, texts[i], 'utf8'));
-        await fs.promises.rename(draft, path);
+        const temporary = `${path}.tmp`;
+        await flushed(temporary, 'w', (handle) => functions.promises.writeFile(handle, texts[i], 'utf8'));
+        await fs.promises.rename(temporary, path);
       }),
     );
     if (process.platform === 'win32') return;
-    const folders = [...new Set(paths.map(folderOf))];
-    await Promise.all(folders.map((folder) => flushed(folder, 'r', () => {})));
+    const directories = [...new Set(paths.map(directoryOf))];
+    await Promise.all(directories.map((directory) => flushed(directory, 'r', () => {})));
   },
 };
 

@@ -1,11 +1,11 @@
 'use strict';
-// A whole process: list the folder, read every file, keep nothing. What was read is counted, because a row must not be fast by
+// A whole process: list the directory, read every file, keep nothing. What was read is counted, because a row must not be fast by
 // reading less.
 const fs = require('node:fs');
 const { launch, work } = JSON.parse(process.argv.at(-1));
 const functions = launch.functions === 'smallfry' ? require(launch.package) : fs;
-const { style, folder } = work;
-const files = fs.readdirSync(folder).map((name) => `${folder}/${name}`);
+const { style, directory } = work;
+const files = fs.readdirSync(directory).map((name) => `${directory}/${name}`);
 let [count, bytes] = [0, 0];
 const add = (contents) => {
   count++;

@@ -66,9 +66,9 @@ function failure(error, operation) {
   };
 }
 
-function load({ functions, package: folder }) {
-  if (functions === 'smallfry' || functions === 'write-file-atomic') return require(folder);
-  if (folder !== undefined) return importPeer(folder);
+function load({ functions, package: directory }) {
+  if (functions === 'smallfry' || functions === 'write-file-atomic') return require(directory);
+  if (directory !== undefined) return importPeer(directory);
   return functions === 'before' ? functionsBefore : fs;
 }
 

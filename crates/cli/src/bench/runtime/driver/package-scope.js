@@ -2,17 +2,17 @@
 // The scenario `package-scope` under Node. The counterpart of native/package_scope.rs: same files, same answers.
 
 // An npm package that may be a module of either kind.
-function importPeer(folder) {
+function importPeer(directory) {
   const path = require('node:path');
-  const root = path.join(folder, '..', '..');
-  return import(require('node:url').pathToFileURL(require.resolve(path.basename(folder), { paths: [root] })));
+  const root = path.join(directory, '..', '..');
+  return import(require('node:url').pathToFileURL(require.resolve(path.basename(directory), { paths: [root] })));
 }
 
 // smallfry's functions for package.json, or undefined where a package has none.
-function packageJSONOf(folder) {
+function packageJSONOf(directory) {
   const path = require('node:path');
-  const file = require(path.join(folder, 'package.json')).exports?.['./package-json'];
-  return typeof file === 'string' ? require(path.join(folder, file)) : undefined;
+  const file = require(path.join(directory, 'package.json')).exports?.['./package-json'];
+  return typeof file === 'string' ? require(path.join(directory, file)) : undefined;
 }
 
 // The files of a list: a line each, in how many directories there is to look, and the path.
@@ -63,8 +63,8 @@ const missing = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
 
 // As typeIn; undefined where there is no package.json. To ask first takes half as long as to have an error made where there is
 // none, which is most often.
-function typeWithin(folder) {
-  const file = `${folder}/package.json`;
+function typeWithin(directory) {
+  const file = `${directory}/package.json`;
   if (!fs.existsSync(file)) return undefined;
   try {
     return typeIn(fs.readFileSync(file, 'utf8'));
@@ -74,12 +74,12 @@ function typeWithin(folder) {
   }
 }
 
-const isEnd = (folder) => folder === '' || folder.endsWith('/node_modules');
+const isEnd = (directory) => directory === '' || directory.endsWith('/node_modules');
 
 // What Node's loader did while it was written in JavaScript, without and with what it remembered.
 function walking(file) {
-  for (let folder = folderOf(file); !isEnd(folder); folder = folderOf(folder)) {
-    const type = typeWithin(folder);
+  for (let directory = directoryOf(file); !isEnd(directory); directory = directoryOf(directory)) {
+    const type = typeWithin(directory);
     if (type !== undefined) return type === 'module';
   }
   return false;
@@ -87,15 +87,15 @@ function walking(file) {
 
 function mapped() {
   const known = new Map();
-  const nearest = (folder) => {
-    let type = known.get(folder);
+  const nearest = (directory) => {
+    let type = known.get(directory);
     if (type === undefined) {
-      type = isEnd(folder) ? 'none' : (typeWithin(folder) ?? nearest(folderOf(folder)));
-      known.set(folder, type);
+      type = isEnd(directory) ? 'none' : (typeWithin(directory) ?? nearest(directoryOf(directory)));
+      known.set(directory, type);
     }
     return type;
   };
-  return (file) => nearest(folderOf(file)) === 'module';
+  return (file) => nearest(directoryOf(file)) === 'module';
 }
 
 // It finds the file; what that says is remembered by its path.
@@ -107,7 +107,7 @@ function found() {
     if (path === undefined) return false;
     let type = types.get(path);
     if (type === undefined) {
-      type = typeWithin(folderOf(path)) ?? 'none';
+      type = typeWithin(directoryOf(path)) ?? 'none';
       types.set(path, type);
     }
     return type === 'module';
@@ -115,8 +115,8 @@ function found() {
 }
 
 function ours(revalidate) {
-  return (functions, { style }, { package: folder }) => {
-    const { revalidating, formats, clear } = packageJSONOf(folder);
+  return (functions, { style }, { package: directory }) => {
+    const { revalidating, formats, clear } = packageJSONOf(directory);
     // Nothing is known before the first pass, of this process or of what loading has asked for.
     clear();
     const { moduleFormat, moduleFormats } = revalidating(revalidate);
@@ -129,13 +129,13 @@ function ours(revalidate) {
 const theirs = {
   // `as`: how it wants the paths. `cwd` is a directory, and joining and parting paths is not its work.
   'read-package-up': ({ readPackageUpSync }) => ({
-    as: folderOf,
+    as: directoryOf,
     pass: oneByOne((cwd) => readPackageUpSync({ cwd, normalize: false })?.packageJson.type === 'module'),
   }),
 
   'pkg-types': ({ readPackageJSON }, { style }) => {
-    const isModule = async (folder) => (await readPackageJSON(folder, { cache: true })).type === 'module';
-    return { as: folderOf, pass: style === 'sync' ? awaitedOneByOne(isModule) : allAtOnce(isModule) };
+    const isModule = async (directory) => (await readPackageJSON(directory, { cache: true })).type === 'module';
+    return { as: directoryOf, pass: style === 'sync' ? awaitedOneByOne(isModule) : allAtOnce(isModule) };
   },
 
   // It resolves a name to a file that is there, and says of what type that is.
@@ -144,8 +144,8 @@ const theirs = {
     return {
       real: true,
       pass: oneByOne((file) => {
-        const folder = folderOf(file);
-        const { error, moduleType } = resolver.sync(folder, `.${file.slice(folder.length)}`);
+        const directory = directoryOf(file);
+        const { error, moduleType } = resolver.sync(directory, `.${file.slice(directory.length)}`);
         if (error !== undefined) throw new Error(error);
         return moduleType === 'module';
       }),

@@ -1,10 +1,10 @@
 'use strict';
 // The scenarios `read-many` and `scale` under Node. The counterpart of native/read_many.rs: same steps, same order.
 
-function pathsOf({ folder, directories, files, name }) {
+function pathsOf({ directory, directories, files, name }) {
   const digits = (number, count) => String(number).padStart(count, '0');
   return Array.from({ length: files }, (_, i) => {
-    const where = directories > 0 ? `${folder}/${digits(i % directories, 4)}` : folder;
+    const where = directories > 0 ? `${directory}/${digits(i % directories, 4)}` : directory;
     return `${where}/${name}${digits(i, 7)}`;
   });
 }

@@ -1,25 +1,25 @@
 'use strict';
 // The scenario `sync-many` under Node. The counterpart of native/sync_many.rs: same files, same bytes.
 
-// One by one: the file flushed, named, and its folder flushed, before the next one.
+// One by one: the file flushed, named, and its directory flushed, before the next one.
 function writeEachDurably(files, contents, replace) {
   files.forEach((file, i) => {
-    const draft = replace ? `${file}.draft` : file;
-    const fd = fs.openSync(draft, replace ? 'wx' : 'w', 0o666);
+    const temporary = replace ? `${file}.tmp` : file;
+    const fd = fs.openSync(temporary, replace ? 'wx' : 'w', 0o666);
     try {
       fs.writeFileSync(fd, contents[i], 'utf8');
       fs.fsyncSync(fd);
     } finally {
       fs.closeSync(fd);
     }
-    if (replace) fs.renameSync(draft, file);
-    flushFolder(folderOf(file));
+    if (replace) fs.renameSync(temporary, file);
+    flushDirectory(directoryOf(file));
   });
 }
 
-function flushFolder(folder) {
+function flushDirectory(directory) {
   if (process.platform === 'win32') return;
-  const fd = fs.openSync(folder, 'r');
+  const fd = fs.openSync(directory, 'r');
   try {
     fs.fsyncSync(fd);
   } finally {

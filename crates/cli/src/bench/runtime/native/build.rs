@@ -167,18 +167,18 @@ impl Clock {
 /// Relative paths with `/`, in order.
 fn walk(request: &Build) -> Result<Vec<String>, PeerFailure> {
     let mut files = Vec::new();
-    let mut folders = vec![String::new()];
-    while let Some(folder) = folders.pop() {
-        let path = Path::new(&request.tree).join(&folder);
-        for entry in fs::read_dir(&path).map_err(failed("read folder", &path))? {
-            let entry = entry.map_err(failed("read folder", &path))?;
+    let mut directories = vec![String::new()];
+    while let Some(directory) = directories.pop() {
+        let path = Path::new(&request.tree).join(&directory);
+        for entry in fs::read_dir(&path).map_err(failed("read directory", &path))? {
+            let entry = entry.map_err(failed("read directory", &path))?;
             let name = entry.file_name();
             let Some(name) = name.to_str() else { continue };
-            let kind = entry.file_type().map_err(failed("read folder", &path))?;
+            let kind = entry.file_type().map_err(failed("read directory", &path))?;
             if kind.is_dir() {
-                folders.push(format!("{folder}{name}/"));
+                directories.push(format!("{directory}{name}/"));
             } else if kind.is_file() && is_wanted(name, &request.extensions) {
-                files.push(format!("{folder}{name}"));
+                files.push(format!("{directory}{name}"));
             }
         }
     }
@@ -208,7 +208,7 @@ fn types_in_one_call(tree: &Path, files: &[String]) -> Vec<&'static str> {
 
 const COMMON_JS: &str = "commonjs";
 
-/// The same: by its extension or else by the nearest package.json's `type`, each folder asked once.
+/// The same: by its extension or else by the nearest package.json's `type`, each directory asked once.
 fn module_types(
     whole: &Whole,
     tree: &Path,
@@ -227,33 +227,33 @@ fn module_types(
         .collect()
 }
 
-/// As Node: no further than a folder `node_modules`, and not at the root.
+/// As Node: no further than a directory `node_modules`, and not at the root.
 fn nearest_type<'a>(
     whole: &Whole,
-    folder: Option<&'a Path>,
+    directory: Option<&'a Path>,
     known: &mut HashMap<&'a Path, &'static str>,
 ) -> Result<&'static str, PeerFailure> {
-    let is_searched = |folder: &&Path| {
-        folder.parent().is_some() && folder.file_name().is_none_or(|it| it != "node_modules")
+    let is_searched = |directory: &&Path| {
+        directory.parent().is_some() && directory.file_name().is_none_or(|it| it != "node_modules")
     };
-    let Some(folder) = folder.filter(is_searched) else {
+    let Some(directory) = directory.filter(is_searched) else {
         return Ok(COMMON_JS);
     };
-    if let Some(kind) = known.get(folder) {
+    if let Some(kind) = known.get(directory) {
         return Ok(kind);
     }
-    let path = folder.join("package.json");
+    let path = directory.join("package.json");
     let kind = match (whole.read)(&path) {
         Ok(bytes) => match serde_json::from_slice::<Package>(&bytes) {
             Ok(package) if package.kind == "module" => "module",
             _ => COMMON_JS,
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            nearest_type(whole, folder.parent(), known)?
+            nearest_type(whole, directory.parent(), known)?
         }
         Err(error) => return Err(failed("read", &path)(error)),
     };
-    known.insert(folder, kind);
+    known.insert(directory, kind);
     Ok(kind)
 }
 
@@ -350,20 +350,20 @@ fn publish(
     }
 }
 
-/// The idiom: written beside its place, flushed, renamed, its folder flushed.
+/// The idiom: written beside its place, flushed, renamed, its directory flushed.
 fn replace_durably(path: &Path, text: &str) -> io::Result<()> {
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(".draft");
-    let mut file = File::create(&draft)?;
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let mut file = File::create(&temporary)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     drop(file);
-    fs::rename(&draft, path)?;
-    flush_folder(path.parent().unwrap_or(path))
+    fs::rename(&temporary, path)?;
+    flush_directory(path.parent().unwrap_or(path))
 }
 
-/// Windows has no flush of a folder.
-fn flush_folder(path: &Path) -> io::Result<()> {
+/// Windows has no flush of a directory.
+fn flush_directory(path: &Path) -> io::Result<()> {
     if cfg!(windows) {
         return Ok(());
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Writes all files once. Timed from making what closing needs to the last close.
 pub(super) fn run(launch: &Launch, request: &Close) -> Result<Times, PeerFailure> {
-    let glyphs = Path::new(&request.font).join(font::FOLDER);
+    let glyphs = Path::new(&request.font).join(font::DIRECTORY);
     let files = load(&glyphs, &request.target).map_err(failed("read", &glyphs))?;
     let way = launch.closing.unwrap_or(Way::Plain);
     let meter = Meter::start();

@@ -1,4 +1,4 @@
-//! A whole process: list the folder, read every file, keep nothing. The counterpart of `driver/discard.js`.
+//! A whole process: list the directory, read every file, keep nothing. The counterpart of `driver/discard.js`.
 
 use super::floor::Prepared;
 use super::{bulk, peers, share};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) fn run(launch: &str, work: &str) -> io::Result<()> {
     let launch: Launch = serde_json::from_str(launch)?;
     let work: Discard = serde_json::from_str(work)?;
-    let paths = std::fs::read_dir(&work.folder)?
+    let paths = std::fs::read_dir(&work.directory)?
         .map(|entry| Ok(entry?.path()))
         .collect::<io::Result<Vec<PathBuf>>>()?;
     let bytes = read(launch.functions, &work, &paths)?;

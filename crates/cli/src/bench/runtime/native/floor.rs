@@ -81,41 +81,41 @@ impl Prepared {
 pub(super) struct Replacement {
     path: Prepared,
     /// Beside it.
-    draft: Prepared,
-    folder: Prepared,
+    temporary: Prepared,
+    directory: Prepared,
 }
 
 #[cfg(unix)]
 impl Replacement {
     pub(super) fn new(path: &Path) -> io::Result<Self> {
-        let mut draft = path.as_os_str().to_owned();
-        draft.push(".draft");
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(".tmp");
         Ok(Self {
             path: Prepared::new(path)?,
-            draft: Prepared::new(Path::new(&draft))?,
-            folder: Prepared::new(path.parent().unwrap_or(Path::new("/")))?,
+            temporary: Prepared::new(Path::new(&temporary))?,
+            directory: Prepared::new(path.parent().unwrap_or(Path::new("/")))?,
         })
     }
 
-    /// `open`, `write` until all is written, the flush, `close`; for the name the folder's `open`, `fsync`, `close`.
+    /// `open`, `write` until all is written, the flush, `close`; for the name the directory's `open`, `fsync`, `close`.
     pub(super) fn write(&self, level: Level, bytes: &[u8]) -> io::Result<()> {
         self.path.write_flushed(libc::O_TRUNC, level, bytes)?;
-        self.flush_folder(level)
+        self.flush_directory(level)
     }
 
-    /// The same with a new file, and `rename` before the folder is flushed.
+    /// The same with a new file, and `rename` before the directory is flushed.
     pub(super) fn replace(&self, level: Level, bytes: &[u8]) -> io::Result<()> {
-        self.draft.write_flushed(libc::O_EXCL, level, bytes)?;
+        self.temporary.write_flushed(libc::O_EXCL, level, bytes)?;
         // SAFETY: both paths end in NUL and live across the call.
-        check(unsafe { libc::rename(self.draft.0.as_ptr(), self.path.0.as_ptr()) } as isize)?;
-        self.flush_folder(level)
+        check(unsafe { libc::rename(self.temporary.0.as_ptr(), self.path.0.as_ptr()) } as isize)?;
+        self.flush_directory(level)
     }
 
-    fn flush_folder(&self, level: Level) -> io::Result<()> {
+    fn flush_directory(&self, level: Level) -> io::Result<()> {
         if level != Level::Full {
             return Ok(());
         }
-        self.folder
+        self.directory
             .open(libc::O_RDONLY | libc::O_DIRECTORY)?
             .sync_all()
     }

@@ -127,7 +127,7 @@ fn failed<E: Into<io::Error>>(
     }
 }
 
-/// The errno's name, as far as [`PeerFailure::is_the_folder`] asks for it.
+/// The errno's name, as far as [`PeerFailure::is_the_directory`] asks for it.
 fn code(error: &io::Error) -> Option<&'static str> {
     match error.kind() {
         io::ErrorKind::StorageFull => return Some("ENOSPC"),

@@ -42,7 +42,7 @@ pub(super) fn run(functions: Functions, request: &ReadMany) -> Result<Times, Pee
         Functions::Floor => run.floor(),
         _ => Err(io::ErrorKind::Unsupported.into()),
     };
-    done.map_err(failed("read", Path::new(&request.layout.folder)))
+    done.map_err(failed("read", Path::new(&request.layout.directory)))
 }
 
 /// Generic so that each implementation's call is in the loop, not behind a pointer.

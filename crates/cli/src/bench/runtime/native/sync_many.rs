@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Of those that flush at once; a disk serves some dozens of flushes together, and a journal any number.
-const MOST_THREADS: usize = 128;
+const MAX_THREADS: usize = 128;
 /// For whatever else the process has open.
 const OTHERS_OPEN: usize = 64;
 
@@ -36,7 +36,10 @@ pub(super) fn run(functions: Functions, request: &SyncMany) -> Result<Times, Pee
         _ => Err(io::ErrorKind::Unsupported.into()),
     };
     let usage = meter.stop();
-    done.map_err(failed("write durably", Path::new(&request.layout.folder)))?;
+    done.map_err(failed(
+        "write durably",
+        Path::new(&request.layout.directory),
+    ))?;
     Ok(Times {
         files: work.files.len(),
         bytes: work.files.iter().map(|file| file.contents.len()).sum(),
@@ -48,8 +51,8 @@ pub(super) fn run(functions: Functions, request: &SyncMany) -> Result<Times, Pee
 struct Target {
     path: PathBuf,
     /// What is written, and renamed then; the path itself where nothing is replaced.
-    draft: PathBuf,
-    folder: PathBuf,
+    temporary: PathBuf,
+    dir: PathBuf,
     contents: Vec<u8>,
 }
 
@@ -57,7 +60,7 @@ struct Work {
     root: PathBuf,
     files: Vec<Target>,
     /// Of the files, each once.
-    folders: BTreeSet<PathBuf>,
+    directories: BTreeSet<PathBuf>,
     replace: bool,
 }
 
@@ -66,14 +69,14 @@ impl Work {
         let SyncMany {
             layout, replace, ..
         } = request;
-        let root = PathBuf::from(&layout.folder);
+        let root = PathBuf::from(&layout.directory);
         let target = |(index, path): (usize, String)| Target {
-            draft: if *replace {
-                format!("{path}.draft").into()
+            temporary: if *replace {
+                format!("{path}.tmp").into()
             } else {
                 path.clone().into()
             },
-            folder: layout
+            dir: layout
                 .directory(index)
                 .map_or_else(|| root.clone(), PathBuf::from),
             path: path.into(),
@@ -81,7 +84,7 @@ impl Work {
         };
         let files: Vec<Target> = layout.paths().enumerate().map(target).collect();
         Self {
-            folders: files.iter().map(|file| file.folder.clone()).collect(),
+            directories: files.iter().map(|file| file.dir.clone()).collect(),
             files,
             root,
             replace: *replace,
@@ -99,7 +102,7 @@ impl Work {
         for target in &self.files {
             self.write(target)?.sync_all()?;
             self.name(target)?;
-            flush_folder(&target.folder)?;
+            flush_directory(&target.dir)?;
         }
         Ok(())
     }
@@ -109,13 +112,13 @@ impl Work {
             self.write(target)?.sync_all()?;
             self.name(target)
         })?;
-        let folders: Vec<&PathBuf> = self.folders.iter().collect();
-        at_once(&folders, |folder| flush_folder(folder))
+        let directories: Vec<&PathBuf> = self.directories.iter().collect();
+        at_once(&directories, |dir| flush_directory(dir))
     }
 
     /// In parts of as many files as may be open: a file that is closed and opened again may not tell what went wrong before.
     fn writeout(&self) -> io::Result<()> {
-        let most = flush::most_open().saturating_sub(OTHERS_OPEN).max(1);
+        let most = flush::max_open().saturating_sub(OTHERS_OPEN).max(1);
         for part in self.files.chunks(most) {
             let mut open = Vec::with_capacity(part.len());
             for target in part {
@@ -129,7 +132,7 @@ impl Work {
                 self.name(target)?;
             }
         }
-        self.flush_folders()
+        self.flush_directories()
     }
 
     fn whole_file_system(&self, then_fsync: bool) -> io::Result<()> {
@@ -175,31 +178,31 @@ impl Work {
         } else {
             options.create(true).truncate(true);
         }
-        let mut file = options.open(&target.draft)?;
+        let mut file = options.open(&target.temporary)?;
         file.write_all(&target.contents)?;
         Ok(file)
     }
 
     fn name(&self, target: &Target) -> io::Result<()> {
         if self.replace {
-            fs::rename(&target.draft, &target.path)?;
+            fs::rename(&target.temporary, &target.path)?;
         }
         Ok(())
     }
 
-    fn flush_folders(&self) -> io::Result<()> {
-        self.folders
+    fn flush_directories(&self) -> io::Result<()> {
+        self.directories
             .iter()
-            .try_for_each(|folder| flush_folder(folder))
+            .try_for_each(|dir| flush_directory(dir))
     }
 }
 
-/// Windows has no flush of a folder.
-fn flush_folder(folder: &Path) -> io::Result<()> {
+/// Windows has no flush of a directory.
+fn flush_directory(dir: &Path) -> io::Result<()> {
     if cfg!(windows) {
         return Ok(());
     }
-    File::open(folder)?.sync_all()
+    File::open(dir)?.sync_all()
 }
 
 /// On as many threads as there are items, up to a limit, each item by whoever is free.
@@ -212,7 +215,7 @@ fn at_once<T: Sync>(items: &[T], work: impl Fn(&T) -> io::Result<()> + Sync) -> 
         Ok(())
     };
     thread::scope(|scope| {
-        let threads: Vec<_> = (1..items.len().min(MOST_THREADS))
+        let threads: Vec<_> = (1..items.len().min(MAX_THREADS))
             .map(|_| scope.spawn(run))
             .collect();
         let mut done = run();

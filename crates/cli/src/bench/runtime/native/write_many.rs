@@ -24,7 +24,7 @@ pub(super) fn run(functions: Functions, request: &WriteMany) -> Result<Times, Pe
     let done =
         prepared.and_then(|prepared| write(functions, request, &files, &contents, &prepared));
     let usage = meter.stop();
-    done.map_err(failed("write", Path::new(&request.layout.folder)))?;
+    done.map_err(failed("write", Path::new(&request.layout.directory)))?;
     Ok(Times {
         files: files.len(),
         bytes: contents.iter().map(Vec::len).sum(),

@@ -83,16 +83,16 @@ pub(super) struct Run {
     /// Operations that ended.
     pub(super) done: usize,
     /// The most workers at a time.
-    pub(super) most_workers: usize,
+    pub(super) max_workers: usize,
     /// Number of workers whenever it changed.
     pub(super) history: Vec<(f64, usize)>,
 }
 
 impl World {
-    pub(super) fn auto(&self, seed: u64, most_workers: usize) -> Run {
+    pub(super) fn auto(&self, seed: u64, max_workers: usize) -> Run {
         let limits = Limits {
             cores: self.cores,
-            most_workers,
+            max_workers,
         };
         Simulation::new(self, seed, Choice::Auto(Box::new(Controller::new(limits)))).run()
     }
@@ -181,7 +181,7 @@ impl<'a> Simulation<'a> {
             run: Run {
                 time: 0.0,
                 done: 0,
-                most_workers: 0,
+                max_workers: 0,
                 history: Vec::new(),
             },
         }
@@ -241,7 +241,7 @@ impl<'a> Simulation<'a> {
                 self.compute(index, START);
             }
         }
-        self.run.most_workers = self.run.most_workers.max(self.running);
+        self.run.max_workers = self.run.max_workers.max(self.running);
         if self.run.history.last().is_none_or(|last| last.1 != wanted) {
             self.run.history.push((self.now, wanted));
         }

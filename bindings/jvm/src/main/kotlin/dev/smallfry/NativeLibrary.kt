@@ -12,7 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions
 /**
  * Finds the native library and loads it.
  *
- * It is a resource of the jar, and the system loads files only. So it is written to a new folder that nobody else may enter,
+ * It is a resource of the jar, and the system loads files only. So it is written to a new directory that nobody else may enter,
  * compared with the resource, loaded, and removed again where the system keeps what is loaded (everywhere but on Windows).
  * Each class loader has a copy of its own, since Java loads a file for one of them only. Nothing unloads it before the
  * process ends: threads of it may be at work when its class loader is collected.
@@ -25,7 +25,7 @@ internal object NativeLibrary {
 
     private val isWindows = System.getProperty("os.name").startsWith("Windows")
 
-    /** As the folders with libraries in the jar are named. */
+    /** As the directories with libraries in the jar are named. */
     val platform: String = run {
         val system = System.getProperty("os.name")
         val os = when {
@@ -53,24 +53,24 @@ internal object NativeLibrary {
             ?: return "smallfry has no native library for $platform: dev/smallfry/$resource is not in its jar. " +
                 "If you have one, -D$PROPERTY=/path/to/it names it."
         val tried = ArrayList<String>()
-        for (folder in folders()) {
-            val reason = attempt { unpackAndLoad(folder, bytes) } ?: return null
-            tried += "unpacked beneath $folder: $reason"
+        for (directory in directories()) {
+            val reason = attempt { unpackAndLoad(directory, bytes) } ?: return null
+            tried += "unpacked beneath $directory: $reason"
         }
         return "smallfry cannot load its native library for $platform. Tried: ${tried.joinToString("; ")}. Where files in " +
-            "such folders may not be run, unpack dev/smallfry/$resource from the jar to where they may, and name it with " +
-            "-D$PROPERTY=/path/to/it; or name another folder with -Djava.io.tmpdir."
+            "such directories may not be run, unpack dev/smallfry/$resource from the jar to where they may, and name it with " +
+            "-D$PROPERTY=/path/to/it; or name another directory with -Djava.io.tmpdir."
     }
 
-    private fun folders(): List<Path> = listOfNotNull(
+    private fun directories(): List<Path> = listOfNotNull(
         System.getProperty("java.io.tmpdir")?.let(Path::of),
         System.getProperty("user.home")?.takeIf { it.isNotEmpty() && it != "?" }?.let { Path.of(it, ".cache") },
     ).distinct()
 
     private fun unpackAndLoad(beneath: Path, bytes: ByteArray) {
         if (isWindows) removeOlder(beneath)
-        val folder = Files.createTempDirectory(beneath, PREFIX, *ofOwner("rwx------"))
-        val file = folder.resolve(System.mapLibraryName("smallfry_jvm"))
+        val directory = Files.createTempDirectory(beneath, PREFIX, *ofOwner("rwx------"))
+        val file = directory.resolve(System.mapLibraryName("smallfry_jvm"))
         try {
             Files.newByteChannel(file, setOf(CREATE_NEW, WRITE), *ofOwner("rwx------")).use { channel ->
                 val rest = java.nio.ByteBuffer.wrap(bytes)
@@ -80,7 +80,7 @@ internal object NativeLibrary {
             System.load(file.toString())
         } finally {
             // On Windows a library that is loaded stays, and is removed by a later process.
-            if (attempt { Files.deleteIfExists(file) } == null) attempt { Files.deleteIfExists(folder) }
+            if (attempt { Files.deleteIfExists(file) } == null) attempt { Files.deleteIfExists(directory) }
         }
     }
 
@@ -94,11 +94,11 @@ internal object NativeLibrary {
     /** What earlier processes had to leave. Those in use cannot be removed. */
     private fun removeOlder(beneath: Path) {
         attempt {
-            Files.newDirectoryStream(beneath, "$PREFIX*").use { folders ->
-                for (folder in folders) {
+            Files.newDirectoryStream(beneath, "$PREFIX*").use { directories ->
+                for (directory in directories) {
                     attempt {
-                        Files.deleteIfExists(folder.resolve(System.mapLibraryName("smallfry_jvm")))
-                        Files.deleteIfExists(folder)
+                        Files.deleteIfExists(directory.resolve(System.mapLibraryName("smallfry_jvm")))
+                        Files.deleteIfExists(directory)
                     }
                 }
             }

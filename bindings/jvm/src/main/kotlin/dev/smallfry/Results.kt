@@ -84,12 +84,12 @@ public class WriteReport internal constructor(
         val errors = errors
         val first = errors.firstOrNull() ?: return
         // Once, however often this is called.
-        if (first.suppressed.isEmpty()) errors.drop(1).take(MOST_SUPPRESSED).forEach(first::addSuppressed)
+        if (first.suppressed.isEmpty()) errors.drop(1).take(MAX_SUPPRESSED).forEach(first::addSuppressed)
         throw first
     }
 
     internal companion object {
-        private const val MOST_SUPPRESSED = 100
+        private const val MAX_SUPPRESSED = 100
         private const val WRITTEN: Byte = 0
         private const val FAILED: Byte = 2
 

@@ -29,7 +29,7 @@ import java.nio.file.Path
  * there is written over, not emptied first, so a crash of the system in the midst may leave a mixture of old and new contents. Only
  * paths of the default file system can be used; others have a `ProviderMismatchException` thrown.
  *
- * **The native library** is in the jar, and is unpacked into the folder for temporary files when it is first used. Where that does
+ * **The native library** is in the jar, and is unpacked into the directory for temporary files when it is first used. Where that does
  * not work, an `UnsatisfiedLinkError` says what was tried; `-Ddev.smallfry.library=FILE` names another one. Java 24 and later
  * warn of native access unless `--enable-native-access=ALL-UNNAMED` (or `=dev.smallfry` on the module path) is given.
  */

@@ -22,11 +22,11 @@ import org.junit.jupiter.api.io.TempDir;
 /** Everything must be there for Java as well: no Kotlin in the way, checked exceptions declared, null refused. */
 class FromJavaTest {
     @TempDir
-    Path folder;
+    Path directory;
 
     @Test
     void oneFile() throws IOException {
-        Path path = folder.resolve("a");
+        Path path = directory.resolve("a");
         Smallfry.writeText(path, "one");
         Smallfry.writeText(path, new StringBuilder("two"), Durability.Data);
         Smallfry.writeText(path, "three", Durability.Full, true);
@@ -43,7 +43,7 @@ class FromJavaTest {
 
     @Test
     void manyFiles() throws IOException {
-        List<Path> paths = List.of(folder.resolve("new/a"), folder.resolve("new/b"));
+        List<Path> paths = List.of(directory.resolve("new/a"), directory.resolve("new/b"));
         WriteOptions options = WriteOptions.builder()
                 .durability(Durability.Full)
                 .replace(true)
@@ -66,7 +66,7 @@ class FromJavaTest {
         assertEquals(1, Smallfry.writeAll(List.of(new FileEntry(paths.get(0), "text"))).getWritten());
 
         ReadOptions reading = ReadOptions.builder()
-                .within(folder)
+                .within(directory)
                 .failFast(false)
                 .threads(1)
                 .maxBytesInFlight(0)
@@ -84,7 +84,7 @@ class FromJavaTest {
 
     @Test
     void oneAfterTheOther() throws IOException {
-        Path path = folder.resolve("a");
+        Path path = directory.resolve("a");
         Smallfry.writeText(path, "text");
         try (ReadStream<String> stream = Smallfry.streamText(List.of(path, path).iterator())) {
             assertTrue(stream.hasNext());
@@ -99,7 +99,7 @@ class FromJavaTest {
 
     @Test
     void nullIsRefused() throws IOException {
-        Path path = folder.resolve("a");
+        Path path = directory.resolve("a");
         assertThrows(NullPointerException.class, () -> Smallfry.writeText(null, "text"));
         assertThrows(NullPointerException.class, () -> Smallfry.writeText(path, null));
         assertThrows(NullPointerException.class, () -> Smallfry.writeBytes(path, null));

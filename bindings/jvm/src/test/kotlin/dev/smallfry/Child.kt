@@ -11,20 +11,20 @@ class Child(private val main: String, private val flags: List<String> = emptyLis
     /** Added to the environment of the tests. */
     var environment: Map<String, String> = emptyMap()
 
-    /** Where it works, if not in a folder of its own. */
+    /** Where it works, if not in a directory of its own. */
     var directory: Path? = null
 
     class Ended(val code: Int, val output: String)
 
     fun run(): Ended {
         val java = Path(System.getProperty("java.home"), "bin", "java").toString()
-        val folder = kotlin.io.path.createTempDirectory("smallfry-child-")
-        val output = folder.resolve("output").toFile()
+        val dir = kotlin.io.path.createTempDirectory("smallfry-child-")
+        val output = dir.resolve("output").toFile()
         val native = if (Runtime.version().feature() >= 24) listOf("--enable-native-access=ALL-UNNAMED") else emptyList()
-        val report = listOf("-XX:ErrorFile=$folder/hs_err_pid%p.log")
+        val report = listOf("-XX:ErrorFile=$dir/hs_err_pid%p.log")
         val command = listOf(java) + report + native + flags + listOf("-cp", CLASS_PATH, "dev.smallfry.$main") + arguments
         try {
-            val builder = ProcessBuilder(command).directory((directory ?: folder).toFile())
+            val builder = ProcessBuilder(command).directory((directory ?: dir).toFile())
             builder.environment() += environment
             val process = builder.redirectErrorStream(true).redirectOutput(output).start()
             check(process.waitFor(120, TimeUnit.SECONDS)) {
@@ -32,10 +32,10 @@ class Child(private val main: String, private val flags: List<String> = emptyLis
                 "it hangs, and has printed:\n${output.readText()}"
             }
             val text = output.readText()
-            assertTrue(folder.toFile().list().orEmpty().none { it.startsWith("hs_err") } && "SIGSEGV" !in text, text)
+            assertTrue(dir.toFile().list().orEmpty().none { it.startsWith("hs_err") } && "SIGSEGV" !in text, text)
             return Ended(process.exitValue(), text)
         } finally {
-            folder.toFile().deleteRecursively()
+            dir.toFile().deleteRecursively()
         }
     }
 

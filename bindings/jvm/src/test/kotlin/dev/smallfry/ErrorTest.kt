@@ -21,23 +21,23 @@ import org.junit.jupiter.api.io.TempDir
 /** An error must be the one that `java.nio.file` has for it, name the file as the caller did, and leave nothing behind. */
 class ErrorTest {
     @TempDir
-    lateinit var folder: Path
+    lateinit var dir: Path
 
     private val file: Path
-        get() = folder.resolve("file")
+        get() = dir.resolve("file")
 
     private val cycle: Path
-        get() = folder.resolve("cycle")
+        get() = dir.resolve("cycle")
 
     /** Nothing can be written to any of these, not even by the superuser. */
     private val badTargets: List<Path>
         get() = listOf(
-            folder.resolve("directory"),
+            dir.resolve("directory"),
             file.resolve("child"),
-            folder.resolve("missing/child"),
+            dir.resolve("missing/child"),
             cycle,
             cycle.resolve("child"),
-            folder.resolve("n".repeat(256)),
+            dir.resolve("n".repeat(256)),
             Path.of("/proc/smallfry"),
             Path.of("/"),
             Path.of(""),
@@ -46,7 +46,7 @@ class ErrorTest {
 
     @BeforeEach
     fun `make files`() {
-        folder.resolve("directory").createDirectory()
+        dir.resolve("directory").createDirectory()
         Files.writeString(file, "old")
         cycle.createSymbolicLinkPointingTo(Path.of("cycle"))
     }
@@ -83,7 +83,7 @@ class ErrorTest {
 
     @Test
     fun `what cannot be replaced fails with the same class and path, and leaves no other file`() {
-        val names = namesIn(folder)
+        val names = namesIn(dir)
         for (path in badTargets) {
             val expected = errorOf { Files.writeString(path, "text") }
             for (level in Durability.entries) {
@@ -95,18 +95,18 @@ class ErrorTest {
                 for (error in errors) assertEquals(expected.javaClass to "$path", error.javaClass to error.file, "$error")
             }
         }
-        assertEquals(names, namesIn(folder))
+        assertEquals(names, namesIn(dir))
     }
 
     @Test
     fun `what cannot be read fails as it does in Java`() {
-        val paths = listOf(file.resolve("child"), folder.resolve("missing"), cycle, Path.of("no such directory", "child"))
+        val paths = listOf(file.resolve("child"), dir.resolve("missing"), cycle, Path.of("no such directory", "child"))
         for ((path, result) in paths.zip(Smallfry.readAll(paths))) {
             val expected = errorOf { Files.readAllBytes(path) }
             assertSame(expected, result.error, path)
             assertSame(expected, Smallfry.stream(listOf(path).iterator()).use { it.next().error }, path)
         }
-        val directory = Smallfry.readAll(listOf(folder)).single().error
+        val directory = Smallfry.readAll(listOf(dir)).single().error
         assertEquals(FileSystemException::class.java, directory?.javaClass)
         assertReasonBeginsWith("read", directory)
     }
@@ -154,7 +154,7 @@ class ErrorTest {
 
     @Test
     fun `a directory above that cannot be made has the error`() {
-        val nowhere = folder.resolve("nowhere").createSymbolicLinkPointingTo(Path.of("missing"))
+        val nowhere = dir.resolve("nowhere").createSymbolicLinkPointingTo(Path.of("missing"))
         val entry = FileEntry(nowhere.resolve("child"), "text")
         val error = Smallfry.writeAll(listOf(entry), WriteOptions(createParents = true)).errors.single()
         assertReasonBeginsWith("mkdir", error)
@@ -176,7 +176,7 @@ class ErrorTest {
                 runCatching { path.writeText("text", Durability.Full, replace = true) }
             }
             Smallfry.writeAll(badTargets.map { FileEntry(it, "text") })
-            Smallfry.readAll(badTargets, ReadOptions(within = folder))
+            Smallfry.readAll(badTargets, ReadOptions(within = dir))
             runCatching { Smallfry.readAll(badTargets, ReadOptions(within = file)) }
         }
         fail()

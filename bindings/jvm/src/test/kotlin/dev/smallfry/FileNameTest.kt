@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir
 /** A name is bytes to the system and a string to Java: whatever the bytes and the locale are, no other file must be meant. */
 class FileNameTest {
     @TempDir
-    lateinit var folder: Path
+    lateinit var dir: Path
 
     /** For `printf` of a shell: not UTF-8, UTF-8, and ASCII that means something to who escapes names. */
     private val names = listOf(
@@ -23,21 +23,21 @@ class FileNameTest {
         """%%41 \303\244""", """%%zz""", """a?b#c;d=e&f+g""", """ """, """a\nb""", """\\x""", """\377%%ff.txt""",
     )
 
-    /** A file and a folder with a file in it for each name. */
+    /** A file and a directory with a file in it for each name. */
     private fun makeFiles() {
         for (name in names) {
             val script = """n="$(printf '$name.')"; printf old > "$1/${'$'}n"; mkdir "$1/${'$'}n.d"; printf old > "$1/${'$'}n.d/${'$'}n""""
-            assertEquals(0, run("bash", "-c", script, "bash", "$folder"), name)
+            assertEquals(0, run("bash", "-c", script, "bash", "$dir"), name)
         }
     }
 
     private fun child(locale: String, directory: Path?) {
-        val child = Child("Names", arguments = listOf("$folder"))
+        val child = Child("Names", arguments = listOf("$dir"))
         child.environment = mapOf("LC_ALL" to locale)
         child.directory = directory
         val ended = child.run()
         assertEquals("${2 * names.size} files\n", ended.output)
-        assertEquals(2 * names.size, namesIn(folder).size, "no other files have come")
+        assertEquals(2 * names.size, namesIn(dir).size, "no other files have come")
     }
 
     @Test
@@ -56,13 +56,13 @@ class FileNameTest {
 
     @Test
     fun `a path of another file system is refused in all places`() {
-        FileSystems.newFileSystem(folder.resolve("a.zip"), mapOf("create" to "true")).use { zip ->
-            val (here, there) = Files.writeString(folder.resolve("here"), "old") to zip.getPath("/there")
+        FileSystems.newFileSystem(dir.resolve("a.zip"), mapOf("create" to "true")).use { zip ->
+            val (here, there) = Files.writeString(dir.resolve("here"), "old") to zip.getPath("/there")
             assertFailsWith<ProviderMismatchException> { there.writeBytes(ByteArray(1)) }
             assertFailsWith<ProviderMismatchException> { there.appendText("text") }
             assertFailsWith<ProviderMismatchException> { Smallfry.readAll(listOf(here, there)) }
             assertFailsWith<ProviderMismatchException> { Smallfry.readAll(listOf(here), ReadOptions(within = there)) }
-            assertFailsWith<ProviderMismatchException> { Smallfry.readAll(listOf(there), ReadOptions(within = folder)) }
+            assertFailsWith<ProviderMismatchException> { Smallfry.readAll(listOf(there), ReadOptions(within = dir)) }
             assertFailsWith<ProviderMismatchException> { Smallfry.writeAll(emptyList(), WriteOptions(within = there)) }
             Smallfry.stream(listOf(here, there).iterator()).use { stream ->
                 assertEquals("old", String(stream.next().value))
@@ -79,16 +79,16 @@ class FileNameTest {
     }
 }
 
-/** Reads and writes all files of a folder, in each way in which a path may be given. */
+/** Reads and writes all files of a directory, in each way in which a path may be given. */
 internal object Names {
     @JvmStatic
     fun main(arguments: Array<String>) {
-        val folder = Path.of(arguments.single())
-        val all = folder.listDirectoryEntries()
+        val dir = Path.of(arguments.single())
+        val all = dir.listDirectoryEntries()
         val files = all.map { if (Files.isDirectory(it)) it.listDirectoryEntries().single() else it }
-        val below = files.map(folder::relativize)
+        val below = files.map(dir::relativize)
         val near = files.map(Path.of("").toAbsolutePath()::relativize)
-        val inside = ReadOptions(within = folder)
+        val inside = ReadOptions(within = dir)
 
         check(Smallfry.readAllText(files) + Smallfry.readAllText(near) + Smallfry.readAllText(below, inside), "old")
         for (path in files) {
@@ -98,7 +98,7 @@ internal object Names {
         check(Smallfry.readAllText(below, inside), "one two")
         Smallfry.writeAll(near.map { FileEntry(it, "near") }, WriteOptions(replace = true)).throwIfAnyFailed()
         check(Smallfry.readAllText(files), "near")
-        Smallfry.writeAll(below.map { FileEntry(it, "below") }, WriteOptions(within = folder)).throwIfAnyFailed()
+        Smallfry.writeAll(below.map { FileEntry(it, "below") }, WriteOptions(within = dir)).throwIfAnyFailed()
         check(Smallfry.streamText(near.iterator()).use { stream -> stream.asSequence().toList() }, "below")
         for (path in files) {
             check(Files.readString(path) == "below")

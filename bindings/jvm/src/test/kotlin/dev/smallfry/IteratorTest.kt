@@ -15,11 +15,11 @@ import org.junit.jupiter.api.io.TempDir
 /** Iterators are the caller's own code, asked in the midst of a call: whatever they do, what came before must not be lost. */
 class IteratorTest {
     @TempDir
-    lateinit var folder: Path
+    lateinit var directory: Path
 
     private val threads = listOf(0, 1, 2, 8)
 
-    private fun paths(count: Int) = List(count) { folder.resolve("$it") }
+    private fun paths(count: Int) = List(count) { directory.resolve("$it") }
 
     /** Of a kind that nobody catches by mistake. */
     private class Thrown : Error("thrown by the caller's own code")
@@ -59,7 +59,7 @@ class IteratorTest {
 
     @Test
     fun `an exception ends a call that reads`() {
-        val paths = makeNumbered(folder, 300)
+        val paths = makeNumbered(directory, 300)
         for (threads in threads) {
             val error = Thrown()
             val throwing = object : AbstractCollection<Path>() {
@@ -73,7 +73,7 @@ class IteratorTest {
 
     @Test
     fun `results before an exception are given, then the exception, then no more`() {
-        val paths = makeNumbered(folder, 300)
+        val paths = makeNumbered(directory, 300)
         for (count in listOf(0, 1, 300)) {
             for (threads in threads) {
                 val error = Thrown()
@@ -96,27 +96,27 @@ class IteratorTest {
 
     @Test
     fun `an iterator may do with smallfry what it likes`() {
-        val read = makeNumbered(folder, 50)
+        val read = makeNumbered(directory, 50)
         Smallfry.streamText(read.iterator()).use { other ->
             val entries = sequence {
                 while (other.hasNext()) {
                     val text = other.next().value
-                    val inner = folder.resolve("inner $text")
+                    val inner = directory.resolve("inner $text")
                     Smallfry.writeAll(listOf(FileEntry(inner, text)), WriteOptions(threads = 2)).throwIfAnyFailed()
                     inner.appendText(" again", replace = true)
                     check(Smallfry.readAllText(listOf(inner), ReadOptions(threads = 2)).single().value == "$text again")
                     runCatching { Smallfry.writeAll(throwingAfter(emptyList<FileEntry>(), Thrown()).asIterable()) }
-                    yield(FileEntry(folder.resolve("outer $text"), text))
+                    yield(FileEntry(directory.resolve("outer $text"), text))
                 }
             }
             assertEquals(50, Smallfry.writeAll(entries.asIterable(), WriteOptions(threads = 2)).written)
         }
-        repeat(50) { assertEquals("$it", Files.readString(folder.resolve("outer $it"))) }
+        repeat(50) { assertEquals("$it", Files.readString(directory.resolve("outer $it"))) }
     }
 
     @Test
     fun `an iterator may close the stream that asks it`() {
-        val paths = makeNumbered(folder, 100)
+        val paths = makeNumbered(directory, 100)
         for (threads in threads) {
             lateinit var stream: ReadStream<String>
             val closing = sequence {
@@ -171,7 +171,7 @@ class IteratorTest {
 
     @Test
     fun `a hundred thousand paths are read, each for itself`() {
-        val paths = makeNumbered(folder, 1_000)
+        val paths = makeNumbered(directory, 1_000)
         val many = List(100_000) { paths[it * 7 % paths.size] }
         val results = Smallfry.readAllText(many)
         assertEquals(many.size, results.size)

@@ -13,11 +13,11 @@ import org.junit.jupiter.api.io.TempDir
 /** The native library must load wherever it can, leave nothing behind, and say what was tried where it cannot. */
 class LoadingTest {
     @TempDir
-    lateinit var folder: Path
+    lateinit var directory: Path
 
-    /** What it prints, without what newer JVMs say themselves of a temporary folder that is not there. */
+    /** What it prints, without what newer JVMs say themselves of a temporary directory that is not there. */
     private fun child(vararg flags: String): String {
-        val ended = Child("LoadingTestKt", flags.toList(), listOf(folder.resolve("a").toString())).run()
+        val ended = Child("LoadingTestKt", flags.toList(), listOf(directory.resolve("a").toString())).run()
         return ended.output.lines().filterNot { it.startsWith("WARNING: java.io.tmpdir") }.joinToString("\n")
     }
 
@@ -26,8 +26,8 @@ class LoadingTest {
     private fun home(path: Path) = "-Duser.home=$path"
 
     @Test
-    fun `it is unpacked into the temporary folder, which is empty afterwards`() {
-        val tmp = folder.resolve("tmp").createDirectory()
+    fun `it is unpacked into the temporary directory, which is empty afterwards`() {
+        val tmp = directory.resolve("tmp").createDirectory()
         val ended = child(temporary(tmp))
         assertEquals("loaded\nloaded\n", ended)
         assertEquals(emptyList(), tmp.toFile().list()?.toList())
@@ -35,15 +35,15 @@ class LoadingTest {
 
     @Test
     fun `where that is not there the cache of the user serves`() {
-        folder.resolve("home/.cache").let(Files::createDirectories)
-        val ended = child(temporary(folder.resolve("none")), home(folder.resolve("home")))
+        directory.resolve("home/.cache").let(Files::createDirectories)
+        val ended = child(temporary(directory.resolve("none")), home(directory.resolve("home")))
         assertEquals("loaded\nloaded\n", ended)
-        assertEquals(emptyList(), folder.resolve("home/.cache").toFile().list()?.toList())
+        assertEquals(emptyList(), directory.resolve("home/.cache").toFile().list()?.toList())
     }
 
     @Test
     fun `where nothing serves an error says what was tried, each time`() {
-        val ended = child(temporary(folder.resolve("none")), home(folder.resolve("neither")))
+        val ended = child(temporary(directory.resolve("none")), home(directory.resolve("neither")))
         val lines = ended.lines().filter { it.isNotEmpty() }
         assertEquals(2, lines.size, ended)
         for (line in lines) {
@@ -56,17 +56,17 @@ class LoadingTest {
     @Test
     fun `where files may not be run, or nothing be written, a fixed path serves`() {
         for (option in listOf("noexec", "ro")) {
-            val mount = folder.resolve(option).createDirectory()
+            val mount = directory.resolve(option).createDirectory()
             val mounted = ProcessBuilder("mount", "-t", "tmpfs", "-o", option, "tmpfs", "$mount").start().waitFor() == 0
             if (!mounted) {
                 check(System.getenv("CI") != "true") { "root is needed to mount" }
-                return println("skipped: a folder where files may not be run, which takes root")
+                return println("skipped: a directory where files may not be run, which takes root")
             }
             try {
-                val refused = child(temporary(mount), home(folder.resolve("none")))
+                val refused = child(temporary(mount), home(directory.resolve("none")))
                 assertTrue("UnsatisfiedLinkError" in refused && "$mount" in refused, refused)
                 assertEquals(emptyList(), mount.toFile().list()?.toList())
-                val library = unpacked(folder.resolve("library-$option"))
+                val library = unpacked(directory.resolve("library-$option"))
                 val ended = child(temporary(mount), "-D${NativeLibrary.PROPERTY}=$library")
                 assertEquals("loaded\nloaded\n", ended)
             } finally {
@@ -83,8 +83,8 @@ class LoadingTest {
 
     @Test
     fun `a fixed path that is wrong is an error that names it`() {
-        val garbage = folder.resolve("garbage").also { it.writeText("no library") }
-        for (path in listOf(garbage, folder.resolve("missing"))) {
+        val garbage = directory.resolve("garbage").also { it.writeText("no library") }
+        for (path in listOf(garbage, directory.resolve("missing"))) {
             val ended = child("-D${NativeLibrary.PROPERTY}=$path")
             assertTrue("UnsatisfiedLinkError" in ended && "$path" in ended, ended)
         }
@@ -92,7 +92,7 @@ class LoadingTest {
 
     @Test
     fun `two class loaders have one each, and one may go`() {
-        val ended = Child("TwoLoaders", arguments = listOf("$folder")).run()
+        val ended = Child("TwoLoaders", arguments = listOf("$directory")).run()
         assertEquals("done\n", ended.output)
     }
 }
@@ -111,14 +111,14 @@ fun main(arguments: Array<String>) = repeat(2) {
 object TwoLoaders {
     @JvmStatic
     fun main(arguments: Array<String>) {
-        val folder = arguments.single()
+        val directory = arguments.single()
         repeat(10) { round ->
             URLClassLoader(Child.urls, ClassLoader.getPlatformClassLoader()).use { loader ->
                 val work = loader.loadClass("dev.smallfry.Work")
-                work.getMethod("some", String::class.java).invoke(null, "$folder/$round")
+                work.getMethod("some", String::class.java).invoke(null, "$directory/$round")
             }
             System.gc()
-            Work.some("$folder/own$round")
+            Work.some("$directory/own$round")
         }
         println("done")
     }
@@ -127,17 +127,17 @@ object TwoLoaders {
 /** A bit of everything. */
 object Work {
     @JvmStatic
-    fun some(folder: String) {
-        val paths = List(200) { Path.of(folder, "$it") }
+    fun some(directory: String) {
+        val paths = List(200) { Path.of(directory, "$it") }
         val entries = paths.map { FileEntry(it, "text ".repeat(500)) }
         Smallfry.writeAll(entries, WriteOptions(createParents = true, threads = 4)).throwIfAnyFailed()
         Smallfry.writeAll(entries, WriteOptions(Durability.Full, replace = true)).throwIfAnyFailed()
-        check(Smallfry.readAllText(paths + Path.of(folder, "missing"), ReadOptions(threads = 4)).count { it.error == null } == 200)
+        check(Smallfry.readAllText(paths + Path.of(directory, "missing"), ReadOptions(threads = 4)).count { it.error == null } == 200)
         Smallfry.stream(paths.iterator(), ReadOptions(threads = 2)).next()
         paths[0].writeText("more", Durability.Data)
         paths[0].appendText("more", replace = true)
-        runCatching { Path.of(folder).writeText("a") }
+        runCatching { Path.of(directory).writeText("a") }
         runCatching { Smallfry.writeAll(sequence<FileEntry> { error("thrown") }.asIterable()) }
-        runCatching { Smallfry.readAll(listOf(paths[0]), ReadOptions(within = Path.of(folder, "none"))) }
+        runCatching { Smallfry.readAll(listOf(paths[0]), ReadOptions(within = Path.of(directory, "none"))) }
     }
 }

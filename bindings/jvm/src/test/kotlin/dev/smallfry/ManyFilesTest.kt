@@ -24,9 +24,9 @@ import org.junit.jupiter.api.io.TempDir
 /** Many files in one call: each must have its own result in its own place, whatever becomes of the others. */
 class ManyFilesTest {
     @TempDir
-    lateinit var folder: Path
+    lateinit var dir: Path
 
-    private fun path(name: Any): Path = folder.resolve("$name")
+    private fun path(name: Any): Path = dir.resolve("$name")
 
     @Test
     fun `files of all sizes are read, in order, beside missing ones`() {
@@ -101,7 +101,7 @@ class ManyFilesTest {
                 assertTrue(entries.all { it.path.readText() == "$replace" })
             }
         }
-        assertTrue(folder.toFile().list().orEmpty().none { it.endsWith(".smallfry") })
+        assertTrue(dir.toFile().list().orEmpty().none { it.endsWith(".smallfry") })
     }
 
     @Test

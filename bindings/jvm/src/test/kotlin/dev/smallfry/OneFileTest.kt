@@ -22,14 +22,14 @@ import org.junit.jupiter.api.io.TempDir
 /** One file: what is written must be what Kotlin's own functions write, over whatever was there, and errors must be Java's. */
 class OneFileTest {
     @TempDir
-    lateinit var folder: Path
+    lateinit var directory: Path
 
     private val levels = Durability.entries.flatMap { level -> listOf(level to false, level to true) }
 
     @Test
     fun `text takes the place of whatever was there`() {
         for ((level, replace) in levels) {
-            val path = folder.resolve("$level$replace")
+            val path = directory.resolve("$level$replace")
             for (length in listOf(0, 11, 5, 5, 0, 300_000, (1 shl 20) + 1, 3 shl 20, 7)) {
                 val text = "ab\u00e9\u6f22\ud83d\ude00".repeat(length / 6 + 1).take(length)
                 path.writeText(text, level, replace)
@@ -41,7 +41,7 @@ class OneFileTest {
     @Test
     fun `text is encoded as Java encodes it, lone surrogates included`() {
         val random = Random(1)
-        val path = folder.resolve("a")
+        val path = directory.resolve("a")
         repeat(500) {
             val text = String(CharArray(random.nextInt(50)) { random.nextInt(if (it % 3 == 0) 0x10000 else 0x100).toChar() })
             path.writeText(text)
@@ -54,7 +54,7 @@ class OneFileTest {
     @Test
     fun `bytes are written, and text is added`() {
         for ((level, replace) in levels) {
-            val path = folder.resolve("$level$replace")
+            val path = directory.resolve("$level$replace")
             path.writeBytes(byteArrayOf(0, -1, 65), level, replace)
             path.appendText("\u00e9", level, replace)
             path.appendText("", level, replace)
@@ -64,8 +64,8 @@ class OneFileTest {
 
     @Test
     fun `a link stays, and what it leads to is written`() {
-        val target = folder.resolve("target").also { it.writeText("old") }
-        val link = folder.resolve("link").createSymbolicLinkPointingTo(target)
+        val target = directory.resolve("target").also { it.writeText("old") }
+        val link = directory.resolve("link").createSymbolicLinkPointingTo(target)
         for ((level, replace) in levels) {
             link.writeText("$level $replace", level, replace)
             assertTrue(Files.isSymbolicLink(link))
@@ -75,24 +75,24 @@ class OneFileTest {
 
     @Test
     fun `errors are Java's own, name the path as it was given, and leave nothing`() {
-        folder.resolve("file").writeText("")
+        directory.resolve("file").writeText("")
         val long = "x".repeat(300)
         for ((level, replace) in levels) {
-            val missing = folder.resolve("missing/a")
+            val missing = directory.resolve("missing/a")
             val error = assertFailsWith<NoSuchFileException> { missing.writeText("a", level, replace) }
             assertEquals(missing.toString(), error.file)
-            for (path in listOf(folder, folder.resolve("file/a"), folder.resolve(long))) {
+            for (path in listOf(directory, directory.resolve("file/a"), directory.resolve(long))) {
                 val refused = assertFailsWith<FileSystemException> { path.writeText("a", level, replace) }
                 assertEquals(path.toString(), refused.file)
                 assertTrue(": " in refused.reason, refused.reason)
             }
         }
-        assertEquals(listOf("file"), folder.toFile().list()?.toList())
+        assertEquals(listOf("file"), directory.toFile().list()?.toList())
     }
 
     @Test
     fun `a relative path is named as it was given`() {
-        val path = Path.of("no such folder/a")
+        val path = Path.of("no such directory/a")
         assertEquals(path.toString(), assertFailsWith<NoSuchFileException> { path.writeText("a") }.file)
     }
 
@@ -108,8 +108,8 @@ class OneFileTest {
     fun `failures leave no file open`() {
         val open = Path.of("/proc/self/fd").toFile()
         if (!open.exists()) return println("skipped: there is no /proc")
-        folder.resolve("d").createDirectory()
-        val fail = { repeat(100) { assertFailsWith<FileSystemException> { folder.resolve("d").writeText("a", replace = it % 2 == 0) } } }
+        directory.resolve("d").createDirectory()
+        val fail = { repeat(100) { assertFailsWith<FileSystemException> { directory.resolve("d").writeText("a", replace = it % 2 == 0) } } }
         fail()
         val before = open.list()?.size ?: 0
         repeat(5) { fail() }
@@ -119,30 +119,30 @@ class OneFileTest {
     @Test
     fun `names of any characters`() {
         for (name in listOf("\u00e9", "\u6f22\u5b57", "\ud83d\ude00 smile", "%41 \\ ?*", " ", "a\nb")) {
-            val path = folder.resolve(name)
+            val path = directory.resolve(name)
             path.writeText(name)
             assertEquals(name, path.readText())
             assertEquals(name, Smallfry.readAllText(listOf(path)).single().value)
         }
-        assertFailsWith<InvalidPathException> { folder.resolve("a\u0000b").writeText("") }
+        assertFailsWith<InvalidPathException> { directory.resolve("a\u0000b").writeText("") }
     }
 
     @Test
     fun `names that are not UTF-8`() {
-        val child = ProcessBuilder("bash", "-c", "printf old > \"$1\"/$'\\xff\\xfe.txt'", "bash", folder.toString()).start()
+        val child = ProcessBuilder("bash", "-c", "printf old > \"$1\"/$'\\xff\\xfe.txt'", "bash", directory.toString()).start()
         if (child.waitFor() != 0) return println("skipped: this system has no such names")
-        val path = Files.newDirectoryStream(folder).use { it.single() }
+        val path = Files.newDirectoryStream(directory).use { it.single() }
         assertEquals("old", Smallfry.readAllText(listOf(path)).single().value)
         path.writeText("new")
         assertEquals("new", Files.readString(path))
-        val below = folder.relativize(path)
-        assertEquals("new", Smallfry.readAllText(listOf(below), ReadOptions(within = folder)).single().value)
-        assertEquals(1, folder.toFile().list()?.size)
+        val below = directory.relativize(path)
+        assertEquals("new", Smallfry.readAllText(listOf(below), ReadOptions(within = directory)).single().value)
+        assertEquals(1, directory.toFile().list()?.size)
     }
 
     @Test
     fun `paths of other file systems are refused`() {
-        FileSystems.newFileSystem(folder.resolve("a.zip"), mapOf("create" to "true")).use { zip ->
+        FileSystems.newFileSystem(directory.resolve("a.zip"), mapOf("create" to "true")).use { zip ->
             val path = zip.getPath("/a")
             assertFailsWith<ProviderMismatchException> { path.writeText("a") }
             assertFailsWith<ProviderMismatchException> { Smallfry.readAll(listOf(path)) }

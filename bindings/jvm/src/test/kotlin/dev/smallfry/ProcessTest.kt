@@ -12,13 +12,13 @@ import org.junit.jupiter.api.io.TempDir
 /** What only a whole process shows: its end with work in flight, what JNI is told wrongly, and memory that Java does not see. */
 class ProcessTest {
     @TempDir
-    lateinit var folder: Path
+    lateinit var directory: Path
 
     @Test
     fun `the end of the process comes whenever it is asked for`() {
         for (how in listOf("exit", "halt", "return")) {
             repeat(4) { round ->
-                val ended = Child("Ending", arguments = listOf("$folder/$how$round", how, "${round * 15}")).run()
+                val ended = Child("Ending", arguments = listOf("$directory/$how$round", how, "${round * 15}")).run()
                 assertEquals(if (how == "return") 0 else 7, ended.code, ended.output)
             }
         }
@@ -26,7 +26,7 @@ class ProcessTest {
 
     @Test
     fun `JNI finds nothing wrong`() {
-        val ended = Child("CheckedWork", listOf("-Xcheck:jni"), listOf("$folder")).run()
+        val ended = Child("CheckedWork", listOf("-Xcheck:jni"), listOf("$directory")).run()
         assertTrue("done" in ended.output, ended.output)
         val warnings = ended.output.lines().filter { "WARNING" in it || "FATAL" in it }
         assertEquals(emptyList(), warnings)
@@ -34,7 +34,7 @@ class ProcessTest {
 
     @Test
     fun `where memory does not suffice the caller is told, and the next call works`() {
-        val files = List(60) { Files.write(folder.resolve("$it"), ByteArray(if (it % 2 == 0) 4 shl 20 else 20_000)) }
+        val files = List(60) { Files.write(directory.resolve("$it"), ByteArray(if (it % 2 == 0) 4 shl 20 else 20_000)) }
         for (threads in listOf(0, 1, 8)) {
             val ended = Child("Exhausting", listOf("-Xmx48m", "-Xcheck:jni"), listOf("$threads") + files.map { "$it" }).run()
             assertEquals("too much, then ${4 shl 20}\n", ended.output)
@@ -48,13 +48,13 @@ class ProcessTest {
             check(System.getenv("CI") != "true") { "prlimit is needed to limit memory" }
             return println("skipped: there is no prlimit")
         }
-        val ended = Child("Confined", listOf("-Xmx512m", "-Xcheck:jni"), listOf("$folder")).run()
+        val ended = Child("Confined", listOf("-Xmx512m", "-Xcheck:jni"), listOf("$directory")).run()
         assertEquals("too much, too much, then 3 and 5\n", ended.output)
     }
 
     @Test
     fun `where the stack ends there is an error, and the process goes on`() {
-        val ended = Child("Deep", arguments = listOf("$folder")).run()
+        val ended = Child("Deep", arguments = listOf("$directory")).run()
         assertEquals(listOf("write", "append", "writeAll", "readAll", "stream").map { "$it: both" }, ended.output.trim().lines())
     }
 
@@ -62,7 +62,7 @@ class ProcessTest {
     fun `memory does not grow with the number of calls`() {
         if (!Files.exists(Path.of("/proc/self/status"))) return println("skipped: there is no /proc")
         val calls = System.getenv("SMALLFRY_TEST_CALLS") ?: "100000"
-        val ended = Child("ManyCalls", listOf("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"), listOf("$folder", calls)).run()
+        val ended = Child("ManyCalls", listOf("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch"), listOf("$directory", calls)).run()
         val grown = ended.output.lines().first { it.startsWith("grown ") }.removePrefix("grown ").toLong()
         println("after $calls calls of each kind the process has grown by $grown KiB")
         assertTrue(grown < 8 * 1024, ended.output)
@@ -73,10 +73,10 @@ class ProcessTest {
 object Ending {
     @JvmStatic
     fun main(arguments: Array<String>) {
-        val (folder, how, after) = arguments
-        Work.some("$folder/first")
+        val (directory, how, after) = arguments
+        Work.some("$directory/first")
         repeat(4) { number ->
-            thread(isDaemon = true) { while (true) runCatching { Work.some("$folder/$number") } }
+            thread(isDaemon = true) { while (true) runCatching { Work.some("$directory/$number") } }
         }
         Thread.sleep(after.toLong())
         when (how) {
@@ -97,23 +97,23 @@ object CheckedWork {
 object ManyCalls {
     @JvmStatic
     fun main(arguments: Array<String>) {
-        val folder = Path.of(arguments[0])
+        val directory = Path.of(arguments[0])
         val calls = arguments[1].toInt()
-        round(folder, calls / 10)
+        round(directory, calls / 10)
         val before = resident()
-        round(folder, calls)
+        round(directory, calls)
         println("grown ${resident() - before}")
     }
 
-    private fun round(folder: Path, calls: Int) {
-        val path = folder.resolve("a")
-        val paths = List(100) { folder.resolve("$it") }
+    private fun round(directory: Path, calls: Int) {
+        val path = directory.resolve("a")
+        val paths = List(100) { directory.resolve("$it") }
         repeat(calls) { path.writeText("text") }
-        repeat(calls / 10) { runCatching { folder.writeText("text") } }
+        repeat(calls / 10) { runCatching { directory.writeText("text") } }
         repeat(calls / 1_000) {
             Smallfry.writeAll(paths.map { FileEntry(it, "text ".repeat(100)) }).throwIfAnyFailed()
             // Their threads become the JVM's, and cease to be.
-            Smallfry.readAll(paths + folder, ReadOptions(threads = 4)).forEach { it.valueOrNull }
+            Smallfry.readAll(paths + directory, ReadOptions(threads = 4)).forEach { it.valueOrNull }
             Smallfry.stream(paths.iterator()).next()
         }
         await("streams that nobody has closed are freed") { nativeThreads() == 0 }
@@ -141,8 +141,8 @@ object Exhausting {
 object Confined {
     @JvmStatic
     fun main(arguments: Array<String>) {
-        val folder = Path.of(arguments.single())
-        val (small, many, big) = listOf("small", "many", "big").map(folder::resolve)
+        val directory = Path.of(arguments.single())
+        val (small, many, big) = listOf("small", "many", "big").map(directory::resolve)
         val bytes = ByteArray(300 shl 20)
         // What is needed in any case is there before.
         Smallfry.writeAll(listOf(FileEntry(small, "")), WriteOptions(threads = 1))
@@ -198,8 +198,8 @@ class Deep(private val act: () -> Unit) {
 
         @JvmStatic
         fun main(arguments: Array<String>) {
-            val folder = Path.of(arguments.single())
-            val (path, missing) = listOf(folder.resolve("a"), folder.resolve("b/c"))
+            val directory = Path.of(arguments.single())
+            val (path, missing) = listOf(directory.resolve("a"), directory.resolve("b/c"))
             val acts = mapOf(
                 "write" to { path.writeText("text") },
                 "append" to {

@@ -27,9 +27,9 @@ import org.junit.jupiter.api.io.TempDir
 /** Files one after the other: no further ahead than allowed, to be stopped at any time, and never a crash for it. */
 class StreamTest {
     @TempDir
-    lateinit var folder: Path
+    lateinit var directory: Path
 
-    private val paths by lazy { List(500) { folder.resolve("$it") } }
+    private val paths by lazy { List(500) { directory.resolve("$it") } }
     private val endless get() = generateSequence(0) { it + 1 }.map { paths[it % paths.size] }
 
     @BeforeEach
@@ -81,7 +81,7 @@ class StreamTest {
 
     @Test
     fun `missing files are results`() {
-        val some = listOf(paths[0], folder.resolve("missing"), paths[1])
+        val some = listOf(paths[0], directory.resolve("missing"), paths[1])
         val results = Smallfry.stream(some.iterator()).use { it.asSequence().toList() }
         assertIs<NoSuchFileException>(results[1].error)
         assertEquals(listOf(true, false, true), results.map { it.error == null })

@@ -8,11 +8,11 @@ import kotlin.io.path.name
 import kotlin.io.path.readText
 import kotlin.test.assertTrue
 
-internal fun namesIn(folder: Path): List<String> = folder.listDirectoryEntries().map { it.name }.sorted()
+internal fun namesIn(directory: Path): List<String> = directory.listDirectoryEntries().map { it.name }.sorted()
 
 /** Numbered files that hold their numbers. */
-internal fun makeNumbered(folder: Path, count: Int): List<Path> =
-    List(count) { Files.writeString(folder.resolve("$it"), "$it") }
+internal fun makeNumbered(directory: Path, count: Int): List<Path> =
+    List(count) { Files.writeString(directory.resolve("$it"), "$it") }
 
 internal fun assertReasonBeginsWith(operation: String, error: FileSystemException?) =
     assertTrue(error?.reason.orEmpty().startsWith("$operation: "), "$error")

@@ -20,10 +20,10 @@ import kotlin.io.path.writeText as writeTextOfKotlin
 /** What one file is written over must not matter: any old length, links, pipes, devices, permissions. */
 class TargetTest {
     @TempDir
-    lateinit var folder: Path
+    lateinit var directory: Path
 
     private val file: Path
-        get() = folder.resolve("file")
+        get() = directory.resolve("file")
 
     private val levels = Durability.entries.flatMap { level -> listOf(level to false, level to true) }
 
@@ -36,7 +36,7 @@ class TargetTest {
                 Files.deleteIfExists(file)
                 if (old != null) Files.write(file, bytes(old))
                 body(bytes(old ?: 0), level, replace)
-                assertEquals(listOf("file"), namesIn(folder), "$level, replace $replace, over $old")
+                assertEquals(listOf("file"), namesIn(directory), "$level, replace $replace, over $old")
             }
         }
     }
@@ -75,7 +75,7 @@ class TargetTest {
     @Test
     fun `text is encoded as Kotlin encodes it`() {
         val random = Random(20)
-        val other = folder.resolve("other")
+        val other = directory.resolve("other")
         val surrogates = "\uD800\uDBFF\uDC00\uDFFFa\u00e9\u65e5"
         repeat(300) {
             val text = String(CharArray(random.nextInt(if (it == 0) 20_000 else 12)) { surrogates.random(random) })
@@ -94,18 +94,18 @@ class TargetTest {
 
     @Test
     fun `through a link that leads nowhere a file is made, and none is replaced`() {
-        val link = folder.resolve("link").createSymbolicLinkPointingTo(Path.of("file"))
+        val link = directory.resolve("link").createSymbolicLinkPointingTo(Path.of("file"))
         val error = assertFailsWith<NoSuchFileException> { link.writeText("new", replace = true) }
         assertEquals("$link", error.file)
         link.writeText("new")
         link.appendText("er", replace = true)
         assertEquals("newer", Files.readString(file))
-        assertEquals(listOf("file", "link"), namesIn(folder))
+        assertEquals(listOf("file", "link"), namesIn(directory))
     }
 
     @Test
     fun `a pipe takes what fits into it and what does not, and is not replaced`() {
-        val pipe = folder.resolve("pipe")
+        val pipe = directory.resolve("pipe")
         if (run("mkfifo", "$pipe") != 0) return println("skipped: this system makes no pipes with a name")
         for (size in listOf(0, 10, 200_000, 2 shl 20)) {
             val reader = CompletableFuture.supplyAsync { Files.readAllBytes(pipe) }
@@ -117,7 +117,7 @@ class TargetTest {
         assertEquals("added", reader.get())
         assertFailsWith<FileSystemException> { pipe.writeText("text", replace = true) }
         assertTrue(Files.readAttributes(pipe, BasicFileAttributes::class.java).isOther)
-        assertEquals(listOf("pipe"), namesIn(folder))
+        assertEquals(listOf("pipe"), namesIn(directory))
     }
 
     @Test
@@ -140,20 +140,20 @@ class TargetTest {
 
     @Test
     fun `a relative path leads to where it leads Java`() {
-        val relative = Path.of("").toRealPath().relativize(folder.toRealPath().resolve("file"))
+        val relative = Path.of("").toRealPath().relativize(directory.toRealPath().resolve("file"))
         relative.writeText("text")
         assertEquals("text", Files.readString(file))
         assertEquals("text", Smallfry.readAllText(listOf(relative)).single().value)
-        val beneath = Path.of("").toRealPath().relativize(folder.toRealPath())
+        val beneath = Path.of("").toRealPath().relativize(directory.toRealPath())
         assertEquals("text", Smallfry.readAllText(listOf(Path.of("file")), ReadOptions(within = beneath)).single().value)
     }
 
     @Test
     fun `threads write files of their own at once`() {
         val threads = List(4) { number ->
-            CompletableFuture.runAsync { repeat(200) { folder.resolve("$number").writeText("$number: $it", replace = it % 2 == 0) } }
+            CompletableFuture.runAsync { repeat(200) { directory.resolve("$number").writeText("$number: $it", replace = it % 2 == 0) } }
         }
         threads.forEach { it.get() }
-        repeat(4) { assertEquals("$it: 199", Files.readString(folder.resolve("$it"))) }
+        repeat(4) { assertEquals("$it: 199", Files.readString(directory.resolve("$it"))) }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn file_system(file: &File) -> io::Result<()> {
 /// How many files may be open, after asking for as many as is allowed.
 ///
 /// `setrlimit`: <https://man7.org/linux/man-pages/man2/setrlimit.2.html>.
-pub(super) fn most_open() -> usize {
+pub(super) fn max_open() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = Rlimit {

@@ -12,6 +12,6 @@ pub(super) fn file_system(_: &File) -> io::Result<()> {
 }
 
 /// What every system allows.
-pub(super) fn most_open() -> usize {
+pub(super) fn max_open() -> usize {
     256
 }

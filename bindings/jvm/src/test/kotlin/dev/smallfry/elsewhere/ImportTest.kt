@@ -12,11 +12,11 @@ import org.junit.jupiter.api.io.TempDir
 /** In a package of the caller's own, with all of `kotlin.io.path` imported as well: there a call could be ambiguous, or Kotlin's. */
 class ImportTest {
     @TempDir
-    lateinit var folder: Path
+    lateinit var directory: Path
 
     @Test
     fun `calls that both libraries have are smallfry's`() {
-        val path = folder.resolve("missing/a")
+        val path = directory.resolve("missing/a")
         for (call in listOf<() -> Unit>(
             { path.writeText("a") },
             { path.writeBytes(byteArrayOf(1)) },
@@ -29,7 +29,7 @@ class ImportTest {
 
     @Test
     fun `calls with a charset are Kotlin's`() {
-        val path = folder.resolve("a")
+        val path = directory.resolve("a")
         path.writeText("ab", Charsets.UTF_16BE)
         path.appendText("c", Charsets.UTF_16BE)
         assertEquals("abc", path.readText(Charsets.UTF_16BE))

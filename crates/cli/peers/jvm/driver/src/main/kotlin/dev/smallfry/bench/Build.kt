@@ -35,8 +35,8 @@ class BuildTimes(val phases: List<List<Any>>, val files: Int, val bytes: Long, v
 /** The scenario `build`. The counterpart of `native/build.rs`: same phases, same order, same bytes. */
 fun build(functions: String, request: BuildRequest): BuildTimes {
     // Of the same files, since how long a run takes before all is compiled depends on what is in them.
-    warmUp { folder ->
-        val inMemory = request.into(folder)
+    warmUp { directory ->
+        val inMemory = request.into(directory)
         compile(BUILDS_TO_COMPILE) { pipeline(functions, inMemory) }
     }
     settle()
@@ -45,9 +45,9 @@ fun build(functions: String, request: BuildRequest): BuildTimes {
 
 private const val BUILDS_TO_COMPILE = 10
 
-/** The same with other folders to write into, which are made. */
-private fun BuildRequest.into(folder: Path): BuildRequest {
-    val (output, published) = listOf("output", "published").map(folder::resolve)
+/** The same with other directories to write into, which are made. */
+private fun BuildRequest.into(directory: Path): BuildRequest {
+    val (output, published) = listOf("output", "published").map(directory::resolve)
     for (file in walk(Path.of(tree), this)) {
         output.resolve(file).createParentDirectories()
         published.resolve(file).createParentDirectories()
@@ -91,8 +91,8 @@ private fun pipeline(functions: String, request: BuildRequest): BuildTimes {
 
 private val PUBLISHED = WriteOptions(durability = Durability.Full, replace = true)
 
-private fun filesIn(folder: String, names: List<String>, texts: List<String>): List<FileOf> {
-    val root = Path.of(folder)
+private fun filesIn(directory: String, names: List<String>, texts: List<String>): List<FileOf> {
+    val root = Path.of(directory)
     return names.zip(texts) { name, text -> FileOf(root.resolve(name), text, null) }
 }
 
@@ -101,8 +101,8 @@ private fun walk(tree: Path, request: BuildRequest): List<String> {
     val files = ArrayList<String>()
     val prefix = tree.toString().length + 1
     Files.walkFileTree(tree, object : SimpleFileVisitor<Path>() {
-        override fun preVisitDirectory(folder: Path, attributes: BasicFileAttributes): FileVisitResult =
-            if (folder != tree && REPLACEMENT in folder.name) SKIP_SUBTREE else CONTINUE
+        override fun preVisitDirectory(directory: Path, attributes: BasicFileAttributes): FileVisitResult =
+            if (directory != tree && REPLACEMENT in directory.name) SKIP_SUBTREE else CONTINUE
 
         override fun visitFile(file: Path, attributes: BasicFileAttributes): FileVisitResult {
             val name = file.name
@@ -123,19 +123,19 @@ private const val REPLACEMENT = '\uFFFD'
 
 private const val NONE = "/"
 
-/** What Node takes each file for: by its extension or else by the nearest package.json's type, each folder asked once. */
+/** What Node takes each file for: by its extension or else by the nearest package.json's type, each directory asked once. */
 private fun moduleTypes(paths: List<Path>): List<String> {
     val known = HashMap<Path, String>()
-    fun nearest(folder: Path?): String {
-        // As Node: no further than a folder `node_modules`, and not at the root.
-        if (folder?.fileName == null || folder.name == "node_modules") return COMMON_JS
-        known[folder]?.let { return it }
+    fun nearest(directory: Path?): String {
+        // As Node: no further than a directory `node_modules`, and not at the root.
+        if (directory?.fileName == null || directory.name == "node_modules") return COMMON_JS
+        known[directory]?.let { return it }
         val type = try {
-            typeIn(Files.readAllBytes(folder.resolve("package.json")))
+            typeIn(Files.readAllBytes(directory.resolve("package.json")))
         } catch (_: NoSuchFileException) {
-            nearest(folder.parent)
+            nearest(directory.parent)
         }
-        known[folder] = type
+        known[directory] = type
         return type
     }
     return paths.map { path ->

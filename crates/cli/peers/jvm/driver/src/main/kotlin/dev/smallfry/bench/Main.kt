@@ -30,17 +30,17 @@ private val json = Gson()
 /** Not where what a row does is counted. */
 private var warmsUp = false
 
-/** Runs `body` with a folder in memory, if there is such a thing here, so that what it calls gets compiled. */
+/** Runs `body` with a directory in memory, if there is such a thing here, so that what it calls gets compiled. */
 fun warmUp(body: (Path) -> Unit) {
     if (!warmsUp) return
     // A class that is loaded later, such as another charset, makes compiled code void that relied on there being none.
     Meter().stop()
     val memory = Path.of("/dev/shm").takeIf(Files::isWritable)
-    val folder = if (memory != null) Files.createTempDirectory(memory, PREFIX) else Files.createTempDirectory(PREFIX)
+    val directory = if (memory != null) Files.createTempDirectory(memory, PREFIX) else Files.createTempDirectory(PREFIX)
     try {
-        body(folder)
+        body(directory)
     } finally {
-        folder.toFile().deleteRecursively()
+        directory.toFile().deleteRecursively()
     }
 }
 

@@ -15,9 +15,9 @@ import java.nio.file.StandardOpenOption.READ
 import okio.FileSystem
 import okio.Path.Companion.toOkioPath
 
-class Layout(val folder: String, val directories: Int, val files: Int, val name: String) {
+class Layout(val directory: String, val directories: Int, val files: Int, val name: String) {
     fun paths(): List<Path> = List(files) { index ->
-        val where = if (directories > 0) "$folder/${digits(index % directories, 4)}" else folder
+        val where = if (directories > 0) "$directory/${digits(index % directories, 4)}" else directory
         Path.of("$where/$name${digits(index, 7)}")
     }
 
@@ -36,8 +36,8 @@ class ManyRequest(
 /** The scenario `read-many`: all is kept, then looked at. The counterpart of `native/read_many.rs`. */
 fun readMany(functions: String, request: ManyRequest): Times {
     val read = readerOf(functions, request)
-    warmUp { folder ->
-        val few = List(FILES_TO_COMPILE) { folder.resolve("$it") }
+    warmUp { directory ->
+        val few = List(FILES_TO_COMPILE) { directory.resolve("$it") }
         few.forEach { Files.write(it, ByteArray(BYTES_TO_COMPILE) { ' '.code.toByte() }) }
         compile(PASSES_TO_COMPILE) { look(read(few + few)) }
     }
@@ -97,8 +97,8 @@ private fun channel(path: Path): ByteArray = FileChannel.open(path, READ).use { 
 /** The scenario `write-many`. The counterpart of `native/write_many.rs`: same bytes. */
 fun writeMany(functions: String, request: ManyRequest): Times {
     val write = manyWriterOf(functions, request)
-    warmUp { folder ->
-        val few = contentsOf(List(FILES_TO_COMPILE) { folder.resolve("$it") }, request)
+    warmUp { directory ->
+        val few = contentsOf(List(FILES_TO_COMPILE) { directory.resolve("$it") }, request)
         compile(PASSES_TO_COMPILE) { write(few) }
     }
     return timed(request, write)
@@ -141,8 +141,8 @@ fun writeAll(all: List<FileOf>, options: WriteOptions) {
 /** The scenario `sync-many`. The counterpart of `native/sync_many.rs`. */
 fun syncMany(functions: String, request: ManyRequest): Times {
     val write = durableWriterOf(functions, request.replace)
-    warmUp { folder ->
-        val few = contentsOf(List(FILES_TO_COMPILE) { folder.resolve("$it") }, request)
+    warmUp { directory ->
+        val few = contentsOf(List(FILES_TO_COMPILE) { directory.resolve("$it") }, request)
         compile(PASSES_TO_COMPILE) { write(few) }
     }
     return timed(request, write)
@@ -154,10 +154,10 @@ private fun durableWriterOf(functions: String, replace: Boolean): (List<FileOf>)
     return { all -> writeAll(all, options) }
 }
 
-/** One by one: the file flushed, named, and its folder flushed, before the next one. */
+/** One by one: the file flushed, named, and its directory flushed, before the next one. */
 fun writeEach(file: FileOf, replace: Boolean) {
-    val draft = if (replace) file.path.resolveSibling("${file.path.fileName}.draft") else file.path
-    writerOf("java-channel", draft, "full", false)(file.text)
-    if (replace) Files.move(draft, file.path, ATOMIC_MOVE)
+    val temporary = if (replace) file.path.resolveSibling("${file.path.fileName}.tmp") else file.path
+    writerOf("java-channel", temporary, "full", false)(file.text)
+    if (replace) Files.move(temporary, file.path, ATOMIC_MOVE)
     FileChannel.open(file.path.parent, READ).use { it.force(true) }
 }

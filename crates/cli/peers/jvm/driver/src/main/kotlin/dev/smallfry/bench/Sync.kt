@@ -28,8 +28,8 @@ class SyncRequest(
 /** The scenario `sync`: one file written again and again, each call timed alone. The counterpart of `native/sync.rs`. */
 fun sync(functions: String, request: SyncRequest): Times {
     // In memory, where a flush takes no time: what is compiled is the same.
-    warmUp { folder ->
-        val write = writerOf(functions, folder.resolve("file"), request.level, request.replace)
+    warmUp { directory ->
+        val write = writerOf(functions, directory.resolve("file"), request.level, request.replace)
         repeat(CALLS_TO_COMPILE) { write(request.text) }
     }
     val write = writerOf(functions, Path.of(request.path), request.level, request.replace)

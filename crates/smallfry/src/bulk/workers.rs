@@ -12,7 +12,7 @@ use crate::sys::{available_cores, thread_cpu_time, times_waited};
 
 /// Workers that `Auto` gives one batch, and that all batches of the process together may have beside those that were
 /// asked for by number.
-pub(super) const MOST_WORKERS: usize = 64;
+pub(super) const MAX_WORKERS: usize = 64;
 /// How much work a worker does between two reports, and before its first one.
 const REPORT: Duration = Duration::from_micros(250);
 const FIRST_REPORT: Duration = Duration::from_micros(100);
@@ -27,7 +27,7 @@ const TIMED_ONE_IN: u32 = 8;
 static WORKERS: ProcessWide = ProcessWide::new(0);
 
 /// The workers of one batch, or of other work that comes in many pieces: how many there should be.
-pub struct Crew {
+pub struct Workers {
     /// `None` where the caller named a number.
     controller: Option<Mutex<Controller>>,
     began: Instant,
@@ -35,18 +35,18 @@ pub struct Crew {
     active: AtomicUsize,
 }
 
-impl Crew {
+impl Workers {
     /// Nobody is there yet.
     pub fn new(strategy: Strategy) -> Self {
-        let most = descriptors::most_workers();
+        let most = descriptors::max_workers();
         let (wanted, controller) = match strategy {
             Strategy::CallingThread => (1, None),
             Strategy::Threads(count) => (count.get().min(most), None),
             Strategy::Auto => {
-                let most_workers = MOST_WORKERS.min(most);
+                let max_workers = MAX_WORKERS.min(most);
                 let controller = Controller::new(Limits {
                     cores: available_cores().get(),
-                    most_workers,
+                    max_workers,
                 });
                 let wanted = controller.workers();
                 (wanted, Some(Mutex::new(controller)))
@@ -80,7 +80,7 @@ impl Crew {
         if joined.is_err() {
             return false;
         }
-        if self.enter_process() >= MOST_WORKERS {
+        if self.enter_process() >= MAX_WORKERS {
             self.leave();
             return false;
         }
@@ -216,7 +216,7 @@ impl Meter {
     /// It is done, `waited` of its time for the consumer rather than for the system.
     pub fn stop(
         &mut self,
-        crew: &Crew,
+        workers: &Workers,
         start: Option<Start>,
         bytes: u64,
         waited: Duration,
@@ -249,11 +249,11 @@ impl Meter {
         }
         let enough = if self.reported { REPORT } else { FIRST_REPORT };
         if self.elapsed >= enough {
-            self.report(crew, remaining());
+            self.report(workers, remaining());
         }
     }
 
-    fn report(&mut self, crew: &Crew, remaining: Option<usize>) {
+    fn report(&mut self, workers: &Workers, remaining: Option<usize>) {
         // Time in which another thread had the processor is no time of waiting: more workers would only take it from each other.
         let was_interrupted = self.busy < self.elapsed / 4 * 3
             && self.waits.is_some()
@@ -276,6 +276,6 @@ impl Meter {
             typical: self.typical,
             ..Self::default()
         };
-        crew.record(sample, remaining);
+        workers.record(sample, remaining);
     }
 }

@@ -13,25 +13,25 @@ use crate::bulk::place::Place;
 use crate::error::{Error, Operation};
 use crate::raw::{self, OwnedFile};
 
-/// The last part of a draft's name.
+/// The last part of a temporary file's name.
 const SUFFIX: &str = ".smallfry";
 /// Digits before it.
 const DIGITS: usize = 16;
 /// What is taken of the target's name, in bytes: a name may have 255 in all.
-const MOST_OF_NAME: usize = 200;
+const MAX_OF_NAME: usize = 200;
 /// Names that are tried. That one is taken is all but impossible.
-const MOST_TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// A file that goes when this is dropped, unless it was given its target's name.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct TemporaryFile {
     place: Place,
     path: PathBuf,
     is_left: bool,
 }
 
-impl Draft {
-    /// Makes a new file beside `target`. The error is that of `open`, with the path of the draft: who reports it names the file
+impl TemporaryFile {
+    /// Makes a new file beside `target`. The error is that of `open`, with the path of the temporary file: who reports it names the file
     /// that was to be written.
     pub(super) fn create(
         place: &Place,
@@ -44,16 +44,14 @@ impl Draft {
             let path = target.with_file_name(new_name(target));
             match place.open(&path, flags, mode) {
                 Ok(file) => {
-                    let draft = Self {
+                    let temporary = Self {
                         place: place.clone(),
                         path,
                         is_left: true,
                     };
-                    return Ok((draft, file));
+                    return Ok((temporary, file));
                 }
-                Err(error)
-                    if error.kind() == io::ErrorKind::AlreadyExists && tries < MOST_TRIES =>
-                {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < MAX_TRIES => {
                     tries += 1;
                 }
                 Err(error) => return Err(error),
@@ -65,7 +63,7 @@ impl Draft {
         &self.path
     }
 
-    /// Takes the target's name. The draft's file must be closed.
+    /// Takes the target's name. The temporary file's file must be closed.
     pub(super) fn rename(&mut self, target: &Path, flush: bool) -> Result<(), Error> {
         self.place
             .rename(&self.path, target, flush)
@@ -75,7 +73,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         if self.is_left {
             // Who drops it has an error to report already, and this one tells nothing more.
@@ -92,12 +90,12 @@ fn new_name(target: &Path) -> String {
     // The process as well: a copy made by `fork` has the seed and the count.
     let number = seed.hash_one((std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let end = (0..=name.len().min(MOST_OF_NAME)).rfind(|&end| name.is_char_boundary(end));
+    let end = (0..=name.len().min(MAX_OF_NAME)).rfind(|&end| name.is_char_boundary(end));
     let name = &name[..end.unwrap_or(0)];
     format!(".{name}.{number:0DIGITS$x}{SUFFIX}")
 }
 
-fn is_draft(name: &OsStr) -> bool {
+fn is_temporary(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let Some(rest) = name.strip_suffix(SUFFIX) else {
         return false;
@@ -109,13 +107,13 @@ fn is_draft(name: &OsStr) -> bool {
     head.starts_with('.') && digits.len() == DIGITS && digits.bytes().all(is_digit)
 }
 
-/// See [`remove_drafts`](super::remove_drafts).
+/// See [`remove_temporary_files`](super::remove_temporary_files).
 pub(super) fn remove_all(directory: &Path, unused: Duration) -> Result<Vec<PathBuf>, Error> {
     let list = |reason| Error::at(Operation::Readdir, directory, reason);
     let mut removed = Vec::new();
     for entry in fs::read_dir(directory).map_err(list)? {
         let entry = entry.map_err(list)?;
-        if !is_draft(&entry.file_name()) {
+        if !is_temporary(&entry.file_name()) {
             continue;
         }
         let path = entry.path();
@@ -144,12 +142,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drafts_are_told_by_their_names() {
+    fn temporary_files_are_told_by_their_names() {
         for target in ["a", "dir/app.js", ".hidden", &"ü".repeat(120), "a.smallfry"] {
             let (one, other) = (new_name(Path::new(target)), new_name(Path::new(target)));
             assert_ne!(one, other);
             assert!(one.len() <= 255);
-            assert!(is_draft(OsStr::new(&one)), "{one}");
+            assert!(is_temporary(OsStr::new(&one)), "{one}");
         }
         for name in [
             "",
@@ -161,7 +159,7 @@ mod tests {
             ".a.0123456789abcdeF.smallfry",
             ".a.0123456789abcdef.smallfry~",
         ] {
-            assert!(!is_draft(OsStr::new(name)), "{name}");
+            assert!(!is_temporary(OsStr::new(name)), "{name}");
         }
     }
 }

@@ -14,14 +14,14 @@ use crate::raw;
 use crate::sys;
 
 /// With more directories than this on a file system that can be flushed whole, that is one flush instead of theirs.
-const MOST_EACH: usize = 2;
+const MAX_EACH: usize = 2;
 
 /// The files of a batch that were written without an error, by their directories.
 #[derive(Debug, Default)]
-pub(super) struct Folders(HashMap<PathBuf, Folder>);
+pub(super) struct Directories(HashMap<PathBuf, Directory>);
 
 #[derive(Debug, Default)]
-struct Folder {
+struct Directory {
     /// It has names that are not on the disk yet.
     is_waiting: bool,
     files: Vec<Named>,
@@ -36,16 +36,16 @@ pub(super) struct Named {
     pub(super) file_system: usize,
 }
 
-impl Folders {
+impl Directories {
     /// A file, which `is_named` if its name has nothing to wait for.
     pub(super) fn add(&mut self, file: Named, is_named: bool) {
         let directory = without_dot(directory_of(&file.path));
         if !self.0.contains_key(directory) {
-            self.0.insert(directory.to_owned(), Folder::default());
+            self.0.insert(directory.to_owned(), Directory::default());
         }
-        if let Some(folder) = self.0.get_mut(without_dot(directory_of(&file.path))) {
-            folder.is_waiting |= !is_named;
-            folder.files.push(file);
+        if let Some(dir) = self.0.get_mut(without_dot(directory_of(&file.path))) {
+            dir.is_waiting |= !is_named;
+            dir.files.push(file);
         }
     }
 
@@ -71,9 +71,9 @@ impl Folders {
 impl Batch {
     /// Flushes the directories of new and replaced names, and those above directories that were made. An error is one of every
     /// file whose name it may have cost.
-    pub(super) fn flush_folders(&self, parents: &Parents) {
+    pub(super) fn flush_directories(&self, parents: &Parents) {
         let place = &self.place;
-        let waiting = self.lock().folders.waiting();
+        let waiting = self.lock().dirs.waiting();
         // Those were there when a file system was flushed whole; names of files may have come since.
         let made = parents.take_made();
         let above: HashSet<&Path> = made
@@ -84,13 +84,12 @@ impl Batch {
         let is_whole_flushed = self.lock().file_systems.iter().any(|it| it.is_flushed);
         let failed = Mutex::new(Vec::new());
         let left_to_whole = Mutex::new(HashMap::<usize, Vec<PathBuf>>::new());
-        let flush = |folder: &Path, is_above: bool| -> Result<(), Error> {
-            if !is_whole_flushed || !is_above && waiting.len() <= MOST_EACH {
-                return sync_dir_of(place, folder);
+        let flush = |dir: &Path, is_above: bool| -> Result<(), Error> {
+            if !is_whole_flushed || !is_above && waiting.len() <= MAX_EACH {
+                return sync_dir_of(place, dir);
             }
-            let directory = place.open_directory(folder);
-            let directory =
-                directory.map_err(|reason| Error::at(Operation::Open, folder, reason))?;
+            let directory = place.open_directory(dir);
+            let directory = directory.map_err(|reason| Error::at(Operation::Open, dir, reason))?;
             let device = sys::device_of(raw::borrow(&directory));
             let flushed = self
                 .lock()
@@ -101,33 +100,33 @@ impl Batch {
                 Some(_) if is_above => {}
                 Some(number) => {
                     let mut left = left_to_whole.lock().unwrap_or_else(PoisonError::into_inner);
-                    left.entry(number).or_default().push(folder.to_owned());
+                    left.entry(number).or_default().push(dir.to_owned());
                 }
-                None => flush_directory(&directory, folder)?,
+                None => flush_directory(&directory, dir)?,
             }
             Ok(())
         };
         let all = waiting.iter().map(|it| (it.as_path(), false));
         let all = all.chain(above.into_iter().map(|it| (it, true))).collect();
-        at_once(all, |(folder, is_above)| {
-            if let Err(error) = flush(folder, is_above) {
+        at_once(all, |(dir, is_above)| {
+            if let Err(error) = flush(dir, is_above) {
                 let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                failed.push((folder.to_owned(), error));
+                failed.push((dir.to_owned(), error));
             }
         });
         let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
         let left_to_whole = left_to_whole.into_inner();
-        for (number, folders) in left_to_whole.unwrap_or_else(PoisonError::into_inner) {
+        for (number, directories) in left_to_whole.unwrap_or_else(PoisonError::into_inner) {
             if let Err(reason) = self.flush_whole(number) {
-                failed.extend(folders.into_iter().map(|folder| {
-                    let error = Error::at(Operation::Syncfs, &folder, copy_of(&reason));
-                    (folder, error)
+                failed.extend(directories.into_iter().map(|dir| {
+                    let error = Error::at(Operation::Syncfs, &dir, copy_of(&reason));
+                    (dir, error)
                 }));
             }
         }
         let mut queue = self.lock();
-        for (folder, error) in failed {
-            for file in queue.folders.files_below(&folder) {
+        for (dir, error) in failed {
+            for file in queue.dirs.files_below(&dir) {
                 queue.failures.push((file.index, error.duplicate()));
             }
         }

@@ -1,7 +1,7 @@
-//! The folders that rows write to: made beforehand, shared by all rows, removed at the end.
+//! The directories that rows write to: made beforehand, shared by all rows, removed at the end.
 //!
-//! One file system can take ten times as long to create a file in one fresh folder as in the next (which part of
-//! the disk a folder falls in decides). So no row has a folder of its own: all go through the same ones.
+//! One file system can take ten times as long to create a file in one fresh directory as in the next (which part of
+//! the disk a directory falls in decides). So no row has a directory of its own: all go through the same ones.
 
 use super::disk::{Slow, UNDELAYED};
 use super::failure::Failure;
@@ -14,21 +14,21 @@ pub(crate) const COUNT: usize = 8;
 const PREFIX: &str = ".smallfry-bench-";
 
 /// Dropping it removes everything.
-pub(crate) struct Folders {
+pub(crate) struct Directories {
     /// Mounted over `disk`. Before it in this list, so that it is gone when that is removed; the next one likewise.
     slow: Option<Slow>,
-    /// Shows what is on the disk at the folder behind it, through a mount that adds no delay.
+    /// Shows what is on the disk at the directory behind it, through a mount that adds no delay.
     undelayed: Option<(Slow, TempDir)>,
     disk: TempDir,
     memory: Option<TempDir>,
 }
 
-impl Folders {
+impl Directories {
     /// Under `dir`, and under a tmpfs if the system has one besides.
     pub(crate) fn make(dir: &Path, tmpfs: Option<&Path>) -> Result<Self, Failure> {
         let disk = make_under(dir)?;
         // A tmpfs that may not be written to is as good as none.
-        let memory = tmpfs.and_then(|folder| make_under(folder).ok());
+        let memory = tmpfs.and_then(|directory| make_under(directory).ok());
         Ok(Self {
             slow: None,
             undelayed: None,
@@ -73,13 +73,13 @@ impl Folders {
         self.disk.path().join((index % COUNT).to_string())
     }
 
-    /// The same folder through a mount that adds no delay, if there is one beside the slow disk.
+    /// The same directory through a mount that adds no delay, if there is one beside the slow disk.
     pub(crate) fn undelayed(&self, index: usize) -> Option<PathBuf> {
         let (_, point) = self.undelayed.as_ref()?;
         Some(point.path().join((index % COUNT).to_string()))
     }
 
-    /// The same folder, for preparing what is in it without waiting for a slow disk.
+    /// The same directory, for preparing what is in it without waiting for a slow disk.
     pub(crate) fn beneath(&self, index: usize) -> PathBuf {
         match &self.slow {
             Some(slow) => slow.beneath().join((index % COUNT).to_string()),
@@ -103,26 +103,26 @@ impl Folders {
         }
         drop(self.slow);
         let mut point = None;
-        if let Some((slow, folder)) = self.undelayed {
+        if let Some((slow, directory)) = self.undelayed {
             slow.unmount()?;
-            point = Some(folder);
+            point = Some(directory);
         }
-        for folder in [point, Some(self.disk), self.memory].into_iter().flatten() {
-            let path = folder.path().to_owned();
-            folder.close().map_err(Failure::at("remove", &path))?;
+        for directory in [point, Some(self.disk), self.memory].into_iter().flatten() {
+            let path = directory.path().to_owned();
+            directory.close().map_err(Failure::at("remove", &path))?;
         }
         Ok(())
     }
 }
 
-fn make_under(folder: &Path) -> Result<TempDir, Failure> {
+fn make_under(directory: &Path) -> Result<TempDir, Failure> {
     let root = tempfile::Builder::new()
         .prefix(PREFIX)
-        .tempdir_in(folder)
-        .map_err(|error| without_path("make a folder in", folder, &error))?;
+        .tempdir_in(directory)
+        .map_err(|error| without_path("make a directory in", directory, &error))?;
     for index in 0..COUNT {
         let path = root.path().join(index.to_string());
-        std::fs::create_dir(&path).map_err(Failure::at("make folder", &path))?;
+        std::fs::create_dir(&path).map_err(Failure::at("make directory", &path))?;
     }
     Ok(root)
 }
@@ -137,7 +137,7 @@ pub(crate) fn unicode(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// tempfile's errors name the random path; the user knows the folder.
+/// tempfile's errors name the random path; the user knows the directory.
 fn without_path(operation: &str, path: &Path, error: &std::io::Error) -> Failure {
     let inner = match error.raw_os_error().or_else(|| errno_within(error)) {
         Some(errno) => std::io::Error::from_raw_os_error(errno).to_string(),
