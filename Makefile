@@ -65,7 +65,7 @@ test: node-tests jvm-tests test-model
 test-model:
 	CARGO_TARGET_DIR=$(TARGET_DIR)/loom RUSTFLAGS='--cfg loom -C debug-assertions' \
 		CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false \
-		cargo test -q --release -p smallfry --lib model::
+		cargo test -q --release -p smallfry -p smallfry-workers --lib model::
 
 # What crashes leave: 10,000 for each model of a disk, 200 of each real file system (as root), and 2,000 programs killed.
 test-crash:

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use smallfry::bulk::key_of;
-use smallfry::durability::{sync_dir, sync_file};
+use smallfry::durable::{sync_dir, sync_file};
 use smallfry::raw::{self, O_APPEND, O_CREAT, O_EXCL, O_RDWR, O_TRUNC, O_WRONLY};
 use smallfry::{Durability, Error, WriteOptions};
 

@@ -12,6 +12,10 @@ pub(crate) const OTHERS: &[Backend] = &[
     Backend::Tokio,
 ];
 
+#[expect(
+    deprecated,
+    reason = "the row for async-std stays as long as the backend"
+)]
 pub(crate) fn of(backend: Backend) -> io::Result<Theirs> {
     Ok(match backend {
         Backend::Threads => Theirs::Threads,

@@ -1,53 +1,53 @@
-//! What went wrong, where, and why.
+//! Errors with their operation and path.
 
 use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// The step that failed, by the name of its system call.
+/// The operation that failed, named after its system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operation {
-    /// Opening or creating the file; also options that exclude each other, which are found before it.
+    /// Opening or creating the file. Also options that exclude each other.
     Open,
-    /// Reading from the file; also contents that are not UTF-8 where a string was asked for.
+    /// Reading from the file. Also contents that are not UTF-8.
     Read,
     /// Writing to the file.
     Write,
-    /// Closing a file: some systems report a failed write only now.
+    /// Closing the file. Some systems report a failed write only then.
     Close,
-    /// Asking for the size and kind of the open file.
+    /// Getting size and kind of the open file.
     Fstat,
-    /// Asking for the size, kind and times of what has that path.
+    /// Getting size, kind and times of the file at the path.
     Stat,
-    /// Making the directories above the file.
+    /// Creating the directories above the file.
     Mkdir,
-    /// Copying one file to another, in all its steps.
+    /// Copying one file to another, with all its steps.
     Copy,
-    /// Giving a file another name.
+    /// Renaming a file.
     Rename,
     /// Removing the file.
     Unlink,
     /// Flushing a file with its metadata, or a directory.
     Fsync,
-    /// Flushing a file's contents.
+    /// Flushing the contents of a file.
     Fdatasync,
-    /// Flushing a whole file system, with all files of a batch that are on it.
+    /// Flushing a whole file system, with all files of a batch on it.
     Syncfs,
-    /// Reading what a symbolic link says, to find the file that is to be replaced.
+    /// Reading a symbolic link, to find the file that is to be replaced.
     Readlink,
-    /// Giving a new file the permissions of the one that it replaces.
+    /// Giving a new file the permissions of the old one.
     Fchmod,
-    /// Giving it the same owner and group.
+    /// Giving a new file the owner and group of the old one.
     Fchown,
-    /// Giving it the same access control list and extended attributes, which includes reading those.
+    /// Reading the access control list and extended attributes of the old file, or giving them to a new one.
     Fsetxattr,
-    /// Listing a directory, which includes opening it; also finding out what its entries are, where a walk has to ask.
+    /// Opening and listing a directory, and getting the kind of its entries.
     Readdir,
 }
 
 impl Operation {
-    /// The name of the system call, as in its manual page.
+    /// Returns the name of the system call, as in its manual page.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -78,10 +78,10 @@ impl fmt::Display for Operation {
     }
 }
 
-/// An I/O error that knows its operation and its path.
+/// An I/O error with its operation and path.
 ///
-/// It prints as `operation path: reason`. As an [`io::Error`], which `?` makes of it where one is expected, it keeps
-/// the kind and prints the same; the `Error` itself is what [`io::Error::get_ref`] then gives.
+/// It prints as `operation path: reason`. It turns into an [`io::Error`] with `?`, keeps its kind and prints the
+/// same. [`io::Error::get_ref`] then returns this error.
 ///
 /// ```
 /// let error = smallfry::fs::read("no/such/file").unwrap_err();
@@ -94,7 +94,7 @@ impl fmt::Display for Operation {
 /// assert!(error.to_string().starts_with("open no/such/file: "));
 /// ```
 ///
-/// It is one pointer wide, so that a batch may keep a million results at little cost.
+/// It is one pointer wide, so that a batch can keep a million results.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -120,7 +120,7 @@ impl Error {
         Self::new(operation, Some(from), Some(to), source)
     }
 
-    /// The operation was not begun because the batch that it belongs to was cancelled.
+    /// Makes the error of an operation that did not begin because its batch was cancelled.
     #[cold]
     pub(crate) fn cancelled(operation: Operation, path: &Path) -> Self {
         Self::at(operation, path, io::Error::other(Cancelled))
@@ -140,8 +140,7 @@ impl Error {
         }))
     }
 
-    /// The same once more, for who gives one away and may need it again. Of a source that is no error of the system's
-    /// its kind and text are kept.
+    /// Makes a copy. A source that is no system error keeps its kind and text.
     #[cold]
     pub(crate) fn duplicate(&self) -> Self {
         let source = copy_of(&self.0.source);
@@ -149,52 +148,51 @@ impl Error {
         Self::new(self.0.operation, path, destination, source)
     }
 
-    /// The step that failed.
+    /// Returns the operation that failed.
     pub const fn operation(&self) -> Operation {
         self.0.operation
     }
 
-    /// The path that the operation was given; `None` if it was given an open file.
+    /// Returns the path of the operation; `None` if it was called with an open file.
     pub fn path(&self) -> Option<&Path> {
         self.0.path.as_deref()
     }
 
-    /// Where a copy should have gone, or what the new name should have been.
+    /// Returns the destination of a copy or a rename.
     pub fn destination(&self) -> Option<&Path> {
         self.0.destination.as_deref()
     }
 
-    /// What kind of error it is, in the standard library's terms.
+    /// Returns the kind of the error in the standard library's terms.
     pub fn kind(&self) -> io::ErrorKind {
         self.0.source.kind()
     }
 
-    /// The operating system's error number, if the error comes from there.
+    /// Returns the error number, if the error comes from the operating system.
     pub fn raw_os_error(&self) -> Option<i32> {
         self.0.source.raw_os_error()
     }
 
-    /// Whether nothing failed, but the batch was cancelled before this operation began.
+    /// Returns true if the batch was cancelled before this operation began.
     ///
-    /// The kind is then [`io::ErrorKind::Other`], not [`io::ErrorKind::Interrupted`], which callers take for a reason to
-    /// try again.
+    /// The kind is then [`io::ErrorKind::Other`], not [`io::ErrorKind::Interrupted`], which callers retry.
     pub fn is_cancelled(&self) -> bool {
         let reason = self.0.source.get_ref();
         reason.is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>)
     }
 
-    /// The error without its operation and path.
+    /// Returns the error without its operation and path.
     pub const fn io_error(&self) -> &io::Error {
         &self.0.source
     }
 
-    /// Takes the error out, without its operation and path.
+    /// Takes the error, without its operation and path.
     pub fn into_io_error(self) -> io::Error {
         self.0.source
     }
 }
 
-/// Why an operation was not begun.
+/// The source of an error of a cancelled operation.
 #[derive(Debug)]
 struct Cancelled;
 
@@ -206,7 +204,7 @@ impl fmt::Display for Cancelled {
 
 impl std::error::Error for Cancelled {}
 
-/// The same error once more: the system's number, or else kind and text.
+/// Copies an error: its number, or else its kind and text.
 #[cold]
 pub(crate) fn copy_of(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
@@ -215,7 +213,7 @@ pub(crate) fn copy_of(error: &io::Error) -> io::Error {
     }
 }
 
-/// A file is not read because it has `size` bytes, which is more than the caller allows.
+/// Makes the error of a file of `size` bytes, which is more than the caller allows.
 #[cold]
 pub(crate) fn too_large(size: u64, limit: u64) -> io::Error {
     let reason = format!("the file has {size} bytes, more than the limit of {limit}");
@@ -263,13 +261,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_is_one_pointer_wide() {
+    fn error_is_one_pointer_wide() {
         assert_eq!(size_of::<Result<(), Error>>(), size_of::<usize>());
         assert_eq!(size_of::<Result<u32, Error>>(), 2 * size_of::<usize>());
     }
 
     #[test]
-    fn cancelled_is_told_apart_and_not_retried() {
+    fn cancelled_differs_from_other_errors_and_is_not_interrupted() {
         let path = Path::new("a");
         let error = Error::cancelled(Operation::Read, path);
         assert!(error.is_cancelled());
@@ -284,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn too_large_says_both_sizes() {
+    fn too_large_names_both_sizes() {
         let error = Error::at(Operation::Read, Path::new("a"), too_large(11, 10));
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         assert!(!error.is_cancelled());

@@ -233,7 +233,7 @@ fn a_sink_is_told_and_may_panic() {
         drop(inner.fast_close());
         assert_eq!(closed.load(Ordering::SeqCst), 1);
         Closer::global().wait();
-        Closer::global().settle("x");
+        Closer::global().wait_for("x");
         send.lock().unwrap().send(error).unwrap();
     });
     let told: smallfry::Error = receive.recv().unwrap();
@@ -450,11 +450,11 @@ fn only_what_concerns_a_file_is_waited_for() {
     let closed = closer.close(Handle::new(one.clone()), "dir/one").unwrap();
     assert_eq!(closed, Closed::Later);
     // Returns, though the gate is shut.
-    closer.settle("other/two");
+    closer.wait_for("other/two");
     let settled = AtomicUsize::new(0);
     thread::scope(|scope| {
         let settle = || {
-            closer.settle("elsewhere/../dir/one");
+            closer.wait_for("elsewhere/../dir/one");
             settled.fetch_add(1, Ordering::SeqCst)
         };
         let thread = scope.spawn(settle);
@@ -492,7 +492,7 @@ fn settling_ends_though_others_go_on() {
         }
         thread::sleep(Duration::from_millis(20));
         for _ in 0..5 {
-            closer.settle("unrelated");
+            closer.wait_for("unrelated");
         }
         is_settled.store(1, Ordering::SeqCst);
     });
@@ -687,7 +687,7 @@ fn anybody_may_hand_over_at_any_time() {
                 counts.push(closed);
                 closer.close(Handle::new(fake), number.to_string()).unwrap();
                 match number % 7 {
-                    0 => closer.settle(number.to_string()),
+                    0 => closer.wait_for(number.to_string()),
                     1 if number % 70 == 1 => drop(closer.drain()),
                     _ => {}
                 }

@@ -22,7 +22,8 @@ use smallfry::Operation;
 use smallfry::close::{Backend, Close, Closer, FastClose, FastCloseable, Handle, Policy};
 use smallfry::raw::BorrowedFile;
 
-/// Those of this build.
+/// The backends of this build.
+#[allow(deprecated, reason = "async-std is tested as long as it is offered")]
 fn backends() -> Vec<Backend> {
     vec![
         Backend::Threads,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use common::{Directory, assert_error, names};
 use smallfry::bulk::Writer;
-use smallfry::durability::{remove_temporary_files, sync_dir, sync_file};
+use smallfry::durable::{remove_temporary_files, sync_dir, sync_file};
 use smallfry::{Durability, Operation, Outcome, WriteOptions};
 
 const LEVELS: [Durability; 3] = [Durability::None, Durability::Data, Durability::Full];

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use common::{Directory, names};
 use smallfry::bulk::Writer;
-use smallfry::durability::remove_temporary_files;
+use smallfry::durable::remove_temporary_files;
 use smallfry::{Durability, WriteOptions};
 
 const FILES: usize = 6;

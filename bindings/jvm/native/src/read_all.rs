@@ -12,8 +12,8 @@ use jni::objects::{JByteArray, JClass, JObject, JThrowable};
 use jni::refs::Global;
 use jni::sys::{jint, jlong};
 use jni::{AttachConfig, AttachmentExceptionPolicy, Env, EnvUnowned, JavaVM, jni_str};
-use smallfry::bulk::engine::{Batch, Spawn, Stream, Task, TaskContext};
 use smallfry::bulk::{Arena, Control, ReadFile};
+use smallfry_workers::{Batch, Spawn, Stream, Task, TaskContext};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, Scope};
@@ -247,7 +247,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_readAll<'local>(
                     scope,
                     java: Arc::clone(&java),
                 };
-                let batch = Batch::new(task, reader.options(), threads);
+                let batch = Batch::new(task, reader.batch_options(), threads);
                 Stream::new(batch, paths, false).for_each(drop);
             });
         });

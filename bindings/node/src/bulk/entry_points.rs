@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use napi_sys as sys;
 use smallfry::Durability;
-use smallfry::bulk::engine::{Batch, BatchOptions, Spawn, Stream, Task};
 use smallfry::bulk::{ReadFound, Reader, Strategy, Writer};
 use smallfry::tree::{TreeOptions, Walk};
+use smallfry_workers::{Batch, BatchOptions, Spawn, Stream, Task};
 
 use super::commit::Commit;
 use super::outcome::{Value, error_with_path};
@@ -160,7 +160,7 @@ unsafe extern "C" fn open_read(
             results,
             places: NonZeroUsize::new(count(env, places)),
         };
-        let work = (task, reader.options(), None);
+        let work = (task, reader.batch_options(), None);
         let session = begin(env, environment, manner, work, Open::Read);
         begun(env, session.is_some())
     })
@@ -184,7 +184,7 @@ unsafe extern "C" fn open_write(
             places: None,
         };
         let commit = task.file.barrier().map(Commit::new);
-        let work = (task, writer.options(), commit);
+        let work = (task, writer.batch_options(), commit);
         let session = begin(env, environment, manner, work, Open::Write);
         begun(env, session.is_some())
     })
@@ -229,7 +229,7 @@ unsafe extern "C" fn open_tree(
             results,
             places: None,
         };
-        let work = (task, reader.options(), None);
+        let work = (task, reader.batch_options(), None);
         let Some(session) = begin(env, environment, manner, work, Open::Tree) else {
             return begun(env, false);
         };
@@ -423,7 +423,7 @@ unsafe extern "C" fn read_many_sync(
             file: reader.task(),
             utf8: int32(env, utf8) != 0,
         };
-        let batch = Batch::new(task, reader.options(), Threads);
+        let batch = Batch::new(task, reader.batch_options(), Threads);
         let parts = (0..array_length(env, joined)).map(|index| element(env, joined, index));
         let inputs: Vec<_> = parts
             .flat_map(|part| paths(env, environment, part))
@@ -445,7 +445,7 @@ unsafe extern "C" fn write_many_sync(
             file: writer.task(),
         };
         let barrier = task.file.barrier();
-        let batch = Batch::new(task, writer.options(), Threads);
+        let batch = Batch::new(task, writer.batch_options(), Threads);
         let paths = paths(env, environment, joined).into_iter().enumerate();
         let entry = |(index, path)| Entry {
             path,

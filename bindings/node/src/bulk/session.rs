@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use napi_sys as sys;
-use smallfry::bulk::engine::{Batch, BatchOptions, Done, Notify, Spawn, Task};
+use smallfry_workers::{Batch, BatchOptions, Done, Notify, Spawn, Task};
 
 use super::commit::{Commit, Flushed};
 use super::outcome::{Made, Value, error_with_path};
@@ -145,8 +145,8 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
         let again = Arc::clone(&call);
         let notify = Notify {
             call: Box::new(move || call()),
-            together: if places.is_some() { 1 } else { TOGETHER },
-            patience: PATIENCE,
+            min_results: if places.is_some() { 1 } else { TOGETHER },
+            max_delay: PATIENCE,
         };
         let options = BatchOptions {
             notify: Some(notify),

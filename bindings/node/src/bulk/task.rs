@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use smallfry::bulk::engine::{Task, TaskContext};
 use smallfry::bulk::{Arena, ReadFile, ReadFound, WriteFile, key_of};
 use smallfry::{Error, Outcome};
+use smallfry_workers::{Task, TaskContext};
 
 use crate::contents::Contents;
 use crate::jobs::Accepted;

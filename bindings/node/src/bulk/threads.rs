@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use smallfry::bulk::engine::{Detached, Spawn};
+use smallfry_workers::{Detached, Spawn};
 
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 

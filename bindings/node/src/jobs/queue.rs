@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use smallfry::bulk::engine::{Meter, Workers};
-use smallfry::bulk::{Arena, Strategy};
+use smallfry::bulk::{Arena, Strategy, max_workers};
+use smallfry_workers::{Meter, Workers};
 
 use super::client::{Client, Finished};
 use super::exit::accept_write;
@@ -130,7 +130,7 @@ pub(crate) fn push(job: Job) {
     let mut state = lock();
     state.jobs.push_back(job);
     if state.workers.is_none() && state.jobs.len() >= MANY {
-        state.workers = Some(Arc::new(Workers::new(Strategy::Auto)));
+        state.workers = Some(Arc::new(Workers::new(Strategy::Auto, max_workers())));
     }
     if !state.wants_thread() {
         return;

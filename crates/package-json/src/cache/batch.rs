@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use smallfry::bulk::engine::{BatchOptions, Task, TaskContext, run_all};
+use smallfry_workers::{BatchOptions, Task, TaskContext, run_all};
 
 use super::directory::{Checked, Directory, Manner};
 use super::table::{Table, is_directly_in, plain_parent};

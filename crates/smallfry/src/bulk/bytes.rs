@@ -5,23 +5,23 @@ use std::mem::MaybeUninit;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::arena::Chunk;
+use super::chunk::Chunk;
 use crate::raw::{self, BorrowedFile, Errno};
 use crate::sys::PAGE;
 
-/// The contents of one file among many, read without a copy into memory that it owns.
+/// The contents of one file of many, in memory that it owns.
 ///
-/// A `Bytes` is a slice of bytes for whoever reads it. It may keep neighbours' memory mapped, of up to 2 MiB, so a few
-/// small ones that are to live long are better copied with [`into_vec`](Self::into_vec).
+/// It derefs to a slice of bytes. It may keep up to 2 MiB of its neighbours' memory mapped. If you keep a few
+/// small ones for long, copy them with [`into_vec`](Self::into_vec).
 pub struct Bytes {
     memory: Memory,
-    /// Bytes that may be filled, of which `len` are.
+    /// The number of bytes that may be filled. `len` of them are.
     room: usize,
     len: usize,
 }
 
 enum Memory {
-    /// A part of a mapping that others have parts of.
+    /// A slot of a shared mapping.
     Part(Part),
     Own(Box<[MaybeUninit<u8>]>),
 }
@@ -29,7 +29,7 @@ enum Memory {
 struct Part {
     chunk: Arc<Chunk>,
     offset: usize,
-    /// Bytes taken from the chunk.
+    /// The number of bytes taken from the chunk.
     size: usize,
 }
 
@@ -42,7 +42,7 @@ impl Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        self.chunk.move_out(self.offset, self.size);
+        self.chunk.remove(self.offset, self.size);
     }
 }
 
@@ -60,8 +60,8 @@ impl Bytes {
         }
     }
 
-    /// Room for `room` bytes of ordinary memory. For one file at a time it is cheaper than an [`Arena`](super::Arena): it
-    /// was in use a moment ago, and has its pages.
+    /// Makes room for `room` bytes in ordinary memory. For one file at a time it is faster than an
+    /// [`Arena`](super::Arena), since its pages were in use a moment ago.
     pub fn with_capacity(room: usize) -> Self {
         Self {
             memory: Memory::Own(Box::new_uninit_slice(room)),
@@ -70,7 +70,7 @@ impl Bytes {
         }
     }
 
-    /// The part that holds no contents yet.
+    /// Returns the part that holds no contents yet.
     fn spare(&mut self) -> &mut [MaybeUninit<u8>] {
         match &mut self.memory {
             // SAFETY: the part is `room` bytes at least, only this owner reaches them, and they need not be initialised.
@@ -84,17 +84,17 @@ impl Bytes {
         }
     }
 
-    /// Bytes that there is room for behind the contents.
+    /// Returns the number of bytes for which there is room.
     pub const fn room(&self) -> usize {
         self.room - self.len
     }
 
-    /// Adds what one [`raw::read`] of `most` bytes at most finds, and answers how many there were: 0 at the end of the
-    /// file, or if there was no room.
-    pub fn read(&mut self, file: BorrowedFile<'_>, most: usize) -> Result<usize, Errno> {
+    /// Adds the bytes of one [`raw::read`] of at most `max` bytes, and returns their number: 0 at the end of
+    /// the file, or if there is no room.
+    pub fn read(&mut self, file: BorrowedFile<'_>, max: usize) -> Result<usize, Errno> {
         let spare = self.spare();
-        let most = most.min(spare.len());
-        let count = raw::read(file, &mut spare[..most])?.len();
+        let max = max.min(spare.len());
+        let count = raw::read(file, &mut spare[..max])?.len();
         self.len += count;
         Ok(count)
     }
@@ -108,9 +108,9 @@ impl Bytes {
         self.len += count;
     }
 
-    /// Where the bytes are, if they outlive a move of this value: for front ends that make a value of another language
-    /// over them and keep the `Bytes` until it dies. `None` for contents that are better copied: smaller than a page, or
-    /// in ordinary memory.
+    /// Returns the address of the bytes, which outlives a move of this value. A front end can make a value of
+    /// another language over them and keep the `Bytes` as long. It is `None` for contents that are better
+    /// copied: those smaller than a page, or in ordinary memory.
     pub fn shareable(&self) -> Option<*mut u8> {
         match &self.memory {
             Memory::Part(part) if self.len >= PAGE => Some(part.base()),
@@ -118,7 +118,7 @@ impl Bytes {
         }
     }
 
-    /// A copy in ordinary memory.
+    /// Copies the contents to ordinary memory.
     pub fn into_vec(self) -> Vec<u8> {
         self.to_vec()
     }

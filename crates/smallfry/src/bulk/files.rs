@@ -1,15 +1,17 @@
-//! What is done with many files without looking inside.
+//! Operations on many files that do not look inside: stat, remove, copy.
 
 use std::fs::Metadata;
 use std::marker::PhantomData;
 use std::path::Path;
 
-use super::engine::{Task, TaskContext, run_all};
-use super::place::{Place, key_of};
+use smallfry_workers::{Task, TaskContext, run_all};
+
 use super::settings::{Settings, settings_methods};
 use crate::error::{Error, Operation};
+use crate::path::{Base, key_of};
+use crate::write::copy::copy_from;
 
-/// Asks for the metadata of many files, removes them or copies them.
+/// Returns the metadata of many files, removes them or copies them.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -35,14 +37,14 @@ pub struct Files {
 }
 
 impl Files {
-    /// Strategy `Auto`.
+    /// Makes one with strategy `Auto`.
     pub fn new() -> Self {
         Self::default()
     }
 
     settings_methods!();
 
-    /// Size, kind and times of many files, in the order of `paths`. Symbolic links are followed.
+    /// Returns size, kind and times of many files, in the order of `paths`. Symbolic links are followed.
     ///
     /// # Errors
     ///
@@ -51,12 +53,12 @@ impl Files {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Vec<Result<Metadata, Error>> {
-        let place = self.settings.place.clone();
-        self.run(paths, Operation::Stat, |path| place.stat(path.as_ref()))
+        let base = self.settings.base.clone();
+        self.run(paths, Operation::Stat, |path| base.stat(path.as_ref()))
     }
 
-    /// Removes many files, and answers in the order of `paths`. A symbolic link is removed itself; a directory is an
-    /// error.
+    /// Removes many files. Results are in the order of `paths`. A symbolic link is removed itself. A directory
+    /// is an error.
     ///
     /// # Errors
     ///
@@ -65,15 +67,16 @@ impl Files {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Vec<Result<(), Error>> {
-        let place = self.settings.place.clone();
-        self.run(paths, Operation::Unlink, |path| place.remove(path.as_ref()))
+        let base = self.settings.base.clone();
+        self.run(paths, Operation::Unlink, |path| base.remove(path.as_ref()))
     }
 
-    /// Copies many files, contents and permissions, as [`fs::copy`](crate::fs::copy), and answers their lengths in the
-    /// order of `pairs`, each of which is a source and a destination.
+    /// Copies contents and permissions of many files, as [`fs::copy`](crate::fs::copy). Returns their lengths
+    /// in the order of `pairs`, each a source and a destination.
     ///
-    /// Of several copies to one destination the last one wins, by the rule that [`Writer::write`](super::Writer::write) has
-    /// for paths. A source that is also a destination may be copied before or after.
+    /// Of several copies to one destination the last one wins, for paths that
+    /// [`Writer::write`](super::Writer::write) takes for one. A source that is also a destination may be
+    /// copied before or after.
     ///
     /// # Errors
     ///
@@ -83,10 +86,10 @@ impl Files {
         pairs: impl IntoIterator<Item = (P, Q)>,
     ) -> Vec<Result<u64, Error>> {
         let task = Copy {
-            place: self.settings.place.clone(),
+            base: self.settings.base.clone(),
             pair: PhantomData,
         };
-        run_all(task, self.settings.options(), pairs)
+        run_all(task, self.settings.batch_options(), pairs)
     }
 
     fn run<P: AsRef<Path> + Send, O: Send>(
@@ -100,11 +103,11 @@ impl Files {
             cancelled: |path: &P| Error::cancelled(operation, path.as_ref()),
             types: PhantomData,
         };
-        run_all(task, self.settings.options(), paths)
+        run_all(task, self.settings.batch_options(), paths)
     }
 }
 
-/// One operation for each input, the same for all.
+/// A task that calls a function with each input.
 struct Each<I, O, F, C> {
     run: F,
     cancelled: C,
@@ -137,7 +140,7 @@ where
 
 /// Copies one file of many: a source and a destination.
 struct Copy<P, Q> {
-    place: Place,
+    base: Base,
     pair: PhantomData<fn(P, Q)>,
 }
 
@@ -152,7 +155,9 @@ impl<P: AsRef<Path> + Send, Q: AsRef<Path> + Send> Task for Copy<P, Q> {
         (from, to): (P, Q),
         context: &mut TaskContext<'_>,
     ) -> Result<u64, Error> {
-        let length = self.place.copy(from.as_ref(), to.as_ref())?;
+        let (from, to) = (from.as_ref(), to.as_ref());
+        let length = copy_from(&self.base, from, to)
+            .map_err(|reason| Error::between(Operation::Copy, from, to, reason))?;
         context.moved(usize::try_from(length).unwrap_or(usize::MAX));
         Ok(length)
     }

@@ -4,9 +4,9 @@
 //! |---|---|
 //! | read many files | [`Reader::read`] |
 //! | write many files | [`Writer::write`] |
-//! | ask for size and times of many files, remove them, copy them | [`Files::stat`], [`Files::remove`], [`Files::copy`] |
-//! | stop a batch from elsewhere, or see how far it is | [`Control`] |
-//! | bind smallfry to another language | [`engine`], [`Arena`] |
+//! | get size and times of many files, remove them, copy them | [`Files::stat`], [`Files::remove`], [`Files::copy`] |
+//! | cancel a batch from another thread, or show its progress | [`Control`] |
+//! | bind smallfry to another language | [`Reader::task`], [`Writer::task`], [`Arena`], the crate `smallfry-workers` |
 //!
 //! ```
 //! # let directory = tempfile::tempdir()?;
@@ -27,60 +27,41 @@
 //!
 //! # How many at once
 //!
-//! [`Strategy::Auto`], which is the default, begins on the calling thread, measures its own operations and adds threads
-//! while that makes the whole faster. Files in the kernel's cache are read by as many threads as there are processors,
-//! if there are enough of them to be worth a thread; a disk or network that makes each operation wait gets more. Nothing
-//! is assumed about the disk, and what proves useless is taken back.
+//! [`Strategy::Auto`], the default, begins on the calling thread. It measures its own operations and adds
+//! threads while that raises the throughput. Files in the page cache are read by as many threads as there are
+//! processors, if there are enough files to pay for a thread. A disk or network that makes each operation
+//! wait gets more threads. Nothing is assumed about the disk, and threads that do not pay are taken back.
 //!
 //! # Errors
 //!
-//! An error belongs to its entry and stops nothing else, unless `fail_fast` is asked. Being out of file descriptors is
-//! not an error at first: the operation waits for others to close theirs, for five seconds at most. If that was in vain,
-//! those behind it fail at once, until one can be opened.
+//! An error belongs to its entry and stops nothing else, unless `fail_fast` is set. An operation that finds no
+//! descriptor left waits up to five seconds for one. After a wait in vain, further operations fail at once
+//! until a file can be opened again.
 //!
 //! # What is not promised
 //!
-//! - **Nothing is flushed**, as in [`fs`](crate::fs), unless [`Writer::durability`] says so.
-//! - Entries are begun in the order in which they were given, but finish in any. Only writes to one path, and copies to
-//!   one destination, are done one after the other: the last one wins.
+//! - **A flush.** Nothing is flushed, as in [`fs`](crate::fs), unless [`Writer::durability`] is set.
+//! - **An order.** Entries begin in their order and end in any. Only writes to one path, and copies to one
+//!   destination, follow each other: the last one wins.
 
 mod arena;
 mod bytes;
-mod control;
-mod controller;
-mod descriptors;
-pub mod engine;
+mod chunk;
 mod files;
-pub(crate) mod place;
+mod page_use;
 mod reader;
-mod residents;
 mod settings;
 #[cfg(feature = "tree")]
 mod tree;
-mod workers;
 mod writer;
 
-use std::num::NonZeroUsize;
+pub use smallfry_workers::{Control, Progress, Strategy};
 
+pub use crate::path::{key_of, max_workers};
 pub use arena::Arena;
 pub use bytes::Bytes;
-pub use control::{Control, Progress};
 pub use files::Files;
-pub use place::key_of;
 pub use reader::{Contents, ReadFile, Reader};
 #[cfg(feature = "tree")]
 pub use tree::{ReadFound, Tree};
 pub use writer::{Durable, Report, WriteFile, Writer};
-
-/// How many operations of a batch are under way at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Strategy {
-    /// Found out by measuring while the batch runs; it begins on the calling thread.
-    #[default]
-    Auto,
-    /// One after the other, on the thread that calls.
-    CallingThread,
-    /// As many at once as this, the calling thread among them.
-    Threads(NonZeroUsize),
-}

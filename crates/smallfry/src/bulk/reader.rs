@@ -3,16 +3,18 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::engine::{Batch, BatchOptions, Detached, Stream, Task, TaskContext};
-use super::place::Place;
+use smallfry_workers::{Batch, BatchOptions, Detached, Stream, Task, TaskContext};
+
+use super::arena::Arena;
+use super::bytes::Bytes;
 use super::settings::{Settings, settings_methods};
-use super::{Arena, Bytes};
 use crate::error::{Error, Operation, too_large};
+use crate::path::Base;
 use crate::raw::{self, BorrowedFile, Errno};
 
-/// Files larger than this are refused unless said otherwise: the limit of `readFile` in Node, far above any small file.
-const LARGEST_FILE: u64 = 2 << 30;
-/// First room for a file that does not tell its size: an empty one, a pipe, one under `/proc`. In bytes.
+/// The default maximum size of a file in bytes. It is the limit of `readFile` in Node.
+const MAX_FILE_SIZE: u64 = 2 << 30;
+/// The first room for a file that does not tell its size: an empty one, a pipe, one under `/proc`. In bytes.
 const UNKNOWN_SIZE: usize = 64 << 10;
 
 /// Reads many files whole.
@@ -50,33 +52,36 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Strategy `Auto`, 32 MiB in flight, files of 2 GiB at most, results in the order of paths.
+    /// Makes a reader with strategy `Auto`, 32 MiB in flight, files of up to 2 GiB, and results in the order
+    /// of paths.
     pub fn new() -> Self {
         Self {
             settings: Settings::default(),
-            largest_file: LARGEST_FILE,
+            largest_file: MAX_FILE_SIZE,
             in_order: true,
         }
     }
 
     settings_methods!();
 
-    /// Bytes of contents, at most, that have been read and not been taken from the iterator, or are being read. The file
-    /// whose result is needed next, and one that the calling thread reads itself, do not wait for room: whatever their
-    /// size, they may come on top.
+    /// Sets the maximum number of bytes that are being read, or were read and not taken from the iterator.
+    ///
+    /// The file whose result is needed next does not wait for room, nor does a file that the calling thread
+    /// reads itself. They may exceed the maximum.
     pub fn max_in_flight(&mut self, bytes: u64) -> &mut Self {
         self.settings.max_in_flight = bytes;
         self
     }
 
-    /// Refuse files larger than this many bytes, with [`io::ErrorKind::FileTooLarge`], before anything is allocated.
+    /// Sets the maximum size of a file. Larger files fail with [`io::ErrorKind::FileTooLarge`] before memory
+    /// is allocated.
     pub fn max_file_size(&mut self, bytes: u64) -> &mut Self {
         self.largest_file = bytes;
         self
     }
 
-    /// Give results as files are done, rather than in the order of paths: none waits for a slow one before it. But the
-    /// calling thread reads files too, and while it is at a slow one, what other threads have done waits for it.
+    /// Gives results as files are done instead of in the order of paths, so that none waits for a slow one
+    /// before it. The calling thread reads files too, and while it reads a slow one, other results wait.
     pub fn completion_order(&mut self, completion_order: bool) -> &mut Self {
         self.in_order = !completion_order;
         self
@@ -84,10 +89,10 @@ impl Reader {
 
     /// Reads the files that `paths` gives.
     ///
-    /// The iterator gives each path's number, from 0, with the contents or the error. It works only while it is asked,
-    /// apart from what threads read ahead within the limit in flight. `paths` is asked for more as files are read, never
-    /// for all at once, but ahead of the results: it must not wait for one of them. Dropping the iterator waits for the
-    /// operations under way and begins no others.
+    /// The iterator gives the number of each path, from 0, with the contents or the error. It works only
+    /// while it is asked, except that threads read ahead within the maximum in flight. `paths` is asked for
+    /// more ahead of the results, so it must not wait for one of them. Dropping the iterator waits for
+    /// operations in flight and begins no others.
     ///
     /// # Errors
     ///
@@ -97,14 +102,14 @@ impl Reader {
     where
         I: IntoIterator<Item: AsRef<Path>>,
     {
-        let batch = Batch::new(self.task(), self.options(), Detached);
+        let batch = Batch::new(self.task(), self.batch_options(), Detached);
         Contents(Stream::new(batch, Paths(paths.into_iter()), self.in_order))
     }
 
-    /// Walks a tree and reads its files while it walks: each path with its contents, in the order of
-    /// [`tree::Walk`](crate::tree::Walk). Paths are the root joined with the path below it. Needs the feature `tree`.
+    /// Walks a tree and reads its files meanwhile. Returns each path with its contents, in the order of
+    /// [`tree::Walk`](crate::tree::Walk). Paths begin with the root. Needs the feature `tree`.
     ///
-    /// It cannot be done beneath a directory: a walk resolves paths as the process does.
+    /// It does not go with [`within`](Self::within): a walk resolves paths as the process does.
     ///
     /// # Errors
     ///
@@ -134,7 +139,7 @@ impl Reader {
         options: &crate::tree::TreeOptions,
     ) -> Result<super::Tree, Error> {
         let root = root.as_ref();
-        if self.settings.place.is_beneath() {
+        if self.settings.base.is_beneath() {
             let reason = "a tree cannot be read beneath a directory";
             let reason = io::Error::new(io::ErrorKind::InvalidInput, reason);
             return Err(Error::at(Operation::Readdir, root, reason));
@@ -142,11 +147,11 @@ impl Reader {
         Ok(super::Tree::new(self, options.walk(root)?))
     }
 
-    /// What is done for each path, for front ends with an engine of their own around it.
+    /// Returns the task for one path, for front ends that run a batch themselves.
     pub fn task(&self) -> ReadFile {
         ReadFile {
             largest: self.largest_file,
-            place: self.settings.place.clone(),
+            base: self.settings.base.clone(),
         }
     }
 
@@ -155,13 +160,13 @@ impl Reader {
         self.in_order
     }
 
-    /// How a batch is done, likewise.
-    pub fn options(&self) -> BatchOptions {
-        self.settings.options()
+    /// Returns how the batch is run, for front ends that run it themselves.
+    pub fn batch_options(&self) -> BatchOptions {
+        self.settings.batch_options()
     }
 }
 
-/// Contents of many files, one after the other: what [`Reader::read`] gives.
+/// The contents of many files, one after the other: the iterator of [`Reader::read`].
 pub struct Contents<I: Iterator<Item: AsRef<Path>>>(Stream<'static, ReadFile, Paths<I>>);
 
 impl<I: Iterator<Item: AsRef<Path>>> Iterator for Contents<I> {
@@ -177,7 +182,7 @@ impl<I: Iterator<Item: AsRef<Path>>> Iterator for Contents<I> {
     }
 }
 
-/// Paths of their own.
+/// The paths of a batch, owned.
 struct Paths<I>(I);
 
 impl<I: Iterator<Item: AsRef<Path>>> Iterator for Paths<I> {
@@ -193,11 +198,11 @@ impl<I: Iterator<Item: AsRef<Path>>> Iterator for Paths<I> {
     }
 }
 
-/// Reads one file of many, by its path.
+/// The task of reading one file of many.
 #[derive(Debug)]
 pub struct ReadFile {
     largest: u64,
-    place: Place,
+    base: Base,
 }
 
 impl Task for ReadFile {
@@ -224,34 +229,34 @@ impl Task for ReadFile {
 }
 
 impl ReadFile {
-    /// Reads the file into memory of `arena`.
+    /// Reads the file at `path` into memory of `arena`.
     pub fn read(
         &self,
         arena: &mut Arena,
         path: &Path,
         context: &mut TaskContext<'_>,
     ) -> Result<Bytes, Error> {
-        let file = self.place.open(path, raw::O_RDONLY, 0)?;
-        // Closing a file that was only read has nothing to report, so dropping it will do.
+        let file = self.base.open(path, raw::O_RDONLY, 0)?;
+        // Closing a file that was only read cannot fail, so it is dropped.
         read_contents(raw::borrow(&file), self.largest, arena, context).map_err(|failure| {
             let (operation, reason) = failure.explain(self.largest);
             Error::at(operation, path, reason)
         })
     }
 
-    /// The error of a path that was cancelled before it began.
+    /// Returns the error of a path that was cancelled before it began.
     pub fn not_begun(&self, path: &Path) -> Error {
         Error::cancelled(Operation::Read, path)
     }
 }
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 enum ReadFailure {
-    /// The system refused this operation.
+    /// The system call has failed.
     System(Operation, Errno),
-    /// It has this many bytes, more than are allowed.
+    /// The file has this many bytes, more than allowed.
     TooLarge(u64),
-    /// There is no memory for it.
+    /// There is no memory for its contents.
     OutOfMemory,
 }
 
@@ -265,10 +270,10 @@ impl ReadFailure {
     }
 }
 
-/// Reads an open file to its end, into memory of `arena`, for which it asks at `context`.
+/// Reads an open file to its end into memory of `arena`, which it reserves in `context`.
 ///
-/// A file that grows meanwhile, or does not tell its size, comes whole; more than `largest` bytes are refused, and no
-/// memory is taken for them.
+/// A file that grows meanwhile, or does not tell its size, is read whole. A file of more than `largest` bytes
+/// is refused, and no memory is taken for it.
 fn read_contents(
     file: BorrowedFile<'_>,
     largest: u64,
@@ -283,17 +288,17 @@ fn read_contents(
     let size = usize::try_from(told).map_err(|_| ReadFailure::TooLarge(told))?;
     let mut held = 0;
     let mut contents = if size > 0 {
-        // One byte more, so that one read finds both the contents and their end.
+        // With one byte more, one read finds both the contents and their end.
         allocate(size + 1, &mut held, arena, context)?
     } else {
-        // Most files that tell nothing hold nothing. The memory of those that do is cut when that is known.
+        // Most files without a size are empty. Memory of the arena is taken once the size is known.
         Bytes::with_capacity(UNKNOWN_SIZE)
     };
     loop {
         if contents.room() == 0 {
-            let most = usize::try_from(largest).map_or(usize::MAX, |most| most.saturating_add(1));
+            let max = usize::try_from(largest).map_or(usize::MAX, |max| max.saturating_add(1));
             let room = contents.len().saturating_mul(2).max(UNKNOWN_SIZE);
-            contents = copy(&contents, room.min(most), &mut held, arena, context)?;
+            contents = copy(&contents, room.min(max), &mut held, arena, context)?;
         }
         let asked = contents.room();
         let count = contents
@@ -302,7 +307,7 @@ fn read_contents(
         if contents.len() as u64 > largest {
             return Err(ReadFailure::TooLarge(contents.len() as u64));
         }
-        // As in `fs`: two answers that agree end it, anything else ends where a read finds nothing.
+        // As in `fs`: the end is where size and contents agree, or where a read finds nothing.
         if count == 0 || (count < asked && size > 0 && contents.len() == size) {
             break;
         }
@@ -314,7 +319,7 @@ fn read_contents(
     Ok(contents)
 }
 
-/// Memory of the arena, for which more has to be asked at the context than is `held` there already.
+/// Takes memory of the arena, and reserves what exceeds the bytes `held`.
 fn allocate(
     room: usize,
     held: &mut u64,
@@ -326,7 +331,7 @@ fn allocate(
     arena.allocate(room).ok_or(ReadFailure::OutOfMemory)
 }
 
-/// Moves the contents of a file that did not tell its size, or the truth, to where the right room is.
+/// Copies the contents of a file whose size was not known, or wrong, to larger memory.
 fn copy(
     contents: &Bytes,
     room: usize,

@@ -1,18 +1,17 @@
-//! What the caller may say of any batch: kept in one place, and offered by each builder under the same names.
+//! Settings that all batches have, offered by each builder under the same names.
 
-use super::Strategy;
-use super::control::Control;
-use super::engine::{BatchOptions, MAX_IN_FLIGHT};
-use super::place::Place;
+use smallfry_workers::{BatchOptions, Control, MAX_IN_FLIGHT, Strategy};
 
-/// How a batch is to be done, and where its files are.
+use crate::path::{Base, max_workers};
+
+/// How a batch is run, and where its paths start.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub(super) strategy: Strategy,
     pub(super) max_in_flight: u64,
     pub(super) fail_fast: bool,
     pub(super) control: Option<Control>,
-    pub(super) place: Place,
+    pub(super) base: Base,
 }
 
 impl Default for Settings {
@@ -22,15 +21,16 @@ impl Default for Settings {
             max_in_flight: MAX_IN_FLIGHT,
             fail_fast: false,
             control: None,
-            place: Place::default(),
+            base: Base::default(),
         }
     }
 }
 
 impl Settings {
-    pub(super) fn options(&self) -> BatchOptions {
+    pub(super) fn batch_options(&self) -> BatchOptions {
         BatchOptions {
             strategy: self.strategy,
+            max_workers: max_workers(),
             max_in_flight: self.max_in_flight,
             control: self.control.clone().unwrap_or_default(),
             fail_fast: self.fail_fast,
@@ -39,33 +39,37 @@ impl Settings {
     }
 }
 
-/// The methods of a builder that has `settings`.
+/// Defines the methods of a builder that has `settings`.
 macro_rules! settings_methods {
     () => {
-        /// How many operations are under way at once.
+        /// Sets how many operations run at once.
         pub fn strategy(&mut self, strategy: $crate::bulk::Strategy) -> &mut Self {
             self.settings.strategy = strategy;
             self
         }
 
-        /// Begin nothing more after an error. What is behind it and had been handed to threads gets an error for which
-        /// [`Error::is_cancelled`](crate::Error::is_cancelled) holds; entries behind that have no result.
+        /// Begins nothing more after an error. Entries behind it that were handed to threads get an error for
+        /// which [`Error::is_cancelled`](crate::Error::is_cancelled) holds. Entries behind those have no
+        /// result.
         pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
             self.settings.fail_fast = fail_fast;
             self
         }
 
-        /// Cancel the batch or watch its progress through `control`.
+        /// Lets `control` cancel the batch and show its progress.
         pub fn control(&mut self, control: &$crate::bulk::Control) -> &mut Self {
             self.settings.control = Some(control.clone());
             self
         }
 
-        /// Resolve all paths beneath `directory`, which is opened now, and refuse those that lead out of it: absolute
-        /// ones, `..`, symbolic links, whoever changes links meanwhile. The error is
-        /// [`PermissionDenied`](std::io::ErrorKind::PermissionDenied). On Windows links are not followed at all, and names
-        /// that it reserves are refused with [`InvalidInput`](std::io::ErrorKind::InvalidInput); so are, there and on
-        /// macOS, names in a batch of writes that differ in case only.
+        /// Resolves all paths beneath `directory`, which is opened now.
+        ///
+        /// A path that leaves it is refused with
+        /// [`PermissionDenied`](std::io::ErrorKind::PermissionDenied): an absolute one, one with `..`, one
+        /// through a symbolic link, even if another program changes links meanwhile. Windows follows no
+        /// links at all there, and refuses names that it reserves with
+        /// [`InvalidInput`](std::io::ErrorKind::InvalidInput). Windows and macOS refuse names in a batch of
+        /// writes that differ in case only.
         ///
         /// # Errors
         ///
@@ -76,7 +80,7 @@ macro_rules! settings_methods {
             &mut self,
             directory: impl AsRef<std::path::Path>,
         ) -> Result<&mut Self, $crate::Error> {
-            self.settings.place.enter(directory.as_ref())?;
+            self.settings.base.enter(directory.as_ref())?;
             Ok(self)
         }
     };

@@ -1,19 +1,22 @@
-//! A tree walked and read in one.
+//! Walking and reading a tree in one.
 
 use std::path::PathBuf;
 
-use super::engine::{Batch, Detached, Stream, Task, TaskContext};
-use super::{Arena, Bytes, ReadFile, Reader};
+use smallfry_workers::{Batch, Detached, Stream, Task, TaskContext};
+
+use super::arena::Arena;
+use super::bytes::Bytes;
+use super::reader::{ReadFile, Reader};
 use crate::error::Error;
 use crate::tree::Walk;
 
-/// The files of a tree with their contents: what [`Reader::read_tree`] gives.
+/// The files of a tree with their contents: the iterator of [`Reader::read_tree`].
 pub struct Tree(Stream<'static, ReadFound, Walk>);
 
 impl Tree {
     pub(super) fn new(reader: &Reader, files: Walk) -> Self {
         let task = ReadFound(reader.task());
-        let batch = Batch::new(task, reader.options(), Detached);
+        let batch = Batch::new(task, reader.batch_options(), Detached);
         Self(Stream::new(batch, files, reader.is_in_order()))
     }
 }
@@ -26,7 +29,7 @@ impl Iterator for Tree {
     }
 }
 
-/// Reads what a walk has found; an error of the walk is passed on.
+/// The task of reading a file that a walk has found. An error of the walk is passed on.
 #[derive(Debug)]
 pub struct ReadFound(pub ReadFile);
 

@@ -6,20 +6,22 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::engine::{BatchOptions, Task, TaskContext, run_all};
-use super::place::{Place, key_of, without_dot};
+use smallfry_workers::{BatchOptions, Task, TaskContext, run_all};
+
 use super::settings::{Settings, settings_methods};
-use crate::close::{Closer, Group};
-use crate::durability::{Barrier, Durability};
+use crate::closer::{Closer, Group};
+use crate::durable::GroupCommit;
 use crate::error::{Error, Operation};
-use crate::fs::{COMPARE_FLAGS, Outcome, WriteOptions, is_file_of, overwrite};
-use crate::parents::Parents;
+use crate::path::parents::Parents;
+use crate::path::{Base, key_of, without_dot};
 use crate::raw::{self, OwnedFile};
+use crate::write::one::{find_unchanged, open_and_write};
+use crate::write::{Durability, Outcome, WriteOptions};
 
 /// Writes many files whole.
 ///
-/// Where closing is slow it is left to the [`Closer`]; [`write`](Self::write) returns when all is closed, and what closing
-/// reported is in its report.
+/// Where closing is slow, the [`Closer`] defers it. [`write`](Self::write) returns when all files are
+/// closed, and errors of closing are in its report.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -48,7 +50,8 @@ impl Default for Writer {
 }
 
 impl Writer {
-    /// Strategy `Auto`; files made if missing, replaced if there, mode 0666 less the umask.
+    /// Makes a writer with strategy `Auto`. It creates missing files with mode 0666 less the umask, and
+    /// truncates existing ones.
     pub fn new() -> Self {
         Self {
             options: WriteOptions::new(),
@@ -58,78 +61,81 @@ impl Writer {
 
     settings_methods!();
 
-    /// Bytes of contents, at most, that have been taken from the entries and not been written. One more entry is taken as
-    /// long as there are fewer, so the last one, whatever its size, may bring them over it.
+    /// Sets the maximum number of bytes that were taken from the entries and are not written. One more entry
+    /// is taken as long as there are fewer, so the last one may exceed it.
     pub fn max_in_flight(&mut self, bytes: u64) -> &mut Self {
         self.settings.max_in_flight = bytes;
         self
     }
 
-    /// Make the directories above each file if they are missing, each once, with mode 0777 less the umask.
+    /// Creates missing directories above each file, each once, with mode 0777 less the umask.
     pub fn create_parents(&mut self, create_parents: bool) -> &mut Self {
         self.options.create_parents(create_parents);
         self
     }
 
-    /// Leave files alone that hold the right bytes already, as [`WriteOptions::only_if_changed`]. Of several entries for one
-    /// path each is compared with what the one before it has left, so a file may be written twice to end as it was.
+    /// Leaves files alone that hold the right bytes, as [`WriteOptions::only_if_changed`]. Each of several
+    /// entries for one path is compared with what the entry before it has left.
     pub fn only_if_changed(&mut self, only_if_changed: bool) -> &mut Self {
         self.options.only_if_changed(only_if_changed);
         self
     }
 
-    /// Fail for files that are there already, as [`WriteOptions::create_new`].
+    /// Fails for existing files, as [`WriteOptions::create_new`].
     pub fn create_new(&mut self, create_new: bool) -> &mut Self {
         self.options.create_new(create_new);
         self
     }
 
-    /// Permissions of new files, as [`WriteOptions::mode`].
+    /// Sets the permissions of new files, as [`WriteOptions::mode`].
     pub fn mode(&mut self, mode: u32) -> &mut Self {
         self.options.mode(mode);
         self
     }
 
-    /// What of all files must survive a crash of the system, as [`WriteOptions::durability`]: the same promise for each file, for
-    /// as few waits as the system allows, whatever their number. An error of a barrier may be one of many files, and comes too
-    /// late for [`fail_fast`](Self::fail_fast).
+    /// Sets which part of each write must survive a crash of the system, as [`WriteOptions::durability`].
+    ///
+    /// The promise for each file is the same, with as few waits as the system allows, whatever the number of
+    /// files. A failed barrier is the error of many files, and comes too late for
+    /// [`fail_fast`](Self::fail_fast).
     pub fn durability(&mut self, durability: Durability) -> &mut Self {
         self.options.durability(durability);
         self
     }
 
-    /// Put new files in the place of old ones, each in one step, as [`WriteOptions::replace`]. With a level it needs room for all
-    /// old and new ones at once; and of several entries for one path all are written. Not on Windows together with
-    /// [`within`](Self::within).
+    /// Replaces old files by new ones, each in one step, as [`WriteOptions::replace`].
+    ///
+    /// With a level of durability the disk needs room for all old and new files at once, and all of several
+    /// entries for one path are written. On Windows it does not go with [`within`](Self::within).
     pub fn replace(&mut self, replace: bool) -> &mut Self {
         self.options.replace(replace);
         self
     }
 
-    /// Write over files that are there instead of emptying them first, as [`WriteOptions::overwrite`].
+    /// Writes over existing files instead of truncating them first, as [`WriteOptions::overwrite`].
     pub fn overwrite(&mut self, overwrite: bool) -> &mut Self {
         self.options.overwrite(overwrite);
         self
     }
 
-    /// Write into a file that cannot be replaced because it is busy, as [`WriteOptions::in_place_if_busy`].
+    /// Writes into a file that is busy and cannot be replaced, as [`WriteOptions::in_place_if_busy`].
     pub fn in_place_if_busy(&mut self, in_place_if_busy: bool) -> &mut Self {
         self.options.in_place_if_busy(in_place_if_busy);
         self
     }
 
-    /// Writes all entries, each a path and the bytes to be its contents.
+    /// Writes all entries, each a path and the contents of the file.
     ///
-    /// `entries` is asked for more as files are written, never for all at once, but ahead of the writing. Of several entries
-    /// for one path the last one wins: they are written one after the other. Paths are the same if they are spelled the
-    /// same, apart from `.` and repeated separators. Other names of one file are not seen to be one, and what is written
-    /// to it under two of them may come mixed: an absolute and a relative path, one with `..`, one through a link.
+    /// `entries` is asked for more while files are written, some way ahead but never for all at once. Of
+    /// several entries for one path the last one wins. Paths are the same if their spellings differ only by
+    /// `.` and repeated separators. Two other names of one file (an absolute and a relative path, one with
+    /// `..`, one through a link) are not recognised, and the file may end with a mixture of both contents.
     ///
     /// # Errors
     ///
-    /// Each entry's are those of [`WriteOptions::write`], in the report. After an error that is not
-    /// [`Operation::Open`] or [`Operation::Mkdir`] the file is there, with some of the bytes or none, unless it was to be
-    /// [replaced](Self::replace).
+    /// The report has the errors of [`WriteOptions::write`] for each entry. After an error other than
+    /// [`Operation::Open`] or [`Operation::Mkdir`] the file exists with some of the bytes or none, unless it
+    /// was to be [replaced](Self::replace).
     pub fn write<P, B>(&self, entries: impl IntoIterator<Item = (P, B)>) -> Report
     where
         P: AsRef<Path> + Send,
@@ -145,7 +151,7 @@ impl Writer {
             };
         }
         let barrier = task.barrier();
-        let mut results = run_all(task, self.options(), entries);
+        let mut results = run_all(task, self.batch_options(), entries);
         if barrier.is_none() {
             Closer::global().wait();
         }
@@ -156,61 +162,63 @@ impl Writer {
         Report(results)
     }
 
-    /// What is done for each entry, for front ends with an engine of their own around it. What closing reports of files
-    /// whose close is deferred goes to the [`Closer`].
+    /// Returns the task for one entry, for front ends that run a batch themselves. Errors of deferred closes
+    /// go to the [`Closer`].
     pub fn task<P, B>(&self) -> WriteFile<P, B> {
         WriteFile {
-            // To begin nothing after an error means to know of it.
+            // To stop after an error, it must be known at once.
             closing: if self.settings.fail_fast {
                 Closing::Here
             } else {
                 Closing::ToSink
             },
             options: self.options.clone(),
-            place: self.settings.place.clone(),
+            base: self.settings.base.clone(),
             parents: Parents::new(),
-            durable: self
-                .options
-                .is_more_than_written()
-                .then(|| Arc::new(Durable(Barrier::new(&self.options, &self.settings.place)))),
+            durable: self.options.is_durable().then(|| {
+                Arc::new(Durable(GroupCommit::new(
+                    &self.options,
+                    &self.settings.base,
+                )))
+            }),
             cases: Mutex::default(),
             entry: PhantomData,
         }
     }
 
-    /// How a batch is done, likewise.
-    pub fn options(&self) -> BatchOptions {
-        self.settings.options()
+    /// Returns how the batch is run, for front ends that run it themselves.
+    pub fn batch_options(&self) -> BatchOptions {
+        self.settings.batch_options()
     }
 }
 
-/// What came of each entry of a batch of writes, in the order of entries.
+/// The results of a batch of writes, in the order of entries.
 #[derive(Debug)]
 pub struct Report(Vec<Result<Outcome, Error>>);
 
 impl Report {
-    /// The results of the entries, in their order. A batch that was cancelled may have begun fewer than there were.
+    /// Returns the results of the entries. A cancelled batch may have begun fewer entries than there were.
     pub fn results(&self) -> &[Result<Outcome, Error>] {
         &self.0
     }
 
-    /// Takes the results out.
+    /// Takes the results.
     pub fn into_results(self) -> Vec<Result<Outcome, Error>> {
         self.0
     }
 
-    /// The entries that failed, by their numbers from 0.
+    /// Returns the errors with the numbers of their entries, from 0.
     pub fn errors(&self) -> impl Iterator<Item = (usize, &Error)> {
         let results = self.0.iter().enumerate();
         results.filter_map(|(index, result)| Some((index, result.as_ref().err()?)))
     }
 
-    /// How many files were written.
+    /// Returns the number of files that were written.
     pub fn written(&self) -> usize {
         self.count(Outcome::Written)
     }
 
-    /// How many files held the right bytes already. Only with [`Writer::only_if_changed`].
+    /// Returns the number of files that held the right bytes. Only with [`Writer::only_if_changed`].
     pub fn unchanged(&self) -> usize {
         self.count(Outcome::Unchanged)
     }
@@ -221,46 +229,46 @@ impl Report {
         self.0.iter().filter(is_it).count()
     }
 
-    /// The first error, for who has no use for the others.
+    /// Returns the first error, if there is one.
     pub fn into_result(self) -> Result<(), Error> {
         self.0.into_iter().try_for_each(|result| result.map(drop))
     }
 }
 
-/// Writes one file of many: a path and its contents.
+/// The task of writing one file of many.
 #[derive(Debug)]
 pub struct WriteFile<P, B> {
     options: WriteOptions,
-    place: Place,
+    base: Base,
     parents: Parents,
-    /// For files of which more is asked than to be written.
+    /// Set if files are to be flushed or replaced.
     durable: Option<Arc<Durable>>,
     closing: Closing,
-    /// Paths by what they share with others that differ in case only, where the system takes those for one file.
+    /// Paths by keys that ignore case, where the system ignores it.
     cases: Mutex<HashMap<Vec<u8>, PathBuf>>,
     entry: PhantomData<fn(P, B)>,
 }
 
-/// Files that wait for one barrier.
+/// The files of a batch that wait for one barrier.
 #[derive(Debug)]
-pub struct Durable(Barrier);
+pub struct Durable(GroupCommit);
 
 impl Durable {
-    /// Makes everything last that was written, to be called once when all is. Gives the errors of files whose results were
-    /// none before, by their numbers.
+    /// Makes all written files durable. Call it once, when all are written. Returns the late errors with the
+    /// numbers of their files.
     pub fn finish(&self) -> Vec<(usize, Error)> {
         self.0.finish()
     }
 }
 
-/// How a file is closed.
+/// How the files of a batch are closed.
 #[derive(Debug)]
 enum Closing {
-    /// Before its result is given.
+    /// Each file before its result.
     Here,
-    /// By the [`Closer`], which keeps errors.
+    /// The [`Closer`] closes them and keeps errors.
     ToSink,
-    /// By the [`Closer`], with errors for this batch.
+    /// The [`Closer`] closes them and gives errors to this batch.
     ToGroup(Arc<Group>),
 }
 
@@ -301,36 +309,32 @@ impl<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send> Task for WriteFile<P, B> {
 }
 
 impl<P, B> WriteFile<P, B> {
-    /// What is to be [finished](Durable::finish) when all is written, if anything.
+    /// Returns the files to be [finished](Durable::finish) when all are written, if any.
     pub fn barrier(&self) -> Option<Arc<Durable>> {
         self.durable.clone()
     }
 
     fn write(&self, path: &Path, bytes: &[u8], index: usize) -> Result<Outcome, Error> {
-        if let Some(key) = self.place.case_key(path) {
+        if let Some(key) = self.base.case_key(path) {
             self.check_case(key, path)?;
         }
         if let Some(durable) = &self.durable {
             return durable.0.write(path, bytes, index);
         }
-        if self.options.only_if_changed {
-            self.options.check_comparable(path)?;
-            let is_file_of = |file: OwnedFile| is_file_of(raw::borrow(&file), bytes);
-            let file = self.place.open(path, COMPARE_FLAGS, 0);
-            if file.is_ok_and(is_file_of) {
-                return Ok(Outcome::Unchanged);
-            }
+        self.options.check(path)?;
+        let base = &self.base;
+        let compare = |flags| base.open(path, flags, 0);
+        if self.options.only_if_changed && find_unchanged(bytes, compare).is_some() {
+            return Ok(Outcome::Unchanged);
         }
-        let file = if let Some(flags) = self.options.overwriting_flags(bytes.len()) {
-            let file = self.open(path, flags)?;
-            overwrite(file, bytes)
-                .map_err(|(operation, reason)| Error::at(operation, path, reason))?
-        } else {
-            let file = self.open(path, self.options.flags())?;
-            raw::write_all(raw::borrow(&file), bytes)
-                .map_err(|reason| Error::at(Operation::Write, path, reason))?;
-            file
-        };
+        let mode = self.options.mode;
+        let file = open_and_write(&self.options, path, bytes, |flags| {
+            if self.options.create_parents {
+                base.open_with_parents(&self.parents, path, flags, mode)
+            } else {
+                base.open(path, flags, mode)
+            }
+        })?;
         self.close(file, path, index)?;
         Ok(Outcome::Written)
     }
@@ -346,7 +350,7 @@ impl<P, B> WriteFile<P, B> {
         }
     }
 
-    /// Refuses a path that differs from another one of the batch in case only: which of them would win?
+    /// Refuses a path that differs from another one of the batch in case only.
     fn check_case(&self, key: Vec<u8>, path: &Path) -> Result<(), Error> {
         let mut cases = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
         let first = cases.entry(key).or_insert_with(|| path.to_owned());
@@ -356,15 +360,5 @@ impl<P, B> WriteFile<P, B> {
         let reason = format!("differs from {} in case only", first.display());
         let reason = io::Error::new(io::ErrorKind::InvalidInput, reason);
         Err(Error::at(Operation::Open, path, reason))
-    }
-
-    fn open(&self, path: &Path, flags: i32) -> Result<OwnedFile, Error> {
-        let mode = self.options.mode;
-        if self.options.create_parents {
-            let parents = &self.parents;
-            self.place.open_with_parents(parents, path, flags, mode)
-        } else {
-            self.place.open(path, flags, mode)
-        }
     }
 }

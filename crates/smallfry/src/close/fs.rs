@@ -16,9 +16,11 @@
 
 use std::path::Path;
 
-use super::Closer;
+use crate::closer::Closer;
 use crate::error::{Error, Operation};
-use crate::fs::{DEFAULT_MODE, WRITE_FLAGS, copy_and_leave, read_path, utf8, write_and_leave};
+use crate::fs::{read_path, utf8, write_and_leave};
+use crate::write::WriteOptions;
+use crate::write::copy::copy_by_path;
 
 /// Reads a whole file, as [`crate::fs::read`].
 ///
@@ -52,8 +54,10 @@ pub fn read_to_string(path: impl AsRef<Path>) -> Result<String, Error> {
 /// As there; [`Operation::Close`] only if it was not deferred.
 pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
     let path = path.as_ref();
-    let file = write_and_leave(path, WRITE_FLAGS, DEFAULT_MODE, bytes.as_ref())?;
-    Closer::global().close_known(file, path, true).map(drop)
+    match write_and_leave(&WriteOptions::new(), path, bytes.as_ref())? {
+        Some(file) => Closer::global().close_known(file, path, true).map(drop),
+        None => Ok(()),
+    }
 }
 
 /// Copies contents and permissions of a file, as [`crate::fs::copy`]: by the kernel where it can. On macOS and Windows the
@@ -68,6 +72,6 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, Error> 
         let closed = Closer::global().close_known(file, path, written);
         closed.map(drop).map_err(Error::into_io_error)
     };
-    copy_and_leave(from, to, close)
+    copy_by_path(from, to, close)
         .map_err(|reason| Error::between(Operation::Copy, from, to, reason))
 }

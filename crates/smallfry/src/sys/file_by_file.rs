@@ -1,7 +1,7 @@
 //! Systems without a call that flushes a whole file system, or with one for administrators only: each file is flushed alone.
 
 use super::platform::BorrowedFile;
-use crate::raw::Errno;
+use crate::errno::Errno;
 
 /// A file system that one call flushes whole: none here.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ pub(in crate::sys) mod extended;
 pub(in crate::sys) mod flush;
 
 use super::{BorrowedFile, OwnedFile, repeat_if_interrupted};
-use crate::raw::Errno;
+use crate::errno::Errno;
 
 pub(in crate::sys) use libc::openat64 as openat;
 pub(super) use libc::{fstat64 as fstat, open64 as open, stat64 as FullStatus};

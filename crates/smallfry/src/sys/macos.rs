@@ -9,7 +9,7 @@ pub(in crate::sys) mod extended;
 pub(in crate::sys) mod flush;
 
 use super::{BorrowedFile, OwnedFile};
-use crate::raw::Errno;
+use crate::errno::Errno;
 
 pub(in crate::sys) use libc::openat;
 pub(super) use libc::{fstat, open, stat as FullStatus};

@@ -3,10 +3,6 @@
 //! `unix.rs` and `windows.rs` hold the same free functions with the same signatures; one of them is compiled.
 //! `linux.rs` and `macos.rs` are the two variants of what differs among Unix systems.
 
-use std::num::NonZeroUsize;
-use std::sync::OnceLock;
-use std::thread;
-
 #[cfg(not(any(unix, windows)))]
 compile_error!("smallfry knows Unix and Windows only");
 
@@ -22,9 +18,9 @@ mod mapping;
 #[cfg_attr(windows, path = "windows/rename.rs")]
 mod rename;
 
-#[cfg_attr(unix, path = "unix/threads.rs")]
-#[cfg_attr(windows, path = "windows/threads.rs")]
-mod threads;
+#[cfg_attr(unix, path = "unix/limits.rs")]
+#[cfg_attr(windows, path = "windows/limits.rs")]
+mod limits;
 
 #[cfg_attr(unix, path = "unix/open_file.rs")]
 #[cfg_attr(windows, path = "windows/open_file.rs")]
@@ -37,6 +33,8 @@ mod process;
 #[cfg_attr(unix, path = "unix/flush.rs")]
 #[cfg_attr(windows, path = "windows/flush.rs")]
 mod flush;
+
+mod status;
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 mod file_by_file;
@@ -62,6 +60,7 @@ pub(crate) use flush::{
     FLUSHABLE, FLUSHES_DIRECTORIES, O_DIRECTORY, WholeFileSystem, begin_flush, flush_contents,
     flush_directory, flush_file, unwritten_bytes,
 };
+pub(crate) use limits::descriptor_limit;
 pub(crate) use mapping::{Mapping, page_size};
 pub(crate) use open_file::{device_of, device_of_regular, is_writable, path_of, reports_at_close};
 #[cfg(feature = "tree")]
@@ -71,29 +70,17 @@ pub use platform::{
     O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
 };
 pub(crate) use platform::{
-    COPIES_BY_PATH, FOLDS_CASE, OPEN_FILES_ARE_IN_THE_WAY, RESERVES_NAMES, copy_by_path,
-    is_out_of_descriptors, mode_of, open_path, read_spare,
+    COPIES_BY_PATH, FOLDS_CASE, OPEN_FILES_ARE_IN_THE_WAY, RESERVES_NAMES, copy_by_path, mode_of,
+    open_path, read_spare,
 };
 pub(crate) use process::{ForkHandlers, at_exit, at_fork};
 pub(crate) use rename::{NOTHING_THERE, TOO_MANY_LINKS, rename, rename_and_flush};
-pub(crate) use threads::{descriptor_limit, give_precedence, thread_cpu_time, times_waited};
+pub use status::Status;
 
 /// The smallest page that any of these systems has, in bytes. A page of this system may be larger: [`page_size`].
 pub(crate) const PAGE: usize = 4096;
 /// A huge page on the processors this was measured on. In bytes.
 pub(crate) const HUGE_PAGE: usize = 2 << 20;
-
-/// How many threads can run at once: the processors that this process may use, or fewer if its control group has a
-/// quota. 1 if the system does not tell.
-///
-/// Found once, since Linux reads several files for the answer; a limit changed later is not seen.
-///
-/// [`thread::available_parallelism`], which calls `sched_getaffinity`, `sysctl` or `GetSystemInfo`;
-/// [cgroup v2, `cpu.max`](https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files)
-pub(crate) fn available_cores() -> NonZeroUsize {
-    static CORES: OnceLock<NonZeroUsize> = OnceLock::new();
-    *CORES.get_or_init(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
-}
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may panic")]

@@ -9,7 +9,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::raw::{Errno, Status};
+use super::Status;
+use crate::errno::Errno;
 
 #[cfg_attr(any(target_os = "linux", target_os = "android"), path = "linux.rs")]
 #[cfg_attr(
@@ -260,8 +261,12 @@ pub fn close(file: OwnedFile) -> Result<(), Errno> {
 /// Whether `error` says that the process (`EMFILE`) or the system (`ENFILE`) has as many files open as it may.
 ///
 /// [open(2), ERRORS](https://man7.org/linux/man-pages/man2/open.2.html)
-pub(crate) const fn is_out_of_descriptors(error: i32) -> bool {
-    matches!(error, libc::EMFILE | libc::ENFILE)
+impl Errno {
+    /// Returns true if the process or the system has as many files open as it may. The error passes
+    /// when some are closed.
+    pub const fn is_out_of_descriptors(self) -> bool {
+        matches!(self.0, libc::EMFILE | libc::ENFILE)
+    }
 }
 
 #[cold]

@@ -22,7 +22,8 @@ use windows_sys::Win32::Storage::FileSystem::{
     GetFileInformationByHandle, GetFileType,
 };
 
-use crate::raw::{Errno, Status};
+use super::Status;
+use crate::errno::Errno;
 
 /// An open file that closes when dropped, without telling of an error; [`close`] tells.
 pub type OwnedFile = std::os::windows::io::OwnedHandle;
@@ -211,8 +212,12 @@ pub fn close(file: OwnedFile) -> Result<(), Errno> {
 /// Whether `error` says that the process has as many files open as it may.
 ///
 /// [System error codes](https://learn.microsoft.com/windows/win32/debug/system-error-codes--0-499-)
-pub(crate) const fn is_out_of_descriptors(error: i32) -> bool {
-    error.cast_unsigned() == ERROR_TOO_MANY_OPEN_FILES
+impl Errno {
+    /// Returns true if the process or the system has as many files open as it may. The error passes
+    /// when some are closed.
+    pub const fn is_out_of_descriptors(self) -> bool {
+        self.0.cast_unsigned() == ERROR_TOO_MANY_OPEN_FILES
+    }
 }
 
 /// Lends a borrowed handle to `work` as std's type for files.

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::{io, ptr};
 
 use super::BorrowedFile;
-use crate::raw::Errno;
+use crate::errno::Errno;
 use crate::sys::platform::{last_error, with_c_path};
 
 /// What these say holds for the contents that were there: a hash of them, or a privilege that the system itself takes away

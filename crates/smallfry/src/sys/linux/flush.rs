@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 
 use super::{BorrowedFile, OwnedFile};
-use crate::raw::Errno;
+use crate::errno::Errno;
 use crate::sys::platform::{last_error, repeat_if_interrupted};
 
 /// Magic numbers of file systems that `syncfs` reaches.

@@ -5,7 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::BorrowedFile;
-use crate::raw::{Errno, OwnedFile};
+use crate::errno::Errno;
+use crate::sys::OwnedFile;
 
 /// Owner, group and mode of the file at a path, as they were found.
 pub(in crate::sys) fn fresh_status(

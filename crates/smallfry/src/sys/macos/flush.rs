@@ -3,7 +3,7 @@
 use std::os::fd::AsRawFd;
 
 use super::BorrowedFile;
-use crate::raw::Errno;
+use crate::errno::Errno;
 use crate::sys::platform::repeat_if_interrupted;
 
 pub(crate) use crate::sys::file_by_file::{WholeFileSystem, begin_flush, unwritten_bytes};

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, FromRawFd};
 
 use super::platform::{self, BorrowedFile, OwnedFile, last_error, repeat_if_interrupted, variant};
-use crate::raw::Errno;
+use crate::errno::Errno;
 
 /// Room for what a symbolic link says. Linux has no longer paths, and so no longer links.
 const LONGEST_LINK: usize = libc::PATH_MAX as usize;

@@ -5,8 +5,8 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use super::platform::{BorrowedFile, full_status, last_error, variant};
+use crate::errno::Errno;
 use crate::error::Operation;
-use crate::raw::Errno;
 
 use variant::extended::Extended;
 
@@ -140,7 +140,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::raw;
+    use crate::sys;
 
     #[test]
     fn a_temporary_file_is_private_where_it_matters_who_the_group_is() {
@@ -158,7 +158,7 @@ mod tests {
             file.as_file()
                 .set_permissions(Permissions::from_mode(mode))
                 .unwrap();
-            let attributes = Attributes::of(raw::borrow(file.as_file())).unwrap();
+            let attributes = Attributes::of(sys::borrow(file.as_file())).unwrap();
             let expected = if attributes.extended.has_list() {
                 PRIVATE
             } else {
@@ -172,7 +172,7 @@ mod tests {
     fn an_open_file_and_its_path_tell_the_same() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let found = std::fs::metadata(file.path()).unwrap();
-        let of = Attributes::of(raw::borrow(&File::open(file.path()).unwrap())).unwrap();
+        let of = Attributes::of(sys::borrow(&File::open(file.path()).unwrap())).unwrap();
         if let Some(at) = Attributes::at(file.path(), &found) {
             assert_eq!(format!("{of:?}"), format!("{:?}", at.unwrap()));
         }

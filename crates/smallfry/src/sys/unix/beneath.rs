@@ -13,7 +13,7 @@ use super::at::{mkdir_at, read_link_at, rename_at, unlink_at};
 use super::platform::variant::{self, O_PLACE};
 use super::platform::{AsFile, BorrowedFile, OwnedFile, open_path, with_c_path};
 use super::walk;
-use crate::raw::Errno;
+use crate::errno::Errno;
 
 pub(crate) use super::walk::LEADS_OUT;
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::platform::{BorrowedFile, OwnedFile, borrow, variant};
-use crate::raw::Errno;
+use crate::errno::Errno;
 
 pub(crate) use variant::flush::{WholeFileSystem, begin_flush, unwritten_bytes};
 

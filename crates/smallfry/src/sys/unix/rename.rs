@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::platform::{last_error, with_c_path};
-use crate::raw::Errno;
+use crate::errno::Errno;
 
 /// What the system says of more links than it follows, and of a name that is not there.
 pub(crate) const TOO_MANY_LINKS: Errno = Errno(libc::ELOOP);

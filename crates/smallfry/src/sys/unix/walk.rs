@@ -11,7 +11,7 @@ use std::ffi::{CStr, CString};
 use super::at::{is_link, open_at, read_link_at};
 use super::platform::variant::O_PLACE;
 use super::platform::{AsFile, BorrowedFile, OwnedFile};
-use crate::raw::Errno;
+use crate::errno::Errno;
 
 /// The path leads out of the directory: the number that `openat2` gives for it.
 pub(crate) const LEADS_OUT: Errno = Errno(libc::EXDEV);

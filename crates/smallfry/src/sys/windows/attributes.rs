@@ -14,8 +14,8 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 
 use super::platform::BorrowedFile;
+use crate::errno::Errno;
 use crate::error::Operation;
-use crate::raw::Errno;
 
 /// Others tell how a file is stored, which is another matter for the one that takes its place.
 const KEPT: u32 = FILE_ATTRIBUTE_READONLY

@@ -36,7 +36,7 @@ use super::platform::{
     ACCESS, NOT_A_DIRECTORY, O_APPEND, O_CREAT, O_EXCL, O_RDWR, O_TRUNC, O_WRONLY, OWNER_WRITES,
     OwnedFile,
 };
-use crate::raw::Errno;
+use crate::errno::Errno;
 
 /// The path leads out of the directory, or meets a link, which might.
 pub(crate) const LEADS_OUT: Errno = Errno(ERROR_REPARSE_POINT_ENCOUNTERED.cast_signed());

@@ -6,7 +6,7 @@ use std::os::windows::io::AsRawHandle;
 use windows_sys::Win32::Storage::FileSystem::FlushFileBuffers;
 
 use super::platform::{BorrowedFile, OwnedFile};
-use crate::raw::Errno;
+use crate::errno::Errno;
 
 pub(crate) use crate::sys::file_by_file::{WholeFileSystem, begin_flush, unwritten_bytes};
 

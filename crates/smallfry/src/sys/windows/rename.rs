@@ -15,7 +15,7 @@ use windows_sys::Win32::Storage::FileSystem::{
     MOVEFILE_REPLACE_EXISTING, MOVEFILE_WRITE_THROUGH, MoveFileExW,
 };
 
-use crate::raw::Errno;
+use crate::errno::Errno;
 
 /// What the system says of more links than it follows, and of a name that is not there.
 pub(crate) const TOO_MANY_LINKS: Errno = Errno(ERROR_CANT_RESOLVE_FILENAME.cast_signed());

@@ -1,0 +1,8 @@
+//! The pool of rayon: the global one, or the one whose thread hands the file over.
+
+use super::Job;
+
+pub(super) fn spawn(job: Job) {
+    // Behind the work that waits already: files can wait, and a job must not follow itself at once.
+    ::rayon::spawn_fifo(|| job.run());
+}

@@ -1,0 +1,463 @@
+//! Group commit: many files are written, flushed together, and then renamed.
+//!
+//! Where `syncfs` is a barrier, one call flushes any number of files ([`syncfs`]). It also flushes the
+//! writes of other programs, so it is chosen only while there are few of them. Files whose file system is
+//! chosen are closed at once, since `syncfs` reports their errors. Elsewhere each file is flushed by the
+//! descriptor that wrote it, many at once, while the next ones are written ([`flushers`]).
+//!
+//! One lock guards the whole state. Each part of it is changed by its own file only.
+
+mod directories;
+mod flushers;
+mod open_files;
+mod syncfs;
+mod written;
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use self::directories::{Directories, Named};
+use self::flushers::Flushers;
+use self::open_files::OpenFiles;
+use self::syncfs::{FileSystems, NO_FILE_SYSTEM};
+use self::written::{ToClose, Written};
+use super::flush::{flush_file, has_failed, note_failure};
+use super::target::{Target, without_links};
+use super::temporary_file::TemporaryFile;
+use crate::errno::is_out_of_descriptors;
+use crate::error::{Error, Operation};
+use crate::path::Base;
+use crate::path::parents::Parents;
+use crate::raw::{self, OwnedFile};
+use crate::sys;
+use crate::write::one::{find_unchanged, open_and_write};
+use crate::write::{Durability, Outcome, WriteOptions};
+
+/// The files of a batch that are to be durable. If it is dropped before it is [finished](Self::finish), it
+/// leaves no thread and no temporary file.
+#[derive(Debug)]
+pub(crate) struct GroupCommit {
+    batch: Arc<Batch>,
+    parents: Parents,
+}
+
+/// The part that the threads of a group commit share.
+#[derive(Debug)]
+struct Batch {
+    options: WriteOptions,
+    base: Base,
+    /// The same base, without waiting for descriptors.
+    no_wait: Base,
+    /// There may be enough files for `syncfs` or for flusher threads.
+    is_for_many: bool,
+    state: Mutex<State>,
+    /// Signals that a file waits, or that none will come any more.
+    file_waits: Condvar,
+    /// Signals that a file has been flushed.
+    file_flushed: Condvar,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+#[derive(Debug)]
+struct State {
+    open: OpenFiles,
+    flushers: Flushers,
+    file_systems: FileSystems,
+    directories: Directories,
+    /// Errors with the numbers of their files.
+    failures: Vec<(usize, Error)>,
+}
+
+impl GroupCommit {
+    /// Makes a group commit for any number of files.
+    pub(crate) fn new(options: &WriteOptions, base: &Base) -> Self {
+        Self::of(options, base, true)
+    }
+
+    /// Makes a group commit for one file.
+    pub(crate) fn for_one(options: &WriteOptions) -> Self {
+        Self::of(options, &Base::default(), false)
+    }
+
+    fn of(options: &WriteOptions, base: &Base, is_for_many: bool) -> Self {
+        let batch = Arc::new(Batch {
+            options: options.clone(),
+            base: base.clone(),
+            no_wait: base.no_wait(),
+            is_for_many,
+            state: Mutex::new(State {
+                open: OpenFiles::new(is_for_many),
+                flushers: Flushers::default(),
+                file_systems: FileSystems::default(),
+                directories: Directories::default(),
+                failures: Vec::new(),
+            }),
+            file_waits: Condvar::new(),
+            file_flushed: Condvar::new(),
+            threads: Mutex::default(),
+        });
+        Self {
+            batch,
+            parents: Parents::recording(),
+        }
+    }
+
+    /// Writes a file, or leaves an unchanged one alone. It waits to be flushed until
+    /// [`finish`](Self::finish). `index` is its number in the batch.
+    pub(crate) fn write(&self, path: &Path, bytes: &[u8], index: usize) -> Result<Outcome, Error> {
+        let is_out = |done: &Result<_, Error>| {
+            let is_out = |error: &Error| is_out_of_descriptors(error.io_error());
+            done.as_ref().is_err_and(is_out)
+        };
+        // The open files of this batch may have taken all descriptors, so they are flushed first.
+        let mut done = self.try_to_write(&self.batch.no_wait, path, bytes, index);
+        while is_out(&done) && self.flush_open() {
+            done = self.try_to_write(&self.batch.no_wait, path, bytes, index);
+        }
+        if is_out(&done) {
+            return self.try_to_write(&self.batch.base, path, bytes, index);
+        }
+        done
+    }
+
+    fn try_to_write(
+        &self,
+        base: &Base,
+        path: &Path,
+        bytes: &[u8],
+        index: usize,
+    ) -> Result<Outcome, Error> {
+        let options = &self.batch.options;
+        options.check(path)?;
+        if options.only_if_changed && self.is_unchanged(base, path, bytes, index)? {
+            return Ok(Outcome::Unchanged);
+        }
+        if options.replace {
+            self.write_temporary_file(base, path, bytes, index)?;
+            return Ok(Outcome::Written);
+        }
+        self.batch.check_directory(base, path)?;
+        let mut file_system = NO_FILE_SYSTEM;
+        let file = open_and_write(options, path, bytes, |flags| {
+            let file = self.create(base, path, || base.open(path, flags, options.mode))?;
+            file_system = self.batch.enter(&file);
+            Ok(file)
+        })?;
+        let written = Written::new(index, path, file_system, file, None);
+        self.add(written, bytes.len())?;
+        Ok(Outcome::Written)
+    }
+
+    /// Returns true if the file holds `bytes`. It then waits to be flushed, since it may never have been.
+    fn is_unchanged(
+        &self,
+        base: &Base,
+        path: &Path,
+        bytes: &[u8],
+        index: usize,
+    ) -> Result<bool, Error> {
+        let options = &self.batch.options;
+        let is_flushed = options.durability != Durability::None;
+        // The system may show bytes that it failed to write.
+        if is_flushed && has_failed() {
+            return Ok(false);
+        }
+        if self.batch.lock().open.knows(path) {
+            // An earlier entry for this path may still fail.
+            return Ok(false);
+        }
+        let access = if is_flushed { sys::FLUSHABLE } else { 0 };
+        let open = |flags| base.open(path, access | flags, 0);
+        let Some(file) = find_unchanged(bytes, open) else {
+            return Ok(false);
+        };
+        if is_flushed {
+            let file_system = self.batch.enter(&file);
+            self.add(Written::new(index, path, file_system, file, None), 0)?;
+        }
+        Ok(true)
+    }
+
+    fn write_temporary_file(
+        &self,
+        base: &Base,
+        path: &Path,
+        bytes: &[u8],
+        index: usize,
+    ) -> Result<(), Error> {
+        let options = &self.batch.options;
+        if !base.can_rename() {
+            let reason = "replacing files beneath a directory is not possible on this system";
+            let reason = io::Error::new(io::ErrorKind::Unsupported, reason);
+            return Err(Error::at(Operation::Rename, path, reason));
+        }
+        let Target { path: target, old } = Target::find(base, path, options.append)?;
+        // The working directory may change before the temporary file is renamed or removed.
+        let target = base.absolute(target);
+        let may_have_list = self.batch.check_directory(base, &target)?;
+        let mode = old.as_ref().map(|old| old.attributes.temporary_mode());
+        let mode = mode.unwrap_or(options.mode);
+        let (temporary, file) =
+            self.create(base, path, || TemporaryFile::create(base, &target, mode))?;
+        let file_system = self.batch.enter(&file);
+        let failed = |(operation, reason)| Error::at(operation, path, reason);
+        if let Some(old) = &old {
+            // Before the contents are written, which may be private.
+            let given = old.attributes.give(raw::borrow(&file), may_have_list);
+            given.map_err(failed)?;
+            if let Some(old) = &old.file {
+                copy_all(old, &file).map_err(|reason| Error::at(Operation::Copy, path, reason))?;
+            }
+        }
+        raw::write_all(raw::borrow(&file), bytes)
+            .map_err(|reason| Error::at(Operation::Write, path, reason))?;
+        if let Some(old) = old {
+            let done = old.attributes.give_privileges(raw::borrow(&file));
+            done.map_err(failed)?;
+            // The old file is closed here: on Windows and on file servers an open file may not be replaced.
+        }
+        let temporary = Some((temporary, target));
+        let mut written = Written::new(index, path, file_system, file, temporary);
+        if options.durability == Durability::None {
+            written.close()?;
+            return self.batch.rename(&mut written);
+        }
+        self.add(written, bytes.len())
+    }
+
+    /// Opens a new file, and creates missing directories if the options say so. Errors name the caller's
+    /// path.
+    fn create<T>(
+        &self,
+        base: &Base,
+        path: &Path,
+        mut open: impl FnMut() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let options = &self.batch.options;
+        let opened = if options.create_parents {
+            // Targets are absolute, and created directories must compare with theirs.
+            let absolute = options.replace.then(|| base.absolute(path.to_owned()));
+            let path = absolute.as_deref().unwrap_or(path);
+            self.parents.retry(base, path, open)
+        } else {
+            open()
+        };
+        opened.map_err(|error| match error.operation() {
+            Operation::Open => Error::at(Operation::Open, path, error.into_io_error()),
+            _ => error,
+        })
+    }
+
+    /// Adds a written file. Returns the error of closing it; [`finish`](Self::finish) returns later ones.
+    fn add(&self, mut written: Written, length: usize) -> Result<(), Error> {
+        let index = written.index;
+        if self
+            .batch
+            .lock()
+            .should_begin_writeback(written.file_system)
+        {
+            written.begin_writeback();
+        }
+        let is_for_many = self.batch.is_for_many;
+        let mut state = self.batch.lock();
+        let to_close = state.add(written, length);
+        let should_wake = is_for_many && state.flushers.should_wake(&state.open);
+        let is_full = is_for_many && state.open.is_full();
+        drop(state);
+        let mut done = Ok(());
+        for it in to_close {
+            let Err(reason) = raw::close(it.file) else {
+                continue;
+            };
+            let error = Error::at(Operation::Close, &it.path, reason);
+            let mut state = self.batch.lock();
+            state.file_systems.drop_covered(it.index);
+            if it.index == index {
+                done = Err(error);
+            } else {
+                state.failures.push((it.index, error));
+            }
+        }
+        if should_wake {
+            self.batch.wake_flusher();
+        }
+        if is_full {
+            self.batch.make_room();
+        }
+        done
+    }
+
+    /// Flushes all open files. Returns true if there were any.
+    fn flush_open(&self) -> bool {
+        let any = self.batch.lock().open.count() > 0;
+        self.batch.flush_open();
+        any
+    }
+
+    /// Flushes all files and the names that the level asks for. Returns the errors with the numbers of their
+    /// files.
+    pub(crate) fn finish(&self) -> Vec<(usize, Error)> {
+        self.batch.flush_open();
+        self.batch.end_flushers();
+        let batch = &*self.batch;
+        batch.flush_covered();
+        if batch.options.durability == Durability::Full && sys::FLUSHES_DIRECTORIES {
+            batch.flush_directories(&self.parents);
+        }
+        let mut state = batch.lock();
+        let mut failures = std::mem::take(&mut state.failures);
+        state.file_systems.close();
+        drop(state);
+        // The first error of a file has caused the later ones.
+        failures.sort_by_key(|(index, _)| *index);
+        failures.dedup_by_key(|(index, _)| *index);
+        failures
+    }
+}
+
+impl Drop for GroupCommit {
+    fn drop(&mut self) {
+        // Files of an unfinished batch are not flushed, and their temporary files are removed.
+        let left = {
+            let mut state = self.batch.lock();
+            (state.open.take_all(), state.file_systems.take_covered())
+        };
+        drop(left);
+        self.batch.end_flushers();
+    }
+}
+
+impl State {
+    /// Adds a written file of that length. Returns files that need not be open any more.
+    fn add(&mut self, written: Written, length: usize) -> Vec<ToClose> {
+        self.open.remember(written.key);
+        let number = written.file_system;
+        let was_chosen = self.file_systems.is_chosen(number);
+        if !self.file_systems.choose(number, length) {
+            self.open.push(written);
+            return Vec::new();
+        }
+        let mut covered = if was_chosen {
+            Vec::new()
+        } else {
+            self.open.take_on(number)
+        };
+        covered.push(written);
+        self.file_systems.cover(covered)
+    }
+
+    /// Returns true if the system should begin writing a file on that file system: it will be flushed soon,
+    /// and by itself.
+    fn should_begin_writeback(&self, file_system: usize) -> bool {
+        self.flushers.are_running() && !self.file_systems.is_chosen(file_system)
+    }
+}
+
+impl Batch {
+    /// Returns the number of the file system of an open file. From now on errors of writing to it are seen.
+    fn enter(&self, file: &OwnedFile) -> usize {
+        if !self.is_for_many || self.options.durability == Durability::None {
+            return NO_FILE_SYSTEM;
+        }
+        // A write to a device does not go to the file system of its directory.
+        match sys::device_of_regular(raw::borrow(file)) {
+            Some(device) => self.lock().file_systems.enter(device, file),
+            None => NO_FILE_SYSTEM,
+        }
+    }
+
+    /// Flushes one file by the descriptor that wrote it, closes it, and renames it.
+    fn flush_one(&self, written: &mut Written) -> Result<(), Error> {
+        if let Some(file) = &written.file {
+            // A temporary file has the attributes of the old one, which a flush of contents may leave out.
+            let level = match written.temporary {
+                Some(_) => Durability::Full,
+                None => self.options.durability,
+            };
+            flush_file(raw::borrow(file), level)
+                .map_err(|(operation, reason)| Error::at(operation, &written.path, reason))?;
+        }
+        written.close()?;
+        self.rename(written)
+    }
+
+    /// Renames a temporary file to its target, once its contents are on the disk. Other files have their
+    /// names already.
+    fn rename(&self, written: &mut Written) -> Result<(), Error> {
+        if let Some(reason) = written.failed.take() {
+            note_failure();
+            return Err(Error::at(Operation::Fsync, &written.path, reason));
+        }
+        let Some((temporary, target)) = &mut written.temporary else {
+            return Ok(());
+        };
+        let level = self.options.durability;
+        match temporary.rename(target, level == Durability::Full) {
+            Err(error)
+                if error.kind() == io::ErrorKind::ResourceBusy && self.options.in_place_if_busy =>
+            {
+                write_in_place(&self.base, temporary.path(), target, level).map_err(|error| {
+                    Error::at(error.operation(), &written.path, error.into_io_error())
+                })
+            }
+            done => done,
+        }
+    }
+
+    /// Records the outcome of a file: its error, or its name, which may still have to be flushed.
+    fn record(&self, written: Written, done: Result<(), Error>, is_covered: bool) {
+        if let Err(error) = done {
+            self.lock().failures.push((written.index, error));
+            return;
+        }
+        // A file that had its name when its file system was flushed needs nothing more.
+        let is_named = self.options.durability != Durability::Full
+            || is_covered && written.temporary.is_none();
+        let target = match written.temporary {
+            Some((_, target)) => target,
+            None if is_named || !sys::FLUSHES_DIRECTORIES => written.path,
+            None => match without_links(&self.base, &written.path) {
+                Ok(target) => target,
+                Err(error) => {
+                    self.lock().failures.push((written.index, error));
+                    return;
+                }
+            },
+        };
+        let file = Named {
+            index: written.index,
+            path: target,
+            file_system: written.file_system,
+        };
+        self.lock().directories.add(file, is_named);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Copies the contents of `from` from its position on, and leaves both files open.
+fn copy_all(from: &OwnedFile, to: &OwnedFile) -> io::Result<()> {
+    let file = |file: &OwnedFile| file.try_clone().map(File::from);
+    io::copy(&mut file(from)?, &mut file(to)?).map(drop)
+}
+
+/// Writes the contents of a temporary file into the existing file.
+fn write_in_place(
+    base: &Base,
+    temporary: &Path,
+    target: &Path,
+    level: Durability,
+) -> Result<(), Error> {
+    let from = base.open(temporary, raw::O_RDONLY, 0)?;
+    let to = base.open(target, raw::O_WRONLY | raw::O_TRUNC, 0)?;
+    copy_all(&from, &to)
+        .map_err(|reason| Error::between(Operation::Copy, temporary, target, reason))?;
+    flush_file(raw::borrow(&to), level)
+        .map_err(|(operation, reason)| Error::at(operation, target, reason))?;
+    raw::close(to).map_err(|reason| Error::at(Operation::Close, target, reason))
+}
