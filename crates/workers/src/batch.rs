@@ -510,6 +510,12 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         self.options.max_in_flight.saturating_sub(in_flight)
     }
 
+    /// Returns the number of bytes in flight.
+    #[cfg(all(test, loom))]
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.lock().in_flight
+    }
+
     /// Waits until there is a result to take, or a panic.
     pub(crate) fn wait_for_result(&self) {
         let mut state = self.lock();

@@ -142,7 +142,7 @@ fn stream(
     let batch = Batch::new(task, options, threads.clone());
     let results = Stream::new(Arc::clone(&batch), 0..inputs, in_order).collect();
     assert_eq!(batch.workers.active(), 0);
-    assert_eq!(batch.lock().in_flight, 0);
+    assert_eq!(batch.in_flight(), 0);
     threads.join();
     results
 }

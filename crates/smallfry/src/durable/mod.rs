@@ -9,7 +9,7 @@
 //! | keep the contents of a file | [`WriteOptions::durability`] with [`Durability::Data`] |
 //! | keep a new file with its name | the same with [`Durability::Full`] |
 //! | never show or keep half of a file | [`WriteOptions::replace`] with [`Durability::Full`] |
-//! | the same for many files, with one barrier | [`bulk::Writer`] with the same options |
+//! | the same for many files, with one barrier | [`bulk::Writer`](crate::bulk::Writer) with the same options |
 //! | flush an open file, or a directory | [`sync_file`], [`sync_dir`] |
 //! | remove temporary files that a power failure has left | [`remove_temporary_files`] |
 //!
@@ -93,8 +93,6 @@ use crate::error::Operation;
 use crate::path::Base;
 use crate::raw::{self, AsFile};
 
-#[cfg(doc)]
-use crate::bulk;
 pub use crate::write::Durability;
 use crate::write::{Outcome, WriteOptions};
 pub(crate) use group_commit::GroupCommit;

@@ -6,9 +6,6 @@ use std::path::Path;
 use crate::error::{Error, Operation};
 use crate::raw;
 
-#[cfg(doc)]
-use crate::{durable, fs};
-
 /// Permissions of a new file before the umask: read and write for all, as in std and Node.
 pub(crate) const DEFAULT_MODE: u32 = 0o666;
 
@@ -38,7 +35,7 @@ pub enum Outcome {
     Unchanged,
 }
 
-/// How to write a file. The default is that of [`fs::write`](fs::write()): the file is created if it is
+/// How to write a file. The default is that of [`fs::write`](crate::fs::write()): the file is created if it is
 /// missing, truncated if it exists, and has mode 0666 less the umask.
 ///
 /// | with | `append` | `create_new` | `only_if_changed` |
@@ -85,7 +82,7 @@ impl Default for WriteOptions {
 }
 
 impl WriteOptions {
-    /// Makes the options of [`fs::write`](fs::write()).
+    /// Makes the options of [`fs::write`](crate::fs::write()).
     pub const fn new() -> Self {
         Self {
             append: false,
@@ -166,7 +163,7 @@ impl WriteOptions {
     /// contents or the new ones, whole, also after a crash of this program. After a crash of the system
     /// that holds from [`Durability::Data`] on.
     ///
-    /// The module [`durable`] says how, and what is kept of the old file.
+    /// The module [`durable`](crate::durable) says how, and what is kept of the old file.
     pub const fn replace(&mut self, replace: bool) -> &mut Self {
         self.replace = replace;
         self
