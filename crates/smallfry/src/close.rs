@@ -1,9 +1,9 @@
 //! Closes written files without waiting, where closing is slow.
 //!
-//! On Windows a virus scanner reads each file that is closed, which takes 1 to 10 ms. On a network file
-//! system closing sends the contents and waits for the answer. The program need not wait: other threads can
-//! close the file. Where closing is fast, as on local disks of Linux, another thread costs more than it
-//! saves. So the closer measures it, for each file system, all the time.
+//! On Windows a virus scanner reads each file that is closed, which takes 1 to 10 ms. On a network
+//! file system closing sends the contents and waits for the answer. The program need not wait:
+//! other threads can close the file. Where closing is fast, as on local disks of Linux, another
+//! thread costs more than it saves. So the closer measures it, for each file system, all the time.
 //!
 //! | job | call |
 //! |---|---|
@@ -36,16 +36,18 @@
 //! # Errors
 //!
 //! Dropping a [`std::fs::File`] loses the error of closing it. The closer keeps errors for
-//! [`Closer::drain`], or passes them to a sink, with the path if it is known. On Linux and macOS it asks the
-//! system for the path of a file that came without one, if closing can fail on its file system.
+//! [`Closer::drain`], or passes them to a sink, with the path if it is known. On Linux and macOS it
+//! asks the system for the path of a file that came without one, if closing can fail on its file
+//! system.
 //!
 //! # What is not promised
 //!
-//! - **A flush to the disk.** Closing flushes nothing. Call [`File::sync_all`](std::fs::File::sync_all)
-//!   before. Bytes that an async file holds back are written before it is closed.
-//! - **An early close.** A pending file is an open file: it counts for the descriptor limit, keeps a disk
-//!   mounted, and on Windows keeps other programs from opening it without sharing. Other machines see the
-//!   contents of a file on a network file system only once it is closed.
+//! - **A flush to the disk.** Closing flushes nothing. Call
+//!   [`File::sync_all`](std::fs::File::sync_all) before. Bytes that an async file holds back are
+//!   written before it is closed.
+//! - **An early close.** A pending file is an open file: it counts for the descriptor limit, keeps
+//!   a disk mounted, and on Windows keeps other programs from opening it without sharing. Other
+//!   machines see the contents of a file on a network file system only once it is closed.
 //!
 //! # From the crate `close_already`
 //!

@@ -40,7 +40,8 @@ pub enum Operation {
     Fchmod,
     /// Giving a new file the owner and group of the old one.
     Fchown,
-    /// Reading the access control list and extended attributes of the old file, or giving them to a new one.
+    /// Reading the access control list and extended attributes of the old file, or giving them to a
+    /// new one.
     Fsetxattr,
     /// Opening and listing a directory, and getting the kind of its entries.
     Readdir,
@@ -80,8 +81,8 @@ impl fmt::Display for Operation {
 
 /// An I/O error with its operation and path.
 ///
-/// It prints as `operation path: reason`. It turns into an [`io::Error`] with `?`, keeps its kind and prints the
-/// same. [`io::Error::get_ref`] then returns this error.
+/// It prints as `operation path: reason`. It turns into an [`io::Error`] with `?`, keeps its kind
+/// and prints the same. [`io::Error::get_ref`] then returns this error.
 ///
 /// ```
 /// let error = smallfry::fs::read("no/such/file").unwrap_err();
@@ -175,7 +176,8 @@ impl Error {
 
     /// Returns true if the batch was cancelled before this operation began.
     ///
-    /// The kind is then [`io::ErrorKind::Other`], not [`io::ErrorKind::Interrupted`], which callers retry.
+    /// The kind is then [`io::ErrorKind::Other`], not [`io::ErrorKind::Interrupted`], which callers
+    /// retry.
     pub fn is_cancelled(&self) -> bool {
         let reason = self.0.source.get_ref();
         reason.is_some_and(<dyn std::error::Error + Send + Sync>::is::<Cancelled>)

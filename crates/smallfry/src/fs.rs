@@ -1,7 +1,7 @@
 //! Whole files: read, write, append, copy, rename.
 //!
-//! The functions have the names of [`std::fs`] and do the same. [`WriteOptions`] adds what they lack.
-//! Errors name their operation and path.
+//! The functions have the names of [`std::fs`] and do the same. [`WriteOptions`] adds what they
+//! lack. Errors name their operation and path.
 
 use std::io;
 use std::path::Path;
@@ -17,13 +17,14 @@ use crate::write::copy::copy_by_path;
 use crate::write::one::{find_unchanged, open_and_write};
 use crate::write::{Durability, Outcome, WriteOptions};
 
-/// The first room for a file that does not tell its size: a pipe, or a file under `/proc`. In bytes.
+/// The first room for a file that does not tell its size: a pipe, or a file under `/proc`. In
+/// bytes.
 const UNKNOWN_SIZE: usize = 8 * 1024;
 
 /// Reads a whole file.
 ///
-/// The size from the system only sets the room for the contents. So files that grow meanwhile, and files
-/// under `/proc` whose size is 0, are read whole.
+/// The size from the system only sets the room for the contents. So files that grow meanwhile, and
+/// files under `/proc` whose size is 0, are read whole.
 ///
 /// # Errors
 ///
@@ -49,8 +50,8 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, Error> {
 ///
 /// # Errors
 ///
-/// Those of [`read`], and [`Operation::Read`] with [`io::ErrorKind::InvalidData`] if the contents are not
-/// UTF-8. A byte order mark is kept.
+/// The errors of [`read`], and [`Operation::Read`] with [`io::ErrorKind::InvalidData`] if the
+/// contents are not UTF-8. A byte order mark is kept.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -77,12 +78,12 @@ pub(crate) fn utf8(path: &Path, contents: Vec<u8>) -> Result<String, Error> {
 
 /// Reads a whole file into `buffer`, replacing its contents. Returns the length of the file.
 ///
-/// Use it for many files one after the other: the buffer is allocated once, and its memory stays in the
-/// cache.
+/// Use it for many files one after the other: the buffer is allocated once, and its memory stays in
+/// the cache.
 ///
 /// # Errors
 ///
-/// Those of [`read`]. The buffer then holds the bytes up to the error.
+/// The errors of [`read`]. The buffer then holds the bytes up to the error.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -126,8 +127,8 @@ pub fn read_from(file: impl AsFile) -> Result<Vec<u8>, Error> {
     Ok(contents)
 }
 
-/// Writes a whole file. A missing file is created with mode 0666 less the umask; an existing one is truncated
-/// first.
+/// Writes a whole file. A missing file is created with mode 0666 less the umask; an existing one is
+/// truncated first.
 ///
 /// # Errors
 ///
@@ -148,7 +149,7 @@ pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Erro
 ///
 /// # Errors
 ///
-/// Those of [`write()`].
+/// The errors of [`write()`].
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -185,11 +186,12 @@ pub fn write_to(file: impl AsFile, bytes: impl AsRef<[u8]>) -> Result<(), Error>
         .map_err(|reason| Error::on_open_file(Operation::Write, reason))
 }
 
-/// Copies contents and permissions of a file, and returns the length. An existing destination is replaced. A
-/// file that is copied to itself may end empty.
+/// Copies contents and permissions of a file, and returns the length. An existing destination is
+/// replaced. A file that is copied to itself may end empty.
 ///
-/// The kernel copies where it can (`copy_file_range`, `fclonefileat`, `CopyFileEx`), and shares blocks on file
-/// systems that can. On macOS this is [`std::fs::copy`], and the error of closing the copy is lost.
+/// The kernel copies where it can (`copy_file_range`, `fclonefileat`, `CopyFileEx`), and shares
+/// blocks on file systems that can. On macOS this is [`std::fs::copy`], and the error of closing
+/// the copy is lost.
 ///
 /// # Errors
 ///
@@ -211,13 +213,14 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, Error> 
         .map_err(|reason| Error::between(Operation::Copy, from, to, reason))
 }
 
-/// Renames a file or a directory in one step. A program that opens `to` finds the old file or the renamed one,
-/// and never none. An existing file is replaced. Both names must be on one file system.
+/// Renames a file or a directory in one step. A program that opens `to` finds the old file or the
+/// renamed one, and never none. An existing file is replaced. Both names must be on one file
+/// system.
 ///
-/// On Windows a file cannot be replaced while another program has it open without sharing its deletion. Virus
-/// scanners, indexers and editors do so for moments. So a refusal (access denied, a sharing or lock violation)
-/// is retried for about a second, with a backoff from 1 ms to 64 ms. A target that is a directory or read-only
-/// fails at once. Other systems need no retries.
+/// On Windows a file cannot be replaced while another program has it open without sharing its
+/// deletion. Virus scanners, indexers and editors do so for moments. So a refusal (access denied, a
+/// sharing or lock violation) is retried for about a second, with a backoff from 1 ms to 64 ms. A
+/// target that is a directory or read-only fails at once. Other systems need no retries.
 ///
 /// # Errors
 ///
@@ -244,7 +247,8 @@ pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<(), Error>
         // All pending files: either path may be a directory with open files in it.
         closer.wait();
     }
-    // A server may get all contents only at the close, and no reader should find less under the new name.
+    // A server may get all contents only at the close, and no reader should find less under the new
+    // name.
     closer.confirm(from)?;
     sys::rename(from, to).map_err(|reason| Error::between(Operation::Rename, from, to, reason))
 }
@@ -254,9 +258,10 @@ impl WriteOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`write()`], and:
+    /// The errors of [`write()`], and:
     ///
-    /// - those of [`durable`](crate::durable#errors) with a level or [`replace`](Self::replace);
+    /// - the errors of [`durable`](crate::durable#errors) with a level or
+    ///   [`replace`](Self::replace);
     /// - [`Operation::Mkdir`] with the directory if [`create_parents`](Self::create_parents) fails;
     /// - [`io::ErrorKind::InvalidInput`] for options that exclude each other.
     pub fn write(&self, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<Outcome, Error> {
@@ -274,8 +279,8 @@ impl WriteOptions {
     /// Writes all of `bytes` to an open file at its current position, and leaves it open.
     ///
     /// [`mode`](Self::mode) and [`create_parents`](Self::create_parents) have no effect. [`Durability::Full`]
-    /// flushes the file only, which has no name here. Other options cannot apply to an open file and are
-    /// refused with [`io::ErrorKind::InvalidInput`].
+    /// flushes the file only, which has no name here. Other options cannot apply to an open file
+    /// and are refused with [`io::ErrorKind::InvalidInput`].
     ///
     /// # Errors
     ///
@@ -363,8 +368,8 @@ fn read_open(file: BorrowedFile<'_>, contents: &mut Vec<u8>) -> Result<(), Failu
         if count == 0 {
             return Ok(());
         }
-        // A short read that ends at the known size is the end. Any other file (one that grew or shrank, a pipe)
-        // ends only where a read finds nothing.
+        // A short read that ends at the known size is the end. Any other file (one that grew or
+        // shrank, a pipe) ends only where a read finds nothing.
         if count < asked && told == Some(contents.len() - start) {
             return Ok(());
         }

@@ -2,9 +2,10 @@
 //!
 //! # Which call for which job
 //!
-//! Use [`fs`] for one file: its functions are those of [`std::fs`]. Use [`WriteOptions`] when a write must
-//! be durable, atomic, or skipped if nothing changed. Use [`bulk`] for many files in one call. Use [`close`](mod@close)
-//! where closing a file is slow. Use [`durable`] to learn what survives a power failure.
+//! Use [`fs`] for one file: its functions are those of [`std::fs`]. Use [`WriteOptions`] when a
+//! write must be durable, atomic, or skipped if nothing changed. Use [`bulk`] for many files in one
+//! call. Use [`close`](mod@close) where closing a file is slow. Use [`durable`] to learn what
+//! survives a power failure.
 //!
 //! | job | call |
 //! |---|---|
@@ -28,8 +29,8 @@
 //! | find the files of a tree by patterns and ignore rules | `tree::TreeOptions`, with the feature `tree` |
 //! | bind smallfry to another language | [`raw`] |
 //!
-//! An [`Error`] names the operation and the path, and turns into [`std::io::Error`] with `?`. The error of
-//! closing a written file is not lost.
+//! An [`Error`] names the operation and the path, and turns into [`std::io::Error`] with `?`. The
+//! error of closing a written file is not lost.
 //!
 //! ```
 //! # let directory = tempfile::tempdir()?;
@@ -47,9 +48,9 @@
 //!
 //! # System calls
 //!
-//! On Unix a write by path is `open`, `write`, `close` and nothing else. Empty contents need no `write`. A
-//! read of a regular file is `open`, `fstat`, `read`, `close`. Partial reads and writes go on, and interrupted
-//! ones are repeated. A path of less than 384 bytes needs no allocation.
+//! On Unix a write by path is `open`, `write`, `close` and nothing else. Empty contents need no
+//! `write`. A read of a regular file is `open`, `fstat`, `read`, `close`. Partial reads and writes
+//! go on, and interrupted ones are repeated. A path of less than 384 bytes needs no allocation.
 //!
 //! # Features
 //!
@@ -58,17 +59,19 @@
 //! - `tree`: the module `tree`. It needs the crates `ignore` and `globset`.
 //! - `backend-blocking`, `backend-rayon`, `backend-smol`, `backend-tokio`, and the deprecated
 //!   `backend-async-std`: thread pools that can close files, and async files that can be closed so
-//!   ([`close::Backend`]). They need the crates of these names; `backend-smol` needs only smol's files.
+//!   ([`close::Backend`]). They need the crates of these names; `backend-smol` needs only smol's
+//!   files.
 //!
 //! # What is not promised
 //!
-//! - **A flush.** Nothing is flushed unless a level of [`Durability`] is set. After a crash of the system or
-//!   a power failure a file may be missing, empty or torn. After a crash of the program alone it is whole.
-//! - **Atomic writes**, except by [`replace`](WriteOptions::replace). A reader may see half of a file, and an
-//!   error may leave half of one.
-//! - **Order between two writers of one file.** Appends on Unix go to the end one after the other, each write
-//!   system call as a whole. A long append may take several calls, and a network file system may not even
-//!   keep these apart.
+//! - **A flush.** Nothing is flushed unless a level of [`Durability`] is set. After a crash of the
+//!   system or a power failure a file may be missing, empty or torn. After a crash of the program
+//!   alone it is whole.
+//! - **Atomic writes**, except by [`replace`](WriteOptions::replace). A reader may see half of a
+//!   file, and an error may leave half of one.
+//! - **Order between two writers of one file.** Appends on Unix go to the end one after the other,
+//!   each write system call as a whole. A long append may take several calls, and a network file
+//!   system may not even keep these apart.
 
 pub mod bulk;
 pub mod close;

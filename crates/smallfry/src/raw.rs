@@ -34,8 +34,8 @@ pub use crate::sys::{
     O_WRONLY, OwnedFile, Status, borrow, close, open, read, status, write,
 };
 
-/// Writes all of `bytes` at the file's position, with one [`write()`] unless the system takes them in
-/// parts. Empty `bytes` take no call.
+/// Writes all of `bytes` at the file's position, with one [`write()`] unless the system takes them
+/// in parts. Empty `bytes` take no call.
 ///
 /// # Errors
 ///

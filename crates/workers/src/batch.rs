@@ -5,8 +5,8 @@
 //! work as long as that is fastest.
 //!
 //! Bytes in flight are bounded. A task that knows how much memory its result takes asks for it with
-//! [`TaskContext::reserve`](crate::TaskContext::reserve), and waits while too many bytes have not been
-//! consumed. The result that the consumer needs next never waits.
+//! [`TaskContext::reserve`](crate::TaskContext::reserve), and waits while too many bytes have not
+//! been consumed. The result that the consumer needs next never waits.
 
 use std::any::Any;
 use std::collections::hash_map::Entry::{Occupied, Vacant};
@@ -60,8 +60,8 @@ pub struct Batch<'a, T: Task> {
     counted: bool,
     /// Nothing more is begun: the batch was abandoned, or a worker panicked.
     stopped: AtomicBool,
-    /// The first input that failed, in a batch that fails fast. Inputs before it are still done, so that
-    /// a consumer in order finds this failure first.
+    /// The first input that failed, in a batch that fails fast. Inputs before it are still done, so
+    /// that a consumer in order finds this failure first.
     failed: AtomicUsize,
 }
 
@@ -220,8 +220,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         self.is_stopped_at(usize::MAX)
     }
 
-    /// Adds inputs. `first` is the number of the first one, and `beyond` the number of inputs that will
-    /// follow, if that is known.
+    /// Adds inputs. `first` is the number of the first one, and `beyond` the number of inputs that
+    /// will follow, if that is known.
     pub fn push(
         self: &Arc<Self>,
         first: usize,
@@ -314,7 +314,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         state.outstanding > 0 || !state.closed
     }
 
-    /// Gives back the bytes of consumed results. `head` is the result needed next, if order matters.
+    /// Gives back the bytes of consumed results. `head` is the result needed next, if order
+    /// matters.
     pub fn release(&self, bytes: u64, head: Option<usize>) {
         self.make_room(self.lock(), bytes, head);
     }
@@ -329,7 +330,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         }
     }
 
-    /// Does [`take`](Self::take) and [`release`](Self::release) under one lock. Returns a worker's panic.
+    /// Does [`take`](Self::take) and [`release`](Self::release) under one lock. Returns a worker's
+    /// panic.
     pub(crate) fn take_and_release(
         &self,
         into: &mut VecDeque<Done<T::Output>>,
@@ -348,8 +350,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         self.lock().panic.take()
     }
 
-    /// Starts the first worker, for a consumer that is no worker itself. Returns false if the system has
-    /// no thread to give.
+    /// Starts the first worker, for a consumer that is no worker itself. Returns false if the
+    /// system has no thread to give.
     pub fn start(self: &Arc<Self>) -> bool {
         self.workers.force_join();
         self.add_worker()
@@ -464,8 +466,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         Claim::Taken
     }
 
-    /// Takes one input for a consumer that would have to wait, unless too many bytes are in flight. It always
-    /// gets its `head`.
+    /// Takes one input for a consumer that would have to wait, unless too many bytes are in flight.
+    /// It always gets its `head`.
     pub(crate) fn claim_for_consumer(&self, head: Option<usize>) -> Option<Entry<T::Input>> {
         let mut state = self.lock();
         let first = state.inputs.front()?;
@@ -526,7 +528,8 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         }
     }
 
-    /// Waits until no worker thread is left, for a consumer that was a worker. Nothing may be left to do.
+    /// Waits until no worker thread is left, for a consumer that was a worker. Nothing may be left
+    /// to do.
     pub(crate) fn wait_for_workers(&self) {
         self.workers.leave_as_consumer();
         let mut state = self.lock();

@@ -20,7 +20,8 @@ const CLOCK_ONE_IN: u32 = 8;
 
 /// A stopwatch for the operations of one worker. It reports to its [`Workers`] from time to time.
 ///
-/// While operations are short, only some are timed and the others are taken to be like the last one.
+/// While operations are short, only some are timed and the others are taken to be like the last
+/// one.
 #[derive(Default)]
 pub struct Meter {
     is_on: bool,
@@ -35,7 +36,7 @@ pub struct Meter {
     bytes: u64,
     elapsed: Duration,
     busy: Duration,
-    /// How often the thread had waited for anything before the first of these operations.
+    /// The number of times that the thread had waited before the first of these operations.
     waits: Option<c_long>,
 }
 
@@ -75,8 +76,8 @@ impl Meter {
 
     /// Ends an operation that moved `bytes`.
     ///
-    /// `waited` is the part of its time in which it waited for the consumer. `remaining` returns the
-    /// number of operations left, if known.
+    /// `waited` is the part of its time in which it waited for the consumer. `remaining` returns
+    /// the number of operations left, if known.
     pub fn stop(
         &mut self,
         workers: &Workers,
@@ -121,8 +122,8 @@ impl Meter {
     }
 
     fn report(&mut self, workers: &Workers, remaining: Option<usize>) {
-        // Another thread may have had the processor. Then more workers would only compete for it, so
-        // that time counts as processor time.
+        // Another thread may have had the processor. Then more workers would only compete for it,
+        // so that time counts as processor time.
         let was_interrupted = self.busy < self.elapsed / 4 * 3
             && self.waits.is_some()
             && self.waits == times_waited();

@@ -1,4 +1,4 @@
-//! How a batch is run.
+//! The options of a batch.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::Control;
 /// The default bound on bytes in flight.
 pub const MAX_IN_FLIGHT: u64 = 32 << 20;
 
-/// How many operations of a batch run at once.
+/// The number of operations of a batch that run at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Strategy {
@@ -21,9 +21,9 @@ pub enum Strategy {
     Threads(NonZeroUsize),
 }
 
-/// How a batch is run.
+/// The options of a batch.
 pub struct BatchOptions {
-    /// How many operations run at once.
+    /// The number of operations that run at once.
     pub strategy: Strategy,
     /// The maximum number of workers, for tasks that use up a limited resource such as descriptors.
     pub max_workers: usize,
@@ -37,7 +37,7 @@ pub struct BatchOptions {
     pub notify: Option<Notify>,
 }
 
-/// How a consumer is told that there are results.
+/// The call that tells a consumer of results.
 pub struct Notify {
     /// Called once on any thread, without a lock, until results are taken.
     ///

@@ -17,11 +17,12 @@ const MAX_EARLY: usize = 1 << 16;
 
 /// An iterator over results, which does the work as it is asked.
 ///
-/// As long as one worker is best, each call of [`next`](Iterator::next) does one operation and nothing
-/// else: no lock, no thread, no look ahead. With more workers it hands inputs to them ahead, and does an
-/// operation itself when no result is ready.
+/// As long as one worker is best, each call of [`next`](Iterator::next) does one operation and
+/// nothing else: no lock, no thread, no look ahead. With more workers it hands inputs to them
+/// ahead, and does an operation itself when no result is ready.
 ///
-/// When it is dropped, inputs that have not begun are dropped, and operations in flight are waited for.
+/// When it is dropped, inputs that have not begun are dropped, and operations in flight are waited
+/// for.
 pub struct Stream<'a, T: Task + 'a, I: Iterator<Item = T::Input>> {
     batch: Arc<Batch<'a, T>>,
     inputs: Fuse<I>,

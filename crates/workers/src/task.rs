@@ -103,6 +103,7 @@ pub(crate) struct Used {
 
 /// A bound on the bytes in flight.
 pub(crate) trait Room {
-    /// Counts `bytes` as in flight, and waits for room first if `may_wait`. Returns the time waited.
+    /// Counts `bytes` as in flight, and waits for room first if `may_wait`. Returns the time
+    /// waited.
     fn reserve(&self, index: usize, bytes: u64, may_wait: bool) -> Duration;
 }

@@ -8,8 +8,8 @@ use crate::meter::Meter;
 use crate::sync::{AtomicUsize, Instant, Mutex, Ordering, PoisonError};
 use crate::sys::available_cores;
 
-/// The maximum number of workers of an [`Auto`](Strategy::Auto) batch, and of all such batches of the
-/// process together.
+/// The maximum number of workers of an [`Auto`](Strategy::Auto) batch, and of all such batches of
+/// the process together.
 pub const MAX_WORKERS: usize = 64;
 
 /// The number of `Auto` worker threads in the whole process.
@@ -17,8 +17,8 @@ static PROCESS_WORKERS: ProcessWide = ProcessWide::new(0);
 
 /// The number of workers of one batch, or of another queue of operations.
 ///
-/// A queue with threads of its own makes one `Workers`, gives each thread a [`Meter`], and starts or
-/// ends threads until [`wanted`](Self::wanted) are there.
+/// A queue with threads of its own makes one `Workers`, gives each thread a [`Meter`], and starts
+/// or ends threads until [`wanted`](Self::wanted) are there.
 ///
 /// ```
 /// use smallfry_workers::{Strategy, Workers};
@@ -80,8 +80,8 @@ impl Workers {
         self.active.load(Ordering::Acquire)
     }
 
-    /// Counts one more worker thread, if one is wanted and the process may have one. A thread that got
-    /// true must [`leave`](Self::leave) in the end.
+    /// Counts one more worker thread, if one is wanted and the process may have one. A thread that
+    /// got true must [`leave`](Self::leave) in the end.
     pub(crate) fn join(&self) -> bool {
         let join = |active: usize| (active < self.wanted()).then_some(active + 1);
         let joined = self
@@ -103,8 +103,8 @@ impl Workers {
         self.enter_process();
     }
 
-    /// Counts a worker thread of the process, and returns how many there were. A thread that was asked for
-    /// by number takes no place of `Auto` threads.
+    /// Counts a worker thread of the process, and returns how many there were. A thread that was
+    /// asked for by number takes no place of `Auto` threads.
     fn enter_process(&self) -> usize {
         match self.controller {
             Some(_) => PROCESS_WORKERS.fetch_add(1, Ordering::Relaxed),
@@ -139,7 +139,8 @@ impl Workers {
         self.active.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Stops counting a worker thread if there are more than wanted. The thread must end if this is true.
+    /// Stops counting a worker thread if there are more than wanted. The thread must end if this is
+    /// true.
     pub(crate) fn leave_if_unwanted(&self) -> bool {
         let leave = |active: usize| (active > self.wanted()).then(|| active - 1);
         let left = self

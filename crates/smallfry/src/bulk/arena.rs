@@ -1,10 +1,10 @@
 //! Memory for the contents of many files.
 //!
-//! A file is read straight into a slot of a large mapping, and the result owns that slot. So nothing is
-//! copied, and a page fault covers 2 MiB instead of 4 KiB where the system gives huge pages. Slots never
-//! overlap. A mapping goes back to the system with its last slot. Single pages go back when less than an
-//! eighth of a mapping is alive and the mapping after it is full. Earlier would split huge pages, and give
-//! back memory that is needed again at once.
+//! A file is read straight into a slot of a large mapping, and the result owns that slot. So
+//! nothing is copied, and a page fault covers 2 MiB instead of 4 KiB where the system gives huge
+//! pages. Slots never overlap. A mapping goes back to the system with its last slot. Single pages
+//! go back when less than an eighth of a mapping is alive and the mapping after it is full. Earlier
+//! would split huge pages, and give back memory that is needed again at once.
 
 use std::sync::{Arc, Weak};
 
@@ -13,13 +13,14 @@ use super::chunk::{self, CHUNK, Chunk};
 
 /// Larger contents get a mapping of their own.
 const MAX_SHARED: usize = CHUNK / 4;
-/// Slots begin at multiples of a cache line, so that no two share one. At pages they would take a fifth more
-/// memory for files of 10 kB, and touching memory is most of the cost.
+/// Slots begin at multiples of a cache line, so that no two share one. At pages they would take a
+/// fifth more memory for files of 10 kB, and touching memory is most of the cost.
 const LINE: usize = 64;
 
 /// The memory of one reading thread, from which room for contents is taken.
 ///
-/// Memory of dropped results is kept for the next ones while there is an arena in the process, up to 32 MiB.
+/// Memory of dropped results is kept for the next ones while there is an arena in the process, up
+/// to 32 MiB.
 #[derive(Debug)]
 pub struct Arena {
     current: Option<Current>,
@@ -55,8 +56,8 @@ impl Arena {
         }
     }
 
-    /// Takes room for `room` bytes, which are zero or left from files that this process read. Returns `None` if
-    /// the system has no memory.
+    /// Takes room for `room` bytes, which are zero or left from files that this process read.
+    /// Returns `None` if the system has no memory.
     pub fn allocate(&mut self, room: usize) -> Option<Bytes> {
         let size = room.checked_next_multiple_of(LINE)?.max(LINE);
         if size > MAX_SHARED {
@@ -72,7 +73,8 @@ impl Arena {
         let current = match self.current.take() {
             Some(current) if current.used + size <= CHUNK => self.current.insert(current),
             before => {
-                // The first chunk has small pages, so that a program that reads few files does not pay for 2 MiB.
+                // The first chunk has small pages, so that a program that reads few files does not
+                // pay for 2 MiB.
                 let huge = before.is_some();
                 if let Some(full) = before {
                     self.fill_before();

@@ -11,8 +11,8 @@ use crate::sys::PAGE;
 
 /// The contents of one file of many, in memory that it owns.
 ///
-/// It derefs to a slice of bytes. It may keep up to 2 MiB of its neighbours' memory mapped. If you keep a few
-/// small ones for long, copy them with [`into_vec`](Self::into_vec).
+/// It derefs to a slice of bytes. It may keep up to 2 MiB of its neighbours' memory mapped. If you
+/// keep a few small ones for long, copy them with [`into_vec`](Self::into_vec).
 pub struct Bytes {
     memory: Memory,
     /// The number of bytes that may be filled. `len` of them are.
@@ -35,7 +35,8 @@ struct Part {
 
 impl Part {
     fn base(&self) -> *mut u8 {
-        // SAFETY: the chunk was cut with this offset inside its mapping, which lives as long as the chunk.
+        // SAFETY: the chunk was cut with this offset inside its mapping, which lives as long as the
+        // chunk.
         unsafe { self.chunk.base().add(self.offset) }
     }
 }
@@ -73,7 +74,8 @@ impl Bytes {
     /// Returns the part that holds no contents yet.
     fn spare(&mut self) -> &mut [MaybeUninit<u8>] {
         match &mut self.memory {
-            // SAFETY: the part is `room` bytes at least, only this owner reaches them, and they need not be initialised.
+            // SAFETY: the part is `room` bytes at least, only this owner reaches them, and they
+            // need not be initialised.
             Memory::Part(part) => unsafe {
                 std::slice::from_raw_parts_mut(
                     part.base().add(self.len).cast(),
@@ -89,8 +91,8 @@ impl Bytes {
         self.room - self.len
     }
 
-    /// Adds the bytes of one [`raw::read`] of at most `max` bytes, and returns their number: 0 at the end of
-    /// the file, or if there is no room.
+    /// Adds the bytes of one [`raw::read`] of at most `max` bytes, and returns their number: 0 at
+    /// the end of the file, or if there is no room.
     pub fn read(&mut self, file: BorrowedFile<'_>, max: usize) -> Result<usize, Errno> {
         let spare = self.spare();
         let max = max.min(spare.len());
@@ -108,9 +110,9 @@ impl Bytes {
         self.len += count;
     }
 
-    /// Returns the address of the bytes, which outlives a move of this value. A front end can make a value of
-    /// another language over them and keep the `Bytes` as long. It is `None` for contents that are better
-    /// copied: those smaller than a page, or in ordinary memory.
+    /// Returns the address of the bytes, which outlives a move of this value. A front end can make
+    /// a value of another language over them and keep the `Bytes` as long. It is `None` for
+    /// contents that are better copied: those smaller than a page, or in ordinary memory.
     pub fn shareable(&self) -> Option<*mut u8> {
         match &self.memory {
             Memory::Part(part) if self.len >= PAGE => Some(part.base()),

@@ -14,9 +14,9 @@ use crate::sys::{HUGE_PAGE, Mapping, PAGE};
 pub(super) const CHUNK: usize = HUGE_PAGE;
 /// The maximum number of unused mappings that are kept for the next reads, while there is an arena.
 const MAX_SPARE: usize = 16;
-/// A huge page that takes longer than this comes from a hypervisor that has to find the memory first. Then
-/// small pages, which are more often mapped already, are faster. A huge page is usually cleared in 0.1 to
-/// 0.4 ms of processor time, and 512 small pages in 0.8 ms.
+/// A huge page that takes longer than this comes from a hypervisor that has to find the memory
+/// first. Then small pages, which are more often mapped already, are faster. A huge page is usually
+/// cleared in 0.1 to 0.4 ms of processor time, and 512 small pages in 0.8 ms.
 const SLOW_HUGE_PAGE: Duration = Duration::from_millis(2);
 
 static SPARE: Mutex<Vec<Mapping>> = Mutex::new(Vec::new());

@@ -44,7 +44,8 @@ impl Files {
 
     settings_methods!();
 
-    /// Returns size, kind and times of many files, in the order of `paths`. Symbolic links are followed.
+    /// Returns size, kind and times of many files, in the order of `paths`. Symbolic links are
+    /// followed.
     ///
     /// # Errors
     ///
@@ -57,8 +58,8 @@ impl Files {
         self.run(paths, Operation::Stat, |path| base.stat(path.as_ref()))
     }
 
-    /// Removes many files. Results are in the order of `paths`. A symbolic link is removed itself. A directory
-    /// is an error.
+    /// Removes many files. Results are in the order of `paths`. A symbolic link is removed itself.
+    /// A directory is an error.
     ///
     /// # Errors
     ///
@@ -71,12 +72,12 @@ impl Files {
         self.run(paths, Operation::Unlink, |path| base.remove(path.as_ref()))
     }
 
-    /// Copies contents and permissions of many files, as [`fs::copy`](crate::fs::copy). Returns their lengths
-    /// in the order of `pairs`, each a source and a destination.
+    /// Copies contents and permissions of many files, as [`fs::copy`](crate::fs::copy). Returns
+    /// their lengths in the order of `pairs`, each a source and a destination.
     ///
     /// Of several copies to one destination the last one wins, for paths that
-    /// [`Writer::write`](super::Writer::write) takes for one. A source that is also a destination may be
-    /// copied before or after.
+    /// [`Writer::write`](super::Writer::write) takes for one. A source that is also a destination
+    /// may be copied before or after.
     ///
     /// # Errors
     ///

@@ -28,21 +28,23 @@
 //! # How many at once
 //!
 //! [`Strategy::Auto`], the default, begins on the calling thread. It measures its own operations and adds
-//! threads while that raises the throughput. Files in the page cache are read by as many threads as there are
-//! processors, if there are enough files to pay for a thread. A disk or network that makes each operation
-//! wait gets more threads. Nothing is assumed about the disk, and threads that do not pay are taken back.
+//! threads while that raises the throughput. Files in the page cache are read by as many threads as
+//! there are processors, if there are enough files to pay for a thread. A disk or network that
+//! makes each operation wait gets more threads. Nothing is assumed about the disk, and threads that
+//! do not pay are taken back.
 //!
 //! # Errors
 //!
-//! An error belongs to its entry and stops nothing else, unless `fail_fast` is set. An operation that finds no
-//! descriptor left waits up to five seconds for one. After a wait in vain, further operations fail at once
-//! until a file can be opened again.
+//! An error belongs to its entry and stops nothing else, unless `fail_fast` is set. An operation
+//! that finds no descriptor left waits up to five seconds for one. After a wait in vain, further
+//! operations fail at once until a file can be opened again.
 //!
 //! # What is not promised
 //!
-//! - **A flush.** Nothing is flushed, as in [`fs`](crate::fs), unless [`Writer::durability`] is set.
-//! - **An order.** Entries begin in their order and end in any. Only writes to one path, and copies to one
-//!   destination, follow each other: the last one wins.
+//! - **A flush.** Nothing is flushed, as in [`fs`](crate::fs), unless [`Writer::durability`] is
+//!   set.
+//! - **An order.** Entries begin in their order and end in any. Only writes to one path, and copies
+//!   to one destination, follow each other: the last one wins.
 
 mod arena;
 mod bytes;

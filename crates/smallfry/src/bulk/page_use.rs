@@ -8,7 +8,8 @@ use smallfry_workers::sync::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 #[cfg(all(test, loom))]
 mod model;
 
-/// The slots of one mapping of `PAGES` [`PAGE`]s. One thread adds slots, and any thread may remove one.
+/// The slots of one mapping of `PAGES` [`PAGE`]s. One thread adds slots, and any thread may remove
+/// one.
 pub(super) struct PageUse<const PAGES: usize> {
     /// The number of bytes in live slots.
     live: AtomicUsize,
@@ -21,8 +22,8 @@ pub(super) struct PageUse<const PAGES: usize> {
 }
 
 impl<const PAGES: usize> PageUse<PAGES> {
-    /// With fewer live bytes than this, unused pages go back to the system. Earlier would split huge pages
-    /// for slots whose neighbours are likely to be removed soon.
+    /// With fewer live bytes than this, unused pages go back to the system. Earlier would split
+    /// huge pages for slots whose neighbours are likely to be removed soon.
     const FEW: usize = PAGES * PAGE / 8;
 
     /// Makes one without slots.
@@ -56,10 +57,12 @@ impl<const PAGES: usize> PageUse<PAGES> {
         }
     }
 
-    /// Removes a slot. `release` gives unused pages back to the system; it may be called twice for a page.
+    /// Removes a slot. `release` gives unused pages back to the system; it may be called twice for
+    /// a page.
     pub(super) fn remove(&self, offset: usize, size: usize, release: impl FnMut(Range<usize>)) {
         for page in Self::of(offset, size) {
-            // Release, so that a thread that finds the page unused comes after the last access to this slot.
+            // Release, so that a thread that finds the page unused comes after the last access to
+            // this slot.
             self.pages[page].fetch_sub(1, Ordering::Release);
         }
         let live = self.live.fetch_sub(size, Ordering::AcqRel) - size;

@@ -14,7 +14,8 @@ use crate::raw::{self, BorrowedFile, Errno};
 
 /// The default maximum size of a file in bytes. It is the limit of `readFile` in Node.
 const MAX_FILE_SIZE: u64 = 2 << 30;
-/// The first room for a file that does not tell its size: an empty one, a pipe, one under `/proc`. In bytes.
+/// The first room for a file that does not tell its size: an empty one, a pipe, one under `/proc`.
+/// In bytes.
 const UNKNOWN_SIZE: usize = 64 << 10;
 
 /// Reads many files whole.
@@ -52,8 +53,8 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Makes a reader with strategy `Auto`, 32 MiB in flight, files of up to 2 GiB, and results in the order
-    /// of paths.
+    /// Makes a reader with strategy `Auto`, 32 MiB in flight, files of up to 2 GiB, and results in
+    /// the order of paths.
     pub fn new() -> Self {
         Self {
             settings: Settings::default(),
@@ -64,24 +65,26 @@ impl Reader {
 
     settings_methods!();
 
-    /// Sets the maximum number of bytes that are being read, or were read and not taken from the iterator.
+    /// Sets the maximum number of bytes that are being read, or were read and not taken from the
+    /// iterator.
     ///
-    /// The file whose result is needed next does not wait for room, nor does a file that the calling thread
-    /// reads itself. They may exceed the maximum.
+    /// The file whose result is needed next does not wait for room, nor does a file that the
+    /// calling thread reads itself. They may exceed the maximum.
     pub fn max_in_flight(&mut self, bytes: u64) -> &mut Self {
         self.settings.max_in_flight = bytes;
         self
     }
 
-    /// Sets the maximum size of a file. Larger files fail with [`io::ErrorKind::FileTooLarge`] before memory
-    /// is allocated.
+    /// Sets the maximum size of a file. Larger files fail with [`io::ErrorKind::FileTooLarge`]
+    /// before memory is allocated.
     pub fn max_file_size(&mut self, bytes: u64) -> &mut Self {
         self.largest_file = bytes;
         self
     }
 
-    /// Gives results as files are done instead of in the order of paths, so that none waits for a slow one
-    /// before it. The calling thread reads files too, and while it reads a slow one, other results wait.
+    /// Gives results as files are done instead of in the order of paths, so that none waits for a
+    /// slow one before it. The calling thread reads files too, and while it reads a slow one, other
+    /// results wait.
     pub fn completion_order(&mut self, completion_order: bool) -> &mut Self {
         self.in_order = !completion_order;
         self
@@ -89,14 +92,14 @@ impl Reader {
 
     /// Reads the files that `paths` gives.
     ///
-    /// The iterator gives the number of each path, from 0, with the contents or the error. It works only
-    /// while it is asked, except that threads read ahead within the maximum in flight. `paths` is asked for
-    /// more ahead of the results, so it must not wait for one of them. Dropping the iterator waits for
-    /// operations in flight and begins no others.
+    /// The iterator gives the number of each path, from 0, with the contents or the error. It works
+    /// only while it is asked, except that threads read ahead within the maximum in flight. `paths`
+    /// is asked for more ahead of the results, so it must not wait for one of them. Dropping the
+    /// iterator waits for operations in flight and begins no others.
     ///
     /// # Errors
     ///
-    /// Those of [`fs::read`](crate::fs::read) for each path; [`Operation::Read`] with
+    /// The errors of [`fs::read`](crate::fs::read) for each path; [`Operation::Read`] with
     /// [`io::ErrorKind::FileTooLarge`].
     pub fn read<I>(&self, paths: I) -> Contents<I::IntoIter>
     where
@@ -106,16 +109,17 @@ impl Reader {
         Contents(Stream::new(batch, Paths(paths.into_iter()), self.in_order))
     }
 
-    /// Walks a tree and reads its files meanwhile. Returns each path with its contents, in the order of
-    /// [`tree::Walk`](crate::tree::Walk). Paths begin with the root. Needs the feature `tree`.
+    /// Walks a tree and reads its files meanwhile. Returns each path with its contents, in the
+    /// order of [`tree::Walk`](crate::tree::Walk). Paths begin with the root. Needs the feature
+    /// `tree`.
     ///
     /// It does not go with [`within`](Self::within): a walk resolves paths as the process does.
     ///
     /// # Errors
     ///
-    /// At once, those of [`TreeOptions::walk`](crate::tree::TreeOptions::walk), and [`Operation::Readdir`] with
-    /// [`io::ErrorKind::InvalidInput`] after [`within`](Self::within). Later, errors of the walk and of the files in
-    /// their places.
+    /// At once, those of [`TreeOptions::walk`](crate::tree::TreeOptions::walk), and
+    /// [`Operation::Readdir`] with [`io::ErrorKind::InvalidInput`] after [`within`](Self::within).
+    /// Later, errors of the walk and of the files in their places.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -272,8 +276,8 @@ impl ReadFailure {
 
 /// Reads an open file to its end into memory of `arena`, which it reserves in `context`.
 ///
-/// A file that grows meanwhile, or does not tell its size, is read whole. A file of more than `largest` bytes
-/// is refused, and no memory is taken for it.
+/// A file that grows meanwhile, or does not tell its size, is read whole. A file of more than
+/// `largest` bytes is refused, and no memory is taken for it.
 fn read_contents(
     file: BorrowedFile<'_>,
     largest: u64,

@@ -4,7 +4,7 @@ use smallfry_workers::{BatchOptions, Control, MAX_IN_FLIGHT, Strategy};
 
 use crate::path::{Base, max_workers};
 
-/// How a batch is run, and where its paths start.
+/// The options of a batch, and the base of its paths.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub(super) strategy: Strategy,
@@ -48,9 +48,9 @@ macro_rules! settings_methods {
             self
         }
 
-        /// Begins nothing more after an error. Entries behind it that were handed to threads get an error for
-        /// which [`Error::is_cancelled`](crate::Error::is_cancelled) holds. Entries behind those have no
-        /// result.
+        /// Begins nothing more after an error. Entries behind it that were handed to threads get an
+        /// error for which [`Error::is_cancelled`](crate::Error::is_cancelled) holds. Entries
+        /// behind those have no result.
         pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
             self.settings.fail_fast = fail_fast;
             self
@@ -65,11 +65,11 @@ macro_rules! settings_methods {
         /// Resolves all paths beneath `directory`, which is opened now.
         ///
         /// A path that leaves it is refused with
-        /// [`PermissionDenied`](std::io::ErrorKind::PermissionDenied): an absolute one, one with `..`, one
-        /// through a symbolic link, even if another program changes links meanwhile. Windows follows no
-        /// links at all there, and refuses names that it reserves with
-        /// [`InvalidInput`](std::io::ErrorKind::InvalidInput). Windows and macOS refuse names in a batch of
-        /// writes that differ in case only.
+        /// [`PermissionDenied`](std::io::ErrorKind::PermissionDenied): an absolute one, one with
+        /// `..`, one through a symbolic link, even if another program changes links meanwhile.
+        /// Windows follows no links at all there, and refuses names that it reserves with
+        /// [`InvalidInput`](std::io::ErrorKind::InvalidInput). Windows and macOS refuse names in a
+        /// batch of writes that differ in case only.
         ///
         /// # Errors
         ///

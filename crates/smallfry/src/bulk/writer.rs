@@ -20,8 +20,8 @@ use crate::write::{Durability, Outcome, WriteOptions};
 
 /// Writes many files whole.
 ///
-/// Where closing is slow, the [`Closer`] defers it. [`write`](Self::write) returns when all files are
-/// closed, and errors of closing are in its report.
+/// Where closing is slow, the [`Closer`] defers it. [`write`](Self::write) returns when all files
+/// are closed, and errors of closing are in its report.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -50,8 +50,8 @@ impl Default for Writer {
 }
 
 impl Writer {
-    /// Makes a writer with strategy `Auto`. It creates missing files with mode 0666 less the umask, and
-    /// truncates existing ones.
+    /// Makes a writer with strategy `Auto`. It creates missing files with mode 0666 less the umask,
+    /// and truncates existing ones.
     pub fn new() -> Self {
         Self {
             options: WriteOptions::new(),
@@ -61,8 +61,8 @@ impl Writer {
 
     settings_methods!();
 
-    /// Sets the maximum number of bytes that were taken from the entries and are not written. One more entry
-    /// is taken as long as there are fewer, so the last one may exceed it.
+    /// Sets the maximum number of bytes that were taken from the entries and are not written. One
+    /// more entry is taken as long as there are fewer, so the last one may exceed it.
     pub fn max_in_flight(&mut self, bytes: u64) -> &mut Self {
         self.settings.max_in_flight = bytes;
         self
@@ -74,8 +74,8 @@ impl Writer {
         self
     }
 
-    /// Leaves files alone that hold the right bytes, as [`WriteOptions::only_if_changed`]. Each of several
-    /// entries for one path is compared with what the entry before it has left.
+    /// Leaves files alone that hold the right bytes, as [`WriteOptions::only_if_changed`]. Each of
+    /// several entries for one path is compared with what the entry before it has left.
     pub fn only_if_changed(&mut self, only_if_changed: bool) -> &mut Self {
         self.options.only_if_changed(only_if_changed);
         self
@@ -93,10 +93,11 @@ impl Writer {
         self
     }
 
-    /// Sets which part of each write must survive a crash of the system, as [`WriteOptions::durability`].
+    /// Sets which part of each write must survive a crash of the system, as
+    /// [`WriteOptions::durability`].
     ///
-    /// The promise for each file is the same, with as few waits as the system allows, whatever the number of
-    /// files. A failed barrier is the error of many files, and comes too late for
+    /// The promise for each file is the same, with as few waits as the system allows, whatever the
+    /// number of files. A failed barrier is the error of many files, and comes too late for
     /// [`fail_fast`](Self::fail_fast).
     pub fn durability(&mut self, durability: Durability) -> &mut Self {
         self.options.durability(durability);
@@ -105,8 +106,9 @@ impl Writer {
 
     /// Replaces old files by new ones, each in one step, as [`WriteOptions::replace`].
     ///
-    /// With a level of durability the disk needs room for all old and new files at once, and all of several
-    /// entries for one path are written. On Windows it does not go with [`within`](Self::within).
+    /// With a level of durability the disk needs room for all old and new files at once, and all of
+    /// several entries for one path are written. On Windows it does not go with
+    /// [`within`](Self::within).
     pub fn replace(&mut self, replace: bool) -> &mut Self {
         self.options.replace(replace);
         self
@@ -118,7 +120,8 @@ impl Writer {
         self
     }
 
-    /// Writes into a file that is busy and cannot be replaced, as [`WriteOptions::in_place_if_busy`].
+    /// Writes into a file that is busy and cannot be replaced, as
+    /// [`WriteOptions::in_place_if_busy`].
     pub fn in_place_if_busy(&mut self, in_place_if_busy: bool) -> &mut Self {
         self.options.in_place_if_busy(in_place_if_busy);
         self
@@ -126,16 +129,17 @@ impl Writer {
 
     /// Writes all entries, each a path and the contents of the file.
     ///
-    /// `entries` is asked for more while files are written, some way ahead but never for all at once. Of
-    /// several entries for one path the last one wins. Paths are the same if their spellings differ only by
-    /// `.` and repeated separators. Two other names of one file (an absolute and a relative path, one with
-    /// `..`, one through a link) are not recognised, and the file may end with a mixture of both contents.
+    /// `entries` is asked for more while files are written, some way ahead but never for all at
+    /// once. Of several entries for one path the last one wins. Paths are the same if their
+    /// spellings differ only by `.` and repeated separators. Two other names of one file (an
+    /// absolute and a relative path, one with `..`, one through a link) are not recognised, and the
+    /// file may end with a mixture of both contents.
     ///
     /// # Errors
     ///
-    /// The report has the errors of [`WriteOptions::write`] for each entry. After an error other than
-    /// [`Operation::Open`] or [`Operation::Mkdir`] the file exists with some of the bytes or none, unless it
-    /// was to be [replaced](Self::replace).
+    /// The report has the errors of [`WriteOptions::write`] for each entry. After an error other
+    /// than [`Operation::Open`] or [`Operation::Mkdir`] the file exists with some of the bytes or
+    /// none, unless it was to be [replaced](Self::replace).
     pub fn write<P, B>(&self, entries: impl IntoIterator<Item = (P, B)>) -> Report
     where
         P: AsRef<Path> + Send,
@@ -162,8 +166,8 @@ impl Writer {
         Report(results)
     }
 
-    /// Returns the task for one entry, for front ends that run a batch themselves. Errors of deferred closes
-    /// go to the [`Closer`].
+    /// Returns the task for one entry, for front ends that run a batch themselves. Errors of
+    /// deferred closes go to the [`Closer`].
     pub fn task<P, B>(&self) -> WriteFile<P, B> {
         WriteFile {
             // To stop after an error, it must be known at once.
@@ -197,7 +201,8 @@ impl Writer {
 pub struct Report(Vec<Result<Outcome, Error>>);
 
 impl Report {
-    /// Returns the results of the entries. A cancelled batch may have begun fewer entries than there were.
+    /// Returns the results of the entries. A cancelled batch may have begun fewer entries than
+    /// there were.
     pub fn results(&self) -> &[Result<Outcome, Error>] {
         &self.0
     }
@@ -218,7 +223,8 @@ impl Report {
         self.count(Outcome::Written)
     }
 
-    /// Returns the number of files that held the right bytes. Only with [`Writer::only_if_changed`].
+    /// Returns the number of files that held the right bytes. Only with
+    /// [`Writer::only_if_changed`].
     pub fn unchanged(&self) -> usize {
         self.count(Outcome::Unchanged)
     }
@@ -254,14 +260,14 @@ pub struct WriteFile<P, B> {
 pub struct Durable(GroupCommit);
 
 impl Durable {
-    /// Makes all written files durable. Call it once, when all are written. Returns the late errors with the
-    /// numbers of their files.
+    /// Makes all written files durable. Call it once, when all are written. Returns the late errors
+    /// with the numbers of their files.
     pub fn finish(&self) -> Vec<(usize, Error)> {
         self.0.finish()
     }
 }
 
-/// How the files of a batch are closed.
+/// The way in which the files of a batch are closed.
 #[derive(Debug)]
 enum Closing {
     /// Each file before its result.

@@ -1,7 +1,8 @@
 //! Whole files, closed by the [`Closer`]: drop-in for the functions of [`std::fs`].
 //!
-//! As [`crate::fs`], but what closing reports, where it is deferred, goes to [`Closer::drain`] or to the sink. Where it is
-//! not, it is returned, but for files that were only read, which have nothing to report.
+//! As [`crate::fs`], but what closing reports, where it is deferred, goes to [`Closer::drain`] or
+//! to the sink. Where it is not, it is returned, but for files that were only read, which have
+//! nothing to report.
 //!
 //! ```
 //! # let directory = tempfile::tempdir()?;
@@ -60,8 +61,9 @@ pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Erro
     }
 }
 
-/// Copies contents and permissions of a file, as [`crate::fs::copy`]: by the kernel where it can. On macOS and Windows the
-/// system opens and closes both files itself, so there is nothing to defer.
+/// Copies contents and permissions of a file, as [`crate::fs::copy`]: by the kernel where it can.
+/// On macOS and Windows the system opens and closes both files itself, so there is nothing to
+/// defer.
 ///
 /// # Errors
 ///

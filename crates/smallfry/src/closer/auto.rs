@@ -21,13 +21,14 @@ pub(super) struct Auto {
 }
 
 impl Auto {
-    /// Records how long a close waited, without its processor time. Returns true if the next closes are to
-    /// be deferred.
+    /// Records how long a close waited, without its processor time. Returns true if the next closes
+    /// are to be deferred.
     pub(super) fn record(&mut self, waited: Duration) -> bool {
         self.samples = (self.samples + 1).min(MEMORY);
         let waited = waited.as_secs_f64().min(MAX_SAMPLE);
         self.average += (waited - self.average) / f64::from(self.samples);
-        // Already after the first close: deferred ones are timed too, which soon corrects a mistake.
+        // Already after the first close: deferred ones are timed too, which soon corrects a
+        // mistake.
         let limit = if self.defers { FAST } else { SLOW };
         self.defers = self.average > limit;
         self.defers

@@ -18,7 +18,7 @@ const UNKNOWN: u8 = 2;
 /// The maximum number of file systems that are remembered. On others no close is deferred.
 const MAX_DEVICES: usize = 64;
 
-/// How much of a close is measured.
+/// The part of a close that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sampling {
     /// Nothing.
@@ -35,10 +35,10 @@ pub(super) struct Device {
     id: u64,
     /// It is remembered, so that its times are worth recording.
     is_known: bool,
-    /// Whether closing a file can fail there: 0 for no, 1 for yes, else not known.
+    /// 1 if closing a file can fail there, 0 if it cannot, else it is not known.
     can_fail: AtomicU8,
-    /// For files that were only read, and for files that were written. Scanners slow down files that were
-    /// read; servers slow down files that were written. One average would hide either.
+    /// For files that were only read, and for files that were written. Scanners slow down files
+    /// that were read; servers slow down files that were written. One average would hide either.
     history: [History; 2],
 }
 
@@ -59,8 +59,8 @@ impl Device {
         &self.history[usize::from(written)]
     }
 
-    /// Returns true if closing a file can fail here, so that its path must be known before. The first call
-    /// asks the system, which may ask a server.
+    /// Returns true if closing a file can fail here, so that its path must be known before. The
+    /// first call asks the system, which may ask a server.
     pub(super) fn can_fail(&self, file: BorrowedFile<'_>) -> bool {
         match self.can_fail.load(Ordering::Relaxed) {
             0 => false,
@@ -77,8 +77,8 @@ impl Device {
         self.can_fail.load(Ordering::Relaxed) == 0
     }
 
-    /// Forgets an answer of no, so that the system is asked again. Device numbers of file systems without
-    /// a disk are reused after they are unmounted.
+    /// Forgets an answer of no, so that the system is asked again. Device numbers of file systems
+    /// without a disk are reused after they are unmounted.
     pub(super) fn forget_cannot_fail(&self) {
         if self.cannot_fail() {
             self.can_fail.store(UNKNOWN, Ordering::Relaxed);
@@ -87,10 +87,11 @@ impl Device {
 }
 
 impl History {
-    /// Records a time. Returns whether closing is slow, and whether that is new; `None` if another thread
-    /// is recording.
+    /// Records a time. Returns whether closing is slow, and whether that is new; `None` if another
+    /// thread is recording.
     fn record(&self, waited: Duration) -> Option<(bool, bool)> {
-        // No thread waits here: after a `fork` the lock may be held by a thread that does not exist.
+        // No thread waits here: after a `fork` the lock may be held by a thread that does not
+        // exist.
         let mut auto = match self.auto.try_lock() {
             Ok(auto) => auto,
             Err(TryLockError::Poisoned(auto)) => auto.into_inner(),
@@ -141,8 +142,8 @@ impl Devices {
         self.deferring.load(Ordering::Relaxed) == 0
     }
 
-    /// Returns true if closing can fail on no known file system. It may still fail on a new one, until the
-    /// next sample finds that out.
+    /// Returns true if closing can fail on no known file system. It may still fail on a new one,
+    /// until the next sample finds that out.
     pub(super) fn all_cannot_fail(&self) -> bool {
         self.all_cannot_fail.load(Ordering::Relaxed)
     }

@@ -22,8 +22,8 @@ const LAST_WAIT: Duration = Duration::from_secs(5);
 /// The shared part of the process's closer.
 static SHARED: OnceLock<&'static Shared> = OnceLock::new();
 
-/// Installs the handlers that close what is pending at the end of the process, and keep the closer whole in
-/// the child of a `fork`.
+/// Installs the handlers that close what is pending at the end of the process, and keep the closer
+/// whole in the child of a `fork`.
 pub(super) fn watch(shared: &'static Shared) {
     // No thread waits here: after a `fork` in the middle of it, it would wait for ever.
     static IS_WATCHED: AtomicBool = AtomicBool::new(false);
@@ -39,8 +39,8 @@ pub(super) fn watch(shared: &'static Shared) {
     });
 }
 
-/// Closes what waits on the thread that ends the process, and waits for closes in flight for a while. It joins
-/// no thread: others are alive, but may be stuck for reasons of their own.
+/// Closes what waits on the thread that ends the process, and waits for closes in flight for a
+/// while. It joins no thread: others are alive, but may be stuck for reasons of their own.
 extern "C" fn close_at_exit() {
     let Some(shared) = SHARED.get() else { return };
     // Files that other handlers drop after this are closed where they are dropped.

@@ -29,7 +29,8 @@ pub(super) fn catch_as_error<R>(work: impl FnOnce() -> R) -> io::Result<R> {
     })
 }
 
-/// Drops the payload of a panic. Its drop may panic in turn; a payload that keeps doing so is leaked.
+/// Drops the payload of a panic. Its drop may panic in turn; a payload that keeps doing so is
+/// leaked.
 fn discard(mut panic: Box<dyn Any + Send>) {
     for _ in 0..8 {
         match catch_unwind(AssertUnwindSafe(|| drop(panic))) {

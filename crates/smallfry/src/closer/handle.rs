@@ -27,7 +27,8 @@ enum Kind {
 
 /// A file that holds bytes back, or several handles, so that closing it takes more than one call.
 pub trait Close: fmt::Debug + Send {
-    /// Writes the bytes that it holds back and closes its handles. It runs on a thread that may block.
+    /// Writes the bytes that it holds back and closes its handles. It runs on a thread that may
+    /// block.
     ///
     /// # Errors
     ///
@@ -37,15 +38,16 @@ pub trait Close: fmt::Debug + Send {
     /// Returns the file whose path and file system count; `None` if there is none.
     fn file(&self) -> Option<BorrowedFile<'_>>;
 
-    /// Returns true if it holds nothing back. A handle that is not idle is never closed where it is dropped,
-    /// unless the queue is full.
+    /// Returns true if it holds nothing back. A handle that is not idle is never closed where it is
+    /// dropped, unless the queue is full.
     fn is_idle(&self) -> bool {
         false
     }
 }
 
 impl Handle {
-    /// Makes the handle of a [`FastCloseable`](super::FastCloseable) type that has more than a file.
+    /// Makes the handle of a [`FastCloseable`](super::FastCloseable) type that has more than a
+    /// file.
     pub fn new(close: impl Close + 'static) -> Self {
         Self(Kind::Other(Box::new(close)))
     }
@@ -58,7 +60,8 @@ impl Handle {
         }
     }
 
-    /// Returns true if it holds bytes back, so that closing must not happen on a thread that may not wait.
+    /// Returns true if it holds bytes back, so that closing must not happen on a thread that may
+    /// not wait.
     pub(super) fn has_more(&self) -> bool {
         match &self.0 {
             Kind::File(_) => false,

@@ -1,7 +1,7 @@
 //! The machinery behind [`close`](crate::close): queues, workers, measured file systems.
 //!
-//! `queue`, `pool` and `auto` know no files. `backends/` has one file per thread pool, `async_files/` one
-//! per async runtime.
+//! `queue`, `pool` and `auto` know no files. `backends/` has one file per thread pool,
+//! `async_files/` one per async runtime.
 
 #[cfg(any(
     feature = "backend-async-std",

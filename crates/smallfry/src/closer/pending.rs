@@ -70,7 +70,8 @@ impl Pending {
     }
 }
 
-/// Returns a key that paths with the same last component share; `None` for a path that ends in `..`.
+/// Returns a key that paths with the same last component share; `None` for a path that ends in
+/// `..`.
 pub(super) fn name_key(path: &Path) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     let name = path.file_name()?;

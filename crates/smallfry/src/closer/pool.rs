@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// The number of workers at first. Closing waits and does not compute, so the number of processors does not
-/// matter. A device with four lanes is busiest with a few more workers than that.
+/// The number of workers at first. Closing waits and does not compute, so the number of processors
+/// does not matter. A device with four lanes is busiest with a few more workers than that.
 pub(super) const FIRST_WORKERS: usize = 8;
 /// The maximum number of workers. An installer with 24 threads took four times as long as with two.
 const MAX_WORKERS: usize = 32;
@@ -15,8 +15,8 @@ const GAIN: f64 = 1.2;
 const FIRST_PAUSE: u32 = 8;
 const MAX_PAUSE: u32 = 1024;
 
-/// The wanted number of workers. Twice as many are tried while more files wait than there are workers, and
-/// kept if they close faster.
+/// The wanted number of workers. Twice as many are tried while more files wait than there are
+/// workers, and kept if they close faster.
 pub(super) struct Pool {
     wanted: usize,
     /// The number before and its rate, while twice as many are tried.
@@ -103,7 +103,8 @@ impl Pool {
 mod tests {
     use super::*;
 
-    /// Closes `count` files on a device with `lanes`. Returns the numbers of workers in their order.
+    /// Closes `count` files on a device with `lanes`. Returns the numbers of workers in their
+    /// order.
     fn close(
         pool: &mut Pool,
         now: &mut f64,

@@ -27,14 +27,14 @@ use crate::sys;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Policy {
-    /// Closes are deferred where they are slow. The first closes on each file system are timed, and later ones
-    /// now and then.
+    /// Closes are deferred where they are slow. The first closes on each file system are timed, and
+    /// later ones now and then.
     #[default]
     Auto,
     /// All closes are deferred, as long as there is room in the queue.
     Always,
-    /// No close is deferred, except of an async file with an operation in flight: a thread that runs futures
-    /// must not wait for it.
+    /// No close is deferred, except of an async file with an operation in flight: a thread that
+    /// runs futures must not wait for it.
     Never,
 }
 
@@ -49,8 +49,8 @@ pub enum Closed {
 
 /// Closes files, or has them closed by other threads where that is slow.
 ///
-/// There is one for the process, [`Closer::global`]. The program configures it; libraries only hand files
-/// over, so two libraries never conflict.
+/// There is one for the process, [`Closer::global`]. The program configures it; libraries only hand
+/// files over, so two libraries never conflict.
 ///
 /// ```
 /// use smallfry::close::{Closer, FastCloseable};
@@ -69,20 +69,21 @@ pub enum Closed {
 ///
 /// # Room
 ///
-/// At most 384 closes are pending, or a quarter of the descriptor limit if that is less. When the queue is
-/// full, the caller closes the file. Eight threads close files, and up to 32 where that proves faster. They
-/// start when they are needed and end after a second without work.
+/// At most 384 closes are pending, or a quarter of the descriptor limit if that is less. When the
+/// queue is full, the caller closes the file. Eight threads close files, and up to 32 where that
+/// proves faster. They start when they are needed and end after a second without work.
 ///
 /// # At the end of the process
 ///
-/// On Unix a process that returns from `main` or calls [`exit`](std::process::exit) first closes all pending
-/// files, on the thread that ends it. It waits up to five seconds for closes in flight. Errors are lost
-/// then, so call [`drain`](Self::drain) before. On Windows, and if the process is killed, the system closes
-/// all files. Bytes written to a [`std::fs::File`] are with the system already; bytes that an async file
-/// holds back are not, so drain there too.
+/// On Unix a process that returns from `main` or calls [`exit`](std::process::exit) first closes
+/// all pending files, on the thread that ends it. It waits up to five seconds for closes in flight.
+/// Errors are lost then, so call [`drain`](Self::drain) before. On Windows, and if the process is
+/// killed, the system closes all files. Bytes written to a [`std::fs::File`] are with the system
+/// already; bytes that an async file holds back are not, so drain there too.
 ///
-/// The child of a `fork` has none of the threads, and closes its copies of waiting handles itself. Handles
-/// that were being closed, and async files with an operation in flight, stay open until it ends.
+/// The child of a `fork` has none of the threads, and closes its copies of waiting handles itself.
+/// Handles that were being closed, and async files with an operation in flight, stay open until it
+/// ends.
 pub struct Closer {
     policy: AtomicU8,
     shared: Arc<Shared>,
@@ -124,11 +125,11 @@ impl Closer {
         }
     }
 
-    /// Sets the threads that close files, from now on. The default is threads of the closer. Files that wait
-    /// go over to the new ones.
+    /// Sets the threads that close files, from now on. The default is threads of the closer. Files
+    /// that wait go over to the new ones.
     ///
-    /// Async files that hold bytes back are always closed by threads of the closer. Writing these bytes takes
-    /// threads of their runtime, which could all be closing files.
+    /// Async files that hold bytes back are always closed by threads of the closer. Writing these
+    /// bytes takes threads of their runtime, which could all be closing files.
     pub fn set_backend(&self, backend: Backend) {
         self.shared.set_backend(backend);
     }
@@ -136,9 +137,9 @@ impl Closer {
     /// Passes errors to `sink`, on the thread that meets them, instead of keeping them for
     /// [`drain`](Self::drain). Errors kept so far are passed at once.
     ///
-    /// That thread may belong to the backend, drain the queue, or end the process. If `sink` panics, the error
-    /// is kept. While `sink` runs, the file counts as pending. Files that `sink` itself closes are closed at
-    /// once.
+    /// That thread may belong to the backend, drain the queue, or end the process. If `sink`
+    /// panics, the error is kept. While `sink` runs, the file counts as pending. Files that `sink`
+    /// itself closes are closed at once.
     ///
     /// ```
     /// use smallfry::close::Closer;
@@ -160,8 +161,8 @@ impl Closer {
     ///
     /// # Errors
     ///
-    /// If it was closed here: [`Operation::Close`], or [`Operation::Write`] for a file that held bytes back.
-    /// The file is closed in any case.
+    /// If it was closed here: [`Operation::Close`], or [`Operation::Write`] for a file that held
+    /// bytes back. The file is closed in any case.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -187,12 +188,12 @@ impl Closer {
         self.hand_over(file.into(), Some(path), Some(written), Receiver::Closer)
     }
 
-    /// Waits until all files are closed that are pending now, and takes the errors since the last call. A sink
-    /// gets them instead if there is one.
+    /// Waits until all files are closed that are pending now, and takes the errors since the last
+    /// call. A sink gets them instead if there is one.
     ///
-    /// The calling thread closes waiting files too. A sink that calls this gets the errors so far, without
-    /// waiting. It blocks: in async code, call it where blocking is allowed. Errors are kept until they are
-    /// taken, so a long-running process should call this or set a sink.
+    /// The calling thread closes waiting files too. A sink that calls this gets the errors so far,
+    /// without waiting. It blocks: in async code, call it where blocking is allowed. Errors are
+    /// kept until they are taken, so a long-running process should call this or set a sink.
     pub fn drain(&self) -> Vec<Error> {
         self.wait();
         self.take_errors()
@@ -224,21 +225,21 @@ impl Closer {
         }
     }
 
-    /// Waits until no file with the name of `path` is pending. Call it before that file is renamed, or removed
-    /// and created again.
+    /// Waits until no file with the name of `path` is pending. Call it before that file is renamed,
+    /// or removed and created again.
     ///
-    /// - On Unix a name is free at once. But a file server may get all contents only when the file is closed,
-    ///   so without this call other machines may see a renamed file too early. And a directory on NFS cannot
-    ///   be removed while removed files in it are open.
-    /// - On Windows a removed file may keep its name until its last handle is closed. A directory with open
-    ///   files cannot be renamed or removed.
+    /// - On Unix a name is free at once. But a file server may get all contents only when the file
+    ///   is closed, so without this call other machines may see a renamed file too early. And a
+    ///   directory on NFS cannot be removed while removed files in it are open.
+    /// - On Windows a removed file may keep its name until its last handle is closed. A directory
+    ///   with open files cannot be renamed or removed.
     ///
-    /// For directories use [`wait`](Self::wait). The functions of smallfry that rename, remove or copy files
-    /// call it themselves.
+    /// For directories use [`wait`](Self::wait). The functions of smallfry that rename, remove or
+    /// copy files call it themselves.
     ///
-    /// Only the last component of `path` counts, so it may be relative or lead through links. On Windows it
-    /// must not be a short name (`LONGNA~1`) or end in a dot. Handles whose path is not known are waited for,
-    /// too. Errors are kept. It blocks, as [`drain`](Self::drain).
+    /// Only the last component of `path` counts, so it may be relative or lead through links. On
+    /// Windows it must not be a short name (`LONGNA~1`) or end in a dot. Handles whose path is not
+    /// known are waited for, too. Errors are kept. It blocks, as [`drain`](Self::drain).
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -259,12 +260,12 @@ impl Closer {
         }
     }
 
-    /// Waits as [`wait_for`](Self::wait_for), and takes the error of the file at `path`, if closing it has
-    /// failed. Call it before that file replaces a good one.
+    /// Waits as [`wait_for`](Self::wait_for), and takes the error of the file at `path`, if closing
+    /// it has failed. Call it before that file replaces a good one.
     ///
     /// # Errors
     ///
-    /// Those of [`close`](Self::close). There is none if a sink got the error.
+    /// The errors of [`close`](Self::close). There is none if a sink got the error.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -299,12 +300,12 @@ impl Closer {
         self.pending() > 0 && self.shared.close_one()
     }
 
-    /// Runs `open`. If no descriptor is left, closes pending files and runs it again. smallfry opens all its
-    /// files with this.
+    /// Runs `open`. If no descriptor is left, closes pending files and runs it again. smallfry
+    /// opens all its files with this.
     ///
     /// # Errors
     ///
-    /// Those of `open`.
+    /// The errors of `open`.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -340,7 +341,8 @@ impl Closer {
         !is_closing()
     }
 
-    /// Closes a file as [`close`](Self::close). A late error goes to `group`, for its entry `index`.
+    /// Closes a file as [`close`](Self::close). A late error goes to `group`, for its entry
+    /// `index`.
     pub(crate) fn close_of_group(
         &self,
         file: impl Into<Handle>,
@@ -352,7 +354,8 @@ impl Closer {
         self.hand_over(file.into(), Some(path), Some(true), receiver)
     }
 
-    /// Closes a handle, or defers that. `written` says whether it was open for writing, if that is known.
+    /// Closes a handle, or defers that. `written` says whether it was open for writing, if that is
+    /// known.
     pub(super) fn hand_over(
         &self,
         handle: Handle,

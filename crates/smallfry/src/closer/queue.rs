@@ -61,7 +61,8 @@ pub(super) type Generation = u64;
 pub(super) enum Pushed<I> {
     /// The queue is full.
     Full(I),
-    /// It will be closed. The caller starts a worker of the given generation, which is counted already.
+    /// It will be closed. The caller starts a worker of the given generation, which is counted
+    /// already.
     Queued { needs_worker: Option<Generation> },
 }
 
@@ -159,8 +160,8 @@ impl<I: Item> Queue<I> {
         }
     }
 
-    /// Closes up to `max` items on the calling thread, a worker of that generation. It leaves when no item
-    /// has come for `max_idle`.
+    /// Closes up to `max` items on the calling thread, a worker of that generation. It leaves when
+    /// no item has come for `max_idle`.
     pub(super) fn work(&self, generation: Generation, max: usize, max_idle: Duration) -> End {
         for _ in 0..max {
             let Some((number, item)) = self.next(generation, max_idle) else {
@@ -184,8 +185,8 @@ impl<I: Item> Queue<I> {
                 return Some(taken);
             }
             if waited || max_idle.is_zero() || state.workers > state.pool.wanted() {
-                // Under the lock, so that the next push sees that this worker is gone. A surplus worker
-                // leaves the items to the others.
+                // Under the lock, so that the next push sees that this worker is gone. A surplus
+                // worker leaves the items to the others.
                 state.workers -= 1;
                 return None;
             }
@@ -202,7 +203,8 @@ impl<I: Item> Queue<I> {
         }
     }
 
-    /// Stops counting a worker that does not come. Returns true if items wait and no worker is left.
+    /// Stops counting a worker that does not come. Returns true if items wait and no worker is
+    /// left.
     pub(super) fn lose_worker(&self, generation: Generation) -> bool {
         let mut state = self.lock();
         if state.generation != generation {
@@ -219,8 +221,8 @@ impl<I: Item> Queue<I> {
         state.generation
     }
 
-    /// Replaces the worker generation; current workers exit after their item. If items wait, the caller
-    /// starts a worker of the returned generation.
+    /// Replaces the worker generation; current workers exit after their item. If items wait, the
+    /// caller starts a worker of the returned generation.
     pub(super) fn next_generation(&self) -> Option<Generation> {
         let mut state = self.lock();
         state.generation += 1;
@@ -248,7 +250,8 @@ impl<I: Item> Queue<I> {
 
     /// Waits until all items are closed that are pending now. Returns false at `deadline`.
     ///
-    /// It closes waiting items itself, so it needs no workers: the only thread of a pool may be this one.
+    /// It closes waiting items itself, so it needs no workers: the only thread of a pool may be
+    /// this one.
     pub(super) fn wait(&self, deadline: Option<Duration>) -> bool {
         let began = Instant::now();
         let mut state = self.lock();
@@ -282,7 +285,8 @@ impl<I: Item> Queue<I> {
         true
     }
 
-    /// Waits until no item with that key, or without a key, is pending that was pending at the call.
+    /// Waits until no item with that key, or without a key, is pending that was pending at the
+    /// call.
     pub(super) fn wait_for(&self, key: u64) {
         let mut state = self.lock();
         let before = state.pushed;
@@ -319,8 +323,8 @@ impl<I: Item> Queue<I> {
 
     /// Resets the queue in the child of a `fork`, which has no other threads.
     ///
-    /// Items that wait stay, except those that `keep` refuses. Items that other threads were closing are
-    /// forgotten: their descriptors may be closed and reused.
+    /// Items that wait stay, except those that `keep` refuses. Items that other threads were
+    /// closing are forgotten: their descriptors may be closed and reused.
     pub(super) fn reset_in_child(&self, state: &mut State<I>, keep: impl Fn(&I) -> bool) {
         state.workers = 0;
         state.idle = 0;

@@ -64,8 +64,8 @@ pub(super) fn close(
     })
 }
 
-/// Asks the system for the path of a file, if none is given and closing can fail. The descriptor that tells
-/// it is gone after the close.
+/// Asks the system for the path of a file, if none is given and closing can fail. The descriptor
+/// that tells it is gone after the close.
 fn path_for_error(
     handle: &Handle,
     path: Option<&Path>,

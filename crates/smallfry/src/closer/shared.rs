@@ -25,8 +25,8 @@ pub(super) struct Shared {
     backend: Mutex<Backend>,
     /// Files that need only be closed, on threads of any backend.
     pub(super) plain: Queue<Pending>,
-    /// Files that hold bytes back. Writing these may need threads of the backend, which may all be closing
-    /// files, so this queue has threads of its own.
+    /// Files that hold bytes back. Writing these may need threads of the backend, which may all be
+    /// closing files, so this queue has threads of its own.
     pub(super) holding: Queue<Pending>,
     /// The process is ending, so nothing would be closed later.
     pub(super) is_over: AtomicBool,
@@ -64,7 +64,8 @@ impl Shared {
         }
     }
 
-    /// Queues a handle and starts a worker if that is needed. Returns the handle if the queue is full.
+    /// Queues a handle and starts a worker if that is needed. Returns the handle if the queue is
+    /// full.
     pub(super) fn push(self: &Arc<Self>, pending: Pending) -> Result<(), Pending> {
         let (line, other) = if pending.handle.has_more() {
             (Line::Holding, Line::Plain)

@@ -10,7 +10,8 @@ use crate::raw::{self, BorrowedFile};
 use crate::sys;
 use crate::write::Durability;
 
-/// A flush has failed in this process. From then on no file counts as written because it reads as it should.
+/// A flush has failed in this process. From then on no file counts as written because it reads as
+/// it should.
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
 /// Records that a flush has failed.

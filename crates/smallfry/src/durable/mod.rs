@@ -1,8 +1,9 @@
 //! Durable writes: levels, atomic replacement, and one barrier for many files.
 //!
-//! Closing a file does not flush it. The contents are in the page cache, and the system writes them to the disk
-//! seconds later. After a power failure the file may be missing, empty or torn. A flush prevents that and
-//! takes milliseconds. So a level says how much must survive, and a batch pays for its flushes once.
+//! Closing a file does not flush it. The contents are in the page cache, and the system writes them
+//! to the disk seconds later. After a power failure the file may be missing, empty or torn. A flush
+//! prevents that and takes milliseconds. So a level says how much must survive, and a batch pays
+//! for its flushes once.
 //!
 //! | job | call |
 //! |---|---|
@@ -30,48 +31,53 @@
 //! # Levels
 //!
 //! [`Durability::None`] flushes nothing, as std. [`Durability::Data`] flushes the file: contents and size
-//! survive if its name does. [`Durability::Full`] also flushes its directory, and the directories above those
-//! that the write has created. `docs/durability.md` lists the system calls and the promises of file systems.
+//! survive if its name does. [`Durability::Full`] also flushes its directory, and the directories
+//! above those that the write has created. `docs/durability.md` lists the system calls and the
+//! promises of file systems.
 //!
 //! # Replacement
 //!
 //! The new contents go to a *temporary file* in the directory of the target, with a name like
-//! `.app.js.0123456789abcdef.smallfry`. It gets the permissions, the owner and group, the access control list
-//! and the extended attributes of the old file. It is flushed if a level is set, and then renamed to the
-//! target in one step. A symbolic link stays, and its target is replaced. With
+//! `.app.js.0123456789abcdef.smallfry`. It gets the permissions, the owner and group, the access
+//! control list and the extended attributes of the old file. It is flushed if a level is set, and
+//! then renamed to the target in one step. A symbolic link stays, and its target is replaced. With
 //! [`append`](WriteOptions::append) the temporary file begins with a copy of the old contents.
 //!
-//! The result is another file. Other hard links keep the old contents. Programs that have the old file open
-//! keep reading it, and programs that watch the file itself see its removal. Its creation time is new. On Unix
-//! a read-only file is replaced too, since its directory decides that. Some attributes are lost:
+//! The result is another file. Other hard links keep the old contents. Programs that have the old
+//! file open keep reading it, and programs that watch the file itself see its removal. Its creation
+//! time is new. On Unix a read-only file is replaced too, since its directory decides that. Some
+//! attributes are lost:
 //!
 //! - on Windows, the access control list;
 //! - on Linux, capabilities and hashes of the old contents (`security.capability`, `security.ima`,
 //!   `security.evm`);
 //! - on the BSDs, extended attributes.
 //!
-//! An error or a panic leaves no temporary file. A signal that ends the process, or a power failure, may leave
-//! one for each file that was being replaced. [`remove_temporary_files`] removes them.
+//! An error or a panic leaves no temporary file. A signal that ends the process, or a power
+//! failure, may leave one for each file that was being replaced. [`remove_temporary_files`] removes
+//! them.
 //!
 //! # Errors
 //!
 //! Besides those of [`fs::write`](crate::fs::write()):
 //!
-//! - [`Operation::Fsync`], [`Operation::Fdatasync`] or [`Operation::Syncfs`] if a flush has failed, with the path of
-//!   the file or of its directory;
+//! - [`Operation::Fsync`], [`Operation::Fdatasync`] or [`Operation::Syncfs`] if a flush has failed,
+//!   with the path of the file or of its directory;
 //! - [`Operation::Rename`] with both paths;
 //! - [`Operation::Readlink`] for a dangling link;
 //! - [`Operation::Stat`], [`Operation::Fstat`], [`Operation::Fchown`], [`Operation::Fchmod`] or
-//!   [`Operation::Fsetxattr`] if an attribute of the old file cannot be kept, such as another owner.
+//!   [`Operation::Fsetxattr`] if an attribute of the old file cannot be kept, such as another
+//!   owner.
 //!
 //! The old file stays whole up to the rename. A target that is a directory fails with
 //! [`IsADirectory`](std::io::ErrorKind::IsADirectory), and a pipe or device with
 //! [`InvalidInput`](std::io::ErrorKind::InvalidInput). A mount point fails with
-//! [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) unless [`WriteOptions::in_place_if_busy`] is set.
+//! [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) unless [`WriteOptions::in_place_if_busy`] is
+//! set.
 //!
-//! A failed flush is never repeated: the system may have dropped what it could not write, and a second flush
-//! would succeed without it. After a failed barrier all files of the batch on that file system fail, since
-//! nothing tells which were lost. Write them again.
+//! A failed flush is never repeated: the system may have dropped what it could not write, and a
+//! second flush would succeed without it. After a failed barrier all files of the batch on that
+//! file system fail, since nothing tells which were lost. Write them again.
 //!
 //! # What is not promised
 //!
@@ -97,10 +103,11 @@ pub use crate::write::Durability;
 use crate::write::{Outcome, WriteOptions};
 pub(crate) use group_commit::GroupCommit;
 
-/// Flushes an open file: contents and size with [`Durability::Data`], all metadata with [`Durability::Full`],
-/// nothing with [`Durability::None`]. [`sync_dir`] flushes its name.
+/// Flushes an open file: contents and size with [`Durability::Data`], all metadata with
+/// [`Durability::Full`], nothing with [`Durability::None`]. [`sync_dir`] flushes its name.
 ///
-/// Pass the descriptor that wrote the file. A descriptor that is opened later may miss earlier errors.
+/// Pass the descriptor that wrote the file. A descriptor that is opened later may miss earlier
+/// errors.
 ///
 /// # Errors
 ///
@@ -145,16 +152,17 @@ pub fn sync_dir(path: impl AsRef<Path>) -> Result<(), Error> {
     flush::sync_dir_of(&Base::default(), path.as_ref())
 }
 
-/// Removes temporary files of [replacements](self#replacement) that a crash has left in `directory`. Returns
-/// their paths. It looks at no directories below.
+/// Removes temporary files of [replacements](self#replacement) that a crash has left in
+/// `directory`. Returns their paths. It looks at no directories below.
 ///
-/// A file that was written within `unused` stays. Only its age tells a file that was left from one that is
-/// being written, so `unused` should be longer than any batch: an hour, say.
+/// A file that was written within `unused` stays. Only its age tells a file that was left from one
+/// that is being written, so `unused` should be longer than any batch: an hour, say.
 ///
 /// # Errors
 ///
 /// [`Operation::Readdir`] with the directory. [`Operation::Stat`] or [`Operation::Unlink`] with the temporary
-/// file, after those before it were removed. A file that another program removes meanwhile is no error.
+/// file, after those before it were removed. A file that another program removes meanwhile is no
+/// error.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;

@@ -124,7 +124,8 @@ pub(super) fn without_links(base: &Base, path: &Path) -> Result<PathBuf, Error> 
     }
 }
 
-/// Follows symbolic links, and counts them. Returns the last path, and the file there if there is one.
+/// Follows symbolic links, and counts them. Returns the last path, and the file there if there is
+/// one.
 fn follow(base: &Base, path: &Path, links: &mut usize) -> io::Result<(PathBuf, Option<Metadata>)> {
     let mut target = path.to_owned();
     loop {

@@ -31,8 +31,8 @@ pub(super) struct TemporaryFile {
 }
 
 impl TemporaryFile {
-    /// Creates a new file beside `target`. The error of `open` names the temporary file; the caller replaces
-    /// that path.
+    /// Creates a new file beside `target`. The error of `open` names the temporary file; the caller
+    /// replaces that path.
     pub(super) fn create(
         base: &Base,
         target: &Path,

@@ -12,7 +12,8 @@ use crate::sys;
 
 /// Copies a file, and hands both files to `close` with their paths and whether they were written.
 ///
-/// Where the system copies by path it opens and closes both files itself, and `close` is not called.
+/// Where the system copies by path it opens and closes both files itself, and `close` is not
+/// called.
 pub(crate) fn copy_by_path(
     from: &Path,
     to: &Path,
@@ -47,8 +48,8 @@ pub(crate) fn copy_from(base: &Base, from: &Path, to: &Path) -> io::Result<u64> 
     })
 }
 
-/// Copies an open file to one that `create` opens with these flags and this mode. Returns the length and
-/// the new file, open.
+/// Copies an open file to one that `create` opens with these flags and this mode. Returns the
+/// length and the new file, open.
 pub(crate) fn copy_open(
     source: &File,
     create: impl FnOnce(i32, u32) -> io::Result<OwnedFile>,
@@ -60,8 +61,8 @@ pub(crate) fn copy_open(
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
     let permissions = status.permissions();
-    // The new file has the mode of the source from the start, so that nobody can open it meanwhile who
-    // may not open the source.
+    // The new file has the mode of the source from the start, so that nobody can open it meanwhile
+    // who may not open the source.
     let flags = WriteOptions::new().flags(0);
     let destination = File::from(create(flags, sys::mode_of(&permissions))?);
     if destination.metadata()?.is_file() {

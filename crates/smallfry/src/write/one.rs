@@ -1,8 +1,8 @@
 //! One write: check, compare, choose flags, open, write.
 //!
-//! Single calls, batches and durable writes all go through [`find_unchanged`] and [`open_and_write`].
-//! They differ in how a path is opened, which they pass as a function, and in what happens to the open
-//! file afterwards.
+//! Single calls, batches and durable writes all go through [`find_unchanged`] and
+//! [`open_and_write`]. They differ in how a path is opened, which they pass as a function, and in
+//! what happens to the open file afterwards.
 
 use std::fs::File;
 use std::io;
@@ -21,8 +21,8 @@ const COMPARE_PIECE: usize = 16 * 1024;
 
 /// Returns an open file if it is a regular one that holds exactly `bytes`.
 ///
-/// `open` opens it with these flags. An error of `open` or of reading counts as a difference: the write
-/// that follows meets it too, and reports it.
+/// `open` opens it with these flags. An error of `open` or of reading counts as a difference: the
+/// write that follows meets it too, and reports it.
 pub(crate) fn find_unchanged(
     bytes: &[u8],
     open: impl FnOnce(i32) -> Result<OwnedFile, Error>,

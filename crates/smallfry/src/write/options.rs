@@ -9,11 +9,12 @@ use crate::raw;
 /// Permissions of a new file before the umask: read and write for all, as in std and Node.
 pub(crate) const DEFAULT_MODE: u32 = 0o666;
 
-/// Longer contents are not written over old ones: there is less to gain, and the mixture lasts longer.
+/// Longer contents are not written over old ones: there is less to gain, and the mixture lasts
+/// longer.
 const MAX_OVERWRITTEN: usize = 1 << 20;
 
-/// The part of a write that must survive a crash of the system, such as a power failure, once the call
-/// has returned.
+/// The part of a write that must survive a crash of the system, such as a power failure, once the
+/// call has returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Durability {
     /// Nothing is flushed. The write survives a crash of the program only.
@@ -35,8 +36,8 @@ pub enum Outcome {
     Unchanged,
 }
 
-/// How to write a file. The default is that of [`fs::write`](crate::fs::write()): the file is created if it is
-/// missing, truncated if it exists, and has mode 0666 less the umask.
+/// The options of a write. The default is that of [`fs::write`](crate::fs::write()): the file is
+/// created if it is missing, truncated if it exists, and has mode 0666 less the umask.
 ///
 /// | with | `append` | `create_new` | `only_if_changed` |
 /// |---|---|---|---|
@@ -103,16 +104,16 @@ impl WriteOptions {
         self
     }
 
-    /// Fails with [`io::ErrorKind::AlreadyExists`] if there is anything of that name, even a dangling
-    /// symbolic link.
+    /// Fails with [`io::ErrorKind::AlreadyExists`] if there is anything of that name, even a
+    /// dangling symbolic link.
     pub const fn create_new(&mut self, create_new: bool) -> &mut Self {
         self.create_new = create_new;
         self
     }
 
-    /// Sets the permissions of a file that this call creates, before the umask. A file that exists keeps
-    /// its own. On Windows only the owner's write permission counts: without it the new file is
-    /// read-only.
+    /// Sets the permissions of a file that this call creates, before the umask. A file that exists
+    /// keeps its own. On Windows only the owner's write permission counts: without it the new file
+    /// is read-only.
     pub const fn mode(&mut self, mode: u32) -> &mut Self {
         self.mode = mode;
         self
@@ -120,15 +121,16 @@ impl WriteOptions {
 
     /// Creates missing directories above the file, with mode 0777 less the umask.
     ///
-    /// This costs nothing where they exist, since only a failed `open` starts a search. The directories
-    /// stay if the write fails.
+    /// This costs nothing where they exist, since only a failed `open` starts a search. The
+    /// directories stay if the write fails.
     pub const fn create_parents(&mut self, create_parents: bool) -> &mut Self {
         self.create_parents = create_parents;
         self
     }
 
-    /// Leaves a regular file alone that holds exactly the bytes to be written. Its modification time
-    /// stays, and programs that watch it are not woken. Lengths are compared first, then contents.
+    /// Leaves a regular file alone that holds exactly the bytes to be written. Its modification
+    /// time stays, and programs that watch it are not woken. Lengths are compared first, then
+    /// contents.
     ///
     /// A file that cannot be read is written. A change that another program makes between the
     /// comparison and the end of this call can go unnoticed.
@@ -139,9 +141,9 @@ impl WriteOptions {
 
     /// Sets which part of the write must survive a crash of the system.
     ///
-    /// A file that [`only_if_changed`](Self::only_if_changed) leaves alone is flushed as well, since it
-    /// may never have been. Once a flush has failed in this process, no file is left alone: the system
-    /// may show bytes that the disk does not have.
+    /// A file that [`only_if_changed`](Self::only_if_changed) leaves alone is flushed as well,
+    /// since it may never have been. Once a flush has failed in this process, no file is left
+    /// alone: the system may show bytes that the disk does not have.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -159,9 +161,9 @@ impl WriteOptions {
         self
     }
 
-    /// Puts a new file in the place of the old one, in one step. A program that opens it finds the old
-    /// contents or the new ones, whole, also after a crash of this program. After a crash of the system
-    /// that holds from [`Durability::Data`] on.
+    /// Puts a new file in the place of the old one, in one step. A program that opens it finds the
+    /// old contents or the new ones, whole, also after a crash of this program. After a crash of
+    /// the system that holds from [`Durability::Data`] on.
     ///
     /// The module [`durable`](crate::durable) says how, and what is kept of the old file.
     pub const fn replace(&mut self, replace: bool) -> &mut Self {
@@ -169,24 +171,26 @@ impl WriteOptions {
         self
     }
 
-    /// With [`replace`](Self::replace): writes into the old file if the system refuses to replace it
-    /// because it is busy. A file is busy if something is mounted on it, as on `/etc/hosts` in many
-    /// containers. A crash may then leave it torn.
+    /// With [`replace`](Self::replace): writes into the old file if the system refuses to replace
+    /// it because it is busy. A file is busy if something is mounted on it, as on `/etc/hosts` in
+    /// many containers. A crash may then leave it torn.
     pub const fn in_place_if_busy(&mut self, in_place_if_busy: bool) -> &mut Self {
         self.in_place_if_busy = in_place_if_busy;
         self
     }
 
-    /// Writes over an existing file and cuts it only if it is longer, instead of truncating it first.
+    /// Writes over an existing file and cuts it only if it is longer, instead of truncating it
+    /// first.
     ///
-    /// The file keeps its blocks, so a flush has none to find. ext4 does not begin to flush it when it
-    /// is closed, as it does with a truncated file. That is many times as fast, and takes half as long
-    /// with a level of [`durability`](Self::durability). It applies to contents of up to 1 MiB. It does
-    /// not apply with [`replace`](Self::replace) or [`append`](Self::append).
+    /// The file keeps its blocks, so a flush has none to find. ext4 does not begin to flush it when
+    /// it is closed, as it does with a truncated file. That is many times as fast, and takes half
+    /// as long with a level of [`durability`](Self::durability). It applies to contents of up to 1
+    /// MiB. It does not apply with [`replace`](Self::replace) or [`append`](Self::append).
     ///
     /// Until the new contents are flushed, a crash of the system may leave a mixture of old and new
-    /// contents with the new length. Without a level that takes seconds. The end of the process by a
-    /// signal in the middle of the write may leave a mixture, too. An error leaves the file empty.
+    /// contents with the new length. Without a level that takes seconds. The end of the process by
+    /// a signal in the middle of the write may leave a mixture, too. An error leaves the file
+    /// empty.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;

@@ -1,9 +1,9 @@
 //! Files with the traits of the crate `futures-io`, those of smol and of async-std.
 //!
-//! Neither crate gives its file out safely: smol has no way, and async-std's function panics while a
-//! call that was given up still runs. The first descriptor closed after a write gets the error of
-//! closing. So a duplicate is closed for its error, and then the file itself is dropped. There is no
-//! duplicate where closing reports nothing.
+//! Neither crate gives its file out safely: smol has no way, and async-std's function panics while
+//! a call that was given up still runs. The first descriptor closed after a write gets the error of
+//! closing. So a duplicate is closed for its error, and then the file itself is dropped. There is
+//! no duplicate where closing reports nothing.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -27,7 +27,7 @@ pub(super) trait AsyncFile: AsyncWrite + fmt::Debug + Send + Unpin + 'static {
 #[derive(Debug)]
 struct Held<H> {
     file: H,
-    /// What a look at it said, `None` if something is under way.
+    /// The result of a flush; `None` if an operation is in flight.
     flushed: Option<io::Result<()>>,
 }
 
@@ -59,7 +59,7 @@ fn flush(file: &mut impl AsyncFile) -> impl Future<Output = io::Result<()>> {
     poll_fn(|context| Pin::new(&mut *file).poll_flush(context))
 }
 
-/// What closing the file will report. Nothing if there is no room for one more descriptor.
+/// Closes a duplicate for the error of closing. There is none if no descriptor is left.
 fn tell(file: BorrowedFile<'_>) -> io::Result<()> {
     if !sys::reports_at_close(file) {
         return Ok(());

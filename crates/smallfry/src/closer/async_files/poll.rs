@@ -7,8 +7,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// The maximum sleep before another poll, since wake-ups can be lost. The file lock of async-std 1.13
-/// takes its list of waiting tasks before it is free, so a task that comes in between is never woken.
+/// The maximum sleep before another poll, since wake-ups can be lost. The file lock of async-std
+/// 1.13 takes its list of waiting tasks before it is free, so a task that comes in between is never
+/// woken.
 const MAX_PARK: Duration = Duration::from_millis(20);
 
 /// Polls a flush once. Returns `None` if an operation is in flight.

@@ -67,8 +67,8 @@ impl Close for Busy {
     }
 }
 
-/// Flushes outside of tokio's cooperative budget. With an empty budget tokio reports that nothing is ready
-/// until the task yields, so this thread would wait for itself.
+/// Flushes outside of tokio's cooperative budget. With an empty budget tokio reports that nothing
+/// is ready until the task yields, so this thread would wait for itself.
 ///
 /// [Cooperative scheduling](https://docs.rs/tokio/latest/tokio/task/coop/)
 fn flush(file: &mut File) -> impl Future<Output = io::Result<()>> {
@@ -77,7 +77,8 @@ fn flush(file: &mut File) -> impl Future<Output = io::Result<()>> {
     }))
 }
 
-/// Takes the std file out. A call whose future was dropped, such as `sync_all`, keeps it until it ends.
+/// Takes the std file out. A call whose future was dropped, such as `sync_all`, keeps it until it
+/// ends.
 fn into_owned(mut file: File) -> Option<OwnedFile> {
     let mut pause = FIRST_PAUSE;
     loop {

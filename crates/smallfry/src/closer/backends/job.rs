@@ -25,8 +25,8 @@ impl Job {
         Self(Some((owner, generation)))
     }
 
-    /// Closes a few files, if any wait, and asks for another job if more do. It blocks for as long as
-    /// closing takes. It does not panic.
+    /// Closes a few files, if any wait, and asks for another job if more do. It blocks for as long
+    /// as closing takes. It does not panic.
     pub fn run(mut self) {
         if let Some((owner, generation)) = self.0.take() {
             owner.run_slice(generation);

@@ -1,7 +1,7 @@
 //! The thread pools that can close files: one file per pool.
 //!
-//! No pool closes files by itself. Each runs a [`Job`], which closes a few files that wait and comes back
-//! for more. So as few closes are in flight, whatever the pool.
+//! No pool closes files by itself. Each runs a [`Job`], which closes a few files that wait and
+//! comes back for more. So as few closes are in flight, whatever the pool.
 
 #[cfg(feature = "backend-async-std")]
 mod async_std;
@@ -23,15 +23,17 @@ pub(super) use threads::spawn as spawn_thread;
 
 /// The thread pool that closes files.
 ///
-/// The features only add: all of them can be in one build, and the program chooses at run time. A pool that
-/// does not run a job, because there is no runtime or it has ended, is replaced by threads of smallfry.
+/// The features only add: all of them can be in one build, and the program chooses at run time. A
+/// pool that does not run a job, because there is no runtime or it has ended, is replaced by
+/// threads of smallfry.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Backend {
     /// Threads of smallfry, which end after a second without work.
     #[default]
     Threads,
-    /// A pool of the program. The function [`run`](Job::run)s the job on another thread, or drops it.
+    /// A pool of the program. The function [`run`](Job::run)s the job on another thread, or drops
+    /// it.
     ///
     /// ```
     /// use smallfry::close::{Backend, Closer};
@@ -47,24 +49,27 @@ pub enum Backend {
     /// `backend-blocking`.
     #[cfg(feature = "backend-blocking")]
     Blocking,
-    /// The global pool of [`rayon`](https://docs.rs/rayon), which has a thread for each processor. Closing
-    /// takes these threads from what the program computes. Needs the feature `backend-rayon`.
+    /// The global pool of [`rayon`](https://docs.rs/rayon), which has a thread for each processor.
+    /// Closing takes these threads from what the program computes. Needs the feature
+    /// `backend-rayon`.
     #[cfg(feature = "backend-rayon")]
     Rayon,
-    /// The blocking threads of [`smol`](https://docs.rs/smol), which are those of `blocking`. Needs the
-    /// feature `backend-smol`. The thread that reads ahead keeps a file open for a moment after it was
-    /// closed here.
+    /// The blocking threads of [`smol`](https://docs.rs/smol), which are those of `blocking`. Needs
+    /// the feature `backend-smol`. The thread that reads ahead keeps a file open for a moment after
+    /// it was closed here.
     #[cfg(feature = "backend-smol")]
     Smol,
     /// The blocking threads of [`async-std`](https://docs.rs/async-std). Needs the feature
-    /// `backend-async-std`. The crate itself writes a second time what it could not write of a file.
+    /// `backend-async-std`. The crate itself writes a second time what it could not write of a
+    /// file.
     #[cfg(feature = "backend-async-std")]
     #[deprecated(
         note = "async-std is discontinued, and its authors recommend smol: use `Backend::Smol`"
     )]
     AsyncStd,
-    /// The blocking threads of the [`tokio`](https://docs.rs/tokio) runtime in whose context a file is
-    /// handed over. Outside of a runtime, threads of smallfry. Needs the feature `backend-tokio`.
+    /// The blocking threads of the [`tokio`](https://docs.rs/tokio) runtime in whose context a file
+    /// is handed over. Outside of a runtime, threads of smallfry. Needs the feature
+    /// `backend-tokio`.
     #[cfg(feature = "backend-tokio")]
     Tokio,
 }

@@ -19,7 +19,8 @@ use crate::raw;
 use crate::sys;
 use crate::write::Durability;
 
-/// With more directories than this on a file system that was flushed whole, it is flushed whole once more.
+/// With more directories than this on a file system that was flushed whole, it is flushed whole
+/// once more.
 const MAX_ONE_BY_ONE: usize = 2;
 
 /// The directories of a batch.
@@ -27,7 +28,8 @@ const MAX_ONE_BY_ONE: usize = 2;
 pub(super) struct Directories {
     /// The files that were written without an error.
     files: HashMap<PathBuf, Files>,
-    /// Directories that can be opened to be flushed, and whether they give new files access control lists.
+    /// Directories that can be opened to be flushed, and whether they give new files access control
+    /// lists.
     openable: HashMap<PathBuf, bool>,
 }
 
@@ -81,8 +83,8 @@ impl Directories {
 }
 
 impl Batch {
-    /// Checks, before anything is changed in it, that the directory of `path` can be opened to be flushed.
-    /// Returns true if it may give new files an access control list.
+    /// Checks, before anything is changed in it, that the directory of `path` can be opened to be
+    /// flushed. Returns true if it may give new files an access control list.
     pub(super) fn check_directory(&self, base: &Base, path: &Path) -> Result<bool, Error> {
         let options = &self.options;
         if options.durability != Durability::Full || !sys::FLUSHES_DIRECTORIES {
@@ -111,8 +113,8 @@ impl Batch {
         Ok(gives_list)
     }
 
-    /// Flushes the directories of new and replaced names, and those above created directories. An error
-    /// fails every file whose name it may have cost.
+    /// Flushes the directories of new and replaced names, and those above created directories. An
+    /// error fails every file whose name it may have cost.
     pub(super) fn flush_directories(&self, parents: &Parents) {
         let base = &self.base;
         let waiting = self.lock().directories.waiting();
@@ -170,7 +172,8 @@ impl Batch {
     }
 }
 
-/// Calls `flush` with each directory: the first here, the others on as many threads as its time is worth.
+/// Calls `flush` with each directory: the first here, the others on as many threads as its time is
+/// worth.
 fn flush_each<I: Send, O: Send>(
     directories: impl Iterator<Item = I>,
     flush: impl Fn(I) -> O + Send + Sync,

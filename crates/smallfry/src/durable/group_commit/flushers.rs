@@ -13,14 +13,14 @@ use super::{Batch, State};
 use crate::error::{Error, Operation};
 use crate::sys;
 
-/// The maximum number of threads. A disk serves some dozens of flushes at once; a journal or a server
-/// serves any number by one wait.
+/// The maximum number of threads. A disk serves some dozens of flushes at once; a journal or a
+/// server serves any number by one wait.
 const MAX_THREADS: usize = 128;
-/// The cost of a flush besides waiting: system calls and wake-ups. Threads pay until this keeps a processor
-/// busy.
+/// The cost of a flush besides waiting: system calls and wake-ups. Threads pay until this keeps a
+/// processor busy.
 const COST: Duration = Duration::from_micros(40);
-/// The number of waiting files for which a flusher is woken. Waking one for each file costs more than a fast
-/// flush.
+/// The number of waiting files for which a flusher is woken. Waking one for each file costs more
+/// than a fast flush.
 const MIN_FILES_TO_WAKE: usize = 8;
 /// The stack of a thread in bytes: enough to flush, close and rename.
 const STACK: usize = 256 << 10;
@@ -49,8 +49,8 @@ impl Flushers {
         is_one_free && (open.is_slow() || open.waiting() >= MIN_FILES_TO_WAKE)
     }
 
-    /// Returns true if a blocked writer should flush a file itself instead of waiting for a flusher. It
-    /// should not where flushes are slow: flushers make room sooner.
+    /// Returns true if a blocked writer should flush a file itself instead of waiting for a
+    /// flusher. It should not where flushes are slow: flushers make room sooner.
     fn should_help(&self, open: &OpenFiles) -> bool {
         self.threads == 0 || open.is_fast()
     }

@@ -1,9 +1,10 @@
 //! Group commit: many files are written, flushed together, and then renamed.
 //!
-//! Where `syncfs` is a barrier, one call flushes any number of files ([`syncfs`]). It also flushes the
-//! writes of other programs, so it is chosen only while there are few of them. Files whose file system is
-//! chosen are closed at once, since `syncfs` reports their errors. Elsewhere each file is flushed by the
-//! descriptor that wrote it, many at once, while the next ones are written ([`flushers`]).
+//! Where `syncfs` is a barrier, one call flushes any number of files ([`syncfs`]). It also flushes
+//! the writes of other programs, so it is chosen only while there are few of them. Files whose file
+//! system is chosen are closed at once, since `syncfs` reports their errors. Elsewhere each file is
+//! flushed by the descriptor that wrote it, many at once, while the next ones are written
+//! ([`flushers`]).
 //!
 //! One lock guards the whole state. Each part of it is changed by its own file only.
 
@@ -36,8 +37,8 @@ use crate::sys;
 use crate::write::one::{find_unchanged, open_and_write};
 use crate::write::{Durability, Outcome, WriteOptions};
 
-/// The files of a batch that are to be durable. If it is dropped before it is [finished](Self::finish), it
-/// leaves no thread and no temporary file.
+/// The files of a batch that are to be durable. If it is dropped before it is
+/// [finished](Self::finish), it leaves no thread and no temporary file.
 #[derive(Debug)]
 pub(crate) struct GroupCommit {
     batch: Arc<Batch>,
@@ -151,7 +152,8 @@ impl GroupCommit {
         Ok(Outcome::Written)
     }
 
-    /// Returns true if the file holds `bytes`. It then waits to be flushed, since it may never have been.
+    /// Returns true if the file holds `bytes`. It then waits to be flushed, since it may never have
+    /// been.
     fn is_unchanged(
         &self,
         base: &Base,
@@ -217,7 +219,8 @@ impl GroupCommit {
         if let Some(old) = old {
             let done = old.attributes.give_privileges(raw::borrow(&file));
             done.map_err(failed)?;
-            // The old file is closed here: on Windows and on file servers an open file may not be replaced.
+            // The old file is closed here: on Windows and on file servers an open file may not be
+            // replaced.
         }
         let temporary = Some((temporary, target));
         let mut written = Written::new(index, path, file_system, file, temporary);
@@ -228,8 +231,8 @@ impl GroupCommit {
         self.add(written, bytes.len())
     }
 
-    /// Opens a new file, and creates missing directories if the options say so. Errors name the caller's
-    /// path.
+    /// Opens a new file, and creates missing directories if the options say so. Errors name the
+    /// caller's path.
     fn create<T>(
         &self,
         base: &Base,
@@ -251,7 +254,8 @@ impl GroupCommit {
         })
     }
 
-    /// Adds a written file. Returns the error of closing it; [`finish`](Self::finish) returns later ones.
+    /// Adds a written file. Returns the error of closing it; [`finish`](Self::finish) returns later
+    /// ones.
     fn add(&self, mut written: Written, length: usize) -> Result<(), Error> {
         let index = written.index;
         if self
@@ -297,8 +301,8 @@ impl GroupCommit {
         any
     }
 
-    /// Flushes all files and the names that the level asks for. Returns the errors with the numbers of their
-    /// files.
+    /// Flushes all files and the names that the level asks for. Returns the errors with the numbers
+    /// of their files.
     pub(crate) fn finish(&self) -> Vec<(usize, Error)> {
         self.batch.flush_open();
         self.batch.end_flushers();
@@ -349,15 +353,16 @@ impl State {
         self.file_systems.cover(covered)
     }
 
-    /// Returns true if the system should begin writing a file on that file system: it will be flushed soon,
-    /// and by itself.
+    /// Returns true if the system should begin writing a file on that file system: it will be
+    /// flushed soon, and by itself.
     fn should_begin_writeback(&self, file_system: usize) -> bool {
         self.flushers.are_running() && !self.file_systems.is_chosen(file_system)
     }
 }
 
 impl Batch {
-    /// Returns the number of the file system of an open file. From now on errors of writing to it are seen.
+    /// Returns the number of the file system of an open file. From now on errors of writing to it
+    /// are seen.
     fn enter(&self, file: &OwnedFile) -> usize {
         if !self.is_for_many || self.options.durability == Durability::None {
             return NO_FILE_SYSTEM;
@@ -372,7 +377,8 @@ impl Batch {
     /// Flushes one file by the descriptor that wrote it, closes it, and renames it.
     fn flush_one(&self, written: &mut Written) -> Result<(), Error> {
         if let Some(file) = &written.file {
-            // A temporary file has the attributes of the old one, which a flush of contents may leave out.
+            // A temporary file has the attributes of the old one, which a flush of contents may
+            // leave out.
             let level = match written.temporary {
                 Some(_) => Durability::Full,
                 None => self.options.durability,
@@ -384,8 +390,8 @@ impl Batch {
         self.rename(written)
     }
 
-    /// Renames a temporary file to its target, once its contents are on the disk. Other files have their
-    /// names already.
+    /// Renames a temporary file to its target, once its contents are on the disk. Other files have
+    /// their names already.
     fn rename(&self, written: &mut Written) -> Result<(), Error> {
         if let Some(reason) = written.failed.take() {
             note_failure();

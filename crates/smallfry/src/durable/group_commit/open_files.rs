@@ -8,8 +8,8 @@ use super::written::Written;
 use crate::path::key_of;
 use crate::sys;
 
-/// The maximum number of open files where flushing is fast. Linux stops a process with several threads for
-/// 10 to 20 ms whenever its table of descriptors grows, which it does past 64.
+/// The maximum number of open files where flushing is fast. Linux stops a process with several
+/// threads for 10 to 20 ms whenever its table of descriptors grows, which it does past 64.
 const MAX_OPEN_IF_FAST: usize = 24;
 /// The maximum number of open files where flushing is slow.
 const MAX_OPEN: usize = 1024;
@@ -21,7 +21,8 @@ const SLOW: Duration = Duration::from_millis(2);
 pub(super) struct OpenFiles {
     /// Files that wait. Those for one path follow each other.
     waiting: VecDeque<Written>,
-    /// The keys of files that are being flushed. Of two files for one path the later is renamed later.
+    /// The keys of files that are being flushed. Of two files for one path the later is renamed
+    /// later.
     flushing: HashSet<u64>,
     /// The keys of all paths that were written.
     known: HashSet<u64>,
@@ -70,7 +71,8 @@ impl OpenFiles {
         }
     }
 
-    /// Takes a file whose path is not being flushed. [`flushed`](Self::flushed) must be called afterwards.
+    /// Takes a file whose path is not being flushed. [`flushed`](Self::flushed) must be called
+    /// afterwards.
     pub(super) fn take(&mut self) -> Option<Written> {
         let is_free = |written: &Written| !self.flushing.contains(&written.key);
         let next = self.waiting.iter().position(is_free)?;
@@ -103,8 +105,8 @@ impl OpenFiles {
         }
     }
 
-    /// Returns true if flushes are slow on average. The quickest says little: of a hundred flushes one may
-    /// commit the journal, and the others find that done.
+    /// Returns true if flushes are slow on average. The quickest says little: of a hundred flushes
+    /// one may commit the journal, and the others find that done.
     pub(super) fn is_slow(&self) -> bool {
         self.total_time > SLOW * self.flushes
     }
@@ -114,8 +116,8 @@ impl OpenFiles {
         self.flushes > 0 && !self.is_slow()
     }
 
-    /// Returns the time of a flush. Quick flushes that wait for each other take longer, which is no reason
-    /// for more threads, so the quickest counts there.
+    /// Returns the time of a flush. Quick flushes that wait for each other take longer, which is no
+    /// reason for more threads, so the quickest counts there.
     pub(super) fn flush_time(&self) -> Duration {
         if self.is_slow() {
             self.total_time / self.flushes

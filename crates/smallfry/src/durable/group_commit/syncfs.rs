@@ -12,8 +12,8 @@ use crate::sys::{self, WholeFileSystem};
 
 /// The minimum number of files for `syncfs`. Fewer are flushed one by one, all at the same time.
 const MIN_FILES: usize = 8;
-/// The unwritten bytes of other programs, for each file, that are worth flushing with `syncfs`. A disk that
-/// writes 100 MB/s takes 1.3 ms for them, about as long as a flush.
+/// The unwritten bytes of other programs, for each file, that are worth flushing with `syncfs`. A
+/// disk that writes 100 MB/s takes 1.3 ms for them, about as long as a flush.
 const UNWRITTEN_PER_FILE: u64 = 128 << 10;
 /// Unwritten bytes of other programs that never prevent `syncfs`.
 const MIN_UNWRITTEN: u64 = 4 << 20;
@@ -25,7 +25,8 @@ pub(super) const NO_FILE_SYSTEM: usize = usize::MAX;
 #[derive(Debug, Default)]
 pub(super) struct FileSystems {
     known: Vec<FileSystem>,
-    /// Closed files that wait for their file system to be flushed. Those for one path follow each other.
+    /// Closed files that wait for their file system to be flushed. Those for one path follow each
+    /// other.
     covered: Vec<Written>,
 }
 
@@ -112,7 +113,8 @@ impl FileSystem {
     fn choose(&mut self, length: usize) -> bool {
         self.files += 1;
         self.bytes += length as u64;
-        // Asked at 8 files, 16, 32 and so on: the more files, the more unwritten bytes are worth flushing.
+        // Asked at 8 files, 16, 32 and so on: the more files, the more unwritten bytes are worth
+        // flushing.
         if self.whole.is_some()
             && !self.is_chosen
             && self.files >= MIN_FILES
@@ -127,8 +129,8 @@ impl FileSystem {
 }
 
 impl Batch {
-    /// Flushes the file systems of covered files, and renames these. If one fails, all files on it fail:
-    /// nothing tells which were lost.
+    /// Flushes the file systems of covered files, and renames these. If one fails, all files on it
+    /// fail: nothing tells which were lost.
     pub(super) fn flush_covered(&self) {
         let (covered, count) = {
             let mut state = self.lock();

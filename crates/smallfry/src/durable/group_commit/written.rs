@@ -48,8 +48,8 @@ impl Written {
         }
     }
 
-    /// Tells the system to begin writing the file. The first flush then commits the journal for all files
-    /// that have begun.
+    /// Tells the system to begin writing the file. The first flush then commits the journal for all
+    /// files that have begun.
     pub(super) fn begin_writeback(&mut self) {
         if let Some(file) = &self.file
             && !self.has_begun
