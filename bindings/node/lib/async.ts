@@ -13,7 +13,7 @@ import {
 } from './options.js';
 import { original } from './original.js';
 import { systemMode, systemPath, takesBytes } from './platform.js';
-import { type Callback, forget, keep, type Receiver, type Request, settle, settleError } from './requests.js';
+import { type Callback, forget, fulfilRequest, keep, type Receiver, rejectRequest, type Request } from './requests.js';
 
 /** Larger bytes are left to node:fs, since native code would copy them to be safe from later changes. */
 const LARGEST_COPY = 16 << 20;
@@ -77,8 +77,8 @@ interface Kind {
   defaults: Readonly<WritePlan>;
   withCallback: (target: unknown, data: unknown, options: unknown, callback: unknown) => void;
   withPromise: (target: unknown, data: unknown, options: unknown) => Promise<unknown>;
-  /** The same call on node:fs, its result to the same receiver. */
-  again: (made: Request) => void;
+  /** Makes the same call on node:fs, with its result to the same receiver. */
+  callNode: (made: Request) => void;
 }
 
 const reading: Kind = {
@@ -88,7 +88,7 @@ const reading: Kind = {
     original.readFile(target as string, options as null, callback as Callback);
   },
   withPromise: (target, _data, options) => original.promises.readFile(target as string, options as null),
-  again: (made) => { again(reading, made); },
+  callNode: (made) => { callNode(reading, made); },
 };
 
 const writing: Kind = {
@@ -99,7 +99,7 @@ const writing: Kind = {
   },
   withPromise: (target, data, options) =>
     original.promises.writeFile(target as string, data as string, options as null),
-  again: (made) => { again(writing, made); },
+  callNode: (made) => { callNode(writing, made); },
 };
 
 const appending: Kind = {
@@ -110,25 +110,25 @@ const appending: Kind = {
   },
   withPromise: (target, data, options) =>
     original.promises.appendFile(target as string, data as string, options as null),
-  again: (made) => { again(appending, made); },
+  callNode: (made) => { callNode(appending, made); },
 };
 
-/** Does a call by node:fs. With `refusal` it is one that node:fs is expected to refuse. */
-function again(kind: Kind, made: Request, refusal?: () => Error): void {
+/** Makes a call on node:fs. With `refusal`, node:fs is expected to refuse it; if it does not, `refusal` makes the error. */
+function callNode(kind: Kind, made: Request, refusal?: () => Error): void {
   const { target, data, receiver } = made;
   const options = refusal === undefined ? made.options : withoutHarm(made.options);
-  const failed = (error: unknown): void => { settleError(made, refusal === undefined ? error : refusalOf(error, made.options)); };
+  const failed = (error: unknown): void => { rejectRequest(made, refusal === undefined ? error : refusalOf(error, made.options)); };
   if ('callback' in receiver) {
     kind.withCallback(target, data, options, (error: unknown, value?: Buffer | string) => {
       if (error) failed(error);
-      else if (refusal !== undefined) settleError(made, refusal());
-      else settle(made, value);
+      else if (refusal !== undefined) rejectRequest(made, refusal());
+      else fulfilRequest(made, value);
     });
   } else {
     kind.withPromise(target, data, options).then(
       (value) => {
-        if (refusal !== undefined) settleError(made, refusal());
-        else settle(made, value as Buffer | string | undefined);
+        if (refusal !== undefined) rejectRequest(made, refusal());
+        else fulfilRequest(made, value as Buffer | string | undefined);
       },
       failed,
     );
@@ -141,14 +141,14 @@ function start(kind: Kind, made: Request, alone: 0 | 1): boolean {
 
 /** Begins a write of which more is asked than to write. What node:fs refuses is given to it, and if it takes that, refused. */
 function startDurable(kind: Kind, made: Request, durable: Durable, alone: 0 | 1): void {
-  if (!startDurably(made, kind.defaults.flags, durable, alone)) again(kind, made, () => notTogether(made.options));
+  if (!startDurably(made, kind.defaults.flags, durable, alone)) callNode(kind, made, () => notTogether(made.options));
 }
 
 // Native code calls back on an object of one shape, whatever the call.
 function request(kind: Kind, target: unknown, data: unknown, options: unknown, receiver: Receiver): Request {
   const path = typeof target === 'string' ? target : undefined;
   const { isRead } = kind;
-  return { encoding: null, path, namesPath: false, isRead, again: kind.again, target, data, options, receiver };
+  return { encoding: null, path, namesPath: false, isRead, callNode: kind.callNode, target, data, options, receiver };
 }
 
 /** `options` may be left out in front of `callback`, as in node:fs. */
@@ -174,7 +174,7 @@ function promise(kind: Kind, target: unknown, data: unknown, options: unknown): 
     const made = request(kind, target, data, options, { resolve, reject });
     const durable = kind.isRead ? undefined : durableOf(options);
     if (durable !== undefined) startDurable(kind, made, durable, 0);
-    else if (!start(kind, made, 0)) again(kind, made);
+    else if (!start(kind, made, 0)) callNode(kind, made);
   });
 }
 

@@ -59,7 +59,8 @@ export interface DurabilityOptions {
    * take turns.
    *
    * Only with the flags `'w'`, `'w+'`, `'a'` and `'a+'`, not for descriptors and FileHandles, not with `createNew`. Data that
-   * are an iterable are gathered in memory first. Without the native addon permissions and owner are all that is kept.
+   * are an iterable are gathered in memory first. Without the native addon the call fails with `ERR_SMALLFRY_NOT_NATIVE`
+   * before anything is touched.
    */
   replace?: boolean | null | undefined;
   /**

@@ -24,13 +24,13 @@
  * survive a power failure, unless `durability` or `flush` ask for it; that nobody sees half of a file, but with `replace`.
  */
 
-export { readFiles, readFilesSync, type ReadFilesOptions, type ReadFilesSyncOptions } from './read-files.js';
+export { readFiles, readFilesSync } from './read-files.js';
+export { type ReadFilesOptions, type ReadFilesSyncOptions } from './read-plan.js';
 export { readFilesStream, type FileContents } from './read-files-stream.js';
 export { readTree, type ReadTreeOptions, type TreeFile } from './read-tree.js';
 export { type Entry } from './entries.js';
-export {
-  writeFiles, writeFilesSync, type WriteFilesOptions, type WriteFilesSyncOptions, type Written,
-} from './write-files.js';
+export { writeFiles, writeFilesSync, type Written } from './write-files.js';
+export { type WriteFilesOptions, type WriteFilesSyncOptions } from './write-plan.js';
 export { appendFile, promises, readFile, writeFile } from './async.js';
 export { appendFileSync, readFileSync, writeFileSync } from './sync.js';
 

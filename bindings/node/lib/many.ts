@@ -66,6 +66,11 @@ function invalid(name: string, value: unknown, what: string): TypeError {
   return refused('ERR_INVALID_ARG_VALUE', `The "${name}" option must be ${what}`, value);
 }
 
+/** Makes the error for a call that needs a thread when the system has none left. */
+export function noThread(what: string): Error {
+  return bareError(`The system has no thread for ${what}. Try again when fewer threads run`, { code: 'ERR_SMALLFRY_NO_THREAD' });
+}
+
 /** A whole number from 1 up, or `fallback` for none. */
 export function positive(name: string, value: unknown, fallback: number): number {
   if (value === undefined || value === null) return fallback;
@@ -164,7 +169,7 @@ export function pathText(path: unknown): string {
   // Most are, and this is done once for each file.
   if (typeof path === 'string' && !path.includes('\0')) return path;
   const native = nativePath(path);
-  const text = typeof native === 'string' ? native : native === undefined ? undefined : textOf(native);
+  const text = typeof native === 'string' ? native : native === undefined ? undefined : utf8Text(native);
   if (text === undefined) {
     throw refused('ERR_INVALID_ARG_TYPE', 'A path must be a string, a file: URL or a Buffer of UTF-8', path);
   }
@@ -177,7 +182,8 @@ export function pathText(path: unknown): string {
 /** A path of an entry, as native code hands it to the system. */
 export const entryText = (path: unknown): string => systemPath(pathText(path));
 
-function textOf(bytes: Uint8Array): string | undefined {
+/** Decodes bytes; undefined if they are not UTF-8. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   return Buffer.from(text).equals(bytes) ? text : undefined;
 }

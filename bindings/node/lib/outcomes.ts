@@ -59,7 +59,7 @@ export class Outcomes {
   }
 
   /** As {@link conclude}, for a promise: the event loop turns in between. */
-  settle(
+  concludeLater(
     total: number, failures: boolean, resolve: (given: unknown) => void, reject: (error: unknown) => void,
   ): void {
     if (!failures && this.#reading.whole !== undefined) {

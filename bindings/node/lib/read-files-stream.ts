@@ -2,8 +2,8 @@
 
 import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, entryText, progressOf, settled } from './many.js';
 import { nativeHere } from './native.js';
-import { decoded, isUtf8, planOf, type ReadFilesOptions, type ReadPlan } from './read-files.js';
-import { Original } from './read-files-original.js';
+import { FallbackReader } from './read-files-fallback.js';
+import { decoded, planReadFiles, type ReadFilesOptions, type ReadPlan, wantsUtf8 } from './read-plan.js';
 import { follow, type State, unfollow } from './sessions.js';
 import { Taking } from './taking.js';
 
@@ -67,7 +67,7 @@ class Ahead {
   readonly #paths: Taking<PathLike>;
   readonly #plan: ReadPlan;
   readonly #native = nativeHere();
-  readonly #original: Original | undefined;
+  readonly #fallback: FallbackReader | undefined;
   /** File n has place n modulo their number. */
   readonly #results: unknown[] = new Array<unknown>(PLACES).fill(undefined);
   readonly #waiting: { path: PathLike; text: string }[] = [];
@@ -89,14 +89,14 @@ class Ahead {
     this.#plan = plan;
     this.#report = progressOf(plan.onProgress);
     this.#id = follow({ advance: (state) => { this.#advance(state); } });
-    const { threads, maxInFlight, maxFileSize, encoding } = plan;
+    const { threads, maxInFlight, maxFileSize } = plan;
     const opened = this.#native?.openRead(
-      this.#id, this.#results, isUtf8(encoding) ? 1 : 0, PLACES, threads, maxInFlight, maxFileSize, 0,
+      this.#id, this.#results, wantsUtf8(plan) ? 1 : 0, PLACES, threads, maxInFlight, maxFileSize, 0,
     );
     if (opened !== undefined || this.#native === undefined) {
       unfollow(this.#id);
       this.#native = undefined;
-      this.#original = new Original(plan);
+      this.#fallback = new FallbackReader(plan);
     }
     this.#forget = listenTo(plan.signal, () => { this.stop(); });
   }
@@ -117,7 +117,7 @@ class Ahead {
       return undefined;
     }
     const place = index % PLACES;
-    if (this.#original !== undefined) this.#results[place] = await this.#readOriginal(this.#original);
+    if (this.#fallback !== undefined) this.#results[place] = await this.#readByFallback(this.#fallback);
     while (this.#results[place] === undefined && !this.#ended && !this.#stopped) await this.#wait();
     this.#plan.signal?.throwIfAborted();
     const waiting = this.#waiting.shift();
@@ -191,7 +191,7 @@ class Ahead {
     this.#native?.consume(this.#id, count);
   }
 
-  async #readOriginal(source: Original): Promise<unknown> {
+  async #readByFallback(source: FallbackReader): Promise<unknown> {
     try {
       return await source.readOne(this.#waiting[0]?.text ?? '', this.#pushed);
     } catch (error) {
@@ -215,5 +215,5 @@ type StreamOf<O> = O extends { settle: true }
 export function readFilesStream<const O extends ReadFilesOptions | BufferEncoding | null | undefined = undefined>(
   paths: Iterable<PathLike>, options?: O,
 ): StreamOf<O> {
-  return streamFiles(iterable('paths', paths), planOf(options)) as unknown as StreamOf<O>;
+  return streamFiles(iterable('paths', paths), planReadFiles(options)) as unknown as StreamOf<O>;
 }

@@ -1,12 +1,12 @@
 // Walking a tree and reading it in one call.
 
-import { bareError, DELEGATE } from './errors.js';
+import { DELEGATE } from './errors.js';
 import {
-  type Encoded, failure, flag, isFailure, listenTo, type PathLike, pathText, positive, progressOf, refused,
+  type Encoded, failure, flag, isFailure, listenTo, noThread, type PathLike, pathText, positive, progressOf, refused,
 } from './many.js';
-import { nativeHere, reason as notNative } from './native.js';
+import { nativeHere, needsNative } from './native.js';
 import { Outcomes } from './outcomes.js';
-import { decoded, isUtf8, planOf, type ReadFilesOptions, type ReadPlan } from './read-files.js';
+import { decoded, planReadFiles, type ReadFilesOptions, type ReadPlan, wantsUtf8 } from './read-plan.js';
 import { follow, type State, unfollow } from './sessions.js';
 
 /** Bits of native code. */
@@ -69,18 +69,10 @@ function outcomesOf(results: unknown[], plan: ReadPlan, root: string): Outcomes 
   });
 }
 
-/** The native functions, or an error that says why there are none. */
-function needNative(): NonNullable<ReturnType<typeof nativeHere>> {
-  const here = nativeHere();
-  if (here !== undefined) return here;
-  const why = notNative === '' ? 'files of node:vfs are seen by node:fs alone' : notNative;
-  throw Object.assign(new Error(`readTree needs the native addon: ${why}`), { code: 'ERR_SMALLFRY_NOT_NATIVE' });
-}
-
 function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null = {}): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const given = typeof options === 'string' || options === null ? {} : options;
-    const plan = planOf(options);
+    const plan = planReadFiles(options);
     const text = pathText(root);
     const wanted = [
       ...patterns('match', given.match).map((pattern) => `+${pattern}`),
@@ -89,7 +81,8 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
     const depth = positive('maxDepth', given.maxDepth, 0);
     const flags = bits(given);
     plan.signal?.throwIfAborted();
-    const here = needNative();
+    const here = nativeHere();
+    if (here === undefined) throw needsNative('readTree', 'List the files by node:fs and read them with readFiles.');
     const results: unknown[] = [];
     const outcomes = outcomesOf(results, plan, text);
     let report = progressOf(plan.onProgress);
@@ -101,19 +94,19 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
           return;
         }
         forget();
-        outcomes.settle(results.length, failed > 0, resolve, reject);
+        outcomes.concludeLater(results.length, failed > 0, resolve, reject);
       },
     };
     const id = follow(follower);
-    const { encoding, threads, maxInFlight, maxFileSize, settle } = plan;
+    const { threads, maxInFlight, maxFileSize, settle } = plan;
     const refusal = here.openTree(
-      id, results, text, wanted.join('\0'), flags, depth, isUtf8(encoding) ? 1 : 0, threads, maxInFlight, maxFileSize,
+      id, results, text, wanted.join('\0'), flags, depth, wantsUtf8(plan) ? 1 : 0, threads, maxInFlight, maxFileSize,
       settle ? 0 : 1,
     );
     if (refusal !== undefined) {
       unfollow(id);
       if (typeof refusal !== 'number') throw failure(refusal, text);
-      throw bareError('The system has no thread for readTree', { code: 'ERR_SMALLFRY_NO_THREAD' });
+      throw noThread('readTree');
     }
     const forget = listenTo(plan.signal, () => {
       here.cancel(id);

@@ -20,9 +20,9 @@ export interface Request {
   namesPath: boolean;
   /** A read may be done again by node:fs, a write that has begun may not. */
   isRead: boolean;
-  /** The same call on node:fs. */
-  again: (request: Request) => void;
-  /** What `again` needs: the caller's arguments. */
+  /** Makes the same call on node:fs. */
+  callNode: (request: Request) => void;
+  /** The caller's arguments, which `callNode` needs. */
   target: unknown;
   data: unknown;
   options: unknown;
@@ -57,7 +57,7 @@ export function complete(id: number, code: number, value: unknown): void {
   if (request === undefined) return;
   forget(id);
   if (code === DETAILED) {
-    settleError(request, failure(value, request.path ?? ''));
+    rejectRequest(request, failure(value, request.path ?? ''));
     return;
   }
   if (code !== 0) {
@@ -65,17 +65,17 @@ export function complete(id: number, code: number, value: unknown): void {
     return;
   }
   if (request.encoding === null) {
-    settle(request, value as Buffer | string | undefined);
+    fulfilRequest(request, value as Buffer | string | undefined);
     return;
   }
   let text: string;
   try {
     text = (value as Buffer).toString(request.encoding);
   } catch (error) {
-    settleError(request, error);
+    rejectRequest(request, error);
     return;
   }
-  settle(request, text);
+  fulfilRequest(request, text);
 }
 
 function fail(request: Request, code: number): void {
@@ -83,21 +83,21 @@ function fail(request: Request, code: number): void {
   const nameable = !opening || request.path !== undefined;
   // Nothing has happened yet, or what happened can be had again: then Node's own error is the best one.
   if (code === DELEGATE || (opening && !nameable) || (request.isRead && !opening)) {
-    request.again(request);
+    request.callNode(request);
   } else {
-    settleError(request, makeError(code, opening || request.namesPath ? request.path : undefined, undefined));
+    rejectRequest(request, makeError(code, opening || request.namesPath ? request.path : undefined, undefined));
   }
 }
 
 /** Gives the request its result. */
-export function settle({ receiver, isRead }: Request, value: Buffer | string | undefined): void {
+export function fulfilRequest({ receiver, isRead }: Request, value: Buffer | string | undefined): void {
   if ('resolve' in receiver) receiver.resolve(value);
   else if (isRead) receiver.resource.runInAsyncScope(receiver.callback, undefined, null, value);
   else receiver.resource.runInAsyncScope(receiver.callback, undefined, null);
 }
 
 /** Gives the request its error. */
-export function settleError({ receiver }: Request, error: unknown): void {
+export function rejectRequest({ receiver }: Request, error: unknown): void {
   if ('reject' in receiver) receiver.reject(error);
   else receiver.resource.runInAsyncScope(receiver.callback, undefined, error);
 }

@@ -2,17 +2,16 @@
 
 import { AsyncResource } from 'node:async_hooks';
 
-import { type DurabilityOptions, type Durable, durableOf, NOTHING } from './durability.js';
+import { NOTHING } from './durability.js';
+import { cannotReplace } from './durable-writes.js';
 import { type Chunk, Entries, type Entry } from './entries.js';
-import {
-  CANCELLED, encodingOf, failure, flag, isFailure, iterable, listenerOf, listenTo, type ManyAsyncOptions,
-  type ManyOptions, MAX_IN_FLIGHT, modeOf, optionsOf, positive, progressOf, signalOf, threadsOf,
-} from './many.js';
+import { CANCELLED, failure, isFailure, iterable, listenTo, noThread, progressOf } from './many.js';
 import { native, nativeHere } from './native.js';
 import { Outcomes } from './outcomes.js';
 import { systemMode } from './platform.js';
 import { follow, type State, unfollow } from './sessions.js';
-import { Original } from './write-files-original.js';
+import { FallbackWriter } from './write-files-fallback.js';
+import { planWriteFiles, type WriteFilesOptions, type WriteFilesSyncOptions, type WritePlan } from './write-plan.js';
 
 /** Entries under way at a time, however small they are. */
 const MAX_UNDER_WAY = 16_384;
@@ -31,72 +30,6 @@ export interface Written {
   written: number;
   /** Files that held these bytes already; only with `onlyIfChanged`. */
   unchanged: number;
-}
-
-export interface WriteFilesSyncOptions extends ManyOptions, DurabilityOptions {
-  /** How strings are turned into bytes. UTF-8 by default. */
-  encoding?: BufferEncoding | null | undefined;
-  /** Permissions of new files, less the umask, as a number or an octal string. 0o666 by default. */
-  mode?: number | string | undefined;
-  /** Make missing directories above the files, each once. */
-  createParents?: boolean | undefined;
-  /** Leave files alone that hold the right bytes already: their modification time stays. */
-  onlyIfChanged?: boolean | undefined;
-  /** Fail for files that are there already. */
-  createNew?: boolean | undefined;
-  /**
-   * Begin nothing more after the first failure. Entries that were taken by then and not begun fail with
-   * `ERR_SMALLFRY_CANCELLED`; those that were not taken have no outcome.
-   */
-  failFast?: boolean | undefined;
-  /** Give the outcome of each entry, as `Promise.allSettled` does, rather than fail if one failed. */
-  settle?: boolean | undefined;
-}
-
-export interface WriteFilesOptions extends WriteFilesSyncOptions, ManyAsyncOptions {}
-
-export interface WritePlan {
-  encoding: BufferEncoding;
-  mode: number;
-  createParents: boolean;
-  onlyIfChanged: boolean;
-  createNew: boolean;
-  durable: Durable;
-  failFast: boolean;
-  settle: boolean;
-  threads: number;
-  maxInFlight: number;
-  signal: AbortSignal | undefined;
-  onProgress: WriteFilesOptions['onProgress'];
-}
-
-function planOf(options: WriteFilesOptions | BufferEncoding | null | undefined): WritePlan {
-  const given = optionsOf(options);
-  const createNew = flag('createNew', given.createNew);
-  const onlyIfChanged = flag('onlyIfChanged', given.onlyIfChanged);
-  if (createNew && onlyIfChanged) {
-    const error = new TypeError('The "createNew" and "onlyIfChanged" options exclude each other');
-    throw Object.assign(error, { code: 'ERR_INVALID_ARG_VALUE' });
-  }
-  const durable = durableOf(given, true) ?? { level: NOTHING, replace: false, inPlaceIfBusy: false };
-  if (createNew && durable.replace) {
-    const error = new TypeError('The "createNew" and "replace" options exclude each other');
-    throw Object.assign(error, { code: 'ERR_INVALID_ARG_VALUE' });
-  }
-  return {
-    encoding: encodingOf(given.encoding) ?? 'utf8',
-    mode: modeOf(given.mode),
-    createParents: flag('createParents', given.createParents),
-    onlyIfChanged,
-    createNew,
-    durable,
-    failFast: flag('failFast', given.failFast),
-    settle: flag('settle', given.settle),
-    threads: threadsOf(given.threads),
-    maxInFlight: positive('maxInFlight', given.maxInFlight, MAX_IN_FLIGHT),
-    signal: signalOf(given.signal),
-    onProgress: listenerOf(given.onProgress),
-  };
 }
 
 function bits({ createParents, onlyIfChanged, createNew, durable }: WritePlan): number {
@@ -122,10 +55,13 @@ function outcomesOf(results: unknown[], texts: readonly string[], plan: WritePla
 }
 
 function writeManySync(entries: Iterable<Entry>, options?: WriteFilesSyncOptions | BufferEncoding | null): unknown {
-  const plan = planOf(options);
+  const plan = planWriteFiles(options);
   const source = new Entries(iterable('entries', entries), plan.encoding);
   const here = nativeHere();
-  if (here === undefined) return new Original(source, plan).writeAllSync();
+  if (here === undefined) {
+    if (plan.durable.replace) throw cannotReplace();
+    return new FallbackWriter(source, plan).writeAllSync();
+  }
   const results: unknown[] = [];
   const texts: string[] = [];
   let failures = false;
@@ -154,11 +90,12 @@ function writeManySync(entries: Iterable<Entry>, options?: WriteFilesSyncOptions
 
 function writeMany(entries: Iterable<Entry>, options?: WriteFilesOptions | BufferEncoding | null): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const plan = planOf(options);
+    const plan = planWriteFiles(options);
     plan.signal?.throwIfAborted();
     const source = new Entries(iterable('entries', entries), plan.encoding);
     const here = nativeHere();
-    if (here === undefined) resolve(new Original(source, plan).writeAll());
+    if (here === undefined && plan.durable.replace) throw cannotReplace();
+    if (here === undefined) resolve(new FallbackWriter(source, plan).writeAll());
     else new Writing(here, source, plan, resolve, reject);
   });
 }
@@ -201,7 +138,8 @@ class Writing {
     const { threads, failFast, mode, maxInFlight } = plan;
     if (here.openWrite(this.#id, this.#results, threads, failFast ? 1 : 0, bits(plan), systemMode(mode), maxInFlight) !== undefined) {
       unfollow(this.#id);
-      resolve(new Original(source, plan).writeAll());
+      if (plan.durable.replace) reject(noThread('writeFiles with replace: true'));
+      else resolve(new FallbackWriter(source, plan).writeAll());
       return;
     }
     this.#forget = listenTo(plan.signal, () => { this.#abort(); });
@@ -239,7 +177,7 @@ class Writing {
     else if (this.#source.broken !== undefined) this.#reject(this.#source.broken.error);
     else {
       const total = this.#texts.length;
-      this.#outcomes.settle(total, this.#failed > 0 || this.#done < total, this.#resolve, this.#reject);
+      this.#outcomes.concludeLater(total, this.#failed > 0 || this.#done < total, this.#resolve, this.#reject);
     }
   }
 

@@ -48,16 +48,23 @@ const ASKED = [
   { durability: 'none' }, { durability: 'data' }, { durability: 'full' }, { replace: true }, { durability: 'data', replace: true },
   { durability: 'full', replace: true }, { durability: 'full', replace: true, inPlaceIfBusy: true }, { durability: null, replace: false },
 ];
+/** What each package can be asked: only native code replaces files. */
+const CAN_ASK = { native: ASKED, 'without addon': ASKED.filter(({ replace }) => !replace) };
+/** Whether a write is flushed or replaces a file; `inPlaceIfBusy` is left out, which changes nothing here. */
+const isLasting = ({ durability, replace, inPlaceIfBusy }) => (durability === 'data' || durability === 'full' || replace === true) && !inPlaceIfBusy;
 const DATA = ['', 'plain', 'caf\u00e9 \u20ac\u{1f41f}', 'x'.repeat(3e6), Buffer.from([0, 255, 1]), new Uint16Array([1, 2, 3]), new DataView(new ArrayBuffer(4), 1, 2)];
 const bytesOf = (data, encoding) => (typeof data === 'string' ? Buffer.from(data, encoding) : Buffer.from(data.buffer, data.byteOffset, data.byteLength));
 
 for (const [which, own] of Object.entries(packages)) {
+  const canAsk = CAN_ASK[which];
+  const isNative = which === 'native';
+
   for (const [form, write] of Object.entries(formsOf(own))) {
     const name = `${which}, ${form}`;
 
     test(`${name}: the bytes, for all that can be asked`, async () => {
       const target = fresh();
-      for (const [i, asked] of ASKED.entries()) {
+      for (const [i, asked] of canAsk.entries()) {
         for (const [j, data] of DATA.entries()) {
           const file = path.join(target, `${i}-${j}`);
           await write(file, data, asked);
@@ -73,7 +80,7 @@ for (const [which, own] of Object.entries(packages)) {
     test(`${name}: paths of every kind`, async () => {
       const target = fresh();
       const file = path.join(target, 'f\u00ef le');
-      for (const asked of ASKED) {
+      for (const asked of canAsk) {
         for (const named of [file, pathToFileURL(file), Buffer.from(file)]) {
           await write(named, 'x', asked);
           assert.strictEqual(text(file), 'x');
@@ -84,7 +91,7 @@ for (const [which, own] of Object.entries(packages)) {
       }
     });
 
-    test(`${name}: what is replaced keeps its mode; links stay and lead to the new file; hard links keep the old one`, { skip: isWindows && 'modes and links' }, async () => {
+    if (isNative) test(`${name}: what is replaced keeps its mode; links stay and lead to the new file; hard links keep the old one`, { skip: isWindows && 'modes and links' }, async () => {
       const target = fresh();
       const file = path.join(target, 'file');
       fs.mkdirSync(path.join(target, 'links'));
@@ -110,6 +117,40 @@ for (const [which, own] of Object.entries(packages)) {
       assert.strictEqual(fs.statSync(file).mode & 0o777, 0o750);
     });
 
+    if (!isNative) test(`${name}: a file is not replaced: the error says why and what to do, before anything is touched`, async () => {
+      const target = fresh();
+      const file = path.join(target, 'file');
+      fs.writeFileSync(file, 'old');
+      const before = fs.statSync(file, { bigint: true });
+      let taken = 0;
+      function* counted(value) {
+        taken += 1;
+        yield value;
+      }
+      const refusal = (error) => {
+        assert.strictEqual(error.code, 'ERR_SMALLFRY_NOT_NATIVE', error.stack);
+        assert.match(error.message, /^replace: true needs smallfry's native addon, which did not load: there is no native addon at .+\. Write without `replace`, or write to another name .+ rename that over the file\.$/);
+        return true;
+      };
+      for (const asked of ASKED.filter(({ replace }) => replace)) {
+        for (const named of [file, path.join(target, 'new'), path.join(target, 'none', 'file'), target, pathToFileURL(file), Buffer.from(file)]) {
+          await assert.rejects(async () => write(named, 'x', asked), refusal);
+          await assert.rejects(async () => write(named, Buffer.from('x'), { ...asked, mode: 0o600 }), refusal);
+        }
+        if (isMany(form)) {
+          const many = form === 'writeFiles' ? own.writeFiles : async (...args) => own.writeFilesSync(...args);
+          await assert.rejects(many(counted([file, 'x']), { ...asked, createParents: true, settle: true }), refusal);
+        } else if (form.startsWith('promises')) {
+          await assert.rejects(write(file, counted('x'), asked), refusal);
+        }
+      }
+      assert.strictEqual(taken, 0);
+      assert.deepStrictEqual(fs.readdirSync(target), ['file']);
+      assert.strictEqual(text(file), 'old');
+      const { ino, mtimeNs, mode } = fs.statSync(file, { bigint: true });
+      assert.deepStrictEqual([ino, mtimeNs, mode], [before.ino, before.mtimeNs, before.mode]);
+    });
+
     test(`${name}: errors, with the path and in node:fs's shape, and no temporary`, async () => {
       const target = fresh();
       const file = path.join(target, 'file');
@@ -126,7 +167,7 @@ for (const [which, own] of Object.entries(packages)) {
         fs.symlinkSync('gone', path.join(target, 'dangling'));
         fs.symlinkSync('loop', path.join(target, 'loop'));
       }
-      for (const asked of [{ durability: 'data' }, { durability: 'full' }, { replace: true }, { durability: 'full', replace: true }]) {
+      for (const asked of canAsk.filter(isLasting)) {
         await expected(target, asked, 'EISDIR', 'open');
         await expected(path.join(target, 'none', 'file'), asked, 'ENOENT', 'open');
         if (isWindows || !asked.replace) continue;
@@ -202,7 +243,7 @@ for (const [which, own] of Object.entries(packages)) {
       assert.strictEqual(text(file), 'NEW text');
       assert.throws(() => writeFileSync(file, 'x', { durability, flag: 'wx' }), { code: 'EEXIST', syscall: 'open', path: file });
       await assert.rejects(promises.writeFile(file, 'x', { durability, flag: 'ax' }), { code: 'EEXIST', syscall: 'open', path: file });
-      for (const replace of [false, true]) {
+      for (const replace of isNative ? [false, true] : [false]) {
         const aborted = new AbortController();
         aborted.abort();
         await assert.rejects(promises.writeFile(file, 'x', { durability, replace, signal: aborted.signal }), { name: 'AbortError', code: 'ABORT_ERR' });
@@ -232,7 +273,7 @@ for (const [which, own] of Object.entries(packages)) {
         yield piece;
       }
     }
-    for (const asked of ASKED) {
+    for (const asked of canAsk) {
       await own.promises.writeFile(file, pieces(), asked);
       assert.strictEqual(text(file), 'aabbcc', JSON.stringify(asked));
     }
@@ -243,7 +284,7 @@ for (const [which, own] of Object.entries(packages)) {
     const system = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' });
     for (const thrown of [new Error('plain'), system, Object.freeze(new Error('frozen')), Object.freeze(Object.assign(new Error('write'), { syscall: 'write' })), 'text', undefined]) {
       const before = thrown instanceof Error ? [thrown.message, ...Object.keys(thrown)] : [];
-      for (const asked of ASKED) {
+      for (const asked of canAsk) {
         const pieces = (function* () { yield 'x'; throw thrown; })();
         const error = await own.promises.writeFile(file, pieces, asked).then(() => assert.fail('it was taken'), (reason) => reason);
         assert.strictEqual(error, thrown, JSON.stringify(asked));
@@ -276,7 +317,7 @@ for (const [which, own] of Object.entries(packages)) {
       for (const reason of [undefined, 'enough', new Error('enough')]) {
         const theirs = told(await failed(fs.promises.writeFile, {}, make, reason));
         assert.strictEqual(theirs.code, 'ABORT_ERR');
-        for (const asked of ASKED.slice(1, 6)) {
+        for (const asked of canAsk.filter(isLasting)) {
           fs.writeFileSync(file, 'old');
           assert.deepStrictEqual(told(await failed(own.promises.writeFile, asked, make, reason)), theirs, JSON.stringify(asked));
           if (asked.replace) assert.strictEqual(text(file), 'old');
@@ -289,7 +330,7 @@ for (const [which, own] of Object.entries(packages)) {
     const file = path.join(fresh(), 'file');
     for (const [form, write] of Object.entries(formsOf(own)).filter(([name]) => !isMany(name))) {
       const expected = adds(form) ? 'oldnew' : 'new';
-      for (const asked of [{ durability: 'full' }, { replace: true }, { replace: true, durability: 'full' }]) {
+      for (const asked of canAsk.filter(isLasting)) {
         const label = `${form}, ${JSON.stringify(asked)}`;
         const url = pathToFileURL(file);
         const { href, protocol, host, hostname, port, pathname, search, hash } = url;
@@ -334,6 +375,11 @@ for (const [which, own] of Object.entries(packages)) {
       ]) {
         fs.writeFileSync(file, 'old');
         const { ino } = fs.statSync(file);
+        if (replaces && !isNative) {
+          await assert.rejects(async () => write(file, 'new', options), { code: 'ERR_SMALLFRY_NOT_NATIVE' });
+          assert.strictEqual(text(file), 'old');
+          continue;
+        }
         await write(file, 'new', options);
         assert.strictEqual(text(file), adds(form) ? 'oldnew' : 'new', form);
         if (!isWindows) assert.strictEqual(fs.statSync(file).ino !== ino, replaces, form);
@@ -343,7 +389,7 @@ for (const [which, own] of Object.entries(packages)) {
 
   test(`${which}: writeFiles: results in their places, parents, createNew, onlyIfChanged, failFast`, async () => {
     for (const [form, write] of Object.entries({ async: own.writeFiles, sync: async (...args) => own.writeFilesSync(...args) })) {
-      for (const asked of ASKED.slice(1, 6)) {
+      for (const asked of canAsk.filter(isLasting)) {
         const target = fresh();
         const entries = Array.from({ length: 150 }, (_, i) => [path.join(target, `a${i % 3}`, `b${i % 2}`, `${i % 140}`), `${i} `.repeat(i)]);
         assert.deepStrictEqual(await write(entries, { ...asked, createParents: true }), { written: 150, unchanged: 0 });

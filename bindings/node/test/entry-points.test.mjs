@@ -336,7 +336,15 @@ test('readTree does not pass over a mounted node:vfs', { skip: !virtual.there &&
   const { stdout, stderr } = await run('mjs', `import vfs from 'node:vfs'; import { readTree } from 'smallfry';
     vfs.create().mount();
     console.log(await readTree('.').catch((error) => error.code + ' ' + error.message));`, { flags: ['--experimental-vfs'] });
-  assert.match(stdout, /^ERR_SMALLFRY_NOT_NATIVE readTree needs the native addon: .*node:vfs/, stderr);
+  assert.match(stdout, /^ERR_SMALLFRY_NOT_NATIVE readTree needs smallfry's native addon, which cannot be used: .*node:vfs/, stderr);
+});
+
+test('a file is not replaced while a node:vfs may be mounted', { skip: !virtual.there && virtual.missing }, async () => {
+  const { stdout, stderr } = await run('mjs', `import vfs from 'node:vfs'; import { readFileSync, writeFileSync } from 'smallfry';
+    vfs.create().mount();
+    try { writeFileSync('data.txt', 'x', { replace: true }); } catch (error) { console.log(error.code, error.message, readFileSync('data.txt', 'utf8')); }`,
+    { flags: ['--experimental-vfs'] });
+  assert.match(stdout, /^ERR_SMALLFRY_NOT_NATIVE replace: true needs smallfry's native addon, which cannot be used: .*node:vfs.* some text$/m, stderr);
 });
 
 test('a node:vfs mounted under registered functions', { skip: !virtual.there && virtual.missing }, async () => {

@@ -4,12 +4,12 @@ import fs = require('node:fs');
 import path = require('node:path');
 
 import { flushDirectorySync, FULL, NOTHING } from './durability.js';
-import { flushOriginalSync, writeOriginalSync } from './durable-original.js';
+import { flushFileSync, writeDurablyByNodeSync } from './durable-fallback.js';
 import { Chunk, type Data, type Entries } from './entries.js';
 import { CANCELLED, failure, progressOf, settled } from './many.js';
 import { WRITE_FLAGS } from './options.js';
 import { original } from './original.js';
-import { type WritePlan } from './write-files.js';
+import { type WritePlan } from './write-plan.js';
 
 /** Files written between two turns of the event loop. */
 const TOGETHER = 16;
@@ -17,7 +17,7 @@ const TOGETHER = 16;
 type Outcome = PromiseSettledResult<'written' | 'unchanged'>;
 
 /** One call, by node:fs. */
-export class Original {
+export class FallbackWriter {
   readonly #entries: Entries;
   readonly #plan: WritePlan;
   readonly #outcomes: Outcome[] = [];
@@ -84,15 +84,15 @@ export class Original {
     const { mode, createNew, createParents, onlyIfChanged, durable } = this.#plan;
     const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     if (onlyIfChanged && holds(text, bytes)) {
-      if (durable.level !== NOTHING) flushOriginalSync(text, durable);
+      if (durable.level !== NOTHING) flushFileSync(text, durable);
       return 'unchanged';
     }
     const first = createParents ? original.mkdirSync(path.dirname(text), { recursive: true }) : undefined;
-    if (durable.level === NOTHING && !durable.replace) {
+    if (durable.level === NOTHING) {
       original.writeFileSync(text, bytes, { mode, flag: createNew ? 'wx' : 'w' });
     } else {
       const flags = createNew ? WRITE_FLAGS | fs.constants.O_EXCL : WRITE_FLAGS;
-      writeOriginalSync(text, bytes, { ...durable, flags, mode, encoding: 'utf8' });
+      writeDurablyByNodeSync(text, bytes, { ...durable, flags, mode, encoding: 'utf8' });
       if (first !== undefined && durable.level === FULL) flushAbove(path.dirname(text), first);
     }
     this.#bytes += bytes.length;

@@ -4,13 +4,13 @@ import fs = require('node:fs');
 
 import { progressOf, settled } from './many.js';
 import { original } from './original.js';
-import { MAX_FILE_SIZE, type ReadPlan } from './read-files.js';
+import { MAX_FILE_SIZE, type ReadPlan } from './read-plan.js';
 
 /** Files read at once. */
 const AT_ONCE = 64;
 
 /** One call, by node:fs. */
-export class Original {
+export class FallbackReader {
   readonly #plan: ReadPlan;
   readonly #report: ReturnType<typeof progressOf>;
   #done = 0;
