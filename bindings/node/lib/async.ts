@@ -4,10 +4,11 @@ import { AsyncResource } from 'node:async_hooks';
 import fs = require('node:fs');
 
 import { usesVirtualFiles } from './addon.js';
-import { type DurabilityOptions, type Durable, durableOf, FILE } from './durability.js';
+import { type DurabilityOptions, type Durable, durableOf } from './durability.js';
 import { startDurably } from './durable-later.js';
 import { notTogether, refusalOf, withoutHarm } from './durable-writes.js';
 import { longestString, native } from './native.js';
+import { FLUSH_FILE } from './option-bits.js';
 import {
   isDescriptor, isUtf8, nativePath, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite, type WritePlan,
 } from './options.js';
@@ -26,7 +27,7 @@ function targetOf(path: unknown): string | Uint8Array | undefined {
 }
 
 /** Hands a read to native code; false if it was not taken. */
-function startRead(made: Request, alone: 0 | 1): boolean {
+function startRead(made: Request, ownScope: 0 | 1): boolean {
   if (native === undefined || usesVirtualFiles()) return false;
   const encoding = planRead(made.options);
   if (encoding === undefined) return false;
@@ -35,25 +36,25 @@ function startRead(made: Request, alone: 0 | 1): boolean {
   const utf8 = encoding === 'utf8';
   made.encoding = utf8 ? null : encoding;
   const id = keep(made);
-  if (native.read(target, id, alone, utf8 ? 1 : 0) === undefined) return true;
+  if (native.read(target, id, ownScope, utf8 ? 1 : 0) === undefined) return true;
   forget(id);
   return false;
 }
 
 /** Hands a write to native code; false if it was not taken. */
-function startWrite(made: Request, defaults: Readonly<WritePlan>, alone: 0 | 1): boolean {
+function startWrite(made: Request, defaults: Readonly<WritePlan>, ownScope: 0 | 1): boolean {
   if (native === undefined || usesVirtualFiles()) return false;
   const plan = planWrite(made.options, defaults);
   if (plan === undefined) return false;
-  const target = isDescriptor(made.target) && alone === 1 ? made.target : targetOf(made.target);
+  const target = isDescriptor(made.target) && ownScope === 1 ? made.target : targetOf(made.target);
   if (target === undefined) return false;
   const data = bytesOf(made.data, plan.encoding);
   if (data === undefined) return false;
   const id = keep(made);
   const mode = systemMode(plan.mode);
   const code = plan.flush
-    ? native.writeDurably(target, id, alone, data, plan.flags, mode, FILE)
-    : native.write(target, id, alone, data, plan.flags, mode);
+    ? native.writeDurably(target, id, ownScope, data, plan.flags, mode, FLUSH_FILE)
+    : native.write(target, id, ownScope, data, plan.flags, mode);
   if (code === undefined) return true;
   forget(id);
   return false;
@@ -135,13 +136,13 @@ function callNode(kind: Kind, made: Request, refusal?: () => Error): void {
   }
 }
 
-function start(kind: Kind, made: Request, alone: 0 | 1): boolean {
-  return kind.isRead ? startRead(made, alone) : startWrite(made, kind.defaults, alone);
+function start(kind: Kind, made: Request, ownScope: 0 | 1): boolean {
+  return kind.isRead ? startRead(made, ownScope) : startWrite(made, kind.defaults, ownScope);
 }
 
 /** Begins a write of which more is asked than to write. What node:fs refuses is given to it, and if it takes that, refused. */
-function startDurable(kind: Kind, made: Request, durable: Durable, alone: 0 | 1): void {
-  if (!startDurably(made, kind.defaults.flags, durable, alone)) callNode(kind, made, () => notTogether(made.options));
+function startDurable(kind: Kind, made: Request, durable: Durable, ownScope: 0 | 1): void {
+  if (!startDurably(made, kind.defaults.flags, durable, ownScope)) callNode(kind, made, () => notTogether(made.options));
 }
 
 // Native code calls back on an object of one shape, whatever the call.

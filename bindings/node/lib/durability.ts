@@ -4,8 +4,9 @@ import fs = require('node:fs');
 import path = require('node:path');
 import util = require('node:util');
 
-import { nativePath } from './options.js';
 import { refused } from './many.js';
+import { FLUSH_DATA, type FLUSH_FILE, FLUSH_FULL, FLUSH_NOTHING, IN_PLACE_IF_BUSY, REPLACE } from './option-bits.js';
+import { nativePath } from './options.js';
 
 /**
  * What of a write must survive a crash of the system, such as a power failure, once the call has returned or its promise is
@@ -70,21 +71,22 @@ export interface DurabilityOptions {
   inPlaceIfBusy?: boolean | null | undefined;
 }
 
-/** Levels as native code numbers them: between data and full, the file without its name, which is what node:fs flushes. */
-export const NOTHING = 0;
-export const DATA = 1;
-export const FILE = 2;
-export const FULL = 3;
-export type Level = typeof NOTHING | typeof DATA | typeof FILE | typeof FULL;
+/** What a write flushes. */
+export type Level = typeof FLUSH_NOTHING | typeof FLUSH_DATA | typeof FLUSH_FILE | typeof FLUSH_FULL;
 
-/** What is asked of a write beyond writing. */
+/** The durability options of a write, checked. */
 export interface Durable {
   readonly level: Level;
   readonly replace: boolean;
   readonly inPlaceIfBusy: boolean;
 }
 
-const LEVELS = new Map<unknown, Level>([['none', NOTHING], ['data', DATA], ['full', FULL]]);
+/** Returns the bits for native code. */
+export function bitsOf({ level, replace, inPlaceIfBusy }: Durable): number {
+  return level | (replace ? REPLACE : 0) | (inPlaceIfBusy ? IN_PLACE_IF_BUSY : 0);
+}
+
+const LEVELS = new Map<unknown, Level>([['none', FLUSH_NOTHING], ['data', FLUSH_DATA], ['full', FLUSH_FULL]]);
 
 let sparesStrangers = false;
 
@@ -112,7 +114,7 @@ export function durableOf(options: unknown, isOurs = false): Durable | undefined
     throw refused('ERR_INVALID_ARG_VALUE', 'The property \'options.durability\' must be one of: \'none\', \'data\', \'full\'', durability);
   }
   const durable = { level, replace: yes('replace', replace), inPlaceIfBusy: yes('inPlaceIfBusy', inPlaceIfBusy) };
-  return level === NOTHING && !durable.replace ? undefined : durable;
+  return level === FLUSH_NOTHING && !durable.replace ? undefined : durable;
 }
 
 function yes(name: string, value: unknown): boolean {

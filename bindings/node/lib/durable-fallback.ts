@@ -5,7 +5,8 @@
 import fs = require('node:fs');
 import path = require('node:path');
 
-import { DATA, type Durable, flushDirectory, flushDirectorySync, FULL, type Level, named, NOTHING } from './durability.js';
+import { type Durable, flushDirectory, flushDirectorySync, type Level, named } from './durability.js';
+import { FLUSH_DATA, FLUSH_FULL, FLUSH_NOTHING } from './option-bits.js';
 import { original } from './original.js';
 
 type Target = string | Uint8Array | number | fs.promises.FileHandle;
@@ -54,13 +55,13 @@ function writeOpenSync(fd: number, data: string | NodeJS.ArrayBufferView, plan: 
 }
 
 function flushOpenSync(fd: number, { level }: { level: Level }): void {
-  if (level === DATA) fs.fdatasyncSync(fd);
-  else if (level !== NOTHING) fs.fsyncSync(fd);
+  if (level === FLUSH_DATA) fs.fdatasyncSync(fd);
+  else if (level !== FLUSH_NOTHING) fs.fsyncSync(fd);
 }
 
 function flushNameSync(name: string, { level }: { level: Level }): void {
   // The name to flush is in the directory that links lead to.
-  if (level === FULL && process.platform !== 'win32') flushDirectorySync(path.dirname(fs.realpathSync(name)));
+  if (level === FLUSH_FULL && process.platform !== 'win32') flushDirectorySync(path.dirname(fs.realpathSync(name)));
 }
 
 /** As {@link writeDurablyByNodeSync}, for promises and callbacks. Takes FileHandles and iterables too. */
@@ -83,22 +84,22 @@ export async function writeDurablyByNode(target: Target, data: Data, plan: Plan)
     await handle.close();
   }
   // The name to flush is in the directory that links lead to.
-  if (plan.level === FULL && process.platform !== 'win32') await flushDirectory(path.dirname(await fs.promises.realpath(name)));
+  if (plan.level === FLUSH_FULL && process.platform !== 'win32') await flushDirectory(path.dirname(await fs.promises.realpath(name)));
 }
 
 async function writeHandle(handle: fs.promises.FileHandle, data: Data, { level, encoding, signal }: Plan): Promise<void> {
   const given = typeof data === 'string' || ArrayBuffer.isView(data) ? data : marked(data);
   await original.promises.writeFile(handle, given as string, { encoding, signal });
-  if (level === DATA) await handle.datasync();
-  else if (level !== NOTHING) await handle.sync();
+  if (level === FLUSH_DATA) await handle.datasync();
+  else if (level !== FLUSH_NOTHING) await handle.sync();
 }
 
 function writeDescriptor(fd: number, data: Data, { level, encoding, signal }: Plan): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error: Error | null): void => { if (error) reject(error); else resolve(); };
     original.writeFile(fd, data as string, { encoding, signal }, (error) => {
-      if (error || level === NOTHING) done(error);
-      else if (level === DATA) fs.fdatasync(fd, done);
+      if (error || level === FLUSH_NOTHING) done(error);
+      else if (level === FLUSH_DATA) fs.fdatasync(fd, done);
       else fs.fsync(fd, done);
     });
   });

@@ -2,10 +2,10 @@
 
 import { type FileHandle } from 'node:fs/promises';
 
-import { type Durable } from './durability.js';
+import { bitsOf, type Durable } from './durability.js';
 import { writeDurablyByNode } from './durable-fallback.js';
 import {
-  bitsOf, cannotReplace, durableData, type DurablePlan, type DurableTarget, durableTarget, nativeTarget, notTogether, planDurable,
+  cannotReplace, durableData, type DurablePlan, type DurableTarget, durableTarget, nativeTarget, notTogether, planDurable,
   shownTarget,
 } from './durable-writes.js';
 import { refused } from './many.js';
@@ -16,35 +16,35 @@ import { forget, fulfilRequest, keep, rejectRequest, type Request } from './requ
 /** Data in pieces, which only promises take. */
 type Pieces = AsyncIterable<unknown> | Iterable<unknown>;
 
-/** Begins a write; false if node:fs is to refuse it. `alone` is 1 for calls with a callback, which take descriptors. */
-export function startDurably(made: Request, flags: number, durable: Durable, alone: 0 | 1): boolean {
+/** Begins a write; false if node:fs is to refuse it. `ownScope` is 1 for calls with a callback, which take descriptors. */
+export function startDurably(made: Request, flags: number, durable: Durable, ownScope: 0 | 1): boolean {
   const target = durableTarget(made.target);
   // Only callbacks take descriptors.
-  if (typeof target === 'number' && alone === 0) return false;
-  const isOpen = target === undefined ? alone === 0 && isHandle(made.target) : typeof target === 'number';
+  if (typeof target === 'number' && ownScope === 0) return false;
+  const isOpen = target === undefined ? ownScope === 0 && isHandle(made.target) : typeof target === 'number';
   const plan = planDurable(made.options as object, flags, durable, isOpen);
   // node:fs refuses a call with a signal that was aborted before.
   if (plan === undefined || plan.signal?.aborted === true) return false;
   const bytes = durableData(made.data, plan.encoding);
-  if (bytes === undefined && (alone === 1 || !hasPieces(made.data))) return false;
+  if (bytes === undefined && (ownScope === 1 || !hasPieces(made.data))) return false;
   if (target === undefined) {
-    if (alone === 1 || !isHandle(made.target)) return false;
+    if (ownScope === 1 || !isHandle(made.target)) return false;
     startByNode(made, made.target, bytes ?? made.data as Pieces, plan);
     return true;
   }
-  if (typeof target !== 'number') startOnPath(made, target, bytes, plan, alone);
+  if (typeof target !== 'number') startOnPath(made, target, bytes, plan, ownScope);
   else if (bytes === undefined) return false;
-  else startNatively(made, target, bytes, plan, alone);
+  else startNatively(made, target, bytes, plan, ownScope);
   return true;
 }
 
 function startOnPath(
-  made: Request, target: string | Uint8Array, bytes: string | NodeJS.ArrayBufferView | undefined, plan: DurablePlan, alone: 0 | 1,
+  made: Request, target: string | Uint8Array, bytes: string | NodeJS.ArrayBufferView | undefined, plan: DurablePlan, ownScope: 0 | 1,
 ): void {
   made.path = shownTarget(target);
   made.namesPath = true;
   if (bytes !== undefined) {
-    startNatively(made, target, bytes, plan, alone);
+    startNatively(made, target, bytes, plan, ownScope);
     return;
   }
   const pieces = made.data as Pieces;
@@ -53,12 +53,12 @@ function startOnPath(
     return;
   }
   // Native code takes the contents whole.
-  gathered(pieces, plan).then((all) => { startNatively(made, target, all, plan, alone); }).catch((error: unknown) => { rejectRequest(made, error); });
+  gathered(pieces, plan).then((all) => { startNatively(made, target, all, plan, ownScope); }).catch((error: unknown) => { rejectRequest(made, error); });
 }
 
 /** Begins a write by native code, or by node:fs if native code does not take it. */
 function startNatively(
-  made: Request, target: DurableTarget, bytes: string | NodeJS.ArrayBufferView, plan: DurablePlan, alone: 0 | 1,
+  made: Request, target: DurableTarget, bytes: string | NodeJS.ArrayBufferView, plan: DurablePlan, ownScope: 0 | 1,
 ): void {
   const here = nativeHere();
   if (here === undefined && plan.replace) throw cannotReplace();
@@ -69,7 +69,7 @@ function startNatively(
   const place = nativeTarget(target, plan.replace);
   if (here !== undefined && place !== undefined) {
     const id = keep(made);
-    if (here.writeDurably(place, id, alone, bytes, plan.flags, systemMode(plan.mode), bitsOf(plan)) === undefined) return;
+    if (here.writeDurably(place, id, ownScope, bytes, plan.flags, systemMode(plan.mode), bitsOf(plan)) === undefined) return;
     forget(id);
   }
   made.callNode(made);

@@ -6,11 +6,12 @@
 
 import url = require('node:url');
 
-import { DATA, type Durable, FILE, FULL, type Level } from './durability.js';
+import { bitsOf, type Durable, type Level } from './durability.js';
 import { writeDurablyByNodeSync } from './durable-fallback.js';
 import { DELEGATE, makeError } from './errors.js';
 import { failure, refused, utf8Text } from './many.js';
 import { longestString, nativeHere, needsNative } from './native.js';
+import { FLUSH_DATA, FLUSH_FILE, FLUSH_FULL } from './option-bits.js';
 import { DEFAULT_MODE, flagsOf, isDescriptor, isReplacing, isUtf8, nativePath } from './options.js';
 import { systemMode, systemPath, takesBytes } from './platform.js';
 
@@ -24,14 +25,6 @@ export interface DurablePlan extends Durable {
 
 /** Where a call writes: a path, the bytes of one, or a descriptor. */
 export type DurableTarget = string | Uint8Array | number;
-
-const REPLACE = 4;
-const IN_PLACE_IF_BUSY = 8;
-
-/** As `addon.ts` explains it. */
-export function bitsOf({ level, replace, inPlaceIfBusy }: Durable): number {
-  return level | (replace ? REPLACE : 0) | (inPlaceIfBusy ? IN_PLACE_IF_BUSY : 0);
-}
 
 /**
  * Reads all options. For an open file, those are ignored that only matter when a file is opened, as in node:fs.
@@ -58,7 +51,7 @@ export function planDurable(options: object, defaultFlags: number, durable: Dura
   if (replace && nativeHere() === undefined) throw cannotReplace();
   const flushed = flush === true ? withFlush(durable) : durable.level;
   // An open file has no name to flush.
-  const level = isOpen && flushed === FULL ? FILE : flushed;
+  const level = isOpen && flushed === FLUSH_FULL ? FLUSH_FILE : flushed;
   return { encoding: encoding ? (encoding as BufferEncoding) : 'utf8', flags, mode: permissions, level, replace, inPlaceIfBusy, signal };
 }
 
@@ -69,8 +62,8 @@ export const cannotReplace = (): Error => needsNative(
 
 /** Combines `flush: true` with a level. A file that replaces another is flushed whole at the level of data already. */
 function withFlush({ level, replace }: Durable): Level {
-  if (level === FULL) return FULL;
-  return replace ? DATA : FILE;
+  if (level === FLUSH_FULL) return FLUSH_FULL;
+  return replace ? FLUSH_DATA : FLUSH_FILE;
 }
 
 function permissionsOf(mode: unknown): number | undefined {

@@ -53,7 +53,7 @@ const MAX_THREADS = 512;
 /** An entry that was not begun. */
 export const CANCELLED = -2;
 
-/** Codes of what native code refuses, as `src/bulk/outcome.rs` numbers it. */
+/** Codes of what native code refuses, as `src/errors.rs` numbers it. */
 const REASONS = ['', 'ERR_FS_FILE_TOO_LARGE', 'ERR_SMALLFRY_REFUSED'] as const;
 
 /** An error for a wrong argument. */

@@ -2,6 +2,7 @@
 
 import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, entryText, progressOf, settled } from './many.js';
 import { nativeHere } from './native.js';
+import { TEXT } from './option-bits.js';
 import { FallbackReader } from './read-files-fallback.js';
 import { decoded, planReadFiles, type ReadFilesOptions, type ReadPlan, wantsUtf8 } from './read-plan.js';
 import { follow, type State, unfollow } from './sessions.js';
@@ -90,10 +91,10 @@ class Ahead {
     this.#report = progressOf(plan.onProgress);
     this.#id = follow({ advance: (state) => { this.#advance(state); } });
     const { threads, maxInFlight, maxFileSize } = plan;
-    const opened = this.#native?.openRead(
-      this.#id, this.#results, wantsUtf8(plan) ? 1 : 0, PLACES, threads, maxInFlight, maxFileSize, 0,
-    );
-    if (opened !== undefined || this.#native === undefined) {
+    const refusal = this.#native?.openRead({
+      id: this.#id, results: this.#results, bits: wantsUtf8(plan) ? TEXT : 0, places: PLACES, threads, maxInFlight, maxFileSize,
+    });
+    if (refusal !== undefined || this.#native === undefined) {
       unfollow(this.#id);
       this.#native = undefined;
       this.#fallback = new FallbackReader(plan);

@@ -4,7 +4,7 @@ import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, en
 import { nativeHere } from './native.js';
 import { Outcomes } from './outcomes.js';
 import { FallbackReader } from './read-files-fallback.js';
-import { decoded, planReadFiles, type ReadFilesOptions, type ReadFilesSyncOptions, type ReadPlan, wantsUtf8 } from './read-plan.js';
+import { decoded, planReadFiles, readBits, type ReadFilesOptions, type ReadFilesSyncOptions, type ReadPlan, wantsUtf8 } from './read-plan.js';
 import { follow, type State, unfollow } from './sessions.js';
 
 /** Paths handed to native code at a time. All of them joined could be more than a string holds. */
@@ -40,7 +40,7 @@ function readManySync(paths: Iterable<PathLike>, options?: ReadFilesSyncOptions 
   if (texts.length > 0) {
     const { threads, maxFileSize } = plan;
     const parts = Array.from(joined(texts), ([some]) => some);
-    read = here.readManySync(parts, results, wantsUtf8(plan) ? 1 : 0, threads, maxFileSize, plan.settle ? 0 : 1);
+    read = here.readManySync(parts, results, readBits(plan), threads, maxFileSize);
   }
   try {
     return outcomesOf(results, texts, plan).conclude(texts.length, read < texts.length);
@@ -76,9 +76,8 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
     const here = nativeHere();
     const id = follow(follower);
     const { threads, maxInFlight, maxFileSize } = plan;
-    const stop = plan.settle ? 0 : 1;
-    const utf8 = wantsUtf8(plan) ? 1 : 0;
-    if (here?.openRead(id, results, utf8, 0, threads, maxInFlight, maxFileSize, stop) !== undefined || here === undefined) {
+    const session = { id, results, bits: readBits(plan), places: 0, threads, maxInFlight, maxFileSize };
+    if (here === undefined || here.openRead(session) !== undefined) {
       unfollow(id);
       resolve(new FallbackReader(plan).readAll(texts));
       return;

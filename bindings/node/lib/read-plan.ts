@@ -4,6 +4,7 @@ import {
   encodingOf, flag, listenerOf, type ManyAsyncOptions, type ManyOptions, MAX_IN_FLIGHT, optionsOf, positive, signalOf,
   threadsOf,
 } from './many.js';
+import { FAIL_FAST, TEXT } from './option-bits.js';
 
 /** Files larger than this are refused, as by node:fs. In bytes. */
 export const MAX_FILE_SIZE = 2 ** 31 - 1;
@@ -44,8 +45,11 @@ export function planReadFiles(options: ReadFilesOptions | BufferEncoding | null 
   };
 }
 
-/** Whether native code decodes the contents itself. */
+/** Tells whether native code makes the strings. */
 export const wantsUtf8 = ({ encoding }: ReadPlan): boolean => encoding === 'utf8' || encoding === 'utf-8';
+
+/** Returns the bits for native code. */
+export const readBits = (plan: ReadPlan): number => (wantsUtf8(plan) ? TEXT : 0) | (plan.settle ? 0 : FAIL_FAST);
 
 /** Converts a result to what the caller asked for. */
 export function decoded(result: unknown, { encoding }: ReadPlan): Buffer | string {

@@ -5,14 +5,10 @@ import {
   type Encoded, failure, flag, isFailure, listenTo, noThread, type PathLike, pathText, positive, progressOf, refused,
 } from './many.js';
 import { nativeHere, needsNative } from './native.js';
+import { FOLLOW_LINKS, HIDDEN, NO_IGNORE_FILES } from './option-bits.js';
 import { Outcomes } from './outcomes.js';
-import { decoded, planReadFiles, type ReadFilesOptions, type ReadPlan, wantsUtf8 } from './read-plan.js';
+import { decoded, planReadFiles, readBits, type ReadFilesOptions, type ReadPlan } from './read-plan.js';
 import { follow, type State, unfollow } from './sessions.js';
-
-/** Bits of native code. */
-const NO_IGNORE_FILES = 1;
-const HIDDEN = 2;
-const FOLLOW_LINKS = 4;
 
 export interface ReadTreeOptions extends ReadFilesOptions {
   /**
@@ -46,7 +42,8 @@ function patterns(name: string, value: string | readonly string[] | undefined): 
   throw refused('ERR_INVALID_ARG_VALUE', `The "${name}" option must be a pattern or an array of patterns`, value);
 }
 
-function bits(options: ReadTreeOptions): number {
+/** Returns the bits for native code. */
+function treeBits(options: ReadTreeOptions): number {
   const ignoreFiles = options.ignoreFiles === undefined || flag('ignoreFiles', options.ignoreFiles);
   return (ignoreFiles ? 0 : NO_IGNORE_FILES) | (flag('hidden', options.hidden) ? HIDDEN : 0) |
     (flag('followLinks', options.followLinks) ? FOLLOW_LINKS : 0);
@@ -78,8 +75,8 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
       ...patterns('match', given.match).map((pattern) => `+${pattern}`),
       ...patterns('ignore', given.ignore).map((pattern) => `-${pattern}`),
     ];
-    const depth = positive('maxDepth', given.maxDepth, 0);
-    const flags = bits(given);
+    const maxDepth = positive('maxDepth', given.maxDepth, 0);
+    const walking = treeBits(given);
     plan.signal?.throwIfAborted();
     const here = nativeHere();
     if (here === undefined) throw needsNative('readTree', 'List the files by node:fs and read them with readFiles.');
@@ -98,11 +95,10 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
       },
     };
     const id = follow(follower);
-    const { threads, maxInFlight, maxFileSize, settle } = plan;
-    const refusal = here.openTree(
-      id, results, text, wanted.join('\0'), flags, depth, wantsUtf8(plan) ? 1 : 0, threads, maxInFlight, maxFileSize,
-      settle ? 0 : 1,
-    );
+    const { threads, maxInFlight, maxFileSize } = plan;
+    const refusal = here.openTree({
+      id, results, bits: readBits(plan) | walking, root: text, patterns: wanted.join('\0'), maxDepth, threads, maxInFlight, maxFileSize,
+    });
     if (refusal !== undefined) {
       unfollow(id);
       if (typeof refusal !== 'number') throw failure(refusal, text);

@@ -3,10 +3,11 @@
 import fs = require('node:fs');
 
 import { usesVirtualFiles } from './addon.js';
-import { type DurabilityOptions, durableOf, FILE } from './durability.js';
+import { type DurabilityOptions, durableOf } from './durability.js';
 import { writeDurablySync } from './durable-writes.js';
 import { DELEGATE, failedToBegin, failedToFlush, failedToOpen, makeError } from './errors.js';
 import { longestString, native } from './native.js';
+import { FLUSH_FILE } from './option-bits.js';
 import { type WritePlan, isDescriptor, isUtf8, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite } from './options.js';
 import { original } from './original.js';
 import { systemMode, systemPath } from './platform.js';
@@ -88,7 +89,7 @@ function write(
   const target = typeof path === 'string' ? systemPath(path) : path;
   const mode = systemMode(plan.mode);
   const code = plan.flush
-    ? native.writeDurablySync(target, bytes, plan.flags, mode, FILE) as number | undefined
+    ? native.writeDurablySync(target, bytes, plan.flags, mode, FLUSH_FILE) as number | undefined
     : native.writeSync(target, bytes, plan.flags, mode);
   if (code === undefined) return true;
   if (code === DELEGATE) return false;

@@ -3,10 +3,11 @@
 import fs = require('node:fs');
 import path = require('node:path');
 
-import { flushDirectorySync, FULL, NOTHING } from './durability.js';
+import { flushDirectorySync } from './durability.js';
 import { flushFileSync, writeDurablyByNodeSync } from './durable-fallback.js';
 import { Chunk, type Data, type Entries } from './entries.js';
 import { CANCELLED, failure, progressOf, settled } from './many.js';
+import { FLUSH_FULL, FLUSH_NOTHING } from './option-bits.js';
 import { WRITE_FLAGS } from './options.js';
 import { original } from './original.js';
 import { type WritePlan } from './write-plan.js';
@@ -84,16 +85,16 @@ export class FallbackWriter {
     const { mode, createNew, createParents, onlyIfChanged, durable } = this.#plan;
     const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     if (onlyIfChanged && holds(text, bytes)) {
-      if (durable.level !== NOTHING) flushFileSync(text, durable);
+      if (durable.level !== FLUSH_NOTHING) flushFileSync(text, durable);
       return 'unchanged';
     }
     const first = createParents ? original.mkdirSync(path.dirname(text), { recursive: true }) : undefined;
-    if (durable.level === NOTHING) {
+    if (durable.level === FLUSH_NOTHING) {
       original.writeFileSync(text, bytes, { mode, flag: createNew ? 'wx' : 'w' });
     } else {
       const flags = createNew ? WRITE_FLAGS | fs.constants.O_EXCL : WRITE_FLAGS;
       writeDurablyByNodeSync(text, bytes, { ...durable, flags, mode, encoding: 'utf8' });
-      if (first !== undefined && durable.level === FULL) flushAbove(path.dirname(text), first);
+      if (first !== undefined && durable.level === FLUSH_FULL) flushAbove(path.dirname(text), first);
     }
     this.#bytes += bytes.length;
     return 'written';

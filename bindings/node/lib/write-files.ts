@@ -2,27 +2,19 @@
 
 import { AsyncResource } from 'node:async_hooks';
 
-import { NOTHING } from './durability.js';
 import { cannotReplace } from './durable-writes.js';
 import { type Chunk, Entries, type Entry } from './entries.js';
 import { CANCELLED, failure, isFailure, iterable, listenTo, noThread, progressOf } from './many.js';
 import { native, nativeHere } from './native.js';
+import { FLUSH_NOTHING } from './option-bits.js';
 import { Outcomes } from './outcomes.js';
 import { systemMode } from './platform.js';
 import { follow, type State, unfollow } from './sessions.js';
 import { FallbackWriter } from './write-files-fallback.js';
-import { planWriteFiles, type WriteFilesOptions, type WriteFilesSyncOptions, type WritePlan } from './write-plan.js';
+import { planWriteFiles, type WriteFilesOptions, type WriteFilesSyncOptions, writeBits, type WritePlan } from './write-plan.js';
 
 /** Entries under way at a time, however small they are. */
 const MAX_UNDER_WAY = 16_384;
-
-/** Bits of native code. */
-const CREATE_PARENTS = 1;
-const ONLY_IF_CHANGED = 2;
-const CREATE_NEW = 4;
-const LEVELS = [0, 8, 0, 16];
-const REPLACE = 32;
-const IN_PLACE_IF_BUSY = 64;
 
 /** What a call found to do. */
 export interface Written {
@@ -30,12 +22,6 @@ export interface Written {
   written: number;
   /** Files that held these bytes already; only with `onlyIfChanged`. */
   unchanged: number;
-}
-
-function bits({ createParents, onlyIfChanged, createNew, durable }: WritePlan): number {
-  const { level, replace, inPlaceIfBusy } = durable;
-  return (createParents ? CREATE_PARENTS : 0) | (onlyIfChanged ? ONLY_IF_CHANGED : 0) | (createNew ? CREATE_NEW : 0) |
-    LEVELS[level] | (replace ? REPLACE : 0) | (inPlaceIfBusy ? IN_PLACE_IF_BUSY : 0);
 }
 
 /** The results of one call, on their way to the caller: true for a file written, false for one that was left alone. */
@@ -70,7 +56,7 @@ function writeManySync(entries: Iterable<Entry>, options?: WriteFilesSyncOptions
     if (paths.length === 0) break;
     const some: unknown[] = new Array<unknown>(paths.length);
     const { threads, failFast, mode } = plan;
-    const good = here.writeManySync(paths.join('\0'), data, some, threads, failFast ? 1 : 0, bits(plan), systemMode(mode));
+    const good = here.writeManySync(paths.join('\0'), data, some, writeBits(plan), threads, systemMode(mode));
     for (const [index, text] of paths.entries()) {
       texts.push(text);
       // What a batch that was stopped did not begin has no result.
@@ -135,8 +121,11 @@ class Writing {
     this.#outcomes = outcomesOf(this.#results, this.#texts, plan);
     this.#report = progressOf(plan.onProgress);
     this.#id = follow({ advance: (state) => { this.#advance(state); } });
-    const { threads, failFast, mode, maxInFlight } = plan;
-    if (here.openWrite(this.#id, this.#results, threads, failFast ? 1 : 0, bits(plan), systemMode(mode), maxInFlight) !== undefined) {
+    const { threads, mode, maxInFlight } = plan;
+    const refusal = here.openWrite({
+      id: this.#id, results: this.#results, bits: writeBits(plan), threads, mode: systemMode(mode), maxInFlight,
+    });
+    if (refusal !== undefined) {
       unfollow(this.#id);
       if (plan.durable.replace) reject(noThread('writeFiles with replace: true'));
       else resolve(new FallbackWriter(source, plan).writeAll());
@@ -165,7 +154,7 @@ class Writing {
       return;
     }
     // What has to survive may still turn out to be lost.
-    if (this.#plan.durable.level === NOTHING) this.#outcomes.advance(failed > 0);
+    if (this.#plan.durable.level === FLUSH_NOTHING) this.#outcomes.advance(failed > 0);
     if (this.#plan.failFast && failed > 0) this.#finish();
     else this.#context.runInAsyncScope(() => { this.#fill(); });
   }

@@ -1,10 +1,11 @@
 // What a call that writes many files was asked to do.
 
-import { type DurabilityOptions, type Durable, durableOf, NOTHING } from './durability.js';
+import { bitsOf, type DurabilityOptions, type Durable, durableOf } from './durability.js';
 import {
   encodingOf, flag, listenerOf, type ManyAsyncOptions, type ManyOptions, MAX_IN_FLIGHT, modeOf, optionsOf, positive,
   signalOf, threadsOf,
 } from './many.js';
+import { CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_NOTHING, ONLY_IF_CHANGED } from './option-bits.js';
 
 export interface WriteFilesSyncOptions extends ManyOptions, DurabilityOptions {
   /** How strings are turned into bytes. UTF-8 by default. */
@@ -50,7 +51,7 @@ export function planWriteFiles(options: WriteFilesOptions | BufferEncoding | nul
   const createNew = flag('createNew', given.createNew);
   const onlyIfChanged = flag('onlyIfChanged', given.onlyIfChanged);
   if (createNew && onlyIfChanged) throw exclude('createNew', 'onlyIfChanged');
-  const durable = durableOf(given, true) ?? { level: NOTHING, replace: false, inPlaceIfBusy: false };
+  const durable = durableOf(given, true) ?? { level: FLUSH_NOTHING, replace: false, inPlaceIfBusy: false };
   if (createNew && durable.replace) throw exclude('createNew', 'replace');
   return {
     encoding: encodingOf(given.encoding) ?? 'utf8',
@@ -66,6 +67,12 @@ export function planWriteFiles(options: WriteFilesOptions | BufferEncoding | nul
     signal: signalOf(given.signal),
     onProgress: listenerOf(given.onProgress),
   };
+}
+
+/** Returns the bits for native code. */
+export function writeBits({ createParents, onlyIfChanged, createNew, failFast, durable }: WritePlan): number {
+  return bitsOf(durable) | (createParents ? CREATE_PARENTS : 0) | (onlyIfChanged ? ONLY_IF_CHANGED : 0) |
+    (createNew ? CREATE_NEW : 0) | (failFast ? FAIL_FAST : 0);
 }
 
 function exclude(one: string, other: string): TypeError {

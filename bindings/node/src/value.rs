@@ -91,6 +91,59 @@ pub(crate) fn text(env: sys::napi_env, text: &str) -> sys::napi_value {
     value
 }
 
+/// Makes a string from code points up to U+00FF. `None` if the engine refuses.
+pub(crate) fn latin1(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
+    let mut value = ptr::null_mut();
+    // SAFETY: Node-API copies `bytes`.
+    let status = unsafe {
+        sys::napi_create_string_latin1(
+            env,
+            bytes.as_ptr().cast(),
+            bytes.len().cast_signed(),
+            &raw mut value,
+        )
+    };
+    answered(status, value)
+}
+
+/// Makes a string from UTF-16 units. `None` if the engine refuses.
+pub(crate) fn utf16(env: sys::napi_env, units: &[u16]) -> Option<sys::napi_value> {
+    let mut value = ptr::null_mut();
+    // SAFETY: Node-API copies `units`.
+    let status = unsafe {
+        sys::napi_create_string_utf16(
+            env,
+            units.as_ptr(),
+            units.len().cast_signed(),
+            &raw mut value,
+        )
+    };
+    answered(status, value)
+}
+
+/// Makes a string from UTF-8; the engine decides how invalid sequences read. `None` if the engine refuses.
+pub(crate) fn utf8(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
+    let mut value = ptr::null_mut();
+    // SAFETY: Node-API copies `bytes`.
+    let status = unsafe {
+        sys::napi_create_string_utf8(
+            env,
+            bytes.as_ptr().cast(),
+            bytes.len().cast_signed(),
+            &raw mut value,
+        )
+    };
+    answered(status, value)
+}
+
+/// Returns the value that a call has made, if the call succeeded.
+pub(crate) fn answered(
+    status: sys::napi_status,
+    value: sys::napi_value,
+) -> Option<sys::napi_value> {
+    (status == sys::Status::napi_ok).then_some(value)
+}
+
 /// Keeps a value alive until the reference is deleted, or with the environment.
 pub(crate) fn reference(env: sys::napi_env, value: sys::napi_value) -> sys::napi_ref {
     let mut made = ptr::null_mut();
@@ -121,6 +174,23 @@ pub(crate) fn element(env: sys::napi_env, array: sys::napi_value, index: usize) 
     // SAFETY: `array` is a live handle; an index beyond its end gives undefined.
     unsafe { sys::napi_get_element(env, array, index as u32, &raw mut value) };
     value
+}
+
+/// `object[name]`; undefined if there is none.
+pub(crate) fn property(
+    env: sys::napi_env,
+    object: sys::napi_value,
+    name: &CStr,
+) -> sys::napi_value {
+    let mut value = ptr::null_mut();
+    // SAFETY: `object` is a live handle, and the name is NUL-terminated. The objects are made by `lib/`, without getters.
+    let status =
+        unsafe { sys::napi_get_named_property(env, object, name.as_ptr(), &raw mut value) };
+    if status == sys::Status::napi_ok {
+        value
+    } else {
+        undefined(env)
+    }
 }
 
 /// `array[index] = value`.
@@ -160,16 +230,17 @@ pub(crate) struct Function(
     pub(crate) unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value,
 );
 
-/// Puts native functions on `object`.
-pub(crate) fn define(
+/// Puts native functions on `object`. Each call of one gets `state`.
+pub(crate) fn define<S>(
     env: sys::napi_env,
     object: sys::napi_value,
-    data: *mut c_void,
+    state: &'static S,
     functions: &[Function],
 ) {
+    let data = ptr::from_ref(state).cast_mut().cast();
     for Function(name, code) in functions {
         let mut function = ptr::null_mut();
-        // SAFETY: the name is NUL-terminated and static, and `data` outlives the environment's functions.
+        // SAFETY: the name is NUL-terminated and static, and the state is never freed.
         unsafe {
             sys::napi_create_function(
                 env,

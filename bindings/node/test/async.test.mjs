@@ -18,8 +18,8 @@ import { test } from 'node:test';
 
 import { makeDirectory, needs, runScript, smallfry, testNeeding, testOnUnix, turn } from './support.mjs';
 
-const dir = makeDirectory();
-const at = (...names) => path.join(dir, ...names);
+const directory = makeDirectory();
+const at = (...names) => path.join(directory, ...names);
 let directories = 0;
 const fresh = () => {
   const made = at(`d${directories++}`);
@@ -69,7 +69,7 @@ for (const [name, { end, code, inExit }] of Object.entries(ENDS)) {
     const target = fresh();
     const start = `writes(${JSON.stringify(target)});`;
     const source = inExit ? `process.on('exit', () => { ${start} });` : start + end;
-    const result = await runScript(dir, WRITES + source);
+    const result = await runScript(directory, WRITES + source);
     assert.strictEqual(result.signal, null, result.stderr);
     assert.strictEqual(result.code, code, result.stderr);
     expectWhole(target, name);
@@ -78,7 +78,7 @@ for (const [name, { end, code, inExit }] of Object.entries(ENDS)) {
 
 test('one write of 60 MB, then process.exit(): whole', async () => {
   const name = at('large');
-  const { code } = await runScript(dir, `smallfry.writeFile(${JSON.stringify(name)}, 'x'.repeat(60e6), () => {}); process.exit(0);`);
+  const { code } = await runScript(directory, `smallfry.writeFile(${JSON.stringify(name)}, 'x'.repeat(60e6), () => {}); process.exit(0);`);
   assert.strictEqual(code, 0);
   assert.strictEqual(fs.statSync(name).size, 60e6);
   fs.rmSync(name);
@@ -94,7 +94,7 @@ const WORKER_ENDS = {
 for (const [name, end] of Object.entries(WORKER_ENDS)) {
   test(`200 writes in a worker, then ${name}: all files whole`, async () => {
     const target = fresh();
-    const result = await runScript(dir, `${WRITES}
+    const result = await runScript(directory, `${WRITES}
       const { Worker, isMainThread, parentPort } = require('node:worker_threads');
       const post = (message) => parentPort.postMessage(message);
       if (isMainThread) {
@@ -113,7 +113,7 @@ for (const [name, end] of Object.entries(WORKER_ENDS)) {
 
 test('writes in the main thread and in a worker, then process.exit(): all files whole', async () => {
   const [one, two] = [fresh(), fresh()];
-  const result = await runScript(dir, `${WRITES}
+  const result = await runScript(directory, `${WRITES}
     const { Worker, isMainThread, parentPort } = require('node:worker_threads');
     if (isMainThread) {
       new Worker(__filename).on('message', () => { writes(${JSON.stringify(one)}); process.exit(0); });
@@ -128,7 +128,7 @@ test('writes in the main thread and in a worker, then process.exit(): all files 
 
 testNeeding(needs.proc, '50 workers come and go with calls under way: no crash, no threads left', async () => {
   const target = fresh();
-  const result = await runScript(dir, `${WRITES}
+  const result = await runScript(directory, `${WRITES}
     const { Worker, isMainThread, parentPort } = require('node:worker_threads');
     // Those that came for a burst have gone after a tenth of a second without work.
     const threads = async () => {
@@ -136,7 +136,7 @@ testNeeding(needs.proc, '50 workers come and go with calls under way: no crash, 
       return fs.readdirSync('/proc/self/task').length;
     };
     async function main() {
-      smallfry.writeFileSync(path.join(dir, 'churn'), 'x'.repeat(5000));
+      smallfry.writeFileSync(path.join(directory, 'churn'), 'x'.repeat(5000));
       let first;
       for (let round = 0; round < 10; round += 1) {
         await Promise.all(Array.from({ length: 5 }, (_, i) => new Promise((resolve, reject) => {
@@ -153,8 +153,8 @@ testNeeding(needs.proc, '50 workers come and go with calls under way: no crash, 
     if (isMainThread) main();
     else {
       for (let i = 0; i < 100; i += 1) {
-        smallfry.promises.readFile(path.join(dir, 'churn'), i % 2 ? 'utf8' : null);
-        smallfry.readFile(path.join(dir, 'none'), () => {});
+        smallfry.promises.readFile(path.join(directory, 'churn'), i % 2 ? 'utf8' : null);
+        smallfry.readFile(path.join(directory, 'none'), () => {});
         smallfry.promises.writeFile(path.join(${JSON.stringify(target)}, 'w' + i % 7), CONTENT);
       }
       setImmediate(() => parentPort.postMessage('go'));
@@ -167,7 +167,7 @@ testNeeding(needs.proc, '50 workers come and go with calls under way: no crash, 
 });
 
 testNeeding(needs.proc, 'thousands of calls keep to a few threads', async () => {
-  const { stdout } = await runScript(dir, `
+  const { stdout } = await runScript(directory, `
     const threads = () => fs.readdirSync('/proc/self/task').length;
     const before = threads();
     let most = before;
@@ -178,12 +178,12 @@ testNeeding(needs.proc, 'thousands of calls keep to a few threads', async () => 
 });
 
 test('a callback that throws: one uncaughtException, the other callbacks still run', async () => {
-  const { stdout, stderr, code } = await runScript(dir, `
+  const { stdout, stderr, code } = await runScript(directory, `
     let caught = 0, ran = 0;
     process.on('uncaughtException', (error, origin) => { caught += 1; console.log(error.message, origin); });
     for (let i = 0; i < 100; i += 1) {
       smallfry.readFile(__filename, () => { ran += 1; if (i === 50) throw new Error('on purpose'); });
-      smallfry.writeFile(path.join(dir, 'thrown' + i % 3), 'x', () => { ran += 1; });
+      smallfry.writeFile(path.join(directory, 'thrown' + i % 3), 'x', () => { ran += 1; });
     }
     process.on('exit', () => console.log(caught, ran));`);
   assert.strictEqual(stdout, 'on purpose uncaughtException\n1 200\n', stderr);
@@ -191,12 +191,12 @@ test('a callback that throws: one uncaughtException, the other callbacks still r
 });
 
 test('callbacks that all throw: as many uncaughtExceptions', async () => {
-  const { stdout, stderr } = await runScript(dir, `
+  const { stdout, stderr } = await runScript(directory, `
     let caught = 0;
     process.on('uncaughtException', () => { caught += 1; });
     for (let i = 0; i < 50; i += 1) {
-      smallfry.readFile(i % 2 ? __filename : dir + '/none', () => { throw new Error('on purpose'); });
-      smallfry.appendFile(path.join(dir, 'thrown'), 'x', () => { throw undefined; });
+      smallfry.readFile(i % 2 ? __filename : directory + '/none', () => { throw new Error('on purpose'); });
+      smallfry.appendFile(path.join(directory, 'thrown'), 'x', () => { throw undefined; });
     }
     process.on('exit', () => console.log(caught));`);
   assert.strictEqual(stdout, '100\n', stderr);
@@ -205,7 +205,7 @@ test('callbacks that all throw: as many uncaughtExceptions', async () => {
 test('a callback that throws without a handler ends the process as with node:fs', async () => {
   const ends = [];
   for (const side of ['fs', 'smallfry']) {
-    const { code, stderr } = await runScript(dir, `${side}.readFile(__filename, () => { throw new TypeError('on purpose'); }); setTimeout(() => console.log('still here'), 1e6);`);
+    const { code, stderr } = await runScript(directory, `${side}.readFile(__filename, () => { throw new TypeError('on purpose'); }); setTimeout(() => console.log('still here'), 1e6);`);
     ends.push(code, /TypeError: on purpose/.test(stderr));
   }
   assert.deepStrictEqual(ends, [1, true, 1, true]);
@@ -235,7 +235,7 @@ test('microtasks and nextTicks drain between callbacks', async () => {
 test('callbacks never run before the call has returned', async () => {
   const name = at('order');
   fs.writeFileSync(name, 'x');
-  for (const [target, options] of [[name, null], [at('none'), 'utf8'], [dir, null], [987_654, null]]) {
+  for (const [target, options] of [[name, null], [at('none'), 'utf8'], [directory, null], [987_654, null]]) {
     await new Promise((resolve) => {
       let returned = false;
       smallfry.readFile(target, options, () => {
@@ -307,8 +307,8 @@ test('an awaited write is there for every reader', async () => {
 });
 
 test('one huge file does not hold up small ones', async () => {
-  const { stdout, stderr } = await runScript(dir, `
-    const huge = path.join(dir, 'huge');
+  const { stdout, stderr } = await runScript(directory, `
+    const huge = path.join(directory, 'huge');
     fs.writeFileSync(huge, ''); fs.truncateSync(huge, 60 << 20);
     let small = 0;
     const left = [smallfry.promises.readFile(huge).then((data) => { console.log('huge', data.length, small); })];
@@ -368,7 +368,7 @@ testNeeding(needs.mkfifo, 'three FIFOs that nobody writes to, with callbacks: sm
 testNeeding(needs.mkfifo, 'a blocked FIFO does not keep process.exit() from ending', async () => {
   const name = at('blocked-at-exit');
   execFileSync('mkfifo', [name]);
-  const { code } = await runScript(dir, `smallfry.readFile(${JSON.stringify(name)}, () => {}); setTimeout(() => process.exit(5), 50);`);
+  const { code } = await runScript(directory, `smallfry.readFile(${JSON.stringify(name)}, () => {}); setTimeout(() => process.exit(5), 50);`);
   assert.strictEqual(code, 5);
 });
 
@@ -413,12 +413,12 @@ test('10,000 callbacks, each called once', async () => {
 });
 
 test('an unawaited call that fails: exactly one unhandledRejection; one handled later: none left', async () => {
-  const { stdout, stderr } = await runScript(dir, `
+  const { stdout, stderr } = await runScript(directory, `
     let count = 0;
     process.on('unhandledRejection', (error) => { count += 1; console.log(error.code, error.path.endsWith('none')); });
-    smallfry.promises.readFile(dir + '/none');
-    smallfry.promises.readFile(dir + '/none').catch(() => {});
-    smallfry.promises.writeFile(dir + '/none/none', 'x').catch(() => {});
+    smallfry.promises.readFile(directory + '/none');
+    smallfry.promises.readFile(directory + '/none').catch(() => {});
+    smallfry.promises.writeFile(directory + '/none/none', 'x').catch(() => {});
     process.on('exit', () => console.log(count));`);
   assert.strictEqual(stdout, 'ENOENT true\n1\n', stderr);
 });
@@ -555,20 +555,20 @@ test('options and paths changed right after the call make no difference', async 
 });
 
 test('results kept while thousands of others are collected: contents stay right, and nothing is shared', async () => {
-  const { stdout, stderr, code } = await runScript(dir, `
+  const { stdout, stderr, code } = await runScript(directory, `
     const assert = require('node:assert');
     const sizes = [1, 60, 100, 4000, 4095, 4096, 4097, 5000, 10000, 65536, 300000, 600000];
     for (const size of sizes) {
-      fs.writeFileSync(path.join(dir, 'gc' + size), Buffer.alloc(size, 'content of ' + size + ' '));
-      fs.writeFileSync(path.join(dir, 'gcw' + size), Buffer.alloc(size, 'caf\\u00e9 \\u20ac ' + size + ' '));
+      fs.writeFileSync(path.join(directory, 'gc' + size), Buffer.alloc(size, 'content of ' + size + ' '));
+      fs.writeFileSync(path.join(directory, 'gcw' + size), Buffer.alloc(size, 'caf\\u00e9 \\u20ac ' + size + ' '));
     }
     async function main() {
       const kept = [];
       for (let round = 0; round < 40; round += 1) {
         const names = [];
         for (const size of sizes) for (let i = 0; i < (size > 50000 ? 2 : 12); i += 1) names.push([size, 'gc' + size], [size, 'gcw' + size]);
-        const buffers = await Promise.all(names.map(([, name]) => smallfry.promises.readFile(path.join(dir, name))));
-        const texts = await Promise.all(names.map(([, name]) => smallfry.promises.readFile(path.join(dir, name), 'utf8')));
+        const buffers = await Promise.all(names.map(([, name]) => smallfry.promises.readFile(path.join(directory, name))));
+        const texts = await Promise.all(names.map(([, name]) => smallfry.promises.readFile(path.join(directory, name), 'utf8')));
         const index = round * 7 % names.length;
         kept.push({ name: names[index][1], buffer: buffers[index], text: texts[index] });
         // Writes into one must not show in another.
@@ -580,7 +580,7 @@ test('results kept while thousands of others are collected: contents stay right,
       await new Promise(setImmediate);
       gc();
       for (const { name, buffer, text } of kept) {
-        const expected = fs.readFileSync(path.join(dir, name));
+        const expected = fs.readFileSync(path.join(directory, name));
         assert.ok(buffer.equals(expected), name);
         assert.ok(text === expected.toString(), name);
       }
@@ -635,14 +635,14 @@ test('deep recursion: a new call from each callback, 20,000 times', async () => 
 });
 
 test('pending calls keep the process alive, finished ones do not', async () => {
-  const { stdout, code } = await runScript(dir, `
-    smallfry.readFile(__filename, () => smallfry.promises.readFile(__filename).then(() => smallfry.writeFile(path.join(dir, 'alive'), 'x', () => console.log('end'))));`);
+  const { stdout, code } = await runScript(directory, `
+    smallfry.readFile(__filename, () => smallfry.promises.readFile(__filename).then(() => smallfry.writeFile(path.join(directory, 'alive'), 'x', () => console.log('end'))));`);
   assert.strictEqual(stdout, 'end\n');
   assert.strictEqual(code, 0);
 });
 
 test('beforeExit comes after the last result', async () => {
-  const { stdout } = await runScript(dir, `
+  const { stdout } = await runScript(directory, `
     process.once('beforeExit', () => console.log('beforeExit'));
     for (let i = 0; i < 50; i += 1) smallfry.readFile(__filename, () => i === 49 && console.log('result'));`);
   assert.match(stdout, /result\nbeforeExit\n$/);

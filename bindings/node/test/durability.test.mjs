@@ -19,16 +19,16 @@ import {
   bulk, installPackage, isWindows, makeDirectory, needs, packageDirectory, runNode, runScript, smallfry, testNeeding, testOnUnix, withoutAddon,
 } from './support.mjs';
 
-const dir = makeDirectory();
+const directory = makeDirectory();
 let dirs = 0;
-const fresh = () => fs.mkdtempSync(path.join(dir, `d${dirs++}-`));
+const fresh = () => fs.mkdtempSync(path.join(directory, `d${dirs++}-`));
 const text = (name) => fs.readFileSync(name, 'utf8');
 const isTemporary = (name) => /^\..*\.[0-9a-f]{16}\.smallfry$/.test(name);
 const temporaryFiles = (target) => fs.readdirSync(target, { recursive: true }).filter((name) => isTemporary(path.basename(name)));
 const shown = (error) => ({ message: error.message, keys: Object.keys(error), code: error.code, syscall: error.syscall });
 
 const callback = (call) => (...args) => new Promise((resolve, reject) => call(...args, (error) => (error ? reject(error) : resolve())));
-const packages = { native: bulk, 'without addon': withoutAddon(dir) };
+const packages = { native: bulk, 'without addon': withoutAddon(directory) };
 
 /** Each function that takes the options, as one that gives a promise and takes a path, data and options. */
 const formsOf = (own) => ({
@@ -195,12 +195,12 @@ for (const [which, own] of Object.entries(packages)) {
   }
 
   test(`${which}: the text of errors for wrong options is node:fs's`, () => {
-    const write = (options) => own.writeFileSync(path.join(dir, 'never'), 'x', options);
+    const write = (options) => own.writeFileSync(path.join(directory, 'never'), 'x', options);
     assert.throws(() => write({ durability: 'most' }), { message: "The property 'options.durability' must be one of: 'none', 'data', 'full'. Received 'most'" });
     for (const value of ['yes', 1, {}, [], () => {}, Symbol('s'), 10n]) {
       let theirs;
       try {
-        fs.writeFileSync(path.join(dir, 'never'), 'x', { flush: value });
+        fs.writeFileSync(path.join(directory, 'never'), 'x', { flush: value });
       } catch (error) {
         theirs = error.message.replaceAll('flush', 'replace');
       }
@@ -496,7 +496,7 @@ test('additions that replace are not lost where the first of them makes the file
   const way = isWindows ? 'dir' : 'link';
   if (!isWindows) fs.symlinkSync('dir', path.join(target, 'link'));
   // Threads, since calls of one are done one after another: who comes first finds no file, who comes back finds one.
-  const { code, stdout, stderr } = await runScript(dir, `
+  const { code, stdout, stderr } = await runScript(directory, `
     const { Worker, isMainThread, workerData: shared } = require('node:worker_threads');
     if (isMainThread) process.chdir(${JSON.stringify(target)});
     if (isMainThread) {
@@ -548,7 +548,7 @@ test('accepted writes are flushed and named when the process or a worker ends', 
           const target = ${JSON.stringify(target)};
           if (isMainThread) new Worker(__filename); else (() => { ${body} })();`
         : `const target = ${JSON.stringify(target)}; (() => { ${body} })();`;
-      const { code, stderr } = await runScript(dir, source);
+      const { code, stderr } = await runScript(directory, source);
       assert.strictEqual(code, 0, stderr);
       assert.strictEqual(fs.readdirSync(target).length, 400, `${how}, ${inWorker}`);
       assert.deepStrictEqual(temporaryFiles(target), []);
@@ -589,8 +589,8 @@ testOnUnix('flush of directories', 'flushDirectory takes directories only', asyn
  * in a directory of its own. One process does them all, one after the other.
  */
 async function traced(cases) {
-  const trace = path.join(dir, 'flushes.trace');
-  const script = path.join(dir, 'flushes.cjs');
+  const trace = path.join(directory, 'flushes.trace');
+  const script = path.join(directory, 'flushes.cjs');
   fs.writeFileSync(script, `const own = require(${JSON.stringify(packageDirectory)}), fs = require('node:fs'), path = require('node:path');
     (async () => {
       ${cases.map(({ source, target }) => `{ const at = (name) => path.join(${JSON.stringify(target)}, name); ${source} }`).join('\n')}
@@ -683,7 +683,7 @@ testNeeding(needs.strace, 'calls made together share their barriers: a directory
 
 /** Whether the directory is on a file system that is flushed whole, with little that waits beside. */
 function flushedWhole() {
-  const kind = spawnSync('stat', ['-f', '-c', '%T', dir], { encoding: 'utf8' }).stdout?.trim();
+  const kind = spawnSync('stat', ['-f', '-c', '%T', directory], { encoding: 'utf8' }).stdout?.trim();
   if (kind !== 'ext2/ext3') return false;
   const sum = [...text('/proc/meminfo').matchAll(/^(?:Dirty|Writeback): +(\d+) kB$/gm)].reduce((all, [, kilobytes]) => all + Number(kilobytes), 0);
   return sum < 512;
@@ -716,7 +716,7 @@ testNeeding(needs.strace, 'writeFiles of 100 files, full: at most 4 flushes', as
 });
 
 testNeeding(needs.mount, 'a full disk: ENOSPC with the path, the old file whole, no temporary file', async () => {
-  const mount = path.join(dir, 'small');
+  const mount = path.join(directory, 'small');
   fs.mkdirSync(mount);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', mount]);
   try {
@@ -762,14 +762,14 @@ testNeeding(needs.mount, 'a file that something is mounted on: EBUSY with both p
 });
 
 const asNobody = { there: process.platform === 'linux' && process.getuid() === 0, missing: 'to be somebody else needs root' };
-testNeeding(asNobody, 'a dir that may not be written to, and a file of somebody else: refused, as they were', async () => {
+testNeeding(asNobody, 'a directory that may not be written to, and a file of somebody else: refused, as they were', async () => {
   const target = fresh();
-  fs.chmodSync(dir, 0o755);
+  fs.chmodSync(directory, 0o755);
   fs.mkdirSync(path.join(target, 'locked'));
   fs.writeFileSync(path.join(target, 'locked', 'file'), 'old');
   fs.chmodSync(path.join(target, 'locked', 'file'), 0o666);
   fs.chmodSync(target, 0o755);
-  const { code, stdout, stderr } = await runScript(dir, `
+  const { code, stdout, stderr } = await runScript(directory, `
     process.setgid(65534); process.setuid(65534);
     const file = ${JSON.stringify(path.join(target, 'locked', 'file'))};
     (async () => {
@@ -789,7 +789,7 @@ testNeeding(asNobody, 'a dir that may not be written to, and a file of somebody 
 
 /** Makes system calls fail by strace, in a run of `source`. */
 async function failing(inject, source, target) {
-  const script = path.join(dir, 'failing.cjs');
+  const script = path.join(directory, 'failing.cjs');
   fs.writeFileSync(script, `const own = require(${JSON.stringify(packageDirectory)}), fs = require('node:fs'), path = require('node:path');
     const at = (name) => path.join(${JSON.stringify(target)}, name);
     const shown = (error) => [error.message, Object.keys(error)];

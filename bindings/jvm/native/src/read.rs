@@ -20,13 +20,13 @@ const PATIENCE: Duration = Duration::from_millis(2);
 pub(crate) struct BatchOptions<'a, 'local> {
     pub(crate) source: &'a JObject<'local>,
     pub(crate) bulk: Bulk,
-    pub(crate) largest: jlong,
+    pub(crate) max_file_size: jlong,
 }
 
 impl BatchOptions<'_, '_> {
     /// None if the directory to stay beneath cannot be opened: then the source has been told.
     pub(crate) fn reader(&self, env: &mut Env<'_>) -> Result<Option<Reader>> {
-        let error = match self.bulk.reader(self.largest) {
+        let error = match self.bulk.reader(self.max_file_size) {
             Ok(reader) => return Ok(Some(reader)),
             Err(error) => env.byte_array_from_slice(&results::error_alone(&error))?,
         };
@@ -97,17 +97,17 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_openReader<'local>(
     environment: EnvUnowned<'local>,
     _: JClass<'local>,
     source: JObject<'local>,
-    flags: jint,
+    bits: jint,
     threads: jint,
     max_in_flight: jlong,
-    largest: jlong,
+    max_file_size: jlong,
     within: JByteArray<'local>,
 ) -> jlong {
     called(environment, |env| -> Result<_> {
         let options = BatchOptions {
             source: &source,
-            bulk: Bulk::new(env, flags, threads, max_in_flight, &within)?,
-            largest,
+            bulk: Bulk::new(env, bits, threads, max_in_flight, &within)?,
+            max_file_size,
         };
         let reading = Reading::begin(env, &options)?.map(Box::new);
         Ok(reading.map_or(0, |reading| {

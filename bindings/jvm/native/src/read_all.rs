@@ -210,17 +210,17 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_readAll<'local>(
     _: JClass<'local>,
     source: JObject<'local>,
     sink: JObject<'local>,
-    flags: jint,
+    bits: jint,
     threads: jint,
     max_in_flight: jlong,
-    largest: jlong,
+    max_file_size: jlong,
     within: JByteArray<'local>,
 ) {
     called(environment, |env| -> Result<_> {
         let options = BatchOptions {
             source: &source,
-            bulk: Bulk::new(env, flags, threads, max_in_flight, &within)?,
-            largest,
+            bulk: Bulk::new(env, bits, threads, max_in_flight, &within)?,
+            max_file_size,
         };
         let Some(mut reader) = options.reader(env)? else {
             return Ok(());

@@ -1,11 +1,12 @@
 //! One file.
 
 use crate::entry::called;
-use crate::{options, results, sys};
+use crate::{results, sys};
 use jni::EnvUnowned;
 use jni::errors::{Error, JniError, Result};
 use jni::objects::{JByteArray, JClass};
 use jni::sys::jint;
+use smallfry_options::OptionBits;
 use std::cell::RefCell;
 
 /// What of a thread's memory for one file is kept for its next.
@@ -38,18 +39,19 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_write<'local>(
     _: JClass<'local>,
     path: JByteArray<'local>,
     contents: JByteArray<'local>,
-    flags: jint,
+    bits: jint,
 ) -> JByteArray<'local> {
     called(environment, |env| -> Result<_> {
         let (path_length, length) = (path.len(env)?, contents.len(env)?);
         let error = MEMORY.with_borrow_mut(|memory| -> Result<_> {
-            let bytes = memory.of(path_length + length);
-            let bytes = bytes.ok_or(Error::JniCall(JniError::NoMemory))?;
-            let (path_bytes, bytes) = bytes.split_at_mut(path_length);
+            let room = memory.of(path_length + length);
+            let room = room.ok_or(Error::JniCall(JniError::NoMemory))?;
+            let (path_bytes, bytes) = room.split_at_mut(path_length);
             path.get_region(env, 0, path_bytes)?;
             contents.get_region(env, 0, bytes)?;
             let path = sys::path_in(unsigned(path_bytes));
-            let written = options::write_options(flags).write(path, unsigned(bytes));
+            let mut options = OptionBits::new(bits).write_options();
+            let written = options.overwrite(true).write(path, unsigned(bytes));
             if memory.0.len() > KEPT {
                 memory.0 = Vec::new();
             }

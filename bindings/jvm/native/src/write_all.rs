@@ -22,14 +22,14 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_writeAll<'local>(
     environment: EnvUnowned<'local>,
     _: JClass<'local>,
     source: JObject<'local>,
-    flags: jint,
+    bits: jint,
     threads: jint,
     max_in_flight: jlong,
     within: JByteArray<'local>,
 ) -> JByteArray<'local> {
     called(environment, |env| -> Result<_> {
         let control = Control::new();
-        let mut writer = match Bulk::new(env, flags, threads, max_in_flight, &within)?.writer() {
+        let mut writer = match Bulk::new(env, bits, threads, max_in_flight, &within)?.writer() {
             Ok(writer) => writer,
             Err(error) => {
                 let mut bytes = (-1_i32).to_ne_bytes().to_vec();

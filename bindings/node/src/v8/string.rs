@@ -9,8 +9,8 @@ use std::mem::MaybeUninit;
 use napi_sys as sys;
 
 use super::{GetCurrent, get_current};
-use crate::contents::{latin1, utf16};
 use crate::sys::symbol;
+use crate::value::{latin1, utf16};
 
 /// What of V8's own interface may be used in this process.
 #[derive(Clone, Copy)]

@@ -1,22 +1,11 @@
 package dev.smallfry
 
 /**
- * The native half: `bindings/jvm/native`. Strings cross as bytes of UTF-8, options as bits.
+ * The native half: `bindings/jvm/native`. Strings cross as bytes of UTF-8, options as [OptionBits].
  *
  * A call is made through [ready], so that a library that could not be loaded says why each time.
  */
 internal object Native {
-    const val DATA = 1
-    const val FULL = 1 shl 1
-    const val REPLACE = 1 shl 2
-    const val APPEND = 1 shl 3
-    const val CREATE_PARENTS = 1 shl 4
-    const val ONLY_IF_CHANGED = 1 shl 5
-    const val CREATE_NEW = 1 shl 6
-    const val FAIL_FAST = 1 shl 7
-    const val COMPLETION_ORDER = 1 shl 8
-    const val TEXT = 1 shl 9
-
     private val failure: String? = NativeLibrary.load()
 
     fun ready(): Native {
@@ -26,21 +15,21 @@ internal object Native {
 
     /** Null, or the error, for [Failure.read]. */
     @JvmStatic
-    external fun write(path: ByteArray, contents: ByteArray, flags: Int): ByteArray?
+    external fun write(path: ByteArray, contents: ByteArray, bits: Int): ByteArray?
 
     /** What came of each entry, for [WriteReport]; in the words of `write_all.rs`. */
     @JvmStatic
-    external fun writeAll(source: Source, flags: Int, threads: Int, mostInFlight: Long, within: ByteArray?): ByteArray
+    external fun writeAll(source: Source, bits: Int, threads: Int, maxInFlight: Long, within: ByteArray?): ByteArray
 
     /** Gives [sink] what came of each path, on this thread and on others, which end with the call. */
     @JvmStatic
     external fun readAll(
         source: Source,
         sink: Sink<*>,
-        flags: Int,
+        bits: Int,
         threads: Int,
-        mostInFlight: Long,
-        largest: Long,
+        maxInFlight: Long,
+        maxFileSize: Long,
         within: ByteArray?,
     )
 
@@ -48,10 +37,10 @@ internal object Native {
     @JvmStatic
     external fun openReader(
         source: Source,
-        flags: Int,
+        bits: Int,
         threads: Int,
-        mostInFlight: Long,
-        largest: Long,
+        maxInFlight: Long,
+        maxFileSize: Long,
         within: ByteArray?,
     ): Long
 

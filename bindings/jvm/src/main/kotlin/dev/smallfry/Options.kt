@@ -3,15 +3,15 @@ package dev.smallfry
 import java.nio.file.Path
 
 /** What of a write must survive a crash of the system or a power failure. */
-public enum class Durability(internal val flag: Int) {
+public enum class Durability(internal val bits: Int) {
     /** Nothing: the file is in the system's cache when the call returns, as with `java.nio.file.Files`. */
-    None(0),
+    None(OptionBits.FLUSH_NOTHING),
 
     /** Contents and size. The name of a file that is new may be lost. */
-    Data(Native.DATA),
+    Data(OptionBits.FLUSH_DATA),
 
     /** The file with its contents, its metadata and its name: the directory is flushed, too. */
-    Full(Native.FULL),
+    Full(OptionBits.FLUSH_FULL),
 }
 
 /** What [Smallfry.writeAll] is to do beside writing. Values are checked, and never change. */
@@ -39,9 +39,9 @@ public class WriteOptions @JvmOverloads constructor(
         checkNumbers(threads, maxBytesInFlight)
     }
 
-    internal val flags: Int
-        get() = durability.flag or bit(replace, Native.REPLACE) or bit(createParents, Native.CREATE_PARENTS) or
-            bit(onlyIfChanged, Native.ONLY_IF_CHANGED) or bit(createNew, Native.CREATE_NEW) or bit(failFast, Native.FAIL_FAST)
+    internal val bits: Int
+        get() = durability.bits or bit(replace, OptionBits.REPLACE) or bit(createParents, OptionBits.CREATE_PARENTS) or
+            bit(onlyIfChanged, OptionBits.ONLY_IF_CHANGED) or bit(createNew, OptionBits.CREATE_NEW) or bit(failFast, OptionBits.FAIL_FAST)
 
     /** For Java, which has no named arguments. */
     public class Builder {
@@ -105,8 +105,8 @@ public class ReadOptions @JvmOverloads constructor(
         require(maxFileSize in 0..LARGEST_ARRAY) { "maxFileSize is $maxFileSize, and must be from 0 to $LARGEST_ARRAY" }
     }
 
-    internal val flags: Int
-        get() = bit(failFast, Native.FAIL_FAST) or bit(completionOrder, Native.COMPLETION_ORDER)
+    internal val bits: Int
+        get() = bit(failFast, OptionBits.FAIL_FAST) or bit(completionOrder, OptionBits.COMPLETION_ORDER)
 
     /** For Java, which has no named arguments. */
     public class Builder {
@@ -143,7 +143,7 @@ public class ReadOptions @JvmOverloads constructor(
     }
 }
 
-private fun bit(isSet: Boolean, flag: Int): Int = if (isSet) flag else 0
+private fun bit(isSet: Boolean, bit: Int): Int = if (isSet) bit else 0
 
 private fun checkNumbers(threads: Int, bytes: Long) {
     require(threads >= 0) { "threads is $threads, and must not be negative" }

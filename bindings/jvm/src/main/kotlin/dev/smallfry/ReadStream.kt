@@ -116,7 +116,7 @@ public class ReadStream<T> private constructor(
             val source = Paths(paths, options.within, keepsAll = false)
             val reader = Native.ready().openReader(
                 source,
-                options.flags or decoding.flag,
+                options.bits or decoding.bits,
                 options.threads,
                 options.maxBytesInFlight,
                 options.maxFileSize,

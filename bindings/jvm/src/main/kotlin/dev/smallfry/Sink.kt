@@ -45,7 +45,7 @@ internal abstract class Sink<T>(private val source: Source, private val decoding
 /** How the contents of a file become a value. */
 internal sealed interface Decoding<T> {
     /** For the native half. */
-    val flag: Int
+    val bits: Int
 
     /** Of an array that is used again. */
     fun decode(memory: ByteArray, place: Int, length: Int, isAscii: Boolean): T
@@ -55,7 +55,7 @@ internal sealed interface Decoding<T> {
 }
 
 internal object AsBytes : Decoding<ByteArray> {
-    override val flag: Int
+    override val bits: Int
         get() = 0
 
     override fun decode(memory: ByteArray, place: Int, length: Int, isAscii: Boolean): ByteArray =
@@ -65,8 +65,8 @@ internal object AsBytes : Decoding<ByteArray> {
 }
 
 internal object AsText : Decoding<String> {
-    override val flag: Int
-        get() = Native.TEXT
+    override val bits: Int
+        get() = OptionBits.TEXT
 
     // What is deprecated in it does not matter to ASCII, and it is the only one that copies without a look.
     @Suppress("DEPRECATION", "PLATFORM_CLASS_MAPPED_TO_KOTLIN")

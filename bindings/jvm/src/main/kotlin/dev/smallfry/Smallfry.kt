@@ -70,10 +70,10 @@ public object Smallfry {
         text: CharSequence,
         durability: Durability = Durability.None,
         replace: Boolean = false,
-    ): Unit = write(path, text.toString().toByteArray(), durability, replace, Native.APPEND)
+    ): Unit = write(path, text.toString().toByteArray(), durability, replace, OptionBits.APPEND)
 
-    private fun write(path: Path, bytes: ByteArray, durability: Durability, replace: Boolean, flags: Int) {
-        val all = flags or durability.flag or if (replace) Native.REPLACE else 0
+    private fun write(path: Path, bytes: ByteArray, durability: Durability, replace: Boolean, bits: Int) {
+        val all = bits or durability.bits or if (replace) OptionBits.REPLACE else 0
         val error = Native.ready().write(PathBytes.of(path), bytes, all)
         if (error != null) throw Failure.read(error, path)
     }
@@ -93,7 +93,7 @@ public object Smallfry {
     public fun writeAll(entries: Iterable<FileEntry>, options: WriteOptions = WriteOptions()): WriteReport {
         val source = Entries(entries.iterator(), options.within)
         val report = Native.ready()
-            .writeAll(source, options.flags, options.threads, options.maxBytesInFlight, directory(options.within))
+            .writeAll(source, options.bits, options.threads, options.maxBytesInFlight, directory(options.within))
         source.rethrow()
         return WriteReport.read(report, source.allPaths(), options.within)
     }
@@ -123,7 +123,7 @@ public object Smallfry {
         Native.ready().readAll(
             source,
             gathering,
-            options.flags or decoding.flag,
+            options.bits or decoding.bits,
             options.threads,
             options.maxBytesInFlight,
             options.maxFileSize,
