@@ -1,4 +1,4 @@
-// The calls that finish later, with a callback or a promise. Native code gathers calls made together into one job.
+// Calls for one file that finish later, with a callback or a promise.
 
 import { AsyncResource } from 'node:async_hooks';
 import fs = require('node:fs');
@@ -16,10 +16,10 @@ import { original } from './original.js';
 import { systemMode, systemPath, takesBytes } from './platform.js';
 import { type Callback, forget, fulfilRequest, keep, type Receiver, rejectRequest, type Request } from './requests.js';
 
-/** Larger bytes are left to node:fs, since native code would copy them to be safe from later changes. */
-const LARGEST_COPY = 16 << 20;
+/** Larger data are left to node:fs: native code would copy them, since the caller may change them later. In bytes. */
+const MAX_COPY = 16 << 20;
 
-/** A path as native code takes it; undefined if node:fs has to decide. */
+/** Converts a path for native code; undefined if node:fs has to decide. */
 function targetOf(path: unknown): string | Uint8Array | undefined {
   const native = nativePath(path);
   if (typeof native === 'string') return systemPath(native);
@@ -60,21 +60,21 @@ function startWrite(made: Request, defaults: Readonly<WritePlan>, ownScope: 0 | 
   return false;
 }
 
-/** The data in a form that native code copies at once; undefined if node:fs has to decide. */
+/** Converts data for native code, which copies them at once; undefined if node:fs has to decide. */
 function bytesOf(data: unknown, encoding: BufferEncoding | null | undefined): string | ArrayBufferView | undefined {
   if (typeof data === 'string') {
     if (!encoding || isUtf8(encoding)) return data.length <= longestString ? data : Buffer.from(data);
     return Buffer.from(data, encoding);
   }
-  if (!ArrayBuffer.isView(data) || data.byteLength > LARGEST_COPY) return undefined;
-  // Of no bytes at all some are detached, of which Node's versions think differently.
+  if (!ArrayBuffer.isView(data) || data.byteLength > MAX_COPY) return undefined;
+  // An empty one may be detached, which Node's versions treat differently.
   return data.buffer.byteLength === 0 ? undefined : data;
 }
 
 /** One of the three functions, as node:fs has it and as native code can do it. */
 interface Kind {
   isRead: boolean;
-  /** What a write does without options. */
+  /** The plan of a write without options. */
   defaults: Readonly<WritePlan>;
   withCallback: (target: unknown, data: unknown, options: unknown, callback: unknown) => void;
   withPromise: (target: unknown, data: unknown, options: unknown) => Promise<unknown>;
@@ -140,12 +140,12 @@ function start(kind: Kind, made: Request, ownScope: 0 | 1): boolean {
   return kind.isRead ? startRead(made, ownScope) : startWrite(made, kind.defaults, ownScope);
 }
 
-/** Begins a write of which more is asked than to write. What node:fs refuses is given to it, and if it takes that, refused. */
+/** Begins a write with durability options. A call that cannot be done is given to node:fs, which is expected to refuse it. */
 function startDurable(kind: Kind, made: Request, durable: Durable, ownScope: 0 | 1): void {
   if (!startDurably(made, kind.defaults.flags, durable, ownScope)) callNode(kind, made, () => notTogether(made.options));
 }
 
-// Native code calls back on an object of one shape, whatever the call.
+// Requests have one shape for all kinds of calls: the engine is then faster when results come.
 function request(kind: Kind, target: unknown, data: unknown, options: unknown, receiver: Receiver): Request {
   const path = typeof target === 'string' ? target : undefined;
   const { isRead } = kind;
@@ -184,7 +184,7 @@ export const readFile = function readFile(path: unknown, options: unknown, callb
   callBack(reading, path, undefined, options, callback);
 } as typeof fs.readFile;
 
-/** What a write takes that finishes later. */
+/** The options of a write that finishes later. */
 type Options = Extract<fs.WriteFileOptions, object> & DurabilityOptions;
 
 /** node:fs's function, which also takes {@link DurabilityOptions}. */
@@ -192,7 +192,7 @@ export type WriteLater = typeof fs.writeFile & ((
   file: fs.PathOrFileDescriptor, data: string | NodeJS.ArrayBufferView, options: Options, callback: fs.NoParamCallback,
 ) => void);
 
-/** The same of node:fs/promises. */
+/** The function of node:fs/promises, which also takes {@link DurabilityOptions}. */
 export type WritePromised = typeof fs.promises.writeFile & ((
   file: fs.PathLike | fs.promises.FileHandle, data: Parameters<typeof fs.promises.writeFile>[1], options: Options,
 ) => Promise<void>);
@@ -210,7 +210,7 @@ export const appendFile = function appendFile(path: unknown, data: unknown, opti
   callBack(appending, path, data, options, callback);
 } as WriteLater;
 
-/** The promise forms. As with callbacks, an accepted write is completed even if the process exits. */
+/** The promise forms. An accepted write is completed even if the process exits. */
 export const promises = {
   /** `fs.promises.readFile`. */
   readFile: function readFile(path: unknown, options?: unknown): Promise<unknown> {
@@ -226,7 +226,7 @@ export const promises = {
   writeFile: function writeFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
     return promise(writing, path, data, options);
   } as WritePromised,
-  /** `fs.promises.appendFile`, likewise. */
+  /** `fs.promises.appendFile`, with {@link DurabilityOptions}. */
   appendFile: function appendFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
     return promise(appending, path, data, options);
   } as WritePromised,

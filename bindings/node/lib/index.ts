@@ -12,16 +12,16 @@
  * | `node --require smallfry/register app.js` | a program as it is, its dependencies included |
  * | `import { flushDirectory, removeTemporaryFiles } from 'smallfry'` | what goes with durable writes |
  *
- * Results, argument checks and errors are node:fs's own. What is not done natively (FileHandle, iterables, signals,
- * unusual flags) is passed to node:fs unchanged, and so is everything where the native addon cannot be loaded.
+ * Results, argument checks and errors are node:fs's own. Calls that are not done natively (FileHandle, iterables, signals,
+ * unusual flags) are passed to node:fs unchanged, and so are all calls where the native addon cannot be loaded.
  *
- * To survive a power failure, or to take an old file's place in one step, writes have the options `durability` and `replace`
- * ({@link DurabilityOptions}).
+ * Writes have the options `durability`, to survive a power failure, and `replace`, to take an old file's place in one step
+ * ({@link DurabilityOptions}). `replace` and `readTree` need the native addon.
  *
- * Where closing is slow, files that were written are closed later: see `drainCloses`.
+ * Files that were written are closed later where closing is slow: see `drainCloses`.
  *
- * Not promised: an order between calls that are under way on one path at the same time, as in node:fs; that data
- * survive a power failure, unless `durability` or `flush` ask for it; that nobody sees half of a file, but with `replace`.
+ * Not promised: an order between calls that are in flight on one path at the same time, as in node:fs; that data survive a
+ * power failure, unless `durability` or `flush` ask for it; that no reader sees half of a file, except with `replace`.
  */
 
 export { readFiles, readFilesSync } from './read-files.js';
@@ -41,5 +41,5 @@ export { type ClosePolicy, drainCloses, drainClosesSync, setClosePolicy } from '
 
 import { native } from './native.js';
 
-/** Whether the native addon does the work; if false, node:fs does all of it. */
+/** Tells whether the native addon is loaded. If false, node:fs does all the work that it can. */
 export const isNative: boolean = native !== undefined;

@@ -7,10 +7,10 @@ import { FallbackReader } from './read-files-fallback.js';
 import { decoded, planReadFiles, readBits, type ReadFilesOptions, type ReadFilesSyncOptions, type ReadPlan, wantsUtf8 } from './read-plan.js';
 import { follow, type State, unfollow } from './sessions.js';
 
-/** Paths handed to native code at a time. All of them joined could be more than a string holds. */
+/** Paths handed to native code at a time. All paths joined could be longer than a string may be. */
 const CHUNK = 4096;
 
-/** The results of one call, on their way to the caller. */
+/** Makes the results of one call, on their way to the caller. */
 function outcomesOf(results: unknown[], texts: string[], plan: ReadPlan): Outcomes {
   const asked = plan.encoding === null || wantsUtf8(plan);
   return new Outcomes(results, plan.settle, {
@@ -21,7 +21,7 @@ function outcomesOf(results: unknown[], texts: string[], plan: ReadPlan): Outcom
   });
 }
 
-/** Paths joined by NUL, some of them at a time, and how many more there are. */
+/** Yields paths joined by NUL, some of them at a time, and how many more there are. */
 function* joined(texts: string[]): Generator<[some: string, beyond: number]> {
   for (let start = 0; start < texts.length; start += CHUNK) {
     const some = texts.slice(start, start + CHUNK);
@@ -29,7 +29,7 @@ function* joined(texts: string[]): Generator<[some: string, beyond: number]> {
   }
 }
 
-/** Reads many files, and blocks until all are read: for programs that do nothing else meanwhile. */
+/** Reads many files, and blocks until all are read. */
 function readManySync(paths: Iterable<PathLike>, options?: ReadFilesSyncOptions | BufferEncoding | null): unknown {
   const plan = planReadFiles(options);
   const texts = Array.from(iterable('paths', paths), entryText);
@@ -50,7 +50,7 @@ function readManySync(paths: Iterable<PathLike>, options?: ReadFilesSyncOptions 
   }
 }
 
-/** As {@link readManySync} without blocking: native threads read, and values are made a few milliseconds at a time. */
+/** As {@link readManySync}, without blocking. */
 function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | BufferEncoding | null): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const plan = planReadFiles(options);
@@ -69,7 +69,7 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
           return;
         }
         forget();
-        // Less than all only if native code broke down.
+        // Results are missing only after a panic of native code.
         outcomes.concludeLater(total, failed > 0 || done < total, resolve, reject);
       },
     };
@@ -104,17 +104,17 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
 type Result<O> = O extends { settle: true } ? PromiseSettledResult<Encoded<O>>[] : Encoded<O>[];
 
 /**
- * The contents of many files, in the order of paths, read in one call by native threads.
+ * Reads many files in one call, by native threads, and gives their contents in the order of paths.
  *
- * Rejects with the first failure, as `Promise.all` does; with `{settle: true}` it gives each file's outcome, as
- * `Promise.allSettled` does. `paths` may be any iterable. Other code runs meanwhile: results are made into values for 2 ms
- * at a time. On Bun, a Buffer of 4 KiB or more can be cloned but not transferred to a worker.
+ * Rejects with the first failure, as `Promise.all` does. With `{settle: true}` it gives each file's outcome, as
+ * `Promise.allSettled` does. `paths` may be any iterable. Other code runs meanwhile: results are made into values for 2 ms at a
+ * time. On Bun, a Buffer of 4 KiB or more can be cloned but not transferred to a worker.
  */
 export const readFiles = readMany as <const O extends ReadFilesOptions | BufferEncoding | null | undefined = undefined>(
   paths: Iterable<PathLike>, options?: O,
 ) => Promise<Result<O>>;
 
-/** As {@link readFiles}; the calling thread works too and nothing else runs until it is done. Throws the first failure. */
+/** As {@link readFiles}, blocking: the calling thread is one of the workers. Throws the first failure. */
 export const readFilesSync = readManySync as <
   const O extends ReadFilesSyncOptions | BufferEncoding | null | undefined = undefined,
 >(paths: Iterable<PathLike>, options?: O) => Result<O>;

@@ -1,4 +1,4 @@
-// What a call that reads many files was asked to do, and how a result becomes what the caller gets.
+// The options of calls that read many files, and the decoding of results.
 
 import {
   encodingOf, flag, listenerOf, type ManyAsyncOptions, type ManyOptions, MAX_IN_FLIGHT, optionsOf, positive, signalOf,

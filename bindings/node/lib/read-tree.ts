@@ -12,25 +12,26 @@ import { follow, type State, unfollow } from './sessions.js';
 
 export interface ReadTreeOptions extends ReadFilesOptions {
   /**
-   * Only files that match one of these patterns, such as `content/**\/*.md`. They are held against the path below the
-   * root, with `/` between names; `*` and `?` stand for anything else, `**` as a whole name for any number of directories.
+   * Reads only files that match one of these patterns, such as `content/**\/*.md`. A pattern is compared with the path below
+   * the root, with `/` between names. `*` and `?` stand for anything but `/`, and `**` as a whole name for any number of
+   * directories.
    */
   match?: string | readonly string[] | undefined;
-  /** No files that match one of these patterns, and nothing in directories that do. */
+  /** Leaves out files that match one of these patterns, and everything in directories that do. */
   ignore?: string | readonly string[] | undefined;
-  /** Whether `.gitignore` and `.ignore` files count. Yes by default. */
+  /** Leaves out what `.gitignore` and `.ignore` files say. True by default. */
   ignoreFiles?: boolean | undefined;
-  /** Whether names that begin with a dot are walked. No by default, unless a pattern spells the dot. */
+  /** Walks names that begin with a dot. False by default, unless a pattern spells the dot. */
   hidden?: boolean | undefined;
-  /** Whether directories are walked that symbolic links lead to. No by default. */
+  /** Walks directories that symbolic links lead to. False by default. */
   followLinks?: boolean | undefined;
-  /** How deep to go: 1 is the files in the root itself. No limit by default. */
+  /** The maximum depth: 1 for the files in the root itself. No limit by default. */
   maxDepth?: number | undefined;
 }
 
 /** A file of a tree. */
 export interface TreeFile<T = Buffer | string> {
-  /** The root joined with the path below it. */
+  /** The root, joined with the path below it. */
   path: string;
   contents: T;
 }
@@ -49,12 +50,12 @@ function treeBits(options: ReadTreeOptions): number {
     (flag('followLinks', options.followLinks) ? FOLLOW_LINKS : 0);
 }
 
-/** A file of a tree as native code leaves it, whose contents may have been too large; an error begins with a number. */
+/** A file of a tree as native code leaves it. The contents may be a code that says why there are none. */
 type Found = [path: string, contents: unknown];
 
 const isFound = (result: unknown): result is Found => Array.isArray(result) && typeof result[0] === 'string';
 
-/** The files of one tree, on their way to the caller. */
+/** Makes the results of one call, on their way to the caller. */
 function outcomesOf(results: unknown[], plan: ReadPlan, root: string): Outcomes {
   return new Outcomes(results, plan.settle, {
     isFailure: (result) => (isFound(result) ? result[1] === DELEGATE : isFailure(result)),
@@ -116,8 +117,8 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
 type Result<O> = O extends { settle: true } ? PromiseSettledResult<TreeFile<Encoded<O>>>[] : TreeFile<Encoded<O>>[];
 
 /**
- * The files of a tree with their contents, walked and read in one call. They come in the order of their names, directory by
- * directory.
+ * Walks a tree and reads its files in one call. They come in the order of their names, directory by directory. Needs the
+ * native addon.
  *
  * @example
  * const pages = await readTree('content', { match: '**\/*.md', encoding: 'utf8' });

@@ -1,4 +1,4 @@
-// Writing many files where there is no native code: the same calls by node:fs.
+// Writing many files by node:fs, where there is no native code.
 
 import fs = require('node:fs');
 import path = require('node:path');
@@ -13,16 +13,16 @@ import { original } from './original.js';
 import { type WritePlan } from './write-plan.js';
 
 /** Files written between two turns of the event loop. */
-const TOGETHER = 16;
+const FILES_PER_TURN = 16;
 
 type Outcome = PromiseSettledResult<'written' | 'unchanged'>;
 
-/** One call, by node:fs. */
+/** One call. It must not ask to replace files. */
 export class FallbackWriter {
   readonly #entries: Entries;
   readonly #plan: WritePlan;
   readonly #outcomes: Outcome[] = [];
-  /** Entries that were taken, and how many of them are done. */
+  /** Entries that were taken, and the number of them that are done. */
   #chunk = new Chunk();
   #done = 0;
   #stopped = false;
@@ -33,13 +33,13 @@ export class FallbackWriter {
     this.#plan = plan;
   }
 
-  /** `writeFilesSync`. */
+  /** Does `writeFilesSync`. */
   writeAllSync(): unknown {
     while (this.#writeNext());
     return this.#conclude();
   }
 
-  /** `writeFiles`: the event loop gets its turn now and then. */
+  /** Does `writeFiles`, with turns of the event loop in between. */
   async writeAll(): Promise<unknown> {
     const { signal, onProgress } = this.#plan;
     const report = progressOf(onProgress);
@@ -48,7 +48,7 @@ export class FallbackWriter {
       report?.({ done, total: done, bytes: this.#bytes });
     };
     while (signal?.aborted !== true && this.#writeNext()) {
-      if (this.#outcomes.length % TOGETHER !== 0) continue;
+      if (this.#outcomes.length % FILES_PER_TURN !== 0) continue;
       tell();
       await new Promise((resolve) => { setImmediate(resolve); });
     }
@@ -58,7 +58,7 @@ export class FallbackWriter {
     return this.#conclude();
   }
 
-  /** False if there was no entry. What was taken when all stopped is cancelled, as it is with native code. */
+  /** Writes the next entry; false if there is none. After a stop, entries that were taken are cancelled, as by native code. */
   #writeNext(): boolean {
     if (this.#done === this.#chunk.texts.length) {
       this.#chunk = this.#entries.chunk();
@@ -111,7 +111,7 @@ export class FallbackWriter {
   }
 }
 
-/** Flushes the directories above those that were made, from `first` down to `last`. */
+/** Flushes the parents of the directories that were made, from `last` up to `first`. */
 function flushAbove(last: string, first: string): void {
   for (let made = path.resolve(last); ; made = path.dirname(made)) {
     flushDirectorySync(path.dirname(made));

@@ -13,18 +13,18 @@ import { follow, type State, unfollow } from './sessions.js';
 import { FallbackWriter } from './write-files-fallback.js';
 import { planWriteFiles, type WriteFilesOptions, type WriteFilesSyncOptions, writeBits, type WritePlan } from './write-plan.js';
 
-/** Entries under way at a time, however small they are. */
-const MAX_UNDER_WAY = 16_384;
+/** Entries in flight, however small they are. */
+const MAX_ENTRIES = 16_384;
 
-/** What a call found to do. */
+/** The number of files that a call has written or left alone. */
 export interface Written {
-  /** Files written. */
+  /** The number of files written. */
   written: number;
-  /** Files that held these bytes already; only with `onlyIfChanged`. */
+  /** The number of files that held the right bytes already; only with `onlyIfChanged`. */
   unchanged: number;
 }
 
-/** The results of one call, on their way to the caller: true for a file written, false for one that was left alone. */
+/** Makes the results of one call, on their way to the caller: true for a file written, false for one that was left alone. */
 function outcomesOf(results: unknown[], texts: readonly string[], plan: WritePlan): Outcomes {
   const found: Written = { written: 0, unchanged: 0 };
   return new Outcomes(results, plan.settle, {
@@ -59,7 +59,7 @@ function writeManySync(entries: Iterable<Entry>, options?: WriteFilesSyncOptions
     const good = here.writeManySync(paths.join('\0'), data, some, writeBits(plan), threads, systemMode(mode));
     for (const [index, text] of paths.entries()) {
       texts.push(text);
-      // What a batch that was stopped did not begin has no result.
+      // An entry has no result if the batch was stopped before the entry began.
       results.push(some[index] ?? (failFast ? CANCELLED : undefined));
     }
     failures ||= good < paths.length;
@@ -98,10 +98,10 @@ class Writing {
   readonly #outcomes: Outcomes;
   readonly #id: number;
   readonly #report: ReturnType<typeof progressOf>;
-  /** Entries are taken in the context of the call, as an iterable may tell. */
+  /** Entries are taken in the asynchronous context of the call, which an iterable can see. */
   readonly #context = new AsyncResource('SMALLFRY');
   #forget = (): void => { /* nothing listens yet */ };
-  /** Where chunks end, as numbers of entries, and their bytes; done ones are gone. */
+  /** The chunks that are not done: the number of entries up to the end of each, and its bytes. */
   readonly #chunks: { end: number; bytes: number }[] = [];
   #inFlight = 0;
   #done = 0;
@@ -153,13 +153,13 @@ class Writing {
       this.#conclude();
       return;
     }
-    // What has to survive may still turn out to be lost.
+    // A durable write may still fail when it is flushed.
     if (this.#plan.durable.level === FLUSH_NOTHING) this.#outcomes.advance(failed > 0);
     if (this.#plan.failFast && failed > 0) this.#finish();
     else this.#context.runInAsyncScope(() => { this.#fill(); });
   }
 
-  /** Everything that was taken is done. */
+  /** Ends the call: all entries that were taken are done. */
   #conclude(): void {
     this.#forget();
     if (this.#aborted) this.#reject(this.#plan.signal?.reason);
@@ -170,15 +170,15 @@ class Writing {
     }
   }
 
-  /** Hands entries to native code, which copies them, until enough of them are under way. */
+  /** Hands entries to native code, which copies them, until enough of them are in flight. */
   #fill(): void {
     const { maxInFlight } = this.#plan;
-    while (!this.#closed && this.#inFlight < maxInFlight && this.#texts.length - this.#done < MAX_UNDER_WAY) {
+    while (!this.#closed && this.#inFlight < maxInFlight && this.#texts.length - this.#done < MAX_ENTRIES) {
       const chunk = this.#source.chunk(maxInFlight - this.#inFlight);
       try {
         this.#push(chunk);
       } catch (error) {
-        // Paths that do not fit a string together.
+        // The paths of a chunk may be longer together than a string may be.
         this.#source.fail(error);
       }
       if (this.#source.over) this.#finish();
@@ -187,7 +187,7 @@ class Writing {
 
   #push(chunk: Chunk): void {
     const { texts, data } = chunk;
-    // The iterable itself may have aborted the call.
+    // The iterable may have aborted the call.
     if (texts.length === 0 || this.#closed) return;
     const joined = texts.join('\0');
     for (const text of texts) this.#texts.push(text);
@@ -197,11 +197,11 @@ class Writing {
     this.#inFlight += bytes;
   }
 
-  /** No more entries are taken. */
+  /** Takes no more entries. */
   #finish(): void {
     if (this.#closed) return;
     this.#closed = true;
-    // First, so that the call ends whatever the iterable does.
+    // Before the iterable is stopped, so that the call ends whatever the iterable does.
     this.#native.close(this.#id);
     this.#source.stop();
   }
@@ -212,31 +212,31 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<'written' | '
 /**
  * Writes many files in one call, by native threads.
  *
- * `entries` gives paths with their contents; it may be a `Map` or any iterable, of which more is taken as files are
- * written, within `maxInFlight` bytes. Data are copied when they are taken, and what was taken is written even if the
- * process exits or a later entry is wrong. Of several entries for one path the last one wins; but an
- * absolute path, a relative one and one with `..` are different paths even if they lead to the same place, and may be
- * written in any order. When the promise has settled, however it has, nothing is under way any more.
+ * `entries` gives paths with their contents. It may be a `Map` or any iterable; more entries are taken as files are written,
+ * within `maxInFlight` bytes. Data are copied when they are taken. Entries that were taken are written even if the process
+ * exits or a later entry is wrong. If several entries have one path, the last one wins. An absolute path, a relative one and
+ * one with `..` are different paths, even if they lead to the same file, and may be written in any order. When the promise is
+ * fulfilled or rejected, no write is in flight any more.
  *
- * A failure stops nothing else unless `failFast` is set. When all is done the promise rejects with the first one; with
+ * A failure stops nothing else unless `failFast` is set. When all is done the promise rejects with the first failure. With
  * `{settle: true}` it gives each entry's outcome instead.
  *
- * With {@link DurabilityOptions} all files are flushed together, in as few waits as the system allows; the call ends after
- * that, and until then `onProgress` tells what was written. If a barrier for many files fails, each of them has its error,
- * since nobody knows which were lost.
+ * With {@link DurabilityOptions} all files are flushed together, in as few waits as the system allows. The call ends after
+ * that; until then `onProgress` counts files that were written. If one flush for many files fails, each of them has the
+ * error, since the system does not say which were lost.
  *
  * ```js
  * await writeFiles(pages, { createParents: true, durability: 'full', replace: true });
  * ```
  *
- * Otherwise a file counts as written when its bytes are. Where closing is slow it is left to other threads, and an error of such a
- * close is no entry's outcome: `drainCloses()` tells it.
+ * Without them a file counts as written when its bytes are. Where closing is slow, other threads close the files; `drainCloses()`
+ * gives the errors of that.
  */
 export const writeFiles = writeMany as <const O extends WriteFilesOptions | BufferEncoding | null | undefined = undefined>(
   entries: Iterable<Entry>, options?: O,
 ) => Promise<Result<O>>;
 
-/** As {@link writeFiles}; the calling thread works too and nothing else runs until it is done. */
+/** As {@link writeFiles}, blocking: the calling thread is one of the workers. */
 export const writeFilesSync = writeManySync as <
   const O extends WriteFilesSyncOptions | BufferEncoding | null | undefined = undefined,
 >(entries: Iterable<Entry>, options?: O) => Result<O>;

@@ -1,4 +1,4 @@
-// What a call that writes many files was asked to do.
+// The options of calls that write many files.
 
 import { bitsOf, type DurabilityOptions, type Durable, durableOf } from './durability.js';
 import {
@@ -8,7 +8,7 @@ import {
 import { CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_NOTHING, ONLY_IF_CHANGED } from './option-bits.js';
 
 export interface WriteFilesSyncOptions extends ManyOptions, DurabilityOptions {
-  /** How strings are turned into bytes. UTF-8 by default. */
+  /** The encoding of strings. UTF-8 by default. */
   encoding?: BufferEncoding | null | undefined;
   /** Permissions of new files, less the umask, as a number or an octal string. 0o666 by default. */
   mode?: number | string | undefined;

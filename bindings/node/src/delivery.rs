@@ -43,7 +43,7 @@ pub(crate) struct Delivery {
     defer: sys::napi_ref,
 }
 
-/// How long the event loop has been kept from other things. Waking it from its own callback does not let them in: Node then
+/// The time for which the event loop has been kept from other things. Waking it from its own callback does not let them in: Node then
 /// runs the callback again, up to a thousand times.
 #[derive(Default)]
 struct Turn {
@@ -68,7 +68,7 @@ impl Turn {
     }
 }
 
-/// What wakes an environment. The thread-safe function needs its context before the [`Delivery`] exists, so the context is
+/// Wakes an environment. The thread-safe function needs its context before the [`Delivery`] exists, so the context is
 /// memory that [`connect`](Self::connect) fills.
 pub(crate) struct Waker {
     pub(crate) function: sys::napi_threadsafe_function,

@@ -1,4 +1,4 @@
-//! How native code tells JavaScript what went wrong: by numbers and arrays, since making an error object takes long.
+//! Errors on their way to JavaScript: numbers and arrays, since making an error object takes long.
 //!
 //! `lib/errors.ts` and `lib/many.ts` know all of these numbers.
 

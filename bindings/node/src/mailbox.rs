@@ -1,4 +1,4 @@
-//! Where threads leave results for an environment.
+//! The mailbox of an environment, in which threads leave results.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -5,8 +5,8 @@ use std::ptr;
 
 use napi_sys as sys;
 
-/// The arguments of one call (`undefined` where the caller gave fewer than `N`) and the pointer its function was made
-/// with.
+/// Returns the arguments of one call (`undefined` where the caller gave fewer than `N`), and the pointer that its function was
+/// made with.
 #[inline]
 pub(crate) fn arguments<const N: usize>(
     env: sys::napi_env,
@@ -29,6 +29,7 @@ pub(crate) fn arguments<const N: usize>(
     (values, data)
 }
 
+/// Returns the type of a value.
 #[inline]
 pub(crate) fn kind(env: sys::napi_env, value: sys::napi_value) -> sys::napi_valuetype {
     let mut kind = sys::ValueType::napi_undefined;
@@ -42,7 +43,7 @@ pub(crate) fn is_string(env: sys::napi_env, value: sys::napi_value) -> bool {
     kind(env, value) == sys::ValueType::napi_string
 }
 
-/// A number as an int32, 0 for anything else.
+/// Reads a number as an int32; 0 for anything else.
 #[inline]
 pub(crate) fn int32(env: sys::napi_env, value: sys::napi_value) -> i32 {
     let mut number = 0;
@@ -65,7 +66,7 @@ pub(crate) fn undefined(env: sys::napi_env) -> sys::napi_value {
     value
 }
 
-/// A number as a count of bytes, 0 for anything else.
+/// Reads a number as a count of bytes; 0 for anything else.
 pub(crate) fn byte_count(env: sys::napi_env, value: sys::napi_value) -> u64 {
     let mut number = 0;
     // SAFETY: as in `int32`.
@@ -80,7 +81,7 @@ pub(crate) fn double_value(env: sys::napi_env, number: f64) -> sys::napi_value {
     value
 }
 
-/// A new string.
+/// Makes a string.
 pub(crate) fn text(env: sys::napi_env, text: &str) -> sys::napi_value {
     let mut value = ptr::null_mut();
     // SAFETY: the text is copied.
@@ -152,7 +153,7 @@ pub(crate) fn reference(env: sys::napi_env, value: sys::napi_value) -> sys::napi
     made
 }
 
-/// What a reference keeps.
+/// Returns the value that a reference keeps.
 pub(crate) fn referenced(env: sys::napi_env, reference: sys::napi_ref) -> sys::napi_value {
     let mut value = ptr::null_mut();
     // SAFETY: the reference was made in this environment and has not been deleted.
@@ -160,7 +161,7 @@ pub(crate) fn referenced(env: sys::napi_env, reference: sys::napi_ref) -> sys::n
     value
 }
 
-/// Elements of an array, 0 for anything else.
+/// Returns the number of elements of an array; 0 for anything else.
 pub(crate) fn array_length(env: sys::napi_env, array: sys::napi_value) -> usize {
     let mut length = 0;
     // SAFETY: `array` is a live handle; a value that is no array leaves `length` alone.
@@ -168,7 +169,7 @@ pub(crate) fn array_length(env: sys::napi_env, array: sys::napi_value) -> usize 
     length as usize
 }
 
-/// `array[index]`.
+/// Returns `array[index]`.
 pub(crate) fn element(env: sys::napi_env, array: sys::napi_value, index: usize) -> sys::napi_value {
     let mut value = ptr::null_mut();
     // SAFETY: `array` is a live handle; an index beyond its end gives undefined.
@@ -176,7 +177,7 @@ pub(crate) fn element(env: sys::napi_env, array: sys::napi_value, index: usize) 
     value
 }
 
-/// `object[name]`; undefined if there is none.
+/// Returns `object[name]`; undefined if there is none.
 pub(crate) fn property(
     env: sys::napi_env,
     object: sys::napi_value,
@@ -193,7 +194,7 @@ pub(crate) fn property(
     }
 }
 
-/// `array[index] = value`.
+/// Does `array[index] = value`.
 pub(crate) fn set_element(
     env: sys::napi_env,
     array: sys::napi_value,
@@ -204,7 +205,7 @@ pub(crate) fn set_element(
     unsafe { sys::napi_set_element(env, array, index as u32, value) };
 }
 
-/// A new array of these.
+/// Makes an array of these values.
 pub(crate) fn array(env: sys::napi_env, values: &[sys::napi_value]) -> sys::napi_value {
     let mut array = ptr::null_mut();
     // SAFETY: plain output argument.
@@ -215,16 +216,16 @@ pub(crate) fn array(env: sys::napi_env, values: &[sys::napi_value]) -> sys::napi
     array
 }
 
-/// Length of a string in UTF-16 units.
+/// Returns the length of a string in UTF-16 units.
 #[inline]
 pub(crate) fn string_length(env: sys::napi_env, string: sys::napi_value) -> usize {
     let mut length = 0;
-    // SAFETY: with no buffer Node-API only answers the length.
+    // SAFETY: with no buffer Node-API only tells the length.
     unsafe { sys::napi_get_value_string_utf16(env, string, ptr::null_mut(), 0, &raw mut length) };
     length
 }
 
-/// Name and code of a native function.
+/// The name and the code of a native function.
 pub(crate) struct Function(
     pub(crate) &'static CStr,
     pub(crate) unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value,

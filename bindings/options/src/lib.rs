@@ -22,10 +22,10 @@ use table::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OptionBits(i32);
 
-/// What a write flushes.
+/// The part of a file that a write flushes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flush {
-    /// Nothing.
+    /// No part.
     Nothing,
     /// The contents and the size of the file: fdatasync.
     Data,

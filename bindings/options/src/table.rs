@@ -10,7 +10,7 @@ pub struct Row {
     pub name: &'static str,
     /// The number.
     pub value: i32,
-    /// What it asks for, as a sentence.
+    /// A sentence that says what it asks for.
     pub meaning: &'static str,
     /// The front ends that have the constant.
     pub front_ends: &'static [FrontEnd],

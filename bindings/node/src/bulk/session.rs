@@ -20,7 +20,7 @@ use crate::value::{double_value, number, reference, referenced, set_element, und
 
 /// Results that are made into values between two looks at the clock.
 const CLOCK_INTERVAL: usize = 16;
-/// So many results are worth a wake-up of the event loop while others are in flight.
+/// The number of results that wakes the event loop while others are in flight.
 const WAKE_THRESHOLD: usize = 32;
 /// The longest time that a result waits for others.
 const MAX_WAIT: Duration = Duration::from_micros(200);
@@ -124,7 +124,7 @@ struct Progress<O> {
     weights: VecDeque<u64>,
 }
 
-/// Where the results of a session go.
+/// The destination of a session's results.
 #[derive(Clone, Copy)]
 pub(super) struct Destination {
     pub(super) id: u32,

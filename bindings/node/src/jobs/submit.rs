@@ -133,7 +133,7 @@ unsafe extern "C" fn submit_durable_write(
     })
 }
 
-/// Where a durable write goes.
+/// The destination of a durable write.
 enum Destination {
     /// To a path, by the core.
     Core(PathBuf, CoreWrite),

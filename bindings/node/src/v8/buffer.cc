@@ -1,4 +1,4 @@
-// An ArrayBuffer over memory of our own, and a Buffer over that.
+// Makes an ArrayBuffer over memory of the addon, and a Buffer over that.
 //
 // V8 hands backing stores around in the standard library's pointers, which only C++ can make. The functions are looked up
 // at run time and passed in, so that the addon loads where they are missing.

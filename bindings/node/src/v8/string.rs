@@ -12,7 +12,7 @@ use super::{GetCurrent, get_current};
 use crate::sys::symbol;
 use crate::value::{latin1, utf16};
 
-/// What of V8's own interface may be used in this process.
+/// The part of V8's own interface that may be used in this process.
 #[derive(Clone, Copy)]
 pub(crate) enum Engine {
     /// Node-API only.
@@ -56,7 +56,7 @@ pub(crate) enum Characters<'a> {
 }
 
 impl Engine {
-    /// Decides once per environment. `known` is true when JavaScript found Node itself (not Electron, Bun or Deno) in
+    /// Finds the part once per environment. `known` is true when JavaScript found Node itself (not Electron, Bun or Deno) in
     /// a version on which the calls below were tested.
     pub(crate) fn detect(env: sys::napi_env, known: bool) -> Self {
         if !known {
@@ -77,7 +77,7 @@ impl Engine {
         }
     }
 
-    /// Whether the string is stored one byte a character; `None` if that cannot be known.
+    /// Tells whether the string is stored with one byte for each character; `None` if that cannot be known.
     pub(crate) fn is_one_byte(self, string: sys::napi_value) -> Option<bool> {
         match self {
             // SAFETY: the caller passes a handle to a string, and a napi_value is the slot that `this` points to.
@@ -138,7 +138,7 @@ impl ViewCalls {
         read(characters)
     }
 
-    /// Whether the view of strings made for the purpose shows what was put in.
+    /// Tests whether views of known strings show their characters.
     fn answers(self, env: sys::napi_env) -> bool {
         let narrow: Vec<u8> = (0..61).map(|n| n * 4 + 3).collect();
         let wide: Vec<u16> = (0..67).map(|n| n * 900 + 257).collect();
