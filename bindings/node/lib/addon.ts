@@ -11,21 +11,27 @@ import { later } from './turns.js';
 export type Target = string | Uint8Array | number;
 
 /**
- * Called for each finished job. `code` is 0, a code that `errors.ts` explains, or -3 if the value is an error as `many.ts`
- * reads it.
+ * Called for each finished job. `code` is 0, a code that `errors.ts` explains, or -3 if the value
+ * is an error as `many.ts` reads it.
  */
 export type Complete = (id: number, code: number, value: unknown) => void;
 
 /**
- * Called when a call for many files has new results: their number by now, the failures among them, their bytes, and 1 if
- * there are no more.
+ * Called when a call for many files has new results: their number by now, the failures among them,
+ * their bytes, and 1 if there are no more.
  */
 export type Advance = (id: number, done: number, failed: number, bytes: number, ended: number) => void;
 
-/** Called when the event loop should do other things first. `resume` is to be called in its next turn. */
+/**
+ * Called when the event loop should do other things first. `resume` is to be called in its next
+ * turn.
+ */
 export type Defer = () => void;
 
-/** The options of a call for many files that goes on in the background. `bits` are those of `option-bits.ts`. */
+/**
+ * The options of a call for many files that goes on in the background. `bits` are those of
+ * `option-bits.ts`.
+ */
 export interface SessionOptions {
   /** The number under which `advance` is called. */
   id: number;
@@ -41,7 +47,10 @@ export interface SessionOptions {
 export interface ReadSessionOptions extends SessionOptions {
   /** In bytes. */
   maxFileSize: number;
-  /** With places, results are gone through in steps, by `consume`, and result n goes to n modulo `places`. 0 for none. */
+  /**
+   * With places, results are gone through in steps, by `consume`, and result n goes to n modulo
+   * `places`. 0 for none.
+   */
   places: number;
 }
 
@@ -59,10 +68,16 @@ export interface TreeSessionOptions extends SessionOptions {
   maxFileSize: number;
 }
 
-/** The functions that the addon puts on the object given to `start`. Undefined is success; see `errors.ts` for codes. */
+/**
+ * The functions that the addon puts on the object given to `start`. Undefined is success; see
+ * `errors.ts` for codes.
+ */
 export interface Native extends NativePackageJSON {
   writeSync(target: Target, data: string | ArrayBufferView, flags: number, mode: number): number | undefined;
-  /** Writes as the bits of `option-bits.ts` say. A failure may also be an array, as `many.ts` reads it. */
+  /**
+   * Writes as the bits of `option-bits.ts` say. A failure may also be an array, as `many.ts` reads
+   * it.
+   */
   writeDurablySync(
     target: Target, data: string | ArrayBufferView, flags: number, mode: number, bits: number,
   ): number | unknown[] | undefined;
@@ -82,7 +97,9 @@ export interface Native extends NativePackageJSON {
   openWrite(options: WriteSessionOptions): number | undefined;
   /** Begins a call that walks a tree and reads it. An error is an array, as `many.ts` reads it. */
   openTree(options: TreeSessionOptions): number | [number, string, string?] | undefined;
-  /** Adds paths, joined by NUL. `beyond` says how many more will follow, -1 if that is not known. */
+  /**
+   * Adds paths, joined by NUL. `beyond` says how many more will follow, -1 if that is not known.
+   */
   pushPaths(id: number, joined: string, beyond: number): void;
   /** Adds entries, and answers how many bytes of data were copied. */
   pushEntries(id: number, joined: string, data: (string | ArrayBufferView)[], beyond: number): number;
@@ -103,7 +120,10 @@ export interface Native extends NativePackageJSON {
   pendingCloses(): number;
   /** 1 if `drainCloses` has something to wait for or an error to give. */
   hasCloses(): 0 | 1;
-  /** Waits for all pending closes. Answers the errors since the last time, each as `many.ts` reads it. */
+  /**
+   * Waits for all pending closes. Answers the errors since the last time, each as `many.ts` reads
+   * it.
+   */
   drainCloses(): unknown[];
   /** Answers the errors since the last time, without waiting. */
   takeCloseErrors(): unknown[];
@@ -111,7 +131,10 @@ export interface Native extends NativePackageJSON {
   finishCloses(): void;
   /** As `finishCloses`, without blocking; undefined if there is no thread for that. */
   waitForCloses(): Promise<void> | undefined;
-  /** Waits until no close of a file of that name is pending. Answers the error if one failed, else undefined. */
+  /**
+   * Waits until no close of a file of that name is pending. Answers the error if one failed, else
+   * undefined.
+   */
   confirmClose(path: string): unknown;
   /** 0 for auto, 1 for always, 2 for never. */
   setClosePolicy(policy: number): void;
@@ -134,19 +157,28 @@ export interface Loaded {
   reason: string;
 }
 
-/** Major versions of Node whose string interface the addon was tested with. Elsewhere it uses Node-API alone. */
+/**
+ * Major versions of Node whose string interface the addon was tested with. Elsewhere it uses
+ * Node-API alone.
+ */
 const KNOWN_MAJORS = new Set([20, 22, 24, 26]);
 
 const major = Number.parseInt(process.versions.node, 10);
 
-/** Returns the interface that the addon may use: 1 for that of a tested Node, 2 for Bun, 0 for Node-API alone. */
+/**
+ * Returns the interface that the addon may use: 1 for that of a tested Node, 2 for Bun, 0 for
+ * Node-API alone.
+ */
 function runtime(): 0 | 1 | 2 {
   const { electron, bun, deno } = process.versions;
   if (bun) return 2;
   return process.release.name === 'node' && !electron && !deno && KNOWN_MAJORS.has(major) ? 1 : 0;
 }
 
-/** Returns the file names that an addon for this system may have, such as `smallfry.linux-x64-gnu.node`. */
+/**
+ * Returns the file names that an addon for this system may have, such as
+ * `smallfry.linux-x64-gnu.node`.
+ */
 export function addonNames(): string[] {
   const system = `smallfry.${process.platform}-${process.arch}`;
   return process.platform === 'linux' ? [`${system}-gnu.node`, `${system}-musl.node`] : [`${system}.node`];
@@ -163,7 +195,7 @@ export function load(complete: Complete, advance: Advance): Loaded {
   if (file === undefined) return none(`there is no native addon at ${files.join(' or ')}`);
   try {
     const native = {} as Native;
-    // eslint-disable-next-line @typescript-eslint/no-require-imports -- a .node file has no other way in
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- for a .node file
     const addon = require(file) as Addon;
     // Before 26 fs.writeFile calls write(2) even for no bytes, which some files refuse.
     const defer = (): void => { later(() => { native.resume(); }); };
@@ -193,7 +225,10 @@ const hasVirtualFiles = nodeModule.isBuiltin('node:vfs');
 let modulesSeen = 0;
 let virtualFilesLoaded = false;
 
-/** Tells whether the program uses node:vfs, whose files only node:fs sees. Costs one comparison where node:vfs exists. */
+/**
+ * Tells whether the program uses node:vfs, whose files only node:fs sees. Costs one comparison
+ * where node:vfs exists.
+ */
 export function usesVirtualFiles(): boolean {
   if (!hasVirtualFiles || virtualFilesLoaded) return virtualFilesLoaded;
   const list = (process as unknown as { moduleLoadList: string[] }).moduleLoadList;

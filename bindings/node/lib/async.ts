@@ -16,7 +16,10 @@ import { original } from './original.js';
 import { systemMode, systemPath, takesBytes } from './platform.js';
 import { type Callback, forget, fulfilRequest, keep, type Receiver, rejectRequest, type Request } from './requests.js';
 
-/** Larger data are left to node:fs: native code would copy them, since the caller may change them later. In bytes. */
+/**
+ * Larger data are left to node:fs: native code would copy them, since the caller may change them
+ * later. In bytes.
+ */
 const MAX_COPY = 16 << 20;
 
 /** Converts a path for native code; undefined if node:fs has to decide. */
@@ -114,7 +117,10 @@ const appending: Kind = {
   callNode: (made) => { callNode(appending, made); },
 };
 
-/** Makes a call on node:fs. With `refusal`, node:fs is expected to refuse it; if it does not, `refusal` makes the error. */
+/**
+ * Makes a call on node:fs. With `refusal`, node:fs is expected to refuse it; if it does not,
+ * `refusal` makes the error.
+ */
 function callNode(kind: Kind, made: Request, refusal?: () => Error): void {
   const { target, data, receiver } = made;
   const options = refusal === undefined ? made.options : withoutHarm(made.options);
@@ -140,7 +146,10 @@ function start(kind: Kind, made: Request, ownScope: 0 | 1): boolean {
   return kind.isRead ? startRead(made, ownScope) : startWrite(made, kind.defaults, ownScope);
 }
 
-/** Begins a write with durability options. A call that cannot be done is given to node:fs, which is expected to refuse it. */
+/**
+ * Begins a write with durability options. A call that cannot be done is given to node:fs, which is
+ * expected to refuse it.
+ */
 function startDurable(kind: Kind, made: Request, durable: Durable, ownScope: 0 | 1): void {
   if (!startDurably(made, kind.defaults.flags, durable, ownScope)) callNode(kind, made, () => notTogether(made.options));
 }
@@ -154,7 +163,7 @@ function request(kind: Kind, target: unknown, data: unknown, options: unknown, r
 
 /** `options` may be left out in front of `callback`, as in node:fs. */
 function callBack(kind: Kind, target: unknown, data: unknown, options: unknown, callback: unknown): void {
-  // eslint-disable-next-line @typescript-eslint/prefer-nullish-coalescing -- node:fs takes any falsy value for none
+  // eslint-disable-next-line @typescript-eslint/prefer-nullish-coalescing -- as node:fs
   const done = callback || options;
   if (typeof done === 'function') {
     const receiver = { callback: done as Callback, resource: new AsyncResource('SMALLFRY') };
@@ -198,8 +207,8 @@ export type WritePromised = typeof fs.promises.writeFile & ((
 ) => Promise<void>);
 
 /**
- * `fs.writeFile`, with {@link DurabilityOptions}. Bytes are copied before it returns; an accepted write is completed even if
- * the process exits.
+ * `fs.writeFile`, with {@link DurabilityOptions}. Bytes are copied before it returns; an accepted
+ * write is completed even if the process exits.
  */
 export const writeFile = function writeFile(path: unknown, data: unknown, options: unknown, callback?: unknown): void {
   callBack(writing, path, data, options, callback);

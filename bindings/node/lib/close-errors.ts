@@ -6,7 +6,9 @@ import { failure } from './many.js';
 /** Converts what native code left for such errors. */
 export const closeErrors = (left: unknown[]): Error[] => left.map((error) => failure(error, ''));
 
-/** Waits for pending closes as the process ends, and prints the errors that nobody has asked for. */
+/**
+ * Waits for pending closes as the process ends, and prints the errors that nobody has asked for.
+ */
 export function reportAtExit(native: Native): void {
   const errors = closeErrors(native.drainCloses());
   try {

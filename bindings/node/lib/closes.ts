@@ -5,21 +5,23 @@ import { refused } from './many.js';
 import { native } from './native.js';
 
 /**
- * Says when other threads close a written file: where closing is slow, which is measured (`auto`, the default), always or
- * never.
+ * Says when other threads close a written file: where closing is slow, which is measured (`auto`,
+ * the default), always or never.
  */
 export type ClosePolicy = 'auto' | 'always' | 'never';
 
 const POLICIES = ['auto', 'always', 'never'];
 
 /**
- * Waits until all files are closed that smallfry's functions have written so far. Gives the errors of closing since the
- * last call, as node:fs makes them: with `code`, `syscall` `'close'` and `path`. Empty if all is well.
+ * Waits until all files are closed that smallfry's functions have written so far. Gives the errors
+ * of closing since the last call, as node:fs makes them: with `code`, `syscall` `'close'` and
+ * `path`. Empty if all is well.
  *
- * Where closing is slow, as on Windows and on network file systems, `writeFile`, `writeFileSync`, `writeFiles` and the
- * like are done when the bytes are written, and other threads close the files. This function gives what closing then
- * reports, such as an exceeded quota of a file server. When the process ends, errors that are left are printed to standard
- * error, and the exit code becomes 1 if it was 0. For writes that were under way at `process.exit`, errors are printed only.
+ * Where closing is slow, as on Windows and on network file systems, `writeFile`, `writeFileSync`,
+ * `writeFiles` and the like are done when the bytes are written, and other threads close the files.
+ * This function gives what closing then reports, such as an exceeded quota of a file server. When
+ * the process ends, errors that are left are printed to standard error, and the exit code becomes 1
+ * if it was 0. For writes that were under way at `process.exit`, errors are printed only.
  *
  * ```js
  * await writeFiles(pages);
@@ -33,7 +35,8 @@ export async function drainCloses(): Promise<Error[]> {
     if (closed === undefined) return drainClosesSync();
     await closed;
   }
-  // Without waiting again: other calls may have gone on writing, and waiting here would block the event loop.
+  // Without waiting again: other calls may have gone on writing, and waiting here would block the
+  // event loop.
   return closeErrors(native.takeCloseErrors());
 }
 

@@ -9,65 +9,74 @@ import { FLUSH_DATA, type FLUSH_FILE, FLUSH_FULL, FLUSH_NOTHING, IN_PLACE_IF_BUS
 import { nativePath } from './options.js';
 
 /**
- * The part of a write that survives a crash of the system, such as a power failure, once the call has returned or its
- * promise is fulfilled.
+ * The part of a write that survives a crash of the system, such as a power failure, once the call
+ * has returned or its promise is fulfilled.
  *
- * - `'none'`: nothing. The data are in the system's memory, which a crash of the program does not touch. The default.
- * - `'data'`: the contents and the size of the file (fdatasync). A new file may lose its name, and is then lost itself.
- * - `'full'`: the name as well (fsync of the file, of its directory, and of directories above those that were made).
+ * - `'none'`: nothing. The data are in the system's memory, which a crash of the program does not
+ *   touch. The default.
+ * - `'data'`: the contents and the size of the file (fdatasync). A new file may lose its name,
+ *   and is then lost itself.
+ * - `'full'`: the name as well (fsync of the file, of its directory, and of directories above
+ *   those that were made).
  */
 export type Durability = 'none' | 'data' | 'full';
 
 /**
- * The options of `writeFile`, `appendFile`, `writeFiles` and their `Sync` and promise forms besides node:fs's options.
+ * The options of `writeFile`, `appendFile`, `writeFiles` and their `Sync` and promise forms besides
+ * node:fs's options.
  *
  * ```js
  * import { writeFiles, writeFileSync } from 'smallfry';
  *
- * // A crash of the machine leaves the old contents or the new ones, never a mixture; after the call, the new ones.
+ * // A crash of the machine leaves the old contents or the new ones, never a mixture.
  * writeFileSync('settings.json', text, { durability: 'full', replace: true });
  * // All files share the flushes, so that many cost little more than one.
  * await writeFiles(pages, { createParents: true, durability: 'full', replace: true });
  * ```
  *
- * Flushing takes milliseconds. Calls for single files that are in flight at the same time share their flushes if they write
- * whole files of up to 1 MiB. If both `flush` and `durability` are given, the stronger one counts.
+ * Flushing takes milliseconds. Calls for single files that are in flight at the same time share
+ * their flushes if they write whole files of up to 1 MiB. If both `flush` and `durability` are
+ * given, the stronger one counts.
  *
- * A call that was aborted before it began fails with `AbortError`. Later, a `signal` stops the call only if its data are an
- * iterable.
+ * A call that was aborted before it began fails with `AbortError`. Later, a `signal` stops the call
+ * only if its data are an iterable.
  *
- * Errors have the system call and its path: `EIO: i/o error, fsync 'settings.json'`. If flushing a directory failed, that is
- * the directory's path; for `rename` there are both paths. Do not repeat a flush that failed: the system may have thrown away
- * the data, and a second flush would succeed without them. Write the file anew.
+ * Errors have the system call and its path: `EIO: i/o error, fsync 'settings.json'`. If flushing a
+ * directory failed, that is the directory's path; for `rename` there are both paths. Do not repeat
+ * a flush that failed: the system may have thrown away the data, and a second flush would succeed
+ * without them. Write the file anew.
  *
- * With `smallfry/register` any code of the process calls these functions. Then a `replace` that is no boolean is ignored if it
- * is the only one of these options. Everywhere else it is an error.
+ * With `smallfry/register` any code of the process calls these functions. Then a `replace` that is
+ * no boolean is ignored if it is the only one of these options. Everywhere else it is an error.
  *
- * Not promised: that the disk keeps what it has reported as flushed; that names of older directories survive, if they were
- * never flushed; an order between files.
+ * Not promised: that the disk keeps what it has reported as flushed; that names of older
+ * directories survive, if they were never flushed; an order between files.
  */
 export interface DurabilityOptions {
   /** The part of the write that survives a crash of the system. */
   durability?: Durability | null | undefined;
   /**
-   * Puts a new file in the place of the old one, in one step. A program that opens the file finds all of the old contents or
-   * all of the new ones, also after a crash of this program. From `durability: 'data'` on, this holds after a crash of the
-   * system too.
+   * Puts a new file in the place of the old one, in one step. A program that opens the file finds
+   * all of the old contents or all of the new ones, also after a crash of this program. From
+   * `durability: 'data'` on, this holds after a crash of the system too.
    *
-   * A temporary file, with a name like `.settings.json.0123456789abcdef.smallfry`, is written beside the file. It gets the
-   * file's permissions, owner, access control list and extended attributes, and takes its name. A symbolic link stays, and the
-   * file that it leads to is replaced; a link that leads nowhere is an error. Other hard links keep the old contents. An error
-   * leaves no temporary file, but the end of the process by a signal may: see {@link removeTemporaryFiles}. Additions copy the
-   * old contents first; additions of one process to one file take turns.
+   * A temporary file, with a name like `.settings.json.0123456789abcdef.smallfry`, is written
+   * beside the file. It gets the file's permissions, owner, access control list and extended
+   * attributes, and takes its name. A symbolic link stays, and the file that it leads to is
+   * replaced; a link that leads nowhere is an error. Other hard links keep the old contents. An
+   * error leaves no temporary file, but the end of the process by a signal may: see {@link removeTemporaryFiles}.
+   * Additions copy the old contents first; additions of one process to one
+   * file take turns.
    *
-   * Only with the flags `'w'`, `'w+'`, `'a'` and `'a+'`, not for descriptors and FileHandles, not with `createNew`. Data that
-   * are an iterable are gathered in memory first. Without the native addon the call fails with `ERR_SMALLFRY_NOT_NATIVE`
-   * before anything is touched.
+   * Only with the flags `'w'`, `'w+'`, `'a'` and `'a+'`, not for descriptors and FileHandles, not
+   * with `createNew`. Data that are an iterable are gathered in memory first. Without the native
+   * addon the call fails with `ERR_SMALLFRY_NOT_NATIVE` before anything is touched.
    */
   replace?: boolean | null | undefined;
   /**
-   * With `replace`, writes into the old file if it cannot be exchanged because something is mounted on it, as on `/etc/hosts`
-   * in many containers. A crash may then leave a mixture of old and new contents.
+   * With `replace`, writes into the old file if it cannot be exchanged because something is mounted
+   * on it, as on `/etc/hosts` in many containers. A crash may then leave a mixture of old and new
+   * contents.
    */
   inPlaceIfBusy?: boolean | null | undefined;
 }
@@ -91,7 +100,10 @@ const LEVELS = new Map<unknown, Level>([['none', FLUSH_NOTHING], ['data', FLUSH_
 
 let ignoresForeignReplace = false;
 
-/** From now on ignores a `replace` that is not smallfry's: code that does not know smallfry calls its functions. */
+/**
+ * From now on ignores a `replace` that is not smallfry's: code that does not know smallfry calls
+ * its functions.
+ */
 export function ignoreForeignReplace(): void {
   ignoresForeignReplace = true;
 }
@@ -156,8 +168,8 @@ function directoryOf(directory: string | Buffer | URL): string | undefined {
 }
 
 /**
- * Flushes a directory: the names in it, as they are now. Use it after you have renamed files without `replace`, or linked or
- * removed files. Windows has no such call: there it does nothing.
+ * Flushes a directory: the names in it, as they are now. Use it after you have renamed files
+ * without `replace`, or linked or removed files. Windows has no such call: there it does nothing.
  *
  * Rejects as `fs.promises.open` and `filehandle.sync` do, with the path.
  *
@@ -197,12 +209,13 @@ export function flushDirectorySync(directory: string | Buffer | URL): void {
 const TEMPORARY_NAME = /^\..*\.[0-9a-f]{16}\.smallfry$/su;
 
 /**
- * Removes temporary files of `replace` that a killed process or a power failure has left in `directory`, not below it. Gives the
- * paths of the removed files.
+ * Removes temporary files of `replace` that a killed process or a power failure has left in
+ * `directory`, not below it. Gives the paths of the removed files.
  *
- * Only the age of a temporary file tells whether it is still being written. So files are kept that were written to in the last
- * `unused` milliseconds: choose a time longer than any batch takes, an hour, say. Rejects with node:fs's error if the directory
- * cannot be listed or a temporary file cannot be removed; the files before it are gone by then.
+ * Only the age of a temporary file tells whether it is still being written. So files are kept that
+ * were written to in the last `unused` milliseconds: choose a time longer than any batch takes, an
+ * hour, say. Rejects with node:fs's error if the directory cannot be listed or a temporary file
+ * cannot be removed; the files before it are gone by then.
  *
  * ```js
  * const removed = await removeTemporaryFiles('cache', { unused: 3_600_000 });

@@ -1,4 +1,5 @@
-// Writes that are flushed, done by node:fs: for runs without the addon, and for calls that native code does not take.
+// Writes that are flushed, done by node:fs: for runs without the addon, and for calls that native
+// code does not take.
 //
 // Replacing a file is not done here: only native code does that.
 
@@ -38,7 +39,10 @@ export function writeDurablyByNodeSync(target: string | Uint8Array | number, dat
   flushNameSync(name, plan);
 }
 
-/** Flushes a file that was not written because it already holds the right bytes: those may not be on the disk yet. */
+/**
+ * Flushes a file that was not written because it already holds the right bytes: those may not be on
+ * the disk yet.
+ */
 export function flushFileSync(name: string, durable: Durable): void {
   const fd = fs.openSync(name, process.platform === 'win32' ? fs.constants.O_RDWR : fs.constants.O_RDONLY);
   try {
@@ -64,7 +68,10 @@ function flushNameSync(name: string, { level }: { level: Level }): void {
   if (level === FLUSH_FULL && process.platform !== 'win32') flushDirectorySync(path.dirname(fs.realpathSync(name)));
 }
 
-/** As {@link writeDurablyByNodeSync}, for promises and callbacks. Takes FileHandles and iterables too. */
+/**
+ * As {@link writeDurablyByNodeSync}, for promises and callbacks. Takes FileHandles and iterables
+ * too.
+ */
 export async function writeDurablyByNode(target: Target, data: Data, plan: Plan): Promise<void> {
   if (typeof target === 'number') {
     await writeDescriptor(target, data, plan);
@@ -105,7 +112,10 @@ function writeDescriptor(fd: number, data: Data, { level, encoding, signal }: Pl
   });
 }
 
-/** Errors that the caller's own iterables threw. They may be errors of system calls as well, about other files. */
+/**
+ * Errors that the caller's own iterables threw. They may be errors of system calls as well, about
+ * other files.
+ */
 const foreign = new WeakSet();
 
 /** Passes pieces on, and remembers what their iterable throws. */

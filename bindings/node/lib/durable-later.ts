@@ -16,7 +16,10 @@ import { forget, fulfilRequest, keep, rejectRequest, type Request } from './requ
 /** Data in pieces, which only promises take. */
 type Pieces = AsyncIterable<unknown> | Iterable<unknown>;
 
-/** Begins a write; false if node:fs is to refuse it. `ownScope` is 1 for calls with a callback, which take descriptors. */
+/**
+ * Begins a write; false if node:fs is to refuse it. `ownScope` is 1 for calls with a callback,
+ * which take descriptors.
+ */
 export function startDurably(made: Request, flags: number, durable: Durable, ownScope: 0 | 1): boolean {
   const target = durableTarget(made.target);
   // Only callbacks take descriptors.

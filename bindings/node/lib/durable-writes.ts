@@ -1,8 +1,10 @@
-// Single writes with `durability` or `replace`: how node:fs's arguments are understood then, and the blocking form.
+// Single writes with `durability` or `replace`: how node:fs's arguments are understood then, and
+// the blocking form.
 //
-// None of these calls may go to node:fs as it is, which would write and ignore the options that it does not know. node:fs
-// only gets the calls that it refuses, so that the error is its own. Calls that native code does not take are done step by
-// step (`durable-fallback.ts`), except for `replace`, which only native code does.
+// None of these calls may go to node:fs as it is, which would write and ignore the options that it
+// does not know. node:fs only gets the calls that it refuses, so that the error is its own. Calls
+// that native code does not take are done step by step (`durable-fallback.ts`), except for
+// `replace`, which only native code does.
 
 import url = require('node:url');
 
@@ -27,10 +29,12 @@ export interface DurablePlan extends Durable {
 export type DurableTarget = string | Uint8Array | number;
 
 /**
- * Reads all options. For an open file, those are ignored that only matter when a file is opened, as in node:fs.
+ * Reads all options. For an open file, those are ignored that only matter when a file is opened, as
+ * in node:fs.
  *
  * @returns undefined if node:fs refuses the options
- * @throws if the options exclude each other, or if a file is to be replaced without the native addon
+ * @throws if the options exclude each other, or if a file is to be replaced without the native
+ * addon
  */
 export function planDurable(options: object, defaultFlags: number, durable: Durable, isOpen: boolean): DurablePlan | undefined {
   const { encoding, mode, flag, flush, signal } = options as Record<string, unknown>;
@@ -60,7 +64,10 @@ export const cannotReplace = (): Error => needsNative(
   'replace: true', 'Write without `replace`, or write to another name in the same directory and rename that over the file.',
 );
 
-/** Combines `flush: true` with a level. A file that replaces another is flushed whole at the level of data already. */
+/**
+ * Combines `flush: true` with a level. A file that replaces another is flushed whole at the level
+ * of data already.
+ */
 function withFlush({ level, replace }: Durable): Level {
   if (level === FLUSH_FULL) return FLUSH_FULL;
   return replace ? FLUSH_DATA : FLUSH_FILE;
@@ -117,15 +124,18 @@ export function durableData(data: unknown, encoding: BufferEncoding): string | N
 }
 
 /**
- * Returns options for a call that node:fs is expected to refuse. If node:fs takes them after all, as a runtime may that
- * checks less, nothing is made, cut or written.
+ * Returns options for a call that node:fs is expected to refuse. If node:fs takes them after all,
+ * as a runtime may that checks less, nothing is made, cut or written.
  */
 export function withoutHarm(options: unknown): object {
   const { flag } = options as Record<string, unknown>;
   return flagsOf(flag, 0) === undefined ? options as object : Object.create(options as object, { flag: { value: 'r', enumerable: true } }) as object;
 }
 
-/** Returns what node:fs said about the arguments; if it only failed to write, the error that refuses them. */
+/**
+ * Returns what node:fs said about the arguments; if it only failed to write, the error that refuses
+ * them.
+ */
 export function refusalOf(error: unknown, options: unknown): unknown {
   return typeof (error as { syscall?: unknown } | null | undefined)?.syscall === 'string' ? notTogether(options) : error;
 }

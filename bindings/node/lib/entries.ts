@@ -1,4 +1,5 @@
-// The entries of calls that write many files: taken from the caller's iterable, checked, and counted.
+// The entries of calls that write many files: taken from the caller's iterable, checked, and
+// counted.
 
 import { MAX_IN_FLIGHT, type PathLike, entryText, refused } from './many.js';
 import { longestString } from './native.js';
@@ -7,7 +8,10 @@ import { Taking } from './taking.js';
 /** Entries handed to native code at a time, and their bytes. */
 const CHUNK = 1024;
 const CHUNK_BYTES = 4 << 20;
-/** Memory for an entry beside its path and contents, nearly: it limits the number of entries without contents. In bytes. */
+/**
+ * Memory for an entry beside its path and contents, nearly: it limits the number of entries without
+ * contents. In bytes.
+ */
 const ENTRY_BYTES = 256;
 
 /** Contents in a form that native code copies. */
@@ -28,7 +32,10 @@ export class Chunk {
   readonly data: Data[] = [];
   /** Memory for the entries beside their contents, in bytes. */
   overhead = 0;
-  /** Memory for the entries in all, in bytes. A string counts as a byte a character until it is copied. */
+  /**
+   * Memory for the entries in all, in bytes. A string counts as a byte a character until it is
+   * copied.
+   */
   bytes = 0;
 
   add({ text, data }: Checked): void {
@@ -44,7 +51,9 @@ export class Chunk {
 export class Entries {
   readonly #taking: Taking<Entry>;
   readonly #encoding: BufferEncoding;
-  /** The error of an entry or of the iterable. It is thrown when the entries before it are written. */
+  /**
+   * The error of an entry or of the iterable. It is thrown when the entries before it are written.
+   */
   broken: { error: unknown } | undefined;
 
   constructor(entries: Iterable<Entry>, encoding: BufferEncoding) {
@@ -73,7 +82,10 @@ export class Entries {
     return this.#take(CHUNK, Math.min(maxBytes, CHUNK_BYTES));
   }
 
-  /** Takes entries for a blocking call. Workers wait for each other at the end of a chunk, so chunks are large. */
+  /**
+   * Takes entries for a blocking call. Workers wait for each other at the end of a chunk, so chunks
+   * are large.
+   */
   largeChunk(): Chunk {
     return this.#take(Infinity, MAX_IN_FLIGHT);
   }

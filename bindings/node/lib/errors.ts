@@ -21,7 +21,10 @@ export function failedToOpen(code: number): boolean {
   return code >> 16 === OPEN;
 }
 
-/** Tells whether the call ended before the first byte, so that it can be repeated even on a descriptor. */
+/**
+ * Tells whether the call ended before the first byte, so that it can be repeated even on a
+ * descriptor.
+ */
 export function failedToBegin(code: number): boolean {
   return code === DELEGATE || code >> 16 === FSTAT;
 }
@@ -41,7 +44,10 @@ function describe(errno: number): [code: string, message: string] {
   return [name ?? `E${errno}`, 'unknown error'];
 }
 
-/** Makes an error without a stack: the stack of native code's callback says nothing, and takes most of the time. */
+/**
+ * Makes an error without a stack: the stack of native code's callback says nothing, and takes most
+ * of the time.
+ */
 export function bareError<Own extends object>(message: string, own: Own): Error & Own {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -54,8 +60,10 @@ export function bareError<Own extends object>(message: string, own: Own): Error 
  * Makes the error for `code`, with its own keys in Node's order.
  *
  * @param path the path, if Node names it for this call
- * @param caller the function whose frames are left out of the stack; undefined for no frames at all, as in callbacks
- * @param codeLast whether the keys have the order errno, syscall, code of node:fs's JavaScript; its C++ has code second
+ * @param caller the function whose frames are left out of the stack; undefined for no frames at
+ * all, as in callbacks
+ * @param codeLast whether the keys have the order errno, syscall, code of node:fs's JavaScript; its
+ * C++ has code second
  * @param destination the second path
  */
 export function makeError(

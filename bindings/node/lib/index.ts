@@ -3,25 +3,28 @@
  *
  * | use | for |
  * |---|---|
- * | `import { readFiles, writeFiles } from 'smallfry'` | many files in one call, their names known |
- * | `import { readFilesStream } from 'smallfry'` | the same, one file after the other, in bounded memory |
+ * | `import { readFiles, writeFiles } from 'smallfry'` | many files in one call, by name |
+ * | `import { readFilesStream } from 'smallfry'` | many files, one after the other, in bounded memory |
  * | `import { readTree } from 'smallfry'` | all files of a tree, or those that match patterns |
  * | `import { writeFileSync, readFile } from 'smallfry'` | a few functions of node:fs by name |
  * | `import fs from 'smallfry/fs'` | all of node:fs, these functions replaced |
  * | `import fsp from 'smallfry/fs/promises'` | all of node:fs/promises, likewise |
  * | `node --require smallfry/register app.js` | a program as it is, its dependencies included |
- * | `import { flushDirectory, removeTemporaryFiles } from 'smallfry'` | what goes with durable writes |
+ * | `import { flushDirectory, removeTemporaryFiles } from 'smallfry'` | helpers for durable writes |
  *
- * Results, argument checks and errors are node:fs's own. Calls that are not done natively (FileHandle, iterables, signals,
- * unusual flags) are passed to node:fs unchanged, and so are all calls where the native addon cannot be loaded.
+ * Results, argument checks and errors are node:fs's own. Calls that are not done natively
+ * (FileHandle, iterables, signals, unusual flags) are passed to node:fs unchanged, and so are all
+ * calls where the native addon cannot be loaded.
  *
- * Writes have the options `durability`, to survive a power failure, and `replace`, to take an old file's place in one step
- * ({@link DurabilityOptions}). `replace` and `readTree` need the native addon.
+ * Writes have the options `durability`, to survive a power failure, and `replace`, to take an old
+ * file's place in one step ({@link DurabilityOptions}). `replace` and `readTree` need the native
+ * addon.
  *
  * Files that were written are closed later where closing is slow: see `drainCloses`.
  *
- * Not promised: an order between calls that are in flight on one path at the same time, as in node:fs; that data survive a
- * power failure, unless `durability` or `flush` ask for it; that no reader sees half of a file, except with `replace`.
+ * Not promised: an order between calls that are in flight on one path at the same time, as in
+ * node:fs; that data survive a power failure, unless `durability` or `flush` ask for it; that no
+ * reader sees half of a file, except with `replace`.
  */
 
 export { readFiles, readFilesSync } from './read-files.js';

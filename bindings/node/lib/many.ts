@@ -8,8 +8,8 @@ import { DEFAULT_MODE, nativePath } from './options.js';
 import { shownPath, systemPath } from './platform.js';
 
 /**
- * A path as node:fs takes it, except that bytes of a path must be UTF-8: native code gets many paths as one string. Use the
- * functions for single files for other paths.
+ * A path as node:fs takes it, except that bytes of a path must be UTF-8: native code gets many
+ * paths as one string. Use the functions for single files for other paths.
  */
 export type PathLike = string | Uint8Array | URL;
 
@@ -28,20 +28,30 @@ export interface Progress {
 
 /** The options of all calls for many files. */
 export interface ManyOptions {
-  /** The number of workers. By default, as many as measuring shows to be fastest, beginning with one. */
+  /**
+   * The number of workers. By default, as many as measuring shows to be fastest, beginning with
+   * one.
+   */
   threads?: number | undefined;
 }
 
 /** The options of calls for many files that do not block. */
 export interface ManyAsyncOptions extends ManyOptions {
   /**
-   * The maximum of bytes in flight, with a little for each file. 32 MiB by default. Strings to be written may take up to 12 MiB
-   * more, since their bytes are counted when they have been converted.
+   * The maximum of bytes in flight, with a little for each file. 32 MiB by default. Strings to be
+   * written may take up to 12 MiB more, since their bytes are counted when they have been
+   * converted.
    */
   maxInFlight?: number | undefined;
-  /** Aborts the call: nothing more begins, and the call rejects with the signal's reason when the files in flight are done. */
+  /**
+   * Aborts the call: nothing more begins, and the call rejects with the signal's reason when the
+   * files in flight are done.
+   */
   signal?: AbortSignal | undefined;
-  /** Called from time to time, and at the end unless the call was aborted. An exception in it is an uncaught one. */
+  /**
+   * Called from time to time, and at the end unless the call was aborted. An exception in it is an
+   * uncaught one.
+   */
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 
@@ -81,7 +91,8 @@ export function positive(name: string, value: unknown, fallback: number): number
 /**
  * Checks the permissions of new files, a number or an octal string.
  *
- * @throws what node:fs throws: ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE for a string, ERR_OUT_OF_RANGE
+ * @throws what node:fs throws: ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE for a string,
+ * ERR_OUT_OF_RANGE
  */
 export function modeOf(value: unknown): number {
   if (value === undefined || value === null) return DEFAULT_MODE;
@@ -112,7 +123,10 @@ function isSignal(value: unknown): value is AbortSignal {
   return [addEventListener, removeEventListener, throwIfAborted].every((method) => typeof method === 'function');
 }
 
-/** Has `abort` called once if the call is aborted, or was while it began. Returns a function that undoes this. */
+/**
+ * Has `abort` called once if the call is aborted, or was while it began. Returns a function that
+ * undoes this.
+ */
 export function listenTo(signal: AbortSignal | undefined, abort: () => void): () => void {
   if (signal === undefined) return () => { /* nothing to forget */ };
   signal.addEventListener('abort', abort, { once: true });
@@ -216,8 +230,8 @@ function numbered(result: number, path: string): Error {
 export const isCancelled = (result: unknown): boolean => result === CANCELLED;
 
 /**
- * Returns a function that calls `onProgress` in the asynchronous context of this call. An exception in it is an uncaught one,
- * as in an event listener, and the call goes on.
+ * Returns a function that calls `onProgress` in the asynchronous context of this call. An exception
+ * in it is an uncaught one, as in an event listener, and the call goes on.
  */
 export function progressOf(onProgress: ManyAsyncOptions['onProgress']): ((progress: Progress) => void) | undefined {
   if (onProgress === undefined) return undefined;

@@ -6,7 +6,10 @@ import { advance } from './sessions.js';
 
 const loaded = load(complete, advance);
 
-/** The native functions; undefined if the addon cannot be used here. Then node:fs does everything that it can. */
+/**
+ * The native functions; undefined if the addon cannot be used here. Then node:fs does everything
+ * that it can.
+ */
 export const native: Native | undefined = loaded.native;
 
 /** Returns the native functions, unless the program uses files that only node:fs sees. */
@@ -18,7 +21,9 @@ export const longestString = loaded.longestString;
 /** Says why `native` is undefined; the empty string if it is not. */
 export const reason = loaded.reason;
 
-/** Makes the error for something that only native code does. `instead` says what the caller can do. */
+/**
+ * Makes the error for something that only native code does. `instead` says what the caller can do.
+ */
 export function needsNative(what: string, instead: string): Error {
   const why = native === undefined
     ? `which did not load: ${reason}`
@@ -30,13 +35,14 @@ export function needsNative(what: string, instead: string): Error {
 if (native === undefined) {
   warn(reason);
 } else {
-  // Windows ends all other threads before a library hears of the end, and Bun does not run the addon's `atexit` handler.
+  // Windows ends all other threads before a library hears of the end, and Bun does not run the
+  // addon's `atexit` handler.
   const mustFinish = process.platform === 'win32' || process.versions.bun !== undefined;
   process.on('exit', () => {
     // The addon itself notices the end of a worker.
     if (mustFinish && isMainThread()) native.finish();
     if (native.hasCloses() === 1 && isMainThread()) {
-      // eslint-disable-next-line @typescript-eslint/no-require-imports -- rarely needed, so not loaded at start
+      // eslint-disable-next-line @typescript-eslint/no-require-imports -- rarely needed
       (require('./close-errors.js') as typeof import('./close-errors.js')).reportAtExit(native);
     }
   });

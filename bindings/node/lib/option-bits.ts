@@ -1,6 +1,7 @@
 // The bits of options, as native code reads them.
 //
-// Generated from bindings/options/src/table.rs by `UPDATE_OPTION_BITS=1 cargo test -p smallfry-options`.
+// Generated from bindings/options/src/table.rs. To update it, run
+// `UPDATE_OPTION_BITS=1 cargo test -p smallfry-options`.
 
 /** Flushes nothing. */
 export const FLUSH_NOTHING = 0;
@@ -17,7 +18,7 @@ export const FLUSH_FULL = 3;
 /** Puts a new file in the place of the old one, in one step. */
 export const REPLACE = 4;
 
-/** With `REPLACE`, writes into the old file if it cannot be exchanged because something is mounted on it. */
+/** With `REPLACE`, writes into the old file if something is mounted on it. */
 export const IN_PLACE_IF_BUSY = 8;
 
 /** Makes missing directories above the files. */

@@ -1,4 +1,5 @@
-// The options of calls for one file. Calls that native code does not take go to node:fs, which also refuses wrong ones.
+// The options of calls for one file. Calls that native code does not take go to node:fs, which also
+// refuses wrong ones.
 
 import fs = require('node:fs');
 import url = require('node:url');
@@ -37,7 +38,10 @@ export function flagsOf(flag: unknown, none: number): number | undefined {
   return typeof flag === 'number' && (flag | 0) === flag ? flag : FLAGS.get(flag as string);
 }
 
-/** Tells whether `replace` is possible with these flags: they write or add to a file, and make it if it is missing. */
+/**
+ * Tells whether `replace` is possible with these flags: they write or add to a file, and make it if
+ * it is missing.
+ */
 export function isReplacing(flags: number): boolean {
   const rest = flags & ~(O_WRONLY | O_RDWR);
   return rest !== flags && (rest === (O_TRUNC | O_CREAT) || rest === (O_APPEND | O_CREAT));
@@ -75,7 +79,8 @@ export function isDescriptor(path: unknown): path is number {
 /**
  * Reads the options of a write whose defaults are `defaults`.
  *
- * @returns the plan, or undefined if node:fs has to decide: a signal, an unusual flag or mode, anything invalid
+ * @returns the plan, or undefined if node:fs has to decide: a signal, an unusual flag or mode,
+ * anything invalid
  */
 export function planWrite(options: unknown, defaults: Readonly<WritePlan>): Readonly<WritePlan> | undefined {
   if (options === undefined || options === null) return defaults;
@@ -84,7 +89,8 @@ export function planWrite(options: unknown, defaults: Readonly<WritePlan>): Read
     return Buffer.isEncoding(options) ? { ...defaults, encoding: options } : undefined;
   }
   if (typeof options !== 'object') return undefined;
-  // For appending, node:fs copies the enumerable properties. If some are not, node:fs does the call.
+  // For appending, node:fs copies the enumerable properties. If some are not, node:fs does the
+  // call.
   if (defaults === PLAIN_APPEND && hidesSome(options)) return undefined;
   const { encoding, mode, flag, flush, signal } = options as Record<string, unknown>;
   if (signal !== undefined) return undefined;
@@ -114,7 +120,10 @@ function hidesSome(options: object): boolean {
 /** The encoding of the contents; null for a Buffer. */
 export type ReadPlan = BufferEncoding | null;
 
-/** On Bun, Buffers over memory of the addon cannot be transferred to a worker, and copying is slower than Bun's own reading. */
+/**
+ * On Bun, Buffers over memory of the addon cannot be transferred to a worker, and copying is slower
+ * than Bun's own reading.
+ */
 const LEAVES_BUFFERS = process.versions.bun !== undefined;
 
 /** As {@link planWrite}, for a read. */
@@ -140,7 +149,8 @@ function readEncoding(encoding: unknown): ReadPlan | undefined {
 }
 
 /**
- * Converts a path to a form that native code takes: a string, or the bytes of one. Undefined if node:fs has to decide.
+ * Converts a path to a form that native code takes: a string, or the bytes of one. Undefined if
+ * node:fs has to decide.
  */
 export function nativePath(path: unknown): string | Uint8Array | undefined {
   if (typeof path === 'string' || util.types.isUint8Array(path)) return path;

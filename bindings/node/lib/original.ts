@@ -1,4 +1,5 @@
-// The functions of node:fs as they were when smallfry was loaded. They do the calls that native code does not take.
+// The functions of node:fs as they were when smallfry was loaded. They do the calls that native
+// code does not take.
 
 import fs = require('node:fs');
 

@@ -1,4 +1,5 @@
-// The results of calls for many files: from what native code leaves for entries to what the caller gets.
+// The results of calls for many files: from what native code leaves for entries to what the caller
+// gets.
 
 import { isCancelled } from './many.js';
 import { later, TURN } from './turns.js';
@@ -12,27 +13,34 @@ export interface Reading {
   isFailure: (result: unknown) => boolean;
   /** Makes the error of a failed entry. */
   failure: (result: unknown, index: number) => Error;
-  /** Converts the result of an entry that did not fail; may throw. Undefined where the caller gets the result itself. */
+  /**
+   * Converts the result of an entry that did not fail; may throw. Undefined where the caller gets
+   * the result itself.
+   */
   value: ((result: unknown, index: number) => unknown) | undefined;
   /** Makes what the caller gets if no entry failed. Undefined where the caller gets the values. */
   sum?: () => unknown;
   /**
-   * As `sum`, from the number of entries alone, so that results need not be gone through. That would take a quarter of the time
-   * of each file in a program that has just begun.
+   * As `sum`, from the number of entries alone, so that results need not be gone through. That
+   * would take a quarter of the time of each file in a program that has just begun.
    */
   whole?: ((total: number) => unknown) | undefined;
 }
 
 /**
- * The results of one call. Each is converted in its place: in the order of entries, while others are in flight, and no more
- * than a few milliseconds at a time. A failure becomes an error only if the caller gets to see it.
+ * The results of one call. Each is converted in its place: in the order of entries, while others
+ * are in flight, and no more than a few milliseconds at a time. A failure becomes an error only if
+ * the caller gets to see it.
  */
 export class Outcomes {
   readonly #results: unknown[];
   readonly #settle: boolean;
   readonly #reading: Reading;
   #next = 0;
-  /** The failure that the caller gets: the first one that is not an entry cancelled because of another failure. */
+  /**
+   * The failure that the caller gets: the first one that is not an entry cancelled because of
+   * another failure.
+   */
   #first: { error: () => unknown; final: boolean } | undefined;
   #unwanted = false;
 
@@ -49,7 +57,10 @@ export class Outcomes {
     this.#goOn(false, performance.now() + TURN);
   }
 
-  /** Ends the call, whose results are all there: returns what the caller gets, or throws the first failure. */
+  /**
+   * Ends the call, whose results are all there: returns what the caller gets, or throws the first
+   * failure.
+   */
   conclude(total: number, failures: boolean): unknown {
     if (!failures && this.#reading.whole !== undefined) return this.#reading.whole(total);
     this.#results.length = total;

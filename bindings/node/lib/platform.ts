@@ -4,18 +4,24 @@ import path = require('node:path');
 
 const isWindows = process.platform === 'win32';
 
-/** The maximum length of a path on Windows, in UTF-16 units. Longer paths are not made absolute, which would only take time. */
+/**
+ * The maximum length of a path on Windows, in UTF-16 units. Longer paths are not made absolute,
+ * which would only take time.
+ */
 const MAX_PATH = 32_767;
 
 /**
- * A path as node:fs hands it to the system. On Windows that is an absolute one behind `\\?\`, whose names are taken
- * literally and which may be long; elsewhere it is what was given.
+ * A path as node:fs hands it to the system. On Windows that is an absolute one behind `\\?\`, whose
+ * names are taken literally and which may be long; elsewhere it is what was given.
  */
 export const systemPath: (text: string) => string = isWindows
   ? (text) => (text.length > MAX_PATH ? text : path.toNamespacedPath(text))
   : (text) => text;
 
-/** A path as node:fs shows it in errors: as the system got it, with U+FFFD for a lone surrogate, but without the prefix. */
+/**
+ * A path as node:fs shows it in errors: as the system got it, with U+FFFD for a lone surrogate, but
+ * without the prefix.
+ */
 export const shownPath: (text: string) => string = isWindows
   ? (text) => withoutPrefix(path.toNamespacedPath(text)).toWellFormed()
   : (text) => text.toWellFormed();
@@ -29,9 +35,10 @@ function withoutPrefix(text: string): string {
 export const takesBytes = !isWindows;
 
 /**
- * Returns the permissions of a new file for the system. Windows has no umask, and only the program knows that of its C runtime.
+ * Returns the permissions of a new file for the system. Windows has no umask, and only the program
+ * knows that of its C runtime.
  */
 export const systemMode: (mode: number) => number = isWindows
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- it is set to 0 for a moment, as libuv does for each open
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- set to 0 for a moment, as by libuv
   ? (mode) => mode & ~process.umask()
   : (mode) => mode;

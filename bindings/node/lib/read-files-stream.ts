@@ -12,7 +12,10 @@ import { Taking } from './taking.js';
 const AHEAD = 1024;
 /** Native code is told after so many results that they are gone. */
 const STEP = 16;
-/** Places for results, which are used in turn: more than the files in flight, which are `AHEAD` and half of it. */
+/**
+ * Places for results, which are used in turn: more than the files in flight, which are `AHEAD` and
+ * half of it.
+ */
 const PLACES = 2 * AHEAD;
 
 /** One file of a stream. */
@@ -27,8 +30,8 @@ export interface FileContents<T = Buffer | string> {
 type Settled = PromiseSettledResult<Buffer | string> & { path: PathLike; index: number };
 
 /**
- * Reads many files and gives them one by one, in the order of paths. It reads ahead of the loop that takes them within
- * `maxInFlight` bytes, and takes more paths as it goes.
+ * Reads many files and gives them one by one, in the order of paths. It reads ahead of the loop
+ * that takes them within `maxInFlight` bytes, and takes more paths as it goes.
  */
 async function* streamFiles(paths: Iterable<PathLike>, plan: ReadPlan): AsyncGenerator<FileContents | Settled> {
   plan.signal?.throwIfAborted();
@@ -135,7 +138,10 @@ class Ahead {
     this.#paths.stop();
   }
 
-  /** Ends the reading because the loop was left. An error of the iterable of paths is thrown at the loop. */
+  /**
+   * Ends the reading because the loop was left. An error of the iterable of paths is thrown at the
+   * loop.
+   */
   leave(): void {
     this.#end();
     this.#paths.leave();
@@ -208,9 +214,10 @@ type StreamOf<O> = O extends { settle: true }
 /**
  * Reads many files and gives their contents one by one in the order of paths, for `for await`.
  *
- * Files are read ahead, up to `maxInFlight` bytes of them. Leaving the loop stops that. With `{settle: true}` a failure is an
- * element like others; without it, the failure is thrown at its place. A stream keeps the process alive only while the program
- * waits for a result. Each stream has a thread of its own until its end, so read hundreds of streams one after the other.
+ * Files are read ahead, up to `maxInFlight` bytes of them. Leaving the loop stops that. With
+ * `{settle: true}` a failure is an element like others; without it, the failure is thrown at its
+ * place. A stream keeps the process alive only while the program waits for a result. Each stream
+ * has a thread of its own until its end, so read hundreds of streams one after the other.
  */
 export function readFilesStream<const O extends ReadFilesOptions | BufferEncoding | null | undefined = undefined>(
   paths: Iterable<PathLike>, options?: O,

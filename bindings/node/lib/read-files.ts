@@ -106,15 +106,19 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<Encoded<O>>[]
 /**
  * Reads many files in one call, by native threads, and gives their contents in the order of paths.
  *
- * Rejects with the first failure, as `Promise.all` does. With `{settle: true}` it gives each file's outcome, as
- * `Promise.allSettled` does. `paths` may be any iterable. Other code runs meanwhile: results are made into values for 2 ms at a
- * time. On Bun, a Buffer of 4 KiB or more can be cloned but not transferred to a worker.
+ * Rejects with the first failure, as `Promise.all` does. With `{settle: true}` it gives each file's
+ * outcome, as `Promise.allSettled` does. `paths` may be any iterable. Other code runs meanwhile:
+ * results are made into values for 2 ms at a time. On Bun, a Buffer of 4 KiB or more can be cloned
+ * but not transferred to a worker.
  */
 export const readFiles = readMany as <const O extends ReadFilesOptions | BufferEncoding | null | undefined = undefined>(
   paths: Iterable<PathLike>, options?: O,
 ) => Promise<Result<O>>;
 
-/** As {@link readFiles}, blocking: the calling thread is one of the workers. Throws the first failure. */
+/**
+ * As {@link readFiles}, blocking: the calling thread is one of the workers. Throws the first
+ * failure.
+ */
 export const readFilesSync = readManySync as <
   const O extends ReadFilesSyncOptions | BufferEncoding | null | undefined = undefined,
 >(paths: Iterable<PathLike>, options?: O) => Result<O>;

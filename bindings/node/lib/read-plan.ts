@@ -14,7 +14,10 @@ export interface ReadFilesSyncOptions extends ManyOptions {
   encoding?: BufferEncoding | null | undefined;
   /** Refuses larger files before memory is allocated for them. In bytes, 2 GiB by default. */
   maxFileSize?: number | undefined;
-  /** Gives the outcome of each file, as `Promise.allSettled` does. By default the call fails with the first failure. */
+  /**
+   * Gives the outcome of each file, as `Promise.allSettled` does. By default the call fails with
+   * the first failure.
+   */
   settle?: boolean | undefined;
 }
 

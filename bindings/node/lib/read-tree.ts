@@ -12,9 +12,9 @@ import { follow, type State, unfollow } from './sessions.js';
 
 export interface ReadTreeOptions extends ReadFilesOptions {
   /**
-   * Reads only files that match one of these patterns, such as `content/**\/*.md`. A pattern is compared with the path below
-   * the root, with `/` between names. `*` and `?` stand for anything but `/`, and `**` as a whole name for any number of
-   * directories.
+   * Reads only files that match one of these patterns, such as `content/**\/*.md`. A pattern is
+   * compared with the path below the root, with `/` between names. `*` and `?` stand for anything
+   * but `/`, and `**` as a whole name for any number of directories.
    */
   match?: string | readonly string[] | undefined;
   /** Leaves out files that match one of these patterns, and everything in directories that do. */
@@ -50,7 +50,10 @@ function treeBits(options: ReadTreeOptions): number {
     (flag('followLinks', options.followLinks) ? FOLLOW_LINKS : 0);
 }
 
-/** A file of a tree as native code leaves it. The contents may be a code that says why there are none. */
+/**
+ * A file of a tree as native code leaves it. The contents may be a code that says why there are
+ * none.
+ */
 type Found = [path: string, contents: unknown];
 
 const isFound = (result: unknown): result is Found => Array.isArray(result) && typeof result[0] === 'string';
@@ -117,8 +120,8 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
 type Result<O> = O extends { settle: true } ? PromiseSettledResult<TreeFile<Encoded<O>>>[] : TreeFile<Encoded<O>>[];
 
 /**
- * Walks a tree and reads its files in one call. They come in the order of their names, directory by directory. Needs the
- * native addon.
+ * Walks a tree and reads its files in one call. They come in the order of their names, directory by
+ * directory. Needs the native addon.
  *
  * @example
  * const pages = await readTree('content', { match: '**\/*.md', encoding: 'utf8' });

@@ -1,4 +1,5 @@
-// `node --require smallfry/register`: smallfry's functions in node:fs itself, for the whole process.
+// `node --require smallfry/register`: smallfry's functions in node:fs itself, for the whole
+// process.
 
 import fs = require('node:fs');
 import nodeModule = require('node:module');
@@ -9,9 +10,10 @@ import { removing, removingPromises } from './removing.js';
 import { replaced, replacedPromises } from './replaced.js';
 
 /**
- * Tells whether a function is still Node's own. A function that a package manager, a mock or a tracer has put there is left in
- * place: it sees paths that native code would not. Node's own whole-file functions all read their options with an internal
- * helper, and the functions that remove or rename check their paths with one. A function that looks so is called without
+ * Tells whether a function is still Node's own. A function that a package manager, a mock or a
+ * tracer has put there is left in place: it sees paths that native code would not. Node's own
+ * whole-file functions all read their options with an internal helper, and the functions that
+ * remove or rename check their paths with one. A function that looks so is called without
  * arguments, and must refuse that from Node's own files.
  */
 function isNodesOwn(candidate: unknown, name: string): boolean {

@@ -81,7 +81,8 @@ export function complete(id: number, code: number, value: unknown): void {
 function fail(request: Request, code: number): void {
   const opening = failedToOpen(code);
   const nameable = !opening || request.path !== undefined;
-  // If nothing was done, or the read can be repeated, node:fs does it: its own errors are the best ones.
+  // If nothing was done, or the read can be repeated, node:fs does it: its own errors are the best
+  // ones.
   if (code === DELEGATE || (opening && !nameable) || (request.isRead && !opening)) {
     request.callNode(request);
   } else {

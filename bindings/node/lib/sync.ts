@@ -22,7 +22,8 @@ export type WriteSync = typeof fs.writeFileSync & ((
 /**
  * `fs.writeFileSync`, with one crossing into native code for strings and bytes, and with {@link DurabilityOptions}.
  *
- * `{flush: true}` flushes in every case, also a string with `encoding: 'utf8'`, which Node 20 to 26 forget.
+ * `{flush: true}` flushes in every case, also a string with `encoding: 'utf8'`, which Node 20 to 26
+ * forget.
  *
  * ```js
  * writeFileSync('settings.json', text, { durability: 'full', replace: true });
@@ -103,7 +104,8 @@ function writeError(
   plan: Readonly<WritePlan>,
   caller: (...args: never[]) => unknown,
 ): Error {
-  // Node writes a string in C++ only if the encoding is given. Its JavaScript has the keys of errors in another order.
+  // Node writes a string in C++ only if the encoding is given. Its JavaScript has the keys of
+  // errors in another order.
   const inNative = typeof data === 'string' && isUtf8(plan.encoding);
   return failedToOpen(code)
     ? makeError(code, path as string, caller)
@@ -131,7 +133,9 @@ function writeOpened(
   }
 }
 
-/** Cuts a string that is too long for one native call, never between the halves of a surrogate pair. */
+/**
+ * Cuts a string that is too long for one native call, never between the halves of a surrogate pair.
+ */
 function* pieces(data: Data): Generator<Data> {
   if (typeof data !== 'string' || data.length <= longestString) {
     yield data;
@@ -157,7 +161,8 @@ function readFile(path: unknown, options?: unknown): Buffer | string {
   const value = native.readSync(typeof path === 'string' ? systemPath(path) : path, encoding === 'utf8' ? 1 : 0);
   if (typeof value === 'number') {
     if (failedToOpen(value)) throw makeError(value, path as string, readFile);
-    // A failed read of a path is repeated by node:fs, which has its own error; a descriptor has moved on.
+    // A failed read of a path is repeated by node:fs, which has its own error; a descriptor has
+    // moved on.
     if (typeof path === 'string' || failedToBegin(value)) {
       return original.readFileSync(path, options as BufferEncoding);
     }

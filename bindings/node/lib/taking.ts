@@ -1,6 +1,9 @@
 // Taking values from an iterable that the caller gave, a few at a time.
 
-/** An iterator of the caller. As after a loop, it is told once when no more is taken from it before its end. */
+/**
+ * An iterator of the caller. As after a loop, it is told once when no more is taken from it before
+ * its end.
+ */
 export class Taking<T> {
   readonly #iterator: Iterator<T, unknown>;
   #over = false;
@@ -36,7 +39,9 @@ export class Taking<T> {
     return undefined;
   }
 
-  /** Takes no more, because of an error. As in a loop, an exception of the iterator is then ignored. */
+  /**
+   * Takes no more, because of an error. As in a loop, an exception of the iterator is then ignored.
+   */
   stop(): void {
     if (this.#over) return;
     this.#over = true;

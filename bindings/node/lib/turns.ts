@@ -5,5 +5,8 @@ import timers = require('node:timers');
 /** The time for which work goes on before the event loop may do other things. In milliseconds. */
 export const TURN = 2;
 
-/** Calls a function in the next turn. It is bound at load time, so that mocked timers of a test do not hold up files. */
+/**
+ * Calls a function in the next turn. It is bound at load time, so that mocked timers of a test do
+ * not hold up files.
+ */
 export const later: (call: () => void) => void = timers.setImmediate;

@@ -58,7 +58,10 @@ export class FallbackWriter {
     return this.#conclude();
   }
 
-  /** Writes the next entry; false if there is none. After a stop, entries that were taken are cancelled, as by native code. */
+  /**
+   * Writes the next entry; false if there is none. After a stop, entries that were taken are
+   * cancelled, as by native code.
+   */
   #writeNext(): boolean {
     if (this.#done === this.#chunk.texts.length) {
       this.#chunk = this.#entries.chunk();

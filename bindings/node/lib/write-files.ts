@@ -24,7 +24,10 @@ export interface Written {
   unchanged: number;
 }
 
-/** Makes the results of one call, on their way to the caller: true for a file written, false for one that was left alone. */
+/**
+ * Makes the results of one call, on their way to the caller: true for a file written, false for one
+ * that was left alone.
+ */
 function outcomesOf(results: unknown[], texts: readonly string[], plan: WritePlan): Outcomes {
   const found: Written = { written: 0, unchanged: 0 };
   return new Outcomes(results, plan.settle, {
@@ -212,25 +215,27 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<'written' | '
 /**
  * Writes many files in one call, by native threads.
  *
- * `entries` gives paths with their contents. It may be a `Map` or any iterable; more entries are taken as files are written,
- * within `maxInFlight` bytes. Data are copied when they are taken. Entries that were taken are written even if the process
- * exits or a later entry is wrong. If several entries have one path, the last one wins. An absolute path, a relative one and
- * one with `..` are different paths, even if they lead to the same file, and may be written in any order. When the promise is
- * fulfilled or rejected, no write is in flight any more.
+ * `entries` gives paths with their contents. It may be a `Map` or any iterable; more entries are
+ * taken as files are written, within `maxInFlight` bytes. Data are copied when they are taken.
+ * Entries that were taken are written even if the process exits or a later entry is wrong. If
+ * several entries have one path, the last one wins. An absolute path, a relative one and one with
+ * `..` are different paths, even if they lead to the same file, and may be written in any order.
+ * When the promise is fulfilled or rejected, no write is in flight any more.
  *
- * A failure stops nothing else unless `failFast` is set. When all is done the promise rejects with the first failure. With
- * `{settle: true}` it gives each entry's outcome instead.
+ * A failure stops nothing else unless `failFast` is set. When all is done the promise rejects with
+ * the first failure. With `{settle: true}` it gives each entry's outcome instead.
  *
- * With {@link DurabilityOptions} all files are flushed together, in as few waits as the system allows. The call ends after
- * that; until then `onProgress` counts files that were written. If one flush for many files fails, each of them has the
- * error, since the system does not say which were lost.
+ * With {@link DurabilityOptions} all files are flushed together, in as few waits as the system
+ * allows. The call ends after that; until then `onProgress` counts files that were written. If one
+ * flush for many files fails, each of them has the error, since the system does not say which were
+ * lost.
  *
  * ```js
  * await writeFiles(pages, { createParents: true, durability: 'full', replace: true });
  * ```
  *
- * Without them a file counts as written when its bytes are. Where closing is slow, other threads close the files; `drainCloses()`
- * gives the errors of that.
+ * Without them a file counts as written when its bytes are. Where closing is slow, other threads
+ * close the files; `drainCloses()` gives the errors of that.
  */
 export const writeFiles = writeMany as <const O extends WriteFilesOptions | BufferEncoding | null | undefined = undefined>(
   entries: Iterable<Entry>, options?: O,

@@ -19,11 +19,14 @@ export interface WriteFilesSyncOptions extends ManyOptions, DurabilityOptions {
   /** Fails for files that exist already. */
   createNew?: boolean | undefined;
   /**
-   * Begins nothing more after the first failure. Entries that were taken by then and not begun fail with
-   * `ERR_SMALLFRY_CANCELLED`; those that were not taken have no outcome.
+   * Begins nothing more after the first failure. Entries that were taken by then and not begun fail
+   * with `ERR_SMALLFRY_CANCELLED`; those that were not taken have no outcome.
    */
   failFast?: boolean | undefined;
-  /** Gives the outcome of each entry, as `Promise.allSettled` does. By default the call fails if one entry failed. */
+  /**
+   * Gives the outcome of each entry, as `Promise.allSettled` does. By default the call fails if one
+   * entry failed.
+   */
   settle?: boolean | undefined;
 }
 

@@ -75,8 +75,8 @@ unsafe extern "C" fn finish(
     })
 }
 
-/// `confirmClose(path)`: waits until no close of a file of that name is pending. Answers the error if one failed, else
-/// undefined.
+/// `confirmClose(path)`: waits until no close of a file of that name is pending. Answers the error
+/// if one failed, else undefined.
 unsafe extern "C" fn confirm(
     env: napi::napi_env,
     info: napi::napi_callback_info,
@@ -112,8 +112,8 @@ struct Waiting {
     work: napi::napi_async_work,
 }
 
-/// `waitForCloses()`: a promise that is fulfilled when all closes are done that are pending now. Undefined if the runtime
-/// has no thread for that.
+/// `waitForCloses()`: a promise that is fulfilled when all closes are done that are pending now.
+/// Undefined if the runtime has no thread for that.
 unsafe extern "C" fn wait(
     env: napi::napi_env,
     _info: napi::napi_callback_info,
@@ -125,7 +125,8 @@ unsafe extern "C" fn wait(
             deferred: ptr::null_mut(),
             work: ptr::null_mut(),
         }));
-        // SAFETY: static text, and output arguments that live long enough: the box goes with the work.
+        // SAFETY: static text, and output arguments that live long enough: the box goes with the
+        // work.
         let queued = unsafe {
             napi::napi_create_string_utf8(env, c"smallfry".as_ptr(), 8, &raw mut name);
             napi::napi_create_promise(env, &raw mut (*waiting).deferred, &raw mut promise);

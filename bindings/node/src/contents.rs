@@ -11,7 +11,8 @@ use crate::sys::symbol;
 use crate::v8::Buffers;
 use crate::value::{answered, latin1, utf8, utf16};
 
-/// Larger files are left to node:fs, which knows its own limits; nothing is gained on them. In bytes.
+/// Larger files are left to node:fs, which knows its own limits; nothing is gained on them. In
+/// bytes.
 pub(crate) const MAX_READ: u64 = 64 << 20;
 
 type ExternalLatin1 = unsafe extern "C" fn(
@@ -82,8 +83,8 @@ impl Contents {
 }
 
 impl Maker {
-    /// `known` is true on a runtime whose own interface was tested, `lends` on one where Node-API's external Buffers are as
-    /// good as any.
+    /// `known` is true on a runtime whose own interface was tested, `lends` on one where Node-API's
+    /// external Buffers are as good as any.
     pub(crate) fn detect(env: sys::napi_env, known: bool, lends: bool) -> Self {
         let external_latin1 = symbol(c"node_api_create_external_string_latin1").map(|symbol| {
             // SAFETY: the symbol has had this signature since it was added.
@@ -99,7 +100,8 @@ impl Maker {
         }
     }
 
-    /// Makes the value of `contents`; `None` if the engine refuses (a string over its limit; no memory).
+    /// Makes the value of `contents`; `None` if the engine refuses (a string over its limit; no
+    /// memory).
     pub(crate) fn make(self, env: sys::napi_env, contents: Contents) -> Option<sys::napi_value> {
         match contents {
             Contents::Bytes(contents) if contents.shareable().is_some() => match self.buffers {
@@ -126,7 +128,8 @@ impl Maker {
         let mut copied = false;
         let length = contents.len();
         let owner = Box::into_raw(Box::new(contents));
-        // SAFETY: as for buffers; ASCII is Latin-1; a runtime that copies calls the finaliser itself and says so.
+        // SAFETY: as for buffers; ASCII is Latin-1; a runtime that copies calls the finaliser
+        // itself and says so.
         let status = unsafe {
             create(
                 env,
@@ -152,8 +155,8 @@ fn buffer_over(buffers: Buffers, contents: Bytes) -> Option<sys::napi_value> {
     let data = contents.shareable()?;
     let length = contents.len();
     let owner = Box::into_raw(Box::new(contents));
-    // SAFETY: the memory lives until the deleter drops its owner, and nobody else reaches it; results are made in the
-    // handle scope of their delivery.
+    // SAFETY: the memory lives until the deleter drops its owner, and nobody else reaches it;
+    // results are made in the handle scope of their delivery.
     unsafe { buffers.over(data, length, delete_bytes, owner.cast()) }
 }
 
@@ -222,7 +225,8 @@ pub(crate) fn buffer_to_fill<'a>(
     if status != sys::Status::napi_ok || data.is_null() {
         return None;
     }
-    // SAFETY: the engine gave `length` bytes, alive while the handle is, reachable by nobody else yet.
+    // SAFETY: the engine gave `length` bytes, alive while the handle is, reachable by nobody else
+    // yet.
     Some((value, unsafe {
         std::slice::from_raw_parts_mut(data.cast(), length)
     }))

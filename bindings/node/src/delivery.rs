@@ -1,6 +1,7 @@
 //! The way of results back to JavaScript, on the environment's own thread.
 //!
-//! The environment is woken once for all results that have arrived. They are given back a few milliseconds at a time.
+//! The environment is woken once for all results that have arrived. They are given back a few
+//! milliseconds at a time.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -43,8 +44,8 @@ pub(crate) struct Delivery {
     defer: sys::napi_ref,
 }
 
-/// The time for which the event loop has been kept from other things. Waking it from its own callback does not let them in: Node then
-/// runs the callback again, up to a thousand times.
+/// The time for which the event loop has been kept from other things. Waking it from its own
+/// callback does not let them in: Node then runs the callback again, up to a thousand times.
 #[derive(Default)]
 struct Turn {
     /// The beginning of this turn.
@@ -54,8 +55,8 @@ struct Turn {
 }
 
 impl Turn {
-    /// Returns when this turn is to end. Results that come soon after the last ones belong to the same turn, as they may
-    /// come from the same round of Node's.
+    /// Returns when this turn is to end. Results that come soon after the last ones belong to the
+    /// same turn, as they may come from the same round of Node's.
     fn until(&self) -> Instant {
         let now = Instant::now();
         let began = self
@@ -68,8 +69,8 @@ impl Turn {
     }
 }
 
-/// Wakes an environment. The thread-safe function needs its context before the [`Delivery`] exists, so the context is
-/// memory that [`connect`](Self::connect) fills.
+/// Wakes an environment. The thread-safe function needs its context before the [`Delivery`] exists,
+/// so the context is memory that [`connect`](Self::connect) fills.
 pub(crate) struct Waker {
     pub(crate) function: sys::napi_threadsafe_function,
     place: *mut Delivery,
@@ -100,8 +101,8 @@ impl Waker {
         (status == sys::Status::napi_ok).then_some(Self { function, place })
     }
 
-    /// Begins to deliver results, and registers the end of the environment. `complete` and `defer` are references to
-    /// functions.
+    /// Begins to deliver results, and registers the end of the environment. `complete` and `defer`
+    /// are references to functions.
     pub(crate) fn connect(
         self,
         env: sys::napi_env,
@@ -118,8 +119,8 @@ impl Waker {
             complete,
             defer,
         };
-        // SAFETY: `place` is memory for one delivery; hooks run in reverse order, so this one comes before that of the
-        // thread-safe function.
+        // SAFETY: `place` is memory for one delivery; hooks run in reverse order, so this one comes
+        // before that of the thread-safe function.
         unsafe {
             self.place.write(delivery);
             sys::napi_unref_threadsafe_function(env, self.function);
@@ -141,8 +142,9 @@ unsafe extern "C" fn leave(delivery: *mut c_void) {
     }
 }
 
-/// `finish()`: the process ends. Returns when every accepted write is done, for runtimes that end without running `atexit`
-/// handlers, and when no thread reads any more, for systems that end threads in the middle of what they do.
+/// `finish()`: the process ends. Returns when every accepted write is done, for runtimes that end
+/// without running `atexit` handlers, and when no thread reads any more, for systems that end
+/// threads in the middle of what they do.
 unsafe extern "C" fn finish(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     called(env, info, |delivery: &Delivery, []| {
         drop(delivery.sessions.leave());
@@ -162,7 +164,8 @@ unsafe extern "C" fn deliver(
     if env.is_null() {
         return;
     }
-    // SAFETY: the context given at creation; it was filled before anything could wake the environment.
+    // SAFETY: the context given at creation; it was filled before anything could wake the
+    // environment.
     let delivery = unsafe { &*context.cast::<Delivery>() };
     if !delivery.turn.deferred.get() {
         delivery.give_back(env);
@@ -246,7 +249,8 @@ impl Delivery {
         }
     }
 
-    /// Calls `complete(id, code, value)`. An exception in it is an uncaught one, and delivery goes on.
+    /// Calls `complete(id, code, value)`. An exception in it is an uncaught one, and delivery goes
+    /// on.
     fn hand_over(&self, env: sys::napi_env, finished: Finished) {
         let mut scope = ptr::null_mut();
         // SAFETY: opened and closed in order on this thread; all handles below live inside it.

@@ -31,8 +31,8 @@ impl DurableWrite {
         self.bits.has(REPLACE)
     }
 
-    /// Adds what the flags of `open` say to the option bits. `None` if the core has no options for these flags, or none for
-    /// what is to be flushed: it does not flush a file without its name.
+    /// Adds what the flags of `open` say to the option bits. `None` if the core has no options for
+    /// these flags, or none for what is to be flushed: it does not flush a file without its name.
     pub(crate) fn core_bits(self) -> Option<OptionBits> {
         // Replacing a file does not read it, which the caller may not be allowed to do.
         let flags = if self.replaces() && self.flags & O_RDWR != 0 {
@@ -91,7 +91,8 @@ pub(crate) fn flush_name(target: &Target<'_>, flush: Flush) -> Result<(), Reason
 /// A write that the core does.
 pub(crate) struct CoreWrite {
     options: WriteOptions,
-    /// One at a time for each file: of two additions at once, each of which copies the old contents, one would be lost.
+    /// One at a time for each file: of two additions at once, each of which copies the old
+    /// contents, one would be lost.
     takes_turns: bool,
 }
 
@@ -112,7 +113,8 @@ fn turn_of(path: &Path) -> MutexGuard<'static, ()> {
     turn.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Resolves the path of a missing file by its directory, so that additions before and after it is made share a lock.
+/// Resolves the path of a missing file by its directory, so that additions before and after it is
+/// made share a lock.
 fn resolved_parent(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let parent = match path.parent() {

@@ -1,4 +1,5 @@
-//! The state of one JavaScript environment (the main thread or a worker) that all parts of the addon share.
+//! The state of one JavaScript environment (the main thread or a worker) that all parts of the
+//! addon share.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -74,8 +75,8 @@ impl Environment {
         result
     }
 
-    /// Keeps the event loop alive until [`release_loop`](Self::release_loop) was called as often. Returns true if something
-    /// else keeps it alive already.
+    /// Keeps the event loop alive until [`release_loop`](Self::release_loop) was called as often.
+    /// Returns true if something else keeps it alive already.
     pub(crate) fn hold_loop(&self, env: sys::napi_env) -> bool {
         let pending = self.pending.get();
         if pending == 0 {
@@ -97,10 +98,12 @@ impl Environment {
     }
 }
 
-/// Runs the body of a native function as [`guarded`], with the state that the function was [defined](crate::value::define)
-/// with, and its arguments: `undefined` where the caller gave fewer than `N`.
+/// Runs the body of a native function as [`guarded`], with the state that the function was
+/// [defined](crate::value::define) with, and its arguments: `undefined` where the caller gave fewer
+/// than `N`.
 ///
-/// `S` must be the type of that state. Each module that has functions defines all of them with one state.
+/// `S` must be the type of that state. Each module that has functions defines all of them with one
+/// state.
 #[inline]
 pub(crate) fn called<S: 'static, const N: usize>(
     env: sys::napi_env,

@@ -55,8 +55,8 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Returns the number that JavaScript gets: -1 for [`Failure::Delegate`], else the step in the upper half and Node's errno,
-    /// without its sign, in the lower.
+    /// Returns the number that JavaScript gets: -1 for [`Failure::Delegate`], else the step in the
+    /// upper half and Node's errno, without its sign, in the lower.
     pub(crate) fn code(self) -> i32 {
         match self {
             Self::Delegate => -1,
@@ -101,7 +101,8 @@ impl From<Error> for Reason {
 }
 
 impl Reason {
-    /// Makes the value that JavaScript gets: the number of a [`Failure`], or an error as [`error_with_path`] makes it.
+    /// Makes the value that JavaScript gets: the number of a [`Failure`], or an error as
+    /// [`error_with_path`] makes it.
     pub(crate) fn value(&self, env: sys::napi_env) -> sys::napi_value {
         match self {
             Self::Failure(failure) => number(env, failure.code()),
@@ -131,8 +132,8 @@ pub(crate) fn error_of_entry(env: sys::napi_env, error: &Error) -> sys::napi_val
     }
 }
 
-/// Makes the value for an error with its path: `[code, path]` where the system has a number for it, and
-/// `[code, path, undefined, destination]` if it has a second one; else `[reason, path, text]`.
+/// Makes the value for an error with its path: `[code, path]` where the system has a number for it,
+/// and `[code, path, undefined, destination]` if it has a second one; else `[reason, path, text]`.
 pub(crate) fn error_with_path(env: sys::napi_env, error: &Error) -> sys::napi_value {
     if error.is_cancelled() {
         return number(env, CANCELLED);
@@ -161,7 +162,8 @@ pub(crate) fn error_with_path(env: sys::napi_env, error: &Error) -> sys::napi_va
 
 /// Returns Node's number for an error, also for one that the core found without asking the system.
 fn errno(error: &Error) -> Option<i32> {
-    // Windows has one number for a missing directory and for a file in its place; libuv tells them apart.
+    // Windows has one number for a missing directory and for a file in its place; libuv tells them
+    // apart.
     if error.operation() == Operation::Readdir && error.kind() == ErrorKind::NotADirectory {
         return Some(ENOTDIR);
     }

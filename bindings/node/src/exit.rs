@@ -1,7 +1,7 @@
 //! The end of the process: accepted writes are completed before it.
 //!
-//! `process.exit()` ends the main environment without its clean-up hooks, so an `atexit` handler waits for the writes.
-//! On systems without one, JavaScript's `exit` event calls [`wait`].
+//! `process.exit()` ends the main environment without its clean-up hooks, so an `atexit` handler
+//! waits for the writes. On systems without one, JavaScript's `exit` event calls [`wait`].
 
 use std::io::{self, Write};
 use std::panic::catch_unwind;
@@ -38,15 +38,17 @@ extern "C" fn end() {
     }));
 }
 
-/// Drops reads that have not begun, and waits for all accepted writes. Nothing may be handed in afterwards.
+/// Drops reads that have not begun, and waits for all accepted writes. Nothing may be handed in
+/// afterwards.
 pub(crate) fn wait() {
     queue::drop_reads();
     wait_for_writes();
     bulk::finish_commits();
 }
 
-/// Waits for a short time until no thread is in the middle of a read, where the system ends threads wherever they are. A
-/// thread that ended while it held a lock of the system's could keep the process from ending.
+/// Waits for a short time until no thread is in the middle of a read, where the system ends threads
+/// wherever they are. A thread that ended while it held a lock of the system's could keep the
+/// process from ending.
 pub(crate) fn wait_for_reads() {
     let began = Instant::now();
     while ENDS_THREADS

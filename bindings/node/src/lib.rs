@@ -1,7 +1,7 @@
 //! The native half of the npm package `smallfry`; `lib/` is the other half and the only caller.
 //!
-//! It is written on Node-API's C functions as napi-rs declares them: nearly every function here is on a hot path, where
-//! a call costs 0.1 us and a conversion layer would show.
+//! It is written on Node-API's C functions as napi-rs declares them: nearly every function here is
+//! on a hot path, where a call costs 0.1 us and a conversion layer would show.
 //!
 //! | modules, from the bottom up | |
 //! |---|---|
@@ -60,12 +60,13 @@ extern "C" fn node_api_module_get_api_version_v1() -> i32 {
 const KNOWN_NODE: i32 = 1;
 const BUN: i32 = 2;
 
-/// `start(exports, complete, advance, defer, runtime, writesNothing)`: sets up this environment and puts the native
-/// functions on `exports`. `complete` is called for each finished job, and `advance` when a call for many files has
-/// results. `defer` is called when `resume` is to be called in the event loop's next turn. `runtime` is one of the constants
-/// above, or 0. `writesNothing` is 1 where node:fs writes even no bytes if there is a callback, that is before Node 26,
-/// whose encoder is new as well. Answers the longest string that a call may be given, in UTF-16 units, 0 for no limit; or
-/// -1 if there was no memory.
+/// `start(exports, complete, advance, defer, runtime, writesNothing)`: sets up this environment and
+/// puts the native functions on `exports`. `complete` is called for each finished job, and
+/// `advance` when a call for many files has results. `defer` is called when `resume` is to be
+/// called in the event loop's next turn. `runtime` is one of the constants above, or 0.
+/// `writesNothing` is 1 where node:fs writes even no bytes if there is a callback, that is before
+/// Node 26, whose encoder is new as well. Answers the longest string that a call may be given, in
+/// UTF-16 units, 0 for no limit; or -1 if there was no memory.
 unsafe extern "C" fn start(
     env: napi::napi_env,
     info: napi::napi_callback_info,

@@ -51,8 +51,8 @@ struct State {
     writes: usize,
 }
 
-// SAFETY: a thread-safe function may be called from any thread until it is released, and `waker` is set to null under the
-// lock before that; the other fields are plain data.
+// SAFETY: a thread-safe function may be called from any thread until it is released, and `waker` is
+// set to null under the lock before that; the other fields are plain data.
 unsafe impl Send for State {}
 
 impl State {
@@ -89,14 +89,15 @@ impl Mailbox {
         Accepted(Arc::clone(self))
     }
 
-    /// Accepts a write that is done when its result is [put](Self::put) here. Neither the environment nor the process ends
-    /// before that.
+    /// Accepts a write that is done when its result is [put](Self::put) here. Neither the
+    /// environment nor the process ends before that.
     pub(crate) fn accept_write(&self) {
         self.lock().writes += 1;
         accepted::accept_write();
     }
 
-    /// Puts a result in, on any thread. Returns true if the caller has to [wake](Self::wake) the environment for it.
+    /// Puts a result in, on any thread. Returns true if the caller has to [wake](Self::wake) the
+    /// environment for it.
     pub(crate) fn put(&self, finished: Finished) -> bool {
         let is_write = finished.is_write;
         let must_wake = {
@@ -160,8 +161,8 @@ impl Mailbox {
         }
         self.calls.fetch_add(1, Ordering::Relaxed);
         drop(state);
-        // SAFETY: not null, so not yet released, and `close` waits for the count of calls before it can be; an unlimited
-        // queue takes the call without blocking.
+        // SAFETY: not null, so not yet released, and `close` waits for the count of calls before it
+        // can be; an unlimited queue takes the call without blocking.
         unsafe {
             let mode = sys::ThreadsafeFunctionCallMode::nonblocking;
             sys::napi_call_threadsafe_function(waker, std::ptr::null_mut(), mode);

@@ -1,4 +1,5 @@
-//! Look-ups of package.json files, in one cache for all environments of the process. `lib/package-json` is the caller.
+//! Look-ups of package.json files, in one cache for all environments of the process.
+//! `lib/package-json` is the caller.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -22,8 +23,8 @@ use crate::value::{
     Function, array, double_value, int32, is_string, number, reference, text, undefined,
 };
 
-/// The functions that JavaScript calls. A policy is -1 for never, 0 for on change, or an age in milliseconds. A call that fails
-/// answers an array, as [`failure`] makes it.
+/// The functions that JavaScript calls. A policy is -1 for never, 0 for on change, or an age in
+/// milliseconds. A call that fails answers an array, as [`failure`] makes it.
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"packageType", nearest_type),
     Function(c"packageTypes", nearest_types),
@@ -48,7 +49,8 @@ pub(crate) struct LookUps {
     environment: &'static Environment,
     /// The package that the last look-up found; JavaScript may ask for its fields.
     found: RefCell<Option<Arc<Package>>>,
-    /// The milliseconds for which the last answer holds from its look-up on, if its policy is an age.
+    /// The milliseconds for which the last answer holds from its look-up on, if its policy is an
+    /// age.
     remaining: Cell<f64>,
     /// The environment's counter, if it has one.
     counter: Cell<Option<Counter>>,
@@ -85,11 +87,13 @@ unsafe extern "C" fn leave(look_ups: *mut c_void) {
     unsafe { &*look_ups.cast::<LookUps>() }.drop_counter();
 }
 
-/// A number in an environment's memory. It is raised when answers that JavaScript remembers may no longer be right.
+/// A number in an environment's memory. It is raised when answers that JavaScript remembers may no
+/// longer be right.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Counter(*const AtomicU32);
 
-// SAFETY: an atomic may be raised from any thread; it is taken from the list before its memory goes.
+// SAFETY: an atomic may be raised from any thread; it is taken from the list before its memory
+// goes.
 unsafe impl Send for Counter {}
 
 static COUNTERS: Mutex<Vec<Counter>> = Mutex::new(Vec::new());
@@ -169,8 +173,9 @@ unsafe extern "C" fn nearest_type(
     })
 }
 
-/// `packageTypes(joined, types, policy)`: as [`nearest_type`] for many paths, joined by NUL, into a view of bytes. Answers how
-/// many paths there were, or the first failure. If the view has another length, nothing is put there.
+/// `packageTypes(joined, types, policy)`: as [`nearest_type`] for many paths, joined by NUL, into a
+/// view of bytes. Answers how many paths there were, or the first failure. If the view has another
+/// length, nothing is put there.
 unsafe extern "C" fn nearest_types(
     env: napi::napi_env,
     info: napi::napi_callback_info,
@@ -191,7 +196,8 @@ unsafe extern "C" fn nearest_types(
     })
 }
 
-/// `packageFormats(joined, formats, policy, typescript)`: as [`nearest_types`], with the formats in which Node loads the files.
+/// `packageFormats(joined, formats, policy, typescript)`: as [`nearest_types`], with the formats in
+/// which Node loads the files.
 unsafe extern "C" fn formats(
     env: napi::napi_env,
     info: napi::napi_callback_info,
@@ -261,8 +267,8 @@ unsafe extern "C" fn nearest(
     })
 }
 
-/// `packageScope(path, policy)`: the number of the package that a path or a file URL belongs to, or the path where the search
-/// ended.
+/// `packageScope(path, policy)`: the number of the package that a path or a file URL belongs to, or
+/// the path where the search ended.
 unsafe extern "C" fn scope(
     env: napi::napi_env,
     info: napi::napi_callback_info,
@@ -302,7 +308,8 @@ fn serial(
     }
 }
 
-/// `packageFound()`: the fields of the package that the last look-up found: `[path, name, main, type, exports, is JSON, imports, is JSON]`.
+/// `packageFound()`: the fields of the package that the last look-up found: `[path, name, main,
+/// type, exports, is JSON, imports, is JSON]`.
 unsafe extern "C" fn found(
     env: napi::napi_env,
     info: napi::napi_callback_info,
@@ -338,7 +345,8 @@ unsafe extern "C" fn found(
     })
 }
 
-/// `packageRemaining()`: the milliseconds for which the answer of the last look-up holds, if its policy is an age.
+/// `packageRemaining()`: the milliseconds for which the answer of the last look-up holds, if its
+/// policy is an age.
 unsafe extern "C" fn remaining(
     env: napi::napi_env,
     info: napi::napi_callback_info,
@@ -348,8 +356,8 @@ unsafe extern "C" fn remaining(
     })
 }
 
-/// `packageForget(path)`: forgets what is known of a path and all beneath it; without one, everything. The counters of all
-/// environments are raised.
+/// `packageForget(path)`: forgets what is known of a path and all beneath it; without one,
+/// everything. The counters of all environments are raised.
 unsafe extern "C" fn forget(
     env: napi::napi_env,
     info: napi::napi_callback_info,
@@ -373,7 +381,8 @@ unsafe extern "C" fn forget(
     })
 }
 
-/// `packageWatch(counter)`: has each [`forget`] in the process raise the one element of this `Uint32Array`.
+/// `packageWatch(counter)`: has each [`forget`] in the process raise the one element of this
+/// `Uint32Array`.
 unsafe extern "C" fn watch(
     env: napi::napi_env,
     info: napi::napi_callback_info,
@@ -383,7 +392,8 @@ unsafe extern "C" fn watch(
         #[allow(clippy::cast_ptr_alignment, reason = "checked below")]
         let counter = bytes.as_ptr().cast::<AtomicU32>();
         if bytes.len() == size_of::<AtomicU32>() && counter.is_aligned() {
-            // Kept for as long as the environment lives, which takes it from the list before it goes.
+            // Kept for as long as the environment lives, which takes it from the list before it
+            // goes.
             reference(env, view);
             look_ups.drop_counter();
             look_ups.counter.set(Some(Counter(counter)));
@@ -393,7 +403,8 @@ unsafe extern "C" fn watch(
     })
 }
 
-/// `[0, path, errno, reason]`, errno 0 if the system has none; `[1, path, line, column, reason]`; `[2, path, reason]`.
+/// `[0, path, errno, reason]`, errno 0 if the system has none; `[1, path, line, column, reason]`;
+/// `[2, path, reason]`.
 #[cold]
 fn failure(env: napi::napi_env, error: &Error) -> napi::napi_value {
     let path = text(env, &error.path().to_string_lossy());

@@ -25,8 +25,8 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 /// First guess for a file that does not tell its size (pipes, /proc). In bytes.
 const UNKNOWN_SIZE: usize = 64 << 10;
 
-/// `writeSync(target, data, flags, mode)`: string or bytes onto a path or a descriptor. Answers undefined, or the
-/// number of a [`Failure`].
+/// `writeSync(target, data, flags, mode)`: string or bytes onto a path or a descriptor. Answers
+/// undefined, or the number of a [`Failure`].
 unsafe extern "C" fn write(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     called(
         env,
@@ -52,8 +52,8 @@ unsafe extern "C" fn write(env: sys::napi_env, info: sys::napi_callback_info) ->
     )
 }
 
-/// `writeDurablySync(target, data, flags, mode, bits)`: as [`write`], with option bits. Answers undefined, the number of a
-/// [`Failure`], or an error with its path.
+/// `writeDurablySync(target, data, flags, mode, bits)`: as [`write`], with option bits. Answers
+/// undefined, the number of a [`Failure`], or an error with its path.
 unsafe extern "C" fn write_durably(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -96,7 +96,8 @@ fn write_durably_to(
     }
 }
 
-/// Writes what the core has no options for. The file is closed at once, so that no error comes after the call.
+/// Writes what the core has no options for. The file is closed at once, so that no error comes
+/// after the call.
 fn write_and_flush(
     env: sys::napi_env,
     environment: &Environment,
@@ -130,7 +131,8 @@ fn write_data(
     .map_err(at(Step::Write))
 }
 
-/// `readSync(target, utf8)`: all of a file, as Buffer or string. Answers the value, or the number of a [`Failure`].
+/// `readSync(target, utf8)`: all of a file, as Buffer or string. Answers the value, or the number
+/// of a [`Failure`].
 unsafe extern "C" fn read(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     called(env, info, |environment: &Environment, [target, utf8]| {
         let mut room = PathRoom::new();
@@ -156,7 +158,8 @@ fn read_value(
 ) -> Result<sys::napi_value, Failure> {
     let status = raw::status(handle.borrow()).map_err(at(Step::Status))?;
     let size = if status.is_regular { status.size } else { 0 };
-    // A read of a pipe that fails half-way cannot be repeated by node:fs, so node:fs does all of it.
+    // A read of a pipe that fails half-way cannot be repeated by node:fs, so node:fs does all of
+    // it.
     let lent_pipe = matches!(handle, Handle::Lent(_)) && !status.is_regular;
     if size > MAX_READ || lent_pipe {
         return Err(Failure::Delegate);

@@ -58,7 +58,8 @@ impl<'a> Target<'a> {
                 .map(Self::Descriptor)
                 .ok_or(Failure::Delegate),
             sys::ValueType::napi_string => {
-                // SAFETY: bytes have no invalid values; `copy_to` only writes, and its count says how many it wrote.
+                // SAFETY: bytes have no invalid values; `copy_to` only writes, and its count says
+                // how many it wrote.
                 let room = unsafe { &mut *room.0.as_mut_ptr() };
                 let length = strings
                     .copy_to(env, value, &mut room[..PATH_ROOM - 1])

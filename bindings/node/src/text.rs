@@ -10,11 +10,12 @@ use smallfry_transcode::{Scratch, Text, encode, outruns_simdutf};
 use crate::v8::{Characters, Engine};
 use crate::value::string_length;
 
-/// Where Node-API copies strings, JavaScript hands longer strings over in pieces, so that memory stays flat. In UTF-16 units.
+/// Where Node-API copies strings, JavaScript hands longer strings over in pieces, so that memory
+/// stays flat. In UTF-16 units.
 pub(crate) const COPY_LIMIT: i32 = 1 << 20;
 
-/// The lengths at which the conversion, not the native call, decides which way is faster. For longer strings the runtime would
-/// need memory for the whole string at once. In UTF-16 units.
+/// The lengths at which the conversion, not the native call, decides which way is faster. For
+/// longer strings the runtime would need memory for the whole string at once. In UTF-16 units.
 const LONG_TWO_BYTE: Range<usize> = 64 << 10..4 << 20;
 
 /// Reads strings for one environment; keeps its buffers between calls, which saves page faults.
@@ -43,13 +44,14 @@ impl Strings {
         }
     }
 
-    /// Tells whether strings are read where the engine keeps them, so that strings of any length may be passed whole.
+    /// Tells whether strings are read where the engine keeps them, so that strings of any length
+    /// may be passed whole.
     pub(crate) fn in_place(&self) -> bool {
         matches!(self.engine, Engine::View(_))
     }
 
-    /// Tells whether the runtime's own encoder is left to encode `string`: a long two-byte string, where that encoder is as good as
-    /// simdutf and the one here is no better.
+    /// Tells whether the runtime's own encoder is left to encode `string`: a long two-byte string,
+    /// where that encoder is as good as simdutf and the one here is no better.
     #[inline]
     pub(crate) fn leaves(&self, string: sys::napi_value) -> bool {
         let Engine::View(view) = self.engine else {
@@ -59,8 +61,9 @@ impl Strings {
         !self.left.is_empty() && view.with(string, is_left)
     }
 
-    /// Calls `sink` with the UTF-8 form of `string`: once where it fits the scratch buffer or is ASCII, in pieces
-    /// otherwise. Lone surrogates become U+FFFD. `sink` must not call into the engine.
+    /// Calls `sink` with the UTF-8 form of `string`: once where it fits the scratch buffer or is
+    /// ASCII, in pieces otherwise. Lone surrogates become U+FFFD. `sink` must not call into the
+    /// engine.
     #[inline]
     pub(crate) fn encode<E>(
         &self,
@@ -115,7 +118,8 @@ impl Strings {
         bytes
     }
 
-    /// Copies the UTF-8 form of `string` into `room` and returns its length; `None` if it does not fit.
+    /// Copies the UTF-8 form of `string` into `room` and returns its length; `None` if it does not
+    /// fit.
     #[inline]
     pub(crate) fn copy_to(
         &self,
@@ -146,7 +150,8 @@ impl Strings {
                 &raw mut length,
             );
         }
-        // A string that was cut short may leave up to three bytes free, where its next character did not fit.
+        // A string that was cut short may leave up to three bytes free, where its next character
+        // did not fit.
         (length + 4 < room.len()).then_some(length)
     }
 }
@@ -155,7 +160,8 @@ fn copy_latin1(env: sys::napi_env, string: sys::napi_value, length: usize, buffe
     buffer.clear();
     buffer.reserve(length + 1);
     let mut copied = 0;
-    // SAFETY: the buffer has room for `length` bytes and the NUL that Node-API adds; the copied ones are then set.
+    // SAFETY: the buffer has room for `length` bytes and the NUL that Node-API adds; the copied
+    // ones are then set.
     unsafe {
         sys::napi_get_value_string_latin1(
             env,

@@ -5,8 +5,8 @@ use std::ptr;
 
 use napi_sys as sys;
 
-/// Returns the arguments of one call (`undefined` where the caller gave fewer than `N`), and the pointer that its function was
-/// made with.
+/// Returns the arguments of one call (`undefined` where the caller gave fewer than `N`), and the
+/// pointer that its function was made with.
 #[inline]
 pub(crate) fn arguments<const N: usize>(
     env: sys::napi_env,
@@ -122,7 +122,8 @@ pub(crate) fn utf16(env: sys::napi_env, units: &[u16]) -> Option<sys::napi_value
     answered(status, value)
 }
 
-/// Makes a string from UTF-8; the engine decides how invalid sequences read. `None` if the engine refuses.
+/// Makes a string from UTF-8; the engine decides how invalid sequences read. `None` if the engine
+/// refuses.
 pub(crate) fn utf8(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
     let mut value = ptr::null_mut();
     // SAFETY: Node-API copies `bytes`.
@@ -184,7 +185,8 @@ pub(crate) fn property(
     name: &CStr,
 ) -> sys::napi_value {
     let mut value = ptr::null_mut();
-    // SAFETY: `object` is a live handle, and the name is NUL-terminated. The objects are made by `lib/`, without getters.
+    // SAFETY: `object` is a live handle, and the name is NUL-terminated. The objects are made by
+    // `lib/`, without getters.
     let status =
         unsafe { sys::napi_get_named_property(env, object, name.as_ptr(), &raw mut value) };
     if status == sys::Status::napi_ok {
@@ -256,7 +258,8 @@ pub(crate) fn define<S>(
     }
 }
 
-/// Runs the body of a native function; a panic becomes a JavaScript error, never an abort of the host.
+/// Runs the body of a native function; a panic becomes a JavaScript error, never an abort of the
+/// host.
 #[inline]
 pub(crate) fn guarded(
     env: sys::napi_env,

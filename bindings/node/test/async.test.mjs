@@ -1,10 +1,12 @@
-// Guards against: a write that was accepted and is lost when the process or a worker ends; a callback or promise that
-// never settles, settles twice, or runs in the wrong context; slow files that hold up fast ones; results that share
-// memory; and crashes when threads outlive what they work for.
+// Guards against: a write that was accepted and is lost when the process or a worker ends; a
+// callback or promise that never settles, settles twice, or runs in the wrong context; slow files
+// that hold up fast ones; results that share memory; and crashes when threads outlive what they
+// work for.
 //
-// Why it was possible: calls made together share native jobs on threads of their own, outside of Node's thread pool.
-// Everything that Node does for its own pool - waiting at exit, asynchronous contexts, draining microtasks between
-// callbacks, going on after a callback throws - has to be done again, and goes wrong only under load or at the end.
+// Why it was possible: calls made together share native jobs on threads of their own, outside of
+// Node's thread pool. Everything that Node does for its own pool - waiting at exit, asynchronous
+// contexts, draining microtasks between callbacks, going on after a callback throws - has to be
+// done again, and goes wrong only under load or at the end.
 
 /* global AbortController, AbortSignal, setImmediate, structuredClone */
 
@@ -320,8 +322,8 @@ test('one huge file does not hold up small ones', async () => {
   fs.rmSync(at('huge'));
 });
 
-// Node's own pool has four threads: three that are blocked leave it one. A test that hangs here is ended after a while,
-// and its FIFOs are opened for it in any case.
+// Node's own pool has four threads: three that are blocked leave it one. A test that hangs here is
+// ended after a while, and its FIFOs are opened for it in any case.
 const ORDERS = {
   'then small files in the same tick': (blocked, small) => [...blocked, ...small],
   'among small files': (blocked, small) => [...small.slice(0, 30), blocked[0], ...small.slice(30, 60), blocked[1], blocked[2], ...small.slice(60)],

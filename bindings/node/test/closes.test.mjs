@@ -1,5 +1,6 @@
-// Files that are closed later: nothing of it shows but in drainCloses, and nothing that removes or renames meets an open
-// file. On a simulated disk whose closes are slow and fail, since on this one they do neither.
+// Files that are closed later: nothing of it shows but in drainCloses, and nothing that removes or
+// renames meets an open file. On a simulated disk whose closes are slow and fail, since on this one
+// they do neither.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,8 +1,9 @@
-// Guards against: more system calls per file than the work needs, and memory that grows with the length of a string.
+// Guards against: more system calls per file than the work needs, and memory that grows with the
+// length of a string.
 //
-// Why it was possible: a string may be handed over, converted and written in pieces, each a system call, or copied whole
-// once or twice on its way; nothing but the system call trace and the high-water mark of the process tells.
-// Nothing here looks at the time.
+// Why it was possible: a string may be handed over, converted and written in pieces, each a system
+// call, or copied whole once or twice on its way; nothing but the system call trace and the
+// high-water mark of the process tells. Nothing here looks at the time.
 
 import assert from 'node:assert';
 import fs from 'node:fs';
@@ -24,7 +25,8 @@ testNeeding(needs.strace, 'writeFileSync of a string: open, write, close; of an 
   const cases = [];
   for (const kind of Object.keys(TEXTS)) for (const length of LENGTHS) cases.push({ kind, length });
   fs.writeFileSync(script, `const { writeFileSync, appendFileSync, setClosePolicy } = require(${JSON.stringify(path.join(packageDirectory, 'dist/index.js'))});
-    // By default files are looked at before they are closed once closing was slow, as it is for who is traced.
+    // By default files are looked at before they are closed once closing was slow, as it is for who
+    // is traced.
     setClosePolicy('never');
     const TEXTS = { ${Object.entries(TEXTS).map(([kind, make]) => `${kind}: ${make}`).join(', ')} };
     for (const { kind, length } of ${JSON.stringify(cases)}) {

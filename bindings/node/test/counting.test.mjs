@@ -1,8 +1,9 @@
-// Guards against: counts that leave calls out or count them twice, a program that behaves otherwise because it is counted,
-// and a cost or a file where nobody asked for counts.
+// Guards against: counts that leave calls out or count them twice, a program that behaves otherwise
+// because it is counted, and a cost or a file where nobody asked for counts.
 //
-// Why it was possible: node:fs's functions call each other, are reached by promise, callback, stream and FileHandle, carry
-// properties that other code reads, and run in workers and child processes that may be ended from outside.
+// Why it was possible: node:fs's functions call each other, are reached by promise, callback,
+// stream and FileHandle, carry properties that other code reads, and run in workers and child
+// processes that may be ended from outside.
 
 import assert from 'node:assert';
 import fs from 'node:fs';
@@ -15,7 +16,9 @@ const directory = makeDirectory();
 const register = path.join(packageDirectory, 'dist/register.js');
 let runs = 0;
 
-/** Runs a script with smallfry registered; answers what it printed, and what each process counted. */
+/**
+ * Runs a script with smallfry registered; answers what it printed, and what each process counted.
+ */
 async function count(source, { env = {}, kind = 'cjs', counting = true, flags = [] } = {}) {
   const cwd = path.join(directory, `run-${runs++}`);
   const counts = path.join(cwd, 'counts');

@@ -1,10 +1,12 @@
-// Guards against: an option that asks for more than writing and is passed over in silence, a flush that is left out or
-// done too often, a result that is told before its flush, and a replacement that loses a mode, a link, an addition or a temporary file.
+// Guards against: an option that asks for more than writing and is passed over in silence, a flush
+// that is left out or done too often, a result that is told before its flush, and a replacement
+// that loses a mode, a link, an addition or a temporary file.
 //
-// Why it was possible: node:fs ignores options that it does not know, so a call that is passed to it for one argument is
-// written and not flushed; Node 20 to 26 forget `flush` for a string with `encoding: 'utf8'`; and one barrier stands for many
-// files, whose results are there before it is. Whether anything was flushed only the trace of system calls tells.
-// Nothing here looks at the time.
+// Why it was possible: node:fs ignores options that it does not know, so a call that is passed to
+// it for one argument is written and not flushed; Node 20 to 26 forget `flush` for a string with
+// `encoding: 'utf8'`; and one barrier stands for many files, whose results are there before it is.
+// Whether anything was flushed only the trace of system calls tells. Nothing here looks at the
+// time.
 
 /* global AbortController */
 
@@ -30,7 +32,10 @@ const shown = (error) => ({ message: error.message, keys: Object.keys(error), co
 const callback = (call) => (...args) => new Promise((resolve, reject) => call(...args, (error) => (error ? reject(error) : resolve())));
 const packages = { native: bulk, 'without addon': withoutAddon(directory) };
 
-/** Each function that takes the options, as one that gives a promise and takes a path, data and options. */
+/**
+ * Each function that takes the options, as one that gives a promise and takes a path, data and
+ * options.
+ */
 const formsOf = (own) => ({
   writeFileSync: async (...args) => own.writeFileSync(...args),
   appendFileSync: async (...args) => own.appendFileSync(...args),
@@ -50,7 +55,10 @@ const ASKED = [
 ];
 /** What each package can be asked: only native code replaces files. */
 const CAN_ASK = { native: ASKED, 'without addon': ASKED.filter(({ replace }) => !replace) };
-/** Whether a write is flushed or replaces a file; `inPlaceIfBusy` is left out, which changes nothing here. */
+/**
+ * Whether a write is flushed or replaces a file; `inPlaceIfBusy` is left out, which changes nothing
+ * here.
+ */
 const isLasting = ({ durability, replace, inPlaceIfBusy }) => (durability === 'data' || durability === 'full' || replace === true) && !inPlaceIfBusy;
 const DATA = ['', 'plain', 'caf\u00e9 \u20ac\u{1f41f}', 'x'.repeat(3e6), Buffer.from([0, 255, 1]), new Uint16Array([1, 2, 3]), new DataView(new ArrayBuffer(4), 1, 2)];
 const bytesOf = (data, encoding) => (typeof data === 'string' ? Buffer.from(data, encoding) : Buffer.from(data.buffer, data.byteOffset, data.byteLength));
@@ -84,7 +92,8 @@ for (const [which, own] of Object.entries(packages)) {
         for (const named of [file, pathToFileURL(file), Buffer.from(file)]) {
           await write(named, 'x', asked);
           assert.strictEqual(text(file), 'x');
-          // Closing may be left for later, and under Wine the name would go when that is done: from the next file.
+          // Closing may be left for later, and under Wine the name would go when that is done: from
+          // the next file.
           own.drainClosesSync();
           fs.rmSync(file);
         }
@@ -495,7 +504,8 @@ test('additions that replace are not lost where the first of them makes the file
   // Through a link, where there are some.
   const way = isWindows ? 'dir' : 'link';
   if (!isWindows) fs.symlinkSync('dir', path.join(target, 'link'));
-  // Threads, since calls of one are done one after another: who comes first finds no file, who comes back finds one.
+  // Threads, since calls of one are done one after another: who comes first finds no file, who
+  // comes back finds one.
   const { code, stdout, stderr } = await runScript(directory, `
     const { Worker, isMainThread, workerData: shared } = require('node:worker_threads');
     if (isMainThread) process.chdir(${JSON.stringify(target)});
@@ -585,8 +595,9 @@ testOnUnix('flush of directories', 'flushDirectory takes directories only', asyn
 });
 
 /**
- * The calls that flush or rename, each with the names of what it is about, for each of `cases`: sources whose `at()` names files
- * in a directory of its own. One process does them all, one after the other.
+ * The calls that flush or rename, each with the names of what it is about, for each of `cases`:
+ * sources whose `at()` names files in a directory of its own. One process does them all, one after
+ * the other.
  */
 async function traced(cases) {
   const trace = path.join(directory, 'flushes.trace');
@@ -681,7 +692,9 @@ testNeeding(needs.strace, 'calls made together share their barriers: a directory
   for (let i = 0; i < 200; i += 1) assert.strictEqual(text(path.join(target, `f${i}`)), 'x');
 });
 
-/** Whether the directory is on a file system that is flushed whole, with little that waits beside. */
+/**
+ * Whether the directory is on a file system that is flushed whole, with little that waits beside.
+ */
 function flushedWhole() {
   const kind = spawnSync('stat', ['-f', '-c', '%T', directory], { encoding: 'utf8' }).stdout?.trim();
   if (kind !== 'ext2/ext3') return false;

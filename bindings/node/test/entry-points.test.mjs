@@ -1,10 +1,11 @@
-// Guards against: an entry point that lacks what node:fs has, a registered function that some way of importing node:fs
-// does not see, somebody else's patch that is trampled, and a program that breaks - or silently runs without the
-// native addon - where it cannot be used.
+// Guards against: an entry point that lacks what node:fs has, a registered function that some way
+// of importing node:fs does not see, somebody else's patch that is trampled, and a program that
+// breaks - or silently runs without the native addon - where it cannot be used.
 //
-// Why it was possible: node:fs is reached in five ways (require, its default export, named imports, fs.promises and
-// fs/promises), each bound at another time; package managers, mocks and tracers patch the same functions; and the addon
-// may be missing, broken, or forbidden by the permission model.
+// Why it was possible: node:fs is reached in five ways (require, its default export, named imports,
+// fs.promises and fs/promises), each bound at another time; package managers, mocks and tracers
+// patch the same functions; and the addon may be missing, broken, or forbidden by the permission
+// model.
 
 import assert from 'node:assert';
 import fs from 'node:fs';
@@ -171,7 +172,7 @@ test('smallfry/fs leaves node:fs alone', async () => {
     console.log(Object.keys(before).every((n) => before[n] === fs[n]), Object.keys(later).every((n) => later[n] === fs.promises[n]));`, 'true true');
 });
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 const PATCHES = {
   'a function assigned in place': `const before = fs.readFileSync; fs.readFileSync = function readFileSync(path, options) { return before.call(this, path, options); };`,
@@ -227,7 +228,7 @@ test('patches made after register are kept, see the calls and can be taken back'
     console.log(fs.writeFileSync === own, fs.readFileSync('f', 'utf8'));`, '1\ntrue x', { flags: ['--require', 'smallfry/register'] });
 });
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 /** A copy of the package whose addon is what `make` makes of it. */
 function copyPackage(name, make) {
@@ -355,7 +356,7 @@ test('a node:vfs mounted under registered functions', { skip: !virtual.there && 
   assert.strictEqual(stdout, 'virtual virtual\n', stderr);
 });
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 test('without flush, or with flush false, fs.fsyncSync is not called', () => {
   const spy = mock.method(fs, 'fsyncSync');

@@ -1,5 +1,6 @@
-// The package.json that decides for a file: the answers, by every call and policy, with and without the addon; Node's own functions
-// as judges; what reaches other workers; what wrong arguments and wrong files come to.
+// The package.json that decides for a file: the answers, by every call and policy, with and without
+// the addon; Node's own functions as judges; what reaches other workers; what wrong arguments and
+// wrong files come to.
 
 import assert from 'node:assert';
 import { spawnSync } from 'node:child_process';

@@ -1,8 +1,9 @@
-// Guards against: a stream that reads on when nobody takes from it, that keeps the process alive or descriptors open when
-// its loop was left, or that gives files out of order or an error at another file's place.
+// Guards against: a stream that reads on when nobody takes from it, that keeps the process alive or
+// descriptors open when its loop was left, or that gives files out of order or an error at another
+// file's place.
 //
-// Why it was possible: threads read ahead of a loop that may stop, throw or be forgotten at any step, and what bounds
-// them is what the loop says it has gone through.
+// Why it was possible: threads read ahead of a loop that may stop, throw or be forgotten at any
+// step, and what bounds them is what the loop says it has gone through.
 
 /* global AbortController */
 

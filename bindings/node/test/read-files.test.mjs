@@ -1,10 +1,12 @@
-// Guards against: contents that differ from what node:fs reads, or that land at another file's place; a call that never
-// settles, settles twice, or throws where it should reject; results that share memory; and an event loop, a descriptor
-// table or a worker thread that suffers while many files are read.
+// Guards against: contents that differ from what node:fs reads, or that land at another file's
+// place; a call that never settles, settles twice, or throws where it should reject; results that
+// share memory; and an event loop, a descriptor table or a worker thread that suffers while many
+// files are read.
 //
-// Why it was possible: files are read out of order by threads, several small ones into one piece of memory, and become
-// values a few at a time between turns of the event loop, so that order, ownership and the end are ours to keep.
-// Everything that holds without the native addon too is tried with and without it.
+// Why it was possible: files are read out of order by threads, several small ones into one piece of
+// memory, and become values a few at a time between turns of the event loop, so that order,
+// ownership and the end are ours to keep. Everything that holds without the native addon too is
+// tried with and without it.
 
 /* global AbortController, AbortSignal, TextEncoder, performance, structuredClone */
 
@@ -497,7 +499,8 @@ test('files that grow, shrink and vanish while they are read give an outcome eac
         else fs.rmSync(name);
         if (!fs.existsSync(name)) fs.writeFileSync(name, 'y');
       } catch (error) {
-        // On Windows a removed file is in the way, or takes its successor with it, until the last reader has closed it.
+        // On Windows a removed file is in the way, or takes its successor with it, until the last
+        // reader has closed it.
         if (!isWindows) throw error;
       }
       if (i % 10 === 0) await turn();
@@ -508,7 +511,8 @@ test('files that grow, shrink and vanish while they are read give an outcome eac
     assert.strictEqual(outcomes.length, names.length);
     for (const { status, value, reason } of outcomes) {
       if (status === 'rejected') assert.match(reason.code, isWindows ? /^(ENOENT|EPERM|EBUSY)$/ : /^ENOENT$/);
-      // Torn reads are the system's: what a read finds between a truncation and what follows it is zeroes.
+      // Torn reads are the system's: what a read finds between a truncation and what follows it is
+      // zeroes.
       else assert.match(value.toString(), /^[y\0]*$/u);
     }
   }

@@ -1,5 +1,6 @@
-// Guards against: files of a tree that are missed, given twice or in another order than that of their names, and options
-// that are not understood but taken. What patterns and ignore files mean is tried in the core.
+// Guards against: files of a tree that are missed, given twice or in another order than that of
+// their names, and options that are not understood but taken. What patterns and ignore files mean
+// is tried in the core.
 
 /* global AbortController, AbortSignal */
 

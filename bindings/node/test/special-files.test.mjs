@@ -1,10 +1,11 @@
-// Guards against: wrong contents, a wrong error or a lost descriptor where a file is not an ordinary one - devices, FIFOs
-// and pipes, files of /proc that say they are empty, full disks - and against text that differs from Node's where a
-// file's bytes are not UTF-8.
+// Guards against: wrong contents, a wrong error or a lost descriptor where a file is not an
+// ordinary one - devices, FIFOs and pipes, files of /proc that say they are empty, full disks - and
+// against text that differs from Node's where a file's bytes are not UTF-8.
 //
-// Why it was possible: native code asks for a file's size and reads that much, repeats partial writes by itself, and
-// decodes by itself. For special files the size says nothing, a write takes a part or fails in the middle, and each way
-// out has to close what was opened here and nothing that was lent.
+// Why it was possible: native code asks for a file's size and reads that much, repeats partial
+// writes by itself, and decodes by itself. For special files the size says nothing, a write takes a
+// part or fails in the middle, and each way out has to close what was opened here and nothing that
+// was lent.
 
 import assert from 'node:assert';
 import { execFileSync } from 'node:child_process';
@@ -340,7 +341,7 @@ testNeeding(needs.proc, 'thousands of calls, good and bad, leave no descriptor b
   assert.strictEqual(openDescriptors(), before);
 });
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Bytes that are not UTF-8.
 
 const EVIL = {

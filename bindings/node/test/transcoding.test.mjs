@@ -1,9 +1,10 @@
 // Guards against: bytes in the file that are not the UTF-8 form of the string.
 //
-// Why it was possible: strings reach native code in different ways on each Node version (read in place, copied as one
-// byte or two a character, handed over in pieces), are converted in pieces that fit a processor's cache, and a piece may
-// end between the halves of a surrogate pair. An error shows only where a length or a character meets such an edge, and
-// only for strings that the engine keeps in a certain form.
+// Why it was possible: strings reach native code in different ways on each Node version (read in
+// place, copied as one byte or two a character, handed over in pieces), are converted in pieces
+// that fit a processor's cache, and a piece may end between the halves of a surrogate pair. An
+// error shows only where a length or a character meets such an edge, and only for strings that the
+// engine keeps in a certain form.
 
 import assert from 'node:assert';
 import fs from 'node:fs';

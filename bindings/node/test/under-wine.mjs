@@ -1,10 +1,11 @@
-// Runs the suite in Node for Windows, under Wine: `node test/under-wine.mjs`, called by `make test-windows`, which sets up
-// Wine and builds the addon.
+// Runs the suite in Node for Windows, under Wine: `node test/under-wine.mjs`, called by `make
+// test-windows`, which sets up Wine and builds the addon.
 //
-// The Node versions are npm packages, installed by `npm ci --os=win32 --cpu=x64` in test/runtimes/windows. Two files at a time,
-// each in a process of its own whose output goes to a file: under Wine pipes may lose the end of it. Only the newest version
-// runs, and not what takes long there and is no other than on Linux, unless SMALLFRY_TEST_ALL is set. The last line is
-// `N passed, N failed, N skipped`.
+// The Node versions are npm packages, installed by `npm ci --os=win32 --cpu=x64` in
+// test/runtimes/windows. Two files at a time, each in a process of its own whose output goes to a
+// file: under Wine pipes may lose the end of it. Only the newest version runs, and not what takes
+// long there and is no other than on Linux, unless SMALLFRY_TEST_ALL is set. The last line is `N
+// passed, N failed, N skipped`.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -27,7 +28,9 @@ const LEFT_OUT = {
   'other-runtimes.test.mjs': 'Bun and Deno are not run under Wine',
 };
 
-/** What takes Wine long, by the names of tests: half of the time, and none of it is about Windows. */
+/**
+ * What takes Wine long, by the names of tests: half of the time, and none of it is about Windows.
+ */
 const LONG = {
   'without addon': 'node:fs does the work',
   'thousands of files': 'fewer show what Windows does',

@@ -1,8 +1,9 @@
-// Guards against: a file that holds something else than its entry says, a write that was accepted and is lost when the
-// process or a worker ends, an entry whose failure nobody is told of, and an iterable that is taken from without end.
+// Guards against: a file that holds something else than its entry says, a write that was accepted
+// and is lost when the process or a worker ends, an entry whose failure nobody is told of, and an
+// iterable that is taken from without end.
 //
-// Why it was possible: entries are copied into native memory a few at a time while threads write, so that a caller may
-// change its Buffers, stop the process or abort the call at any point between.
+// Why it was possible: entries are copied into native memory a few at a time while threads write,
+// so that a caller may change its Buffers, stop the process or abort the call at any point between.
 
 /* global AbortController, AbortSignal, TextEncoder, setImmediate */
 
@@ -120,7 +121,8 @@ for (const [which, own] of Object.entries(packages)) {
         [[7, 'x'], /A path must be/], [['a\0b', 'x'], /without null bytes/],
       ];
       for (const [entry, message] of wrong) {
-        // Closing may be left for later, and under Wine the name would go when that is done: from the next file.
+        // Closing may be left for later, and under Wine the name would go when that is done: from
+        // the next file.
         bulk.drainClosesSync();
         for (const [file] of good) fs.rmSync(file, { force: true });
         await assert.rejects(write([...good, entry, good[0]]), { name: 'TypeError', message, code: /^ERR_INVALID_ARG/ });

@@ -68,7 +68,8 @@ impl OptionBits {
 
     /// Returns the level of the core that keeps what [`flush`](Self::flush) promises.
     ///
-    /// The core has no level for a file without its name, so [`Flush::File`] becomes [`Durability::Full`].
+    /// The core has no level for a file without its name, so [`Flush::File`] becomes
+    /// [`Durability::Full`].
     pub const fn durability(self) -> Durability {
         match self.flush() {
             Flush::Nothing => Durability::None,

@@ -1,7 +1,7 @@
 //! The table of option bits.
 //!
-//! The constants are numbers that a front end adds up. The first four are the values of one field of two bits; each other
-//! constant is a bit of its own.
+//! The constants are numbers that a front end adds up. The first four are the values of one field
+//! of two bits; each other constant is a bit of its own.
 
 /// One option, for the generator of the front ends' constants.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ table! {
     FLUSH_FULL = 3, [Node, Jvm];
     #[doc = "Puts a new file in the place of the old one, in one step."]
     REPLACE = 1 << 2, [Node, Jvm];
-    #[doc = "With `REPLACE`, writes into the old file if it cannot be exchanged because something is mounted on it."]
+    #[doc = "With `REPLACE`, writes into the old file if something is mounted on it."]
     IN_PLACE_IF_BUSY = 1 << 3, [Node];
     #[doc = "Adds to the end of the file."]
     APPEND = 1 << 4, [Jvm];

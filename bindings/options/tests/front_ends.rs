@@ -1,11 +1,14 @@
-//! Guards against constants of a front end that differ from the table: an option would be taken for another one.
+//! Guards against constants of a front end that differ from the table: an option would be taken for
+//! another one.
 
 use std::fs;
 use std::path::Path;
 
 use smallfry_options::table::{FLUSH_FULL, FrontEnd, Row, TABLE};
 
-const NOTE: &str = "Generated from bindings/options/src/table.rs by `UPDATE_OPTION_BITS=1 cargo test -p smallfry-options`.";
+/// The header of a generated file; `//` begins each line.
+const NOTE: &str = "// Generated from bindings/options/src/table.rs. To update it, run\n\
+                    // `UPDATE_OPTION_BITS=1 cargo test -p smallfry-options`.\n";
 
 fn rows(front_end: FrontEnd) -> impl Iterator<Item = &'static Row> {
     TABLE
@@ -24,7 +27,7 @@ fn typescript() -> String {
         format!("\n/** {meaning} */\nexport const {name} = {value};\n")
     };
     let constants: String = rows(FrontEnd::Node).map(constant).collect();
-    format!("// The bits of options, as native code reads them.\n//\n// {NOTE}\n{constants}")
+    format!("// The bits of options, as native code reads them.\n//\n{NOTE}{constants}")
 }
 
 fn kotlin() -> String {
@@ -40,7 +43,7 @@ fn kotlin() -> String {
     let constants: Vec<_> = rows(FrontEnd::Jvm).map(constant).collect();
     let constants = constants.join("\n");
     format!(
-        "package dev.smallfry\n\n// {NOTE}\n\n/** The bits of options, as the native half reads them. */\n\
+        "package dev.smallfry\n\n{NOTE}\n/** The bits of options, as the native half reads them. */\n\
          internal object OptionBits {{\n{constants}}}\n"
     )
 }

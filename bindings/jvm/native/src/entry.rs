@@ -4,14 +4,15 @@ use crate::sys;
 use jni::errors::{Error, JniError, Result, ThrowRuntimeExAndDefault};
 use jni::{Env, EnvUnowned, jni_str};
 
-/// The stack that a native method needs, in bytes. The JVM ends the process if the stack ends while it throws an exception in
-/// native code. It keeps about 100 KiB for each native method, which is enough until Java is called back, but not as much for
-/// those calls.
+/// The stack that a native method needs, in bytes. The JVM ends the process if the stack ends while
+/// it throws an exception in native code. It keeps about 100 KiB for each native method, which is
+/// enough until Java is called back, but not as much for those calls.
 const MIN_STACK: usize = 128 << 10;
 
-/// Runs the body of a native method. A panic or an error of JNI becomes a `RuntimeException`; where JNI has no memory, an
-/// `OutOfMemoryError`. An exception that Java code has thrown meanwhile goes on. If less than [`MIN_STACK`] is left, there is a
-/// `StackOverflowError`, and the body does not run.
+/// Runs the body of a native method. A panic or an error of JNI becomes a `RuntimeException`; where
+/// JNI has no memory, an `OutOfMemoryError`. An exception that Java code has thrown meanwhile goes
+/// on. If less than [`MIN_STACK`] is left, there is a `StackOverflowError`, and the body does not
+/// run.
 pub(crate) fn called<'local, T: Default>(
     environment: EnvUnowned<'local>,
     body: impl FnOnce(&mut Env<'local>) -> Result<T>,
@@ -43,12 +44,13 @@ pub(crate) fn called_anywhere<'local, T: Default>(
         .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// Throws a `StackOverflowError` by JNI's bare functions: functions of the crate look for more classes when one fails, and each
-/// takes more of the stack.
+/// Throws a `StackOverflowError` by JNI's bare functions: functions of the crate look for more
+/// classes when one fails, and each takes more of the stack.
 fn stack_overflow(env: &Env<'_>) -> Error {
     let env = env.get_raw();
-    // SAFETY: the environment is that of this thread, and has the functions of JNI 1.1; the string ends with a zero, and there
-    // need not be a message. If the class is not found the exception that says so is thrown instead.
+    // SAFETY: the environment is that of this thread, and has the functions of JNI 1.1; the string
+    // ends with a zero, and there need not be a message. If the class is not found the exception
+    // that says so is thrown instead.
     unsafe {
         let functions = (**env).v1_1;
         let class = (functions.FindClass)(env, c"java/lang/StackOverflowError".as_ptr());

@@ -1,4 +1,5 @@
-//! The native half of the Maven artifact `dev.smallfry:smallfry`, called by the class `dev.smallfry.Native` alone.
+//! The native half of the Maven artifact `dev.smallfry:smallfry`, called by the class
+//! `dev.smallfry.Native` alone.
 //!
 //! | module | |
 //! |---|---|
@@ -13,9 +14,9 @@
 //! | `options.rs` | the options of calls for many files |
 //! | `sys/` | the differences between systems: paths, stacks, staying loaded |
 //!
-//! Strings cross as bytes of UTF-8, never through JNI's own functions, which have a UTF-8 of their own. A bulk call is one call
-//! from Java, and calls back once for each piece. No reference to an object is kept from call to call, and no array is held in
-//! place during a system call.
+//! Strings cross as bytes of UTF-8, never through JNI's own functions, which have a UTF-8 of their
+//! own. A bulk call is one call from Java, and calls back once for each piece. No reference to an
+//! object is kept from call to call, and no array is held in place during a system call.
 
 mod entry;
 mod options;
@@ -54,8 +55,8 @@ pub(crate) extern "system" fn JNI_OnLoad(vm: *mut jni::sys::JavaVM, _: *mut c_vo
     JNI_VERSION_1_8
 }
 
-/// Has the crate find the classes that it needs when a function of JNI has failed, and keep them. To look for one when memory or
-/// the stack has ended would fail as well.
+/// Has the crate find the classes that it needs when a function of JNI has failed, and keep them.
+/// To look for one when memory or the stack has ended would fail as well.
 fn find_exceptions(env: &mut Env<'_>) -> Result<()> {
     fn find<T: Reference>(env: &mut Env<'_>) -> Result<()> {
         let found = T::lookup_class(env, &LoaderContext::None).map(drop);

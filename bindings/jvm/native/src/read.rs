@@ -24,7 +24,8 @@ pub(crate) struct ReadOptions<'a, 'local> {
 }
 
 impl ReadOptions<'_, '_> {
-    /// Makes a reader. `None` if the directory to stay beneath cannot be opened: the source gets the error.
+    /// Makes a reader. `None` if the directory to stay beneath cannot be opened: the source gets
+    /// the error.
     pub(crate) fn reader(&self, env: &mut Env<'_>) -> Result<Option<Reader>> {
         let error = match self.bulk.reader(self.max_file_size) {
             Ok(reader) => return Ok(Some(reader)),
@@ -159,7 +160,8 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_closeReader<'local>(
 ) {
     called_anywhere(environment, |_| -> Result<_> {
         let address = std::ptr::with_exposed_provenance_mut::<Reading>(place(reader));
-        // SAFETY: `dev.smallfry.ReadStream` passes what `openReader` made, for the last time, while no other thread does.
+        // SAFETY: `dev.smallfry.ReadStream` passes what `openReader` made, for the last time, while
+        // no other thread does.
         drop(unsafe { Box::from_raw(address) });
         Ok(())
     });
@@ -171,7 +173,8 @@ const fn place(address: jlong) -> usize {
 
 fn reading<'a>(address: jlong) -> &'a Reading {
     let address = std::ptr::with_exposed_provenance::<Reading>(place(address));
-    // SAFETY: `dev.smallfry.ReadStream` passes what `openReader` made, and nothing once it is closed.
+    // SAFETY: `dev.smallfry.ReadStream` passes what `openReader` made, and nothing once it is
+    // closed.
     unsafe { &*address }
 }
 

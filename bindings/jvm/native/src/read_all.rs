@@ -1,5 +1,6 @@
-//! Reading many files in one call, with all contents kept. The thread that has read a file also gives it to Java: decoding takes
-//! about as long as reading, and the contents are still in the processor's cache.
+//! Reading many files in one call, with all contents kept. The thread that has read a file also
+//! gives it to Java: decoding takes about as long as reading, and the contents are still in the
+//! processor's cache.
 
 use crate::entry::called;
 use crate::options::Bulk;
@@ -23,7 +24,8 @@ use std::time::Duration;
 const STACK: usize = 1 << 20;
 /// The room of a piece: for many small files, and small enough for the processor's cache. In bytes.
 const ROOM: usize = 256 << 10;
-/// The longest time that the first result of a piece waits for others, so that an interrupt is seen.
+/// The longest time that the first result of a piece waits for others, so that an interrupt is
+/// seen.
 const MAX_WAIT: Duration = Duration::from_millis(20);
 
 /// Reads a file and has Java decode it.
@@ -57,7 +59,8 @@ impl Java {
         }
     }
 
-    /// Runs `body` with this thread attached to the JVM. If there is no memory for that, `body` finds it out.
+    /// Runs `body` with this thread attached to the JVM. If there is no memory for that, `body`
+    /// finds it out.
     fn as_one_of_its_threads(&self, body: impl FnOnce()) {
         let mut body = Some(body);
         let mut run = || body.take().map(|body| body());
@@ -71,7 +74,8 @@ impl Java {
         run();
     }
 
-    /// Runs `body` with the JNI environment of this thread. If that fails, returns `None` and begins nothing more.
+    /// Runs `body` with the JNI environment of this thread. If that fails, returns `None` and
+    /// begins nothing more.
     fn on_this_thread<T>(&self, body: impl FnOnce(&mut Env<'_>) -> Result<Option<T>>) -> Option<T> {
         let body = |env: &mut Env<'_>| {
             body(env).or_else(|error| {
@@ -196,7 +200,8 @@ impl<'scope> Spawn<'scope> for Threads<'scope, '_> {
         let java = Arc::clone(&self.java);
         let builder = Builder::new().name("smallfry".into()).stack_size(STACK);
         let spawned = builder.spawn_scoped(self.scope, move || {
-            // Attaching takes a millisecond. If an operation did it, it would be taken for one that waits for the disk.
+            // Attaching takes a millisecond. If an operation did it, it would be taken for one that
+            // waits for the disk.
             java.as_one_of_its_threads(body);
         });
         spawned.is_ok()

@@ -1,7 +1,9 @@
-//! Results on their way to Java: one behind the other in memory that Java reads through a direct buffer.
+//! Results on their way to Java: one behind the other in memory that Java reads through a direct
+//! buffer.
 //!
-//! All numbers have the byte order of the processor. An error is its kind (one byte), then the operation, the reason, the path and the
-//! destination, each with its length in bytes before it; paths as they come from Java.
+//! All numbers have the byte order of the processor. An error is its kind (one byte), then the
+//! operation, the reason, the path and the destination, each with its length in bytes before it;
+//! paths as they come from Java.
 
 use crate::sys;
 use jni::sys::jint;
@@ -20,7 +22,8 @@ enum Kind {
     NotBegun,
 }
 
-/// Tells whether an error is `EACCES`. `EPERM` has the same kind in Rust, but Java has no `AccessDeniedException` for it.
+/// Tells whether an error is `EACCES`. `EPERM` has the same kind in Rust, but Java has no
+/// `AccessDeniedException` for it.
 #[cfg(unix)]
 fn is_access_denied(error: &Error) -> bool {
     error.raw_os_error() != Some(1)

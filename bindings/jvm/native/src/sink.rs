@@ -1,7 +1,9 @@
-//! Results of reads on their way to Java: contents one behind the other in a Java array, and a table of them.
+//! Results of reads on their way to Java: contents one behind the other in a Java array, and a
+//! table of them.
 //!
-//! The table has the numbers of the paths, then a row for each: its kind (one byte), and an error or the length of the contents.
-//! Contents that are too large for the array come in an array of their own, and are then those of the last row.
+//! The table has the numbers of the paths, then a row for each: its kind (one byte), and an error
+//! or the length of the contents. Contents that are too large for the array come in an array of
+//! their own, and are then those of the last row.
 
 use crate::results;
 use jni::Env;
@@ -80,7 +82,8 @@ impl Piece {
         results::push_number(&mut self.indices, index);
         match result {
             Ok(contents) => {
-                // The contents are still in the processor's cache, and Java need not look at them again.
+                // The contents are still in the processor's cache, and Java need not look at them
+                // again.
                 let is_ascii = self.is_text && contents.is_ascii();
                 self.rows.push(if is_ascii { ASCII } else { CONTENTS });
                 results::push_number(&mut self.rows, length);
@@ -88,7 +91,8 @@ impl Piece {
                     let wants_this = self.give(env, sink, Some(contents))?;
                     return Ok(Some(wants_this && wants_more != Some(false)));
                 }
-                // Contents are copied at once, so that their memory is reused while it is in the processor's cache.
+                // Contents are copied at once, so that their memory is reused while it is in the
+                // processor's cache.
                 sink.memory
                     .set_region(env, results::int(self.used), signed(contents))?;
                 self.used += length;

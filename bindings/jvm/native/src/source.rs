@@ -1,6 +1,8 @@
-//! Entries from Java: paths, or paths and contents, in pieces of memory that Java fills through a direct buffer.
+//! Entries from Java: paths, or paths and contents, in pieces of memory that Java fills through a
+//! direct buffer.
 //!
-//! An entry is the length of its path and that of its contents, as `int`s in the byte order of the processor, then both.
+//! An entry is the length of its path and that of its contents, as `int`s in the byte order of the
+//! processor, then both.
 
 use crate::{results, sys};
 use jni::errors::Result;
@@ -26,8 +28,8 @@ const INTERRUPT_INTERVAL: Duration = Duration::from_millis(20);
 /// Memory that Java fills.
 struct Piece(Box<[UnsafeCell<u8>]>);
 
-// SAFETY: it is written only while it has one owner, through the buffer that `Source::fill` makes, which is not used after
-// that; all other uses read.
+// SAFETY: it is written only while it has one owner, through the buffer that `Source::fill` makes,
+// which is not used after that; all other uses read.
 unsafe impl Sync for Piece {}
 
 impl Piece {
@@ -101,7 +103,8 @@ pub(crate) struct Source {
     is_interrupted: JMethodID,
 }
 
-// SAFETY: the call is reached from inside of native methods only, which hold the lock under which the source is.
+// SAFETY: the call is reached from inside of native methods only, which hold the lock under which
+// the source is.
 unsafe impl Send for Source {}
 
 impl Source {
@@ -227,7 +230,8 @@ impl Source {
         let method = self.fill;
         let (start, room) = (piece.0.as_ptr(), piece.0.len());
         let filled = self.ask(|env, source| {
-            // SAFETY: the memory outlives the call, and `dev.smallfry.Source` does not keep the buffer.
+            // SAFETY: the memory outlives the call, and `dev.smallfry.Source` does not keep the
+            // buffer.
             let buffer = unsafe { env.new_direct_byte_buffer(start.cast_mut().cast(), room) }?;
             let arguments = [JValue::Object(&buffer).as_jni()];
             // SAFETY: as above.
@@ -238,7 +242,8 @@ impl Source {
         filled.unwrap_or(0)
     }
 
-    /// Calls Java. `None` if Java has thrown, which ends the batch; the exception stays for the caller.
+    /// Calls Java. `None` if Java has thrown, which ends the batch; the exception stays for the
+    /// caller.
     fn ask<T>(
         &mut self,
         question: impl FnOnce(&mut Env<'_>, &JObject<'_>) -> Result<T>,
@@ -250,7 +255,8 @@ impl Source {
         // SAFETY: a call is running, on this thread, so both are valid.
         let mut unowned = unsafe { EnvUnowned::from_raw(env) };
         let answer = unowned.with_env(|env| -> Result<T> {
-            // SAFETY: as above; the caller's reference is not given up, since nothing is done when a `JObject` is dropped.
+            // SAFETY: as above; the caller's reference is not given up, since nothing is done when
+            // a `JObject` is dropped.
             let source = unsafe { JObject::from_raw(env, source) };
             question(env, &source)
         });

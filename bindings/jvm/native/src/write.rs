@@ -13,7 +13,8 @@ use std::cell::RefCell;
 const MAX_KEPT: usize = 1 << 20;
 
 thread_local! {
-    /// A copy of path and contents: arrays in Java's heap move unless the collector is stopped, and writing may take long.
+    /// A copy of path and contents: arrays in Java's heap move unless the collector is stopped, and
+    /// writing may take long.
     static MEMORY: RefCell<Memory> = const { RefCell::new(Memory(Vec::new())) };
 }
 

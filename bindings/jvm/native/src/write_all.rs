@@ -15,8 +15,8 @@ const WRITTEN: u8 = 0;
 const UNCHANGED: u8 = 1;
 const FAILED: u8 = 2;
 
-/// Writes the entries of `source`. Returns the number of results, one byte for each, and the errors of the entries that failed.
-/// If nothing could begin, returns -1 and the error.
+/// Writes the entries of `source`. Returns the number of results, one byte for each, and the errors
+/// of the entries that failed. If nothing could begin, returns -1 and the error.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_dev_smallfry_Native_writeAll<'local>(
     environment: EnvUnowned<'local>,

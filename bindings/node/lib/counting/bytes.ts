@@ -2,7 +2,10 @@
 
 import { type Bytes } from './wrap.js';
 
-/** Returns the counting function for `name` of node:fs. `path` is false for a FileHandle's method, which is given no file. */
+/**
+ * Returns the counting function for `name` of node:fs. `path` is false for a FileHandle's method,
+ * which is given no file.
+ */
 export function bytesOf(name: string, path: boolean): Bytes {
   switch (name) {
     case 'readFile':
@@ -28,7 +31,10 @@ function length(data: unknown, options: unknown): number {
   return ArrayBuffer.isView(data) ? data.byteLength : 0;
 }
 
-/** Reads a result: a number, or the object that a FileHandle's method and a promisified function give. */
+/**
+ * Reads a result: a number, or the object that a FileHandle's method and a promisified function
+ * give.
+ */
 function moved(result: unknown): number {
   if (typeof result === 'number') return result;
   const { bytesRead, bytesWritten } = (result ?? {}) as { bytesRead?: number; bytesWritten?: number };

@@ -1,4 +1,5 @@
-// The counts, in memory that all threads of a process share: a worker that is terminated could not hand its counts over.
+// The counts, in memory that all threads of a process share: a worker that is terminated could not
+// hand its counts over.
 
 import workers = require('node:worker_threads');
 
@@ -37,7 +38,10 @@ export class Cell {
 export class Cells {
   private constructor(private readonly all: BigInt64Array) {}
 
-  /** Opens the counts of this process, which its first thread makes; undefined in a worker that was not given them. */
+  /**
+   * Opens the counts of this process, which its first thread makes; undefined in a worker that was
+   * not given them.
+   */
   static open(): Cells | undefined {
     let memory = workers.getEnvironmentData(KEY) as SharedArrayBuffer | undefined;
     if (memory === undefined && workers.isMainThread) {

@@ -1,6 +1,6 @@
-// Notes the child processes that a program starts, and those that it starts without the NODE_OPTIONS that load smallfry: a
-// trial of those would compare node:fs with itself. Children of workers, and variables that a shell script sets, are not
-// seen.
+// Notes the child processes that a program starts, and those that it starts without the
+// NODE_OPTIONS that load smallfry: a trial of those would compare node:fs with itself. Children of
+// workers, and variables that a shell script sets, are not seen.
 
 import childProcess = require('node:child_process');
 import nodeModule = require('node:module');
@@ -61,7 +61,10 @@ export class Children {
   }
 }
 
-/** Tells whether a word of a command sets NODE_OPTIONS without the old value, as for a shell, cross-env and env. */
+/**
+ * Tells whether a word of a command sets NODE_OPTIONS without the old value, as for a shell,
+ * cross-env and env.
+ */
 function replacesOptions(word: string): boolean {
   const settings = [...word.matchAll(/\bNODE_OPTIONS=("[^"]*"|'[^']*'|\S*)/g)];
   return settings.some(([setting]) => !/\$\{?NODE_OPTIONS|%NODE_OPTIONS%/.test(setting));

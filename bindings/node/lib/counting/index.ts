@@ -1,9 +1,10 @@
-// Counts the calls of node:fs that a program makes, for `smallfry try`: their number, bytes and time, and whether native
-// code did them. Also notes the child processes that the program starts. It is loaded only where SMALLFRY_COUNT names a
-// directory, so that it costs nothing elsewhere. Each process leaves one JSON file there, with the counts of all its threads.
+// Counts the calls of node:fs that a program makes, for `smallfry try`: their number, bytes and
+// time, and whether native code did them. Also notes the child processes that the program starts.
+// It is loaded only where SMALLFRY_COUNT names a directory, so that it costs nothing elsewhere.
+// Each process leaves one JSON file there, with the counts of all its threads.
 //
-// Not counted: files that Node's own loaders look up and read, functions that were taken from node:fs before this was
-// loaded, and calls made while the process exits.
+// Not counted: files that Node's own loaders look up and read, functions that were taken from
+// node:fs before this was loaded, and calls made while the process exits.
 
 import fs = require('node:fs');
 import nodeModule = require('node:module');
@@ -24,7 +25,10 @@ type Functions = Record<string, unknown>;
 /** The function without the wrapper that counts its calls. */
 const { writeFileSync } = original;
 
-/** Returns the name of a form in its object: `readFileSync` in node:fs, `readFile` in node:fs and node:fs/promises. */
+/**
+ * Returns the name of a form in its object: `readFileSync` in node:fs, `readFile` in node:fs and
+ * node:fs/promises.
+ */
 const nameOf = (name: string, form: Form) => (form === 'sync' ? `${name}Sync` : name);
 
 /** Begins to count, into a file in `directory`. */
@@ -112,7 +116,10 @@ function wrapMethods(methods: Functions, cells: Cells): void {
   }
 }
 
-/** Writes a file when the process begins, and again with its counts at its end. A killed process leaves the first one. */
+/**
+ * Writes a file when the process begins, and again with its counts at its end. A killed process
+ * leaves the first one.
+ */
 function leaveFile(directory: string, cells: Cells, children: Children, leftAlone: string[]): void {
   const file = path.join(directory, `${process.pid}-${process.hrtime.bigint()}.json`);
   const write = (ended: boolean) => {
@@ -123,7 +130,8 @@ function leaveFile(directory: string, cells: Cells, children: Children, leftAlon
     try {
       write(true);
     } catch {
-      // The file still says that the process has not ended. The program must not fail because of it.
+      // The file still says that the process has not ended. The program must not fail because of
+      // it.
     }
   });
 }

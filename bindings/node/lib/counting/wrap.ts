@@ -1,4 +1,5 @@
-// Wraps functions of node:fs so that their calls are counted. Name, length, other properties and errors stay the same.
+// Wraps functions of node:fs so that their calls are counted. Name, length, other properties and
+// errors stay the same.
 
 import { type Cell } from './cells.js';
 import { type Form } from './functions.js';
@@ -17,7 +18,10 @@ let depth = 0;
 
 const now = process.hrtime.bigint.bind(process.hrtime);
 
-/** Wraps `call` to be counted in `cell`. The time of a call that does not block is the time until its result is there. */
+/**
+ * Wraps `call` to be counted in `cell`. The time of a call that does not block is the time until
+ * its result is there.
+ */
 export function counted<T>(call: T, form: Form, cell: Cell, bytes: Bytes): T {
   const apply = { sync: finishing, callback: callingBack, promise: promising }[form](cell, bytes);
   return new Proxy(call as Call, {

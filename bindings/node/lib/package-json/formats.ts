@@ -1,6 +1,9 @@
 // Formats of modules, as far as the name of a file decides.
 
-/** The format in which a module is loaded. `unknown`: `import` fails with ERR_UNKNOWN_FILE_EXTENSION, `require` loads CommonJS. */
+/**
+ * The format in which a module is loaded. `unknown`: `import` fails with
+ * ERR_UNKNOWN_FILE_EXTENSION, `require` loads CommonJS.
+ */
 export type Format = 'unknown' | 'commonjs' | 'module' | 'json' | 'wasm' | 'addon';
 
 /** The formats, by native code's numbers. */

@@ -20,13 +20,15 @@
  * const { nearestType } = revalidating('never'); // a build that nobody edits while it runs
  * ```
  *
- * Files and paths may be strings or file URLs, as objects or strings. All workers of the process share one memory. Without
- * `revalidating` answers are checked each time, by one `stat` for each directory on the way.
+ * Files and paths may be strings or file URLs, as objects or strings. All workers of the process
+ * share one memory. Without `revalidating` answers are checked each time, by one `stat` for each
+ * directory on the way.
  *
- * The rules are those of Node 22, 24 and 26 on every Node. Without the native addon only `revalidating('never')` remembers
- * anything, and JSON.parse decides what is valid.
+ * The rules are those of Node 22, 24 and 26 on every Node. Without the native addon only
+ * `revalidating('never')` remembers anything, and JSON.parse decides what is valid.
  *
- * Not promised: to resolve modules, and to notice a change that leaves inode, size and times as they were.
+ * Not promised: to resolve modules, and to notice a change that leaves inode, size and times as
+ * they were.
  */
 
 import { finder } from './find.js';
@@ -38,7 +40,10 @@ export { type ModuleType, type PackageConfigError } from './native.js';
 export { type Package } from './package.js';
 export { fileURLToPath } from './paths.js';
 
-/** The functions that look package.json files up. All share one memory, and each policy of `'never'` or an age has its own too. */
+/**
+ * The functions that look package.json files up. All share one memory, and each policy of `'never'`
+ * or an age has its own too.
+ */
 export type PackageJSON = Pick<Lookups, 'nearest' | 'nearestType' | 'scope' | 'moduleFormat' | 'moduleFormats'>;
 
 /** Returns these functions with another policy for when to look again. */
@@ -55,7 +60,7 @@ export const moduleFormat = onChange.moduleFormat;
 export const moduleFormats = onChange.moduleFormats;
 
 /**
- * Finds the package.json of a package by its name, or the one that decides for a file. As `findPackageJSON` of node:module,
- * which Node has since 22.14.
+ * Finds the package.json of a package by its name, or the one that decides for a file. As
+ * `findPackageJSON` of node:module, which Node has since 22.14.
  */
 export const findPackageJSON = finder(nearest);

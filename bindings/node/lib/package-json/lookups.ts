@@ -1,4 +1,5 @@
-// Look-ups under one policy. Answers that need no check are kept here, by directory, and take no native call.
+// Look-ups under one policy. Answers that need no check are kept here, by directory, and take no
+// native call.
 
 import { refused } from '../many.js';
 import { native, nativeHere } from '../native.js';
@@ -12,8 +13,10 @@ import { absolute, directoryOf, isDirectlyIn, pathOf } from './paths.js';
  * Says when an answer is checked.
  *
  * - `'never'`: not before `clear()` or `invalidate()`
- * - `'on-change'`: each time, by one `stat` for each directory from the file's own up to the one that decides
- * - `{ after: ms }`: as `'on-change'`, except for directories that were checked less than this time ago
+ * - `'on-change'`: each time, by one `stat` for each directory from the file's own up to the one
+ *   that decides
+ * - `{ after: ms }`: as `'on-change'`, except for directories that were checked less than this
+ *   time ago
  */
 export type Revalidate = 'never' | 'on-change' | { after: number };
 
@@ -43,7 +46,10 @@ watched.packageWatch(generation);
 
 /** Packages that were asked for, by number. */
 const packages = new Map<number, Package>();
-/** More packages than this are not kept: a package that changed gets a new number, and the old one is never asked for again. */
+/**
+ * More packages than this are not kept: a package that changed gets a new number, and the old one
+ * is never asked for again.
+ */
 const MAX_PACKAGES = 16_384;
 
 const UNKNOWN = -1;
@@ -79,7 +85,10 @@ interface Kept<T> {
   until: number;
 }
 
-/** Answers of one kind by directory. The last one is kept apart: files that are asked for together are often neighbours. */
+/**
+ * Answers of one kind by directory. The last one is kept apart: files that are asked for together
+ * are often neighbours.
+ */
 class Known<T> {
   /** Answers grow too old. */
   readonly #ages: boolean;
@@ -109,7 +118,10 @@ class Known<T> {
     return this.#ages ? performance.now() : 0;
   }
 
-  /** Keeps the last answer of a source for a file; `asked` is the time of {@link now} before the call. */
+  /**
+   * Keeps the last answer of a source for a file; `asked` is the time of {@link now} before the
+   * call.
+   */
   set(file: string, answer: T, from: NativePackageJSON, asked: number): void {
     const directory = directoryOf(file);
     if (directory === undefined) return;
@@ -164,12 +176,13 @@ export class Lookups {
   }
 
   /**
-   * Finds the package.json that decides for a file. The search begins in the file's directory, or in the path itself if that ends
-   * in a separator, and goes upward. It ends at a directory of the name `node_modules` and before the root. The file need not
-   * exist; links on the way are not resolved.
+   * Finds the package.json that decides for a file. The search begins in the file's directory, or
+   * in the path itself if that ends in a separator, and goes upward. It ends at a directory of the
+   * name `node_modules` and before the root. The file need not exist; links on the way are not
+   * resolved.
    *
-   * @throws ERR_INVALID_PACKAGE_CONFIG if a package.json on the way is invalid, with `path`, `line`, `column` and `reason`, or cannot
-   * be read, with `errno`
+   * @throws ERR_INVALID_PACKAGE_CONFIG if a package.json on the way is invalid, with `path`,
+   * `line`, `column` and `reason`, or cannot be read, with `errno`
    */
   readonly nearest = (file: string | URL): Package | undefined => {
     const path = pathOf(file);
@@ -185,15 +198,20 @@ export class Lookups {
     return found;
   };
 
-  /** Finds the `type` in the package.json that decides: `'none'` if there is no type, or no package.json. */
+  /**
+   * Finds the `type` in the package.json that decides: `'none'` if there is no type, or no
+   * package.json.
+   */
   readonly nearestType = (file: string | URL): ModuleType => TYPES[this.#type(pathOf(file), this.nearestType)];
 
   /**
-   * Finds the package that a module belongs to, by its URL or its path: as {@link nearest}, and also at the root.
+   * Finds the package that a module belongs to, by its URL or its path: as {@link nearest}, and
+   * also at the root.
    */
   readonly scope = (module: string | URL): Scope => {
     const path = pathOf(module);
-    // Node looks for node_modules before it decodes a URL, so native code gets an encoded URL as it is.
+    // Node looks for node_modules before it decodes a URL, so native code gets an encoded URL as it
+    // is.
     if (path !== module && path.includes('node_modules')) {
       const { href } = new URL(module);
       if (href.includes('%')) return this.#scope(href);
@@ -203,8 +221,8 @@ export class Lookups {
   };
 
   /**
-   * Tells how Node loads a file of this name, which need not exist. A file without a `type` is `'commonjs'`; Node 20.19, 22.7
-   * and later load it as a module if it has the syntax of one.
+   * Tells how Node loads a file of this name, which need not exist. A file without a `type` is
+   * `'commonjs'`; Node 20.19, 22.7 and later load it as a module if it has the syntax of one.
    */
   readonly moduleFormat = (file: string | URL, options?: FormatOptions): Format => {
     const path = pathOf(file);
@@ -213,8 +231,8 @@ export class Lookups {
   };
 
   /**
-   * As {@link moduleFormat} for many files, in at most one native call. Returns for each file the index of its format in
-   * `formats`. Each directory is checked once.
+   * As {@link moduleFormat} for many files, in at most one native call. Returns for each file the
+   * index of its format in `formats`. Each directory is checked once.
    *
    * @throws as {@link nearest}, for the first file that has no answer
    */
@@ -291,7 +309,8 @@ export function clear(): void {
 }
 
 /**
- * Forgets a package.json, or a directory and all beneath it, in all workers. Call it with each path that a watcher reports.
+ * Forgets a package.json, or a directory and all beneath it, in all workers. Call it with each path
+ * that a watcher reports.
  */
 export function invalidate(path: string | URL): void {
   const failed = watched.packageForget(absolute(path));

@@ -27,17 +27,29 @@ export type Fields = [path: string, name: string | undefined, main: string | und
 export interface NativePackageJSON {
   /** Returns the number of the type of the package.json that decides for a file. */
   packageType(path: string, policy: number): number | Failure;
-  /** As `packageType` for paths joined by NUL, into an array of that many. Returns how many there are, or the first failure. */
+  /**
+   * As `packageType` for paths joined by NUL, into an array of that many. Returns how many there
+   * are, or the first failure.
+   */
   packageTypes(joined: string, types: Uint8Array, policy: number): number | Failure;
-  /** As `packageTypes`, with the numbers of formats. `typescript` is 1 to know TypeScript's extensions. */
+  /**
+   * As `packageTypes`, with the numbers of formats. `typescript` is 1 to know TypeScript's
+   * extensions.
+   */
   packageFormats(joined: string, formats: Uint8Array, policy: number, typescript: number): number | Failure;
   /** Returns a number that stands for the package.json that decides for a file, 0 for none. */
   packageNearest(path: string, policy: number): number | Failure;
-  /** As `packageNearest`, by the rules of scopes. Returns the path where the search ended if there is none. */
+  /**
+   * As `packageNearest`, by the rules of scopes. Returns the path where the search ended if there
+   * is none.
+   */
   packageScope(path: string, policy: number): number | string | Failure;
   /** Returns the fields of the package.json that the last call of these two found. */
   packageFound(): Fields | undefined;
-  /** Returns the milliseconds for which the last answer holds from its call on, if its policy is an age. */
+  /**
+   * Returns the milliseconds for which the last answer holds from its call on, if its policy is an
+   * age.
+   */
   packageRemaining(): number;
   /** Forgets a path and all beneath it, or everything. */
   packageForget(path: string | undefined): Failure | undefined;

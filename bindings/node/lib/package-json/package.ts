@@ -2,7 +2,10 @@
 
 import { errorOf, type Fields, type ModuleType, TYPES } from './native.js';
 
-/** The parts of a package.json that finding and resolving modules takes. Callers share this object and must not change it. */
+/**
+ * The parts of a package.json that finding and resolving modules takes. Callers share this object
+ * and must not change it.
+ */
 export class Package {
   /** The path of the file. */
   readonly path: string;

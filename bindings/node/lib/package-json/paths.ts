@@ -8,8 +8,8 @@ import { refused } from '../many.js';
 const isWindows = process.platform === 'win32';
 
 /**
- * Matches a file URL that contains its path as it is: no host, nothing encoded, no query, no dots or separators that a URL drops.
- * On Windows, node:url converts all URLs.
+ * Matches a file URL that contains its path as it is: no host, nothing encoded, no query, no dots
+ * or separators that a URL drops. On Windows, node:url converts all URLs.
  */
 const PLAIN = isWindows ? /^(?!)/ : /^file:\/\/(?!.*\/\.)(?=\/)[!-~]*$/;
 const SPECIAL = /[%?#\\|]/;
@@ -17,7 +17,8 @@ const SPECIAL = /[%?#\\|]/;
 /**
  * As `fileURLToPath` of node:url, and faster for URLs with nothing to decode.
  *
- * @throws what node:url throws: ERR_INVALID_URL, ERR_INVALID_URL_SCHEME, ERR_INVALID_FILE_URL_HOST, ERR_INVALID_FILE_URL_PATH
+ * @throws what node:url throws: ERR_INVALID_URL, ERR_INVALID_URL_SCHEME, ERR_INVALID_FILE_URL_HOST,
+ * ERR_INVALID_FILE_URL_PATH
  */
 export function fileURLToPath(from: string | URL): string {
   if (typeof from === 'string' && PLAIN.test(from) && !SPECIAL.test(from)) return from.slice(7);
@@ -45,8 +46,9 @@ const BACKSLASH = 92;
 const DOT = 46;
 
 /**
- * Returns the directory of a file with its last separator: every file directly in it has the same answer. Undefined if the text
- * alone does not say: for a path that is not absolute, a URL, one that ends in dots, or one that no file can have.
+ * Returns the directory of a file with its last separator: every file directly in it has the same
+ * answer. Undefined if the text alone does not say: for a path that is not absolute, a URL, one
+ * that ends in dots, or one that no file can have.
  */
 export function directoryOf(file: string): string | undefined {
   if (isWindows ? file.charCodeAt(1) !== 58 : file.charCodeAt(0) !== SLASH) return undefined;
@@ -59,7 +61,10 @@ export function directoryOf(file: string): string | undefined {
   return endsInDots(file, end + 1) ? undefined : file.slice(0, end + 1);
 }
 
-/** Tells whether a file is directly in a directory of {@link directoryOf}. Neighbours are found so without a table. */
+/**
+ * Tells whether a file is directly in a directory of {@link directoryOf}. Neighbours are found so
+ * without a table.
+ */
 export function isDirectlyIn(file: string, directory: string): boolean {
   const { length } = directory;
   // Comparing two strings is far faster than startsWith, which is slow for slices of other strings.
@@ -67,7 +72,10 @@ export function isDirectlyIn(file: string, directory: string): boolean {
     !(isWindows && file.includes('\\', length)) && !endsInDots(file, length);
 }
 
-/** Tells whether the name that begins there is `.` or `..`; true also for some other names of that length. */
+/**
+ * Tells whether the name that begins there is `.` or `..`; true also for some other names of that
+ * length.
+ */
 function endsInDots(file: string, start: number): boolean {
   return file.length - start <= 2 && file.charCodeAt(start) === DOT;
 }

@@ -1,4 +1,5 @@
-//! The barrier of a call for many files: after all entries have run, and before JavaScript is told that the call ended.
+//! The barrier of a call for many files: after all entries have run, and before JavaScript is told
+//! that the call ended.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,8 +10,8 @@ use smallfry::bulk::Durable;
 /// The barriers of the process that are not finished.
 static UNFINISHED: Mutex<Vec<Arc<Commit>>> = Mutex::new(Vec::new());
 
-/// A barrier that is finished once: by a thread of the call, or by the end of its environment or of the process, whichever
-/// comes first.
+/// A barrier that is finished once: by a thread of the call, or by the end of its environment or of
+/// the process, whichever comes first.
 pub(crate) struct Commit {
     durable: Arc<Durable>,
     is_done: Mutex<bool>,
@@ -40,7 +41,8 @@ impl Commit {
         commit
     }
 
-    /// Flushes all that was written and gives it its names. Returns when that is done, also if another thread does it.
+    /// Flushes all that was written and gives it its names. Returns when that is done, also if
+    /// another thread does it.
     pub(crate) fn finish(&self) {
         let mut is_done = lock(&self.is_done);
         if *is_done {

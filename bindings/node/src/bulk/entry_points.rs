@@ -140,8 +140,8 @@ fn begun(env: sys::napi_env, has_begun: bool) -> sys::napi_value {
     }
 }
 
-/// `openRead({ id, results, bits, places, threads, maxInFlight, maxFileSize })`: begins a session, to which paths are
-/// pushed. Answers -1 if there is no thread for it.
+/// `openRead({ id, results, bits, places, threads, maxInFlight, maxFileSize })`: begins a session,
+/// to which paths are pushed. Answers -1 if there is no thread for it.
 unsafe extern "C" fn open_read(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -181,9 +181,10 @@ unsafe extern "C" fn open_write(
     })
 }
 
-/// `openTree({ id, results, bits, root, patterns, maxDepth, threads, maxInFlight, maxFileSize })`: begins a session that
-/// walks a tree and reads what it finds, and closes itself. `patterns` are joined by NUL, each behind a `+` or a `-`; a
-/// depth of 0 is no limit. Answers -1 if there is no thread, or why there is no such walk.
+/// `openTree({ id, results, bits, root, patterns, maxDepth, threads, maxInFlight, maxFileSize })`:
+/// begins a session that walks a tree and reads what it finds, and closes itself. `patterns` are
+/// joined by NUL, each behind a `+` or a `-`; a depth of 0 is no limit. Answers -1 if there is no
+/// thread, or why there is no such walk.
 unsafe extern "C" fn open_tree(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -253,8 +254,8 @@ fn push_files(Input(batch): &Input, mut files: Walk) {
     }
 }
 
-/// The input end of a batch. Dropping it closes the batch, even if it never got a thread: a session that is not closed
-/// would never end.
+/// The input end of a batch. Dropping it closes the batch, even if it never got a thread: a session
+/// that is not closed would never end.
 struct Input(Arc<Batch<'static, ReadTree>>);
 
 impl Drop for Input {
@@ -263,8 +264,8 @@ impl Drop for Input {
     }
 }
 
-/// `pushPaths(id, joined, beyond)`: paths to be read, joined by NUL, and how many more will follow, -1 if that is not
-/// known.
+/// `pushPaths(id, joined, beyond)`: paths to be read, joined by NUL, and how many more will follow,
+/// -1 if that is not known.
 unsafe extern "C" fn push_paths(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -279,11 +280,12 @@ unsafe extern "C" fn push_paths(
     })
 }
 
-/// Entries handed to workers at a time. Copying a string takes as long as writing it, so workers would wait for more.
+/// Entries handed to workers at a time. Copying a string takes as long as writing it, so workers
+/// would wait for more.
 const ENTRY_CHUNK: usize = 32;
 
-/// `pushEntries(id, joined, data, beyond)`: paths as in [`push_paths`] and an array of what to write there, which is copied
-/// before this returns. Answers the bytes that were copied.
+/// `pushEntries(id, joined, data, beyond)`: paths as in [`push_paths`] and an array of what to
+/// write there, which is copied before this returns. Answers the bytes that were copied.
 unsafe extern "C" fn push_entries(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -364,8 +366,8 @@ unsafe extern "C" fn hold(env: sys::napi_env, info: sys::napi_callback_info) -> 
     })
 }
 
-/// Does a task for all inputs, with this thread among the workers, and puts the results into an array. Returns how many
-/// entries did not fail.
+/// Does a task for all inputs, with this thread among the workers, and puts the results into an
+/// array. Returns how many entries did not fail.
 fn run_here<T>(
     env: sys::napi_env,
     environment: &Environment,
@@ -390,8 +392,8 @@ where
     good
 }
 
-/// `readManySync(joined, results, bits, threads, maxFileSize)`; `joined` is an array of paths joined by NUL. Answers how
-/// many were read.
+/// `readManySync(joined, results, bits, threads, maxFileSize)`; `joined` is an array of paths
+/// joined by NUL. Answers how many were read.
 unsafe extern "C" fn read_many_sync(
     env: sys::napi_env,
     info: sys::napi_callback_info,

@@ -60,13 +60,15 @@ pub(super) trait Live {
     /// Makes values of results until the turn is over. Returns true if there may be more at hand.
     fn make_values(&self, env: sys::napi_env, until: Instant) -> bool;
     fn state(&self) -> State;
-    /// Releases the bytes of this many more results: JavaScript has gone through them and keeps none.
+    /// Releases the bytes of this many more results: JavaScript has gone through them and keeps
+    /// none.
     fn consume(&self, count: usize);
-    /// Sets whether the session keeps the process alive. A session that JavaScript goes through in steps does so while
-    /// JavaScript waits for a result.
+    /// Sets whether the session keeps the process alive. A session that JavaScript goes through in
+    /// steps does so while JavaScript waits for a result.
     fn hold(&self, env: sys::napi_env, yes: bool);
     fn results(&self) -> sys::napi_ref;
-    /// Ends the session: JavaScript no longer runs. Returns the barrier to finish when all entries have run.
+    /// Ends the session: JavaScript no longer runs. Returns the barrier to finish when all entries
+    /// have run.
     fn leave(&self) -> Option<Arc<Commit>>;
 }
 
@@ -87,8 +89,8 @@ pub(super) struct Session<T: Task> {
     environment: &'static Environment,
     batch: Arc<Batch<'static, T>>,
     results: sys::napi_ref,
-    /// The number of places for results, which are used in turn. The bytes of a result are then in flight until JavaScript
-    /// has gone past it; without places, until it has a value.
+    /// The number of places for results, which are used in turn. The bytes of a result are then in
+    /// flight until JavaScript has gone past it; without places, until it has a value.
     places: Option<NonZeroUsize>,
     /// The session keeps the process alive.
     holds_loop: Cell<bool>,
@@ -207,7 +209,8 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
         Arc::clone(&self.batch)
     }
 
-    /// Has a thread finish the barrier once all results are there. Then puts its errors in the places of their entries.
+    /// Has a thread finish the barrier once all results are there. Then puts its errors in the
+    /// places of their entries.
     fn commit(&self, env: sys::napi_env, progress: &mut Progress<T::Output>) {
         let Some(Ending {
             commit,
@@ -289,7 +292,8 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
             let count = progress.ready.len().min(CLOCK_INTERVAL);
             let mut released = 0;
             let mut scope = std::ptr::null_mut();
-            // SAFETY: closed below, on the same thread; values made in between are kept by the array.
+            // SAFETY: closed below, on the same thread; values made in between are kept by the
+            // array.
             unsafe { sys::napi_open_handle_scope(env, &raw mut scope) };
             for done in progress.ready.drain(..count).collect::<Vec<_>>() {
                 let Done {
@@ -397,8 +401,8 @@ impl Sessions {
         self.open.borrow().get(&id).cloned()
     }
 
-    /// Gives these sessions their results until it is time for other things, and tells JavaScript. Returns the sessions
-    /// that may have more results at hand.
+    /// Gives these sessions their results until it is time for other things, and tells JavaScript.
+    /// Returns the sessions that may have more results at hand.
     pub(crate) fn deliver(&self, env: sys::napi_env, ids: Vec<u32>, until: Instant) -> Vec<u32> {
         let mut unfinished = Vec::new();
         for id in ids {
@@ -449,8 +453,8 @@ impl Sessions {
         }
     }
 
-    /// Ends all sessions: accepted writes are done, reads are dropped. Returns the barriers to finish when all entries have
-    /// run.
+    /// Ends all sessions: accepted writes are done, reads are dropped. Returns the barriers to
+    /// finish when all entries have run.
     pub(crate) fn leave(&self) -> Vec<Arc<Commit>> {
         let mut open = self.open.borrow_mut();
         let commits = open

@@ -73,7 +73,8 @@ impl Task for ReadTree {
     }
 }
 
-/// An entry to write: a path, the bytes, and the promise that they are written before the process ends.
+/// An entry to write: a path, the bytes, and the promise that they are written before the process
+/// ends.
 pub(super) struct Entry {
     pub(super) path: PathBuf,
     pub(super) bytes: Vec<u8>,

@@ -1,4 +1,5 @@
-//! Threads for calls for many files. They are counted, so that the end of the process can wait until they use no file.
+//! Threads for calls for many files. They are counted, so that the end of the process can wait
+//! until they use no file.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,8 +1,9 @@
-//! Group commit: durable writes that are handed in while others are being flushed share one barrier.
+//! Group commit: durable writes that are handed in while others are being flushed share one
+//! barrier.
 //!
-//! They wait here, and are then one batch with one barrier, as for `writeFiles`. The first call is a batch at once. Up to
-//! [`MAX_BATCHES`] batches are in flight, so that a slow disk does not hold up writes to another. A call has its result when
-//! its batch is flushed.
+//! They wait here, and are then one batch with one barrier, as for `writeFiles`. The first call is
+//! a batch at once. Up to [`MAX_BATCHES`] batches are in flight, so that a slow disk does not hold
+//! up writes to another. A call has its result when its batch is flushed.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,9 +19,11 @@ use crate::errors::{Failure, Step};
 use crate::mailbox::{Finished, JobResult, Mailbox};
 use crate::sys::EIO;
 
-/// Batches in flight: as many as Node's own pool has threads, so that as many slow disks make progress at once.
+/// Batches in flight: as many as Node's own pool has threads, so that as many slow disks make
+/// progress at once.
 const MAX_BATCHES: usize = 4;
-/// Larger files are written on their own, so that other calls of a batch do not wait for them. In bytes.
+/// Larger files are written on their own, so that other calls of a batch do not wait for them. In
+/// bytes.
 pub(super) const MAX_SIZE: usize = 1 << 20;
 
 /// One call, waiting or being done.
@@ -41,7 +44,8 @@ pub(super) struct WriteKind {
 }
 
 impl WriteKind {
-    /// `None` for writes that batches do not do: additions, and writes that the core has no options for.
+    /// `None` for writes that batches do not do: additions, and writes that the core has no options
+    /// for.
     pub(super) fn of(write: DurableWrite) -> Option<Self> {
         let bits = write.core_bits()?;
         let mode = write.mode;

@@ -13,13 +13,16 @@ use crate::errors::{Failure, Step};
 use crate::mailbox::{Finished, Mailbox};
 use crate::sys::EIO;
 
-/// Threads for a few jobs: as many as Node's own pool has by default, so that as many slow files make progress at once.
+/// Threads for a few jobs: as many as Node's own pool has by default, so that as many slow files
+/// make progress at once.
 const MAX_THREADS: usize = 4;
-/// Threads at work while jobs finish quickly. More would compete with the main thread for the cores.
+/// Threads at work while jobs finish quickly. More would compete with the main thread for the
+/// cores.
 const BUSY_THREADS: usize = 2;
 /// With so many jobs in the queue, the best number of threads is measured.
 const MEASURING_THRESHOLD: usize = 32;
-/// If no job has finished for this long, the disk is slow or a pipe waits, and another thread may join.
+/// If no job has finished for this long, the disk is slow or a pipe waits, and another thread may
+/// join.
 const STALL: Duration = Duration::from_millis(1);
 /// The interval at which one waiting thread looks for a stall.
 const WATCH_INTERVAL: Duration = Duration::from_millis(4);
@@ -51,7 +54,8 @@ struct State {
     workers: Option<Arc<Workers>>,
     /// The time when a job last made progress.
     progress: Option<Instant>,
-    /// Mailboxes with results whose thread went on with the next job and has not woken the environment yet.
+    /// Mailboxes with results whose thread went on with the next job and has not woken the
+    /// environment yet.
     unaware: Vec<Arc<Mailbox>>,
 }
 
@@ -114,7 +118,8 @@ impl State {
 }
 
 enum Next {
-    /// The caller notifies `WORK` after it has released the lock, which the thread that wakes up takes at once.
+    /// The caller notifies `WORK` after it has released the lock, which the thread that wakes up
+    /// takes at once.
     Waiting,
     /// A new thread, which begins by itself.
     Spawned,
@@ -249,7 +254,8 @@ fn work_off(
     state
 }
 
-/// Does one slice of a job. Returns its mailbox if the job is done and the environment has to be woken.
+/// Does one slice of a job. Returns its mailbox if the job is done and the environment has to be
+/// woken.
 fn run(mut job: Job, arena: &mut Arena) -> Option<Arc<Mailbox>> {
     let progress = catch_unwind(AssertUnwindSafe(|| job.task.step(arena)));
     let result = match progress {
@@ -279,7 +285,8 @@ struct Results {
 }
 
 impl Results {
-    /// Counts one more result, and wakes the environment if enough results wait or one has waited long enough.
+    /// Counts one more result, and wakes the environment if enough results wait or one has waited
+    /// long enough.
     fn put(&mut self, mailbox: Arc<Mailbox>, now: Instant) {
         let other = |before: &Arc<Mailbox>| !Arc::ptr_eq(before, &mailbox);
         if self.mailbox.as_ref().is_some_and(other) {

@@ -16,7 +16,8 @@ use crate::sys::path_of;
 use crate::target::{OwnedTarget, PathRoom, Target};
 use crate::value::{Function, int32, number, undefined};
 
-/// Each returns undefined if the call was taken, else the number of a [`Failure`]. The results come to `complete`.
+/// Each returns undefined if the call was taken, else the number of a [`Failure`]. The results come
+/// to `complete`.
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"read", submit_read),
     Function(c"write", submit_write),
@@ -70,14 +71,15 @@ unsafe extern "C" fn submit_write(
     })
 }
 
-/// Tells whether node:fs calls `write` even for no bytes: some versions do for a path, all do for a descriptor, and only
-/// where there is a callback.
+/// Tells whether node:fs calls `write` even for no bytes: some versions do for a path, all do for a
+/// descriptor, and only where there is a callback.
 fn writes_nothing(environment: &Environment, target: &OwnedTarget, has_callback: bool) -> bool {
     let is_lent = matches!(target, OwnedTarget::Descriptor(_));
     has_callback && (is_lent || environment.writes_nothing)
 }
 
-/// `writeDurably(target, id, ownScope, data, flags, mode, bits)`: as [`submit_write`], with option bits.
+/// `writeDurably(target, id, ownScope, data, flags, mode, bits)`: as [`submit_write`], with option
+/// bits.
 unsafe extern "C" fn submit_durable_write(
     env: sys::napi_env,
     info: sys::napi_callback_info,

@@ -15,7 +15,8 @@ use crate::target::{Handle, OwnedTarget};
 
 /// A job goes to the end of the queue after so much was read or written. In bytes.
 const SLICE: usize = 512 << 10;
-/// Contents of up to this size get memory of their own where no other calls are in flight. In bytes.
+/// Contents of up to this size get memory of their own where no other calls are in flight. In
+/// bytes.
 const MAX_LONE_COPY: usize = 64 << 10;
 /// First guess for a file that does not tell its size. In bytes.
 const UNKNOWN_SIZE: usize = 64 << 10;
@@ -219,7 +220,8 @@ impl Write {
         }
     }
 
-    /// Flushes and closes the file. A flushed file is closed at once, so that no error comes after the call.
+    /// Flushes and closes the file. A flushed file is closed at once, so that no error comes after
+    /// the call.
     fn end(&mut self) -> Result<(), Reason> {
         let Some(handle) = self.handle.take() else {
             return Ok(());

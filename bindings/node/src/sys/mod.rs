@@ -1,4 +1,5 @@
-//! The differences between systems: `unix.rs` and `windows.rs` have the same items, and one of them is compiled.
+//! The differences between systems: `unix.rs` and `windows.rs` have the same items, and one of them
+//! is compiled.
 
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]

@@ -23,7 +23,8 @@ pub(crate) fn connect() {}
 /// Keeps this library loaded: its threads may outlive the worker that loaded it.
 pub(crate) fn pin_library() {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: dladdr fills the structure for an address of this library, whose name is then a valid C string.
+    // SAFETY: dladdr fills the structure for an address of this library, whose name is then a valid
+    // C string.
     unsafe {
         if libc::dladdr(pin_library as *const _, info.as_mut_ptr()) != 0 {
             libc::dlopen(
@@ -36,7 +37,8 @@ pub(crate) fn pin_library() {
 
 /// Finds a function of the host process by its symbol.
 pub(crate) fn symbol(name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: dlsym with RTLD_DEFAULT only reads the tables of loaded objects; the name is NUL-terminated.
+    // SAFETY: dlsym with RTLD_DEFAULT only reads the tables of loaded objects; the name is
+    // NUL-terminated.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!address.is_null()).then_some(address)
 }
@@ -62,8 +64,8 @@ impl Descriptor {
     }
 
     pub(crate) fn borrow(&self) -> BorrowedFile<'_> {
-        // SAFETY: JavaScript sends non-negative numbers only; the caller promises, as to node:fs, that it keeps the
-        // descriptor open during the call. A closed number gives EBADF.
+        // SAFETY: JavaScript sends non-negative numbers only; the caller promises, as to node:fs,
+        // that it keeps the descriptor open during the call. A closed number gives EBADF.
         unsafe { BorrowedFd::borrow_raw(self.0) }
     }
 }
@@ -89,7 +91,8 @@ pub(crate) fn is_for_runtime(_errno: Errno) -> bool {
     false
 }
 
-/// Tells whether an error is that a directory could not be opened. Here a directory opens, and fails to be read.
+/// Tells whether an error is that a directory could not be opened. Here a directory opens, and
+/// fails to be read.
 pub(crate) fn is_refused_directory(_error: &Error) -> bool {
     false
 }

@@ -1,8 +1,8 @@
 //! Buffers over memory of the addon.
 //!
-//! Node-API has external Buffers too, but Node forbids to transfer them to a worker, while results of node:fs can be
-//! transferred; and each costs a finaliser on the main thread. An `ArrayBuffer` over a `BackingStore` of V8 has neither fault.
-//! Its deleter may run on any thread.
+//! Node-API has external Buffers too, but Node forbids to transfer them to a worker, while results
+//! of node:fs can be transferred; and each costs a finaliser on the main thread. An `ArrayBuffer`
+//! over a `BackingStore` of V8 has neither fault. Its deleter may run on any thread.
 
 use std::ffi::c_void;
 
@@ -42,7 +42,8 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Finds the functions; `None` where they must not or cannot be used. `known` is as for strings.
+    /// Finds the functions; `None` where they must not or cannot be used. `known` is as for
+    /// strings.
     pub(crate) fn detect(env: sys::napi_env, known: bool) -> Option<Self> {
         if !known {
             return None;
@@ -64,8 +65,8 @@ impl Buffers {
         buffers.answers(env).then_some(buffers)
     }
 
-    /// Makes a Buffer over `length` bytes at `data`, which live and belong to it until `deleter` is called, on any thread.
-    /// `deleter` is called even if this returns `None`.
+    /// Makes a Buffer over `length` bytes at `data`, which live and belong to it until `deleter` is
+    /// called, on any thread. `deleter` is called even if this returns `None`.
     ///
     /// # Safety
     /// The memory is as said, and the call is made on the environment's thread, in a handle scope.

@@ -27,7 +27,8 @@ pub(crate) const fn stay_loaded() {}
 pub(crate) fn stack_end() -> Option<usize> {
     let mut attributes = MaybeUninit::uninit();
     let (mut end, mut size) = (std::ptr::null_mut(), 0);
-    // SAFETY: the attributes are made by the first call, read by the second only if that was done, and given up by the third.
+    // SAFETY: the attributes are made by the first call, read by the second only if that was done,
+    // and given up by the third.
     unsafe {
         if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
             return None;

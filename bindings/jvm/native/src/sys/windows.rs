@@ -30,8 +30,8 @@ pub(crate) fn stay_loaded() {
     let flags = GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS;
     let mut module = std::ptr::null_mut();
     let address = stay_loaded as *const () as *const u16;
-    // SAFETY: with this flag the name is an address in the library, which that of this function is; the handle is
-    // written to a variable that lives.
+    // SAFETY: with this flag the name is an address in the library, which that of this function is;
+    // the handle is written to a variable that lives.
     unsafe { GetModuleHandleExW(flags, address, &mut module) };
 }
 

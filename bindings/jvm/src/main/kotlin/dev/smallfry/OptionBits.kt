@@ -1,6 +1,7 @@
 package dev.smallfry
 
-// Generated from bindings/options/src/table.rs by `UPDATE_OPTION_BITS=1 cargo test -p smallfry-options`.
+// Generated from bindings/options/src/table.rs. To update it, run
+// `UPDATE_OPTION_BITS=1 cargo test -p smallfry-options`.
 
 /** The bits of options, as the native half reads them. */
 internal object OptionBits {

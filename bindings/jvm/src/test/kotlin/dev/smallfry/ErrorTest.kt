@@ -18,7 +18,10 @@ import kotlin.test.assertTrue
 import org.junit.jupiter.api.BeforeEach
 import org.junit.jupiter.api.io.TempDir
 
-/** An error must be the one that `java.nio.file` has for it, name the file as the caller did, and leave nothing behind. */
+/**
+ * An error must be the one that `java.nio.file` has for it, name the file as the caller did, and
+ * leave nothing behind.
+ */
 class ErrorTest {
     @TempDir
     lateinit var dir: Path

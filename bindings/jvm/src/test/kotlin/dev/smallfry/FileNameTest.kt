@@ -12,12 +12,18 @@ import kotlin.test.assertEquals
 import kotlin.test.assertFailsWith
 import org.junit.jupiter.api.io.TempDir
 
-/** A name is bytes to the system and a string to Java: whatever the bytes and the locale are, no other file must be meant. */
+/**
+ * A name is bytes to the system and a string to Java: whatever the bytes and the locale are, no
+ * other file must be meant.
+ */
 class FileNameTest {
     @TempDir
     lateinit var dir: Path
 
-    /** For `printf` of a shell: not UTF-8, UTF-8, and ASCII that means something to who escapes names. */
+    /**
+     * For `printf` of a shell: not UTF-8, UTF-8, and ASCII that means something to who escapes
+     * names.
+     */
     private val names = listOf(
         """\377\376""", """a\303""", """\355\240\200""", """\303\244""", """\360\237\230\200""", """\357\277\275""",
         """%%41 \303\244""", """%%zz""", """a?b#c;d=e&f+g""", """ """, """a\nb""", """\\x""", """\377%%ff.txt""",

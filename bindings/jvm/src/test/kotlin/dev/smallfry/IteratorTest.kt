@@ -12,7 +12,10 @@ import kotlin.test.assertSame
 import kotlin.test.assertTrue
 import org.junit.jupiter.api.io.TempDir
 
-/** Iterators are the caller's own code, asked in the midst of a call: whatever they do, what came before must not be lost. */
+/**
+ * Iterators are the caller's own code, asked in the midst of a call: whatever they do, what came
+ * before must not be lost.
+ */
 class IteratorTest {
     @TempDir
     lateinit var directory: Path

@@ -10,12 +10,18 @@ import kotlin.test.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** The native library must load wherever it can, leave nothing behind, and say what was tried where it cannot. */
+/**
+ * The native library must load wherever it can, leave nothing behind, and say what was tried where
+ * it cannot.
+ */
 class LoadingTest {
     @TempDir
     lateinit var directory: Path
 
-    /** What it prints, without what newer JVMs say themselves of a temporary directory that is not there. */
+    /**
+     * What it prints, without what newer JVMs say themselves of a temporary directory that is not
+     * there.
+     */
     private fun child(vararg flags: String): String {
         val ended = Child("LoadingTestKt", flags.toList(), listOf(directory.resolve("a").toString())).run()
         return ended.output.lines().filterNot { it.startsWith("WARNING: java.io.tmpdir") }.joinToString("\n")
@@ -107,7 +113,10 @@ fun main(arguments: Array<String>) = repeat(2) {
     }
 }
 
-/** The same classes again and again, each time by another class loader that is then dropped, with work in flight. */
+/**
+ * The same classes again and again, each time by another class loader that is then dropped, with
+ * work in flight.
+ */
 object TwoLoaders {
     @JvmStatic
     fun main(arguments: Array<String>) {

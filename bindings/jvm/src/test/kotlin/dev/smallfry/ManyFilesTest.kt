@@ -21,7 +21,10 @@ import kotlin.test.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** Many files in one call: each must have its own result in its own place, whatever becomes of the others. */
+/**
+ * Many files in one call: each must have its own result in its own place, whatever becomes of the
+ * others.
+ */
 class ManyFilesTest {
     @TempDir
     lateinit var dir: Path

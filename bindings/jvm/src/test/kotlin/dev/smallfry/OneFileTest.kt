@@ -19,7 +19,10 @@ import kotlin.test.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** One file: what is written must be what Kotlin's own functions write, over whatever was there, and errors must be Java's. */
+/**
+ * One file: what is written must be what Kotlin's own functions write, over whatever was there, and
+ * errors must be Java's.
+ */
 class OneFileTest {
     @TempDir
     lateinit var directory: Path

@@ -9,7 +9,10 @@ import kotlin.test.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** What only a whole process shows: its end with work in flight, what JNI is told wrongly, and memory that Java does not see. */
+/**
+ * What only a whole process shows: its end with work in flight, what JNI is told wrongly, and
+ * memory that Java does not see.
+ */
 class ProcessTest {
     @TempDir
     lateinit var directory: Path

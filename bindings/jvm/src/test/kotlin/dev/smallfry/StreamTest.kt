@@ -24,7 +24,10 @@ import org.junit.jupiter.api.BeforeEach
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** Files one after the other: no further ahead than allowed, to be stopped at any time, and never a crash for it. */
+/**
+ * Files one after the other: no further ahead than allowed, to be stopped at any time, and never a
+ * crash for it.
+ */
 class StreamTest {
     @TempDir
     lateinit var directory: Path

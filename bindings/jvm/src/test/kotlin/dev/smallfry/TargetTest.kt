@@ -17,7 +17,10 @@ import kotlin.test.assertTrue
 import org.junit.jupiter.api.io.TempDir
 import kotlin.io.path.writeText as writeTextOfKotlin
 
-/** What one file is written over must not matter: any old length, links, pipes, devices, permissions. */
+/**
+ * What one file is written over must not matter: any old length, links, pipes, devices,
+ * permissions.
+ */
 class TargetTest {
     @TempDir
     lateinit var directory: Path

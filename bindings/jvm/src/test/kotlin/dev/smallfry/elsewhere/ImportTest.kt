@@ -9,7 +9,10 @@ import kotlin.test.assertFailsWith
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** In a package of the caller's own, with all of `kotlin.io.path` imported as well: there a call could be ambiguous, or Kotlin's. */
+/**
+ * In a package of the caller's own, with all of `kotlin.io.path` imported as well: there a call
+ * could be ambiguous, or Kotlin's.
+ */
 class ImportTest {
     @TempDir
     lateinit var directory: Path
