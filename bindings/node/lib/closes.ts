@@ -21,7 +21,7 @@ const POLICIES = ['auto', 'always', 'never'];
  * `writeFiles` and the like are done when the bytes are written, and other threads close the files.
  * This function gives what closing then reports, such as an exceeded quota of a file server. When
  * the process ends, errors that are left are printed to standard error, and the exit code becomes 1
- * if it was 0. For writes that were under way at `process.exit`, errors are printed only.
+ * if it was 0. For writes that were in flight at `process.exit`, errors are printed only.
  *
  * ```js
  * await writeFiles(pages);

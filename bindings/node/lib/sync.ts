@@ -20,7 +20,8 @@ export type WriteSync = typeof fs.writeFileSync & ((
 ) => void);
 
 /**
- * `fs.writeFileSync`, with one crossing into native code for strings and bytes, and with {@link DurabilityOptions}.
+ * `fs.writeFileSync`, with one crossing into native code for strings and bytes, and
+ * with {@link DurabilityOptions}.
  *
  * `{flush: true}` flushes in every case, also a string with `encoding: 'utf8'`, which Node 20 to 26
  * forget.

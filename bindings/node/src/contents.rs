@@ -144,7 +144,7 @@ impl Maker {
         if status == sys::Status::napi_ok {
             return Some(value);
         }
-        // SAFETY: refused, so the box is still ours.
+        // SAFETY: the call was refused, so the box is still owned here.
         let contents = unsafe { Box::from_raw(owner) };
         latin1(env, &contents)
     }
@@ -155,7 +155,7 @@ fn buffer_over(buffers: Buffers, contents: Bytes) -> Option<sys::napi_value> {
     let data = contents.shareable()?;
     let length = contents.len();
     let owner = Box::into_raw(Box::new(contents));
-    // SAFETY: the memory lives until the deleter drops its owner, and nobody else reaches it;
+    // SAFETY: the memory lives until the deleter drops its owner, and is not reached otherwise;
     // results are made in the handle scope of their delivery.
     unsafe { buffers.over(data, length, delete_bytes, owner.cast()) }
 }
@@ -180,7 +180,7 @@ fn external_buffer(env: sys::napi_env, contents: Bytes) -> Option<sys::napi_valu
     if status == sys::Status::napi_ok {
         return Some(value);
     }
-    // SAFETY: refused, so the box is still ours.
+    // SAFETY: the call was refused, so the box is still owned here.
     let contents = unsafe { Box::from_raw(owner) };
     buffer(env, &contents)
 }
@@ -225,8 +225,8 @@ pub(crate) fn buffer_to_fill<'a>(
     if status != sys::Status::napi_ok || data.is_null() {
         return None;
     }
-    // SAFETY: the engine gave `length` bytes, alive while the handle is, reachable by nobody else
-    // yet.
+    // SAFETY: the engine gave `length` bytes, alive while the handle is, and not reachable
+    // otherwise yet.
     Some((value, unsafe {
         std::slice::from_raw_parts_mut(data.cast(), length)
     }))

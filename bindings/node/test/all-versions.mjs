@@ -31,19 +31,13 @@ if (missing.length > 0) {
 
 const files = fs.readdirSync(here).filter((name) => name.endsWith('.test.mjs')).sort();
 
-/**
- * What leans on a version: how V8 keeps a string, how modules are loaded, and what node:fs itself
- * does.
- */
+/** Test files that depend on the version: on V8's strings, on module loaders, on node:fs itself. */
 const BETWEEN = ['counting.test.mjs', 'differential.test.mjs', 'durability.test.mjs', 'entry-points.test.mjs', 'special-files.test.mjs', 'transcoding.test.mjs'];
 
 const everything = process.env.SMALLFRY_TEST_ALL !== undefined;
 commands.slice(1, -1).forEach((between) => (between.files = everything ? files : BETWEEN));
 
-/**
- * What runs has said so far: the last words where something hangs and is stopped by who has waited
- * long enough.
- */
+/** The output of the running tests so far. It is printed if they hang and are stopped. */
 let output = '';
 process.once('SIGTERM', () => {
   console.log(output);

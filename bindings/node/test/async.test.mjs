@@ -78,7 +78,7 @@ for (const [name, { end, code, inExit }] of Object.entries(ENDS)) {
   });
 }
 
-test('one write of 60 MB, then process.exit(): whole', async () => {
+test('process.exit() completes one write of 60 MB', async () => {
   const name = at('large');
   const { code } = await runScript(directory, `smallfry.writeFile(${JSON.stringify(name)}, 'x'.repeat(60e6), () => {}); process.exit(0);`);
   assert.strictEqual(code, 0);
@@ -94,7 +94,7 @@ const WORKER_ENDS = {
 };
 
 for (const [name, end] of Object.entries(WORKER_ENDS)) {
-  test(`200 writes in a worker, then ${name}: all files whole`, async () => {
+  test(`200 writes of a worker are completed after ${name}`, async () => {
     const target = fresh();
     const result = await runScript(directory, `${WRITES}
       const { Worker, isMainThread, parentPort } = require('node:worker_threads');
@@ -113,7 +113,7 @@ for (const [name, end] of Object.entries(WORKER_ENDS)) {
   });
 }
 
-test('writes in the main thread and in a worker, then process.exit(): all files whole', async () => {
+test('process.exit() completes writes of the main thread and of a worker', async () => {
   const [one, two] = [fresh(), fresh()];
   const result = await runScript(directory, `${WRITES}
     const { Worker, isMainThread, parentPort } = require('node:worker_threads');
@@ -128,11 +128,11 @@ test('writes in the main thread and in a worker, then process.exit(): all files 
   expectWhole(two, 'worker');
 });
 
-testNeeding(needs.proc, '50 workers come and go with calls under way: no crash, no threads left', async () => {
+testNeeding(needs.proc, '50 workers that end with calls in flight leave no threads', async () => {
   const target = fresh();
   const result = await runScript(directory, `${WRITES}
     const { Worker, isMainThread, parentPort } = require('node:worker_threads');
-    // Those that came for a burst have gone after a tenth of a second without work.
+    // Threads for a burst end after a tenth of a second without work.
     const threads = async () => {
       await new Promise((resolve) => setTimeout(resolve, 500));
       return fs.readdirSync('/proc/self/task').length;
@@ -168,7 +168,7 @@ testNeeding(needs.proc, '50 workers come and go with calls under way: no crash, 
   assert.ok(last <= first + 4, `${first} threads after 10 workers, ${last} after 50`);
 });
 
-testNeeding(needs.proc, 'thousands of calls keep to a few threads', async () => {
+testNeeding(needs.proc, 'thousands of calls use few threads', async () => {
   const { stdout } = await runScript(directory, `
     const threads = () => fs.readdirSync('/proc/self/task').length;
     const before = threads();
@@ -179,7 +179,7 @@ testNeeding(needs.proc, 'thousands of calls keep to a few threads', async () => 
   assert.ok(Number(stdout) <= 8, `${stdout} more threads`);
 });
 
-test('a callback that throws: one uncaughtException, the other callbacks still run', async () => {
+test('a callback that throws makes one uncaughtException, and other callbacks still run', async () => {
   const { stdout, stderr, code } = await runScript(directory, `
     let caught = 0, ran = 0;
     process.on('uncaughtException', (error, origin) => { caught += 1; console.log(error.message, origin); });
@@ -192,7 +192,7 @@ test('a callback that throws: one uncaughtException, the other callbacks still r
   assert.strictEqual(code, 0);
 });
 
-test('callbacks that all throw: as many uncaughtExceptions', async () => {
+test('each callback that throws makes an uncaughtException', async () => {
   const { stdout, stderr } = await runScript(directory, `
     let caught = 0;
     process.on('uncaughtException', () => { caught += 1; });
@@ -249,7 +249,7 @@ test('callbacks never run before the call has returned', async () => {
   }
 });
 
-test('AsyncLocalStorage in callbacks and after awaits', async () => {
+test('AsyncLocalStorage keeps its value in callbacks and after awaits', async () => {
   const storage = new AsyncLocalStorage();
   const name = at('storage');
   fs.writeFileSync(name, 'x');
@@ -285,7 +285,7 @@ test('callbacks run in an asynchronous context of their own', async () => {
   assert.strictEqual(new Set(ids).size, ids.length);
 });
 
-test('write and read of one path in one tick: both settle, with the old or the new', async () => {
+test('a read in the tick of a write gives the old contents or the new', async () => {
   const name = at('same');
   for (let round = 0; round < 100; round += 1) {
     fs.writeFileSync(name, 'old');
@@ -299,7 +299,7 @@ test('write and read of one path in one tick: both settle, with the old or the n
   }
 });
 
-test('an awaited write is there for every reader', async () => {
+test('an awaited write is seen by every reader', async () => {
   const name = at('awaited');
   for (let round = 0; round < 100; round += 1) {
     await smallfry.promises.writeFile(name, `round ${round}`);
@@ -308,7 +308,7 @@ test('an awaited write is there for every reader', async () => {
   }
 });
 
-test('one huge file does not hold up small ones', async () => {
+test('one huge file does not delay small ones', async () => {
   const { stdout, stderr } = await runScript(directory, `
     const huge = path.join(directory, 'huge');
     fs.writeFileSync(huge, ''); fs.truncateSync(huge, 60 << 20);
@@ -357,12 +357,12 @@ async function goesOn(t, order, read) {
 }
 
 for (const [name, order] of Object.entries(ORDERS)) {
-  testNeeding(needs.mkfifo, `three FIFOs that nobody writes to, ${name}: these go on`, { timeout: 10_000 }, async (t) => {
+  testNeeding(needs.mkfifo, `small files go on beside three FIFOs without a writer, ${name}`, { timeout: 10_000 }, async (t) => {
     await goesOn(t, order, (file) => smallfry.promises.readFile(file, 'utf8'));
   });
 }
 
-testNeeding(needs.mkfifo, 'three FIFOs that nobody writes to, with callbacks: small files go on', { timeout: 10_000 }, async (t) => {
+testNeeding(needs.mkfifo, 'small files go on beside three FIFOs without a writer, by callbacks', { timeout: 10_000 }, async (t) => {
   const read = (file) => new Promise((resolve, reject) => smallfry.readFile(file, 'utf8', (error, text) => (error ? reject(error) : resolve(text))));
   await goesOn(t, ORDERS['among small files'], read);
 });
@@ -374,7 +374,7 @@ testNeeding(needs.mkfifo, 'a blocked FIFO does not keep process.exit() from endi
   assert.strictEqual(code, 5);
 });
 
-test('10,000 reads at once, missing files among them', async () => {
+test('10,000 reads in flight give each file its result, also missing files', async () => {
   const target = fresh();
   for (let index = 0; index < 100; index += 1) fs.writeFileSync(path.join(target, `f${index}`), `content ${index} `.repeat(index * 5));
   const calls = [];
@@ -396,7 +396,7 @@ test('10,000 reads at once, missing files among them', async () => {
   });
 });
 
-test('10,000 callbacks, each called once', async () => {
+test('each of 10,000 callbacks is called once', async () => {
   const counts = new Uint8Array(10_000);
   await new Promise((resolve) => {
     let open = counts.length;
@@ -414,7 +414,7 @@ test('10,000 callbacks, each called once', async () => {
   assert.ok(counts.every((count) => count === 1));
 });
 
-test('an unawaited call that fails: exactly one unhandledRejection; one handled later: none left', async () => {
+test('an unawaited call that fails makes one unhandledRejection, and none if it is handled later', async () => {
   const { stdout, stderr } = await runScript(directory, `
     let count = 0;
     process.on('unhandledRejection', (error) => { count += 1; console.log(error.code, error.path.endsWith('none')); });
@@ -434,7 +434,7 @@ test('promises are plain promises, a new one per call', () => {
   }
 });
 
-test('errors are Errors with a stack, and each has its own', async () => {
+test('each error is an Error with a stack of its own', async () => {
   const errors = [];
   for (const side of [smallfry, fs]) {
     const call = (run) => run().then(() => assert.fail('no error'), (error) => error);
@@ -468,7 +468,7 @@ function smallfryStack() {
   return '';
 }
 
-test('a signal: aborted before, during and after as with node:fs', async () => {
+test('a signal aborts before, during and after a call as with node:fs', async () => {
   const name = at('signal');
   const outcomes = [];
   for (const side of [fs, smallfry]) {
@@ -493,7 +493,7 @@ test('a signal: aborted before, during and after as with node:fs', async () => {
   assert.deepStrictEqual(outcomes[1], outcomes[0]);
 });
 
-test('iterables and streams as data of promises.writeFile', async () => {
+test('promises.writeFile takes iterables and streams', async () => {
   async function* later() {
     yield 'one ';
     await turn();
@@ -515,7 +515,7 @@ test('iterables and streams as data of promises.writeFile', async () => {
   await assert.rejects(smallfry.promises.writeFile(at('iterable'), fails()), { message: 'on purpose' });
 });
 
-test('data changed right after the call: no crash, each byte old or new', async () => {
+test('data may change after the call: each byte written is old or new', async () => {
   for (let round = 0; round < 50; round += 1) {
     const data = Buffer.alloc(200_000, 'a');
     const writing = smallfry.promises.writeFile(at('changed'), data);
@@ -525,7 +525,7 @@ test('data changed right after the call: no crash, each byte old or new', async 
   }
 });
 
-test('data whose memory is transferred or resized away right after the call: no crash', async () => {
+test('the memory of data may be transferred or resized after the call', async () => {
   for (const size of [100, 5000, 200_000, 20 << 20]) {
     for (const form of ['promise', 'callback']) {
       const data = new Uint8Array(size).fill(97);
@@ -544,7 +544,7 @@ test('data whose memory is transferred or resized away right after the call: no 
   }
 });
 
-test('options and paths changed right after the call make no difference', async () => {
+test('options and paths may change after the call', async () => {
   const options = { encoding: 'utf8', flag: 'a', mode: 0o600 };
   const bytes = Buffer.from(at('changed-path'));
   fs.rmSync(at('changed-path'), { force: true });
@@ -556,7 +556,7 @@ test('options and paths changed right after the call make no difference', async 
   assert.strictEqual(fs.readFileSync(at('changed-path'), 'utf8'), '\u00e9');
 });
 
-test('results kept while thousands of others are collected: contents stay right, and nothing is shared', async () => {
+test('kept results stay right and unshared while thousands of others are collected', async () => {
   const { stdout, stderr, code } = await runScript(directory, `
     const assert = require('node:assert');
     const sizes = [1, 60, 100, 4000, 4095, 4096, 4097, 5000, 10000, 65536, 300000, 600000];
@@ -623,7 +623,7 @@ test('a returned Buffer can be transferred to another thread where that of node:
   }
 });
 
-test('deep recursion: a new call from each callback, 20,000 times', async () => {
+test('each of 20,000 callbacks may begin a new call', async () => {
   let left = 20_000;
   await new Promise((resolve, reject) => {
     const next = (error) => {

@@ -128,7 +128,7 @@ const PATHS = {
 };
 
 if (isWindows) {
-  // What is no path there, or leads to a device of Unix.
+  // Values that are no path there, or lead to a device of Unix.
   const unix = ['URL, escaped', 'fd of /dev/null', '/dev/null', '/proc', 'quote in missing path'];
   for (const name of unix) delete PATHS[name];
   console.log(`# skipped on Windows: ${unix.join(', ')}`);
@@ -347,7 +347,7 @@ function show1(value) {
 }
 
 // -------------------------------------------------------------------------------------------------
-// One case on one side, and what can be seen of it.
+// Runs one case on one side, and records its effects.
 
 const quiet = (fs, form, name, args) => {
   if (form === 'sync') {
@@ -574,7 +574,7 @@ for (const name of NAMES) {
     const label = form === 'sync' ? `${name}Sync` : form === 'callback' ? name : `promises.${name}`;
     const own = seed + NAMES.indexOf(name) * 31 + FORMS.indexOf(form) * 7;
 
-    test(`${label}: each kind of path as node:fs`, async () => {
+    test(`${label} takes each kind of path as node:fs does`, async () => {
       const mismatches = [];
       const random = chance(own);
       let calls = 0;
@@ -592,7 +592,7 @@ for (const name of NAMES) {
     });
 
     if (name !== 'readFile') {
-      test(`${label}: each kind of data as node:fs`, async () => {
+      test(`${label} takes each kind of data as node:fs does`, async () => {
         const mismatches = [];
         const random = chance(own);
         for (const kind of Object.keys(DATA)) {
@@ -607,7 +607,7 @@ for (const name of NAMES) {
       });
     }
 
-    test(`${label}: ${CASES} combinations as node:fs`, async () => {
+    test(`${label} does as node:fs for ${CASES} combinations`, async () => {
       const mismatches = [];
       const random = chance(own);
       for (let count = 0; count < CASES; count += 1) {
@@ -620,7 +620,7 @@ for (const name of NAMES) {
 }
 
 
-test('callbacks: what is not a function is refused as by node:fs, at once', () => {
+test('a callback that is not a function is refused at once, as by node:fs', () => {
   for (const callback of [undefined, null, 1, 'x', {}, []]) {
     for (const name of NAMES) {
       for (const options of [undefined, null, 'utf8', {}, { signal: AbortSignal.abort() }]) {
@@ -639,7 +639,7 @@ test('callbacks: what is not a function is refused as by node:fs, at once', () =
   }
 });
 
-test('missing arguments: each function refuses as node:fs', async () => {
+test('each function refuses missing arguments as node:fs does', async () => {
   for (const name of NAMES) {
     for (const args of [[], [path.join(base, 'argument')]]) {
       for (const form of ['sync', 'promise']) {
@@ -654,7 +654,7 @@ test('missing arguments: each function refuses as node:fs', async () => {
   }
 });
 
-test('FileHandle as path of the promise functions', async () => {
+test('the promise functions take a FileHandle as path', async () => {
   const both = [];
   for (const [which, side] of [['ours', smallfry], ['node', reference]]) {
     const seen = [];
@@ -675,7 +675,7 @@ test('FileHandle as path of the promise functions', async () => {
   assert.deepStrictEqual(both[0], both[1]);
 });
 
-testOnWindows('names that Windows alters behind our back are taken literally, as by node:fs', async () => {
+testOnWindows('names that Windows would alter are taken literally, as by node:fs', async () => {
   for (const name of ['dot.', 'blank ', 'three...']) {
     const target = path.join(base, name);
     smallfry.writeFileSync(target, name);

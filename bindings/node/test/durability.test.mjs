@@ -1,12 +1,11 @@
-// Guards against: an option that asks for more than writing and is passed over in silence, a flush
-// that is left out or done too often, a result that is told before its flush, and a replacement
-// that loses a mode, a link, an addition or a temporary file.
+// Guards against: a durability option that is silently ignored, a flush that is left out or done
+// too often, a result that comes before its flush, and a replacement that loses a mode, a link or
+// an addition, or leaves a temporary file.
 //
 // Why it was possible: node:fs ignores options that it does not know, so a call that is passed to
 // it for one argument is written and not flushed; Node 20 to 26 forget `flush` for a string with
 // `encoding: 'utf8'`; and one barrier stands for many files, whose results are there before it is.
-// Whether anything was flushed only the trace of system calls tells. Nothing here looks at the
-// time.
+// Only the trace of system calls tells whether anything was flushed. No test depends on time.
 
 /* global AbortController */
 
@@ -53,11 +52,11 @@ const ASKED = [
   { durability: 'none' }, { durability: 'data' }, { durability: 'full' }, { replace: true }, { durability: 'data', replace: true },
   { durability: 'full', replace: true }, { durability: 'full', replace: true, inPlaceIfBusy: true }, { durability: null, replace: false },
 ];
-/** What each package can be asked: only native code replaces files. */
+/** The options that each package takes: only native code replaces files. */
 const CAN_ASK = { native: ASKED, 'without addon': ASKED.filter(({ replace }) => !replace) };
 /**
- * Whether a write is flushed or replaces a file; `inPlaceIfBusy` is left out, which changes nothing
- * here.
+ * Tells whether a write is flushed or replaces a file; `inPlaceIfBusy` is left out, which changes
+ * nothing here.
  */
 const isLasting = ({ durability, replace, inPlaceIfBusy }) => (durability === 'data' || durability === 'full' || replace === true) && !inPlaceIfBusy;
 const DATA = ['', 'plain', 'caf\u00e9 \u20ac\u{1f41f}', 'x'.repeat(3e6), Buffer.from([0, 255, 1]), new Uint16Array([1, 2, 3]), new DataView(new ArrayBuffer(4), 1, 2)];
@@ -70,7 +69,7 @@ for (const [which, own] of Object.entries(packages)) {
   for (const [form, write] of Object.entries(formsOf(own))) {
     const name = `${which}, ${form}`;
 
-    test(`${name}: the bytes, for all that can be asked`, async () => {
+    test(`${name}: all options write the same bytes`, async () => {
       const target = fresh();
       for (const [i, asked] of canAsk.entries()) {
         for (const [j, data] of DATA.entries()) {
@@ -85,7 +84,7 @@ for (const [which, own] of Object.entries(packages)) {
       assert.deepStrictEqual(temporaryFiles(target), []);
     });
 
-    test(`${name}: paths of every kind`, async () => {
+    test(`${name}: paths may be strings, URLs and Buffers`, async () => {
       const target = fresh();
       const file = path.join(target, 'f\u00ef le');
       for (const asked of canAsk) {
@@ -100,7 +99,7 @@ for (const [which, own] of Object.entries(packages)) {
       }
     });
 
-    if (isNative) test(`${name}: what is replaced keeps its mode; links stay and lead to the new file; hard links keep the old one`, { skip: isWindows && 'modes and links' }, async () => {
+    if (isNative) test(`${name}: a replaced file keeps its mode, symbolic links stay, hard links keep the old file`, { skip: isWindows && 'modes and links' }, async () => {
       const target = fresh();
       const file = path.join(target, 'file');
       fs.mkdirSync(path.join(target, 'links'));
@@ -126,7 +125,7 @@ for (const [which, own] of Object.entries(packages)) {
       assert.strictEqual(fs.statSync(file).mode & 0o777, 0o750);
     });
 
-    if (!isNative) test(`${name}: a file is not replaced: the error says why and what to do, before anything is touched`, async () => {
+    if (!isNative) test(`${name}: replace is refused with why and what to do, before anything is touched`, async () => {
       const target = fresh();
       const file = path.join(target, 'file');
       fs.writeFileSync(file, 'old');
@@ -160,7 +159,7 @@ for (const [which, own] of Object.entries(packages)) {
       assert.deepStrictEqual([ino, mtimeNs, mode], [before.ino, before.mtimeNs, before.mode]);
     });
 
-    test(`${name}: errors, with the path and in node:fs's shape, and no temporary`, async () => {
+    test(`${name}: errors have the path and the shape of node:fs, and leave no temporary file`, async () => {
       const target = fresh();
       const file = path.join(target, 'file');
       const expected = async (named, asked, code, syscall) => {
@@ -203,7 +202,7 @@ for (const [which, own] of Object.entries(packages)) {
     });
   }
 
-  test(`${which}: the text of errors for wrong options is node:fs's`, () => {
+  test(`${which}: errors for wrong options have the text of node:fs`, () => {
     const write = (options) => own.writeFileSync(path.join(directory, 'never'), 'x', options);
     assert.throws(() => write({ durability: 'most' }), { message: "The property 'options.durability' must be one of: 'none', 'data', 'full'. Received 'most'" });
     for (const value of ['yes', 1, {}, [], () => {}, Symbol('s'), 10n]) {
@@ -240,7 +239,7 @@ for (const [which, own] of Object.entries(packages)) {
     await assert.rejects(own.promises.writeFile(1, 'c', { durability: 'full' }), { code: 'ERR_INVALID_ARG_TYPE' });
   });
 
-  test(`${which}: what mostly goes to node:fs: flags, modes, signals, iterables`, async () => {
+  test(`${which}: flags, modes, signals and iterables work with durability`, async () => {
     const target = fresh();
     const file = path.join(target, 'file');
     const { writeFileSync, promises } = own;
@@ -273,7 +272,7 @@ for (const [which, own] of Object.entries(packages)) {
     assert.deepStrictEqual(fs.readdirSync(target), ['file']);
   });
 
-  test(`${which}: an iterable may use the memory of a piece for the next one`, async () => {
+  test(`${which}: an iterable may reuse the memory of its pieces`, async () => {
     const file = path.join(fresh(), 'file');
     async function* pieces() {
       const piece = new Uint16Array(2).subarray(1);
@@ -288,7 +287,7 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
-  test(`${which}: what an iterable throws is passed on as it is`, async () => {
+  test(`${which}: an exception of an iterable is passed on unchanged`, async () => {
     const file = path.join(fresh(), 'file');
     const system = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' });
     for (const thrown of [new Error('plain'), system, Object.freeze(new Error('frozen')), Object.freeze(Object.assign(new Error('write'), { syscall: 'write' })), 'text', undefined]) {
@@ -302,7 +301,7 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
-  test(`${which}: an abort between the pieces is told as by node:fs`, async () => {
+  test(`${which}: an abort between pieces gives the error of node:fs`, async () => {
     const file = path.join(fresh(), 'file');
     const controller = () => {
       const made = new AbortController();
@@ -335,7 +334,7 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
-  test(`${which}: what node:fs takes for none, or does not look at, is taken, and nothing is written before it is refused`, async () => {
+  test(`${which}: arguments are taken and refused as by node:fs, and nothing is written before a refusal`, async () => {
     const file = path.join(fresh(), 'file');
     for (const [form, write] of Object.entries(formsOf(own)).filter(([name]) => !isMany(name))) {
       const expected = adds(form) ? 'oldnew' : 'new';
@@ -372,7 +371,7 @@ for (const [which, own] of Object.entries(packages)) {
     assert.strictEqual(text(file), 'new');
   });
 
-  test(`${which}: options of any kind of object are read, but for strings`, async () => {
+  test(`${which}: options may be any object but a String`, async () => {
     const file = path.join(fresh(), 'file');
     class Options {
       replace = true;
@@ -396,7 +395,7 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
-  test(`${which}: writeFiles: results in their places, parents, createNew, onlyIfChanged, failFast`, async () => {
+  test(`${which}: writeFiles takes durability together with its own options`, async () => {
     for (const [form, write] of Object.entries({ async: own.writeFiles, sync: async (...args) => own.writeFilesSync(...args) })) {
       for (const asked of canAsk.filter(isLasting)) {
         const target = fresh();
@@ -418,7 +417,7 @@ for (const [which, own] of Object.entries(packages)) {
   });
 }
 
-testNeeding(needs.strace, 'the options through smallfry/fs, smallfry/fs/promises and smallfry/register', async () => {
+testNeeding(needs.strace, 'smallfry/fs, smallfry/fs/promises and smallfry/register take the options', async () => {
   const target = fresh();
   installPackage(target);
   const at = (name) => path.join(target, name);
@@ -446,7 +445,7 @@ testNeeding(needs.strace, 'the options through smallfry/fs, smallfry/fs/promises
   }
 });
 
-test('with smallfry/register a `replace` that is somebody else\'s is passed over', async () => {
+test('with smallfry/register a `replace` that is no boolean is ignored', async () => {
   const target = fresh();
   installPackage(target);
   fs.writeFileSync(path.join(target, 'plain.cjs'), `
@@ -470,7 +469,7 @@ test('with smallfry/register a `replace` that is somebody else\'s is passed over
   assert.strictEqual(text(path.join(target, 'a')), 'yz');
 });
 
-test('writeFiles goes on taking entries while others wait for their flush', async () => {
+test('writeFiles takes entries while others wait for their flush', async () => {
   const target = fresh();
   let taken = 0;
   function* entries() {
@@ -483,7 +482,7 @@ test('writeFiles goes on taking entries while others wait for their flush', asyn
   assert.deepStrictEqual(temporaryFiles(target), []);
 });
 
-test('additions that replace are not lost, by whatever path, sync ones among them', async () => {
+test('no addition that replaces is lost, by any path, blocking or not', async () => {
   const target = fresh();
   const file = path.join(target, 'log');
   fs.writeFileSync(file, '');
@@ -498,14 +497,14 @@ test('additions that replace are not lost, by whatever path, sync ones among the
   assert.deepStrictEqual(text(file).split('\n').sort(), ['', 'sync', ...Array.from({ length: 60 }, (_, i) => `${i}`)].sort());
 });
 
-test('additions that replace are not lost where the first of them makes the file', async () => {
+test('no addition that replaces is lost while the file is being made', async () => {
   const target = fresh();
   fs.mkdirSync(path.join(target, 'dir'));
-  // Through a link, where there are some.
+  // Through a link, except on Windows.
   const way = isWindows ? 'dir' : 'link';
   if (!isWindows) fs.symlinkSync('dir', path.join(target, 'link'));
-  // Threads, since calls of one are done one after another: who comes first finds no file, who
-  // comes back finds one.
+  // Threads, since one thread does its calls one after another: the first thread finds no file, the
+  // others find one.
   const { code, stdout, stderr } = await runScript(directory, `
     const { Worker, isMainThread, workerData: shared } = require('node:worker_threads');
     if (isMainThread) process.chdir(${JSON.stringify(target)});
@@ -532,7 +531,7 @@ test('additions that replace are not lost where the first of them makes the file
   assert.strictEqual(text(file), 'x'.repeat(20));
 });
 
-test('an abort leaves no temporary file; what was written has its name', async () => {
+test('an abort leaves no temporary file', async () => {
   const target = fresh();
   const controller = new AbortController();
   function* entries() {
@@ -545,7 +544,7 @@ test('an abort leaves no temporary file; what was written has its name', async (
   assert.deepStrictEqual(temporaryFiles(target), []);
 });
 
-test('accepted writes are flushed and named when the process or a worker ends', async () => {
+test('accepted writes are flushed and renamed when the process or a worker ends', async () => {
   for (const how of ['process.exit()', 'return']) {
     for (const inWorker of [false, true]) {
       const target = fresh();
@@ -566,7 +565,7 @@ test('accepted writes are flushed and named when the process or a worker ends', 
   }
 });
 
-test('a temporary file is removed by its name and age', async () => {
+test('removeTemporaryFiles removes files by name and age', async () => {
   const target = fresh();
   const names = ['.a.0123456789abcdef.smallfry', '.b.js.fedcba9876543210.smallfry', '.c.0123456789abcdef.smallfry~', 'd.smallfry', '.e.0123456789ABCDEF.smallfry'];
   for (const name of names) fs.writeFileSync(path.join(target, name), '');
@@ -578,7 +577,7 @@ test('a temporary file is removed by its name and age', async () => {
   await assert.rejects(bulk.removeTemporaryFiles(target, { unused: 'long' }), { code: 'ERR_INVALID_ARG_VALUE' });
 });
 
-testOnUnix('flush of directories', 'flushDirectory takes directories only', async () => {
+testOnUnix('flush of directories', 'flushDirectory refuses what is not a directory', async () => {
   const target = fresh();
   fs.writeFileSync(path.join(target, 'file'), '');
   for (const named of [target, pathToFileURL(target), Buffer.from(target)]) {
@@ -627,7 +626,7 @@ for (const [form, call] of Object.entries({
   writeFilesSync: (name, data, options) => `own.writeFilesSync([[${name}, ${data}]], ${options})`,
   writeFiles: (name, data, options) => `await own.writeFiles([[${name}, ${data}]], ${options})`,
 })) {
-  testNeeding(needs.strace, `${form}: flushed as often as is needed, in the right order, and no more`, async () => {
+  testNeeding(needs.strace, `${form} makes the flushes that it needs, in order, and no more`, async () => {
     const replaced = ['fsync .a.*.smallfry', 'rename .a.*.smallfry a', 'fsync .'];
     const cases = [
       ["{ durability: 'none' }", []],
@@ -659,7 +658,7 @@ for (const [form, call] of Object.entries({
         all.push({ source: `${call("at('a')", one, options)};`, target, expected });
       }
     }
-    // By other ways to name a file.
+    // Other ways to name a file.
     for (const [target, source, expected] of isMany(form) ? [] : [
       [fresh(), `${call("require('node:url').pathToFileURL(at('a'))", "'text'", "{ encoding: 'utf8', flush: true }")};`, ['fsync a']],
       [fresh(), `${call("Buffer.from(at('a'))", "'text'", "{ durability: 'data' }")};`, ['fdatasync a']],
@@ -684,7 +683,7 @@ for (const [form, call] of Object.entries({
   });
 }
 
-testNeeding(needs.strace, 'calls made together share their barriers: a directory is flushed far less often than once per file', async () => {
+testNeeding(needs.strace, 'group commit flushes a directory far less often than once per file', async () => {
   const target = fresh();
   const [calls] = await traced([{ target, source: `await Promise.all(Array.from({ length: 200 }, (_, i) => own.promises.writeFile(at('f' + i), 'x', { durability: 'full', replace: i % 2 === 0 })));` }]);
   const named = calls.filter((call) => call === 'fsync .').length;
@@ -693,7 +692,8 @@ testNeeding(needs.strace, 'calls made together share their barriers: a directory
 });
 
 /**
- * Whether the directory is on a file system that is flushed whole, with little that waits beside.
+ * Tells whether the directory is on a file system that is flushed whole, with little other data
+ * waiting.
  */
 function flushedWhole() {
   const kind = spawnSync('stat', ['-f', '-c', '%T', directory], { encoding: 'utf8' }).stdout?.trim();
@@ -702,7 +702,7 @@ function flushedWhole() {
   return sum < 512;
 }
 
-testNeeding(needs.strace, 'writeFiles of 100 files, full: at most 4 flushes', async (t) => {
+testNeeding(needs.strace, 'writeFiles of 100 files with durability full takes at most 4 flushes', async (t) => {
   const source = (write) => `${write}(Array.from({ length: 100 }, (_, i) => [at('f' + i), 'x'.repeat(100)]), { durability: 'full', replace: true });`;
   spawnSync('sync');
   if (!flushedWhole()) {
@@ -712,7 +712,7 @@ testNeeding(needs.strace, 'writeFiles of 100 files, full: at most 4 flushes', as
   for (const write of ['await own.writeFiles', 'own.writeFilesSync']) {
     const target = fresh();
     let flushes = Infinity;
-    // Others may begin to write in the middle.
+    // Other processes may begin to write meanwhile.
     for (let i = 0; i < 3 && flushes > 4; i += 1) {
       if (i > 0) spawnSync('sync');
       const [calls] = await traced([{ source: source(write), target }]);
@@ -728,7 +728,7 @@ testNeeding(needs.strace, 'writeFiles of 100 files, full: at most 4 flushes', as
   }
 });
 
-testNeeding(needs.mount, 'a full disk: ENOSPC with the path, the old file whole, no temporary file', async () => {
+testNeeding(needs.mount, 'a full disk gives ENOSPC with the path, keeps the old file, and leaves no temporary file', async () => {
   const mount = path.join(directory, 'small');
   fs.mkdirSync(mount);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', mount]);
@@ -750,7 +750,7 @@ testNeeding(needs.mount, 'a full disk: ENOSPC with the path, the old file whole,
   }
 });
 
-testNeeding(needs.mount, 'a file that something is mounted on: EBUSY with both paths, or written in place', async () => {
+testNeeding(needs.mount, 'a mount point gives EBUSY with both paths, or is written in place', async () => {
   const target = fresh();
   const file = path.join(target, 'file');
   fs.writeFileSync(path.join(target, 'behind'), 'old');
@@ -775,7 +775,7 @@ testNeeding(needs.mount, 'a file that something is mounted on: EBUSY with both p
 });
 
 const asNobody = { there: process.platform === 'linux' && process.getuid() === 0, missing: 'to be somebody else needs root' };
-testNeeding(asNobody, 'a directory that may not be written to, and a file of somebody else: refused, as they were', async () => {
+testNeeding(asNobody, 'replace in a read-only directory is refused, and the file stays', async () => {
   const target = fresh();
   fs.chmodSync(directory, 0o755);
   fs.mkdirSync(path.join(target, 'locked'));
@@ -814,7 +814,7 @@ async function failing(inject, source, target) {
   return JSON.parse(stdout);
 }
 
-testNeeding(needs.strace, 'a flush that fails is told, with its path, and replaces nothing', async () => {
+testNeeding(needs.strace, 'a failed flush gives an error with its path, and replaces nothing', async () => {
   const target = fresh();
   const at = (name) => path.join(target, name);
   const io = ['fsync', 'fdatasync', 'syncfs'].map((call) => `${call}:error=EIO`);
@@ -836,7 +836,7 @@ testNeeding(needs.strace, 'a flush that fails is told, with its path, and replac
   assert.deepStrictEqual(temporaryFiles(target), []);
 
   for (const write of ['await own.writeFiles', 'own.writeFilesSync']) {
-    // One entry fails by itself, all others by the barrier.
+    // One entry fails by itself, all other entries by the barrier.
     const outcomes = await failing(io, `const entries = Array.from({ length: 60 }, (_, i) => [i === 7 ? at('none/x') : at('m' + i), 'x']);
       const outcomes = ${write}(entries, { durability: 'full', replace: true, settle: true });
       return outcomes.map(({ status, reason }) => (status === 'rejected' ? [reason.code, reason.syscall, path.basename(reason.path)] : status));`, target);

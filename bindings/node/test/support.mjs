@@ -1,4 +1,4 @@
-// What the tests share: directories that go away, child processes, seeded chance, and skips that
+// Helpers of the tests: directories that go away, child processes, seeded chance, and skips that
 // cannot pass unnoticed.
 
 /* global setImmediate, setTimeout */
@@ -73,7 +73,7 @@ export async function startSlowDisk(profile, options = []) {
   return { directory, stop };
 }
 
-/** Whether a missing tool is a failure instead of a skip. */
+/** True if a missing tool is a failure instead of a skip. */
 const strict = process.env.CI === 'true';
 
 /** A fresh directory, removed when the test file ends. */
@@ -201,7 +201,7 @@ export function runScript(directory, source, options = {}) {
   return runNode([...(options.flags ?? []), file, ...(options.args ?? [])], options);
 }
 
-/** How many descriptors are open; 0 where nobody tells. */
+/** Returns the number of open descriptors; 0 where the system does not tell. */
 export const openDescriptors = () => (fs.existsSync('/proc/self/fd') && !isWindows ? fs.readdirSync('/proc/self/fd').length : 0);
 
 /** Waits for one turn of the event loop. */

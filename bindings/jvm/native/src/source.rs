@@ -43,7 +43,7 @@ impl Piece {
 
     fn bytes(&self, range: &Range<usize>) -> &[u8] {
         let cells = &self.0[range.clone()];
-        // SAFETY: whoever can call this holds a slice of the piece, so nobody writes to it.
+        // SAFETY: every caller holds a slice of the piece, so it is not written to.
         unsafe { std::slice::from_raw_parts(cells.as_ptr().cast(), cells.len()) }
     }
 }

@@ -49,10 +49,10 @@ internal sealed interface Decoding<T> {
     /** For the native half. */
     val bits: Int
 
-    /** Of an array that is used again. */
+    /** Decodes a part of an array that is reused. */
     fun decode(memory: ByteArray, place: Int, length: Int, isAscii: Boolean): T
 
-    /** Of an array that nobody else has. */
+    /** Decodes an array that is not reused, which may be the value itself. */
     fun decode(contents: ByteArray): T
 }
 
