@@ -64,9 +64,9 @@ export interface DurabilityOptions {
    * beside the file. It gets the file's permissions, owner, access control list and extended
    * attributes, and takes its name. A symbolic link stays, and the file that it leads to is
    * replaced; a link that leads nowhere is an error. Other hard links keep the old contents. An
-   * error leaves no temporary file, but the end of the process by a signal may:
-   * see {@link removeTemporaryFiles}. Additions copy the old contents first; additions of one process to one
-   * file take turns.
+   * error leaves no temporary file, but the end of the process by a signal may (see
+   * {@link removeTemporaryFiles}). Additions copy the old contents first; additions of one process
+   * to one file take turns.
    *
    * Only with the flags `'w'`, `'w+'`, `'a'` and `'a+'`, not for descriptors and FileHandles, not
    * with `createNew`. Data that are an iterable are gathered in memory first. Without the native
