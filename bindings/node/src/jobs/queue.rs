@@ -15,7 +15,7 @@ use crate::sys::EIO;
 
 /// Threads for a few jobs: as many as Node's own pool has by default, so that as many slow files
 /// make progress at once.
-const MAX_THREADS: usize = 4;
+const BASE_THREADS: usize = 4;
 /// Threads at work while jobs finish quickly. More would compete with the main thread for the
 /// cores.
 const BUSY_THREADS: usize = 2;
@@ -32,7 +32,7 @@ const MAX_RESULTS: usize = 32;
 const MAX_RESULT_WAIT: Duration = Duration::from_micros(200);
 /// A thread ends after this time without work.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
-/// A thread beyond [`MAX_THREADS`], which a slow disk and many jobs wanted, ends after this time.
+/// A thread beyond [`BASE_THREADS`], which a slow disk and many jobs wanted, ends after this time.
 const EXTRA_IDLE_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// One call, in the queue or being done.
@@ -95,7 +95,7 @@ impl State {
     fn wants_thread(&self) -> bool {
         !self.jobs.is_empty()
             && (self.active < self.wanted(BUSY_THREADS)
-                || (self.active < MAX_THREADS && self.stalled()))
+                || (self.active < BASE_THREADS && self.stalled()))
     }
 
     /// Returns the number of threads that was measured to be best, at least `minimum`.
@@ -108,7 +108,7 @@ impl State {
     fn next_thread(&mut self) -> Next {
         if self.threads > self.active {
             Next::Waiting
-        } else if self.threads < self.wanted(MAX_THREADS) && spawn() {
+        } else if self.threads < self.wanted(BASE_THREADS) && spawn() {
             self.threads += 1;
             Next::Spawned
         } else {
@@ -171,7 +171,7 @@ fn work() {
         state.watching |= watch;
         let patience = match watch {
             true => WATCH_INTERVAL,
-            false if state.threads > MAX_THREADS => EXTRA_IDLE_TIMEOUT,
+            false if state.threads > BASE_THREADS => EXTRA_IDLE_TIMEOUT,
             false => IDLE_TIMEOUT,
         };
         let (again, timeout) = WORK
@@ -209,7 +209,7 @@ fn work_off(
     let mut results = Results::default();
     let mut measured: Option<(Arc<Workers>, Meter)> = None;
     loop {
-        let is_one_too_many = state.active > state.wanted(MAX_THREADS);
+        let is_one_too_many = state.active > state.wanted(BASE_THREADS);
         if !is_one_too_many && let Some(job) = state.jobs.pop_front() {
             let left = state.jobs.len();
             if state.wants_thread()

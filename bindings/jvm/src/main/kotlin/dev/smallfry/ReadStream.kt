@@ -125,7 +125,7 @@ public class ReadStream<T> private constructor(
                 options.threads,
                 options.maxBytesInFlight,
                 options.maxFileSize,
-                Smallfry.directory(options.within),
+                options.within?.let(PathBytes::of),
             )
             source.failure?.let { throw it }
             return ReadStream(source, decoding, reader)

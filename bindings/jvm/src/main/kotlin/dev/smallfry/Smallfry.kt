@@ -101,7 +101,7 @@ public object Smallfry {
     public fun writeAll(entries: Iterable<FileEntry>, options: WriteOptions = WriteOptions()): WriteReport {
         val source = Entries(entries.iterator(), options.within)
         val report = Native.ready()
-            .writeAll(source, options.bits, options.threads, options.maxBytesInFlight, directory(options.within))
+            .writeAll(source, options.bits, options.threads, options.maxBytesInFlight, options.within?.let(PathBytes::of))
         source.rethrow()
         return WriteReport.read(report, source.allPaths(), options.within)
     }
@@ -135,7 +135,7 @@ public object Smallfry {
             options.threads,
             options.maxBytesInFlight,
             options.maxFileSize,
-            directory(options.within),
+            options.within?.let(PathBytes::of),
         )
         source.failure?.let { throw it }
         source.rethrow()
@@ -164,8 +164,6 @@ public object Smallfry {
     @Throws(IOException::class)
     public fun streamText(paths: Iterator<Path>, options: ReadOptions = ReadOptions()): ReadStream<String> =
         ReadStream.open(paths, options, AsText)
-
-    internal fun directory(within: Path?): ByteArray? = within?.let(PathBytes::of)
 }
 
 /** Puts results in the order of paths. */
