@@ -17,11 +17,12 @@ const POLICIES = ['auto', 'always', 'never'];
  * of closing since the last call, as node:fs makes them: with `code`, `syscall` `'close'` and
  * `path`. Empty if all is well.
  *
- * Where closing is slow, as on Windows and on network file systems, `writeFile`, `writeFileSync`,
- * `writeFiles` and the like are done when the bytes are written, and other threads close the files.
- * This function gives what closing then reports, such as an exceeded quota of a file server. When
- * the process ends, errors that are left are printed to standard error, and the exit code becomes 1
- * if it was 0. For writes that were in flight at `process.exit`, errors are printed only.
+ * Closing is slow on Windows and on network file systems, for example. There `writeFile`,
+ * `writeFileSync`, `writeFiles` and the like are done when the bytes are written, and other threads
+ * close the files. This function gives what closing then reports, such as an exceeded quota of a
+ * file server. When the process ends, errors that are left are printed to standard error, and the
+ * exit code becomes 1 if it was 0. For writes that were in flight at `process.exit`, errors are
+ * printed only.
  *
  * ```js
  * await writeFiles(pages);

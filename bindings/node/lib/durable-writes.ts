@@ -1,10 +1,10 @@
 // Single writes with `durability` or `replace`: how node:fs's arguments are understood then, and
 // the blocking form.
 //
-// None of these calls may go to node:fs as it is, which would write and ignore the options that it
-// does not know. node:fs only gets the calls that it refuses, so that the error is its own. Calls
-// that native code does not take are done step by step (`durable-fallback.ts`), except for
-// `replace`, which only native code does.
+// None of these calls may go to node:fs as it is: node:fs would write and ignore the options that
+// it does not know. It only gets calls that it refuses, so that the error is its own. Calls that
+// native code does not take are done step by step (`durable-fallback.ts`), except for `replace`,
+// which only native code does.
 
 import url = require('node:url');
 

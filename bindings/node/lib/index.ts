@@ -13,8 +13,8 @@
  * | `import { flushDirectory, removeTemporaryFiles } from 'smallfry'` | helpers for durable writes |
  *
  * Results, argument checks and errors are node:fs's own. Calls that are not done natively
- * (FileHandle, iterables, signals, unusual flags) are passed to node:fs unchanged, and so are all
- * calls where the native addon cannot be loaded.
+ * (FileHandle, iterables, signals, unusual flags) are passed to node:fs unchanged. Without the
+ * native addon all calls are.
  *
  * Writes have the options `durability`, to survive a power failure, and `replace`, to take an old
  * file's place in one step ({@link DurabilityOptions}). `replace` and `readTree` need the native
@@ -22,9 +22,9 @@
  *
  * Files that were written are closed later where closing is slow: see `drainCloses`.
  *
- * Not promised: an order between calls that are in flight on one path at the same time, as in
- * node:fs; that data survive a power failure, unless `durability` or `flush` ask for it; that no
- * reader sees half of a file, except with `replace`.
+ * Not promised, as in node:fs: an order between calls that are in flight on one path. Without
+ * `durability` or `flush`, a power failure may lose data. Without `replace`, a reader may see half
+ * of a file.
  */
 
 export { readFiles, readFilesSync } from './read-files.js';

@@ -1,13 +1,12 @@
 // Functions of node:fs that remove or rename files, and wait for pending closes first.
 //
 // On Windows a file that is removed keeps its name until its last handle is closed, and one that is
-// open cannot be replaced. Elsewhere both can be done, but on NFS a file that is removed while it
-// is open lives on under another name and keeps its directory from being removed; and what a file
-// holds may be with the server only once it is closed, which can fail, so that a file that is
-// renamed must not take the place of a good one before. So these wait for pending closes first: all
-// of them on Windows, and elsewhere the functions that rename or remove directories. A file whose
-// close has failed is not renamed. Nearly always nothing is pending, and the functions do what they
-// did.
+// open cannot be replaced. Elsewhere both can be done. But on NFS a file that is removed while it
+// is open lives on under another name, and keeps its directory from being removed. The server may
+// get the contents of a file only when it is closed, which can fail, so a file must not be renamed
+// over a good one before that. So these wait for pending closes first: all of them on Windows, and
+// elsewhere the functions that rename or remove directories. A file whose close has failed is not
+// renamed. Nearly always nothing is pending, and the functions do what they did.
 
 import { failure } from './many.js';
 import { native } from './native.js';

@@ -218,8 +218,8 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<'written' | '
  * `entries` gives paths with their contents. It may be a `Map` or any iterable; more entries are
  * taken as files are written, within `maxInFlight` bytes. Data are copied when they are taken.
  * Entries that were taken are written even if the process exits or a later entry is wrong. If
- * several entries have one path, the last one wins. An absolute path, a relative one and one with
- * `..` are different paths, even if they lead to the same file, and may be written in any order.
+ * several entries have one path, the last one wins. Absolute paths, relative ones and paths with
+ * `..` count as different paths even if they lead to one file, which is then written in any order.
  * When the promise is fulfilled or rejected, no write is in flight any more.
  *
  * A failure stops nothing else unless `failFast` is set. When all is done the promise rejects with

@@ -142,9 +142,9 @@ unsafe extern "C" fn leave(delivery: *mut c_void) {
     }
 }
 
-/// `finish()`: the process ends. Returns when every accepted write is done, for runtimes that end
-/// without running `atexit` handlers, and when no thread reads any more, for systems that end
-/// threads in the middle of what they do.
+/// `finish()`: the process ends. Returns when every accepted write is done, for runtimes that do
+/// not run `atexit` handlers. Also waits until no thread reads, for systems that end threads in the
+/// middle of their work.
 unsafe extern "C" fn finish(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     called(env, info, |delivery: &Delivery, []| {
         drop(delivery.sessions.leave());

@@ -1,6 +1,6 @@
 //! The native half of the npm package `smallfry`; `lib/` is the other half and the only caller.
 //!
-//! It is written on Node-API's C functions as napi-rs declares them: nearly every function here is
+//! It is written on Node-API's C functions as napi-rs declares them. Nearly every function here is
 //! on a hot path, where a call costs 0.1 us and a conversion layer would show.
 //!
 //! | modules, from the bottom up | |

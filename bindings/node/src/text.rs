@@ -50,8 +50,8 @@ impl Strings {
         matches!(self.engine, Engine::View(_))
     }
 
-    /// Tells whether the runtime's own encoder is left to encode `string`: a long two-byte string,
-    /// where that encoder is as good as simdutf and the one here is no better.
+    /// Tells whether `string` is left to the runtime's own encoder: a long two-byte string, where
+    /// that encoder is as good as simdutf and as the one here.
     #[inline]
     pub(crate) fn leaves(&self, string: sys::napi_value) -> bool {
         let Engine::View(view) = self.engine else {

@@ -2,8 +2,8 @@
 //! buffer.
 //!
 //! All numbers have the byte order of the processor. An error is its kind (one byte), then the
-//! operation, the reason, the path and the destination, each with its length in bytes before it;
-//! paths as they come from Java.
+//! operation, the reason, the path and the destination, each with its length in bytes before it.
+//! Paths have the form in which Java passes them.
 
 use crate::sys;
 use jni::sys::jint;

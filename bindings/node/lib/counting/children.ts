@@ -1,6 +1,6 @@
-// Notes the child processes that a program starts, and those that it starts without the
-// NODE_OPTIONS that load smallfry: a trial of those would compare node:fs with itself. Children of
-// workers, and variables that a shell script sets, are not seen.
+// Notes the child processes that a program starts, and how many of them lack the NODE_OPTIONS that
+// load smallfry. A trial of these would compare node:fs with itself. Children of workers, and
+// variables that a shell script sets, are not seen.
 
 import childProcess = require('node:child_process');
 import nodeModule = require('node:module');

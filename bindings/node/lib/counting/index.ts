@@ -3,8 +3,8 @@
 // It is loaded only where SMALLFRY_COUNT names a directory, so that it costs nothing elsewhere.
 // Each process leaves one JSON file there, with the counts of all its threads.
 //
-// Not counted: files that Node's own loaders look up and read, functions that were taken from
-// node:fs before this was loaded, and calls made while the process exits.
+// Not counted: files that Node's own loaders read, functions taken from node:fs before this was
+// loaded, and calls made while the process exits.
 
 import fs = require('node:fs');
 import nodeModule = require('node:module');

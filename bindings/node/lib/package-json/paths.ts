@@ -47,8 +47,8 @@ const DOT = 46;
 
 /**
  * Returns the directory of a file with its last separator: every file directly in it has the same
- * answer. Undefined if the text alone does not say: for a path that is not absolute, a URL, one
- * that ends in dots, or one that no file can have.
+ * answer. Undefined if the text alone does not say: for a relative path, a URL, a path that ends in
+ * dots, or one that no file can have.
  */
 export function directoryOf(file: string): string | undefined {
   if (isWindows ? file.charCodeAt(1) !== 58 : file.charCodeAt(0) !== SLASH) return undefined;

@@ -95,9 +95,9 @@ pub(crate) fn borrowed_path(bytes: &CStr) -> &Path {
     Path::new(bytes.to_str().unwrap_or_default())
 }
 
-/// Tells whether node:fs is to repeat a failed `open`. node:fs opens directories, whose reading
-/// then fails, and has its own way to cut what is not a regular file. So only errors are reported
-/// that mean the same to both.
+/// Tells whether node:fs is to repeat a failed `open`. It opens directories, whose reading then
+/// fails, and has its own way to cut what is not a regular file. So only errors are reported that
+/// mean the same to both.
 pub(crate) fn is_for_runtime(errno: Errno) -> bool {
     !matches!(
         errno.0.cast_unsigned(),

@@ -1,7 +1,7 @@
 //! Buffers over memory of the addon.
 //!
-//! Node-API has external Buffers too, but Node forbids to transfer them to a worker, while results
-//! of node:fs can be transferred; and each costs a finaliser on the main thread. An `ArrayBuffer`
+//! Node-API has external Buffers too. But Node forbids to transfer them to a worker, while results
+//! of node:fs can be transferred. Each also costs a finaliser on the main thread. An `ArrayBuffer`
 //! over a `BackingStore` of V8 has neither fault. Its deleter may run on any thread.
 
 use std::ffi::c_void;

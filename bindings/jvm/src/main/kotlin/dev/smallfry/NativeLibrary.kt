@@ -13,10 +13,10 @@ import java.nio.file.attribute.PosixFilePermissions
  * Finds the native library and loads it.
  *
  * It is a resource of the jar, and the system loads files only. So it is written to a new directory
- * that only this user may enter, compared with the resource, loaded, and removed again where the
- * system allows that (everywhere but on Windows). Each class loader has a copy of its own, since
- * Java loads a file for one class loader only. The library stays loaded until the process ends: its
- * threads may run when its class loader is collected.
+ * that only this user may enter, compared with the resource, and loaded. Then it is removed, except
+ * on Windows, which does not remove loaded libraries. Each class loader has a copy of its own,
+ * since Java loads a file for one class loader only. The library stays loaded until the process
+ * ends: its threads may run when its class loader is collected.
  */
 internal object NativeLibrary {
     /** The property that names a library to load instead. */

@@ -63,9 +63,8 @@ public object Smallfry {
     ): Unit = write(path, bytes, durability, replace, 0)
 
     /**
-     * Adds to the end of a file, made if it is missing. With [replace] a new file is written with
-     * the old contents and the text, so that a reader, or a crash, finds all of the text or none of
-     * it.
+     * Adds to the end of a file, made if it is missing. With [replace] a new file gets the old
+     * contents and the text: a reader, or a crash, finds all of the text or none of it.
      *
      * @throws IOException as `Files.writeString` with `APPEND`.
      */
