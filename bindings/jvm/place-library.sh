@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts the native library that cargo has built in the directory $1 to where Maven takes it from, under the name of its platform
-# as NativeLibrary.kt has it.
+# Copies the native library that cargo has built in the directory $1 to where Maven takes it from, under the name that
+# NativeLibrary.kt has for the platform.
 set -eu
 built=$1
 case $(uname -s) in

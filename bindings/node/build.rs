@@ -1,4 +1,5 @@
-//! Tells the linker that Node-API symbols come from the host process, and compiles the one part that must be C++.
+//! Tells the linker that Node-API symbols come from the host process, and compiles the one part
+//! that must be C++.
 
 fn main() {
     if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("windows") {

@@ -1,24 +1,28 @@
-// The calls that finish later, with a callback or a promise. Native code gathers calls made together into one job.
+// Calls for one file that finish later, with a callback or a promise.
 
 import { AsyncResource } from 'node:async_hooks';
 import fs = require('node:fs');
 
 import { usesVirtualFiles } from './addon.js';
-import { type DurabilityOptions, type Durable, durableOf, FILE } from './durability.js';
+import { type DurabilityOptions, type Durable, durableOf } from './durability.js';
 import { startDurably } from './durable-later.js';
 import { notTogether, refusalOf, withoutHarm } from './durable-writes.js';
 import { longestString, native } from './native.js';
+import { FLUSH_FILE } from './option-bits.js';
 import {
   isDescriptor, isUtf8, nativePath, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite, type WritePlan,
 } from './options.js';
 import { original } from './original.js';
 import { systemMode, systemPath, takesBytes } from './platform.js';
-import { type Callback, forget, keep, type Receiver, type Request, settle, settleError } from './requests.js';
+import { type Callback, forget, fulfilRequest, keep, type Receiver, rejectRequest, type Request } from './requests.js';
 
-/** Larger bytes are left to node:fs, since native code would copy them to be safe from later changes. */
-const LARGEST_COPY = 16 << 20;
+/**
+ * Larger data are left to node:fs: native code would copy them, since the caller may change them
+ * later. In bytes.
+ */
+const MAX_COPY = 16 << 20;
 
-/** A path as native code takes it; undefined if node:fs has to decide. */
+/** Converts a path for native code; undefined if node:fs has to decide. */
 function targetOf(path: unknown): string | Uint8Array | undefined {
   const native = nativePath(path);
   if (typeof native === 'string') return systemPath(native);
@@ -26,7 +30,7 @@ function targetOf(path: unknown): string | Uint8Array | undefined {
 }
 
 /** Hands a read to native code; false if it was not taken. */
-function startRead(made: Request, alone: 0 | 1): boolean {
+function startRead(made: Request, ownScope: 0 | 1): boolean {
   if (native === undefined || usesVirtualFiles()) return false;
   const encoding = planRead(made.options);
   if (encoding === undefined) return false;
@@ -35,50 +39,50 @@ function startRead(made: Request, alone: 0 | 1): boolean {
   const utf8 = encoding === 'utf8';
   made.encoding = utf8 ? null : encoding;
   const id = keep(made);
-  if (native.read(target, id, alone, utf8 ? 1 : 0) === undefined) return true;
+  if (native.read(target, id, ownScope, utf8 ? 1 : 0) === undefined) return true;
   forget(id);
   return false;
 }
 
 /** Hands a write to native code; false if it was not taken. */
-function startWrite(made: Request, defaults: Readonly<WritePlan>, alone: 0 | 1): boolean {
+function startWrite(made: Request, defaults: Readonly<WritePlan>, ownScope: 0 | 1): boolean {
   if (native === undefined || usesVirtualFiles()) return false;
   const plan = planWrite(made.options, defaults);
   if (plan === undefined) return false;
-  const target = isDescriptor(made.target) && alone === 1 ? made.target : targetOf(made.target);
+  const target = isDescriptor(made.target) && ownScope === 1 ? made.target : targetOf(made.target);
   if (target === undefined) return false;
   const data = bytesOf(made.data, plan.encoding);
   if (data === undefined) return false;
   const id = keep(made);
   const mode = systemMode(plan.mode);
   const code = plan.flush
-    ? native.writeDurably(target, id, alone, data, plan.flags, mode, FILE)
-    : native.write(target, id, alone, data, plan.flags, mode);
+    ? native.writeDurably(target, id, ownScope, data, plan.flags, mode, FLUSH_FILE)
+    : native.write(target, id, ownScope, data, plan.flags, mode);
   if (code === undefined) return true;
   forget(id);
   return false;
 }
 
-/** The data in a form that native code copies at once; undefined if node:fs has to decide. */
+/** Converts data for native code, which copies them at once; undefined if node:fs has to decide. */
 function bytesOf(data: unknown, encoding: BufferEncoding | null | undefined): string | ArrayBufferView | undefined {
   if (typeof data === 'string') {
     if (!encoding || isUtf8(encoding)) return data.length <= longestString ? data : Buffer.from(data);
     return Buffer.from(data, encoding);
   }
-  if (!ArrayBuffer.isView(data) || data.byteLength > LARGEST_COPY) return undefined;
-  // Of no bytes at all some are detached, of which Node's versions think differently.
+  if (!ArrayBuffer.isView(data) || data.byteLength > MAX_COPY) return undefined;
+  // An empty one may be detached, which Node's versions treat differently.
   return data.buffer.byteLength === 0 ? undefined : data;
 }
 
 /** One of the three functions, as node:fs has it and as native code can do it. */
 interface Kind {
   isRead: boolean;
-  /** What a write does without options. */
+  /** The plan of a write without options. */
   defaults: Readonly<WritePlan>;
   withCallback: (target: unknown, data: unknown, options: unknown, callback: unknown) => void;
   withPromise: (target: unknown, data: unknown, options: unknown) => Promise<unknown>;
-  /** The same call on node:fs, its result to the same receiver. */
-  again: (made: Request) => void;
+  /** Makes the same call on node:fs, with its result to the same receiver. */
+  callNode: (made: Request) => void;
 }
 
 const reading: Kind = {
@@ -88,7 +92,7 @@ const reading: Kind = {
     original.readFile(target as string, options as null, callback as Callback);
   },
   withPromise: (target, _data, options) => original.promises.readFile(target as string, options as null),
-  again: (made) => { again(reading, made); },
+  callNode: (made) => { callNode(reading, made); },
 };
 
 const writing: Kind = {
@@ -99,7 +103,7 @@ const writing: Kind = {
   },
   withPromise: (target, data, options) =>
     original.promises.writeFile(target as string, data as string, options as null),
-  again: (made) => { again(writing, made); },
+  callNode: (made) => { callNode(writing, made); },
 };
 
 const appending: Kind = {
@@ -110,50 +114,56 @@ const appending: Kind = {
   },
   withPromise: (target, data, options) =>
     original.promises.appendFile(target as string, data as string, options as null),
-  again: (made) => { again(appending, made); },
+  callNode: (made) => { callNode(appending, made); },
 };
 
-/** Does a call by node:fs. With `refusal` it is one that node:fs is expected to refuse. */
-function again(kind: Kind, made: Request, refusal?: () => Error): void {
+/**
+ * Makes a call on node:fs. With `refusal`, node:fs is expected to refuse it; if it does not,
+ * `refusal` makes the error.
+ */
+function callNode(kind: Kind, made: Request, refusal?: () => Error): void {
   const { target, data, receiver } = made;
   const options = refusal === undefined ? made.options : withoutHarm(made.options);
-  const failed = (error: unknown): void => { settleError(made, refusal === undefined ? error : refusalOf(error, made.options)); };
+  const failed = (error: unknown): void => { rejectRequest(made, refusal === undefined ? error : refusalOf(error, made.options)); };
   if ('callback' in receiver) {
     kind.withCallback(target, data, options, (error: unknown, value?: Buffer | string) => {
       if (error) failed(error);
-      else if (refusal !== undefined) settleError(made, refusal());
-      else settle(made, value);
+      else if (refusal !== undefined) rejectRequest(made, refusal());
+      else fulfilRequest(made, value);
     });
   } else {
     kind.withPromise(target, data, options).then(
       (value) => {
-        if (refusal !== undefined) settleError(made, refusal());
-        else settle(made, value as Buffer | string | undefined);
+        if (refusal !== undefined) rejectRequest(made, refusal());
+        else fulfilRequest(made, value as Buffer | string | undefined);
       },
       failed,
     );
   }
 }
 
-function start(kind: Kind, made: Request, alone: 0 | 1): boolean {
-  return kind.isRead ? startRead(made, alone) : startWrite(made, kind.defaults, alone);
+function start(kind: Kind, made: Request, ownScope: 0 | 1): boolean {
+  return kind.isRead ? startRead(made, ownScope) : startWrite(made, kind.defaults, ownScope);
 }
 
-/** Begins a write of which more is asked than to write. What node:fs refuses is given to it, and if it takes that, refused. */
-function startDurable(kind: Kind, made: Request, durable: Durable, alone: 0 | 1): void {
-  if (!startDurably(made, kind.defaults.flags, durable, alone)) again(kind, made, () => notTogether(made.options));
+/**
+ * Begins a write with durability options. A call that cannot be done is given to node:fs, which is
+ * expected to refuse it.
+ */
+function startDurable(kind: Kind, made: Request, durable: Durable, ownScope: 0 | 1): void {
+  if (!startDurably(made, kind.defaults.flags, durable, ownScope)) callNode(kind, made, () => notTogether(made.options));
 }
 
-// Native code calls back on an object of one shape, whatever the call.
+// Requests have one shape for all kinds of calls: the engine is then faster when results come.
 function request(kind: Kind, target: unknown, data: unknown, options: unknown, receiver: Receiver): Request {
   const path = typeof target === 'string' ? target : undefined;
   const { isRead } = kind;
-  return { encoding: null, path, namesPath: false, isRead, again: kind.again, target, data, options, receiver };
+  return { encoding: null, path, namesPath: false, isRead, callNode: kind.callNode, target, data, options, receiver };
 }
 
 /** `options` may be left out in front of `callback`, as in node:fs. */
 function callBack(kind: Kind, target: unknown, data: unknown, options: unknown, callback: unknown): void {
-  // eslint-disable-next-line @typescript-eslint/prefer-nullish-coalescing -- node:fs takes any falsy value for none
+  // eslint-disable-next-line @typescript-eslint/prefer-nullish-coalescing -- as node:fs
   const done = callback || options;
   if (typeof done === 'function') {
     const receiver = { callback: done as Callback, resource: new AsyncResource('SMALLFRY') };
@@ -174,7 +184,7 @@ function promise(kind: Kind, target: unknown, data: unknown, options: unknown): 
     const made = request(kind, target, data, options, { resolve, reject });
     const durable = kind.isRead ? undefined : durableOf(options);
     if (durable !== undefined) startDurable(kind, made, durable, 0);
-    else if (!start(kind, made, 0)) again(kind, made);
+    else if (!start(kind, made, 0)) callNode(kind, made);
   });
 }
 
@@ -183,7 +193,7 @@ export const readFile = function readFile(path: unknown, options: unknown, callb
   callBack(reading, path, undefined, options, callback);
 } as typeof fs.readFile;
 
-/** What a write takes that finishes later. */
+/** The options of a write that finishes later. */
 type Options = Extract<fs.WriteFileOptions, object> & DurabilityOptions;
 
 /** node:fs's function, which also takes {@link DurabilityOptions}. */
@@ -191,14 +201,14 @@ export type WriteLater = typeof fs.writeFile & ((
   file: fs.PathOrFileDescriptor, data: string | NodeJS.ArrayBufferView, options: Options, callback: fs.NoParamCallback,
 ) => void);
 
-/** The same of node:fs/promises. */
+/** The function of node:fs/promises, which also takes {@link DurabilityOptions}. */
 export type WritePromised = typeof fs.promises.writeFile & ((
   file: fs.PathLike | fs.promises.FileHandle, data: Parameters<typeof fs.promises.writeFile>[1], options: Options,
 ) => Promise<void>);
 
 /**
- * `fs.writeFile`, with {@link DurabilityOptions}. Bytes are copied before it returns; an accepted write is completed even if
- * the process exits.
+ * `fs.writeFile`, with {@link DurabilityOptions}. Bytes are copied before it returns; an accepted
+ * write is completed even if the process exits.
  */
 export const writeFile = function writeFile(path: unknown, data: unknown, options: unknown, callback?: unknown): void {
   callBack(writing, path, data, options, callback);
@@ -209,7 +219,7 @@ export const appendFile = function appendFile(path: unknown, data: unknown, opti
   callBack(appending, path, data, options, callback);
 } as WriteLater;
 
-/** The promise forms. As with callbacks, an accepted write is completed even if the process exits. */
+/** The promise forms. An accepted write is completed even if the process exits. */
 export const promises = {
   /** `fs.promises.readFile`. */
   readFile: function readFile(path: unknown, options?: unknown): Promise<unknown> {
@@ -225,7 +235,7 @@ export const promises = {
   writeFile: function writeFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
     return promise(writing, path, data, options);
   } as WritePromised,
-  /** `fs.promises.appendFile`, likewise. */
+  /** `fs.promises.appendFile`, with {@link DurabilityOptions}. */
   appendFile: function appendFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
     return promise(appending, path, data, options);
   } as WritePromised,

@@ -1,117 +1,133 @@
-// What a write must survive: the options that say so, and the functions that belong to them.
+// Durable writes: their options, flushing directories, removing temporary files.
 
 import fs = require('node:fs');
 import path = require('node:path');
 import util = require('node:util');
 
-import { nativePath } from './options.js';
 import { refused } from './many.js';
+import { FLUSH_DATA, type FLUSH_FILE, FLUSH_FULL, FLUSH_NOTHING, IN_PLACE_IF_BUSY, REPLACE } from './option-bits.js';
+import { nativePath } from './options.js';
 
 /**
- * What of a write must survive a crash of the system, such as a power failure, once the call has returned or its promise is
- * fulfilled.
+ * The part of a write that survives a crash of the system, such as a power failure, once the call
+ * has returned or its promise is fulfilled.
  *
- * - `'none'`: nothing. What was written is in the system's memory, which a crash of the program does not touch. The default.
- * - `'data'`: the contents and the size of the file (fdatasync). Of a new file the name may be lost, and the file with it.
- * - `'full'`: the name as well (fsync, also of the directory, and of those above directories that were made).
+ * - `'none'`: nothing. The data are in the system's memory, which a crash of the program does not
+ *   touch. The default.
+ * - `'data'`: the contents and the size of the file (fdatasync). A new file may lose its name,
+ *   and is then lost itself.
+ * - `'full'`: the name as well (fsync of the file, of its directory, and of directories above
+ *   those that were made).
  */
 export type Durability = 'none' | 'data' | 'full';
 
 /**
- * What `writeFile`, `appendFile`, `writeFiles` and their `Sync` and promise forms take besides node:fs's options.
+ * The options of `writeFile`, `appendFile`, `writeFiles` and their `Sync` and promise forms besides
+ * node:fs's options.
  *
  * ```js
  * import { writeFiles, writeFileSync } from 'smallfry';
  *
- * // From here on the file holds this, whatever happens to the machine; before, what it held, and never a mixture.
+ * // A crash of the machine leaves the old contents or the new ones, never a mixture.
  * writeFileSync('settings.json', text, { durability: 'full', replace: true });
- * // As many as you like, for about the price of one.
+ * // All files share the flushes, so that many cost little more than one.
  * await writeFiles(pages, { createParents: true, durability: 'full', replace: true });
  * ```
  *
- * Flushing takes milliseconds. Calls for single files that are made together wait together, where they write whole files of
- * up to 1 MiB: they are done as one batch. Of `flush` and `durability` the stronger counts.
+ * Flushing takes milliseconds. Calls for single files that are in flight at the same time share
+ * their flushes if they write whole files of up to 1 MiB. If both `flush` and `durability` are
+ * given, the stronger one counts.
  *
- * A call that was aborted before it began fails with `AbortError`; after that a `signal` stops it only if its data are an
- * iterable.
+ * A call that was aborted before it began fails with `AbortError`. Later, a `signal` stops the call
+ * only if its data are an iterable.
  *
- * Errors have the system call and the path that it was about: `EIO: i/o error, fsync 'settings.json'`; the directory's, if
- * flushing that failed; both paths for `rename`. A flush that failed is not to be tried again: the system may have thrown
- * away what it could not write, and a second flush would succeed without it. Write the file anew.
+ * Errors have the system call and its path: `EIO: i/o error, fsync 'settings.json'`. If flushing a
+ * directory failed, that is the directory's path; for `rename` there are both paths. Do not repeat
+ * a flush that failed: the system may have thrown away the data, and a second flush would succeed
+ * without them. Write the file anew.
  *
- * With `smallfry/register`, where any code of the process calls these functions, a `replace` that is no boolean is passed
- * over if it is the only one of them; everywhere else it is an error.
+ * With `smallfry/register` any code of the process calls these functions. Then a `replace` that is
+ * no boolean is ignored if it is the only one of these options. Everywhere else it is an error.
  *
- * Not promised: that a disk obeys; names of directories that were there already and were never flushed; an order between
- * files.
+ * Not promised: that the disk keeps what it has reported as flushed; that names of older
+ * directories survive, if they were never flushed; an order between files.
  */
 export interface DurabilityOptions {
-  /** What must survive a crash of the system. */
+  /** The part of the write that survives a crash of the system. */
   durability?: Durability | null | undefined;
   /**
-   * Put a new file in the place of the old one, in one step: whoever opens it finds the old contents or the new ones, whole,
-   * also after a crash of the program, and from `durability: 'data'` on after one of the system.
+   * Puts a new file in the place of the old one, in one step. A program that opens the file finds
+   * all of the old contents or all of the new ones, also after a crash of this program. From
+   * `durability: 'data'` on, this holds after a crash of the system too.
    *
-   * A temporary file, with a name like `.settings.json.0123456789abcdef.smallfry`, is written beside the file, gets its permissions,
-   * owner, access control list and extended attributes, and takes its name. A symbolic link stays and what it leads to is
-   * replaced; one that leads nowhere is an error. Other hard links keep the old contents. An error leaves no temporary file, the end of
-   * the process by a signal may: {@link removeTemporaryFiles}. Additions begin with a copy of what is there; those of one process
-   * take turns.
+   * A temporary file, with a name like `.settings.json.0123456789abcdef.smallfry`, is written
+   * beside the file. It gets the file's permissions, owner, access control list and extended
+   * attributes, and takes its name. A symbolic link stays, and the file that it leads to is
+   * replaced; a link that leads nowhere is an error. Other hard links keep the old contents. An
+   * error leaves no temporary file, but the end of the process by a signal may (see
+   * {@link removeTemporaryFiles}). Additions copy the old contents first; additions of one process
+   * to one file take turns.
    *
-   * Only with the flags `'w'`, `'w+'`, `'a'` and `'a+'`, not for descriptors and FileHandles, not with `createNew`. Data that
-   * are an iterable are gathered in memory first. Without the native addon permissions and owner are all that is kept.
+   * Only with the flags `'w'`, `'w+'`, `'a'` and `'a+'`, not for descriptors and FileHandles, not
+   * with `createNew`. Data that are an iterable are gathered in memory first. Without the native
+   * addon the call fails with `ERR_SMALLFRY_NOT_NATIVE` before anything is touched.
    */
   replace?: boolean | null | undefined;
   /**
-   * With `replace`: write into the file that is there if it cannot be exchanged because something is mounted on it, as on
-   * `/etc/hosts` in many containers. A crash may then leave it torn.
+   * With `replace`, writes into the old file if it cannot be exchanged because something is mounted
+   * on it, as on `/etc/hosts` in many containers. A crash may then leave a mixture of old and new
+   * contents.
    */
   inPlaceIfBusy?: boolean | null | undefined;
 }
 
-/** Levels as native code numbers them: between data and full, the file without its name, which is what node:fs flushes. */
-export const NOTHING = 0;
-export const DATA = 1;
-export const FILE = 2;
-export const FULL = 3;
-export type Level = typeof NOTHING | typeof DATA | typeof FILE | typeof FULL;
+/** The part of a file that a write flushes. */
+export type Level = typeof FLUSH_NOTHING | typeof FLUSH_DATA | typeof FLUSH_FILE | typeof FLUSH_FULL;
 
-/** What is asked of a write beyond writing. */
+/** The durability options of a write, checked. */
 export interface Durable {
   readonly level: Level;
   readonly replace: boolean;
   readonly inPlaceIfBusy: boolean;
 }
 
-const LEVELS = new Map<unknown, Level>([['none', NOTHING], ['data', DATA], ['full', FULL]]);
+/** Returns the bits for native code. */
+export function bitsOf({ level, replace, inPlaceIfBusy }: Durable): number {
+  return level | (replace ? REPLACE : 0) | (inPlaceIfBusy ? IN_PLACE_IF_BUSY : 0);
+}
 
-let sparesStrangers = false;
+const LEVELS = new Map<unknown, Level>([['none', FLUSH_NOTHING], ['data', FLUSH_DATA], ['full', FLUSH_FULL]]);
 
-/** From now on code that knows nothing of these options gives them to node:fs's functions: `replace` alone may be its own. */
-export function spareStrangers(): void {
-  sparesStrangers = true;
+let ignoresForeignReplace = false;
+
+/**
+ * From now on ignores a `replace` that is not smallfry's: code that does not know smallfry calls
+ * its functions.
+ */
+export function ignoreForeignReplace(): void {
+  ignoresForeignReplace = true;
 }
 
 /**
- * Reads the options for it.
+ * Reads and checks the durability options of a write.
  *
- * @param isOurs whether the function is none of node:fs's
- * @returns undefined if nothing is asked
- * @throws what node:fs throws for options that are wrong
+ * @param isOurs whether the function is one that node:fs does not have
+ * @returns undefined if they ask for nothing
+ * @throws what node:fs throws for wrong options
  */
 export function durableOf(options: unknown, isOurs = false): Durable | undefined {
   if (typeof options !== 'object' || options === null) return undefined;
-  // It has a `replace` of its own.
+  // A String object has a method `replace`.
   if (options instanceof String) return undefined;
   const { durability, replace, inPlaceIfBusy } = options as Record<string, unknown>;
-  if (sparesStrangers && !isOurs && typeof replace !== 'boolean' && durability === undefined && inPlaceIfBusy === undefined) return undefined;
+  if (ignoresForeignReplace && !isOurs && typeof replace !== 'boolean' && durability === undefined && inPlaceIfBusy === undefined) return undefined;
   if (durability === undefined && replace === undefined && inPlaceIfBusy === undefined) return undefined;
   const level = LEVELS.get(durability ?? 'none');
   if (level === undefined) {
     throw refused('ERR_INVALID_ARG_VALUE', 'The property \'options.durability\' must be one of: \'none\', \'data\', \'full\'', durability);
   }
   const durable = { level, replace: yes('replace', replace), inPlaceIfBusy: yes('inPlaceIfBusy', inPlaceIfBusy) };
-  return level === NOTHING && !durable.replace ? undefined : durable;
+  return level === FLUSH_NOTHING && !durable.replace ? undefined : durable;
 }
 
 function yes(name: string, value: unknown): boolean {
@@ -121,7 +137,7 @@ function yes(name: string, value: unknown): boolean {
   throw Object.assign(error, { code: 'ERR_INVALID_ARG_TYPE' });
 }
 
-/** A value as node:fs names one of a wrong type. */
+/** Describes a value of a wrong type, as node:fs does. */
 function kindOf(value: unknown): string {
   if (typeof value === 'function') return `function ${value.name}`;
   if (typeof value === 'object' && value !== null) {
@@ -143,17 +159,17 @@ export function named(error: unknown, of: string): unknown {
   return error;
 }
 
-/** A directory as text, or undefined where directories are not flushed; node:fs says what is wrong with a path. */
+/** Returns the path of a directory as text; undefined where directories are not flushed. */
 function directoryOf(directory: string | Buffer | URL): string | undefined {
   if (process.platform === 'win32') return undefined;
   const given = nativePath(directory);
-  // To be opened in vain.
+  // node:fs refuses this when it is opened, with an error of its own.
   return given === undefined ? (directory as string) : Buffer.from(given as string).toString();
 }
 
 /**
- * Flushes a directory: the names in it, as they are now. For who renames files without `replace`, or links or removes them.
- * Windows has no such call, and nothing happens.
+ * Flushes a directory: the names in it, as they are now. Use it after you have renamed files
+ * without `replace`, or linked or removed files. Windows has no such call: there it does nothing.
  *
  * Rejects as `fs.promises.open` and `filehandle.sync` do, with the path.
  *
@@ -189,16 +205,17 @@ export function flushDirectorySync(directory: string | Buffer | URL): void {
   }
 }
 
-/** Names that temporary files have. */
-const DRAFT = /^\..*\.[0-9a-f]{16}\.smallfry$/su;
+/** The names of temporary files. */
+const TEMPORARY_NAME = /^\..*\.[0-9a-f]{16}\.smallfry$/su;
 
 /**
- * Removes temporary files that were left in `directory`, not below it, by a process that was killed or by a power failure: files with
- * names as `replace` makes them that were not written to for `unused` milliseconds. Gives their paths.
+ * Removes temporary files of `replace` that a killed process or a power failure has left in
+ * `directory`, not below it. Gives the paths of the removed files.
  *
- * Nothing tells a temporary file that is left from one that is being written but its age, so that should be longer than any batch
- * takes: an hour, say. Rejects with node:fs's error if the directory cannot be listed or a temporary file not removed; those before it
- * are gone.
+ * Only the age of a temporary file tells whether it is still being written. So files are kept that
+ * were written to in the last `unused` milliseconds: choose a time longer than any batch takes, an
+ * hour, say. Rejects with node:fs's error if the directory cannot be listed or a temporary file
+ * cannot be removed; the files before it are gone by then.
  *
  * ```js
  * const removed = await removeTemporaryFiles('cache', { unused: 3_600_000 });
@@ -210,7 +227,7 @@ export async function removeTemporaryFiles(directory: string, { unused }: { unus
   }
   const removed: string[] = [];
   for (const name of await fs.promises.readdir(directory)) {
-    if (!DRAFT.test(name)) continue;
+    if (!TEMPORARY_NAME.test(name)) continue;
     const temporary = path.join(directory, name);
     try {
       const status = await fs.promises.lstat(temporary);
@@ -218,7 +235,7 @@ export async function removeTemporaryFiles(directory: string, { unused }: { unus
       await fs.promises.unlink(temporary);
       removed.push(temporary);
     } catch (error) {
-      // Somebody else has removed it.
+      // Another process has removed it.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }

@@ -1,82 +1,90 @@
-// Writes of which more is asked than to write, that finish later.
+// Single writes with `durability` or `replace` that finish later, with a callback or a promise.
 
 import { type FileHandle } from 'node:fs/promises';
 
-import { type Durable } from './durability.js';
-import { writeOriginal } from './durable-original.js';
+import { bitsOf, type Durable } from './durability.js';
+import { writeDurablyByNode } from './durable-fallback.js';
 import {
-  bitsOf, durableData, type DurablePlan, type DurableTarget, durableTarget, forDescriptor, forNative, isForNative, planDurable, shownTarget,
+  cannotReplace, durableData, type DurablePlan, type DurableTarget, durableTarget, nativeTarget, notTogether, planDurable,
+  shownTarget,
 } from './durable-writes.js';
 import { refused } from './many.js';
 import { nativeHere } from './native.js';
 import { systemMode } from './platform.js';
-import { forget, keep, type Request, settle, settleError } from './requests.js';
+import { forget, fulfilRequest, keep, rejectRequest, type Request } from './requests.js';
 
-/** Data that only promises take. */
+/** Data in pieces, which only promises take. */
 type Pieces = AsyncIterable<unknown> | Iterable<unknown>;
 
-/** Begins a write; false if node:fs is to refuse it. `alone` is 1 for calls with a callback, which take descriptors. */
-export function startDurably(made: Request, flags: number, durable: Durable, alone: 0 | 1): boolean {
+/**
+ * Begins a write; false if node:fs is to refuse it. `ownScope` is 1 for calls with a callback,
+ * which take descriptors.
+ */
+export function startDurably(made: Request, flags: number, durable: Durable, ownScope: 0 | 1): boolean {
   const target = durableTarget(made.target);
-  const isOpen = target === undefined ? alone === 0 && isHandle(made.target) : typeof target === 'number';
+  // Only callbacks take descriptors.
+  if (typeof target === 'number' && ownScope === 0) return false;
+  const isOpen = target === undefined ? ownScope === 0 && isHandle(made.target) : typeof target === 'number';
   const plan = planDurable(made.options as object, flags, durable, isOpen);
-  // A signal that was aborted stops node:fs, too.
+  // node:fs refuses a call with a signal that was aborted before.
   if (plan === undefined || plan.signal?.aborted === true) return false;
   const bytes = durableData(made.data, plan.encoding);
-  if (bytes === undefined && (alone === 1 || !hasPieces(made.data))) return false;
+  if (bytes === undefined && (ownScope === 1 || !hasPieces(made.data))) return false;
   if (target === undefined) {
-    if (alone === 1 || !isHandle(made.target)) return false;
-    writeElsewhere(made, made.target, bytes ?? made.data as Pieces, forDescriptor(plan));
+    if (ownScope === 1 || !isHandle(made.target)) return false;
+    startByNode(made, made.target, bytes ?? made.data as Pieces, plan);
     return true;
   }
-  if (typeof target !== 'number') startOnPath(made, target, bytes, plan, alone);
-  else if (alone === 0 || bytes === undefined) return false;
-  else startHere(made, target, bytes, forDescriptor(plan), alone);
+  if (typeof target !== 'number') startOnPath(made, target, bytes, plan, ownScope);
+  else if (bytes === undefined) return false;
+  else startNatively(made, target, bytes, plan, ownScope);
   return true;
 }
 
 function startOnPath(
-  made: Request, target: string | Uint8Array, bytes: string | NodeJS.ArrayBufferView | undefined, plan: DurablePlan, alone: 0 | 1,
+  made: Request, target: string | Uint8Array, bytes: string | NodeJS.ArrayBufferView | undefined, plan: DurablePlan, ownScope: 0 | 1,
 ): void {
   made.path = shownTarget(target);
   made.namesPath = true;
   if (bytes !== undefined) {
-    startHere(made, target, bytes, plan, alone);
+    startNatively(made, target, bytes, plan, ownScope);
     return;
   }
   const pieces = made.data as Pieces;
-  // Only native code keeps all that a file has, and it wants the contents whole.
-  if (!plan.replace || nativeHere() === undefined) {
-    writeElsewhere(made, target, pieces, plan);
+  if (!plan.replace) {
+    startByNode(made, target, pieces, plan);
     return;
   }
-  gathered(pieces, plan).then(
-    (all) => { startHere(made, target, all, plan, alone); },
-    (error: unknown) => { settleError(made, error); },
-  );
+  // Native code takes the contents whole.
+  gathered(pieces, plan).then((all) => { startNatively(made, target, all, plan, ownScope); }).catch((error: unknown) => { rejectRequest(made, error); });
 }
 
-/** Natively if that can be done. */
-function startHere(
-  made: Request, target: DurableTarget, bytes: string | NodeJS.ArrayBufferView, plan: DurablePlan, alone: 0 | 1,
+/** Begins a write by native code, or by node:fs if native code does not take it. */
+function startNatively(
+  made: Request, target: DurableTarget, bytes: string | NodeJS.ArrayBufferView, plan: DurablePlan, ownScope: 0 | 1,
 ): void {
-  made.again = () => { writeElsewhere(made, target, bytes, plan); };
-  const here = isForNative(target) ? nativeHere() : undefined;
-  if (here !== undefined) {
+  const here = nativeHere();
+  if (here === undefined && plan.replace) throw cannotReplace();
+  made.callNode = () => {
+    if (plan.replace) rejectRequest(made, notTogether(made.options));
+    else startByNode(made, target, bytes, plan);
+  };
+  const place = nativeTarget(target, plan.replace);
+  if (here !== undefined && place !== undefined) {
     const id = keep(made);
-    if (here.writeDurably(forNative(target), id, alone, bytes, plan.flags, systemMode(plan.mode), bitsOf(plan)) === undefined) return;
+    if (here.writeDurably(place, id, ownScope, bytes, plan.flags, systemMode(plan.mode), bitsOf(plan)) === undefined) return;
     forget(id);
   }
-  made.again(made);
+  made.callNode(made);
 }
 
-function writeElsewhere(
+function startByNode(
   made: Request, target: DurableTarget | FileHandle, data: string | NodeJS.ArrayBufferView | Pieces, plan: DurablePlan,
 ): void {
-  writeOriginal(target, data, plan).then(() => { settle(made, undefined); }, (error: unknown) => { settleError(made, error); });
+  writeDurablyByNode(target, data, plan).then(() => { fulfilRequest(made, undefined); }, (error: unknown) => { rejectRequest(made, error); });
 }
 
-/** A FileHandle, as far as it is used. */
+/** Tells a FileHandle by the members that are used here. */
 function isHandle(target: unknown): target is FileHandle {
   if (typeof target !== 'object' || target === null) return false;
   const { fd, sync, datasync } = target as Record<string, unknown>;
@@ -91,7 +99,7 @@ function hasPieces(data: unknown): data is Pieces {
 
 async function gathered(pieces: Pieces, { encoding, signal }: DurablePlan): Promise<Buffer> {
   const all: Buffer[] = [];
-  // Anything with `aborted` does for node:fs.
+  // node:fs takes any object with `aborted` for a signal.
   const check = (): void => { if (signal?.aborted === true) throw abortError(signal); };
   for await (const piece of pieces) {
     check();
@@ -103,13 +111,13 @@ async function gathered(pieces: Pieces, { encoding, signal }: DurablePlan): Prom
   return Buffer.concat(all);
 }
 
-/** As node:fs makes it, whatever the reason is. */
+/** Makes the error that node:fs makes, whatever the reason is. */
 function abortError({ reason }: AbortSignal): Error {
   const error = new Error('The operation was aborted', reason === undefined ? undefined : { cause: reason });
   return Object.assign(error, { code: 'ABORT_ERR', name: 'AbortError' });
 }
 
-/** Who makes the pieces may use the same memory for the next one. */
+/** Copies a piece: its maker may use the same memory for the next one. */
 function copyOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
   return Buffer.from(new Uint8Array(buffer, byteOffset, byteLength));
 }

@@ -1,17 +1,21 @@
-// Single writes of which more is asked than to write: what they are asked, and how node:fs's arguments are understood then.
+// Single writes with `durability` or `replace`: how node:fs's arguments are understood then, and
+// the blocking form.
 //
-// None of them may go to node:fs as it is, which would write and pass over what it does not know. What cannot be done natively
-// is done around node:fs (`durable-original.ts`); what node:fs refuses is given to it, so that it does the complaining.
+// None of these calls may go to node:fs as it is: node:fs would write and ignore the options that
+// it does not know. It only gets calls that it refuses, so that the error is its own. Calls that
+// native code does not take are done step by step (`durable-fallback.ts`), except for `replace`,
+// which only native code does.
 
 import url = require('node:url');
 
-import { DATA, type Durable, FILE, FULL, type Level } from './durability.js';
-import { failure, refused } from './many.js';
-import { longestString, nativeHere } from './native.js';
+import { bitsOf, type Durable, type Level } from './durability.js';
+import { writeDurablyByNodeSync } from './durable-fallback.js';
+import { DELEGATE, makeError } from './errors.js';
+import { failure, refused, utf8Text } from './many.js';
+import { longestString, nativeHere, needsNative } from './native.js';
+import { FLUSH_DATA, FLUSH_FILE, FLUSH_FULL } from './option-bits.js';
 import { DEFAULT_MODE, flagsOf, isDescriptor, isReplacing, isUtf8, nativePath } from './options.js';
 import { systemMode, systemPath, takesBytes } from './platform.js';
-import { DELEGATE, makeError } from './errors.js';
-import { writeOriginalSync } from './durable-original.js';
 
 /** How a file is to be written. */
 export interface DurablePlan extends Durable {
@@ -21,26 +25,20 @@ export interface DurablePlan extends Durable {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What is written where: a path, its bytes or a descriptor. */
+/** Where a call writes: a path, the bytes of one, or a descriptor. */
 export type DurableTarget = string | Uint8Array | number;
 
-const REPLACE = 4;
-const IN_PLACE_IF_BUSY = 8;
-
-/** As `addon.ts` explains it. */
-export function bitsOf({ level, replace, inPlaceIfBusy }: Durable): number {
-  return level | (replace ? REPLACE : 0) | (inPlaceIfBusy ? IN_PLACE_IF_BUSY : 0);
-}
-
 /**
- * Reads all options. Those that only matter to who opens the file are passed over if `isOpen`, as in node:fs.
+ * Reads all options. For an open file, those are ignored that only matter when a file is opened, as
+ * in node:fs.
  *
- * @returns undefined if something is wrong that node:fs knows
- * @throws if something is wrong with the combination
+ * @returns undefined if node:fs refuses the options
+ * @throws if the options exclude each other, or if a file is to be replaced without the native
+ * addon
  */
 export function planDurable(options: object, defaultFlags: number, durable: Durable, isOpen: boolean): DurablePlan | undefined {
   const { encoding, mode, flag, flush, signal } = options as Record<string, unknown>;
-  // As in node:fs, where `''` and the like are none.
+  // node:fs takes any falsy value for no encoding.
   if (encoding && encoding !== 'buffer' && !(typeof encoding === 'string' && Buffer.isEncoding(encoding))) return undefined;
   if (flush !== undefined && flush !== null && typeof flush !== 'boolean') return undefined;
   if (signal !== undefined && !isSignal(signal)) return undefined;
@@ -51,14 +49,28 @@ export function planDurable(options: object, defaultFlags: number, durable: Dura
   if (replace && !isReplacing(flags)) {
     throw refused('ERR_INVALID_ARG_VALUE', 'The property \'options.flag\' must be \'w\', \'w+\', \'a\' or \'a+\' with \'options.replace\'', flag);
   }
-  const level = flush === true ? withFlush(durable) : durable.level;
+  if (replace && isOpen) {
+    throw refused('ERR_INVALID_ARG_VALUE', 'The property \'options.replace\' must be false for a file that is open', true);
+  }
+  if (replace && nativeHere() === undefined) throw cannotReplace();
+  const flushed = flush === true ? withFlush(durable) : durable.level;
+  // An open file has no name to flush.
+  const level = isOpen && flushed === FLUSH_FULL ? FLUSH_FILE : flushed;
   return { encoding: encoding ? (encoding as BufferEncoding) : 'utf8', flags, mode: permissions, level, replace, inPlaceIfBusy, signal };
 }
 
-/** The level at which the file is flushed as well. Of a file that takes another's place all of it is, from data on. */
+/** Makes the error for `replace` without native code. Nothing was opened or made by then. */
+export const cannotReplace = (): Error => needsNative(
+  'replace: true', 'Write without `replace`, or write to another name in the same directory and rename that over the file.',
+);
+
+/**
+ * Combines `flush: true` with a level. A file that replaces another is flushed whole at the level
+ * of data already.
+ */
 function withFlush({ level, replace }: Durable): Level {
-  if (level === FULL) return FULL;
-  return replace ? DATA : FILE;
+  if (level === FLUSH_FULL) return FLUSH_FULL;
+  return replace ? FLUSH_DATA : FLUSH_FILE;
 }
 
 function permissionsOf(mode: unknown): number | undefined {
@@ -69,32 +81,41 @@ function permissionsOf(mode: unknown): number | undefined {
 
 const isSignal = (signal: unknown): signal is AbortSignal => typeof signal === 'object' && signal !== null && 'aborted' in signal;
 
-/** A first argument; undefined if node:fs refuses it. */
+/** Reads a first argument; undefined if node:fs refuses it. */
 export function durableTarget(path: unknown): DurableTarget | undefined {
   if (isDescriptor(path)) return path;
-  const native = nativePath(path);
-  if (native !== undefined || typeof path !== 'object' || path === null || path instanceof URL) return native;
+  const given = nativePath(path) ?? pathOfForeignURL(path);
+  const hasNul = typeof given === 'string' ? given.includes('\0') : given?.includes(0) === true;
+  return hasNul ? undefined : given;
+}
+
+/** The path of a URL that is not of this realm's class: node:fs knows one by its properties. */
+function pathOfForeignURL(path: unknown): string | undefined {
+  if (typeof path !== 'object' || path === null || path instanceof URL) return undefined;
   try {
-    // Also URLs that are not of this realm's class, which node:fs knows by their properties.
     return url.fileURLToPath(path as URL);
   } catch {
     return undefined;
   }
 }
 
-/** Whether native code takes it. */
-export const isForNative = (target: DurableTarget): boolean => takesBytes || typeof target !== 'object';
+/** Converts a target for native code; undefined if native code does not take it. */
+export function nativeTarget(target: DurableTarget, replace: boolean): DurableTarget | undefined {
+  if (typeof target === 'string') return systemPath(target);
+  if (typeof target === 'number' || takesBytes) return target;
+  if (!replace) return undefined;
+  const text = utf8Text(target);
+  if (text !== undefined) return systemPath(text);
+  throw refused('ERR_INVALID_ARG_VALUE', 'The argument \'path\' must be UTF-8 for a file to be replaced', target);
+}
 
-/** As native code takes it. */
-export const forNative = (target: DurableTarget): DurableTarget => (typeof target === 'string' ? systemPath(target) : target);
-
-/** The path for errors; undefined for a descriptor. */
+/** Returns the path that errors show; undefined for a descriptor. */
 export function shownTarget(target: DurableTarget): string | undefined {
   if (typeof target === 'number') return undefined;
   return typeof target === 'string' ? target : Buffer.from(target).toString();
 }
 
-/** A string or bytes as native code takes them; undefined for anything else. */
+/** Converts a string or bytes for native code; undefined for anything else. */
 export function durableData(data: unknown, encoding: BufferEncoding): string | NodeJS.ArrayBufferView | undefined {
   if (typeof data === 'string') {
     return isUtf8(encoding) && data.length <= longestString ? data : Buffer.from(data, encoding);
@@ -102,34 +123,29 @@ export function durableData(data: unknown, encoding: BufferEncoding): string | N
   return ArrayBuffer.isView(data) ? (data as NodeJS.ArrayBufferView) : undefined;
 }
 
-/** There is nothing to replace by name, and nothing to flush but the file. */
-export function forDescriptor(plan: DurablePlan): DurablePlan {
-  if (plan.replace) {
-    throw refused('ERR_INVALID_ARG_VALUE', 'The property \'options.replace\' must be false for a file that is open', true);
-  }
-  return plan.level === FULL ? { ...plan, level: FILE } : plan;
-}
-
 /**
- * Options for a call that node:fs is to refuse. Should it take them after all, or on a runtime that checks less, nothing is
- * made, cut or written.
+ * Returns options for a call that node:fs is expected to refuse. If node:fs takes them after all,
+ * as a runtime may that checks less, nothing is made, cut or written.
  */
 export function withoutHarm(options: unknown): object {
   const { flag } = options as Record<string, unknown>;
   return flagsOf(flag, 0) === undefined ? options as object : Object.create(options as object, { flag: { value: 'r', enumerable: true } }) as object;
 }
 
-/** What node:fs said about the arguments, or why they are refused if it only failed to write. */
+/**
+ * Returns what node:fs said about the arguments; if it only failed to write, the error that refuses
+ * them.
+ */
 export function refusalOf(error: unknown, options: unknown): unknown {
   return typeof (error as { syscall?: unknown } | null | undefined)?.syscall === 'string' ? notTogether(options) : error;
 }
 
-/** For arguments that node:fs was to refuse and has not. */
+/** Makes the error for arguments that node:fs was expected to refuse and did not. */
 export function notTogether(options: unknown): TypeError {
   return refused('ERR_INVALID_ARG_VALUE', 'The property \'options.durability\' or \'options.replace\' is not possible with these arguments', options);
 }
 
-/** `writeFileSync` and `appendFileSync`; `own` is node:fs's. */
+/** Does `writeFileSync` and `appendFileSync`; `own` is node:fs's function. */
 export function writeDurablySync(
   target: unknown,
   data: unknown,
@@ -139,7 +155,7 @@ export function writeDurablySync(
   },
 ): void {
   const file = durableTarget(target);
-  let plan = planDurable(options, flags, durable, typeof file === 'number');
+  const plan = planDurable(options, flags, durable, typeof file === 'number');
   const bytes = plan === undefined ? undefined : durableData(data, plan.encoding);
   if (plan === undefined || file === undefined || bytes === undefined) {
     try {
@@ -149,18 +165,18 @@ export function writeDurablySync(
     }
     throw notTogether(options);
   }
-  if (typeof file === 'number') plan = forDescriptor(plan);
-  const here = isForNative(file) ? nativeHere() : undefined;
-  const code = here === undefined
+  const here = nativeHere();
+  const place = nativeTarget(file, plan.replace);
+  const code = here === undefined || place === undefined
     ? DELEGATE
-    : here.writeDurablySync(forNative(file), bytes, plan.flags, systemMode(plan.mode), bitsOf(plan));
+    : here.writeDurablySync(place, bytes, plan.flags, systemMode(plan.mode), bitsOf(plan));
   if (code === undefined) return;
   if (code === DELEGATE) {
-    writeOriginalSync(file, bytes, plan);
+    if (plan.replace) throw notTogether(options);
+    writeDurablyByNodeSync(file, bytes, plan);
     return;
   }
   const error = typeof code === 'number' ? makeError(code, shownTarget(file), undefined) : failure(code, shownTarget(file) ?? '');
   Error.captureStackTrace(error, caller);
   throw error;
 }
-

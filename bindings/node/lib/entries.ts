@@ -1,4 +1,5 @@
-// What is to be written where: taken from the caller's iterable, checked, and counted.
+// The entries of calls that write many files: taken from the caller's iterable, checked, and
+// counted.
 
 import { MAX_IN_FLIGHT, type PathLike, entryText, refused } from './many.js';
 import { longestString } from './native.js';
@@ -7,7 +8,10 @@ import { Taking } from './taking.js';
 /** Entries handed to native code at a time, and their bytes. */
 const CHUNK = 1024;
 const CHUNK_BYTES = 4 << 20;
-/** What an entry takes beside its path and contents, nearly: without it entries of no bytes would have no bound. */
+/**
+ * Memory for an entry beside its path and contents, nearly: it limits the number of entries without
+ * contents. In bytes.
+ */
 const ENTRY_BYTES = 256;
 
 /** Contents in a form that native code copies. */
@@ -16,7 +20,7 @@ export type Data = string | NodeJS.ArrayBufferView;
 /** A path and its contents. A `Map` of paths to contents is an iterable of these. */
 export type Entry = readonly [path: PathLike, data: Data];
 
-/** An entry that was found right. */
+/** An entry that was checked. */
 interface Checked {
   text: string;
   data: Data;
@@ -26,9 +30,12 @@ interface Checked {
 export class Chunk {
   readonly texts: string[] = [];
   readonly data: Data[] = [];
-  /** What the entries take beside their contents. */
+  /** Memory for the entries beside their contents, in bytes. */
   overhead = 0;
-  /** What they take in all. A string counts as a byte a character: what it really takes is known when it is copied. */
+  /**
+   * Memory for the entries in all, in bytes. A string counts as a byte a character until it is
+   * copied.
+   */
   bytes = 0;
 
   add({ text, data }: Checked): void {
@@ -44,7 +51,9 @@ export class Chunk {
 export class Entries {
   readonly #taking: Taking<Entry>;
   readonly #encoding: BufferEncoding;
-  /** What was wrong with an entry or the iterable: what came before is written, then this is thrown. */
+  /**
+   * The error of an entry or of the iterable. It is thrown when the entries before it are written.
+   */
   broken: { error: unknown } | undefined;
 
   constructor(entries: Iterable<Entry>, encoding: BufferEncoding) {
@@ -52,12 +61,12 @@ export class Entries {
     this.#encoding = encoding;
   }
 
-  /** Whether there is nothing more to take. */
+  /** Tells whether there is nothing more to take. */
   get over(): boolean {
     return this.#taking.over;
   }
 
-  /** The next entry; nothing at the end, or if there is something wrong with it. */
+  /** Takes the next entry; undefined at the end, or if the entry is wrong. */
   next(): Checked | undefined {
     try {
       const next = this.#taking.next();
@@ -68,12 +77,15 @@ export class Entries {
     }
   }
 
-  /** Entries enough to be worth a native call, of no more than about `most` bytes. */
-  chunk(most = CHUNK_BYTES): Chunk {
-    return this.#take(CHUNK, Math.min(most, CHUNK_BYTES));
+  /** Takes entries for one native call, up to about `maxBytes`. */
+  chunk(maxBytes = CHUNK_BYTES): Chunk {
+    return this.#take(CHUNK, Math.min(maxBytes, CHUNK_BYTES));
   }
 
-  /** Entries for a call that blocks: threads have to wait for each other at the end of a chunk, so there should be few. */
+  /**
+   * Takes entries for a blocking call. Workers wait for each other at the end of a chunk, so chunks
+   * are large.
+   */
   largeChunk(): Chunk {
     return this.#take(Infinity, MAX_IN_FLIGHT);
   }
@@ -116,5 +128,5 @@ export class Entries {
   }
 }
 
-/** A string that native code takes. */
+/** Makes bytes of a string that is too long for a native call. */
 const short = (text: string): Data => (text.length <= longestString ? text : Buffer.from(text));

@@ -1,11 +1,11 @@
-// Errors as node:fs makes them, from the numbers that native code answers.
+// Errors as node:fs makes them, from the numbers that native code returns.
 
 import os = require('node:os');
 import util = require('node:util');
 
 import { shownPath } from './platform.js';
 
-/** The call was not taken, nothing was done: node:fs has to do it. */
+/** Nothing was done, and node:fs has to do the call. */
 export const DELEGATE = -1;
 
 const SYSCALLS = [
@@ -16,17 +16,20 @@ const FSYNC = 9;
 export const OPEN = 1;
 const FSTAT = 2;
 
-/** Whether the file could not even be opened, so that nothing was read or written. */
+/** Tells whether opening failed, so that nothing was read or written. */
 export function failedToOpen(code: number): boolean {
   return code >> 16 === OPEN;
 }
 
-/** Whether the call ended before the first byte, so that it can be made again even on a descriptor. */
+/**
+ * Tells whether the call ended before the first byte, so that it can be repeated even on a
+ * descriptor.
+ */
 export function failedToBegin(code: number): boolean {
   return code === DELEGATE || code >> 16 === FSTAT;
 }
 
-/** Whether what was written could not be flushed. */
+/** Tells whether flushing failed. */
 export function failedToFlush(code: number): boolean {
   return code >> 16 === FSYNC;
 }
@@ -41,7 +44,10 @@ function describe(errno: number): [code: string, message: string] {
   return [name ?? `E${errno}`, 'unknown error'];
 }
 
-/** An error without a stack: that of native code's callback tells nobody anything, and takes most of the time. */
+/**
+ * Makes an error without a stack: the stack of native code's callback says nothing, and takes most
+ * of the time.
+ */
 export function bareError<Own extends object>(message: string, own: Own): Error & Own {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -51,12 +57,14 @@ export function bareError<Own extends object>(message: string, own: Own): Error 
 }
 
 /**
- * The error for `code`, with own keys in Node's order.
+ * Makes the error for `code`, with its own keys in Node's order.
  *
- * @param path path to name, if Node names it for this call
- * @param caller function whose frames are left out of the stack; undefined for no frames at all, as in callbacks
- * @param codeLast the order errno, syscall, code: what node:fs's own JavaScript gives, where its C++ has code second
- * @param destination second path to name
+ * @param path the path, if Node names it for this call
+ * @param caller the function whose frames are left out of the stack; undefined for no frames at
+ * all, as in callbacks
+ * @param codeLast whether the keys have the order errno, syscall, code of node:fs's JavaScript; its
+ * C++ has code second
+ * @param destination the second path
  */
 export function makeError(
   code: number,

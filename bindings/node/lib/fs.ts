@@ -1,4 +1,4 @@
-// All of node:fs, with smallfry's functions in their places. node:fs itself is left alone.
+// All of node:fs, with smallfry's functions in their places. node:fs itself is not changed.
 
 import fs = require('node:fs');
 

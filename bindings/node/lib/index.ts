@@ -3,34 +3,37 @@
  *
  * | use | for |
  * |---|---|
- * | `import { readFiles, writeFiles } from 'smallfry'` | many files in one call, their names known |
- * | `import { readFilesStream } from 'smallfry'` | the same, one file after the other, in bounded memory |
+ * | `import { readFiles, writeFiles } from 'smallfry'` | many files in one call, by name |
+ * | `import { readFilesStream } from 'smallfry'` | many files, one after the other, in bounded memory |
  * | `import { readTree } from 'smallfry'` | all files of a tree, or those that match patterns |
  * | `import { writeFileSync, readFile } from 'smallfry'` | a few functions of node:fs by name |
  * | `import fs from 'smallfry/fs'` | all of node:fs, these functions replaced |
  * | `import fsp from 'smallfry/fs/promises'` | all of node:fs/promises, likewise |
  * | `node --require smallfry/register app.js` | a program as it is, its dependencies included |
- * | `import { flushDirectory, removeTemporaryFiles } from 'smallfry'` | what goes with durable writes |
+ * | `import { flushDirectory, removeTemporaryFiles } from 'smallfry'` | helpers for durable writes |
  *
- * Results, argument checks and errors are node:fs's own. What is not done natively (FileHandle, iterables, signals,
- * unusual flags) is passed to node:fs unchanged, and so is everything where the native addon cannot be loaded.
+ * Results, argument checks and errors are node:fs's own. Calls that are not done natively
+ * (FileHandle, iterables, signals, unusual flags) are passed to node:fs unchanged. Without the
+ * native addon all calls are.
  *
- * To survive a power failure, or to take an old file's place in one step, writes have the options `durability` and `replace`
- * ({@link DurabilityOptions}).
+ * Writes have the options `durability`, to survive a power failure, and `replace`, to take an old
+ * file's place in one step ({@link DurabilityOptions}). `replace` and `readTree` need the native
+ * addon.
  *
- * Where closing is slow, files that were written are closed later: see `drainCloses`.
+ * Files that were written are closed later where closing is slow: see `drainCloses`.
  *
- * Not promised: an order between calls that are under way on one path at the same time, as in node:fs; that data
- * survive a power failure, unless `durability` or `flush` ask for it; that nobody sees half of a file, but with `replace`.
+ * Not promised, as in node:fs: an order between calls that are in flight on one path. Without
+ * `durability` or `flush`, a power failure may lose data. Without `replace`, a reader may see half
+ * of a file.
  */
 
-export { readFiles, readFilesSync, type ReadFilesOptions, type ReadFilesSyncOptions } from './read-files.js';
+export { readFiles, readFilesSync } from './read-files.js';
+export { type ReadFilesOptions, type ReadFilesSyncOptions } from './read-plan.js';
 export { readFilesStream, type FileContents } from './read-files-stream.js';
 export { readTree, type ReadTreeOptions, type TreeFile } from './read-tree.js';
 export { type Entry } from './entries.js';
-export {
-  writeFiles, writeFilesSync, type WriteFilesOptions, type WriteFilesSyncOptions, type Written,
-} from './write-files.js';
+export { writeFiles, writeFilesSync, type Written } from './write-files.js';
+export { type WriteFilesOptions, type WriteFilesSyncOptions } from './write-plan.js';
 export { appendFile, promises, readFile, writeFile } from './async.js';
 export { appendFileSync, readFileSync, writeFileSync } from './sync.js';
 
@@ -41,5 +44,5 @@ export { type ClosePolicy, drainCloses, drainClosesSync, setClosePolicy } from '
 
 import { native } from './native.js';
 
-/** Whether the native addon does the work; if false, node:fs does all of it. */
+/** Tells whether the native addon is loaded. If false, node:fs does all the work that it can. */
 export const isNative: boolean = native !== undefined;

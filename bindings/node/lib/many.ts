@@ -1,4 +1,4 @@
-// What calls for many files have in common: options, paths, results.
+// Options, paths and results that calls for many files have in common.
 
 import { AsyncResource } from 'node:async_hooks';
 import util = require('node:util');
@@ -8,55 +8,65 @@ import { DEFAULT_MODE, nativePath } from './options.js';
 import { shownPath, systemPath } from './platform.js';
 
 /**
- * A path as node:fs takes it. The bytes of one must be UTF-8 here: native code is handed many paths as one string, so
- * others are refused. node:fs and the functions for single files take them.
+ * A path as node:fs takes it, except that bytes of a path must be UTF-8: native code gets many
+ * paths as one string. Use the functions for single files for other paths.
  */
 export type PathLike = string | Uint8Array | URL;
 
-/** What contents are read as: strings if the options name an encoding. */
+/** The type of contents: strings if the options name an encoding. */
 export type Encoded<O> = O extends BufferEncoding | { encoding: BufferEncoding } ? string : Buffer;
 
-/** How far a call for many files is. */
+/** The progress of a call for many files. */
 export interface Progress {
-  /** Files that have a result. */
+  /** The number of files that have a result. */
   done: number;
-  /** Files asked for, as far as the iterable has been gone through. */
+  /** The number of files, as far as they have been taken from the iterable. */
   total: number;
-  /** Bytes read or written. Text that was read counts as it is in memory. */
+  /** The bytes read or written. Text that was read counts as it is in memory. */
   bytes: number;
 }
 
-/** Options that all calls for many files have. */
+/** The options of all calls for many files. */
 export interface ManyOptions {
-  /** Files worked on at once. By default as many as measuring shows to be fastest, beginning with one. */
+  /**
+   * The number of workers. By default, as many as measuring shows to be fastest, beginning with
+   * one.
+   */
   threads?: number | undefined;
 }
 
-/** Options of those that finish later. */
+/** The options of calls for many files that do not block. */
 export interface ManyAsyncOptions extends ManyOptions {
   /**
-   * Bytes, at most, that are held for files under way, a little for each file among them. 32 MiB by default. Strings to
-   * be written may be up to 12 MiB more, since their bytes are counted when they have been converted.
+   * The maximum of bytes in flight, with a little for each file. 32 MiB by default. Strings to be
+   * written may take up to 12 MiB more, since their bytes are counted when they have been
+   * converted.
    */
   maxInFlight?: number | undefined;
-  /** Aborts the call: nothing more is begun, what has begun is finished, and it rejects with the signal's reason. */
+  /**
+   * Aborts the call: nothing more begins, and the call rejects with the signal's reason when the
+   * files in flight are done.
+   */
   signal?: AbortSignal | undefined;
-  /** Called now and then, and at the end unless the call was aborted. What it throws is an uncaught exception. */
+  /**
+   * Called from time to time, and at the end unless the call was aborted. An exception in it is an
+   * uncaught one.
+   */
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 export const MAX_IN_FLIGHT = 32 << 20;
 
-/** More threads than this are not begun for one call, whatever is asked for. */
+/** The maximum of the `threads` option; larger numbers are taken for it. */
 const MAX_THREADS = 512;
 
-/** An entry that was not begun. */
+/** The result of an entry that was not begun. */
 export const CANCELLED = -2;
 
-/** Codes of what native code refuses, as `src/bulk/outcome.rs` numbers it. */
+/** The codes of errors without a system call, by the numbers of `src/errors.rs`. */
 const REASONS = ['', 'ERR_FS_FILE_TOO_LARGE', 'ERR_SMALLFRY_REFUSED'] as const;
 
-/** An error for a wrong argument. */
+/** Makes the error for a wrong argument. */
 export function refused(code: 'ERR_INVALID_ARG_TYPE' | 'ERR_INVALID_ARG_VALUE', rule: string, value: unknown): TypeError {
   const received = util.inspect(value, { depth: 0, maxArrayLength: 3, maxStringLength: 200, breakLength: Infinity });
   return Object.assign(new TypeError(`${rule}. Received ${received}`), { code });
@@ -66,7 +76,12 @@ function invalid(name: string, value: unknown, what: string): TypeError {
   return refused('ERR_INVALID_ARG_VALUE', `The "${name}" option must be ${what}`, value);
 }
 
-/** A whole number from 1 up, or `fallback` for none. */
+/** Makes the error for a call that needs a thread when the system has none left. */
+export function noThread(what: string): Error {
+  return bareError(`The system has no thread for ${what}. Try again when fewer threads run`, { code: 'ERR_SMALLFRY_NO_THREAD' });
+}
+
+/** Checks a whole number from 1 up; `fallback` for none. */
 export function positive(name: string, value: unknown, fallback: number): number {
   if (value === undefined || value === null) return fallback;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return value;
@@ -74,9 +89,10 @@ export function positive(name: string, value: unknown, fallback: number): number
 }
 
 /**
- * Permissions of new files, as a number or an octal string.
+ * Checks the permissions of new files, a number or an octal string.
  *
- * @throws what node:fs throws: ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE for a string, ERR_OUT_OF_RANGE
+ * @throws what node:fs throws: ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE for a string,
+ * ERR_OUT_OF_RANGE
  */
 export function modeOf(value: unknown): number {
   if (value === undefined || value === null) return DEFAULT_MODE;
@@ -90,12 +106,12 @@ export function modeOf(value: unknown): number {
   throw Object.assign(error, { code: 'ERR_OUT_OF_RANGE' });
 }
 
-/** The `threads` option; 0 for none. */
+/** Checks the `threads` option; 0 for none. */
 export function threadsOf(value: unknown): number {
   return Math.min(positive('threads', value, 0), MAX_THREADS);
 }
 
-/** Refuses what is no AbortSignal and does not do for one. */
+/** Checks the `signal` option: an AbortSignal, or an object with its methods. */
 export function signalOf(value: unknown): AbortSignal | undefined {
   if (value === undefined || isSignal(value)) return value;
   throw refused('ERR_INVALID_ARG_TYPE', 'The "signal" option must be an AbortSignal', value);
@@ -107,7 +123,10 @@ function isSignal(value: unknown): value is AbortSignal {
   return [addEventListener, removeEventListener, throwIfAborted].every((method) => typeof method === 'function');
 }
 
-/** Has `abort` called once if the call is aborted, or was while it began. Answers how to forget about it. */
+/**
+ * Has `abort` called once if the call is aborted, or was while it began. Returns a function that
+ * undoes this.
+ */
 export function listenTo(signal: AbortSignal | undefined, abort: () => void): () => void {
   if (signal === undefined) return () => { /* nothing to forget */ };
   signal.addEventListener('abort', abort, { once: true });
@@ -119,35 +138,35 @@ export function listenTo(signal: AbortSignal | undefined, abort: () => void): ()
   return forget;
 }
 
-/** Refuses what cannot be called. */
+/** Checks the `onProgress` option. */
 export function listenerOf(value: unknown): ManyAsyncOptions['onProgress'] {
   if (value === undefined || typeof value === 'function') return value as ManyAsyncOptions['onProgress'];
   throw refused('ERR_INVALID_ARG_TYPE', 'The "onProgress" option must be a function', value);
 }
 
-/** Yes or no; no for none. */
+/** Checks a boolean; false for none. */
 export function flag(name: string, value: unknown): boolean {
   if (value === undefined || value === null) return false;
   if (typeof value === 'boolean') return value;
   throw invalid(name, value, 'true or false');
 }
 
-/** The name of an encoding, or null for none. */
+/** Checks the name of an encoding; null for none. */
 export function encodingOf(value: unknown): BufferEncoding | null {
-  // As in node:fs, where `''` and the like are none.
+  // node:fs takes any falsy value for no encoding.
   if (!value) return null;
   if (typeof value === 'string' && Buffer.isEncoding(value)) return value.toLowerCase() as BufferEncoding;
   throw invalid('encoding', value, 'the name of an encoding');
 }
 
-/** Refuses what cannot be gone through, as early as the call is made. */
+/** Checks an iterable when the call is made, before it is gone through. */
 export function iterable<T>(name: string, value: Iterable<T>): Iterable<T> {
   const given: unknown = value;
   if (typeof given === 'object' && given !== null && Symbol.iterator in given) return value;
   throw refused('ERR_INVALID_ARG_TYPE', `The "${name}" argument must be an iterable, other than a string`, value);
 }
 
-/** Options as an object, with an encoding in place of it allowed. */
+/** Returns options as an object; an encoding may stand in place of it. */
 export function optionsOf<T extends object>(options: T | BufferEncoding | null | undefined): T & { encoding?: unknown } {
   if (options === undefined || options === null) return {} as T;
   if (typeof options === 'string') return { encoding: options } as unknown as T;
@@ -156,15 +175,15 @@ export function optionsOf<T extends object>(options: T | BufferEncoding | null |
 }
 
 /**
- * A path as text for native code.
+ * Converts a path to text for native code.
  *
  * @throws TypeError as node:fs, for what is no path or contains NUL
  */
 export function pathText(path: unknown): string {
-  // Most are, and this is done once for each file.
+  // The usual case, first: this is done for each file.
   if (typeof path === 'string' && !path.includes('\0')) return path;
   const native = nativePath(path);
-  const text = typeof native === 'string' ? native : native === undefined ? undefined : textOf(native);
+  const text = typeof native === 'string' ? native : native === undefined ? undefined : utf8Text(native);
   if (text === undefined) {
     throw refused('ERR_INVALID_ARG_TYPE', 'A path must be a string, a file: URL or a Buffer of UTF-8', path);
   }
@@ -174,20 +193,21 @@ export function pathText(path: unknown): string {
   return text;
 }
 
-/** A path of an entry, as native code hands it to the system. */
+/** Converts the path of an entry to what native code hands to the system. */
 export const entryText = (path: unknown): string => systemPath(pathText(path));
 
-function textOf(bytes: Uint8Array): string | undefined {
+/** Decodes bytes; undefined if they are not UTF-8. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   return Buffer.from(text).equals(bytes) ? text : undefined;
 }
 
-/** Whether an entry failed, from what native code left for it. */
+/** Tells whether an entry failed, from what native code left for it. */
 export function isFailure(result: unknown): boolean {
   return typeof result === 'number' || result === undefined || Array.isArray(result);
 }
 
-/** Why an entry failed, from what native code left for it. None of these errors has a stack. */
+/** Makes the error of an entry, from what native code left for it. It has no stack. */
 export function failure(result: unknown, path: string): Error {
   if (typeof result === 'number') return numbered(result, path);
   if (Array.isArray(result)) {
@@ -206,12 +226,12 @@ function numbered(result: number, path: string): Error {
   return makeError(result, path, undefined);
 }
 
-/** Whether an entry was not begun, from what native code left for it. */
+/** Tells whether an entry was not begun, from what native code left for it. */
 export const isCancelled = (result: unknown): boolean => result === CANCELLED;
 
 /**
- * Calls `onProgress` in the context of the call that it belongs to. What it throws is an uncaught exception, as in a
- * listener of an event: the call itself goes on.
+ * Returns a function that calls `onProgress` in the asynchronous context of this call. An exception
+ * in it is an uncaught one, as in an event listener, and the call goes on.
  */
 export function progressOf(onProgress: ManyAsyncOptions['onProgress']): ((progress: Progress) => void) | undefined {
   if (onProgress === undefined) return undefined;
@@ -225,7 +245,7 @@ export function progressOf(onProgress: ManyAsyncOptions['onProgress']): ((progre
   };
 }
 
-/** What `Promise.allSettled` gives for one; `value` may throw. */
+/** Makes the outcome of one entry as `Promise.allSettled` has it; `value` may throw. */
 export function settled<T>(error: Error | undefined, value: () => T): PromiseSettledResult<T> {
   if (error !== undefined) return { status: 'rejected', reason: error };
   try {

@@ -6,29 +6,44 @@ import { advance } from './sessions.js';
 
 const loaded = load(complete, advance);
 
-/** Undefined if the addon cannot be used here; then node:fs does everything. */
+/**
+ * The native functions; undefined if the addon cannot be used here. Then node:fs does everything
+ * that it can.
+ */
 export const native: Native | undefined = loaded.native;
 
-/** The native functions, unless the program uses files that only node:fs sees. */
+/** Returns the native functions, unless the program uses files that only node:fs sees. */
 export const nativeHere = (): Native | undefined => (usesVirtualFiles() ? undefined : native);
 
-/** Longest string that one native call takes, in UTF-16 units. */
+/** The longest string that one native call takes, in UTF-16 units. */
 export const longestString = loaded.longestString;
 
-/** Why `native` is undefined. */
+/** Says why `native` is undefined; the empty string if it is not. */
 export const reason = loaded.reason;
+
+/**
+ * Makes the error for something that only native code does. `instead` says what the caller can do.
+ */
+export function needsNative(what: string, instead: string): Error {
+  const why = native === undefined
+    ? `which did not load: ${reason}`
+    : 'which cannot be used: the program uses node:vfs, whose files only node:fs sees';
+  const error = new Error(`${what} needs smallfry's native addon, ${why}. ${instead}`);
+  return Object.assign(error, { code: 'ERR_SMALLFRY_NOT_NATIVE' });
+}
 
 if (native === undefined) {
   warn(reason);
 } else {
-  // Windows ends all other threads before a library hears of the end, and Bun does not run the addon's `atexit` handler.
-  const isLeftToUs = process.platform === 'win32' || process.versions.bun !== undefined;
+  // Windows ends all other threads before a library hears of the end, and Bun does not run the
+  // addon's `atexit` handler.
+  const mustFinish = process.platform === 'win32' || process.versions.bun !== undefined;
   process.on('exit', () => {
-    // A worker's own end is the addon's to notice.
-    if (isLeftToUs && isMainThread()) native.finish();
+    // The addon itself notices the end of a worker.
+    if (mustFinish && isMainThread()) native.finish();
     if (native.hasCloses() === 1 && isMainThread()) {
-      // eslint-disable-next-line @typescript-eslint/no-require-imports -- not needed before, and nearly never
-      (require('./closes.js') as typeof import('./closes.js')).tellAtExit();
+      // eslint-disable-next-line @typescript-eslint/no-require-imports -- rarely needed
+      (require('./close-errors.js') as typeof import('./close-errors.js')).reportAtExit(native);
     }
   });
 }

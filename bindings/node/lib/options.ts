@@ -1,4 +1,5 @@
-// Which calls can be done natively. Everything else goes to node:fs, which then also does the complaining.
+// The options of calls for one file. Calls that native code does not take go to node:fs, which also
+// refuses wrong ones.
 
 import fs = require('node:fs');
 import url = require('node:url');
@@ -30,14 +31,17 @@ const FLAGS = new Map<string, number>([
   ['sa+', O_APPEND | O_CREAT | O_RDWR | O_SYNC],
 ]);
 
-/** What `open` is to be asked for by a `flag` option; undefined if node:fs has to decide. */
+/** Returns the flags of `open` for a `flag` option; undefined if node:fs has to decide. */
 export function flagsOf(flag: unknown, none: number): number | undefined {
-  // As in node:fs, for which `''` and 0 are none.
+  // node:fs takes `''` and 0 for no flag.
   if (!flag) return none;
   return typeof flag === 'number' && (flag | 0) === flag ? flag : FLAGS.get(flag as string);
 }
 
-/** Whether a whole new file can do what these flags say: one that is written or added to, and made if it is missing. */
+/**
+ * Tells whether `replace` is possible with these flags: they write or add to a file, and make it if
+ * it is missing.
+ */
 export function isReplacing(flags: number): boolean {
   const rest = flags & ~(O_WRONLY | O_RDWR);
   return rest !== flags && (rest === (O_TRUNC | O_CREAT) || rest === (O_APPEND | O_CREAT));
@@ -47,7 +51,7 @@ export const DEFAULT_MODE = 0o666;
 export const WRITE_FLAGS = O_TRUNC | O_CREAT | O_WRONLY;
 export const APPEND_FLAGS = O_APPEND | O_CREAT | O_WRONLY;
 
-/** What a write was asked to do. */
+/** The checked options of a write. */
 export interface WritePlan {
   /** The caller's encoding; undefined or null if it gave none. */
   encoding: BufferEncoding | undefined | null;
@@ -67,7 +71,7 @@ export function isUtf8(encoding: unknown): boolean {
   return encoding === 'utf8' || encoding === 'utf-8';
 }
 
-/** Whether a first argument is a descriptor as node:fs understands it. */
+/** Tells whether a first argument is what node:fs takes for a descriptor. */
 export function isDescriptor(path: unknown): path is number {
   return typeof path === 'number' && (path | 0) === path && path >= 0;
 }
@@ -75,7 +79,8 @@ export function isDescriptor(path: unknown): path is number {
 /**
  * Reads the options of a write whose defaults are `defaults`.
  *
- * @returns the plan, or undefined if node:fs has to decide: a signal, an unusual flag or mode, anything invalid
+ * @returns the plan, or undefined if node:fs has to decide: a signal, an unusual flag or mode,
+ * anything invalid
  */
 export function planWrite(options: unknown, defaults: Readonly<WritePlan>): Readonly<WritePlan> | undefined {
   if (options === undefined || options === null) return defaults;
@@ -84,7 +89,8 @@ export function planWrite(options: unknown, defaults: Readonly<WritePlan>): Read
     return Buffer.isEncoding(options) ? { ...defaults, encoding: options } : undefined;
   }
   if (typeof options !== 'object') return undefined;
-  // Appending looks at a copy of the enumerable properties, in node:fs; whoever hides some is served there.
+  // For appending, node:fs copies the enumerable properties. If some are not, node:fs does the
+  // call.
   if (defaults === PLAIN_APPEND && hidesSome(options)) return undefined;
   const { encoding, mode, flag, flush, signal } = options as Record<string, unknown>;
   if (signal !== undefined) return undefined;
@@ -111,16 +117,19 @@ function hidesSome(options: object): boolean {
   );
 }
 
-/** An encoding to give the contents in; null for a Buffer. */
+/** The encoding of the contents; null for a Buffer. */
 export type ReadPlan = BufferEncoding | null;
 
-/** Bun can be lent memory for Buffers, which can then not be transferred as its own can; a copy is slower than its own. */
-const KEEPS_ITS_BUFFERS = process.versions.bun !== undefined;
+/**
+ * On Bun, Buffers over memory of the addon cannot be transferred to a worker, and copying is slower
+ * than Bun's own reading.
+ */
+const LEAVES_BUFFERS = process.versions.bun !== undefined;
 
 /** As {@link planWrite}, for a read. */
 export function planRead(options: unknown): ReadPlan | undefined {
   const plan = planAnyRead(options);
-  return KEEPS_ITS_BUFFERS && plan !== 'utf8' ? undefined : plan;
+  return LEAVES_BUFFERS && plan !== 'utf8' ? undefined : plan;
 }
 
 function planAnyRead(options: unknown): ReadPlan | undefined {
@@ -140,7 +149,8 @@ function readEncoding(encoding: unknown): ReadPlan | undefined {
 }
 
 /**
- * A path in a form that native code takes: a string, or the bytes of one. Undefined if node:fs has to decide.
+ * Converts a path to a form that native code takes: a string, or the bytes of one. Undefined if
+ * node:fs has to decide.
  */
 export function nativePath(path: unknown): string | Uint8Array | undefined {
   if (typeof path === 'string' || util.types.isUint8Array(path)) return path;

@@ -1,8 +1,9 @@
-// node:fs as it was when smallfry was loaded: what is not done natively is done by these, unchanged.
+// The functions of node:fs as they were when smallfry was loaded. They do the calls that native
+// code does not take.
 
 import fs = require('node:fs');
 
-/** The functions that have a native form, as they were. */
+/** The functions that have a native form. */
 export const original = {
   writeFileSync: fs.writeFileSync,
   appendFileSync: fs.appendFileSync,

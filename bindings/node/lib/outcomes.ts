@@ -1,39 +1,46 @@
-// From what native code leaves for entries to what the caller gets.
+// The results of calls for many files: from what native code leaves for entries to what the caller
+// gets.
 
 import { isCancelled } from './many.js';
 import { later, TURN } from './turns.js';
 
-/** Results between two looks at the clock, where they only have to be looked at. */
-const BETWEEN_LOOKS = 16;
+/** Results between two looks at the clock, where results are not converted. */
+const CLOCK_INTERVAL = 16;
 
-/** How the results of one kind of call are understood. */
+/** The way to read the results of one kind of call. */
 export interface Reading {
-  /** Whether an entry failed, from what was left for it. */
+  /** Tells whether an entry failed. */
   isFailure: (result: unknown) => boolean;
-  /** Why it did. */
+  /** Makes the error of a failed entry. */
   failure: (result: unknown, index: number) => Error;
-  /** What the caller gets for one that did not; may throw. Undefined where that is the result itself. */
+  /**
+   * Converts the result of an entry that did not fail; may throw. Undefined where the caller gets
+   * the result itself.
+   */
   value: ((result: unknown, index: number) => unknown) | undefined;
-  /** What the caller gets for all if none failed. The values, where this is undefined. */
+  /** Makes what the caller gets if no entry failed. Undefined where the caller gets the values. */
   sum?: () => unknown;
   /**
-   * The same for so many entries where results need not be gone through. In a program that has just begun, looking at each
-   * takes a quarter of the time of a file.
+   * As `sum`, from the number of entries alone, so that results need not be gone through. That
+   * would take a quarter of the time of each file in a program that has just begun.
    */
   whole?: ((total: number) => unknown) | undefined;
 }
 
 /**
- * The results of one call, each turned in its place into what the caller gets: while others are on their way, in the
- * order of entries, and no more than a few milliseconds at a time. A failure becomes an error where the caller gets to
- * see it.
+ * The results of one call. Each is converted in its place: in the order of entries, while others
+ * are in flight, and no more than a few milliseconds at a time. A failure becomes an error only if
+ * the caller gets to see it.
  */
 export class Outcomes {
   readonly #results: unknown[];
   readonly #settle: boolean;
   readonly #reading: Reading;
   #next = 0;
-  /** The failure to tell: the first one, but what was stopped because of another is not it. */
+  /**
+   * The failure that the caller gets: the first one that is not an entry cancelled because of
+   * another failure.
+   */
   #first: { error: () => unknown; final: boolean } | undefined;
   #unwanted = false;
 
@@ -44,13 +51,16 @@ export class Outcomes {
     this.#reading = reading;
   }
 
-  /** More results may be there, some of them failures. */
+  /** Converts results that have arrived. */
   advance(failures: boolean): void {
     if (!failures && this.#reading.whole !== undefined) return;
     this.#goOn(false, performance.now() + TURN);
   }
 
-  /** All are there, of so many entries: gives what the caller gets at once, or throws the first failure. */
+  /**
+   * Ends the call, whose results are all there: returns what the caller gets, or throws the first
+   * failure.
+   */
   conclude(total: number, failures: boolean): unknown {
     if (!failures && this.#reading.whole !== undefined) return this.#reading.whole(total);
     this.#results.length = total;
@@ -59,7 +69,7 @@ export class Outcomes {
   }
 
   /** As {@link conclude}, for a promise: the event loop turns in between. */
-  settle(
+  concludeLater(
     total: number, failures: boolean, resolve: (given: unknown) => void, reject: (error: unknown) => void,
   ): void {
     if (!failures && this.#reading.whole !== undefined) {
@@ -81,7 +91,7 @@ export class Outcomes {
     goOn();
   }
 
-  /** Nobody wants them any more. */
+  /** Stops converting results. */
   drop(): void {
     this.#unwanted = true;
   }
@@ -92,10 +102,10 @@ export class Outcomes {
     return this.#reading.sum === undefined ? this.#results : this.#reading.sum();
   }
 
-  /** Goes through results in their order; false if the time was over before the last of them. */
+  /** Converts results in their order; false if the time was over before the last of them. */
   #goOn(all: boolean, until: number): boolean {
     const results = this.#results;
-    const between = this.#settle || this.#reading.value !== undefined ? 1 : BETWEEN_LOOKS;
+    const between = this.#settle || this.#reading.value !== undefined ? 1 : CLOCK_INTERVAL;
     for (let looked = 1; this.#next < results.length && !this.#isDecided(); looked += 1) {
       const result = results[this.#next];
       if (result === undefined && !all) return true;
@@ -106,7 +116,7 @@ export class Outcomes {
     return true;
   }
 
-  /** Whether it makes no difference what else there is. */
+  /** Tells whether further results make no difference. */
   #isDecided(): boolean {
     return this.#unwanted || (!this.#settle && this.#first?.final === true);
   }

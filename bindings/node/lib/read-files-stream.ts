@@ -2,23 +2,27 @@
 
 import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, entryText, progressOf, settled } from './many.js';
 import { nativeHere } from './native.js';
-import { decoded, isUtf8, planOf, type ReadFilesOptions, type ReadPlan } from './read-files.js';
-import { Original } from './read-files-original.js';
+import { TEXT } from './option-bits.js';
+import { FallbackReader } from './read-files-fallback.js';
+import { decoded, planReadFiles, type ReadFilesOptions, type ReadPlan, wantsUtf8 } from './read-plan.js';
 import { follow, type State, unfollow } from './sessions.js';
 import { Taking } from './taking.js';
 
 /** Files handed to native code ahead of what a stream has given. */
 const AHEAD = 1024;
-/** Results of a stream after which native code is told that they are gone. */
+/** Native code is told after so many results that they are gone. */
 const STEP = 16;
-/** Places for results, which are used in turn: more than there are files under way, `AHEAD` and half of it. */
+/**
+ * Places for results, which are used in turn: more than the files in flight, which are `AHEAD` and
+ * half of it.
+ */
 const PLACES = 2 * AHEAD;
 
 /** One file of a stream. */
 export interface FileContents<T = Buffer | string> {
-  /** As it was given. */
+  /** The path as it was given. */
   path: PathLike;
-  /** Number of the path, from 0. */
+  /** The number of the path, from 0. */
   index: number;
   contents: T;
 }
@@ -26,8 +30,8 @@ export interface FileContents<T = Buffer | string> {
 type Settled = PromiseSettledResult<Buffer | string> & { path: PathLike; index: number };
 
 /**
- * Reads many files and gives them one by one, in the order of paths. It reads ahead of the loop that takes them within
- * `maxInFlight` bytes, and takes more paths as it goes.
+ * Reads many files and gives them one by one, in the order of paths. It reads ahead of the loop
+ * that takes them within `maxInFlight` bytes, and takes more paths as it goes.
  */
 async function* streamFiles(paths: Iterable<PathLike>, plan: ReadPlan): AsyncGenerator<FileContents | Settled> {
   plan.signal?.throwIfAborted();
@@ -50,7 +54,7 @@ async function* streamFiles(paths: Iterable<PathLike>, plan: ReadPlan): AsyncGen
   }
 }
 
-/** An error that is made already. */
+/** An error object in the place of a result. */
 class Failed {
   constructor(readonly reason: Error) {}
 }
@@ -67,15 +71,15 @@ class Ahead {
   readonly #paths: Taking<PathLike>;
   readonly #plan: ReadPlan;
   readonly #native = nativeHere();
-  readonly #original: Original | undefined;
-  /** File n has place n modulo their number. */
+  readonly #fallback: FallbackReader | undefined;
+  /** The result of file n has place n modulo their number. */
   readonly #results: unknown[] = new Array<unknown>(PLACES).fill(undefined);
   readonly #waiting: { path: PathLike; text: string }[] = [];
   readonly #id: number;
   readonly #report: ReturnType<typeof progressOf>;
   #forget = (): void => { /* nothing listens yet */ };
   #wake: (() => void) | undefined;
-  /** What went wrong with the iterable of paths, to be thrown behind the files that came before. */
+  /** The error of the iterable of paths. It is thrown after the files that came before it. */
   #broken: { error: unknown } | undefined;
   #closed = false;
   #pushed = 0;
@@ -89,14 +93,14 @@ class Ahead {
     this.#plan = plan;
     this.#report = progressOf(plan.onProgress);
     this.#id = follow({ advance: (state) => { this.#advance(state); } });
-    const { threads, maxInFlight, maxFileSize, encoding } = plan;
-    const opened = this.#native?.openRead(
-      this.#id, this.#results, isUtf8(encoding) ? 1 : 0, PLACES, threads, maxInFlight, maxFileSize, 0,
-    );
-    if (opened !== undefined || this.#native === undefined) {
+    const { threads, maxInFlight, maxFileSize } = plan;
+    const refusal = this.#native?.openRead({
+      id: this.#id, results: this.#results, bits: wantsUtf8(plan) ? TEXT : 0, places: PLACES, threads, maxInFlight, maxFileSize,
+    });
+    if (refusal !== undefined || this.#native === undefined) {
       unfollow(this.#id);
       this.#native = undefined;
-      this.#original = new Original(plan);
+      this.#fallback = new FallbackReader(plan);
     }
     this.#forget = listenTo(plan.signal, () => { this.stop(); });
   }
@@ -107,7 +111,7 @@ class Ahead {
     this.#wake?.();
   }
 
-  /** The next file with its result; undefined after the last one. */
+  /** Returns the next file with its result; undefined after the last one. */
   async take(): Promise<Taken | undefined> {
     this.#plan.signal?.throwIfAborted();
     this.#fill();
@@ -117,7 +121,7 @@ class Ahead {
       return undefined;
     }
     const place = index % PLACES;
-    if (this.#original !== undefined) this.#results[place] = await this.#readOriginal(this.#original);
+    if (this.#fallback !== undefined) this.#results[place] = await this.#readByFallback(this.#fallback);
     while (this.#results[place] === undefined && !this.#ended && !this.#stopped) await this.#wait();
     this.#plan.signal?.throwIfAborted();
     const waiting = this.#waiting.shift();
@@ -128,13 +132,16 @@ class Ahead {
     return waiting === undefined ? undefined : { ...waiting, index, result };
   }
 
-  /** Nothing more is wanted, because of an error. */
+  /** Ends the reading because of an error. */
   stop(): void {
     this.#end();
     this.#paths.stop();
   }
 
-  /** Nothing more is wanted, because the loop was left: an error of the iterable of paths is the loop's. */
+  /**
+   * Ends the reading because the loop was left. An error of the iterable of paths is thrown at the
+   * loop.
+   */
   leave(): void {
     this.#end();
     this.#paths.leave();
@@ -149,7 +156,7 @@ class Ahead {
     this.#wake?.();
   }
 
-  /** Waits for word of results. Only meanwhile is there a reason for the process to stay. */
+  /** Waits for results. The process is kept alive only meanwhile. */
   async #wait(): Promise<void> {
     this.#tell();
     this.#native?.hold(this.#id, 1);
@@ -184,14 +191,14 @@ class Ahead {
     this.#closed = true;
   }
 
-  /** Says what has been gone through, so that its bytes are no longer in flight. */
+  /** Tells native code what has been gone through, so that these bytes are no longer in flight. */
   #tell(): void {
     const count = this.#next - this.#consumed;
     this.#consumed = this.#next;
     this.#native?.consume(this.#id, count);
   }
 
-  async #readOriginal(source: Original): Promise<unknown> {
+  async #readByFallback(source: FallbackReader): Promise<unknown> {
     try {
       return await source.readOne(this.#waiting[0]?.text ?? '', this.#pushed);
     } catch (error) {
@@ -205,15 +212,15 @@ type StreamOf<O> = O extends { settle: true }
   : AsyncGenerator<FileContents<Encoded<O>>>;
 
 /**
- * The contents of many files, one by one in the order of paths, for `for await`.
+ * Reads many files and gives their contents one by one in the order of paths, for `for await`.
  *
- * Files are read ahead, but no more than `maxInFlight` bytes of them; leaving the loop stops that. With `{settle: true}` a
- * failure is an element like others, without it is thrown at its place. A process does not stay for a stream that nobody
- * waits for. A stream that was begun has a thread of its own until its end: hundreds at once are better read one after the
- * other.
+ * Files are read ahead, up to `maxInFlight` bytes of them. Leaving the loop stops that. With
+ * `{settle: true}` a failure is an element like others; without it, the failure is thrown at its
+ * place. A stream keeps the process alive only while the program waits for a result. Each stream
+ * has a thread of its own until its end, so read hundreds of streams one after the other.
  */
 export function readFilesStream<const O extends ReadFilesOptions | BufferEncoding | null | undefined = undefined>(
   paths: Iterable<PathLike>, options?: O,
 ): StreamOf<O> {
-  return streamFiles(iterable('paths', paths), planOf(options)) as unknown as StreamOf<O>;
+  return streamFiles(iterable('paths', paths), planReadFiles(options)) as unknown as StreamOf<O>;
 }

@@ -1,40 +1,37 @@
 // Walking a tree and reading it in one call.
 
-import { bareError, DELEGATE } from './errors.js';
+import { DELEGATE } from './errors.js';
 import {
-  type Encoded, failure, flag, isFailure, listenTo, type PathLike, pathText, positive, progressOf, refused,
+  type Encoded, failure, flag, isFailure, listenTo, noThread, type PathLike, pathText, positive, progressOf, refused,
 } from './many.js';
-import { nativeHere, reason as notNative } from './native.js';
+import { nativeHere, needsNative } from './native.js';
+import { FOLLOW_LINKS, HIDDEN, NO_IGNORE_FILES } from './option-bits.js';
 import { Outcomes } from './outcomes.js';
-import { decoded, isUtf8, planOf, type ReadFilesOptions, type ReadPlan } from './read-files.js';
+import { decoded, planReadFiles, readBits, type ReadFilesOptions, type ReadPlan } from './read-plan.js';
 import { follow, type State, unfollow } from './sessions.js';
-
-/** Bits of native code. */
-const NO_IGNORE_FILES = 1;
-const HIDDEN = 2;
-const FOLLOW_LINKS = 4;
 
 export interface ReadTreeOptions extends ReadFilesOptions {
   /**
-   * Only files that match one of these patterns, such as `content/**\/*.md`. They are held against the path below the
-   * root, with `/` between names; `*` and `?` stand for anything else, `**` as a whole name for any number of directories.
+   * Reads only files that match one of these patterns, such as `content/**\/*.md`. A pattern is
+   * compared with the path below the root, with `/` between names. `*` and `?` stand for anything
+   * but `/`, and `**` as a whole name for any number of directories.
    */
   match?: string | readonly string[] | undefined;
-  /** No files that match one of these patterns, and nothing in directories that do. */
+  /** Leaves out files that match one of these patterns, and everything in directories that do. */
   ignore?: string | readonly string[] | undefined;
-  /** Whether `.gitignore` and `.ignore` files count. Yes by default. */
+  /** Leaves out what `.gitignore` and `.ignore` files say. True by default. */
   ignoreFiles?: boolean | undefined;
-  /** Whether names that begin with a dot are walked. No by default, unless a pattern spells the dot. */
+  /** Walks names that begin with a dot. False by default, unless a pattern spells the dot. */
   hidden?: boolean | undefined;
-  /** Whether directories are walked that symbolic links lead to. No by default. */
+  /** Walks directories that symbolic links lead to. False by default. */
   followLinks?: boolean | undefined;
-  /** How deep to go: 1 is the files in the root itself. No limit by default. */
+  /** The maximum depth: 1 for the files in the root itself. No limit by default. */
   maxDepth?: number | undefined;
 }
 
 /** A file of a tree. */
 export interface TreeFile<T = Buffer | string> {
-  /** The root joined with the path below it. */
+  /** The root, joined with the path below it. */
   path: string;
   contents: T;
 }
@@ -46,18 +43,22 @@ function patterns(name: string, value: string | readonly string[] | undefined): 
   throw refused('ERR_INVALID_ARG_VALUE', `The "${name}" option must be a pattern or an array of patterns`, value);
 }
 
-function bits(options: ReadTreeOptions): number {
+/** Returns the bits for native code. */
+function treeBits(options: ReadTreeOptions): number {
   const ignoreFiles = options.ignoreFiles === undefined || flag('ignoreFiles', options.ignoreFiles);
   return (ignoreFiles ? 0 : NO_IGNORE_FILES) | (flag('hidden', options.hidden) ? HIDDEN : 0) |
     (flag('followLinks', options.followLinks) ? FOLLOW_LINKS : 0);
 }
 
-/** A file of a tree as native code leaves it, whose contents may have been too large; an error begins with a number. */
+/**
+ * A file of a tree as native code leaves it. The contents may be a code that says why there are
+ * none.
+ */
 type Found = [path: string, contents: unknown];
 
 const isFound = (result: unknown): result is Found => Array.isArray(result) && typeof result[0] === 'string';
 
-/** The files of one tree, on their way to the caller. */
+/** Makes the results of one call, on their way to the caller. */
 function outcomesOf(results: unknown[], plan: ReadPlan, root: string): Outcomes {
   return new Outcomes(results, plan.settle, {
     isFailure: (result) => (isFound(result) ? result[1] === DELEGATE : isFailure(result)),
@@ -69,27 +70,20 @@ function outcomesOf(results: unknown[], plan: ReadPlan, root: string): Outcomes 
   });
 }
 
-/** The native functions, or an error that says why there are none. */
-function needNative(): NonNullable<ReturnType<typeof nativeHere>> {
-  const here = nativeHere();
-  if (here !== undefined) return here;
-  const why = notNative === '' ? 'files of node:vfs are seen by node:fs alone' : notNative;
-  throw Object.assign(new Error(`readTree needs the native addon: ${why}`), { code: 'ERR_SMALLFRY_NOT_NATIVE' });
-}
-
 function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null = {}): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const given = typeof options === 'string' || options === null ? {} : options;
-    const plan = planOf(options);
+    const plan = planReadFiles(options);
     const text = pathText(root);
     const wanted = [
       ...patterns('match', given.match).map((pattern) => `+${pattern}`),
       ...patterns('ignore', given.ignore).map((pattern) => `-${pattern}`),
     ];
-    const depth = positive('maxDepth', given.maxDepth, 0);
-    const flags = bits(given);
+    const maxDepth = positive('maxDepth', given.maxDepth, 0);
+    const walking = treeBits(given);
     plan.signal?.throwIfAborted();
-    const here = needNative();
+    const here = nativeHere();
+    if (here === undefined) throw needsNative('readTree', 'List the files by node:fs and read them with readFiles.');
     const results: unknown[] = [];
     const outcomes = outcomesOf(results, plan, text);
     let report = progressOf(plan.onProgress);
@@ -101,19 +95,18 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
           return;
         }
         forget();
-        outcomes.settle(results.length, failed > 0, resolve, reject);
+        outcomes.concludeLater(results.length, failed > 0, resolve, reject);
       },
     };
     const id = follow(follower);
-    const { encoding, threads, maxInFlight, maxFileSize, settle } = plan;
-    const refusal = here.openTree(
-      id, results, text, wanted.join('\0'), flags, depth, isUtf8(encoding) ? 1 : 0, threads, maxInFlight, maxFileSize,
-      settle ? 0 : 1,
-    );
+    const { threads, maxInFlight, maxFileSize } = plan;
+    const refusal = here.openTree({
+      id, results, bits: readBits(plan) | walking, root: text, patterns: wanted.join('\0'), maxDepth, threads, maxInFlight, maxFileSize,
+    });
     if (refusal !== undefined) {
       unfollow(id);
       if (typeof refusal !== 'number') throw failure(refusal, text);
-      throw bareError('The system has no thread for readTree', { code: 'ERR_SMALLFRY_NO_THREAD' });
+      throw noThread('readTree');
     }
     const forget = listenTo(plan.signal, () => {
       here.cancel(id);
@@ -127,8 +120,8 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
 type Result<O> = O extends { settle: true } ? PromiseSettledResult<TreeFile<Encoded<O>>>[] : TreeFile<Encoded<O>>[];
 
 /**
- * The files of a tree with their contents, walked and read in one call. They come in the order of their names, directory by
- * directory.
+ * Walks a tree and reads its files in one call. They come in the order of their names, directory by
+ * directory. Needs the native addon.
  *
  * @example
  * const pages = await readTree('content', { match: '**\/*.md', encoding: 'utf8' });

@@ -1,18 +1,20 @@
-// `node --require smallfry/register`: smallfry's functions in node:fs itself, for the whole process.
+// `node --require smallfry/register`: smallfry's functions in node:fs itself, for the whole
+// process.
 
 import fs = require('node:fs');
 import nodeModule = require('node:module');
 
-import { spareStrangers } from './durability.js';
+import { ignoreForeignReplace } from './durability.js';
 import { native } from './native.js';
 import { removing, removingPromises } from './removing.js';
 import { replaced, replacedPromises } from './replaced.js';
 
 /**
- * Whether a function is still Node's own. Somebody else's (a package manager's archive, a mock, a tracer) is left in
- * place: it sees paths that native code would not. Node's own whole-file functions all read their options with an
- * internal helper, and those that remove or rename check their paths with one; what looks so is called without arguments,
- * which it refuses, and must have refused from Node's files.
+ * Tells whether a function is still Node's own. A function that a package manager, a mock or a
+ * tracer has put there is left in place: it sees paths that native code would not. Node's own
+ * whole-file functions all read their options with an internal helper, and the functions that
+ * remove or rename check their paths with one. A function that looks so is called without
+ * arguments, and must refuse that from Node's own files.
  */
 function isNodesOwn(candidate: unknown, name: string): boolean {
   if (typeof candidate !== 'function' || candidate.name !== name) return false;
@@ -21,7 +23,7 @@ function isNodesOwn(candidate: unknown, name: string): boolean {
   return text.startsWith('async ') || refusesInside(candidate as () => unknown);
 }
 
-/** Whether `refuse()` throws with nothing but Node's own files on the stack above this one. */
+/** Tells whether `refuse()` throws with only Node's own files on the stack above this one. */
 function refusesInside(refuse: () => unknown): boolean {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- only put back as it was
   const { prepareStackTrace, stackTraceLimit } = Error;
@@ -34,7 +36,7 @@ function refusesInside(refuse: () => unknown): boolean {
   try {
     refuse();
   } catch (error) {
-    // Asking for the stack makes the engine call the function above.
+    // Reading the stack makes the engine call the function above.
     String((error as Error).stack);
   } finally {
     Error.prepareStackTrace = prepareStackTrace;
@@ -52,17 +54,17 @@ function replace<T extends object>(target: T, functions: Partial<T>): void {
   }
 }
 
-// Without the addon native.ts has said so, and node:fs stays as it was.
+// Without the addon, native.ts has printed a warning, and node:fs stays as it was.
 if (native !== undefined) {
   replace(fs, { ...removing(fs), ...replaced });
   replace(fs.promises, { ...removingPromises(fs.promises), ...replacedPromises });
-  spareStrangers();
+  ignoreForeignReplace();
   nodeModule.syncBuiltinESMExports();
 }
 
-// `smallfry try` asks for it once per trial.
+// `smallfry try` sets this to have calls counted.
 const { SMALLFRY_COUNT: directory } = process.env;
 if (directory) {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only when asked for
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- rarely needed
   (require('./counting/index.js') as typeof import('./counting/index.js')).start(directory);
 }

@@ -1,11 +1,12 @@
-// Functions of node:fs that must not meet a file that is yet to be closed.
+// Functions of node:fs that remove or rename files, and wait for pending closes first.
 //
-// On Windows a file that is removed keeps its name until its last handle is closed, and one that is open cannot be
-// replaced. Elsewhere both can be done, but on NFS a file that is removed while it is open lives on under another name
-// and keeps its directory from being removed; and what a file holds may be with the server only once it is closed, which
-// can fail, so that a file that is renamed must not take the place of a good one before. So these wait for pending closes
-// first: all of them on Windows, those that rename or remove directories elsewhere; and a file whose close has failed is
-// not renamed. Nearly always nothing is pending, and they do what they did.
+// On Windows a file that is removed keeps its name until its last handle is closed, and one that is
+// open cannot be replaced. Elsewhere both can be done. But on NFS a file that is removed while it
+// is open lives on under another name, and keeps its directory from being removed. The server may
+// get the contents of a file only when it is closed, which can fail, so a file must not be renamed
+// over a good one before that. So these wait for pending closes first: all of them on Windows, and
+// elsewhere the functions that rename or remove directories. A file whose close has failed is not
+// renamed. Nearly always nothing is pending, and the functions do what they did.
 
 import { failure } from './many.js';
 import { native } from './native.js';
@@ -17,14 +18,14 @@ const isWindows = process.platform === 'win32';
 
 const NAMES = isWindows ? ['rename', 'rm', 'rmdir', 'unlink'] : ['rename', 'rm', 'rmdir'];
 
-/** Whether a call of `name` has closes to wait for. */
+/** Tells whether a call of `name` waits for closes. */
 function mustWait(name: string, args: readonly unknown[]): boolean {
   if (native === undefined || native.hasCloses() === 0) return false;
-  // Only so does `rm` remove directories.
+  // `rm` removes directories only with `recursive`.
   return isWindows || name !== 'rm' || (args[1] as { recursive?: unknown } | null | undefined)?.recursive === true;
 }
 
-/** Throws what closing a file has reported that is to be renamed. */
+/** Throws the error of closing a file that is to be renamed. */
 function confirm(name: string, [from]: readonly unknown[]): void {
   if (name !== 'rename') return;
   const path = nativePath(from);
@@ -33,9 +34,12 @@ function confirm(name: string, [from]: readonly unknown[]): void {
   if (error !== undefined) throw failure(error, '');
 }
 
-const closed = async (): Promise<void> => { await native?.waitForCloses(); };
+const awaitPendingCloses = async (): Promise<void> => { await native?.waitForCloses(); };
 
-/** Whether node:fs takes the arguments of a call with a callback. What it refuses it throws, and that is not to come later. */
+/**
+ * Tells whether node:fs takes the arguments of a call with a callback. It throws for others, which
+ * must not come later.
+ */
 function isTaken(name: string, args: readonly unknown[]): boolean {
   const paths = name === 'rename' ? 2 : 1;
   if (args.length < paths || !args.slice(0, paths).every(isPath)) return false;
@@ -52,7 +56,7 @@ function isPath(value: unknown): boolean {
 function areOptions(name: string, options: unknown): boolean {
   if (options === undefined) return true;
   if (typeof options !== 'object' || options === null || Array.isArray(options)) return false;
-  // Old and deprecated, and new versions refuse it.
+  // New versions of Node refuse this deprecated option.
   if (name === 'rmdir' && 'recursive' in options) return false;
   const { recursive, force, retryDelay, maxRetries }: Record<string, unknown> = {
     recursive: false, force: false, retryDelay: 0, maxRetries: 0, ...options,
@@ -62,7 +66,7 @@ function areOptions(name: string, options: unknown): boolean {
 
 const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31;
 
-/** As `own` by name, length and properties. */
+/** Gives a wrapper the name, length and properties of `own`. */
 function like(own: AnyFunction, wrapper: AnyFunction): AnyFunction {
   return Object.defineProperties(wrapper, Object.getOwnPropertyDescriptors(own));
 }
@@ -70,7 +74,7 @@ function like(own: AnyFunction, wrapper: AnyFunction): AnyFunction {
 function afterClosesSync(own: AnyFunction, name: string): AnyFunction {
   return like(own, function (this: unknown, ...args: unknown[]) {
     if (mustWait(name, args)) {
-      // Elsewhere only the file itself is waited for.
+      // Elsewhere `rename` waits for the file itself only.
       if (isWindows || name !== 'rename') native?.finishCloses();
       confirm(name, args);
     }
@@ -92,9 +96,8 @@ function afterClosesLater(own: AnyFunction, name: string): AnyFunction {
       }
       Reflect.apply(own, this, later);
     };
-    // What it throws all the same would have been thrown at the caller, who has gone on; and what the callback throws is
-    // nobody's to catch.
-    void closed().then(() => { process.nextTick(call); });
+    // On a tick of its own, an exception of the callback is an uncaught one, as from node:fs.
+    void awaitPendingCloses().then(() => { process.nextTick(call); });
     return undefined;
   });
 }
@@ -103,13 +106,13 @@ function afterClosesPromised(own: AnyFunction, name: string): AnyFunction {
   return like(own, async function (this: unknown, ...args: unknown[]) {
     if (!mustWait(name, args)) return Reflect.apply(own, this, args);
     const later = kept(args);
-    await closed();
+    await awaitPendingCloses();
     confirm(name, later);
     return Reflect.apply(own, this, later);
   });
 }
 
-/** What the caller may change before it is used: bytes of paths. */
+/** Copies paths that are bytes, which the caller may change before they are used. */
 const kept = (args: readonly unknown[]): unknown[] => args.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
 
 type Functions = Record<string, AnyFunction | undefined>;
@@ -123,12 +126,12 @@ function wrapped(functions: Functions, suffix: string, wrap: (own: AnyFunction, 
   return made;
 }
 
-/** The functions of node:fs that remove or rename and have to wait for pending closes, waiting. */
+/** Wraps the functions of node:fs that remove or rename, so that they wait for pending closes. */
 export function removing(fs: object): Functions {
   return { ...wrapped(fs as Functions, '', afterClosesLater), ...wrapped(fs as Functions, 'Sync', afterClosesSync) };
 }
 
-/** Those of node:fs/promises. */
+/** As {@link removing}, for node:fs/promises. */
 export function removingPromises(promises: object): Functions {
   return wrapped(promises as Functions, '', afterClosesPromised);
 }

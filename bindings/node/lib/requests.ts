@@ -1,32 +1,32 @@
-// Calls on their way through native code.
+// Calls for one file that native code works on.
 
 import { type AsyncResource } from 'node:async_hooks';
 
 import { DELEGATE, failedToOpen, makeError } from './errors.js';
 import { failure } from './many.js';
 
-/** The code of a job whose value says what went wrong. */
+/** The code of a result whose value says what went wrong. */
 const DETAILED = -3;
 
 export type Callback = (error: unknown, value?: Buffer | string) => void;
 
-/** One call that native code works on. */
+/** One call. */
 export interface Request {
-  /** Encoding that is left to do in JavaScript; null if there is none. */
+  /** The encoding that JavaScript decodes; null if there is none. */
   encoding: BufferEncoding | null;
-  /** Path to name in errors; undefined for a descriptor, or if the path is no string. */
+  /** The path that errors name; undefined for a descriptor, or if the path is no string. */
   path: string | undefined;
-  /** Its errors name the path, whatever failed. */
+  /** Errors name the path, whichever system call failed. */
   namesPath: boolean;
-  /** A read may be done again by node:fs, a write that has begun may not. */
+  /** A failed read may be repeated by node:fs; a write that has begun may not. */
   isRead: boolean;
-  /** The same call on node:fs. */
-  again: (request: Request) => void;
-  /** What `again` needs: the caller's arguments. */
+  /** Makes the same call on node:fs. */
+  callNode: (request: Request) => void;
+  /** The caller's arguments, which `callNode` needs. */
   target: unknown;
   data: unknown;
   options: unknown;
-  /** Who takes the result. */
+  /** Takes the result. */
   receiver: Receiver;
 }
 
@@ -45,19 +45,19 @@ export function keep(request: Request): number {
   return id;
 }
 
-/** Takes a request back that native code did not accept. */
+/** Forgets a request that native code did not accept. */
 export function forget(id: number): void {
   requests[id] = undefined;
   free.push(id);
 }
 
-/** Called by native code, once for each job. */
+/** Gives a request its result. Native code calls this once for each job. */
 export function complete(id: number, code: number, value: unknown): void {
   const request = requests[id];
   if (request === undefined) return;
   forget(id);
   if (code === DETAILED) {
-    settleError(request, failure(value, request.path ?? ''));
+    rejectRequest(request, failure(value, request.path ?? ''));
     return;
   }
   if (code !== 0) {
@@ -65,39 +65,40 @@ export function complete(id: number, code: number, value: unknown): void {
     return;
   }
   if (request.encoding === null) {
-    settle(request, value as Buffer | string | undefined);
+    fulfilRequest(request, value as Buffer | string | undefined);
     return;
   }
   let text: string;
   try {
     text = (value as Buffer).toString(request.encoding);
   } catch (error) {
-    settleError(request, error);
+    rejectRequest(request, error);
     return;
   }
-  settle(request, text);
+  fulfilRequest(request, text);
 }
 
 function fail(request: Request, code: number): void {
   const opening = failedToOpen(code);
   const nameable = !opening || request.path !== undefined;
-  // Nothing has happened yet, or what happened can be had again: then Node's own error is the best one.
+  // If nothing was done, or the read can be repeated, node:fs does it: its own errors are the best
+  // ones.
   if (code === DELEGATE || (opening && !nameable) || (request.isRead && !opening)) {
-    request.again(request);
+    request.callNode(request);
   } else {
-    settleError(request, makeError(code, opening || request.namesPath ? request.path : undefined, undefined));
+    rejectRequest(request, makeError(code, opening || request.namesPath ? request.path : undefined, undefined));
   }
 }
 
-/** Gives the request its result. */
-export function settle({ receiver, isRead }: Request, value: Buffer | string | undefined): void {
+/** Ends a request with its result. */
+export function fulfilRequest({ receiver, isRead }: Request, value: Buffer | string | undefined): void {
   if ('resolve' in receiver) receiver.resolve(value);
   else if (isRead) receiver.resource.runInAsyncScope(receiver.callback, undefined, null, value);
   else receiver.resource.runInAsyncScope(receiver.callback, undefined, null);
 }
 
-/** Gives the request its error. */
-export function settleError({ receiver }: Request, error: unknown): void {
+/** Ends a request with an error. */
+export function rejectRequest({ receiver }: Request, error: unknown): void {
   if ('reject' in receiver) receiver.reject(error);
   else receiver.resource.runInAsyncScope(receiver.callback, undefined, error);
 }

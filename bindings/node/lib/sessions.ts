@@ -1,18 +1,18 @@
-// Calls for many files on their way through native code.
+// Calls for many files that native code works on.
 
-/** How far a call is. */
+/** The progress of a call. */
 export interface State {
-  /** Results by now. */
+  /** The number of results so far. */
   done: number;
-  /** Of these, the failures. */
+  /** The number of failures among them. */
   failed: number;
-  /** Bytes that were moved. */
+  /** The bytes that were read or written. */
   bytes: number;
-  /** These are all. */
+  /** There are no more results. */
   ended: boolean;
 }
 
-/** Who follows one call. */
+/** An object that is told of the results of one call. */
 export interface Follower {
   advance(state: State): void;
 }
@@ -20,19 +20,19 @@ export interface Follower {
 const followers = new Map<number, Follower>();
 let last = 0;
 
-/** A number for a new call, whose results `follower` is told of. */
+/** Returns the number for a new call, and has `follower` told of its results. */
 export function follow(follower: Follower): number {
   do last = (last + 1) & 0x7fffffff; while (followers.has(last));
   followers.set(last, follower);
   return last;
 }
 
-/** Takes a number back that native code did not accept. */
+/** Gives a number up that native code did not accept. */
 export function unfollow(id: number): void {
   followers.delete(id);
 }
 
-/** Called by native code. */
+/** Tells a follower of new results. Native code calls this. */
 export function advance(id: number, done: number, failed: number, bytes: number, ended: number): void {
   const follower = followers.get(id);
   if (follower === undefined) return;

@@ -1,12 +1,13 @@
-// The calls that finish before they return.
+// Blocking calls for one file.
 
 import fs = require('node:fs');
 
 import { usesVirtualFiles } from './addon.js';
-import { type DurabilityOptions, durableOf, FILE } from './durability.js';
+import { type DurabilityOptions, durableOf } from './durability.js';
 import { writeDurablySync } from './durable-writes.js';
 import { DELEGATE, failedToBegin, failedToFlush, failedToOpen, makeError } from './errors.js';
 import { longestString, native } from './native.js';
+import { FLUSH_FILE } from './option-bits.js';
 import { type WritePlan, isDescriptor, isUtf8, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite } from './options.js';
 import { original } from './original.js';
 import { systemMode, systemPath } from './platform.js';
@@ -19,9 +20,11 @@ export type WriteSync = typeof fs.writeFileSync & ((
 ) => void);
 
 /**
- * `fs.writeFileSync`, with one crossing into native code for strings and bytes, and with {@link DurabilityOptions}.
+ * `fs.writeFileSync`, with one crossing into native code for strings and bytes, and
+ * with {@link DurabilityOptions}.
  *
- * `{flush: true}` flushes in every case, also a string with `encoding: 'utf8'`, which Node 20 to 26 forget.
+ * `{flush: true}` flushes in every case, also a string with `encoding: 'utf8'`, which Node 20 to 26
+ * forget.
  *
  * ```js
  * writeFileSync('settings.json', text, { durability: 'full', replace: true });
@@ -54,7 +57,7 @@ export const appendFileSync: WriteSync = function appendFileSync(
   }
 };
 
-/** What is to be flushed in a form that node:fs flushes. Of its functions that for strings in UTF-8 forgets it. */
+/** Converts data so that node:fs flushes them: its way for strings in UTF-8 forgets to flush. */
 function flushable(data: unknown, options: unknown): string {
   if (typeof data !== 'string' || typeof options !== 'object' || options === null) return data as string;
   const { encoding, flush } = options as Record<string, unknown>;
@@ -88,7 +91,7 @@ function write(
   const target = typeof path === 'string' ? systemPath(path) : path;
   const mode = systemMode(plan.mode);
   const code = plan.flush
-    ? native.writeDurablySync(target, bytes, plan.flags, mode, FILE) as number | undefined
+    ? native.writeDurablySync(target, bytes, plan.flags, mode, FLUSH_FILE) as number | undefined
     : native.writeSync(target, bytes, plan.flags, mode);
   if (code === undefined) return true;
   if (code === DELEGATE) return false;
@@ -102,14 +105,15 @@ function writeError(
   plan: Readonly<WritePlan>,
   caller: (...args: never[]) => unknown,
 ): Error {
-  // Node writes a string in C++ only if the encoding is spelt out; its JavaScript orders an error's keys otherwise.
+  // Node writes a string in C++ only if the encoding is given. Its JavaScript has the keys of
+  // errors in another order.
   const inNative = typeof data === 'string' && isUtf8(plan.encoding);
   return failedToOpen(code)
     ? makeError(code, path as string, caller)
     : makeError(code, undefined, caller, !inNative && !failedToFlush(code));
 }
 
-/** With a descriptor in JavaScript's hands: to write a long string in pieces. */
+/** Writes a long string in pieces, on a descriptor that JavaScript opens. */
 function writeOpened(
   path: string | number,
   data: Data,
@@ -130,7 +134,9 @@ function writeOpened(
   }
 }
 
-/** Cuts a string that is too long for one call, never between the halves of a surrogate pair. */
+/**
+ * Cuts a string that is too long for one native call, never between the halves of a surrogate pair.
+ */
 function* pieces(data: Data): Generator<Data> {
   if (typeof data !== 'string' || data.length <= longestString) {
     yield data;
@@ -156,7 +162,8 @@ function readFile(path: unknown, options?: unknown): Buffer | string {
   const value = native.readSync(typeof path === 'string' ? systemPath(path) : path, encoding === 'utf8' ? 1 : 0);
   if (typeof value === 'number') {
     if (failedToOpen(value)) throw makeError(value, path as string, readFile);
-    // From a path the failed read can be had again, with Node's own words; a descriptor has moved on.
+    // A failed read of a path is repeated by node:fs, which has its own error; a descriptor has
+    // moved on.
     if (typeof path === 'string' || failedToBegin(value)) {
       return original.readFileSync(path, options as BufferEncoding);
     }

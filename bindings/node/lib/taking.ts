@@ -1,6 +1,9 @@
-// Taking from an iterable that the caller gave, a few at a time.
+// Taking values from an iterable that the caller gave, a few at a time.
 
-/** An iterator that is told once, as by a loop, when no more is taken from it before its end. */
+/**
+ * An iterator of the caller. As after a loop, it is told once when no more is taken from it before
+ * its end.
+ */
 export class Taking<T> {
   readonly #iterator: Iterator<T, unknown>;
   #over = false;
@@ -10,12 +13,12 @@ export class Taking<T> {
     this.#iterator = iterable[Symbol.iterator]();
   }
 
-  /** Whether there is nothing more to take. */
+  /** Tells whether there is nothing more to take. */
   get over(): boolean {
     return this.#over;
   }
 
-  /** The next one; nothing at the end. What the iterator throws is its end, too. */
+  /** Takes the next value; undefined at the end. An exception of the iterator is its end, too. */
   next(): { value: T } | undefined {
     if (this.#over) return undefined;
     let result: IteratorResult<T, unknown>;
@@ -26,24 +29,26 @@ export class Taking<T> {
       isEnd = result.done === true;
     } finally {
       this.#running = false;
-      // It may have been stopped while it ran, by what it did itself.
+      // The iterator itself may have stopped this while it ran.
       if (isEnd) this.#over = true;
     }
     if (result.done === true) return undefined;
     if (!this.over) return { value: result.value };
-    // What it gave is too late.
+    // It was stopped while the iterator ran, so this value is too late.
     this.#returnQuietly();
     return undefined;
   }
 
-  /** Takes no more, because of an error: as in a loop, what the iterator throws now is not told beside it. */
+  /**
+   * Takes no more, because of an error. As in a loop, an exception of the iterator is then ignored.
+   */
   stop(): void {
     if (this.#over) return;
     this.#over = true;
     if (!this.#running) this.#returnQuietly();
   }
 
-  /** Takes no more, by choice: what the iterator throws is told. */
+  /** Takes no more, by choice. An exception of the iterator is thrown. */
   leave(): void {
     if (this.#over) return;
     this.#over = true;
@@ -54,7 +59,7 @@ export class Taking<T> {
     try {
       this.#iterator.return?.();
     } catch {
-      // Somebody is told of another error already.
+      // Another error is thrown already.
     }
   }
 }

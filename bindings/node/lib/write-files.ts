@@ -2,110 +2,32 @@
 
 import { AsyncResource } from 'node:async_hooks';
 
-import { type DurabilityOptions, type Durable, durableOf, NOTHING } from './durability.js';
+import { cannotReplace } from './durable-writes.js';
 import { type Chunk, Entries, type Entry } from './entries.js';
-import {
-  CANCELLED, encodingOf, failure, flag, isFailure, iterable, listenerOf, listenTo, type ManyAsyncOptions,
-  type ManyOptions, MAX_IN_FLIGHT, modeOf, optionsOf, positive, progressOf, signalOf, threadsOf,
-} from './many.js';
+import { CANCELLED, failure, isFailure, iterable, listenTo, noThread, progressOf } from './many.js';
 import { native, nativeHere } from './native.js';
+import { FLUSH_NOTHING } from './option-bits.js';
 import { Outcomes } from './outcomes.js';
 import { systemMode } from './platform.js';
 import { follow, type State, unfollow } from './sessions.js';
-import { Original } from './write-files-original.js';
+import { FallbackWriter } from './write-files-fallback.js';
+import { planWriteFiles, type WriteFilesOptions, type WriteFilesSyncOptions, writeBits, type WritePlan } from './write-plan.js';
 
-/** Entries under way at a time, however small they are. */
-const MAX_UNDER_WAY = 16_384;
+/** Entries in flight, however small they are. */
+const MAX_ENTRIES = 16_384;
 
-/** Bits of native code. */
-const CREATE_PARENTS = 1;
-const ONLY_IF_CHANGED = 2;
-const CREATE_NEW = 4;
-const LEVELS = [0, 8, 0, 16];
-const REPLACE = 32;
-const IN_PLACE_IF_BUSY = 64;
-
-/** What a call found to do. */
+/** The number of files that a call has written or left alone. */
 export interface Written {
-  /** Files written. */
+  /** The number of files written. */
   written: number;
-  /** Files that held these bytes already; only with `onlyIfChanged`. */
+  /** The number of files that held the right bytes already; only with `onlyIfChanged`. */
   unchanged: number;
 }
 
-export interface WriteFilesSyncOptions extends ManyOptions, DurabilityOptions {
-  /** How strings are turned into bytes. UTF-8 by default. */
-  encoding?: BufferEncoding | null | undefined;
-  /** Permissions of new files, less the umask, as a number or an octal string. 0o666 by default. */
-  mode?: number | string | undefined;
-  /** Make missing directories above the files, each once. */
-  createParents?: boolean | undefined;
-  /** Leave files alone that hold the right bytes already: their modification time stays. */
-  onlyIfChanged?: boolean | undefined;
-  /** Fail for files that are there already. */
-  createNew?: boolean | undefined;
-  /**
-   * Begin nothing more after the first failure. Entries that were taken by then and not begun fail with
-   * `ERR_SMALLFRY_CANCELLED`; those that were not taken have no outcome.
-   */
-  failFast?: boolean | undefined;
-  /** Give the outcome of each entry, as `Promise.allSettled` does, rather than fail if one failed. */
-  settle?: boolean | undefined;
-}
-
-export interface WriteFilesOptions extends WriteFilesSyncOptions, ManyAsyncOptions {}
-
-export interface WritePlan {
-  encoding: BufferEncoding;
-  mode: number;
-  createParents: boolean;
-  onlyIfChanged: boolean;
-  createNew: boolean;
-  durable: Durable;
-  failFast: boolean;
-  settle: boolean;
-  threads: number;
-  maxInFlight: number;
-  signal: AbortSignal | undefined;
-  onProgress: WriteFilesOptions['onProgress'];
-}
-
-function planOf(options: WriteFilesOptions | BufferEncoding | null | undefined): WritePlan {
-  const given = optionsOf(options);
-  const createNew = flag('createNew', given.createNew);
-  const onlyIfChanged = flag('onlyIfChanged', given.onlyIfChanged);
-  if (createNew && onlyIfChanged) {
-    const error = new TypeError('The "createNew" and "onlyIfChanged" options exclude each other');
-    throw Object.assign(error, { code: 'ERR_INVALID_ARG_VALUE' });
-  }
-  const durable = durableOf(given, true) ?? { level: NOTHING, replace: false, inPlaceIfBusy: false };
-  if (createNew && durable.replace) {
-    const error = new TypeError('The "createNew" and "replace" options exclude each other');
-    throw Object.assign(error, { code: 'ERR_INVALID_ARG_VALUE' });
-  }
-  return {
-    encoding: encodingOf(given.encoding) ?? 'utf8',
-    mode: modeOf(given.mode),
-    createParents: flag('createParents', given.createParents),
-    onlyIfChanged,
-    createNew,
-    durable,
-    failFast: flag('failFast', given.failFast),
-    settle: flag('settle', given.settle),
-    threads: threadsOf(given.threads),
-    maxInFlight: positive('maxInFlight', given.maxInFlight, MAX_IN_FLIGHT),
-    signal: signalOf(given.signal),
-    onProgress: listenerOf(given.onProgress),
-  };
-}
-
-function bits({ createParents, onlyIfChanged, createNew, durable }: WritePlan): number {
-  const { level, replace, inPlaceIfBusy } = durable;
-  return (createParents ? CREATE_PARENTS : 0) | (onlyIfChanged ? ONLY_IF_CHANGED : 0) | (createNew ? CREATE_NEW : 0) |
-    LEVELS[level] | (replace ? REPLACE : 0) | (inPlaceIfBusy ? IN_PLACE_IF_BUSY : 0);
-}
-
-/** The results of one call, on their way to the caller: true for a file written, false for one that was left alone. */
+/**
+ * Makes the results of one call, on their way to the caller: true for a file written, false for one
+ * that was left alone.
+ */
 function outcomesOf(results: unknown[], texts: readonly string[], plan: WritePlan): Outcomes {
   const found: Written = { written: 0, unchanged: 0 };
   return new Outcomes(results, plan.settle, {
@@ -122,10 +44,13 @@ function outcomesOf(results: unknown[], texts: readonly string[], plan: WritePla
 }
 
 function writeManySync(entries: Iterable<Entry>, options?: WriteFilesSyncOptions | BufferEncoding | null): unknown {
-  const plan = planOf(options);
+  const plan = planWriteFiles(options);
   const source = new Entries(iterable('entries', entries), plan.encoding);
   const here = nativeHere();
-  if (here === undefined) return new Original(source, plan).writeAllSync();
+  if (here === undefined) {
+    if (plan.durable.replace) throw cannotReplace();
+    return new FallbackWriter(source, plan).writeAllSync();
+  }
   const results: unknown[] = [];
   const texts: string[] = [];
   let failures = false;
@@ -134,10 +59,10 @@ function writeManySync(entries: Iterable<Entry>, options?: WriteFilesSyncOptions
     if (paths.length === 0) break;
     const some: unknown[] = new Array<unknown>(paths.length);
     const { threads, failFast, mode } = plan;
-    const good = here.writeManySync(paths.join('\0'), data, some, threads, failFast ? 1 : 0, bits(plan), systemMode(mode));
+    const good = here.writeManySync(paths.join('\0'), data, some, writeBits(plan), threads, systemMode(mode));
     for (const [index, text] of paths.entries()) {
       texts.push(text);
-      // What a batch that was stopped did not begin has no result.
+      // An entry has no result if the batch was stopped before the entry began.
       results.push(some[index] ?? (failFast ? CANCELLED : undefined));
     }
     failures ||= good < paths.length;
@@ -154,11 +79,12 @@ function writeManySync(entries: Iterable<Entry>, options?: WriteFilesSyncOptions
 
 function writeMany(entries: Iterable<Entry>, options?: WriteFilesOptions | BufferEncoding | null): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const plan = planOf(options);
+    const plan = planWriteFiles(options);
     plan.signal?.throwIfAborted();
     const source = new Entries(iterable('entries', entries), plan.encoding);
     const here = nativeHere();
-    if (here === undefined) resolve(new Original(source, plan).writeAll());
+    if (here === undefined && plan.durable.replace) throw cannotReplace();
+    if (here === undefined) resolve(new FallbackWriter(source, plan).writeAll());
     else new Writing(here, source, plan, resolve, reject);
   });
 }
@@ -175,10 +101,10 @@ class Writing {
   readonly #outcomes: Outcomes;
   readonly #id: number;
   readonly #report: ReturnType<typeof progressOf>;
-  /** Entries are taken in the context of the call, as an iterable may tell. */
+  /** Entries are taken in the asynchronous context of the call, which an iterable can see. */
   readonly #context = new AsyncResource('SMALLFRY');
   #forget = (): void => { /* nothing listens yet */ };
-  /** Where chunks end, as numbers of entries, and their bytes; done ones are gone. */
+  /** The chunks that are not done: the number of entries up to the end of each, and its bytes. */
   readonly #chunks: { end: number; bytes: number }[] = [];
   #inFlight = 0;
   #done = 0;
@@ -198,10 +124,14 @@ class Writing {
     this.#outcomes = outcomesOf(this.#results, this.#texts, plan);
     this.#report = progressOf(plan.onProgress);
     this.#id = follow({ advance: (state) => { this.#advance(state); } });
-    const { threads, failFast, mode, maxInFlight } = plan;
-    if (here.openWrite(this.#id, this.#results, threads, failFast ? 1 : 0, bits(plan), systemMode(mode), maxInFlight) !== undefined) {
+    const { threads, mode, maxInFlight } = plan;
+    const refusal = here.openWrite({
+      id: this.#id, results: this.#results, bits: writeBits(plan), threads, mode: systemMode(mode), maxInFlight,
+    });
+    if (refusal !== undefined) {
       unfollow(this.#id);
-      resolve(new Original(source, plan).writeAll());
+      if (plan.durable.replace) reject(noThread('writeFiles with replace: true'));
+      else resolve(new FallbackWriter(source, plan).writeAll());
       return;
     }
     this.#forget = listenTo(plan.signal, () => { this.#abort(); });
@@ -226,32 +156,32 @@ class Writing {
       this.#conclude();
       return;
     }
-    // What has to survive may still turn out to be lost.
-    if (this.#plan.durable.level === NOTHING) this.#outcomes.advance(failed > 0);
+    // A durable write may still fail when it is flushed.
+    if (this.#plan.durable.level === FLUSH_NOTHING) this.#outcomes.advance(failed > 0);
     if (this.#plan.failFast && failed > 0) this.#finish();
     else this.#context.runInAsyncScope(() => { this.#fill(); });
   }
 
-  /** Everything that was taken is done. */
+  /** Ends the call: all entries that were taken are done. */
   #conclude(): void {
     this.#forget();
     if (this.#aborted) this.#reject(this.#plan.signal?.reason);
     else if (this.#source.broken !== undefined) this.#reject(this.#source.broken.error);
     else {
       const total = this.#texts.length;
-      this.#outcomes.settle(total, this.#failed > 0 || this.#done < total, this.#resolve, this.#reject);
+      this.#outcomes.concludeLater(total, this.#failed > 0 || this.#done < total, this.#resolve, this.#reject);
     }
   }
 
-  /** Hands entries to native code, which copies them, until enough of them are under way. */
+  /** Hands entries to native code, which copies them, until enough of them are in flight. */
   #fill(): void {
     const { maxInFlight } = this.#plan;
-    while (!this.#closed && this.#inFlight < maxInFlight && this.#texts.length - this.#done < MAX_UNDER_WAY) {
+    while (!this.#closed && this.#inFlight < maxInFlight && this.#texts.length - this.#done < MAX_ENTRIES) {
       const chunk = this.#source.chunk(maxInFlight - this.#inFlight);
       try {
         this.#push(chunk);
       } catch (error) {
-        // Paths that do not fit a string together.
+        // The paths of a chunk may be longer together than a string may be.
         this.#source.fail(error);
       }
       if (this.#source.over) this.#finish();
@@ -260,7 +190,7 @@ class Writing {
 
   #push(chunk: Chunk): void {
     const { texts, data } = chunk;
-    // The iterable itself may have aborted the call.
+    // The iterable may have aborted the call.
     if (texts.length === 0 || this.#closed) return;
     const joined = texts.join('\0');
     for (const text of texts) this.#texts.push(text);
@@ -270,11 +200,11 @@ class Writing {
     this.#inFlight += bytes;
   }
 
-  /** No more entries are taken. */
+  /** Takes no more entries. */
   #finish(): void {
     if (this.#closed) return;
     this.#closed = true;
-    // First, so that the call ends whatever the iterable does.
+    // Before the iterable is stopped, so that the call ends whatever the iterable does.
     this.#native.close(this.#id);
     this.#source.stop();
   }
@@ -285,31 +215,33 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<'written' | '
 /**
  * Writes many files in one call, by native threads.
  *
- * `entries` gives paths with their contents; it may be a `Map` or any iterable, of which more is taken as files are
- * written, within `maxInFlight` bytes. Data are copied when they are taken, and what was taken is written even if the
- * process exits or a later entry is wrong. Of several entries for one path the last one wins; but an
- * absolute path, a relative one and one with `..` are different paths even if they lead to the same place, and may be
- * written in any order. When the promise has settled, however it has, nothing is under way any more.
+ * `entries` gives paths with their contents. It may be a `Map` or any iterable; more entries are
+ * taken as files are written, within `maxInFlight` bytes. Data are copied when they are taken.
+ * Entries that were taken are written even if the process exits or a later entry is wrong. If
+ * several entries have one path, the last one wins. Absolute paths, relative ones and paths with
+ * `..` count as different paths even if they lead to one file, which is then written in any order.
+ * When the promise is fulfilled or rejected, no write is in flight any more.
  *
- * A failure stops nothing else unless `failFast` is set. When all is done the promise rejects with the first one; with
- * `{settle: true}` it gives each entry's outcome instead.
+ * A failure stops nothing else unless `failFast` is set. When all is done the promise rejects with
+ * the first failure. With `{settle: true}` it gives each entry's outcome instead.
  *
- * With {@link DurabilityOptions} all files are flushed together, in as few waits as the system allows; the call ends after
- * that, and until then `onProgress` tells what was written. If a barrier for many files fails, each of them has its error,
- * since nobody knows which were lost.
+ * With {@link DurabilityOptions} all files are flushed together, in as few waits as the system
+ * allows. The call ends after that; until then `onProgress` counts files that were written. If one
+ * flush for many files fails, each of them has the error, since the system does not say which were
+ * lost.
  *
  * ```js
  * await writeFiles(pages, { createParents: true, durability: 'full', replace: true });
  * ```
  *
- * Otherwise a file counts as written when its bytes are. Where closing is slow it is left to other threads, and an error of such a
- * close is no entry's outcome: `drainCloses()` tells it.
+ * Without them a file counts as written when its bytes are. Where closing is slow, other threads
+ * close the files; `drainCloses()` gives the errors of that.
  */
 export const writeFiles = writeMany as <const O extends WriteFilesOptions | BufferEncoding | null | undefined = undefined>(
   entries: Iterable<Entry>, options?: O,
 ) => Promise<Result<O>>;
 
-/** As {@link writeFiles}; the calling thread works too and nothing else runs until it is done. */
+/** As {@link writeFiles}, blocking: the calling thread is one of the workers. */
 export const writeFilesSync = writeManySync as <
   const O extends WriteFilesSyncOptions | BufferEncoding | null | undefined = undefined,
 >(entries: Iterable<Entry>, options?: O) => Result<O>;

@@ -1,5 +1,5 @@
-// Measures single awaited calls, node:fs's and smallfry's in turn, in one process. Prints µs a call, medians of 9 turns.
-// Usage: node scripts/one-at-a-time.mjs [DIRECTORY]
+// Measures single awaited calls, node:fs's and smallfry's in turn, in one process. Prints µs a
+// call, medians of 9 turns. Usage: node scripts/one-at-a-time.mjs [DIRECTORY]
 
 import fs from 'node:fs';
 import { createRequire } from 'node:module';

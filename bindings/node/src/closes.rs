@@ -1,4 +1,4 @@
-//! Files that the core closes later: when that is done, and what came of it.
+//! Files that the core closes later: waiting for them, and their errors.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -7,12 +7,12 @@ use napi_sys as napi;
 use smallfry::Error;
 use smallfry::close::{Closer, Policy};
 
-use crate::bulk::error_with_path;
-use crate::environment::called;
+use crate::environment::{Environment, called};
+use crate::errors::error_with_path;
 use crate::sys::path_of;
 use crate::value::{Function, arguments, array, guarded, int32, number, undefined};
 
-/// What JavaScript can ask for; `lib/closes.ts` is the caller.
+/// The functions that JavaScript calls; `lib/closes.ts` is the caller.
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"pendingCloses", pending),
     Function(c"hasCloses", has),
@@ -24,7 +24,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"setClosePolicy", set_policy),
 ];
 
-/// `pendingCloses()`: how many files wait to be closed or are being closed.
+/// `pendingCloses()`: the number of files that wait to be closed or are being closed.
 unsafe extern "C" fn pending(
     env: napi::napi_env,
     _info: napi::napi_callback_info,
@@ -33,14 +33,14 @@ unsafe extern "C" fn pending(
     number(env, i32::try_from(pending).unwrap_or(i32::MAX))
 }
 
-/// `hasCloses()`: 1 if [`drain`] would have something to wait for or to tell, else 0.
+/// `hasCloses()`: 1 if [`drain`] has something to wait for or an error to give, else 0.
 unsafe extern "C" fn has(env: napi::napi_env, _info: napi::napi_callback_info) -> napi::napi_value {
     let closer = Closer::global();
     let has = closer.pending() > 0 || closer.errors() > 0;
     number(env, has.into())
 }
 
-/// `drainCloses()`: waits until all is closed that is pending, and answers the errors since the last time.
+/// `drainCloses()`: waits for all pending closes, and answers the errors since the last time.
 unsafe extern "C" fn drain(
     env: napi::napi_env,
     _info: napi::napi_callback_info,
@@ -48,7 +48,7 @@ unsafe extern "C" fn drain(
     guarded(env, || all_with_paths(env, &Closer::global().drain()))
 }
 
-/// `takeCloseErrors()`: the errors since the last time, of what is closed by now.
+/// `takeCloseErrors()`: the errors since the last time, without waiting.
 unsafe extern "C" fn take_errors(
     env: napi::napi_env,
     _info: napi::napi_callback_info,
@@ -64,7 +64,7 @@ fn all_with_paths(env: napi::napi_env, errors: &[Error]) -> napi::napi_value {
     array(env, &errors)
 }
 
-/// `finishCloses()`: waits until all is closed that is pending, and leaves the errors where they are.
+/// `finishCloses()`: waits for all pending closes, and keeps the errors for later.
 unsafe extern "C" fn finish(
     env: napi::napi_env,
     _info: napi::napi_callback_info,
@@ -75,12 +75,13 @@ unsafe extern "C" fn finish(
     })
 }
 
-/// `confirmClose(path)`: waits until no file of that name is pending; the error if closing that one failed, else undefined.
+/// `confirmClose(path)`: waits until no close of a file of that name is pending. Answers the error
+/// if one failed, else undefined.
 unsafe extern "C" fn confirm(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    called(env, info, |environment, [path]| {
+    called(env, info, |environment: &Environment, [path]| {
         let path = path_of(&environment.strings.to_vec(env, path));
         match Closer::global().confirm(path) {
             Ok(()) => undefined(env),
@@ -105,14 +106,14 @@ unsafe extern "C" fn set_policy(
     })
 }
 
-/// A promise, and the work behind it.
+/// A promise, and the work that fulfils it.
 struct Waiting {
     deferred: napi::napi_deferred,
     work: napi::napi_async_work,
 }
 
-/// `waitForCloses()`: a promise that is fulfilled when all is closed that is pending now. Undefined if the runtime has no
-/// thread for that.
+/// `waitForCloses()`: a promise that is fulfilled when all closes are done that are pending now.
+/// Undefined if the runtime has no thread for that.
 unsafe extern "C" fn wait(
     env: napi::napi_env,
     _info: napi::napi_callback_info,
@@ -124,7 +125,8 @@ unsafe extern "C" fn wait(
             deferred: ptr::null_mut(),
             work: ptr::null_mut(),
         }));
-        // SAFETY: static text, and output arguments that live long enough: the box goes with the work.
+        // SAFETY: static text, and output arguments that live long enough: the box goes with the
+        // work.
         let queued = unsafe {
             napi::napi_create_string_utf8(env, c"smallfry".as_ptr(), 8, &raw mut name);
             napi::napi_create_promise(env, &raw mut (*waiting).deferred, &raw mut promise);
@@ -132,8 +134,8 @@ unsafe extern "C" fn wait(
                 env,
                 ptr::null_mut(),
                 name,
-                Some(wait_elsewhere),
-                Some(tell),
+                Some(wait_on_thread),
+                Some(fulfil),
                 waiting.cast(),
                 &raw mut (*waiting).work,
             );
@@ -142,17 +144,17 @@ unsafe extern "C" fn wait(
         if queued == napi::Status::napi_ok {
             return promise;
         }
-        // SAFETY: nobody else has it, as it was not queued.
+        // SAFETY: it was not queued, so nothing else has it.
         drop(unsafe { Box::from_raw(waiting) });
         undefined(env)
     })
 }
 
-unsafe extern "C" fn wait_elsewhere(_env: napi::napi_env, _waiting: *mut c_void) {
+unsafe extern "C" fn wait_on_thread(_env: napi::napi_env, _waiting: *mut c_void) {
     Closer::global().wait();
 }
 
-unsafe extern "C" fn tell(env: napi::napi_env, _status: napi::napi_status, waiting: *mut c_void) {
+unsafe extern "C" fn fulfil(env: napi::napi_env, _status: napi::napi_status, waiting: *mut c_void) {
     // SAFETY: the box that was given to the work, which is done and comes here once.
     let waiting = unsafe { Box::from_raw(waiting.cast::<Waiting>()) };
     // SAFETY: made in this environment, and used once.

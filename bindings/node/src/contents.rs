@@ -9,6 +9,11 @@ use smallfry_transcode::{DecodeScratch, Decoded, decode, decode_with};
 
 use crate::sys::symbol;
 use crate::v8::Buffers;
+use crate::value::{answered, latin1, utf8, utf16};
+
+/// Larger files are left to node:fs, which knows its own limits; nothing is gained on them. In
+/// bytes.
+pub(crate) const MAX_READ: u64 = 64 << 20;
 
 type ExternalLatin1 = unsafe extern "C" fn(
     sys::napi_env,
@@ -20,25 +25,25 @@ type ExternalLatin1 = unsafe extern "C" fn(
     *mut bool,
 ) -> sys::napi_status;
 
-/// How values are made in one environment.
+/// Makes values in one environment.
 #[derive(Clone, Copy)]
 pub(crate) struct Maker {
     external_latin1: Option<ExternalLatin1>,
     buffers: BuffersOver,
 }
 
-/// How a Buffer over memory of ours is made.
+/// The ways to make a Buffer over memory of the addon.
 #[derive(Clone, Copy)]
 enum BuffersOver {
     /// By V8 itself.
     Store(Buffers),
-    /// By Node-API, where its Buffers can be transferred.
+    /// By Node-API, on runtimes where such Buffers can be transferred.
     External,
-    /// Not at all: its contents are copied.
+    /// None: contents are copied.
     Nothing,
 }
 
-/// What a job found in a file, in the form in which the engine keeps it.
+/// The contents of a file, in the form in which the engine keeps them.
 pub(crate) enum Contents {
     /// Bytes for a Buffer.
     Bytes(Bytes),
@@ -67,7 +72,7 @@ impl Contents {
 }
 
 impl Contents {
-    /// Bytes in the file, or nearly so: what was decoded counts as it is in memory.
+    /// Returns the length in bytes. Text that was decoded counts as it is in memory.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Bytes(bytes) | Self::Ascii(bytes) | Self::Undecoded(bytes) => bytes.len(),
@@ -78,8 +83,8 @@ impl Contents {
 }
 
 impl Maker {
-    /// `known` is true on a runtime whose own interface was tested; `lends` where Node-API's external Buffers are as good as
-    /// any.
+    /// `known` is true on a runtime whose own interface was tested, `lends` on one where Node-API's
+    /// external Buffers are as good as any.
     pub(crate) fn detect(env: sys::napi_env, known: bool, lends: bool) -> Self {
         let external_latin1 = symbol(c"node_api_create_external_string_latin1").map(|symbol| {
             // SAFETY: the symbol has had this signature since it was added.
@@ -95,7 +100,8 @@ impl Maker {
         }
     }
 
-    /// The value of `contents`, or `None` if the engine refuses (a string over its limit; no memory).
+    /// Makes the value of `contents`; `None` if the engine refuses (a string over its limit; no
+    /// memory).
     pub(crate) fn make(self, env: sys::napi_env, contents: Contents) -> Option<sys::napi_value> {
         match contents {
             Contents::Bytes(contents) if contents.shareable().is_some() => match self.buffers {
@@ -122,7 +128,8 @@ impl Maker {
         let mut copied = false;
         let length = contents.len();
         let owner = Box::into_raw(Box::new(contents));
-        // SAFETY: as for buffers; ASCII is Latin-1; a runtime that copies calls the finaliser itself and says so.
+        // SAFETY: as for buffers; ASCII is Latin-1; a runtime that copies calls the finaliser
+        // itself and says so.
         let status = unsafe {
             create(
                 env,
@@ -137,19 +144,19 @@ impl Maker {
         if status == sys::Status::napi_ok {
             return Some(value);
         }
-        // SAFETY: refused, so the box is still ours.
+        // SAFETY: the call was refused, so the box is still owned here.
         let contents = unsafe { Box::from_raw(owner) };
         latin1(env, &contents)
     }
 }
 
-/// A Buffer over the contents' own memory.
+/// Makes a Buffer over the contents' own memory.
 fn buffer_over(buffers: Buffers, contents: Bytes) -> Option<sys::napi_value> {
     let data = contents.shareable()?;
     let length = contents.len();
     let owner = Box::into_raw(Box::new(contents));
-    // SAFETY: the memory lives until the deleter drops its owner, and nobody else reaches it; results are made in the
-    // handle scope of their delivery.
+    // SAFETY: the memory lives until the deleter drops its owner, and is not reached otherwise;
+    // results are made in the handle scope of their delivery.
     unsafe { buffers.over(data, length, delete_bytes, owner.cast()) }
 }
 
@@ -173,28 +180,24 @@ fn external_buffer(env: sys::napi_env, contents: Bytes) -> Option<sys::napi_valu
     if status == sys::Status::napi_ok {
         return Some(value);
     }
-    // SAFETY: refused, so the box is still ours.
+    // SAFETY: the call was refused, so the box is still owned here.
     let contents = unsafe { Box::from_raw(owner) };
     buffer(env, &contents)
 }
 
-/// Deleter of Buffers.
+/// The deleter of Buffers.
 unsafe extern "C" fn delete_bytes(_data: *mut c_void, _length: usize, owner: *mut c_void) {
     // SAFETY: `owner` is the box made with the Buffer, and deleters run once.
     drop(unsafe { Box::from_raw(owner.cast::<Bytes>()) });
 }
 
-/// Finaliser of what Node-API makes over memory of ours.
+/// The finaliser of values that Node-API makes over the contents' memory.
 unsafe extern "C" fn drop_bytes(_env: sys::napi_env, _data: *mut c_void, owner: *mut c_void) {
     // SAFETY: `owner` is the box made with the value, and finalisers run once.
     drop(unsafe { Box::from_raw(owner.cast::<Bytes>()) });
 }
 
-fn answered(status: sys::napi_status, value: sys::napi_value) -> Option<sys::napi_value> {
-    (status == sys::Status::napi_ok).then_some(value)
-}
-
-/// A Buffer with memory of its own.
+/// Makes a Buffer with a copy of `bytes`.
 pub(crate) fn buffer(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
     let mut value = ptr::null_mut();
     // SAFETY: Node-API copies `bytes`.
@@ -210,7 +213,7 @@ pub(crate) fn buffer(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value
     answered(status, value)
 }
 
-/// A Buffer of `length` bytes and a way to fill it; the memory is not cleared.
+/// Makes a Buffer of `length` bytes, and returns its memory, which is not cleared.
 pub(crate) fn buffer_to_fill<'a>(
     env: sys::napi_env,
     length: usize,
@@ -222,13 +225,14 @@ pub(crate) fn buffer_to_fill<'a>(
     if status != sys::Status::napi_ok || data.is_null() {
         return None;
     }
-    // SAFETY: the engine gave `length` bytes, alive while the handle is, reachable by nobody else yet.
+    // SAFETY: the engine gave `length` bytes, alive while the handle is, and not reachable
+    // otherwise yet.
     Some((value, unsafe {
         std::slice::from_raw_parts_mut(data.cast(), length)
     }))
 }
 
-/// The string that UTF-8 `bytes` spell, invalid sequences as the engine reads them.
+/// Makes a string from UTF-8. The engine decides how invalid sequences read.
 pub(crate) fn string(
     env: sys::napi_env,
     bytes: &[u8],
@@ -240,46 +244,4 @@ pub(crate) fn string(
         Decoded::Utf16(units) => utf16(env, units),
         Decoded::Invalid => utf8(env, bytes),
     }
-}
-
-pub(crate) fn latin1(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
-    let mut value = ptr::null_mut();
-    // SAFETY: Node-API copies `bytes`.
-    let status = unsafe {
-        sys::napi_create_string_latin1(
-            env,
-            bytes.as_ptr().cast(),
-            bytes.len().cast_signed(),
-            &raw mut value,
-        )
-    };
-    answered(status, value)
-}
-
-pub(crate) fn utf16(env: sys::napi_env, units: &[u16]) -> Option<sys::napi_value> {
-    let mut value = ptr::null_mut();
-    // SAFETY: Node-API copies `units`.
-    let status = unsafe {
-        sys::napi_create_string_utf16(
-            env,
-            units.as_ptr(),
-            units.len().cast_signed(),
-            &raw mut value,
-        )
-    };
-    answered(status, value)
-}
-
-fn utf8(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
-    let mut value = ptr::null_mut();
-    // SAFETY: Node-API copies `bytes`.
-    let status = unsafe {
-        sys::napi_create_string_utf8(
-            env,
-            bytes.as_ptr().cast(),
-            bytes.len().cast_signed(),
-            &raw mut value,
-        )
-    };
-    answered(status, value)
 }

@@ -1,4 +1,4 @@
-//! What a single write is asked beyond writing: to survive, to replace in one step.
+//! Single writes that are flushed, or that replace a file in one step.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,135 +8,91 @@ use smallfry::bulk::key_of;
 use smallfry::durable::{sync_dir, sync_file};
 use smallfry::raw::{self, O_APPEND, O_CREAT, O_EXCL, O_RDWR, O_TRUNC, O_WRONLY};
 use smallfry::{Durability, Error, WriteOptions};
+use smallfry_options::table::{APPEND, CREATE_NEW, REPLACE};
+use smallfry_options::{Flush, OptionBits};
 
-use crate::outcome::{Failure, Reason, Step};
+use crate::errors::{Failure, Reason, Step};
 use crate::sys::{EIO, borrowed_path};
 use crate::target::{Handle, Target};
 
-/// Bits of `durable`, as `lib/durability.ts` sets them: a level, and two switches.
-const LEVEL: i32 = 3;
-const REPLACE: i32 = 4;
-const IN_PLACE_IF_BUSY: i32 = 8;
-
-/// Locks for files that are added to by replacing them.
+/// Locks for additions that replace a file.
 const LOCKS: usize = 64;
 
-/// What is flushed.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Level {
-    Nothing,
-    /// The contents: fdatasync.
-    Data,
-    /// The file, as node:fs does for `flush`: fsync.
-    File,
-    /// The file and its name: fsync of both.
-    Full,
+/// The option bits of a write that node:fs's flags and mode come with.
+#[derive(Clone, Copy)]
+pub(crate) struct DurableWrite {
+    pub(crate) bits: OptionBits,
+    pub(crate) flags: i32,
+    pub(crate) mode: u32,
 }
 
-/// What is asked of a write.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Durable {
-    pub(crate) level: Level,
-    pub(crate) replace: bool,
-    pub(crate) in_place_if_busy: bool,
-}
-
-impl Durable {
-    /// Nothing but to write.
-    pub(crate) const NOTHING: Self = Self {
-        level: Level::Nothing,
-        replace: false,
-        in_place_if_busy: false,
-    };
-
-    pub(crate) const fn of(bits: i32) -> Self {
-        Self {
-            level: match bits & LEVEL {
-                0 => Level::Nothing,
-                1 => Level::Data,
-                2 => Level::File,
-                _ => Level::Full,
-            },
-            replace: bits & REPLACE != 0,
-            in_place_if_busy: bits & IN_PLACE_IF_BUSY != 0,
-        }
+impl DurableWrite {
+    pub(crate) const fn replaces(self) -> bool {
+        self.bits.has(REPLACE)
     }
 
-    /// The level as the core has it; it has none for the file without its name.
-    pub(crate) const fn durability(self) -> Option<Durability> {
-        match self.level {
-            Level::Nothing => Some(Durability::None),
-            Level::Data => Some(Durability::Data),
-            Level::File => None,
-            Level::Full => Some(Durability::Full),
-        }
-    }
-
-    /// The same as options of the core. `None` if it has none for these flags of `open`, or this level.
-    pub(crate) fn options(self, flags: i32, mode: u32) -> Option<WriteOptions> {
-        // Who may not read a file may not open it to be read as well: of a new one that makes no difference.
-        let flags = if self.replace && flags & O_RDWR != 0 {
-            flags & !O_RDWR | O_WRONLY
+    /// Adds what the flags of `open` say to the option bits. `None` if the core has no options for
+    /// these flags, or none for what is to be flushed: it does not flush a file without its name.
+    pub(crate) fn core_bits(self) -> Option<OptionBits> {
+        // Replacing a file does not read it, which the caller may not be allowed to do.
+        let flags = if self.replaces() && self.flags & O_RDWR != 0 {
+            self.flags & !O_RDWR | O_WRONLY
         } else {
-            flags
+            self.flags
         };
-        let (append, position) = match flags & (O_APPEND | O_TRUNC) {
-            O_APPEND => (true, O_APPEND),
-            O_TRUNC => (false, O_TRUNC),
-            _ => return None,
-        };
+        let position = flags & (O_APPEND | O_TRUNC);
         let create_new = flags & O_EXCL;
-        if flags != O_WRONLY | O_CREAT | position | create_new {
+        let is_known = (position == O_APPEND || position == O_TRUNC)
+            && flags == O_WRONLY | O_CREAT | position | create_new;
+        if !is_known || self.bits.flush() == Flush::File {
             return None;
         }
-        let mut options = WriteOptions::new();
-        options.append(append).create_new(create_new != 0);
-        options.mode(mode).durability(self.durability()?);
-        options.replace(self.replace);
-        options.in_place_if_busy(self.in_place_if_busy);
-        Some(options)
+        let bits = self.bits.with(APPEND, position == O_APPEND);
+        Some(bits.with(CREATE_NEW, create_new != 0))
     }
 
-    /// Flushes an open file.
-    pub(crate) fn flush(self, handle: &Handle) -> Result<(), Failure> {
-        let (level, step) = match self.level {
-            Level::Nothing => return Ok(()),
-            Level::Data => (Durability::Data, Step::Fdatasync),
-            Level::File | Level::Full => (Durability::Full, Step::Fsync),
-        };
-        sync_file(handle.borrow(), level).map_err(|error| match error.raw_os_error() {
-            Some(errno) => Failure::System(step, raw::Errno(errno)),
-            None => Failure::Other(step, EIO),
-        })
-    }
-
-    /// Flushes the name of a file that was written and closed.
-    pub(crate) fn flush_name(self, target: &Target<'_>) -> Result<(), Reason> {
-        if let (Level::Full, Target::Path(path)) = (self.level, target) {
-            let path = borrowed_path(path);
-            // Where links lead is where the name is.
-            let resolved = std::fs::canonicalize(path);
-            let path = resolved.as_deref().unwrap_or(path);
-            sync_dir(path.parent().unwrap_or(Path::new("")))?;
-        }
-        Ok(())
-    }
-
-    /// The same as a write of the core, if it has [options](Self::options) for it.
-    pub(crate) fn write_of(self, flags: i32, mode: u32) -> Option<CoreWrite> {
-        let options = self.options(flags, mode)?;
-        let takes_turns = self.replace && flags & O_APPEND != 0;
+    /// Returns the same write as the core does it. `None` as for [`core_bits`](Self::core_bits).
+    pub(crate) fn by_core(self) -> Option<CoreWrite> {
+        let bits = self.core_bits()?;
+        let mut options = bits.write_options();
+        options.mode(self.mode);
         Some(CoreWrite {
             options,
-            takes_turns,
+            takes_turns: bits.has(REPLACE) && bits.has(APPEND),
         })
     }
 }
 
-/// How the core writes a file.
+/// Flushes an open file.
+pub(crate) fn flush_open(handle: &Handle, flush: Flush) -> Result<(), Failure> {
+    let (level, step) = match flush {
+        Flush::Nothing => return Ok(()),
+        Flush::Data => (Durability::Data, Step::Fdatasync),
+        Flush::File | Flush::Full => (Durability::Full, Step::Fsync),
+    };
+    sync_file(handle.borrow(), level).map_err(|error| match error.raw_os_error() {
+        Some(errno) => Failure::System(step, raw::Errno(errno)),
+        None => Failure::Other(step, EIO),
+    })
+}
+
+/// Flushes the name of a file that was written and closed.
+pub(crate) fn flush_name(target: &Target<'_>, flush: Flush) -> Result<(), Reason> {
+    if let (Flush::Full, Target::Path(path)) = (flush, target) {
+        let path = borrowed_path(path);
+        // The name to flush is in the directory that links lead to.
+        let resolved = std::fs::canonicalize(path);
+        let path = resolved.as_deref().unwrap_or(path);
+        sync_dir(path.parent().unwrap_or(Path::new("")))?;
+    }
+    Ok(())
+}
+
+/// A write that the core does.
 pub(crate) struct CoreWrite {
     options: WriteOptions,
-    /// Additions that replace a file: of two at once, each with a copy of what is there, one would be lost.
+    /// One at a time for each file: of two additions at once, each of which copies the old
+    /// contents, one would be lost.
     takes_turns: bool,
 }
 
@@ -147,7 +103,7 @@ impl CoreWrite {
     }
 }
 
-/// Whose turn it is to add to the file that `path` leads to.
+/// Waits for the turn to add to the file that `path` leads to.
 fn turn_of(path: &Path) -> MutexGuard<'static, ()> {
     static TURNS: [Mutex<()>; LOCKS] = [const { Mutex::new(()) }; LOCKS];
 
@@ -157,7 +113,8 @@ fn turn_of(path: &Path) -> MutexGuard<'static, ()> {
     turn.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a file that is missing will be called once it is made: additions that came before wait for those that come after.
+/// Resolves the path of a missing file by its directory, so that additions before and after it is
+/// made share a lock.
 fn resolved_parent(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let parent = match path.parent() {

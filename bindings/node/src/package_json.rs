@@ -1,7 +1,9 @@
-//! package.json files: one cache for the process, shared by its workers. `lib/package-json` is the caller.
+//! Look-ups of package.json files, in one cache for all environments of the process.
+//! `lib/package-json` is the caller.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,8 +23,8 @@ use crate::value::{
     Function, array, double_value, int32, is_string, number, reference, text, undefined,
 };
 
-/// What JavaScript can ask for. A policy is -1 for never, 0 for on change, or an age in milliseconds. What fails answers an array,
-/// as [`failure`] makes it.
+/// The functions that JavaScript calls. A policy is -1 for never, 0 for on change, or an age in
+/// milliseconds. A call that fails answers an array, as [`failure`] makes it.
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"packageType", nearest_type),
     Function(c"packageTypes", nearest_types),
@@ -37,36 +39,61 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 
 static CACHE: LazyLock<Cache> = LazyLock::new(Cache::new);
 
-/// Kinds of failures, known to `lib/package-json/errors.ts`.
+/// Kinds of failures, known to `lib/package-json/native.ts`.
 const IO: i32 = 0;
 const INVALID: i32 = 1;
 const PATH: i32 = 2;
 
-/// What an environment keeps of package.json files.
-#[derive(Default)]
-pub(crate) struct PackageJson {
-    /// What the last look-up found, whose fields JavaScript may not have.
+/// The state of one environment's look-ups. It is never freed.
+pub(crate) struct LookUps {
+    environment: &'static Environment,
+    /// The package that the last look-up found; JavaScript may ask for its fields.
     found: RefCell<Option<Arc<Package>>>,
-    /// For how many milliseconds more the last answer holds, if its policy is an age.
+    /// The milliseconds for which the last answer holds from its look-up on, if its policy is an
+    /// age.
     remaining: Cell<f64>,
-    /// Its counter, if it has one.
+    /// The environment's counter, if it has one.
     counter: Cell<Option<Counter>>,
 }
 
-impl PackageJson {
-    /// The environment ends, and its memory with it.
-    pub(crate) fn leave(&self) {
+impl LookUps {
+    /// Makes the state, and registers the end of the environment.
+    pub(crate) fn attach(env: napi::napi_env, environment: &'static Environment) -> &'static Self {
+        let look_ups = Box::leak(Box::new(Self {
+            environment,
+            found: RefCell::default(),
+            remaining: Cell::new(0.0),
+            counter: Cell::new(None),
+        }));
+        let state: *mut Self = look_ups;
+        // SAFETY: the state is never freed, and the hook only reads it, on this thread.
+        unsafe {
+            napi::napi_add_env_cleanup_hook(env, Some(leave), state.cast());
+            &*state
+        }
+    }
+
+    /// Stops raising the counter, whose memory may go.
+    fn drop_counter(&self) {
         if let Some(own) = self.counter.take() {
             counters().retain(|counter| *counter != own);
         }
     }
 }
 
-/// A number in an environment's memory that is raised when answers that JavaScript remembers may no longer be right.
+/// Ends the environment, and the memory of its counter.
+unsafe extern "C" fn leave(look_ups: *mut c_void) {
+    // SAFETY: registered with the state, which is never freed.
+    unsafe { &*look_ups.cast::<LookUps>() }.drop_counter();
+}
+
+/// A number in an environment's memory. It is raised when answers that JavaScript remembers may no
+/// longer be right.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Counter(*const AtomicU32);
 
-// SAFETY: an atomic may be raised from any thread; it is taken from the list before its memory goes.
+// SAFETY: an atomic may be raised from any thread; it is taken from the list before its memory
+// goes.
 unsafe impl Send for Counter {}
 
 static COUNTERS: Mutex<Vec<Counter>> = Mutex::new(Vec::new());
@@ -75,7 +102,7 @@ fn counters() -> MutexGuard<'static, Vec<Counter>> {
     COUNTERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A cache of the policy that JavaScript gives, and how old an answer may be by it.
+/// The cache under the policy that JavaScript gives, and the age that the policy allows.
 struct Policy {
     cache: Cache,
     age: Option<Duration>,
@@ -99,31 +126,33 @@ impl Policy {
         }
     }
 
-    /// Keeps for how long an answer holds that was found to be so then, for [`remaining`].
-    fn keep(&self, environment: &Environment, checked: Instant) {
+    /// Keeps for [`remaining`] how long an answer holds that was checked at that time.
+    fn keep(&self, look_ups: &LookUps, checked: Instant) {
         if let Some(age) = self.age {
             let remaining = age.saturating_sub(checked.elapsed());
             let milliseconds = remaining.as_secs_f64() * 1000.0;
-            environment.package_json.remaining.set(milliseconds);
+            look_ups.remaining.set(milliseconds);
         }
     }
 }
 
-/// Does something with the path that a call gives first, by the policy that it gives second.
+/// Calls `answer` with the first two arguments of a call, a path and a policy.
 fn with_path(
     env: napi::napi_env,
     info: napi::napi_callback_info,
-    answer: impl FnOnce(&Environment, &Policy, &Path) -> napi::napi_value,
+    answer: impl FnOnce(&LookUps, &Policy, &Path) -> napi::napi_value,
 ) -> napi::napi_value {
-    called(env, info, |environment, [path, policy]| {
+    called(env, info, |look_ups: &LookUps, [path, policy]| {
         let policy = Policy::of(env, policy);
         let mut room = PathRoom::new();
-        if let Ok(Target::Path(path)) = Target::read(env, &environment.strings, path, &mut room) {
-            return answer(environment, &policy, borrowed_path(path));
+        if let Ok(Target::Path(path)) =
+            Target::read(env, &look_ups.environment.strings, path, &mut room)
+        {
+            return answer(look_ups, &policy, borrowed_path(path));
         }
-        // A long one, or one that no file can have.
-        let path = path_of(&environment.strings.to_vec(env, path));
-        answer(environment, &policy, &path)
+        // A long path, or one that no file can have.
+        let path = path_of(&look_ups.environment.strings.to_vec(env, path));
+        answer(look_ups, &policy, &path)
     })
 }
 
@@ -132,10 +161,10 @@ unsafe extern "C" fn nearest_type(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    with_path(env, info, |environment, policy, path| {
+    with_path(env, info, |look_ups, policy, path| {
         match policy.cache.nearest_checked(path) {
             Ok((package, checked)) => {
-                policy.keep(environment, checked);
+                policy.keep(look_ups, checked);
                 let module_type = package.map_or(ModuleType::None, |package| package.module_type());
                 number(env, module_type as i32)
             }
@@ -144,16 +173,17 @@ unsafe extern "C" fn nearest_type(
     })
 }
 
-/// `packageTypes(joined, types, policy)`: the same of many paths, joined by NUL, into a view of bytes. How many there were, and nothing
-/// else if they do not fit; or the first failure.
+/// `packageTypes(joined, types, policy)`: as [`nearest_type`] for many paths, joined by NUL, into a
+/// view of bytes. Answers how many paths there were, or the first failure. If the view has another
+/// length, nothing is put there.
 unsafe extern "C" fn nearest_types(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    called(env, info, |environment, [joined, types, policy]| {
+    called(env, info, |look_ups: &LookUps, [joined, types, policy]| {
         let policy = Policy::of(env, policy);
         let mut oldest = Instant::now();
-        let answer = for_each(env, environment, joined, types, |paths| {
+        let answer = for_each(env, look_ups.environment, joined, types, |paths| {
             let found = policy.cache.nearest_types_checked(paths);
             found.into_iter().map(|found| {
                 let (module_type, checked) = found?;
@@ -161,17 +191,18 @@ unsafe extern "C" fn nearest_types(
                 Ok(module_type as u8)
             })
         });
-        policy.keep(environment, oldest);
+        policy.keep(look_ups, oldest);
         answer
     })
 }
 
-/// `packageFormats(joined, formats, policy, typescript)`: how Node takes the files, likewise.
+/// `packageFormats(joined, formats, policy, typescript)`: as [`nearest_types`], with the formats in
+/// which Node loads the files.
 unsafe extern "C" fn formats(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    called(env, info, |environment, values| {
+    called(env, info, |look_ups: &LookUps, values| {
         let [joined, formats, policy, typescript] = values;
         let policy = Policy::of(env, policy);
         let extensions = if int32(env, typescript) == 0 {
@@ -179,7 +210,7 @@ unsafe extern "C" fn formats(
         } else {
             Extensions::TypeScript
         };
-        for_each(env, environment, joined, formats, |paths| {
+        for_each(env, look_ups.environment, joined, formats, |paths| {
             let found = policy.cache.formats(paths, extensions);
             found
                 .into_iter()
@@ -209,7 +240,7 @@ fn for_each<Answers: Iterator<Item = Result<u8, Error>>>(
     double_value(env, paths.len() as f64)
 }
 
-/// The memory of a view, if it has that length.
+/// Returns the memory of a view, if it has that length.
 fn bytes_mut<'a>(
     env: napi::napi_env,
     view: napi::napi_value,
@@ -226,22 +257,23 @@ unsafe extern "C" fn nearest(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    with_path(env, info, |environment, policy, path| {
+    with_path(env, info, |look_ups, policy, path| {
         let package = policy.cache.nearest_checked(path);
         let package = package.map(|(package, checked)| {
-            policy.keep(environment, checked);
+            policy.keep(look_ups, checked);
             package
         });
-        serial(env, environment, package)
+        serial(env, look_ups, package)
     })
 }
 
-/// `packageScope(path, policy)`: of a path or a file URL the number of the package, or the path where the search for one ended.
+/// `packageScope(path, policy)`: the number of the package that a path or a file URL belongs to, or
+/// the path where the search ended.
 unsafe extern "C" fn scope(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    with_path(env, info, |environment, policy, path| {
+    with_path(env, info, |look_ups, policy, path| {
         let url = path.to_str().filter(|path| path.starts_with("file:"));
         let scope = match url {
             Some(url) => policy.cache.scope(url),
@@ -249,10 +281,10 @@ unsafe extern "C" fn scope(
         };
         match scope {
             Ok(scope) => {
-                policy.keep(environment, scope.checked);
+                policy.keep(look_ups, scope.checked);
                 match scope.package {
                     None => text(env, &scope.path.to_string_lossy()),
-                    package => serial(env, environment, Ok(package)),
+                    package => serial(env, look_ups, Ok(package)),
                 }
             }
             Err(error) => failure(env, &error),
@@ -260,29 +292,30 @@ unsafe extern "C" fn scope(
     })
 }
 
-/// Keeps what was found, for [`found`].
+/// Keeps a package for [`found`], and makes the answer: its number, or 0.
 fn serial(
     env: napi::napi_env,
-    environment: &Environment,
+    look_ups: &LookUps,
     package: Result<Option<Arc<Package>>, Error>,
 ) -> napi::napi_value {
     match package {
         Ok(package) => {
             let serial = package.as_ref().map_or(0, |package| package.serial());
-            environment.package_json.found.replace(package);
+            look_ups.found.replace(package);
             double_value(env, serial as f64)
         }
         Err(error) => failure(env, &error),
     }
 }
 
-/// `packageFound()`: of what the last look-up found `[path, name, main, type, exports, is JSON, imports, is JSON]`.
+/// `packageFound()`: the fields of the package that the last look-up found: `[path, name, main,
+/// type, exports, is JSON, imports, is JSON]`.
 unsafe extern "C" fn found(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    called(env, info, |environment, []| {
-        let found = environment.package_json.found.borrow();
+    called(env, info, |look_ups: &LookUps, []| {
+        let found = look_ups.found.borrow();
         let Some(package) = &*found else {
             return undefined(env);
         };
@@ -312,30 +345,31 @@ unsafe extern "C" fn found(
     })
 }
 
-/// `packageRemaining()`: for how many milliseconds after the last look-up began its answer holds, if its policy is an age.
+/// `packageRemaining()`: the milliseconds for which the answer of the last look-up holds, if its
+/// policy is an age.
 unsafe extern "C" fn remaining(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    called(env, info, |environment, []| {
-        double_value(env, environment.package_json.remaining.get())
+    called(env, info, |look_ups: &LookUps, []| {
+        double_value(env, look_ups.remaining.get())
     })
 }
 
-/// `packageForget(path)`: forgets what is known of a path and all beneath it; without one, everything. Every environment hears of
-/// it.
+/// `packageForget(path)`: forgets what is known of a path and all beneath it; without one,
+/// everything. The counters of all environments are raised.
 unsafe extern "C" fn forget(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    called(env, info, |environment, [path]| {
+    called(env, info, |look_ups: &LookUps, [path]| {
         let forgotten = if is_string(env, path) {
-            CACHE.invalidate(path_of(&environment.strings.to_vec(env, path)))
+            CACHE.invalidate(path_of(&look_ups.environment.strings.to_vec(env, path)))
         } else {
             CACHE.clear();
             Ok(())
         };
-        // After the cache: who sees the number must not find what was there before.
+        // After the cache: code that sees the new number must not find the old answer.
         for counter in &*counters() {
             // SAFETY: it is in the list, so its memory is there.
             unsafe { &*counter.0 }.fetch_add(1, Ordering::Release);
@@ -347,34 +381,37 @@ unsafe extern "C" fn forget(
     })
 }
 
-/// `packageWatch(counter)`: from now on the one element of this `Uint32Array` is raised by each [`forget`] in the process.
+/// `packageWatch(counter)`: has each [`forget`] in the process raise the one element of this
+/// `Uint32Array`.
 unsafe extern "C" fn watch(
     env: napi::napi_env,
     info: napi::napi_callback_info,
 ) -> napi::napi_value {
-    called(env, info, |environment, [view]| {
+    called(env, info, |look_ups: &LookUps, [view]| {
         let bytes = view_bytes(env, view);
-        #[allow(clippy::cast_ptr_alignment, reason = "looked at below")]
+        #[allow(clippy::cast_ptr_alignment, reason = "checked below")]
         let counter = bytes.as_ptr().cast::<AtomicU32>();
         if bytes.len() == size_of::<AtomicU32>() && counter.is_aligned() {
-            // Kept for as long as the environment lives, which takes it from the list before it goes.
+            // Kept for as long as the environment lives, which takes it from the list before it
+            // goes.
             reference(env, view);
-            environment.package_json.leave();
-            environment.package_json.counter.set(Some(Counter(counter)));
+            look_ups.drop_counter();
+            look_ups.counter.set(Some(Counter(counter)));
             counters().push(Counter(counter));
         }
         undefined(env)
     })
 }
 
-/// `[0, path, errno, reason]`, errno 0 if the system has none; `[1, path, line, column, reason]`; `[2, path, reason]`.
+/// `[0, path, errno, reason]`, errno 0 if the system has none; `[1, path, line, column, reason]`;
+/// `[2, path, reason]`.
 #[cold]
 fn failure(env: napi::napi_env, error: &Error) -> napi::napi_value {
     let path = text(env, &error.path().to_string_lossy());
     match error.problem() {
         Problem::Io(_, source) => {
             let errno = match source.kind() {
-                // Found out before the system was asked.
+                // The cache found it without asking the system.
                 ErrorKind::InvalidFilename => ENAMETOOLONG,
                 _ => source.raw_os_error().map_or(0, node_errno),
             };

@@ -1,91 +1,116 @@
-//! Calls that finish before they return: one crossing per file.
+//! Blocking calls for one file.
 
 use std::mem::MaybeUninit;
 
 use napi_sys as sys;
 use smallfry::raw::{self, O_RDONLY};
+use smallfry_options::OptionBits;
 
-use crate::contents::{buffer, buffer_to_fill, string};
-use crate::durable::Durable;
+use crate::contents::{MAX_READ, buffer, buffer_to_fill, string};
+use crate::durable::{DurableWrite, flush_name, flush_open};
 use crate::environment::{Environment, ReadBuffers, called};
-use crate::outcome::{Failure, Reason, Step, at};
-use crate::sys::borrowed_path;
+use crate::errors::{Failure, Reason, Step, at};
+use crate::sys::{borrowed_path, path_of};
 use crate::target::{Handle, PathRoom, Target};
 use crate::text::view_bytes;
-use crate::value::{int32, is_string, number, undefined};
+use crate::value::{Function, int32, is_string, number, undefined};
 
-/// Files above this size are left to node:fs, which knows its own limits; nothing is gained on them. In bytes.
-pub(crate) const LARGEST_READ: u64 = 64 << 20;
+/// The functions that JavaScript calls.
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function(c"writeSync", write),
+    Function(c"writeDurablySync", write_durably),
+    Function(c"readSync", read),
+];
+
 /// First guess for a file that does not tell its size (pipes, /proc). In bytes.
 const UNKNOWN_SIZE: usize = 64 << 10;
 
-/// `writeSync(target, data, flags, mode)`: string or bytes onto a path or a descriptor. Answers undefined, or the
-/// number of a [`Failure`].
-pub(crate) unsafe extern "C" fn write(
-    env: sys::napi_env,
-    info: sys::napi_callback_info,
-) -> sys::napi_value {
-    called(env, info, |environment, [target, data, flags, mode]| {
-        if is_string(env, data) && environment.strings.leaves(data) {
-            return number(env, Failure::Delegate.code());
-        }
-        let mut room = PathRoom::new();
-        let result =
-            Target::read(env, &environment.strings, target, &mut room).and_then(|target| {
-                let handle = target.open(int32(env, flags), int32(env, mode).cast_unsigned())?;
-                let written = write_data(env, environment, &handle, data);
-                let closed = target.close_written(handle);
-                written.and(closed)
-            });
-        match result {
-            Ok(()) => undefined(env),
-            Err(failure) => number(env, failure.code()),
-        }
-    })
+/// `writeSync(target, data, flags, mode)`: string or bytes onto a path or a descriptor. Answers
+/// undefined, or the number of a [`Failure`].
+unsafe extern "C" fn write(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    called(
+        env,
+        info,
+        |environment: &Environment, [target, data, flags, mode]| {
+            if is_string(env, data) && environment.strings.leaves(data) {
+                return number(env, Failure::Delegate.code());
+            }
+            let mut room = PathRoom::new();
+            let result =
+                Target::read(env, &environment.strings, target, &mut room).and_then(|target| {
+                    let handle =
+                        target.open(int32(env, flags), int32(env, mode).cast_unsigned())?;
+                    let written = write_data(env, environment, &handle, data);
+                    let closed = target.close_written(handle);
+                    written.and(closed)
+                });
+            match result {
+                Ok(()) => undefined(env),
+                Err(failure) => number(env, failure.code()),
+            }
+        },
+    )
 }
 
-/// `writeDurablySync(target, data, flags, mode, durable)`: as [`write`], and makes it last as `durable` says. Answers
+/// `writeDurablySync(target, data, flags, mode, bits)`: as [`write`], with option bits. Answers
 /// undefined, the number of a [`Failure`], or an error with its path.
-pub(crate) unsafe extern "C" fn write_durably(
+unsafe extern "C" fn write_durably(
     env: sys::napi_env,
     info: sys::napi_callback_info,
 ) -> sys::napi_value {
-    called(env, info, |environment, values| {
-        let [target, data, flags, mode, durable] = values;
-        let durable = Durable::of(int32(env, durable));
-        let (flags, mode) = (int32(env, flags), int32(env, mode).cast_unsigned());
-        let mut room = PathRoom::new();
-        let result = Target::read(env, &environment.strings, target, &mut room)
-            .map_err(Reason::from)
-            .and_then(|target| match (&target, durable.write_of(flags, mode)) {
-                (Target::Path(path), Some(write)) => {
-                    let bytes = environment.bytes_of(env, data);
-                    Ok(write.run(borrowed_path(path), &bytes)?)
-                }
-                _ if durable.replace => Err(Failure::Delegate.into()),
-                _ => write_and_flush(env, environment, &target, data, (flags, mode), durable),
-            });
-        match result {
+    called(env, info, |environment: &Environment, values| {
+        let [target, data, flags, mode, bits] = values;
+        let write = DurableWrite {
+            bits: OptionBits::new(int32(env, bits)),
+            flags: int32(env, flags),
+            mode: int32(env, mode).cast_unsigned(),
+        };
+        match write_durably_to(env, environment, target, data, write) {
             Ok(()) => undefined(env),
             Err(reason) => reason.value(env),
         }
     })
 }
 
-/// Writes what the core has no options for. It is closed here: nothing is left to report later.
+fn write_durably_to(
+    env: sys::napi_env,
+    environment: &Environment,
+    target: sys::napi_value,
+    data: sys::napi_value,
+    write: DurableWrite,
+) -> Result<(), Reason> {
+    let by_core = write.by_core();
+    if write.replaces() {
+        // The core takes paths of any length.
+        let path = path_of(&environment.bytes_of(env, target));
+        let by_core = by_core.ok_or(Failure::Delegate)?;
+        return Ok(by_core.run(&path, &environment.bytes_of(env, data))?);
+    }
+    let mut room = PathRoom::new();
+    let target = Target::read(env, &environment.strings, target, &mut room)?;
+    match (&target, by_core) {
+        (Target::Path(path), Some(by_core)) => {
+            Ok(by_core.run(borrowed_path(path), &environment.bytes_of(env, data))?)
+        }
+        _ => write_and_flush(env, environment, &target, data, write),
+    }
+}
+
+/// Writes what the core has no options for. The file is closed at once, so that no error comes
+/// after the call.
 fn write_and_flush(
     env: sys::napi_env,
     environment: &Environment,
     target: &Target<'_>,
     data: sys::napi_value,
-    (flags, mode): (i32, u32),
-    durable: Durable,
+    DurableWrite { bits, flags, mode }: DurableWrite,
 ) -> Result<(), Reason> {
     let handle = target.open(flags, mode)?;
-    let written = write_data(env, environment, &handle, data).and_then(|()| durable.flush(&handle));
+    let written = write_data(env, environment, &handle, data)
+        .and_then(|()| flush_open(&handle, bits.flush()));
     let closed = handle.close();
     written.and(closed)?;
-    durable.flush_name(target)
+    flush_name(target, bits.flush())
 }
 
 #[inline]
@@ -106,12 +131,10 @@ fn write_data(
     .map_err(at(Step::Write))
 }
 
-/// `readSync(target, utf8)`: all of a file, as Buffer or string. Answers the value, or the number of a [`Failure`].
-pub(crate) unsafe extern "C" fn read(
-    env: sys::napi_env,
-    info: sys::napi_callback_info,
-) -> sys::napi_value {
-    called(env, info, |environment, [target, utf8]| {
+/// `readSync(target, utf8)`: all of a file, as Buffer or string. Answers the value, or the number
+/// of a [`Failure`].
+unsafe extern "C" fn read(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    called(env, info, |environment: &Environment, [target, utf8]| {
         let mut room = PathRoom::new();
         let result = Target::read(env, &environment.strings, target, &mut room)
             .and_then(|target| target.open(O_RDONLY, 0))
@@ -135,9 +158,10 @@ fn read_value(
 ) -> Result<sys::napi_value, Failure> {
     let status = raw::status(handle.borrow()).map_err(at(Step::Status))?;
     let size = if status.is_regular { status.size } else { 0 };
-    // A pipe that fails half-way has lost what was read, so a caller's pipe is node:fs's from the start.
+    // A read of a pipe that fails half-way cannot be repeated by node:fs, so node:fs does all of
+    // it.
     let lent_pipe = matches!(handle, Handle::Lent(_)) && !status.is_regular;
-    if size > LARGEST_READ || lent_pipe {
+    if size > MAX_READ || lent_pipe {
         return Err(Failure::Delegate);
     }
     if size > 0 && !utf8 {
@@ -197,10 +221,10 @@ fn read_to_end(handle: &Handle, bytes: &mut Vec<u8>) -> Result<(), Failure> {
     }
 }
 
-fn read_spare(handle: &Handle, bytes: &mut Vec<u8>, most: usize) -> Result<usize, Failure> {
+fn read_spare(handle: &Handle, bytes: &mut Vec<u8>, limit: usize) -> Result<usize, Failure> {
     let spare = bytes.spare_capacity_mut();
-    let most = most.min(spare.len());
-    let count = raw::read(handle.borrow(), &mut spare[..most])
+    let limit = limit.min(spare.len());
+    let count = raw::read(handle.borrow(), &mut spare[..limit])
         .map_err(at(Step::Read))?
         .len();
     // SAFETY: the read has initialised `count` bytes behind the old length, within the capacity.

@@ -1,4 +1,4 @@
-//! What a call reads or writes: a path, or a descriptor that stays the caller's.
+//! The file that a call reads or writes: a path, or a descriptor that stays the caller's.
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
@@ -8,13 +8,12 @@ use smallfry::Error;
 use smallfry::close::Closer;
 use smallfry::raw::{self, BorrowedFile, Errno, OwnedFile};
 
-use crate::durable::Durable;
-use crate::outcome::{Failure, Reason, Step, at, at_open};
+use crate::errors::{Failure, Step, at, at_open};
 use crate::sys::{Descriptor, EIO, borrowed_path};
 use crate::text::{Strings, view_bytes};
 use crate::value::{int32, kind};
 
-/// Longest path taken natively, the terminating NUL among it: Linux's own limit.
+/// Room for a path with its terminating NUL, in bytes: Linux's own limit.
 const PATH_ROOM: usize = 4096;
 
 /// Memory for a path on the stack.
@@ -59,7 +58,8 @@ impl<'a> Target<'a> {
                 .map(Self::Descriptor)
                 .ok_or(Failure::Delegate),
             sys::ValueType::napi_string => {
-                // SAFETY: bytes have no invalid values; `copy_to` only writes, and its count says how many it wrote.
+                // SAFETY: bytes have no invalid values; `copy_to` only writes, and its count says
+                // how many it wrote.
                 let room = unsafe { &mut *room.0.as_mut_ptr() };
                 let length = strings
                     .copy_to(env, value, &mut room[..PATH_ROOM - 1])
@@ -104,7 +104,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Tries once more if files that are still to be closed have taken the last descriptors.
+/// Opens once more if files whose close is deferred hold the last descriptors.
 #[cold]
 fn open_again(error: Errno, path: &CStr, flags: i32, mode: u32) -> Result<OwnedFile, Errno> {
     if !error.is_out_of_descriptors() {
@@ -116,7 +116,7 @@ fn open_again(error: Errno, path: &CStr, flags: i32, mode: u32) -> Result<OwnedF
 }
 
 impl Target<'_> {
-    /// Closes what was opened here and written: now, or later where that is slow.
+    /// Closes a file that was opened here and written, or defers that where closing is slow.
     #[inline]
     pub(crate) fn close_written(&self, handle: Handle) -> Result<(), Failure> {
         match (self, handle) {
@@ -138,26 +138,10 @@ fn close_failure(error: &Error) -> Failure {
 }
 
 impl OwnedTarget {
-    /// As [`Target::close_written`].
-    pub(crate) fn close_written(&self, handle: Handle) -> Result<(), Failure> {
+    pub(crate) fn borrow(&self) -> Target<'_> {
         match self {
-            Self::Path(path) => Target::Path(path).close_written(handle),
-            Self::Descriptor(descriptor) => Target::Descriptor(*descriptor).close_written(handle),
-        }
-    }
-
-    /// Flushes the name of what was written and closed, as [`Durable::flush_name`].
-    pub(crate) fn flush_name(&self, durable: Durable) -> Result<(), Reason> {
-        match self {
-            Self::Path(path) => durable.flush_name(&Target::Path(path)),
-            Self::Descriptor(_) => Ok(()),
-        }
-    }
-
-    pub(crate) fn open(&self, flags: i32, mode: u32) -> Result<Handle, Failure> {
-        match self {
-            Self::Path(path) => Target::Path(path).open(flags, mode),
-            Self::Descriptor(descriptor) => Target::Descriptor(*descriptor).open(flags, mode),
+            Self::Path(path) => Target::Path(path),
+            Self::Descriptor(descriptor) => Target::Descriptor(*descriptor),
         }
     }
 }
@@ -171,7 +155,7 @@ impl Handle {
         }
     }
 
-    /// Closes what was opened here.
+    /// Closes a file that was opened here.
     #[inline]
     pub(crate) fn close(self) -> Result<(), Failure> {
         match self {

@@ -10,18 +10,18 @@ use smallfry_transcode::{Scratch, Text, encode, outruns_simdutf};
 use crate::v8::{Characters, Engine};
 use crate::value::string_length;
 
-/// Strings longer than this are handed over in pieces by JavaScript where Node-API would copy them whole, so that
-/// memory stays flat. In UTF-16 units.
+/// Where Node-API copies strings, JavaScript hands longer strings over in pieces, so that memory
+/// stays flat. In UTF-16 units.
 pub(crate) const COPY_LIMIT: i32 = 1 << 20;
 
-/// From here on the conversion, not the crossing, decides which way is faster; beyond the end the runtime would need the
-/// memory for all of it at once. In UTF-16 units.
+/// The lengths at which the conversion, not the native call, decides which way is faster. For
+/// longer strings the runtime would need memory for the whole string at once. In UTF-16 units.
 const LONG_TWO_BYTE: Range<usize> = 64 << 10..4 << 20;
 
 /// Reads strings for one environment; keeps its buffers between calls, which saves page faults.
 pub(crate) struct Strings {
     engine: Engine,
-    /// Two-byte strings of these lengths, in units, are the runtime's own.
+    /// Two-byte strings of these lengths, in units, are left to the runtime's encoder.
     left: Range<usize>,
     buffers: RefCell<Buffers>,
 }
@@ -34,7 +34,7 @@ struct Buffers {
 }
 
 impl Strings {
-    /// `encodes_well` says that the runtime's own encoder is as good as simdutf.
+    /// `encodes_well` is true if the runtime's own encoder is as good as simdutf.
     pub(crate) fn new(engine: Engine, encodes_well: bool) -> Self {
         let leave = encodes_well && !outruns_simdutf();
         Self {
@@ -44,13 +44,14 @@ impl Strings {
         }
     }
 
-    /// Whether strings are read where the engine keeps them, so that no length needs pieces.
+    /// Tells whether strings are read where the engine keeps them, so that strings of any length
+    /// may be passed whole.
     pub(crate) fn in_place(&self) -> bool {
         matches!(self.engine, Engine::View(_))
     }
 
-    /// Whether the runtime's own encoder should have `string`: a long two-byte one, where that encoder is as good as
-    /// simdutf and ours no better.
+    /// Tells whether `string` is left to the runtime's own encoder: a long two-byte string, where
+    /// that encoder is as good as simdutf and as the one here.
     #[inline]
     pub(crate) fn leaves(&self, string: sys::napi_value) -> bool {
         let Engine::View(view) = self.engine else {
@@ -60,8 +61,9 @@ impl Strings {
         !self.left.is_empty() && view.with(string, is_left)
     }
 
-    /// Calls `sink` with the UTF-8 form of `string`: once where it fits the scratch buffer or is ASCII, in pieces
-    /// otherwise. Lone surrogates become U+FFFD. `sink` must not call into the engine.
+    /// Calls `sink` with the UTF-8 form of `string`: once where it fits the scratch buffer or is
+    /// ASCII, in pieces otherwise. Lone surrogates become U+FFFD. `sink` must not call into the
+    /// engine.
     #[inline]
     pub(crate) fn encode<E>(
         &self,
@@ -106,7 +108,7 @@ impl Strings {
         result
     }
 
-    /// The UTF-8 form of `string` in memory of its own.
+    /// Copies the UTF-8 form of `string`.
     pub(crate) fn to_vec(&self, env: sys::napi_env, string: sys::napi_value) -> Vec<u8> {
         let mut bytes = Vec::new();
         let Ok(()) = self.encode(env, string, |piece| {
@@ -116,7 +118,8 @@ impl Strings {
         bytes
     }
 
-    /// Copies the UTF-8 form of `string` into `room` and answers its length, or `None` if it does not fit.
+    /// Copies the UTF-8 form of `string` into `room` and returns its length; `None` if it does not
+    /// fit.
     #[inline]
     pub(crate) fn copy_to(
         &self,
@@ -147,7 +150,8 @@ impl Strings {
                 &raw mut length,
             );
         }
-        // A string that was cut short may leave up to three bytes free, where its next character did not fit.
+        // A string that was cut short may leave up to three bytes free, where its next character
+        // did not fit.
         (length + 4 < room.len()).then_some(length)
     }
 }
@@ -156,7 +160,8 @@ fn copy_latin1(env: sys::napi_env, string: sys::napi_value, length: usize, buffe
     buffer.clear();
     buffer.reserve(length + 1);
     let mut copied = 0;
-    // SAFETY: the buffer has room for `length` bytes and the NUL that Node-API adds; the copied ones are then set.
+    // SAFETY: the buffer has room for `length` bytes and the NUL that Node-API adds; the copied
+    // ones are then set.
     unsafe {
         sys::napi_get_value_string_latin1(
             env,
@@ -186,7 +191,7 @@ fn copy_utf16(env: sys::napi_env, string: sys::napi_value, length: usize, buffer
     }
 }
 
-/// The bytes of a Buffer, typed array or data view; empty if it is detached.
+/// Returns the bytes of a Buffer, typed array or data view; none if it is detached.
 #[inline]
 pub(crate) fn view_bytes<'a>(env: sys::napi_env, view: sys::napi_value) -> &'a [u8] {
     let mut data = ptr::null_mut();

@@ -5,8 +5,8 @@ use std::ptr;
 
 use napi_sys as sys;
 
-/// The arguments of one call (`undefined` where the caller gave fewer than `N`) and the pointer its function was made
-/// with.
+/// Returns the arguments of one call (`undefined` where the caller gave fewer than `N`), and the
+/// pointer that its function was made with.
 #[inline]
 pub(crate) fn arguments<const N: usize>(
     env: sys::napi_env,
@@ -29,6 +29,7 @@ pub(crate) fn arguments<const N: usize>(
     (values, data)
 }
 
+/// Returns the type of a value.
 #[inline]
 pub(crate) fn kind(env: sys::napi_env, value: sys::napi_value) -> sys::napi_valuetype {
     let mut kind = sys::ValueType::napi_undefined;
@@ -42,7 +43,7 @@ pub(crate) fn is_string(env: sys::napi_env, value: sys::napi_value) -> bool {
     kind(env, value) == sys::ValueType::napi_string
 }
 
-/// A number as an int32, 0 for anything else.
+/// Reads a number as an int32; 0 for anything else.
 #[inline]
 pub(crate) fn int32(env: sys::napi_env, value: sys::napi_value) -> i32 {
     let mut number = 0;
@@ -65,7 +66,7 @@ pub(crate) fn undefined(env: sys::napi_env) -> sys::napi_value {
     value
 }
 
-/// A number as a count of bytes, 0 for anything else.
+/// Reads a number as a count of bytes; 0 for anything else.
 pub(crate) fn byte_count(env: sys::napi_env, value: sys::napi_value) -> u64 {
     let mut number = 0;
     // SAFETY: as in `int32`.
@@ -80,7 +81,7 @@ pub(crate) fn double_value(env: sys::napi_env, number: f64) -> sys::napi_value {
     value
 }
 
-/// A new string.
+/// Makes a string.
 pub(crate) fn text(env: sys::napi_env, text: &str) -> sys::napi_value {
     let mut value = ptr::null_mut();
     // SAFETY: the text is copied.
@@ -91,6 +92,60 @@ pub(crate) fn text(env: sys::napi_env, text: &str) -> sys::napi_value {
     value
 }
 
+/// Makes a string from code points up to U+00FF. `None` if the engine refuses.
+pub(crate) fn latin1(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
+    let mut value = ptr::null_mut();
+    // SAFETY: Node-API copies `bytes`.
+    let status = unsafe {
+        sys::napi_create_string_latin1(
+            env,
+            bytes.as_ptr().cast(),
+            bytes.len().cast_signed(),
+            &raw mut value,
+        )
+    };
+    answered(status, value)
+}
+
+/// Makes a string from UTF-16 units. `None` if the engine refuses.
+pub(crate) fn utf16(env: sys::napi_env, units: &[u16]) -> Option<sys::napi_value> {
+    let mut value = ptr::null_mut();
+    // SAFETY: Node-API copies `units`.
+    let status = unsafe {
+        sys::napi_create_string_utf16(
+            env,
+            units.as_ptr(),
+            units.len().cast_signed(),
+            &raw mut value,
+        )
+    };
+    answered(status, value)
+}
+
+/// Makes a string from UTF-8; the engine decides how invalid sequences read. `None` if the engine
+/// refuses.
+pub(crate) fn utf8(env: sys::napi_env, bytes: &[u8]) -> Option<sys::napi_value> {
+    let mut value = ptr::null_mut();
+    // SAFETY: Node-API copies `bytes`.
+    let status = unsafe {
+        sys::napi_create_string_utf8(
+            env,
+            bytes.as_ptr().cast(),
+            bytes.len().cast_signed(),
+            &raw mut value,
+        )
+    };
+    answered(status, value)
+}
+
+/// Returns the value that a call has made, if the call succeeded.
+pub(crate) fn answered(
+    status: sys::napi_status,
+    value: sys::napi_value,
+) -> Option<sys::napi_value> {
+    (status == sys::Status::napi_ok).then_some(value)
+}
+
 /// Keeps a value alive until the reference is deleted, or with the environment.
 pub(crate) fn reference(env: sys::napi_env, value: sys::napi_value) -> sys::napi_ref {
     let mut made = ptr::null_mut();
@@ -99,7 +154,7 @@ pub(crate) fn reference(env: sys::napi_env, value: sys::napi_value) -> sys::napi
     made
 }
 
-/// What a reference keeps.
+/// Returns the value that a reference keeps.
 pub(crate) fn referenced(env: sys::napi_env, reference: sys::napi_ref) -> sys::napi_value {
     let mut value = ptr::null_mut();
     // SAFETY: the reference was made in this environment and has not been deleted.
@@ -107,7 +162,7 @@ pub(crate) fn referenced(env: sys::napi_env, reference: sys::napi_ref) -> sys::n
     value
 }
 
-/// Elements of an array, 0 for anything else.
+/// Returns the number of elements of an array; 0 for anything else.
 pub(crate) fn array_length(env: sys::napi_env, array: sys::napi_value) -> usize {
     let mut length = 0;
     // SAFETY: `array` is a live handle; a value that is no array leaves `length` alone.
@@ -115,7 +170,7 @@ pub(crate) fn array_length(env: sys::napi_env, array: sys::napi_value) -> usize 
     length as usize
 }
 
-/// `array[index]`.
+/// Returns `array[index]`.
 pub(crate) fn element(env: sys::napi_env, array: sys::napi_value, index: usize) -> sys::napi_value {
     let mut value = ptr::null_mut();
     // SAFETY: `array` is a live handle; an index beyond its end gives undefined.
@@ -123,7 +178,25 @@ pub(crate) fn element(env: sys::napi_env, array: sys::napi_value, index: usize) 
     value
 }
 
-/// `array[index] = value`.
+/// Returns `object[name]`; undefined if there is none.
+pub(crate) fn property(
+    env: sys::napi_env,
+    object: sys::napi_value,
+    name: &CStr,
+) -> sys::napi_value {
+    let mut value = ptr::null_mut();
+    // SAFETY: `object` is a live handle, and the name is NUL-terminated. The objects are made by
+    // `lib/`, without getters.
+    let status =
+        unsafe { sys::napi_get_named_property(env, object, name.as_ptr(), &raw mut value) };
+    if status == sys::Status::napi_ok {
+        value
+    } else {
+        undefined(env)
+    }
+}
+
+/// Does `array[index] = value`.
 pub(crate) fn set_element(
     env: sys::napi_env,
     array: sys::napi_value,
@@ -134,7 +207,7 @@ pub(crate) fn set_element(
     unsafe { sys::napi_set_element(env, array, index as u32, value) };
 }
 
-/// A new array of these.
+/// Makes an array of these values.
 pub(crate) fn array(env: sys::napi_env, values: &[sys::napi_value]) -> sys::napi_value {
     let mut array = ptr::null_mut();
     // SAFETY: plain output argument.
@@ -145,31 +218,32 @@ pub(crate) fn array(env: sys::napi_env, values: &[sys::napi_value]) -> sys::napi
     array
 }
 
-/// Length of a string in UTF-16 units.
+/// Returns the length of a string in UTF-16 units.
 #[inline]
 pub(crate) fn string_length(env: sys::napi_env, string: sys::napi_value) -> usize {
     let mut length = 0;
-    // SAFETY: with no buffer Node-API only answers the length.
+    // SAFETY: with no buffer Node-API only tells the length.
     unsafe { sys::napi_get_value_string_utf16(env, string, ptr::null_mut(), 0, &raw mut length) };
     length
 }
 
-/// Name and code of a native function.
+/// The name and the code of a native function.
 pub(crate) struct Function(
     pub(crate) &'static CStr,
     pub(crate) unsafe extern "C" fn(sys::napi_env, sys::napi_callback_info) -> sys::napi_value,
 );
 
-/// Puts native functions on `object`.
-pub(crate) fn define(
+/// Puts native functions on `object`. Each call of one gets `state`.
+pub(crate) fn define<S>(
     env: sys::napi_env,
     object: sys::napi_value,
-    data: *mut c_void,
+    state: &'static S,
     functions: &[Function],
 ) {
+    let data = ptr::from_ref(state).cast_mut().cast();
     for Function(name, code) in functions {
         let mut function = ptr::null_mut();
-        // SAFETY: the name is NUL-terminated and static, and `data` outlives the environment's functions.
+        // SAFETY: the name is NUL-terminated and static, and the state is never freed.
         unsafe {
             sys::napi_create_function(
                 env,
@@ -184,7 +258,8 @@ pub(crate) fn define(
     }
 }
 
-/// Runs the body of a native function; a panic becomes a JavaScript error, never an abort of the host.
+/// Runs the body of a native function; a panic becomes a JavaScript error, never an abort of the
+/// host.
 #[inline]
 pub(crate) fn guarded(
     env: sys::napi_env,

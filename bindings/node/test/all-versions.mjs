@@ -1,8 +1,9 @@
 // Runs the suite on each Node version that the package supports: `node test/all-versions.mjs`.
 //
-// The versions are npm packages that carry the binaries, installed by `npm ci` in test/runtimes. Without them the suite
-// runs on this Node alone, which is an error where CI is true. The oldest and the newest run all of it, those between them only
-// what depends on the version, unless SMALLFRY_TEST_ALL is set. The last line is `N passed, N failed, N skipped`.
+// The versions are npm packages that carry the binaries, installed by `npm ci` in test/runtimes.
+// Without them the suite runs on this Node alone, which is an error where CI is true. The oldest
+// and the newest run all of it, those between them only what depends on the version, unless
+// SMALLFRY_TEST_ALL is set. The last line is `N passed, N failed, N skipped`.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -30,13 +31,13 @@ if (missing.length > 0) {
 
 const files = fs.readdirSync(here).filter((name) => name.endsWith('.test.mjs')).sort();
 
-/** What leans on a version: how V8 keeps a string, how modules are loaded, and what node:fs itself does. */
+/** Test files that depend on the version: on V8's strings, on module loaders, on node:fs itself. */
 const BETWEEN = ['counting.test.mjs', 'differential.test.mjs', 'durability.test.mjs', 'entry-points.test.mjs', 'special-files.test.mjs', 'transcoding.test.mjs'];
 
 const everything = process.env.SMALLFRY_TEST_ALL !== undefined;
 commands.slice(1, -1).forEach((between) => (between.files = everything ? files : BETWEEN));
 
-/** What runs has said so far: the last words where something hangs and is stopped by who has waited long enough. */
+/** The output of the running tests so far. It is printed if they hang and are stopped. */
 let output = '';
 process.once('SIGTERM', () => {
   console.log(output);
@@ -49,7 +50,8 @@ function run(command, own) {
     const env = { ...process.env };
     delete env.NODE_OPTIONS;
     delete env.NODE_TEST_CONTEXT;
-    // One file at a time: tests that count threads, memory or system calls want the machine to themselves.
+    // One file at a time: tests that count threads, memory or system calls want the machine to
+    // themselves.
     const tests = own.map((name) => path.join('test', name));
     const child = spawn(command, ['--test', '--test-concurrency=1', '--test-reporter=tap', ...tests, ...process.argv.slice(2)], {
       cwd: path.dirname(here), env, stdio: ['ignore', 'pipe', 'inherit'],

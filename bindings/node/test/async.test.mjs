@@ -1,10 +1,12 @@
-// Guards against: a write that was accepted and is lost when the process or a worker ends; a callback or promise that
-// never settles, settles twice, or runs in the wrong context; slow files that hold up fast ones; results that share
-// memory; and crashes when threads outlive what they work for.
+// Guards against: a write that was accepted and is lost when the process or a worker ends; a
+// callback or promise that never settles, settles twice, or runs in the wrong context; slow files
+// that hold up fast ones; results that share memory; and crashes when threads outlive what they
+// work for.
 //
-// Why it was possible: calls made together share native jobs on threads of their own, outside of Node's thread pool.
-// Everything that Node does for its own pool - waiting at exit, asynchronous contexts, draining microtasks between
-// callbacks, going on after a callback throws - has to be done again, and goes wrong only under load or at the end.
+// Why it was possible: calls made together share native jobs on threads of their own, outside of
+// Node's thread pool. Everything that Node does for its own pool - waiting at exit, asynchronous
+// contexts, draining microtasks between callbacks, going on after a callback throws - has to be
+// done again, and goes wrong only under load or at the end.
 
 /* global AbortController, AbortSignal, setImmediate, structuredClone */
 
@@ -18,8 +20,8 @@ import { test } from 'node:test';
 
 import { makeDirectory, needs, runScript, smallfry, testNeeding, testOnUnix, turn } from './support.mjs';
 
-const dir = makeDirectory();
-const at = (...names) => path.join(dir, ...names);
+const directory = makeDirectory();
+const at = (...names) => path.join(directory, ...names);
 let directories = 0;
 const fresh = () => {
   const made = at(`d${directories++}`);
@@ -69,16 +71,16 @@ for (const [name, { end, code, inExit }] of Object.entries(ENDS)) {
     const target = fresh();
     const start = `writes(${JSON.stringify(target)});`;
     const source = inExit ? `process.on('exit', () => { ${start} });` : start + end;
-    const result = await runScript(dir, WRITES + source);
+    const result = await runScript(directory, WRITES + source);
     assert.strictEqual(result.signal, null, result.stderr);
     assert.strictEqual(result.code, code, result.stderr);
     expectWhole(target, name);
   });
 }
 
-test('one write of 60 MB, then process.exit(): whole', async () => {
+test('process.exit() completes one write of 60 MB', async () => {
   const name = at('large');
-  const { code } = await runScript(dir, `smallfry.writeFile(${JSON.stringify(name)}, 'x'.repeat(60e6), () => {}); process.exit(0);`);
+  const { code } = await runScript(directory, `smallfry.writeFile(${JSON.stringify(name)}, 'x'.repeat(60e6), () => {}); process.exit(0);`);
   assert.strictEqual(code, 0);
   assert.strictEqual(fs.statSync(name).size, 60e6);
   fs.rmSync(name);
@@ -92,9 +94,9 @@ const WORKER_ENDS = {
 };
 
 for (const [name, end] of Object.entries(WORKER_ENDS)) {
-  test(`200 writes in a worker, then ${name}: all files whole`, async () => {
+  test(`200 writes of a worker are completed after ${name}`, async () => {
     const target = fresh();
-    const result = await runScript(dir, `${WRITES}
+    const result = await runScript(directory, `${WRITES}
       const { Worker, isMainThread, parentPort } = require('node:worker_threads');
       const post = (message) => parentPort.postMessage(message);
       if (isMainThread) {
@@ -111,9 +113,9 @@ for (const [name, end] of Object.entries(WORKER_ENDS)) {
   });
 }
 
-test('writes in the main thread and in a worker, then process.exit(): all files whole', async () => {
+test('process.exit() completes writes of the main thread and of a worker', async () => {
   const [one, two] = [fresh(), fresh()];
-  const result = await runScript(dir, `${WRITES}
+  const result = await runScript(directory, `${WRITES}
     const { Worker, isMainThread, parentPort } = require('node:worker_threads');
     if (isMainThread) {
       new Worker(__filename).on('message', () => { writes(${JSON.stringify(one)}); process.exit(0); });
@@ -126,17 +128,17 @@ test('writes in the main thread and in a worker, then process.exit(): all files 
   expectWhole(two, 'worker');
 });
 
-testNeeding(needs.proc, '50 workers come and go with calls under way: no crash, no threads left', async () => {
+testNeeding(needs.proc, '50 workers that end with calls in flight leave no threads', async () => {
   const target = fresh();
-  const result = await runScript(dir, `${WRITES}
+  const result = await runScript(directory, `${WRITES}
     const { Worker, isMainThread, parentPort } = require('node:worker_threads');
-    // Those that came for a burst have gone after a tenth of a second without work.
+    // Threads for a burst end after a tenth of a second without work.
     const threads = async () => {
       await new Promise((resolve) => setTimeout(resolve, 500));
       return fs.readdirSync('/proc/self/task').length;
     };
     async function main() {
-      smallfry.writeFileSync(path.join(dir, 'churn'), 'x'.repeat(5000));
+      smallfry.writeFileSync(path.join(directory, 'churn'), 'x'.repeat(5000));
       let first;
       for (let round = 0; round < 10; round += 1) {
         await Promise.all(Array.from({ length: 5 }, (_, i) => new Promise((resolve, reject) => {
@@ -153,8 +155,8 @@ testNeeding(needs.proc, '50 workers come and go with calls under way: no crash, 
     if (isMainThread) main();
     else {
       for (let i = 0; i < 100; i += 1) {
-        smallfry.promises.readFile(path.join(dir, 'churn'), i % 2 ? 'utf8' : null);
-        smallfry.readFile(path.join(dir, 'none'), () => {});
+        smallfry.promises.readFile(path.join(directory, 'churn'), i % 2 ? 'utf8' : null);
+        smallfry.readFile(path.join(directory, 'none'), () => {});
         smallfry.promises.writeFile(path.join(${JSON.stringify(target)}, 'w' + i % 7), CONTENT);
       }
       setImmediate(() => parentPort.postMessage('go'));
@@ -166,8 +168,8 @@ testNeeding(needs.proc, '50 workers come and go with calls under way: no crash, 
   assert.ok(last <= first + 4, `${first} threads after 10 workers, ${last} after 50`);
 });
 
-testNeeding(needs.proc, 'thousands of calls keep to a few threads', async () => {
-  const { stdout } = await runScript(dir, `
+testNeeding(needs.proc, 'thousands of calls use few threads', async () => {
+  const { stdout } = await runScript(directory, `
     const threads = () => fs.readdirSync('/proc/self/task').length;
     const before = threads();
     let most = before;
@@ -177,26 +179,26 @@ testNeeding(needs.proc, 'thousands of calls keep to a few threads', async () => 
   assert.ok(Number(stdout) <= 8, `${stdout} more threads`);
 });
 
-test('a callback that throws: one uncaughtException, the other callbacks still run', async () => {
-  const { stdout, stderr, code } = await runScript(dir, `
+test('a callback that throws makes one uncaughtException, and other callbacks still run', async () => {
+  const { stdout, stderr, code } = await runScript(directory, `
     let caught = 0, ran = 0;
     process.on('uncaughtException', (error, origin) => { caught += 1; console.log(error.message, origin); });
     for (let i = 0; i < 100; i += 1) {
       smallfry.readFile(__filename, () => { ran += 1; if (i === 50) throw new Error('on purpose'); });
-      smallfry.writeFile(path.join(dir, 'thrown' + i % 3), 'x', () => { ran += 1; });
+      smallfry.writeFile(path.join(directory, 'thrown' + i % 3), 'x', () => { ran += 1; });
     }
     process.on('exit', () => console.log(caught, ran));`);
   assert.strictEqual(stdout, 'on purpose uncaughtException\n1 200\n', stderr);
   assert.strictEqual(code, 0);
 });
 
-test('callbacks that all throw: as many uncaughtExceptions', async () => {
-  const { stdout, stderr } = await runScript(dir, `
+test('each callback that throws makes an uncaughtException', async () => {
+  const { stdout, stderr } = await runScript(directory, `
     let caught = 0;
     process.on('uncaughtException', () => { caught += 1; });
     for (let i = 0; i < 50; i += 1) {
-      smallfry.readFile(i % 2 ? __filename : dir + '/none', () => { throw new Error('on purpose'); });
-      smallfry.appendFile(path.join(dir, 'thrown'), 'x', () => { throw undefined; });
+      smallfry.readFile(i % 2 ? __filename : directory + '/none', () => { throw new Error('on purpose'); });
+      smallfry.appendFile(path.join(directory, 'thrown'), 'x', () => { throw undefined; });
     }
     process.on('exit', () => console.log(caught));`);
   assert.strictEqual(stdout, '100\n', stderr);
@@ -205,7 +207,7 @@ test('callbacks that all throw: as many uncaughtExceptions', async () => {
 test('a callback that throws without a handler ends the process as with node:fs', async () => {
   const ends = [];
   for (const side of ['fs', 'smallfry']) {
-    const { code, stderr } = await runScript(dir, `${side}.readFile(__filename, () => { throw new TypeError('on purpose'); }); setTimeout(() => console.log('still here'), 1e6);`);
+    const { code, stderr } = await runScript(directory, `${side}.readFile(__filename, () => { throw new TypeError('on purpose'); }); setTimeout(() => console.log('still here'), 1e6);`);
     ends.push(code, /TypeError: on purpose/.test(stderr));
   }
   assert.deepStrictEqual(ends, [1, true, 1, true]);
@@ -235,7 +237,7 @@ test('microtasks and nextTicks drain between callbacks', async () => {
 test('callbacks never run before the call has returned', async () => {
   const name = at('order');
   fs.writeFileSync(name, 'x');
-  for (const [target, options] of [[name, null], [at('none'), 'utf8'], [dir, null], [987_654, null]]) {
+  for (const [target, options] of [[name, null], [at('none'), 'utf8'], [directory, null], [987_654, null]]) {
     await new Promise((resolve) => {
       let returned = false;
       smallfry.readFile(target, options, () => {
@@ -247,7 +249,7 @@ test('callbacks never run before the call has returned', async () => {
   }
 });
 
-test('AsyncLocalStorage in callbacks and after awaits', async () => {
+test('AsyncLocalStorage keeps its value in callbacks and after awaits', async () => {
   const storage = new AsyncLocalStorage();
   const name = at('storage');
   fs.writeFileSync(name, 'x');
@@ -283,7 +285,7 @@ test('callbacks run in an asynchronous context of their own', async () => {
   assert.strictEqual(new Set(ids).size, ids.length);
 });
 
-test('write and read of one path in one tick: both settle, with the old or the new', async () => {
+test('a read in the tick of a write gives the old contents or the new', async () => {
   const name = at('same');
   for (let round = 0; round < 100; round += 1) {
     fs.writeFileSync(name, 'old');
@@ -297,7 +299,7 @@ test('write and read of one path in one tick: both settle, with the old or the n
   }
 });
 
-test('an awaited write is there for every reader', async () => {
+test('an awaited write is seen by every reader', async () => {
   const name = at('awaited');
   for (let round = 0; round < 100; round += 1) {
     await smallfry.promises.writeFile(name, `round ${round}`);
@@ -306,9 +308,9 @@ test('an awaited write is there for every reader', async () => {
   }
 });
 
-test('one huge file does not hold up small ones', async () => {
-  const { stdout, stderr } = await runScript(dir, `
-    const huge = path.join(dir, 'huge');
+test('one huge file does not delay small ones', async () => {
+  const { stdout, stderr } = await runScript(directory, `
+    const huge = path.join(directory, 'huge');
     fs.writeFileSync(huge, ''); fs.truncateSync(huge, 60 << 20);
     let small = 0;
     const left = [smallfry.promises.readFile(huge).then((data) => { console.log('huge', data.length, small); })];
@@ -320,8 +322,8 @@ test('one huge file does not hold up small ones', async () => {
   fs.rmSync(at('huge'));
 });
 
-// Node's own pool has four threads: three that are blocked leave it one. A test that hangs here is ended after a while,
-// and its FIFOs are opened for it in any case.
+// Node's own pool has four threads: three that are blocked leave it one. A test that hangs here is
+// ended after a while, and its FIFOs are opened for it in any case.
 const ORDERS = {
   'then small files in the same tick': (blocked, small) => [...blocked, ...small],
   'among small files': (blocked, small) => [...small.slice(0, 30), blocked[0], ...small.slice(30, 60), blocked[1], blocked[2], ...small.slice(60)],
@@ -355,12 +357,12 @@ async function goesOn(t, order, read) {
 }
 
 for (const [name, order] of Object.entries(ORDERS)) {
-  testNeeding(needs.mkfifo, `three FIFOs that nobody writes to, ${name}: these go on`, { timeout: 10_000 }, async (t) => {
+  testNeeding(needs.mkfifo, `small files go on beside three FIFOs without a writer, ${name}`, { timeout: 10_000 }, async (t) => {
     await goesOn(t, order, (file) => smallfry.promises.readFile(file, 'utf8'));
   });
 }
 
-testNeeding(needs.mkfifo, 'three FIFOs that nobody writes to, with callbacks: small files go on', { timeout: 10_000 }, async (t) => {
+testNeeding(needs.mkfifo, 'small files go on beside three FIFOs without a writer, by callbacks', { timeout: 10_000 }, async (t) => {
   const read = (file) => new Promise((resolve, reject) => smallfry.readFile(file, 'utf8', (error, text) => (error ? reject(error) : resolve(text))));
   await goesOn(t, ORDERS['among small files'], read);
 });
@@ -368,11 +370,11 @@ testNeeding(needs.mkfifo, 'three FIFOs that nobody writes to, with callbacks: sm
 testNeeding(needs.mkfifo, 'a blocked FIFO does not keep process.exit() from ending', async () => {
   const name = at('blocked-at-exit');
   execFileSync('mkfifo', [name]);
-  const { code } = await runScript(dir, `smallfry.readFile(${JSON.stringify(name)}, () => {}); setTimeout(() => process.exit(5), 50);`);
+  const { code } = await runScript(directory, `smallfry.readFile(${JSON.stringify(name)}, () => {}); setTimeout(() => process.exit(5), 50);`);
   assert.strictEqual(code, 5);
 });
 
-test('10,000 reads at once, missing files among them', async () => {
+test('10,000 reads in flight give each file its result, also missing files', async () => {
   const target = fresh();
   for (let index = 0; index < 100; index += 1) fs.writeFileSync(path.join(target, `f${index}`), `content ${index} `.repeat(index * 5));
   const calls = [];
@@ -394,7 +396,7 @@ test('10,000 reads at once, missing files among them', async () => {
   });
 });
 
-test('10,000 callbacks, each called once', async () => {
+test('each of 10,000 callbacks is called once', async () => {
   const counts = new Uint8Array(10_000);
   await new Promise((resolve) => {
     let open = counts.length;
@@ -412,13 +414,13 @@ test('10,000 callbacks, each called once', async () => {
   assert.ok(counts.every((count) => count === 1));
 });
 
-test('an unawaited call that fails: exactly one unhandledRejection; one handled later: none left', async () => {
-  const { stdout, stderr } = await runScript(dir, `
+test('an unawaited call that fails makes one unhandledRejection, and none if it is handled later', async () => {
+  const { stdout, stderr } = await runScript(directory, `
     let count = 0;
     process.on('unhandledRejection', (error) => { count += 1; console.log(error.code, error.path.endsWith('none')); });
-    smallfry.promises.readFile(dir + '/none');
-    smallfry.promises.readFile(dir + '/none').catch(() => {});
-    smallfry.promises.writeFile(dir + '/none/none', 'x').catch(() => {});
+    smallfry.promises.readFile(directory + '/none');
+    smallfry.promises.readFile(directory + '/none').catch(() => {});
+    smallfry.promises.writeFile(directory + '/none/none', 'x').catch(() => {});
     process.on('exit', () => console.log(count));`);
   assert.strictEqual(stdout, 'ENOENT true\n1\n', stderr);
 });
@@ -432,7 +434,7 @@ test('promises are plain promises, a new one per call', () => {
   }
 });
 
-test('errors are Errors with a stack, and each has its own', async () => {
+test('each error is an Error with a stack of its own', async () => {
   const errors = [];
   for (const side of [smallfry, fs]) {
     const call = (run) => run().then(() => assert.fail('no error'), (error) => error);
@@ -466,7 +468,7 @@ function smallfryStack() {
   return '';
 }
 
-test('a signal: aborted before, during and after as with node:fs', async () => {
+test('a signal aborts before, during and after a call as with node:fs', async () => {
   const name = at('signal');
   const outcomes = [];
   for (const side of [fs, smallfry]) {
@@ -491,7 +493,7 @@ test('a signal: aborted before, during and after as with node:fs', async () => {
   assert.deepStrictEqual(outcomes[1], outcomes[0]);
 });
 
-test('iterables and streams as data of promises.writeFile', async () => {
+test('promises.writeFile takes iterables and streams', async () => {
   async function* later() {
     yield 'one ';
     await turn();
@@ -513,7 +515,7 @@ test('iterables and streams as data of promises.writeFile', async () => {
   await assert.rejects(smallfry.promises.writeFile(at('iterable'), fails()), { message: 'on purpose' });
 });
 
-test('data changed right after the call: no crash, each byte old or new', async () => {
+test('data may change after the call: each byte written is old or new', async () => {
   for (let round = 0; round < 50; round += 1) {
     const data = Buffer.alloc(200_000, 'a');
     const writing = smallfry.promises.writeFile(at('changed'), data);
@@ -523,7 +525,7 @@ test('data changed right after the call: no crash, each byte old or new', async 
   }
 });
 
-test('data whose memory is transferred or resized away right after the call: no crash', async () => {
+test('the memory of data may be transferred or resized after the call', async () => {
   for (const size of [100, 5000, 200_000, 20 << 20]) {
     for (const form of ['promise', 'callback']) {
       const data = new Uint8Array(size).fill(97);
@@ -542,7 +544,7 @@ test('data whose memory is transferred or resized away right after the call: no 
   }
 });
 
-test('options and paths changed right after the call make no difference', async () => {
+test('options and paths may change after the call', async () => {
   const options = { encoding: 'utf8', flag: 'a', mode: 0o600 };
   const bytes = Buffer.from(at('changed-path'));
   fs.rmSync(at('changed-path'), { force: true });
@@ -554,21 +556,21 @@ test('options and paths changed right after the call make no difference', async 
   assert.strictEqual(fs.readFileSync(at('changed-path'), 'utf8'), '\u00e9');
 });
 
-test('results kept while thousands of others are collected: contents stay right, and nothing is shared', async () => {
-  const { stdout, stderr, code } = await runScript(dir, `
+test('kept results stay right and unshared while thousands of others are collected', async () => {
+  const { stdout, stderr, code } = await runScript(directory, `
     const assert = require('node:assert');
     const sizes = [1, 60, 100, 4000, 4095, 4096, 4097, 5000, 10000, 65536, 300000, 600000];
     for (const size of sizes) {
-      fs.writeFileSync(path.join(dir, 'gc' + size), Buffer.alloc(size, 'content of ' + size + ' '));
-      fs.writeFileSync(path.join(dir, 'gcw' + size), Buffer.alloc(size, 'caf\\u00e9 \\u20ac ' + size + ' '));
+      fs.writeFileSync(path.join(directory, 'gc' + size), Buffer.alloc(size, 'content of ' + size + ' '));
+      fs.writeFileSync(path.join(directory, 'gcw' + size), Buffer.alloc(size, 'caf\\u00e9 \\u20ac ' + size + ' '));
     }
     async function main() {
       const kept = [];
       for (let round = 0; round < 40; round += 1) {
         const names = [];
         for (const size of sizes) for (let i = 0; i < (size > 50000 ? 2 : 12); i += 1) names.push([size, 'gc' + size], [size, 'gcw' + size]);
-        const buffers = await Promise.all(names.map(([, name]) => smallfry.promises.readFile(path.join(dir, name))));
-        const texts = await Promise.all(names.map(([, name]) => smallfry.promises.readFile(path.join(dir, name), 'utf8')));
+        const buffers = await Promise.all(names.map(([, name]) => smallfry.promises.readFile(path.join(directory, name))));
+        const texts = await Promise.all(names.map(([, name]) => smallfry.promises.readFile(path.join(directory, name), 'utf8')));
         const index = round * 7 % names.length;
         kept.push({ name: names[index][1], buffer: buffers[index], text: texts[index] });
         // Writes into one must not show in another.
@@ -580,7 +582,7 @@ test('results kept while thousands of others are collected: contents stay right,
       await new Promise(setImmediate);
       gc();
       for (const { name, buffer, text } of kept) {
-        const expected = fs.readFileSync(path.join(dir, name));
+        const expected = fs.readFileSync(path.join(directory, name));
         assert.ok(buffer.equals(expected), name);
         assert.ok(text === expected.toString(), name);
       }
@@ -621,7 +623,7 @@ test('a returned Buffer can be transferred to another thread where that of node:
   }
 });
 
-test('deep recursion: a new call from each callback, 20,000 times', async () => {
+test('each of 20,000 callbacks may begin a new call', async () => {
   let left = 20_000;
   await new Promise((resolve, reject) => {
     const next = (error) => {
@@ -635,14 +637,14 @@ test('deep recursion: a new call from each callback, 20,000 times', async () => 
 });
 
 test('pending calls keep the process alive, finished ones do not', async () => {
-  const { stdout, code } = await runScript(dir, `
-    smallfry.readFile(__filename, () => smallfry.promises.readFile(__filename).then(() => smallfry.writeFile(path.join(dir, 'alive'), 'x', () => console.log('end'))));`);
+  const { stdout, code } = await runScript(directory, `
+    smallfry.readFile(__filename, () => smallfry.promises.readFile(__filename).then(() => smallfry.writeFile(path.join(directory, 'alive'), 'x', () => console.log('end'))));`);
   assert.strictEqual(stdout, 'end\n');
   assert.strictEqual(code, 0);
 });
 
 test('beforeExit comes after the last result', async () => {
-  const { stdout } = await runScript(dir, `
+  const { stdout } = await runScript(directory, `
     process.once('beforeExit', () => console.log('beforeExit'));
     for (let i = 0; i < 50; i += 1) smallfry.readFile(__filename, () => i === 49 && console.log('result'));`);
   assert.match(stdout, /result\nbeforeExit\n$/);

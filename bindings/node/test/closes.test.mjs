@@ -1,5 +1,6 @@
-// Files that are closed later: nothing of it shows but in drainCloses, and nothing that removes or renames meets an open
-// file. On a simulated disk whose closes are slow and fail, since on this one they do neither.
+// Files that are closed later: nothing of it shows but in drainCloses, and nothing that removes or
+// renames meets an open file. On a simulated disk whose closes are slow and fail, since on this one
+// they do neither.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -15,10 +16,10 @@ const { drainCloses, drainClosesSync, setClosePolicy, writeFiles } = bulk;
 
 after(() => setClosePolicy('auto'));
 
-/** So slow that what was just written is still pending a few calls later. */
+/** A disk so slow that a close is still pending a few calls later. */
 const GLACIAL = 'windows-close,close=400ms,close-spread=0ms';
 
-test('what is closed later has been written', async () => {
+test('a file whose close is deferred has been written', async () => {
   const directory = makeDirectory();
   for (const policy of ['always', 'never', 'auto']) {
     setClosePolicy(policy);
@@ -34,7 +35,7 @@ test('what is closed later has been written', async () => {
   }
 });
 
-test('a policy that is none is refused', () => {
+test('an unknown close policy is refused', () => {
   for (const policy of ['sometimes', '', undefined, 1, null]) {
     assert.throws(() => setClosePolicy(policy), { name: 'TypeError', code: 'ERR_INVALID_ARG_VALUE' });
   }
@@ -51,7 +52,7 @@ test('functions that remove and rename look like those of node:fs', () => {
       assert.equal(ours.length, own.length);
     }
   }
-  // Only Windows minds an open file.
+  // Only Windows refuses to remove an open file.
   assert.equal(smallfry.unlink === fs.unlink, !isWindows);
   assert.equal(smallfry.unlinkSync === fs.unlinkSync, !isWindows);
   assert.equal(smallfry.promises.unlink === fs.promises.unlink, !isWindows);
@@ -59,7 +60,7 @@ test('functions that remove and rename look like those of node:fs', () => {
   assert.throws(() => smallfry.unlinkSync(1), { code: 'ERR_INVALID_ARG_TYPE' });
 });
 
-testNeeding(needs.slowDisk, 'files are removed without waiting for closes; renamed, and directories removed, after them', async () => {
+testNeeding(needs.slowDisk, 'unlink does not wait for closes; rename, and removing directories, do', async () => {
   setClosePolicy('always');
   const disk = await startSlowDisk(GLACIAL);
   try {
@@ -91,7 +92,7 @@ testNeeding(needs.slowDisk, 'files are removed without waiting for closes; renam
   }
 });
 
-testNeeding(needs.slowDisk, 'a file whose close has failed takes the place of no other', async () => {
+testNeeding(needs.slowDisk, 'a file whose close has failed is not renamed over another', async () => {
   setClosePolicy('always');
   const disk = await startSlowDisk('windows-close', ['--fail', 'close:every2:EDQUOT']);
   try {
@@ -118,7 +119,7 @@ testNeeding(needs.slowDisk, 'a file whose close has failed takes the place of no
   }
 });
 
-testNeeding(needs.slowDisk, 'arguments that are refused are refused at once, whatever is pending', async () => {
+testNeeding(needs.slowDisk, 'wrong arguments are refused at once, even if closes are pending', async () => {
   setClosePolicy('always');
   const disk = await startSlowDisk(GLACIAL);
   const recursive = { recursive: true };
@@ -153,7 +154,7 @@ testNeeding(needs.slowDisk, 'arguments that are refused are refused at once, wha
   }
 });
 
-testNeeding(needs.slowDisk, 'who drains does not wait for what others write meanwhile', async () => {
+testNeeding(needs.slowDisk, 'drainCloses does not wait for writes that begin meanwhile', async () => {
   setClosePolicy('always');
   const disk = await startSlowDisk(GLACIAL);
   try {
@@ -179,7 +180,7 @@ testNeeding(needs.slowDisk, 'who drains does not wait for what others write mean
   }
 });
 
-test('files are removed and renamed while they wait to be closed', async () => {
+test('files can be removed and renamed while their close is pending', async () => {
   setClosePolicy('always');
   const directory = makeDirectory();
   for (let round = 0; round < 5; round += 1) {
@@ -210,7 +211,7 @@ test('files are removed and renamed while they wait to be closed', async () => {
   assert.deepEqual(await drainCloses(), []);
 });
 
-test('the exit of the process waits', async () => {
+test('the exit of the process waits for pending closes', async () => {
   const directory = makeDirectory();
   const { code, stderr } = await runScript(directory, `
     bulk.setClosePolicy('always');
@@ -222,7 +223,7 @@ test('the exit of the process waits', async () => {
   for (let index = 0; index < 300; index += 1) assert.equal(fs.readFileSync(path.join(directory, `${index}`), 'utf8'), 'text');
 });
 
-testNeeding(needs.slowDisk, 'errors of closing are told with their paths, and none is lost', async () => {
+testNeeding(needs.slowDisk, 'drainCloses gives every error of closing with its path', async () => {
   setClosePolicy('always');
   const disk = await startSlowDisk('none', ['--fail', 'close:every7:EDQUOT']);
   try {
@@ -260,7 +261,7 @@ testNeeding(needs.slowDisk, 'errors of closing are told with their paths, and no
   }
 });
 
-testNeeding(needs.slowDisk, 'errors that nobody asks for are printed at the end, and the exit code says so', async () => {
+testNeeding(needs.slowDisk, 'errors that nobody drains are printed at the end and set the exit code', async () => {
   const disk = await startSlowDisk('none', ['--fail', 'close:every7:EDQUOT']);
   try {
     const directory = makeDirectory();
@@ -286,7 +287,7 @@ testNeeding(needs.slowDisk, 'errors that nobody asks for are printed at the end,
   }
 });
 
-testNeeding(needs.slowDisk, 'errors for which nobody reads standard error change nothing but the exit code', async () => {
+testNeeding(needs.slowDisk, 'with standard error closed, errors of closing only set the exit code', async () => {
   const disk = await startSlowDisk('none', ['--fail', 'close:every7:EDQUOT']);
   try {
     const directory = makeDirectory();
@@ -310,7 +311,7 @@ testNeeding(needs.slowDisk, 'errors for which nobody reads standard error change
   }
 });
 
-testNeeding(needs.slowDisk, 'a disk that is slow to close is found out', async () => {
+testNeeding(needs.slowDisk, 'Auto defers closes on a disk that is slow to close', async () => {
   setClosePolicy('auto');
   const disk = await startSlowDisk('windows-close');
   try {

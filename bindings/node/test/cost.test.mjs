@@ -1,8 +1,9 @@
-// Guards against: more system calls per file than the work needs, and memory that grows with the length of a string.
+// Guards against: more system calls per file than the work needs, and memory that grows with the
+// length of a string.
 //
-// Why it was possible: a string may be handed over, converted and written in pieces, each a system call, or copied whole
-// once or twice on its way; nothing but the system call trace and the high-water mark of the process tells.
-// Nothing here looks at the time.
+// Why it was possible: a string may be handed over, converted and written in pieces, each a system
+// call, or copied whole once or twice on its way; nothing but the system call trace and the
+// high-water mark of the process tells. Nothing here looks at the time.
 
 import assert from 'node:assert';
 import fs from 'node:fs';
@@ -19,12 +20,12 @@ const TEXTS = {
   mixed: (length) => 'a\u00df\u20ac'.repeat(length / 3 + 1).slice(0, length),
 };
 
-testNeeding(needs.strace, 'writeFileSync of a string: open, write, close; of an empty one: open, close', async () => {
+testNeeding(needs.strace, 'writeFileSync of a string takes open, write, close; of an empty one open, close', async () => {
   const script = path.join(directory, 'calls.cjs');
   const cases = [];
   for (const kind of Object.keys(TEXTS)) for (const length of LENGTHS) cases.push({ kind, length });
   fs.writeFileSync(script, `const { writeFileSync, appendFileSync, setClosePolicy } = require(${JSON.stringify(path.join(packageDirectory, 'dist/index.js'))});
-    // By default files are looked at before they are closed once closing was slow, as it is for who is traced.
+    // By default a file is examined before its close if closing was slow, as it is under strace.
     setClosePolicy('never');
     const TEXTS = { ${Object.entries(TEXTS).map(([kind, make]) => `${kind}: ${make}`).join(', ')} };
     for (const { kind, length } of ${JSON.stringify(cases)}) {
@@ -47,7 +48,7 @@ testNeeding(needs.strace, 'writeFileSync of a string: open, write, close; of an 
 async function callsOf(script) {
   const trace = path.join(directory, 'calls.trace');
   const own = fs.mkdtempSync(path.join(directory, 'own-'));
-  // Only calls of the main thread: the others do not touch these files.
+  // Calls of the main thread: other threads do not touch these files.
   const { code, stderr } = await runNode(['-y', '-s', '8', '-o', trace, process.execPath, script], { cwd: own, command: 'strace' });
   assert.strictEqual(code, 0, stderr);
   const calls = new Map();
@@ -86,7 +87,7 @@ for (const [what, make] of Object.entries(LARGE)) {
     'to a descriptor': "fs.writeFileSync(fd, text, 'utf8')",
     flushed: "fs.writeFileSync(name, text, { encoding: 'utf8', flush: true })",
   })) {
-    testNeeding(needs.proc, `a flat ${what} string of 100 MB, ${how}: at most 16 MB of memory above it`, async (t) => {
+    testNeeding(needs.proc, `writing a flat ${what} string of 100 MB ${how} takes at most 16 MB more`, async (t) => {
       const name = path.join(directory, 'large');
       const script = path.join(directory, 'large.cjs');
       fs.writeFileSync(script, `

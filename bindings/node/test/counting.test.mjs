@@ -1,8 +1,9 @@
-// Guards against: counts that leave calls out or count them twice, a program that behaves otherwise because it is counted,
-// and a cost or a file where nobody asked for counts.
+// Guards against: counts that leave calls out or count them twice, a program that behaves otherwise
+// because it is counted, and a cost or a file where counting is off.
 //
-// Why it was possible: node:fs's functions call each other, are reached by promise, callback, stream and FileHandle, carry
-// properties that other code reads, and run in workers and child processes that may be ended from outside.
+// Why it was possible: node:fs's functions call each other, are reached by promise, callback,
+// stream and FileHandle, carry properties that other code reads, and run in workers and child
+// processes that may be ended from outside.
 
 import assert from 'node:assert';
 import fs from 'node:fs';
@@ -15,7 +16,9 @@ const directory = makeDirectory();
 const register = path.join(packageDirectory, 'dist/register.js');
 let runs = 0;
 
-/** Runs a script with smallfry registered; answers what it printed, and what each process counted. */
+/**
+ * Runs a script with smallfry registered; answers what it printed, and what each process counted.
+ */
 async function count(source, { env = {}, kind = 'cjs', counting = true, flags = [] } = {}) {
   const cwd = path.join(directory, `run-${runs++}`);
   const counts = path.join(cwd, 'counts');
@@ -73,15 +76,15 @@ test('every form of every part is counted once, with its bytes and failures', as
   for (const [what, wanted] of Object.entries(expected)) {
     assert.deepStrictEqual(numbers(counts, ...what.split(' ')), wanted, what);
   }
-  // Of the stream and of the promisified call: the stream's last read is empty.
+  // Reads of the stream and of the promisified call; the last read of the stream is empty.
   assert.deepStrictEqual(numbers(counts, 'read', 'callback').slice(1), [0, 7]);
-  // One by the script; Node's own loader may read it in this way too.
+  // One call by the script; Node's own loader may read it in this way too.
   const [calls, failed, bytes] = numbers(counts, 'readFile', 'sync');
   assert.ok(calls >= 1 && failed === 0 && bytes >= 10);
   for (const { nanoseconds, calls: made, handedOn } of counts.functions) assert.ok(nanoseconds > 0 && handedOn <= made);
 });
 
-test('what smallfry leaves to node:fs is told apart', async () => {
+test('calls that smallfry leaves to node:fs are counted apart', async () => {
   const { processes: [counts] } = await count(`
     const fs = require('node:fs'); const signal = new AbortController().signal;
     fs.writeFileSync('a', 'x'); fs.writeFileSync('a', 'x', { flag: fs.constants.O_WRONLY });
@@ -102,7 +105,7 @@ test("somebody else's function is counted, but not as smallfry's", async () => {
   assert.strictEqual(counts.functions.find(({ name, form }) => name === 'readFile' && form === 'sync').native, false);
 });
 
-test('child processes, workers and workers of workers are counted, those that are terminated too', async () => {
+test('calls of child processes, workers and terminated workers are counted', async () => {
   const { stderr, processes } = await count(`
     const fs = require('fs'), { Worker, isMainThread, workerData, parentPort } = require('worker_threads');
     for (let i = 0; i < 10; i++) fs.appendFileSync('log', 'x');
@@ -120,7 +123,7 @@ test('child processes, workers and workers of workers are counted, those that ar
   }
 });
 
-testOnUnix('shell that sets variables for a command', 'children that are started without smallfry are told, and those with it are not', async () => {
+testOnUnix('shell that sets variables for a command', 'children that are started without smallfry are reported', async () => {
   const { stderr, code, processes } = await count(`
     const { spawn, spawnSync, exec, execFile, execFileSync, execSync, fork } = require('child_process');
     if (process.argv[2]) return;
@@ -139,18 +142,18 @@ testOnUnix('shell that sets variables for a command', 'children that are started
   assert.deepStrictEqual(others.map(({ children, childrenWithout }) => [children, childrenWithout]), Array(3).fill([0, []]));
 });
 
-test('named imports of child_process are noticed too', async () => {
+test('children started by named imports of child_process are noticed', async () => {
   const { processes: [counts] } = await count("import { spawnSync } from 'node:child_process'; spawnSync('true', { env: {} });", { kind: 'mjs' });
   assert.deepStrictEqual([counts.children, counts.childrenWithout], [1, ['true']]);
 });
 
-testOnUnix('signals', 'a process that is killed says that its end is unknown', async () => {
+testOnUnix('signals', 'a killed process leaves a report without an end', async () => {
   const { signal, processes } = await count("require('fs').readFileSync(__filename); process.kill(process.pid, 'SIGKILL');");
   assert.strictEqual(signal, 'SIGKILL');
   assert.deepStrictEqual(processes.map(({ ended }) => ended), [false]);
 });
 
-test('process.exit and a throw end in a whole file', async () => {
+test('process.exit and an exception leave a complete report', async () => {
   for (const end of ['process.exit(3)', "throw new Error('on purpose')"]) {
     const { processes } = await count(`require('fs').writeFileSync('a', 'x'); ${end};`);
     assert.deepStrictEqual(processes.map(({ ended }) => ended), [true], end);
@@ -198,19 +201,19 @@ test('named imports see counted functions', async () => {
   }
 });
 
-test('what a program prints is not counted, wherever it goes', async () => {
+test('output of the program is not counted, wherever it goes', async () => {
   const { processes: [counts] } = await count("console.log('x'.repeat(100)); require('fs').writeSync(1, 'text');");
   assert.deepStrictEqual(numbers(counts, 'write', 'sync'), [0, 0, 0]);
 });
 
-test('a directory that cannot be written to stops nothing', async () => {
+test('a program runs on if its report cannot be written', async () => {
   const { stdout, stderr, code } = await count("console.log('done')", { env: { SMALLFRY_COUNT: path.join(directory, 'none', 'there') } });
   assert.strictEqual(stdout, 'done\n');
   assert.match(stderr, /SMALLFRY_NOT_COUNTED.*calls are not counted/);
   assert.strictEqual(code, 0);
 });
 
-test('nothing of it is loaded unasked', async () => {
+test('the counting modules are not loaded unless asked for', async () => {
   const { stdout } = await count("console.log(Object.keys(require.cache).filter((name) => name.includes('counting')).length)", { counting: false });
   assert.strictEqual(stdout, '0\n');
 });

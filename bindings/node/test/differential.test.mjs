@@ -1,10 +1,12 @@
-// Guards against: a call that behaves differently from the node:fs function of the same name - other bytes or another
-// mode on disk, another return value, another error, an error thrown where Node rejects, or the reverse.
+// Guards against: a call that behaves differently from the node:fs function of the same name -
+// other bytes or another mode on disk, another return value, another error, an error thrown where
+// Node rejects, or the reverse.
 //
-// Why it was possible: which calls are done natively is decided from the shape of three arguments with dozens of forms
-// each, the options are read a second time by node:fs when the decision is no, and errors are rebuilt from numbers.
-// Each of these can be wrong for one combination that nobody thought of. So combinations are drawn at random from
-// everything that node:fs accepts or refuses, each is given to both in the same state of the same directory, and all that can be seen of the
+// Why it was possible: which calls are done natively is decided from the shape of three arguments
+// with dozens of forms each, the options are read a second time by node:fs when the decision is no,
+// and errors are rebuilt from numbers. Each of these can be wrong for one combination that nobody
+// thought of. So combinations are drawn at random from everything that node:fs accepts or refuses,
+// each is given to both in the same state of the same directory, and all that can be seen of the
 // outcome is compared. SMALLFRY_TEST_SEED and SMALLFRY_TEST_CASES choose other draws and how many.
 
 /* global AbortController, AbortSignal, structuredClone */
@@ -22,7 +24,7 @@ const CASES = Number(process.env.SMALLFRY_TEST_CASES ?? 600);
 const CONTENT = 'first line\nsecond: \u00e4\u20ac\u{1f41f}\n';
 console.log(`# seed ${seed}, ${CASES} cases per function`);
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Paths: each makes what it needs in a directory and answers the first argument.
 
 const file = (dir, name = 'file') => {
@@ -126,7 +128,7 @@ const PATHS = {
 };
 
 if (isWindows) {
-  // What is no path there, or leads to a device of Unix.
+  // Values that are no path there, or lead to a device of Unix.
   const unix = ['URL, escaped', 'fd of /dev/null', '/dev/null', '/proc', 'quote in missing path'];
   for (const name of unix) delete PATHS[name];
   console.log(`# skipped on Windows: ${unix.join(', ')}`);
@@ -157,7 +159,7 @@ function padded(dir, length) {
   return dir + '/.'.repeat(Math.floor(room / 2)) + '/'.repeat(room % 2) + tail;
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Data. Made anew for each side: writing a rope flattens it.
 
 const bytesOf = (random, length) => Uint8Array.from({ length }, () => random.below(256));
@@ -249,7 +251,7 @@ const DATA = {
   'proxy of bytes': () => new Proxy(new Uint8Array(4), {}),
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Options.
 
 const ENCODINGS = [
@@ -266,7 +268,8 @@ const FLAGS = [
 const MODES = [
   undefined, null, 0o600, 0o644, 0, 0o777, 0o4755, 0o1777, 0o100644, '600', '0644', '0o644', '', 'abc', '8', -1, 1.5,
   2 ** 32, NaN, Infinity, true, {}, [], 1n,
-  // Neither -0 nor 2 ** 31 to 2 ** 32 - 1: these pass the checks of node:fs and then abort the process.
+  // Neither -0 nor 2 ** 31 to 2 ** 32 - 1: these pass the checks of node:fs and then abort the
+  // process.
 ];
 const FLUSHES = [undefined, null, true, false, 0, 1, '', 'true', {}];
 const SIGNALS = [
@@ -343,8 +346,8 @@ function show1(value) {
   return String(value);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// One case on one side, and what can be seen of it.
+// -------------------------------------------------------------------------------------------------
+// Runs one case on one side, and records its effects.
 
 const quiet = (fs, form, name, args) => {
   if (form === 'sync') {
@@ -437,7 +440,9 @@ function describeDescriptor(fd) {
   }
 }
 
-/** Length of the memory behind a Buffer: not compared, but it must not show what belongs to others. */
+/**
+ * Length of the memory behind a Buffer: not compared, but it must not show what belongs to others.
+ */
 const ROOM = Symbol('room');
 
 const reference = { ...fs, promises: { ...fs.promises } };
@@ -478,7 +483,8 @@ async function side(which, number, form, name, drawn) {
         // Closed by the call; the description says so.
       }
     }
-    // Waits for files that are closed later. Under Wine a removed file is in the way until the last handle is closed.
+    // Waits for files that are closed later. Under Wine a removed file is in the way until the last
+    // handle is closed.
     smallfry.rmSync(dir, { recursive: true, force: true, maxRetries: isWindows ? 10 : 0 });
   }
 }
@@ -519,7 +525,8 @@ async function compare(form, name, drawn) {
   delete theirs[ROOM];
   delete ours[ROOM];
   if (same(ours, theirs) && isolated) return undefined;
-  // Node's writeFileSync of a UTF-8 string forgets {flush: true}; smallfry flushes, as Node does for a Buffer.
+  // Node's writeFileSync of a UTF-8 string forgets {flush: true}; smallfry flushes, as Node does
+  // for a Buffer.
   if (form === 'sync' && JSON.stringify(ours).includes('fsync')) {
     const flushed = await side('node', number, form, name, { ...drawn, asBuffer: true });
     delete flushed[ROOM];
@@ -567,7 +574,7 @@ for (const name of NAMES) {
     const label = form === 'sync' ? `${name}Sync` : form === 'callback' ? name : `promises.${name}`;
     const own = seed + NAMES.indexOf(name) * 31 + FORMS.indexOf(form) * 7;
 
-    test(`${label}: each kind of path as node:fs`, async () => {
+    test(`${label} takes each kind of path as node:fs does`, async () => {
       const mismatches = [];
       const random = chance(own);
       let calls = 0;
@@ -585,7 +592,7 @@ for (const name of NAMES) {
     });
 
     if (name !== 'readFile') {
-      test(`${label}: each kind of data as node:fs`, async () => {
+      test(`${label} takes each kind of data as node:fs does`, async () => {
         const mismatches = [];
         const random = chance(own);
         for (const kind of Object.keys(DATA)) {
@@ -600,7 +607,7 @@ for (const name of NAMES) {
       });
     }
 
-    test(`${label}: ${CASES} combinations as node:fs`, async () => {
+    test(`${label} does as node:fs for ${CASES} combinations`, async () => {
       const mismatches = [];
       const random = chance(own);
       for (let count = 0; count < CASES; count += 1) {
@@ -613,7 +620,7 @@ for (const name of NAMES) {
 }
 
 
-test('callbacks: what is not a function is refused as by node:fs, at once', () => {
+test('a callback that is not a function is refused at once, as by node:fs', () => {
   for (const callback of [undefined, null, 1, 'x', {}, []]) {
     for (const name of NAMES) {
       for (const options of [undefined, null, 'utf8', {}, { signal: AbortSignal.abort() }]) {
@@ -632,7 +639,7 @@ test('callbacks: what is not a function is refused as by node:fs, at once', () =
   }
 });
 
-test('missing arguments: each function refuses as node:fs', async () => {
+test('each function refuses missing arguments as node:fs does', async () => {
   for (const name of NAMES) {
     for (const args of [[], [path.join(base, 'argument')]]) {
       for (const form of ['sync', 'promise']) {
@@ -647,7 +654,7 @@ test('missing arguments: each function refuses as node:fs', async () => {
   }
 });
 
-test('FileHandle as path of the promise functions', async () => {
+test('the promise functions take a FileHandle as path', async () => {
   const both = [];
   for (const [which, side] of [['ours', smallfry], ['node', reference]]) {
     const seen = [];
@@ -668,7 +675,7 @@ test('FileHandle as path of the promise functions', async () => {
   assert.deepStrictEqual(both[0], both[1]);
 });
 
-testOnWindows('names that Windows alters behind our back are taken literally, as by node:fs', async () => {
+testOnWindows('names that Windows would alter are taken literally, as by node:fs', async () => {
   for (const name of ['dot.', 'blank ', 'three...']) {
     const target = path.join(base, name);
     smallfry.writeFileSync(target, name);

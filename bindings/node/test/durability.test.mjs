@@ -1,10 +1,11 @@
-// Guards against: an option that asks for more than writing and is passed over in silence, a flush that is left out or
-// done too often, a result that is told before its flush, and a replacement that loses a mode, a link, an addition or a temporary file.
+// Guards against: a durability option that is silently ignored, a flush that is left out or done
+// too often, a result that comes before its flush, and a replacement that loses a mode, a link or
+// an addition, or leaves a temporary file.
 //
-// Why it was possible: node:fs ignores options that it does not know, so a call that is passed to it for one argument is
-// written and not flushed; Node 20 to 26 forget `flush` for a string with `encoding: 'utf8'`; and one barrier stands for many
-// files, whose results are there before it is. Whether anything was flushed only the trace of system calls tells.
-// Nothing here looks at the time.
+// Why it was possible: node:fs ignores options that it does not know, so a call that is passed to
+// it for one argument is written and not flushed; Node 20 to 26 forget `flush` for a string with
+// `encoding: 'utf8'`; and one barrier stands for many files, whose results are there before it is.
+// Only the trace of system calls tells whether anything was flushed. No test depends on time.
 
 /* global AbortController */
 
@@ -19,18 +20,21 @@ import {
   bulk, installPackage, isWindows, makeDirectory, needs, packageDirectory, runNode, runScript, smallfry, testNeeding, testOnUnix, withoutAddon,
 } from './support.mjs';
 
-const dir = makeDirectory();
+const directory = makeDirectory();
 let dirs = 0;
-const fresh = () => fs.mkdtempSync(path.join(dir, `d${dirs++}-`));
+const fresh = () => fs.mkdtempSync(path.join(directory, `d${dirs++}-`));
 const text = (name) => fs.readFileSync(name, 'utf8');
 const isTemporary = (name) => /^\..*\.[0-9a-f]{16}\.smallfry$/.test(name);
 const temporaryFiles = (target) => fs.readdirSync(target, { recursive: true }).filter((name) => isTemporary(path.basename(name)));
 const shown = (error) => ({ message: error.message, keys: Object.keys(error), code: error.code, syscall: error.syscall });
 
 const callback = (call) => (...args) => new Promise((resolve, reject) => call(...args, (error) => (error ? reject(error) : resolve())));
-const packages = { native: bulk, 'without addon': withoutAddon(dir) };
+const packages = { native: bulk, 'without addon': withoutAddon(directory) };
 
-/** Each function that takes the options, as one that gives a promise and takes a path, data and options. */
+/**
+ * Each function that takes the options, as one that gives a promise and takes a path, data and
+ * options.
+ */
 const formsOf = (own) => ({
   writeFileSync: async (...args) => own.writeFileSync(...args),
   appendFileSync: async (...args) => own.appendFileSync(...args),
@@ -48,16 +52,26 @@ const ASKED = [
   { durability: 'none' }, { durability: 'data' }, { durability: 'full' }, { replace: true }, { durability: 'data', replace: true },
   { durability: 'full', replace: true }, { durability: 'full', replace: true, inPlaceIfBusy: true }, { durability: null, replace: false },
 ];
+/** The options that each package takes: only native code replaces files. */
+const CAN_ASK = { native: ASKED, 'without addon': ASKED.filter(({ replace }) => !replace) };
+/**
+ * Tells whether a write is flushed or replaces a file; `inPlaceIfBusy` is left out, which changes
+ * nothing here.
+ */
+const isLasting = ({ durability, replace, inPlaceIfBusy }) => (durability === 'data' || durability === 'full' || replace === true) && !inPlaceIfBusy;
 const DATA = ['', 'plain', 'caf\u00e9 \u20ac\u{1f41f}', 'x'.repeat(3e6), Buffer.from([0, 255, 1]), new Uint16Array([1, 2, 3]), new DataView(new ArrayBuffer(4), 1, 2)];
 const bytesOf = (data, encoding) => (typeof data === 'string' ? Buffer.from(data, encoding) : Buffer.from(data.buffer, data.byteOffset, data.byteLength));
 
 for (const [which, own] of Object.entries(packages)) {
+  const canAsk = CAN_ASK[which];
+  const isNative = which === 'native';
+
   for (const [form, write] of Object.entries(formsOf(own))) {
     const name = `${which}, ${form}`;
 
-    test(`${name}: the bytes, for all that can be asked`, async () => {
+    test(`${name}: all options write the same bytes`, async () => {
       const target = fresh();
-      for (const [i, asked] of ASKED.entries()) {
+      for (const [i, asked] of canAsk.entries()) {
         for (const [j, data] of DATA.entries()) {
           const file = path.join(target, `${i}-${j}`);
           await write(file, data, asked);
@@ -70,21 +84,22 @@ for (const [which, own] of Object.entries(packages)) {
       assert.deepStrictEqual(temporaryFiles(target), []);
     });
 
-    test(`${name}: paths of every kind`, async () => {
+    test(`${name}: paths may be strings, URLs and Buffers`, async () => {
       const target = fresh();
       const file = path.join(target, 'f\u00ef le');
-      for (const asked of ASKED) {
+      for (const asked of canAsk) {
         for (const named of [file, pathToFileURL(file), Buffer.from(file)]) {
           await write(named, 'x', asked);
           assert.strictEqual(text(file), 'x');
-          // Closing may be left for later, and under Wine the name would go when that is done: from the next file.
+          // Closing may be left for later, and under Wine the name would go when that is done: from
+          // the next file.
           own.drainClosesSync();
           fs.rmSync(file);
         }
       }
     });
 
-    test(`${name}: what is replaced keeps its mode; links stay and lead to the new file; hard links keep the old one`, { skip: isWindows && 'modes and links' }, async () => {
+    if (isNative) test(`${name}: a replaced file keeps its mode, symbolic links stay, hard links keep the old file`, { skip: isWindows && 'modes and links' }, async () => {
       const target = fresh();
       const file = path.join(target, 'file');
       fs.mkdirSync(path.join(target, 'links'));
@@ -110,7 +125,41 @@ for (const [which, own] of Object.entries(packages)) {
       assert.strictEqual(fs.statSync(file).mode & 0o777, 0o750);
     });
 
-    test(`${name}: errors, with the path and in node:fs's shape, and no temporary`, async () => {
+    if (!isNative) test(`${name}: replace is refused with why and what to do, before anything is touched`, async () => {
+      const target = fresh();
+      const file = path.join(target, 'file');
+      fs.writeFileSync(file, 'old');
+      const before = fs.statSync(file, { bigint: true });
+      let taken = 0;
+      function* counted(value) {
+        taken += 1;
+        yield value;
+      }
+      const refusal = (error) => {
+        assert.strictEqual(error.code, 'ERR_SMALLFRY_NOT_NATIVE', error.stack);
+        assert.match(error.message, /^replace: true needs smallfry's native addon, which did not load: there is no native addon at .+\. Write without `replace`, or write to another name .+ rename that over the file\.$/);
+        return true;
+      };
+      for (const asked of ASKED.filter(({ replace }) => replace)) {
+        for (const named of [file, path.join(target, 'new'), path.join(target, 'none', 'file'), target, pathToFileURL(file), Buffer.from(file)]) {
+          await assert.rejects(async () => write(named, 'x', asked), refusal);
+          await assert.rejects(async () => write(named, Buffer.from('x'), { ...asked, mode: 0o600 }), refusal);
+        }
+        if (isMany(form)) {
+          const many = form === 'writeFiles' ? own.writeFiles : async (...args) => own.writeFilesSync(...args);
+          await assert.rejects(many(counted([file, 'x']), { ...asked, createParents: true, settle: true }), refusal);
+        } else if (form.startsWith('promises')) {
+          await assert.rejects(write(file, counted('x'), asked), refusal);
+        }
+      }
+      assert.strictEqual(taken, 0);
+      assert.deepStrictEqual(fs.readdirSync(target), ['file']);
+      assert.strictEqual(text(file), 'old');
+      const { ino, mtimeNs, mode } = fs.statSync(file, { bigint: true });
+      assert.deepStrictEqual([ino, mtimeNs, mode], [before.ino, before.mtimeNs, before.mode]);
+    });
+
+    test(`${name}: errors have the path and the shape of node:fs, and leave no temporary file`, async () => {
       const target = fresh();
       const file = path.join(target, 'file');
       const expected = async (named, asked, code, syscall) => {
@@ -126,7 +175,7 @@ for (const [which, own] of Object.entries(packages)) {
         fs.symlinkSync('gone', path.join(target, 'dangling'));
         fs.symlinkSync('loop', path.join(target, 'loop'));
       }
-      for (const asked of [{ durability: 'data' }, { durability: 'full' }, { replace: true }, { durability: 'full', replace: true }]) {
+      for (const asked of canAsk.filter(isLasting)) {
         await expected(target, asked, 'EISDIR', 'open');
         await expected(path.join(target, 'none', 'file'), asked, 'ENOENT', 'open');
         if (isWindows || !asked.replace) continue;
@@ -153,13 +202,13 @@ for (const [which, own] of Object.entries(packages)) {
     });
   }
 
-  test(`${which}: the text of errors for wrong options is node:fs's`, () => {
-    const write = (options) => own.writeFileSync(path.join(dir, 'never'), 'x', options);
+  test(`${which}: errors for wrong options have the text of node:fs`, () => {
+    const write = (options) => own.writeFileSync(path.join(directory, 'never'), 'x', options);
     assert.throws(() => write({ durability: 'most' }), { message: "The property 'options.durability' must be one of: 'none', 'data', 'full'. Received 'most'" });
     for (const value of ['yes', 1, {}, [], () => {}, Symbol('s'), 10n]) {
       let theirs;
       try {
-        fs.writeFileSync(path.join(dir, 'never'), 'x', { flush: value });
+        fs.writeFileSync(path.join(directory, 'never'), 'x', { flush: value });
       } catch (error) {
         theirs = error.message.replaceAll('flush', 'replace');
       }
@@ -190,7 +239,7 @@ for (const [which, own] of Object.entries(packages)) {
     await assert.rejects(own.promises.writeFile(1, 'c', { durability: 'full' }), { code: 'ERR_INVALID_ARG_TYPE' });
   });
 
-  test(`${which}: what mostly goes to node:fs: flags, modes, signals, iterables`, async () => {
+  test(`${which}: flags, modes, signals and iterables work with durability`, async () => {
     const target = fresh();
     const file = path.join(target, 'file');
     const { writeFileSync, promises } = own;
@@ -202,7 +251,7 @@ for (const [which, own] of Object.entries(packages)) {
       assert.strictEqual(text(file), 'NEW text');
       assert.throws(() => writeFileSync(file, 'x', { durability, flag: 'wx' }), { code: 'EEXIST', syscall: 'open', path: file });
       await assert.rejects(promises.writeFile(file, 'x', { durability, flag: 'ax' }), { code: 'EEXIST', syscall: 'open', path: file });
-      for (const replace of [false, true]) {
+      for (const replace of isNative ? [false, true] : [false]) {
         const aborted = new AbortController();
         aborted.abort();
         await assert.rejects(promises.writeFile(file, 'x', { durability, replace, signal: aborted.signal }), { name: 'AbortError', code: 'ABORT_ERR' });
@@ -223,7 +272,7 @@ for (const [which, own] of Object.entries(packages)) {
     assert.deepStrictEqual(fs.readdirSync(target), ['file']);
   });
 
-  test(`${which}: an iterable may use the memory of a piece for the next one`, async () => {
+  test(`${which}: an iterable may reuse the memory of its pieces`, async () => {
     const file = path.join(fresh(), 'file');
     async function* pieces() {
       const piece = new Uint16Array(2).subarray(1);
@@ -232,18 +281,18 @@ for (const [which, own] of Object.entries(packages)) {
         yield piece;
       }
     }
-    for (const asked of ASKED) {
+    for (const asked of canAsk) {
       await own.promises.writeFile(file, pieces(), asked);
       assert.strictEqual(text(file), 'aabbcc', JSON.stringify(asked));
     }
   });
 
-  test(`${which}: what an iterable throws is passed on as it is`, async () => {
+  test(`${which}: an exception of an iterable is passed on unchanged`, async () => {
     const file = path.join(fresh(), 'file');
     const system = Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' });
     for (const thrown of [new Error('plain'), system, Object.freeze(new Error('frozen')), Object.freeze(Object.assign(new Error('write'), { syscall: 'write' })), 'text', undefined]) {
       const before = thrown instanceof Error ? [thrown.message, ...Object.keys(thrown)] : [];
-      for (const asked of ASKED) {
+      for (const asked of canAsk) {
         const pieces = (function* () { yield 'x'; throw thrown; })();
         const error = await own.promises.writeFile(file, pieces, asked).then(() => assert.fail('it was taken'), (reason) => reason);
         assert.strictEqual(error, thrown, JSON.stringify(asked));
@@ -252,7 +301,7 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
-  test(`${which}: an abort between the pieces is told as by node:fs`, async () => {
+  test(`${which}: an abort between pieces gives the error of node:fs`, async () => {
     const file = path.join(fresh(), 'file');
     const controller = () => {
       const made = new AbortController();
@@ -276,7 +325,7 @@ for (const [which, own] of Object.entries(packages)) {
       for (const reason of [undefined, 'enough', new Error('enough')]) {
         const theirs = told(await failed(fs.promises.writeFile, {}, make, reason));
         assert.strictEqual(theirs.code, 'ABORT_ERR');
-        for (const asked of ASKED.slice(1, 6)) {
+        for (const asked of canAsk.filter(isLasting)) {
           fs.writeFileSync(file, 'old');
           assert.deepStrictEqual(told(await failed(own.promises.writeFile, asked, make, reason)), theirs, JSON.stringify(asked));
           if (asked.replace) assert.strictEqual(text(file), 'old');
@@ -285,11 +334,11 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
-  test(`${which}: what node:fs takes for none, or does not look at, is taken, and nothing is written before it is refused`, async () => {
+  test(`${which}: arguments are taken and refused as by node:fs, and nothing is written before a refusal`, async () => {
     const file = path.join(fresh(), 'file');
     for (const [form, write] of Object.entries(formsOf(own)).filter(([name]) => !isMany(name))) {
       const expected = adds(form) ? 'oldnew' : 'new';
-      for (const asked of [{ durability: 'full' }, { replace: true }, { replace: true, durability: 'full' }]) {
+      for (const asked of canAsk.filter(isLasting)) {
         const label = `${form}, ${JSON.stringify(asked)}`;
         const url = pathToFileURL(file);
         const { href, protocol, host, hostname, port, pathname, search, hash } = url;
@@ -322,7 +371,7 @@ for (const [which, own] of Object.entries(packages)) {
     assert.strictEqual(text(file), 'new');
   });
 
-  test(`${which}: options of any kind of object are read, but for strings`, async () => {
+  test(`${which}: options may be any object but a String`, async () => {
     const file = path.join(fresh(), 'file');
     class Options {
       replace = true;
@@ -334,6 +383,11 @@ for (const [which, own] of Object.entries(packages)) {
       ]) {
         fs.writeFileSync(file, 'old');
         const { ino } = fs.statSync(file);
+        if (replaces && !isNative) {
+          await assert.rejects(async () => write(file, 'new', options), { code: 'ERR_SMALLFRY_NOT_NATIVE' });
+          assert.strictEqual(text(file), 'old');
+          continue;
+        }
         await write(file, 'new', options);
         assert.strictEqual(text(file), adds(form) ? 'oldnew' : 'new', form);
         if (!isWindows) assert.strictEqual(fs.statSync(file).ino !== ino, replaces, form);
@@ -341,9 +395,9 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
-  test(`${which}: writeFiles: results in their places, parents, createNew, onlyIfChanged, failFast`, async () => {
+  test(`${which}: writeFiles takes durability together with its own options`, async () => {
     for (const [form, write] of Object.entries({ async: own.writeFiles, sync: async (...args) => own.writeFilesSync(...args) })) {
-      for (const asked of ASKED.slice(1, 6)) {
+      for (const asked of canAsk.filter(isLasting)) {
         const target = fresh();
         const entries = Array.from({ length: 150 }, (_, i) => [path.join(target, `a${i % 3}`, `b${i % 2}`, `${i % 140}`), `${i} `.repeat(i)]);
         assert.deepStrictEqual(await write(entries, { ...asked, createParents: true }), { written: 150, unchanged: 0 });
@@ -363,7 +417,7 @@ for (const [which, own] of Object.entries(packages)) {
   });
 }
 
-testNeeding(needs.strace, 'the options through smallfry/fs, smallfry/fs/promises and smallfry/register', async () => {
+testNeeding(needs.strace, 'smallfry/fs, smallfry/fs/promises and smallfry/register take the options', async () => {
   const target = fresh();
   installPackage(target);
   const at = (name) => path.join(target, name);
@@ -391,7 +445,7 @@ testNeeding(needs.strace, 'the options through smallfry/fs, smallfry/fs/promises
   }
 });
 
-test('with smallfry/register a `replace` that is somebody else\'s is passed over', async () => {
+test('with smallfry/register a `replace` that is no boolean is ignored', async () => {
   const target = fresh();
   installPackage(target);
   fs.writeFileSync(path.join(target, 'plain.cjs'), `
@@ -415,7 +469,7 @@ test('with smallfry/register a `replace` that is somebody else\'s is passed over
   assert.strictEqual(text(path.join(target, 'a')), 'yz');
 });
 
-test('writeFiles goes on taking entries while others wait for their flush', async () => {
+test('writeFiles takes entries while others wait for their flush', async () => {
   const target = fresh();
   let taken = 0;
   function* entries() {
@@ -428,7 +482,7 @@ test('writeFiles goes on taking entries while others wait for their flush', asyn
   assert.deepStrictEqual(temporaryFiles(target), []);
 });
 
-test('additions that replace are not lost, by whatever path, sync ones among them', async () => {
+test('no addition that replaces is lost, by any path, blocking or not', async () => {
   const target = fresh();
   const file = path.join(target, 'log');
   fs.writeFileSync(file, '');
@@ -443,14 +497,15 @@ test('additions that replace are not lost, by whatever path, sync ones among the
   assert.deepStrictEqual(text(file).split('\n').sort(), ['', 'sync', ...Array.from({ length: 60 }, (_, i) => `${i}`)].sort());
 });
 
-test('additions that replace are not lost where the first of them makes the file', async () => {
+test('no addition that replaces is lost while the file is being made', async () => {
   const target = fresh();
   fs.mkdirSync(path.join(target, 'dir'));
-  // Through a link, where there are some.
+  // Through a link, except on Windows.
   const way = isWindows ? 'dir' : 'link';
   if (!isWindows) fs.symlinkSync('dir', path.join(target, 'link'));
-  // Threads, since calls of one are done one after another: who comes first finds no file, who comes back finds one.
-  const { code, stdout, stderr } = await runScript(dir, `
+  // Threads, since one thread does its calls one after another: the first thread finds no file, the
+  // others find one.
+  const { code, stdout, stderr } = await runScript(directory, `
     const { Worker, isMainThread, workerData: shared } = require('node:worker_threads');
     if (isMainThread) process.chdir(${JSON.stringify(target)});
     if (isMainThread) {
@@ -476,7 +531,7 @@ test('additions that replace are not lost where the first of them makes the file
   assert.strictEqual(text(file), 'x'.repeat(20));
 });
 
-test('an abort leaves no temporary file; what was written has its name', async () => {
+test('an abort leaves no temporary file', async () => {
   const target = fresh();
   const controller = new AbortController();
   function* entries() {
@@ -489,7 +544,7 @@ test('an abort leaves no temporary file; what was written has its name', async (
   assert.deepStrictEqual(temporaryFiles(target), []);
 });
 
-test('accepted writes are flushed and named when the process or a worker ends', async () => {
+test('accepted writes are flushed and renamed when the process or a worker ends', async () => {
   for (const how of ['process.exit()', 'return']) {
     for (const inWorker of [false, true]) {
       const target = fresh();
@@ -502,7 +557,7 @@ test('accepted writes are flushed and named when the process or a worker ends', 
           const target = ${JSON.stringify(target)};
           if (isMainThread) new Worker(__filename); else (() => { ${body} })();`
         : `const target = ${JSON.stringify(target)}; (() => { ${body} })();`;
-      const { code, stderr } = await runScript(dir, source);
+      const { code, stderr } = await runScript(directory, source);
       assert.strictEqual(code, 0, stderr);
       assert.strictEqual(fs.readdirSync(target).length, 400, `${how}, ${inWorker}`);
       assert.deepStrictEqual(temporaryFiles(target), []);
@@ -510,7 +565,7 @@ test('accepted writes are flushed and named when the process or a worker ends', 
   }
 });
 
-test('a temporary file is removed by its name and age', async () => {
+test('removeTemporaryFiles removes files by name and age', async () => {
   const target = fresh();
   const names = ['.a.0123456789abcdef.smallfry', '.b.js.fedcba9876543210.smallfry', '.c.0123456789abcdef.smallfry~', 'd.smallfry', '.e.0123456789ABCDEF.smallfry'];
   for (const name of names) fs.writeFileSync(path.join(target, name), '');
@@ -522,7 +577,7 @@ test('a temporary file is removed by its name and age', async () => {
   await assert.rejects(bulk.removeTemporaryFiles(target, { unused: 'long' }), { code: 'ERR_INVALID_ARG_VALUE' });
 });
 
-testOnUnix('flush of directories', 'flushDirectory takes directories only', async () => {
+testOnUnix('flush of directories', 'flushDirectory refuses what is not a directory', async () => {
   const target = fresh();
   fs.writeFileSync(path.join(target, 'file'), '');
   for (const named of [target, pathToFileURL(target), Buffer.from(target)]) {
@@ -539,12 +594,13 @@ testOnUnix('flush of directories', 'flushDirectory takes directories only', asyn
 });
 
 /**
- * The calls that flush or rename, each with the names of what it is about, for each of `cases`: sources whose `at()` names files
- * in a directory of its own. One process does them all, one after the other.
+ * The calls that flush or rename, each with the names of what it is about, for each of `cases`:
+ * sources whose `at()` names files in a directory of its own. One process does them all, one after
+ * the other.
  */
 async function traced(cases) {
-  const trace = path.join(dir, 'flushes.trace');
-  const script = path.join(dir, 'flushes.cjs');
+  const trace = path.join(directory, 'flushes.trace');
+  const script = path.join(directory, 'flushes.cjs');
   fs.writeFileSync(script, `const own = require(${JSON.stringify(packageDirectory)}), fs = require('node:fs'), path = require('node:path');
     (async () => {
       ${cases.map(({ source, target }) => `{ const at = (name) => path.join(${JSON.stringify(target)}, name); ${source} }`).join('\n')}
@@ -570,7 +626,7 @@ for (const [form, call] of Object.entries({
   writeFilesSync: (name, data, options) => `own.writeFilesSync([[${name}, ${data}]], ${options})`,
   writeFiles: (name, data, options) => `await own.writeFiles([[${name}, ${data}]], ${options})`,
 })) {
-  testNeeding(needs.strace, `${form}: flushed as often as is needed, in the right order, and no more`, async () => {
+  testNeeding(needs.strace, `${form} makes the flushes that it needs, in order, and no more`, async () => {
     const replaced = ['fsync .a.*.smallfry', 'rename .a.*.smallfry a', 'fsync .'];
     const cases = [
       ["{ durability: 'none' }", []],
@@ -602,7 +658,7 @@ for (const [form, call] of Object.entries({
         all.push({ source: `${call("at('a')", one, options)};`, target, expected });
       }
     }
-    // By other ways to name a file.
+    // Other ways to name a file.
     for (const [target, source, expected] of isMany(form) ? [] : [
       [fresh(), `${call("require('node:url').pathToFileURL(at('a'))", "'text'", "{ encoding: 'utf8', flush: true }")};`, ['fsync a']],
       [fresh(), `${call("Buffer.from(at('a'))", "'text'", "{ durability: 'data' }")};`, ['fdatasync a']],
@@ -627,7 +683,7 @@ for (const [form, call] of Object.entries({
   });
 }
 
-testNeeding(needs.strace, 'calls made together share their barriers: a directory is flushed far less often than once per file', async () => {
+testNeeding(needs.strace, 'group commit flushes a directory far less often than once per file', async () => {
   const target = fresh();
   const [calls] = await traced([{ target, source: `await Promise.all(Array.from({ length: 200 }, (_, i) => own.promises.writeFile(at('f' + i), 'x', { durability: 'full', replace: i % 2 === 0 })));` }]);
   const named = calls.filter((call) => call === 'fsync .').length;
@@ -635,15 +691,18 @@ testNeeding(needs.strace, 'calls made together share their barriers: a directory
   for (let i = 0; i < 200; i += 1) assert.strictEqual(text(path.join(target, `f${i}`)), 'x');
 });
 
-/** Whether the directory is on a file system that is flushed whole, with little that waits beside. */
+/**
+ * Tells whether the directory is on a file system that is flushed whole, with little other data
+ * waiting.
+ */
 function flushedWhole() {
-  const kind = spawnSync('stat', ['-f', '-c', '%T', dir], { encoding: 'utf8' }).stdout?.trim();
+  const kind = spawnSync('stat', ['-f', '-c', '%T', directory], { encoding: 'utf8' }).stdout?.trim();
   if (kind !== 'ext2/ext3') return false;
   const sum = [...text('/proc/meminfo').matchAll(/^(?:Dirty|Writeback): +(\d+) kB$/gm)].reduce((all, [, kilobytes]) => all + Number(kilobytes), 0);
   return sum < 512;
 }
 
-testNeeding(needs.strace, 'writeFiles of 100 files, full: at most 4 flushes', async (t) => {
+testNeeding(needs.strace, 'writeFiles of 100 files with durability full takes at most 4 flushes', async (t) => {
   const source = (write) => `${write}(Array.from({ length: 100 }, (_, i) => [at('f' + i), 'x'.repeat(100)]), { durability: 'full', replace: true });`;
   spawnSync('sync');
   if (!flushedWhole()) {
@@ -653,7 +712,7 @@ testNeeding(needs.strace, 'writeFiles of 100 files, full: at most 4 flushes', as
   for (const write of ['await own.writeFiles', 'own.writeFilesSync']) {
     const target = fresh();
     let flushes = Infinity;
-    // Others may begin to write in the middle.
+    // Other processes may begin to write meanwhile.
     for (let i = 0; i < 3 && flushes > 4; i += 1) {
       if (i > 0) spawnSync('sync');
       const [calls] = await traced([{ source: source(write), target }]);
@@ -669,8 +728,8 @@ testNeeding(needs.strace, 'writeFiles of 100 files, full: at most 4 flushes', as
   }
 });
 
-testNeeding(needs.mount, 'a full disk: ENOSPC with the path, the old file whole, no temporary file', async () => {
-  const mount = path.join(dir, 'small');
+testNeeding(needs.mount, 'a full disk gives ENOSPC with the path, keeps the old file, and leaves no temporary file', async () => {
+  const mount = path.join(directory, 'small');
   fs.mkdirSync(mount);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', mount]);
   try {
@@ -691,7 +750,7 @@ testNeeding(needs.mount, 'a full disk: ENOSPC with the path, the old file whole,
   }
 });
 
-testNeeding(needs.mount, 'a file that something is mounted on: EBUSY with both paths, or written in place', async () => {
+testNeeding(needs.mount, 'a mount point gives EBUSY with both paths, or is written in place', async () => {
   const target = fresh();
   const file = path.join(target, 'file');
   fs.writeFileSync(path.join(target, 'behind'), 'old');
@@ -716,14 +775,14 @@ testNeeding(needs.mount, 'a file that something is mounted on: EBUSY with both p
 });
 
 const asNobody = { there: process.platform === 'linux' && process.getuid() === 0, missing: 'to be somebody else needs root' };
-testNeeding(asNobody, 'a dir that may not be written to, and a file of somebody else: refused, as they were', async () => {
+testNeeding(asNobody, 'replace in a read-only directory is refused, and the file stays', async () => {
   const target = fresh();
-  fs.chmodSync(dir, 0o755);
+  fs.chmodSync(directory, 0o755);
   fs.mkdirSync(path.join(target, 'locked'));
   fs.writeFileSync(path.join(target, 'locked', 'file'), 'old');
   fs.chmodSync(path.join(target, 'locked', 'file'), 0o666);
   fs.chmodSync(target, 0o755);
-  const { code, stdout, stderr } = await runScript(dir, `
+  const { code, stdout, stderr } = await runScript(directory, `
     process.setgid(65534); process.setuid(65534);
     const file = ${JSON.stringify(path.join(target, 'locked', 'file'))};
     (async () => {
@@ -743,7 +802,7 @@ testNeeding(asNobody, 'a dir that may not be written to, and a file of somebody 
 
 /** Makes system calls fail by strace, in a run of `source`. */
 async function failing(inject, source, target) {
-  const script = path.join(dir, 'failing.cjs');
+  const script = path.join(directory, 'failing.cjs');
   fs.writeFileSync(script, `const own = require(${JSON.stringify(packageDirectory)}), fs = require('node:fs'), path = require('node:path');
     const at = (name) => path.join(${JSON.stringify(target)}, name);
     const shown = (error) => [error.message, Object.keys(error)];
@@ -755,7 +814,7 @@ async function failing(inject, source, target) {
   return JSON.parse(stdout);
 }
 
-testNeeding(needs.strace, 'a flush that fails is told, with its path, and replaces nothing', async () => {
+testNeeding(needs.strace, 'a failed flush gives an error with its path, and replaces nothing', async () => {
   const target = fresh();
   const at = (name) => path.join(target, name);
   const io = ['fsync', 'fdatasync', 'syncfs'].map((call) => `${call}:error=EIO`);
@@ -777,7 +836,7 @@ testNeeding(needs.strace, 'a flush that fails is told, with its path, and replac
   assert.deepStrictEqual(temporaryFiles(target), []);
 
   for (const write of ['await own.writeFiles', 'own.writeFilesSync']) {
-    // One entry fails by itself, all others by the barrier.
+    // One entry fails by itself, all other entries by the barrier.
     const outcomes = await failing(io, `const entries = Array.from({ length: 60 }, (_, i) => [i === 7 ? at('none/x') : at('m' + i), 'x']);
       const outcomes = ${write}(entries, { durability: 'full', replace: true, settle: true });
       return outcomes.map(({ status, reason }) => (status === 'rejected' ? [reason.code, reason.syscall, path.basename(reason.path)] : status));`, target);

@@ -1,10 +1,11 @@
-// Guards against: an entry point that lacks what node:fs has, a registered function that some way of importing node:fs
-// does not see, somebody else's patch that is trampled, and a program that breaks - or silently runs without the
-// native addon - where it cannot be used.
+// Guards against: an entry point that lacks what node:fs has, a registered function that some way
+// of importing node:fs does not see, somebody else's patch that is trampled, and a program that
+// breaks - or silently runs without the native addon - where it cannot be used.
 //
-// Why it was possible: node:fs is reached in five ways (require, its default export, named imports, fs.promises and
-// fs/promises), each bound at another time; package managers, mocks and tracers patch the same functions; and the addon
-// may be missing, broken, or forbidden by the permission model.
+// Why it was possible: node:fs is reached in five ways (require, its default export, named imports,
+// fs.promises and fs/promises), each bound at another time; package managers, mocks and tracers
+// patch the same functions; and the addon may be missing, broken, or forbidden by the permission
+// model.
 
 import assert from 'node:assert';
 import fs from 'node:fs';
@@ -35,7 +36,7 @@ async function expectOutput(kind, source, expected, options) {
 const SIX = ['readFile', 'readFileSync', 'writeFile', 'writeFileSync', 'appendFile', 'appendFileSync'];
 const THREE = ['readFile', 'writeFile', 'appendFile'];
 
-test('smallfry by require and by named import', async () => {
+test('require and named imports give the same functions', async () => {
   await expectOutput('cjs',
     `const s = require('smallfry'); s.writeFileSync('a', 'x'); s.appendFileSync('a', 'y'); console.log(s.readFileSync('a', 'utf8'), s.isNative);` +
     `console.log(Object.keys(s).sort().join());`,
@@ -48,7 +49,7 @@ test('smallfry by require and by named import', async () => {
     'xyz true');
 });
 
-test('smallfry/fs and smallfry/fs/promises, by require and by import', async () => {
+test('smallfry/fs and smallfry/fs/promises can be required and imported', async () => {
   await expectOutput('mjs',
     `import fs, { writeFileSync, promises, existsSync, Stats } from 'smallfry/fs'; import fsp, { readFile, stat } from 'smallfry/fs/promises';` +
     `import real from 'node:fs';` +
@@ -63,7 +64,7 @@ test('smallfry/fs and smallfry/fs/promises, by require and by import', async () 
     'x true 1');
 });
 
-test('every name of node:fs is there, with values of the same kind', async () => {
+test('smallfry/fs has every name of node:fs, with values of the same kind', async () => {
   await expectOutput('mjs',
     `import * as real from 'node:fs'; import * as own from 'smallfry/fs'; import * as realp from 'node:fs/promises'; import * as ownp from 'smallfry/fs/promises';
     import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);
@@ -89,7 +90,7 @@ test('function names and lengths are those of node:fs', () => {
   }
 });
 
-test('util.promisify, and calls without this', async () => {
+test('the functions work with util.promisify and without this', async () => {
   const { promisify } = await import('node:util');
   const { readFile, readFileSync, writeFileSync } = smallfry;
   assert.strictEqual(await promisify(readFile)(path.join(directory, 'data.txt'), 'utf8'), 'some text');
@@ -114,7 +115,7 @@ for (const [how, options] of Object.entries({
   'NODE_OPTIONS --require': { env: { NODE_OPTIONS: '--require smallfry/register' } },
   'NODE_OPTIONS --import': { env: { NODE_OPTIONS: '--import smallfry/register' } },
 })) {
-  test(`register by ${how}: require, default and named imports, fs.promises and fs/promises see it`, async () => {
+  test(`register by ${how} is seen by require, imports, fs.promises and fs/promises`, async () => {
     await expectOutput('cjs', `const fs = require('fs'), own = require('smallfry'); ${SEEN}
       console.log(list.every((f, i) => f === ownList[i]), require('node:fs/promises').readFile === own.promises.readFile,
         require('node:fs').promises.writeFile === own.promises.writeFile);
@@ -129,7 +130,7 @@ for (const [how, options] of Object.entries({
   });
 }
 
-test('register: names and lengths of the functions stay', async () => {
+test('register keeps the names and lengths of functions', async () => {
   const source = `const fs = require('fs'); const show = (o, l) => l.map((n) => n + o[n].name + o[n].length).join();
     console.log(show(fs, ${JSON.stringify(SIX)}), show(fs.promises, ${JSON.stringify(THREE)}), Object.keys(fs).join());`;
   const plain = await run('cjs', source);
@@ -137,7 +138,7 @@ test('register: names and lengths of the functions stay', async () => {
   assert.strictEqual(registered.stdout, plain.stdout);
 });
 
-test('register: child processes and workers of a program started with NODE_OPTIONS', async () => {
+test('register by NODE_OPTIONS reaches child processes and workers', async () => {
   const env = { NODE_OPTIONS: '--require smallfry/register' };
   const tell = "console.log(require('fs').readFileSync === require('smallfry').readFileSync)";
   fs.writeFileSync(path.join(directory, 'child.cjs'), tell);
@@ -146,7 +147,7 @@ test('register: child processes and workers of a program started with NODE_OPTIO
   await expectOutput('cjs', `const { Worker } = require('worker_threads'); new Worker('./child.cjs');`, 'true', { flags: ['--require', 'smallfry/register'] });
 });
 
-test("register: Node's own loaders go on working", async () => {
+test("register does not disturb Node's own loaders", async () => {
   fs.mkdirSync(path.join(directory, 'node_modules', 'some'), { recursive: true });
   fs.writeFileSync(path.join(directory, 'node_modules', 'some', 'package.json'), '{"name":"some","main":"main.js"}');
   fs.writeFileSync(path.join(directory, 'node_modules', 'some', 'main.js'), 'exports.value = "\u20ac";');
@@ -159,7 +160,7 @@ test("register: Node's own loaders go on working", async () => {
     '\u20ac 1\nMODULE_NOT_FOUND\nMODULE_NOT_FOUND\n\u00e9\nERR_MODULE_NOT_FOUND', { flags: ['--require', 'smallfry/register'] });
 });
 
-test('register twice, and after smallfry/fs', async () => {
+test('register may be loaded twice, and after smallfry/fs', async () => {
   await expectOutput('cjs', `const own = require('smallfry/fs'); require('smallfry/register'); require('smallfry/register');
     delete require.cache[require.resolve('smallfry/register')]; require('smallfry/register');
     const fs = require('fs'); fs.writeFileSync('e', 'x', { flag: 'w', signal: undefined }); fs.readFile('e', 'utf8', (error, text) => console.log(text, fs.readFileSync === own.readFileSync));`,
@@ -171,7 +172,7 @@ test('smallfry/fs leaves node:fs alone', async () => {
     console.log(Object.keys(before).every((n) => before[n] === fs[n]), Object.keys(later).every((n) => later[n] === fs.promises[n]));`, 'true true');
 });
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 const PATCHES = {
   'a function assigned in place': `const before = fs.readFileSync; fs.readFileSync = function readFileSync(path, options) { return before.call(this, path, options); };`,
@@ -205,7 +206,7 @@ test('register leaves patches of later calls and of promises in place', async ()
     'true true true true true\nsome text', { flags: ['--require', './patch.cjs', '--require', 'smallfry/register'] });
 });
 
-test('register leaves patches of functions that remove in place, and what need not wait', async () => {
+test('register leaves patches of functions that remove, and functions that need not wait, in place', async () => {
   fs.writeFileSync(path.join(directory, 'patch.cjs'), `const fs = require('fs'); globalThis.before = { ...fs, promises: { ...fs.promises } };
     const { unlink, rmdir, rmSync } = fs, later = fs.promises.rm;
     fs.unlink = function unlink_(...args) { return unlink.apply(this, args); };
@@ -221,13 +222,13 @@ test('register leaves patches of functions that remove in place, and what need n
     `true\ntrue\n${!isWindows}`, { flags: ['--require', './patch.cjs', '--require', 'smallfry/register'] });
 });
 
-test('patches made after register are kept, see the calls and can be taken back', async () => {
+test('patches made after register see the calls and can be undone', async () => {
   await expectOutput('cjs', `const fs = require('fs'); const { mock } = require('node:test'); const own = fs.writeFileSync;
     const spy = mock.method(fs, 'writeFileSync'); fs.writeFileSync('f', 'x'); console.log(spy.mock.callCount()); spy.mock.restore();
     console.log(fs.writeFileSync === own, fs.readFileSync('f', 'utf8'));`, '1\ntrue x', { flags: ['--require', 'smallfry/register'] });
 });
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 /** A copy of the package whose addon is what `make` makes of it. */
 function copyPackage(name, make) {
@@ -260,7 +261,7 @@ function expectOneLine(stderr, pattern) {
 }
 
 for (const [what, make] of Object.entries(BROKEN)) {
-  test(`addon ${what}: register says so once and leaves node:fs as it was`, async () => {
+  test(`with addon ${what}, register warns once and leaves node:fs as it was`, async () => {
     const cwd = copyPackage(`broken-${what.replaceAll(' ', '-')}`, make);
     for (const flags of [['--require', 'smallfry/register'], ['--import', 'smallfry/register']]) {
       const { stdout, stderr, code } = await run('cjs', UNCHANGED, { flags, cwd });
@@ -274,7 +275,7 @@ for (const [what, make] of Object.entries(BROKEN)) {
     assert.strictEqual(twice.code, 0);
   });
 
-  test(`addon ${what}: smallfry itself works on node:fs`, async () => {
+  test(`with addon ${what}, smallfry works by node:fs`, async () => {
     const cwd = copyPackage(`fallback-${what.replaceAll(' ', '-')}`, make);
     const { stdout, code, stderr } = await run('mjs', `import { isNative, readFileSync, writeFileSync, appendFileSync, readFile, writeFile, appendFile, promises } from 'smallfry';
       import fs from 'smallfry/fs'; import fsp from 'smallfry/fs/promises';
@@ -292,7 +293,7 @@ for (const [what, make] of Object.entries(BROKEN)) {
   });
 }
 
-test('under the permission model register refuses, says so once, and leaves node:fs as it was', async () => {
+test('under the permission model register warns once and leaves node:fs as it was', async () => {
   const permission = major >= 22 ? '--permission' : '--experimental-permission';
   const allowed = ['--allow-fs-read=*', '--allow-addons'];
   for (const more of [allowed, ['--allow-fs-read=*']]) {
@@ -332,14 +333,22 @@ const virtual = { there: major >= 26, missing: 'node:vfs came with Node 26' };
   },
 );
 
-test('readTree does not pass over a mounted node:vfs', { skip: !virtual.there && virtual.missing }, async () => {
+test('readTree refuses to run while node:vfs is used', { skip: !virtual.there && virtual.missing }, async () => {
   const { stdout, stderr } = await run('mjs', `import vfs from 'node:vfs'; import { readTree } from 'smallfry';
     vfs.create().mount();
     console.log(await readTree('.').catch((error) => error.code + ' ' + error.message));`, { flags: ['--experimental-vfs'] });
-  assert.match(stdout, /^ERR_SMALLFRY_NOT_NATIVE readTree needs the native addon: .*node:vfs/, stderr);
+  assert.match(stdout, /^ERR_SMALLFRY_NOT_NATIVE readTree needs smallfry's native addon, which cannot be used: .*node:vfs/, stderr);
 });
 
-test('a node:vfs mounted under registered functions', { skip: !virtual.there && virtual.missing }, async () => {
+test('replace is refused while node:vfs is used', { skip: !virtual.there && virtual.missing }, async () => {
+  const { stdout, stderr } = await run('mjs', `import vfs from 'node:vfs'; import { readFileSync, writeFileSync } from 'smallfry';
+    vfs.create().mount();
+    try { writeFileSync('data.txt', 'x', { replace: true }); } catch (error) { console.log(error.code, error.message, readFileSync('data.txt', 'utf8')); }`,
+    { flags: ['--experimental-vfs'] });
+  assert.match(stdout, /^ERR_SMALLFRY_NOT_NATIVE replace: true needs smallfry's native addon, which cannot be used: .*node:vfs.* some text$/m, stderr);
+});
+
+test('registered functions see files of a node:vfs mounted later', { skip: !virtual.there && virtual.missing }, async () => {
   const { stdout, stderr } = await run('mjs', `import fs from 'node:fs'; fs.readFileSync('data.txt');
     const { default: vfs } = await import('node:vfs'); const files = vfs.create(); files.writeFileSync('/in.txt', 'virtual');
     const at = files.mount(); console.log(fs.readFileSync(at + '/in.txt', 'utf8'), await fs.promises.readFile(at + '/in.txt', 'utf8'));`,
@@ -347,7 +356,7 @@ test('a node:vfs mounted under registered functions', { skip: !virtual.there && 
   assert.strictEqual(stdout, 'virtual virtual\n', stderr);
 });
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 test('without flush, or with flush false, fs.fsyncSync is not called', () => {
   const spy = mock.method(fs, 'fsyncSync');
@@ -362,7 +371,7 @@ test('without flush, or with flush false, fs.fsyncSync is not called', () => {
   }
 });
 
-testNeeding(needs.strace, '{flush: true} is a system call on the file, in each form of call', async () => {
+testNeeding(needs.strace, '{flush: true} makes an fsync of the file in each form of call', async () => {
   const trace = path.join(directory, 'trace');
   const script = path.join(directory, 'flush.cjs');
   fs.writeFileSync(script, `const own = require('smallfry/fs');

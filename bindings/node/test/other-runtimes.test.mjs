@@ -1,4 +1,5 @@
-// Guards against: a package that works on Node alone. Bun and Deno run the same script; what they print is compared.
+// Guards against: a package that works on Node alone. Bun and Deno run the same script; what they
+// print is compared.
 
 import assert from 'node:assert';
 import { spawnSync } from 'node:child_process';

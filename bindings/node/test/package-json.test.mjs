@@ -1,5 +1,6 @@
-// The package.json that decides for a file: the answers, by every call and policy, with and without the addon; Node's own functions
-// as judges; what reaches other workers; what wrong arguments and wrong files come to.
+// The package.json that decides for a file: the answers, by every call and policy, with and without
+// the addon; Node's own functions as judges; what reaches other workers; what wrong arguments and
+// wrong files come to.
 
 import assert from 'node:assert';
 import { spawnSync } from 'node:child_process';
@@ -50,7 +51,7 @@ test('import and require give the same functions', () => {
   assert.deepStrictEqual(own.formats, ['unknown', 'commonjs', 'module', 'json', 'wasm', 'addon']);
 });
 
-test('the nearest one decides', () => {
+test('the nearest package.json decides', () => {
   const dir = tree({
     'package.json': '{"name":"top","type":"module","main":"./a.js","exports":{".":"./x.js"},"imports":{"#a":"./b.js"},"version":"1.0.0"}',
     'lib/package.json': '{"type":"commonjs","main":1,"exports":"./only.js","imports":["./a"]}',
@@ -93,7 +94,7 @@ test('the nearest one decides', () => {
   }
 });
 
-test('formats', () => {
+test('moduleFormat gives the format that Node loads', () => {
   const dir = tree({ 'm/package.json': MODULE, 'c/package.json': COMMON, 'n/package.json': '{}' });
   const cases = [
     ['m/a.js', 'module'], ['c/a.js', 'commonjs'], ['n/a.js', 'commonjs'], ['m/a', 'module'], ['m/.js', 'module'], ['c/.mjs', 'commonjs'], ['c/a.mjs', 'module'],
@@ -113,7 +114,7 @@ test('formats', () => {
   }
 });
 
-test('a change is noticed or not, as was asked', () => {
+test('a change is noticed as the policy says', () => {
   for (const [which, functions, { invalidate, clear }] of ways()) {
     const dir = tree({ 'package.json': MODULE, 'p/a.js': '' });
     const file = path.join(dir, 'p/a.js');
@@ -137,7 +138,7 @@ test('a change is noticed or not, as was asked', () => {
   }
 });
 
-test('no answer is older than was asked for, however many keep it', async () => {
+test('no answer is older than its policy allows', async () => {
   const dir = tree({ 'package.json': MODULE, 'p/a.js': '', 'q/a.js': '' });
   const files = ['p/a.js', 'q/a.js'].map((name) => path.join(dir, name));
   const types = ({ nearestType, nearest, scope, moduleFormats }) => {
@@ -154,7 +155,7 @@ test('no answer is older than was asked for, however many keep it', async () => 
   assert.deepStrictEqual(new Set(types(late)), new Set(['commonjs']));
 });
 
-test('what is known does not cross into native code', (t) => {
+test('known answers take no native call', (t) => {
   const { native } = require('../dist/native.js');
   const dir = tree({ 'package.json': MODULE, 'p/package.json': COMMON });
   const files = ['a.js', 'b.js', 'p/a.js'].map((name) => path.join(dir, name));
@@ -188,7 +189,7 @@ test('what is known does not cross into native code', (t) => {
   assert.strictEqual(crossings(() => after.moduleFormats(files)), 0);
 });
 
-test('clear() and invalidate() reach workers, whoever calls', async () => {
+test('clear() and invalidate() reach all workers', async () => {
   const dir = tree({ 'package.json': MODULE });
   const file = path.join(dir, 'a.js');
   const { nearestType, moduleFormats } = own.revalidating('never');
@@ -219,7 +220,7 @@ test('clear() and invalidate() reach workers, whoever calls', async () => {
   assert.strictEqual(nearestType(file), 'module');
 });
 
-test('what is invalid is told with its place, by each call, and not remembered', () => {
+test('an invalid package.json gives an error with its place at each call, and is not remembered', () => {
   const dir = tree({ 'p/a.js': '' });
   const config = path.join(dir, 'package.json');
   const file = path.join(dir, 'p/a.js');
@@ -246,7 +247,7 @@ test('what is invalid is told with its place, by each call, and not remembered',
   assert.throws(() => own.nearest(file).exports, { code: 'ERR_INVALID_PACKAGE_CONFIG', message: `Invalid package config ${config}.` });
 });
 
-testOnUnix('links in a circle', 'what cannot be read is told in Node\'s words; a pipe is not waited for', () => {
+testOnUnix('links in a circle', 'an unreadable package.json gives Node\'s error; a pipe is not waited for', () => {
   const dir = tree({ 'loop/a.js': '', 'pipe/a.js': '', 'directory/package.json/x': '', 'package.json': MODULE });
   fs.symlinkSync('package.json', path.join(dir, 'loop/package.json'));
   spawnSync('mkfifo', [path.join(dir, 'pipe/package.json')]);
@@ -259,7 +260,7 @@ testOnUnix('links in a circle', 'what cannot be read is told in Node\'s words; a
   assert.strictEqual(own.nearestType(path.join(dir, 'directory/a.js')), 'module');
 });
 
-test('wrong arguments', () => {
+test('wrong arguments are refused', () => {
   for (const [which, functions] of ways()) {
     for (const wrong of [undefined, null, 7, {}, Buffer.from('a')]) {
       for (const name of ['nearest', 'nearestType', 'scope', 'moduleFormat']) {
@@ -289,7 +290,7 @@ test('wrong arguments', () => {
   for (const wrong of ['always', 7, null, { after: -1 }, { after: '1' }, {}]) assert.throws(() => own.revalidating(wrong), { code: 'ERR_INVALID_ARG_VALUE' });
 });
 
-test('fileURLToPath is node:url\'s', () => {
+test('fileURLToPath does as node:url\'s', () => {
   const urls = [
     '/a/b.js', '/a/b%20c.js', '/a//b', '/a/./b', '/a/../b', '/a/.b', '/a/..b/c', '/a?b#c', '/a#c', '/a%2fb', '/%C3%BC', '/ü', '/a\\b', '/a b', '/a|b/c', '/C|/b', '/a\tb', '/%', '/%FF', '',
     '/', '//', '/a/', '/a/%2e%2e/b', '/a/.', '/a/..', '/~!@$&\'()*+,;=:-_', '/<>"`{}^[]',
@@ -306,12 +307,12 @@ test('fileURLToPath is node:url\'s', () => {
 
 const theirs = nodeModule.findPackageJSON;
 
-test('findPackageJSON is node:module\'s', { skip: theirs === undefined && 'this Node has none' }, () => {
+test('findPackageJSON does as node:module\'s', { skip: theirs === undefined && 'this Node has none' }, () => {
   const files = {
     'package.json': '{"name":"self","exports":"./a.js"}', 'a.js': '', 'lib/package.json': COMMON, 'lib/a.js': '', 'lib/x/y.js': '',
     'node_modules/p/package.json': '{"name":"p"}', 'node_modules/p/i/a.js': '', 'node_modules/@s/q/package.json': '{}', 'node_modules/bare/a.js': '', 'bad/package.json': '{', 'bad/a.js': '',
   };
-  // Where there is no package.json at all, Node 24 and 26 answer the file itself.
+  // Without any package.json, Node 24 and 26 return the file itself.
   const inside = Object.entries(files).map(([name, text]) => [`in/${name}`, text]);
   const dir = path.join(tree({ 'package.json': '{}', ...Object.fromEntries(inside) }), 'in');
   if (!isWindows) fs.symlinkSync(path.join(dir, 'lib/x'), path.join(dir, 'linked'));
@@ -333,7 +334,7 @@ test('findPackageJSON is node:module\'s', { skip: theirs === undefined && 'this 
   for (const args of cases) assert.deepStrictEqual(outcome(own.findPackageJSON, args), outcome(theirs, args), `${args}`);
 });
 
-test('Node\'s own function gives the same for all packages near', { skip: major < 24 && 'only Node 24 and later have it as it is now' }, () => {
+test('Node\'s own function gives the same for all installed packages', { skip: major < 24 && 'only Node 24 and later have it as it is now' }, () => {
   const dir = fs.realpathSync.native(path.join(import.meta.dirname, '../node_modules'));
   const files = fs.readdirSync(dir, { recursive: true }).filter((name) => /\.[cm]?js$/.test(name)).slice(0, 3000).map((name) => path.join(dir, name));
   const script = `

@@ -1,8 +1,9 @@
-// Guards against: a stream that reads on when nobody takes from it, that keeps the process alive or descriptors open when
-// its loop was left, or that gives files out of order or an error at another file's place.
+// Guards against: a stream that reads on when nobody takes from it, that keeps the process alive or
+// descriptors open when its loop was left, or that gives files out of order or an error at another
+// file's place.
 //
-// Why it was possible: threads read ahead of a loop that may stop, throw or be forgotten at any step, and what bounds
-// them is what the loop says it has gone through.
+// Why it was possible: threads read ahead of a loop that may stop, throw or be forgotten at any
+// step, and what bounds them is what the loop says it has gone through.
 
 /* global AbortController */
 
@@ -20,7 +21,7 @@ for (const [index, name] of many.entries()) fs.writeFileSync(name, `${index} \u2
 const packages = { native: bulk, 'without addon': withoutAddon(directory) };
 
 for (const [which, own] of Object.entries(packages)) {
-  test(`${which}: all files in the order of paths, with their numbers`, async () => {
+  test(`${which}: files come in the order of paths, with their numbers`, async () => {
     for (const encoding of [null, 'utf8', 'hex']) {
       let count = 0;
       for await (const { path: name, index, contents } of own.readFilesStream(many, { encoding })) {
@@ -33,7 +34,7 @@ for (const [which, own] of Object.entries(packages)) {
     for await (const one of own.readFilesStream([])) assert.fail(one);
   });
 
-  test(`${which}: a failure is thrown at its place, or with settle an element`, async () => {
+  test(`${which}: a failure is thrown at its place; with settle it is an element`, async () => {
     const none = path.resolve('/none/at/all');
     const paths = many.flatMap((name, index) => (index === 100 ? [none, name] : [name]));
     let count = 0;
@@ -46,7 +47,7 @@ for (const [which, own] of Object.entries(packages)) {
     assert.strictEqual(outcomes.length, many.length + 1);
   });
 
-  test(`${which}: a path that is none, and an iterable that throws, come behind the files before`, async () => {
+  test(`${which}: a wrong path and an exception of the iterable come after the files before them`, async () => {
     const error = new Error('on purpose');
     for (const [bad, check] of [[() => 7, { code: 'ERR_INVALID_ARG_TYPE' }], [() => { throw error; }, (thrown) => thrown === error]]) {
       let closed = 0;
@@ -57,7 +58,7 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
-  test(`${which}: an endless iterable is taken from as needed, and told when the loop is left`, async () => {
+  test(`${which}: an endless iterable is taken from as needed, and closed when the loop is left`, async () => {
     let taken = 0;
     let returned = 0;
     const paths = { [Symbol.iterator]: () => ({ next: () => ({ done: false, value: many[taken++ % many.length] }), return: () => { returned += 1; return {}; } }) };
@@ -71,7 +72,7 @@ for (const [which, own] of Object.entries(packages)) {
     assert.strictEqual(returned, 2);
   });
 
-  test(`${which}: what an iterable throws as it is stopped is told where the loop was left, and hides no other error`, async () => {
+  test(`${which}: an exception of a closed iterable is thrown where the loop was left, and hides no other error`, async () => {
     const untidy = function* (last) { try { yield many[0]; yield many[1]; for (;;) yield last; } finally { throw new Error('untidy'); } }; // eslint-disable-line no-unsafe-finally
     await assert.rejects(async () => { for await (const one of own.readFilesStream(untidy(7))) assert.ok(one); }, { code: 'ERR_INVALID_ARG_TYPE' });
     await assert.rejects(async () => { for await (const one of own.readFilesStream(untidy('/none/at/all'))) assert.ok(one); }, { code: 'ENOENT' });
@@ -83,7 +84,7 @@ for (const [which, own] of Object.entries(packages)) {
     }, (error) => error === reason);
   });
 
-  test(`${which}: a signal ends it between files and while it waits`, async () => {
+  test(`${which}: a signal ends the stream between files and while it waits`, async () => {
     const reason = new Error('on purpose');
     for (const when of [0, 1, 700]) {
       const controller = new AbortController();
@@ -101,7 +102,7 @@ for (const [which, own] of Object.entries(packages)) {
     await assert.rejects(next, (error) => error === reason);
   });
 
-  test(`${which}: progress grows and ends complete`, async () => {
+  test(`${which}: progress grows up to the total`, async () => {
     let last = { done: 0, total: 0, bytes: 0 };
     const onProgress = (progress) => {
       for (const key of ['done', 'total', 'bytes']) assert.ok(progress[key] >= last[key], key);
@@ -113,14 +114,14 @@ for (const [which, own] of Object.entries(packages)) {
   });
 }
 
-test('it reads no further ahead of its loop than maxInFlight allows', async () => {
+test('a stream reads ahead no further than maxInFlight allows', async () => {
   const large = Array.from({ length: 40 }, (_, index) => path.join(directory, `large${index}`));
   for (const name of large) fs.writeFileSync(name, Buffer.alloc(1 << 20, 'x'));
   let done = 0;
   const stream = bulk.readFilesStream(large, { maxInFlight: 4 << 20, threads: 4, onProgress: (progress) => ({ done } = progress) });
   for await (const { index } of stream) {
     for (let i = 0; i < 20; i += 1) await turn();
-    // What the loop has, what it was last told of in one step, and what is in flight.
+    // The files that the loop has, those of its last step, and those in flight.
     assert.ok(done <= index + 1 + 16 + 4 + 1, `${done} read at ${index}`);
   }
   assert.strictEqual(done, large.length);
@@ -133,7 +134,7 @@ for (const [what, body] of Object.entries({
   'never begun': 'stream;',
   'returned before it began': 'await stream.return();',
 })) {
-  testNeeding(needs.proc, `a process ends by itself after a stream was ${what}, and leaves no descriptor open`, async () => {
+  testNeeding(needs.proc, `after a stream was ${what}, the process ends by itself, and no descriptor stays open`, async () => {
     const { stdout, stderr, code } = await runScript(directory, `(async () => {
       const endless = function* () { for (;;) yield* ${JSON.stringify(many.slice(0, 50))}; };
       const open = () => fs.readdirSync('/proc/self/fd').length;
@@ -151,7 +152,7 @@ for (const [what, body] of Object.entries({
   });
 }
 
-test('a hundred streams side by side, half of them left early', async () => {
+test('a hundred streams run side by side, half of them left early', async () => {
   const before = openDescriptors();
   const counts = await Promise.all(Array.from({ length: 100 }, async (_, stream) => {
     let count = 0;

@@ -1,10 +1,12 @@
-// Guards against: contents that differ from what node:fs reads, or that land at another file's place; a call that never
-// settles, settles twice, or throws where it should reject; results that share memory; and an event loop, a descriptor
-// table or a worker thread that suffers while many files are read.
+// Guards against: contents that differ from what node:fs reads, or that land at another file's
+// place; a call that never settles, settles twice, or throws where it should reject; results that
+// share memory; and an event loop, a descriptor table or a worker thread that suffers while many
+// files are read.
 //
-// Why it was possible: files are read out of order by threads, several small ones into one piece of memory, and become
-// values a few at a time between turns of the event loop, so that order, ownership and the end are ours to keep.
-// Everything that holds without the native addon too is tried with and without it.
+// Why it was possible: files are read out of order by threads, several small ones into one piece of
+// memory, and become values a few at a time between turns of the event loop, so that order,
+// ownership and the end are ours to keep. Everything that holds without the native addon too is
+// tried with and without it.
 
 /* global AbortController, AbortSignal, TextEncoder, performance, structuredClone */
 
@@ -51,7 +53,7 @@ for (const [index, name] of many.entries()) fs.writeFileSync(name, `${index}:${'
 const manyTexts = many.map((name) => fs.readFileSync(name, 'utf8'));
 
 for (const [which, own] of Object.entries(packages)) {
-  test(`${which}: as node:fs reads them, in the order of paths, in each encoding`, async () => {
+  test(`${which}: contents are those of node:fs, in the order of paths, in each encoding`, async () => {
     for (const encoding of [null, undefined, 'utf8', 'utf-8', 'UTF8', 'latin1', 'ascii', 'hex', 'base64', 'base64url', 'utf16le', 'ucs2', 'binary']) {
       const expected = kinds.map((name) => fs.readFileSync(name, encoding));
       assert.deepStrictEqual(await own.readFiles(kinds, { encoding }), expected, `${encoding}`);
@@ -60,7 +62,7 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
-  test(`${which}: thousands of files, shuffled and repeated, by each number of threads`, async () => {
+  test(`${which}: thousands of files, shuffled and repeated, are read by any number of threads`, async () => {
     const dice = chance(seed);
     const places = Array.from({ length: 5000 }, () => dice.below(many.length));
     const paths = places.map((place) => many[place]);
@@ -72,7 +74,7 @@ for (const [which, own] of Object.entries(packages)) {
     assert.deepStrictEqual(await own.readFiles(paths, { encoding: 'utf8', maxInFlight: 1 }), expected);
   });
 
-  test(`${which}: no paths`, async () => {
+  test(`${which}: no paths give an empty array`, async () => {
     for (const none of [[], new Set(), (function* () {})()]) assert.deepStrictEqual(await own.readFiles(none), []);
     assert.deepStrictEqual(own.readFilesSync([]), []);
     const seen = [];
@@ -80,7 +82,7 @@ for (const [which, own] of Object.entries(packages)) {
     assert.deepStrictEqual(seen.at(-1), { done: 0, total: 0, bytes: 0 });
   });
 
-  test(`${which}: iterables, URLs, Buffers and relative paths`, async () => {
+  test(`${which}: paths may be iterables of URLs, Buffers and relative paths`, async () => {
     const three = kinds.slice(1, 4);
     const expected = three.map((name) => fs.readFileSync(name));
     const forms = [
@@ -94,7 +96,7 @@ for (const [which, own] of Object.entries(packages)) {
     assert.deepStrictEqual(await own.readFiles([odd, pathToFileURL(odd)], 'utf8'), ['odd', 'odd']);
   });
 
-  test(`${which}: bytes of a path in any Uint8Array, and encodings that are none`, async () => {
+  test(`${which}: any Uint8Array may hold a path, and falsy encodings are none`, async () => {
     const bytes = new TextEncoder().encode(kinds[1]);
     for (const encoding of ['', null]) {
       assert.deepStrictEqual(await own.readFiles([bytes], { encoding }), [KINDS.ascii]);
@@ -103,7 +105,7 @@ for (const [which, own] of Object.entries(packages)) {
     await assert.rejects(own.readFiles([Buffer.from([0xff])]), { code: 'ERR_INVALID_ARG_TYPE', message: /Buffer of UTF-8/ });
   });
 
-  test(`${which}: an iterable that breaks, and one with a bad path, is closed and nothing is read`, async () => {
+  test(`${which}: after an exception or a wrong path the iterable is closed, and nothing is read`, async () => {
     const error = new Error('on purpose');
     function* breaking() {
       yield kinds[0];
@@ -125,7 +127,7 @@ for (const [which, own] of Object.entries(packages)) {
     assert.strictEqual(closed, 2);
   });
 
-  test(`${which}: wrong arguments reject, and throw where it is sync, and say what is wrong`, async () => {
+  test(`${which}: wrong arguments reject, or throw in the blocking call, with what is wrong`, async () => {
     const wrong = [
       [[undefined], /"paths" argument must be an iterable.*Received undefined/],
       [['text'], /"paths" argument must be an iterable, other than a string.*'text'/],
@@ -162,7 +164,7 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
-  test(`${which}: what cannot be read fails as in node:fs, at its place`, async () => {
+  test(`${which}: an unreadable file fails as in node:fs, at its place`, async () => {
     fs.mkdirSync(at(`dir-${which}`));
     const bad = [at('none'), at(`dir-${which}`), at('ascii', 'below'), '', at('x'.repeat(300))];
     const paths = bad.flatMap((name) => [at('ascii'), name]);
@@ -186,7 +188,7 @@ for (const [which, own] of Object.entries(packages)) {
     }
   });
 
-  test(`${which}: the first failure is the one to see, though others follow`, async () => {
+  test(`${which}: the first of several failures is thrown`, async () => {
     const paths = many.flatMap((name, index) => (index % 100 === 50 ? [at(`none-${index}`)] : [name]));
     const failed = await own.readFiles(paths, { threads: 1 }).catch((error) => error);
     assert.deepStrictEqual([failed.code, failed.path], ['ENOENT', at('none-50')]);
@@ -196,7 +198,7 @@ for (const [which, own] of Object.entries(packages)) {
     assert.strictEqual(outcomes.filter(({ status }) => status === 'rejected').length, 30);
   });
 
-  test(`${which}: a file over the limit is refused, and is not read`, async () => {
+  test(`${which}: a file over maxFileSize is refused and not read`, async () => {
     fs.writeFileSync(at('sparse'), '');
     fs.truncateSync(at('sparse'), 10 * 2 ** 30);
     for (const encoding of [null, 'utf8']) {
@@ -213,7 +215,7 @@ for (const [which, own] of Object.entries(packages)) {
     fs.rmSync(at('sparse'));
   });
 
-  test(`${which}: a signal aborts before, while and never after`, async () => {
+  test(`${which}: a signal aborts before and during the call, and never after`, async () => {
     const reason = new Error('on purpose');
     const is = (error) => error === reason;
     let asked = false;
@@ -241,7 +243,7 @@ for (const [which, own] of Object.entries(packages)) {
     await assert.rejects(own.readFiles([at('none')], { signal: new AbortController().signal }), { code: 'ENOENT' });
   });
 
-  test(`${which}: progress only grows, and ends complete`, async () => {
+  test(`${which}: progress only grows, up to the total`, async () => {
     const seen = [];
     const results = await own.readFiles(many, { onProgress: (progress) => seen.push(progress) });
     const bytes = results.reduce((sum, { length }) => sum + length, 0);
@@ -263,12 +265,12 @@ for (const [which, own] of Object.entries(packages)) {
     assert.deepStrictEqual([...seen].sort(), ['one one', 'two two']);
   });
 
-  test(`${which}: several calls at once do not mix`, async () => {
+  test(`${which}: calls in flight at the same time do not mix`, async () => {
     const calls = Array.from({ length: 20 }, (_, call) => own.readFiles(many.slice(call * 100, call * 100 + 300), 'utf8'));
     for (const [call, texts] of (await Promise.all(calls)).entries()) assert.deepStrictEqual(texts, manyTexts.slice(call * 100, call * 100 + 300));
   });
 
-  test(`${which}: Buffers are their own: writable, apart, and fit to be transferred`, async () => {
+  test(`${which}: Buffers are writable, share no memory, and can be transferred`, async () => {
     const buffers = await own.readFiles([...kinds, ...many.slice(0, 200)]);
     for (const [index, buffer] of buffers.entries()) {
       assert.ok(Buffer.isBuffer(buffer));
@@ -283,7 +285,7 @@ for (const [which, own] of Object.entries(packages)) {
   });
 }
 
-test('files of more than 64 MiB, as Buffers and as strings', async () => {
+test('files of more than 64 MiB are read as Buffers and as strings', async () => {
   const size = (64 << 20) + 5;
   fs.writeFileSync(at('huge'), Buffer.alloc(size, 'abcdefg'));
   const [one, two] = await bulk.readFiles([at('huge'), at('huge')], { maxInFlight: 1 << 20 });
@@ -309,7 +311,7 @@ test('the event loop turns while files are read', async () => {
   assert.ok(turns > 5, `${turns} turns`);
 });
 
-test('results that came while the program was busy are made into values between turns of the event loop', async () => {
+test('results that came while the program was busy become values over several turns', async () => {
   let reports = 0;
   let reading = true;
   const call = bulk.readFiles(Array.from({ length: 10 }, () => many).flat(), { maxInFlight: 1 << 30, onProgress: () => { reports += 1; } });
@@ -329,7 +331,7 @@ test('results that came while the program was busy are made into values between 
   assert.ok(most <= 8, `${most} reports in one turn`);
 });
 
-testNeeding(needs.mkfifo, 'outcomes of many files are made between turns of the event loop', async () => {
+testNeeding(needs.mkfifo, 'outcomes of many files are made over several turns of the event loop', async () => {
   const pipe = at('pipe');
   execFileSync('mkfifo', [pipe]);
   const missing = Array.from({ length: 50_000 }, (_, i) => at('none', `${i}`));
@@ -356,7 +358,7 @@ testNeeding(needs.mkfifo, 'outcomes of many files are made between turns of the 
   await assert.rejects(bulk.readFiles(missing), { code: 'ENOENT', path: missing[0] });
 });
 
-test('paths that are no string together are refused, and the process ends', async () => {
+test('paths too long to be joined are refused, and the process ends', async () => {
   const { code, stdout, stderr } = await runScript(directory, `const long = 'x'.repeat(1 << 20), paths = new Array(600).fill(long);
     const told = (error) => console.log(error.name);
     try { bulk.readFilesSync(paths); } catch (error) { told(error); }
@@ -404,7 +406,7 @@ test('Buffers that a worker has sent outlive it', async () => {
   assert.deepStrictEqual([signal, code, stdout], [null, 0, '100 true\n'], stderr);
 });
 
-test('what onProgress throws is an uncaught exception, and the call goes on', async () => {
+test('an exception in onProgress is uncaught, and the call goes on', async () => {
   const { code, stdout, stderr } = await runScript(directory, `
     const thrown = []; process.on('uncaughtException', (error) => thrown.push(error.message));
     const paths = ${JSON.stringify(many.slice(0, 300))};
@@ -422,7 +424,7 @@ test('what onProgress throws is an uncaught exception, and the call goes on', as
   assert.strictEqual(code, 0);
 });
 
-testNeeding(needs.proc, '5,000 files with room for 64 descriptors, and none is left open', async () => {
+testNeeding(needs.proc, '5,000 files are read with 64 descriptors, and none stays open', async () => {
   const script = at('limited.cjs');
   const index = JSON.stringify(path.join(packageDirectory, 'dist', 'index.js'));
   fs.writeFileSync(script, `const bulk = require(${index}), fs = require('fs'); const open = () => fs.readdirSync('/proc/self/fd').length;
@@ -439,7 +441,7 @@ testNeeding(needs.proc, '5,000 files with room for 64 descriptors, and none is l
   assert.strictEqual(stdout, '5000,5000,5000 5000 0\n', stderr);
 });
 
-test('register changes nothing', async () => {
+test('register does not change readFiles', async () => {
   const { stdout, stderr } = await runScript(directory, `const names = ${JSON.stringify(kinds)};
     const before = names.map((name) => fs.readFileSync(name, 'utf8'));
     require(${JSON.stringify(path.join(packageDirectory, 'dist', 'register.js'))});
@@ -447,7 +449,7 @@ test('register changes nothing', async () => {
   assert.strictEqual(stdout, 'true\n', stderr);
 });
 
-test('in a worker: read, and terminated at any moment', async () => {
+test('a worker that reads may be terminated at any moment', async () => {
   const { code, signal, stdout, stderr } = await runScript(directory, `
     const { Worker, isMainThread, parentPort, workerData } = require('node:worker_threads');
     const paths = ${JSON.stringify(many)};
@@ -477,14 +479,14 @@ test('in a worker: read, and terminated at any moment', async () => {
   assert.deepStrictEqual([stdout, code], ['3000 0\nalive 3000\n', 0], stderr);
 });
 
-test('process.exit() while files are read', async () => {
+test('process.exit() may come while files are read', async () => {
   for (const end of ['process.exit(3)', 'setTimeout(() => process.exit(3), 2)', 'setImmediate(() => process.exit(3))']) {
     const { code, signal, stderr } = await runScript(directory, `bulk.readFiles(${JSON.stringify(many)}, 'utf8'); ${end};`);
     assert.deepStrictEqual([code, signal], [3, null], stderr);
   }
 });
 
-test('files that grow, shrink and vanish while they are read give an outcome each', async () => {
+test('each file that grows, shrinks or vanishes while it is read has an outcome', async () => {
   const names = Array.from({ length: 200 }, (_, index) => at(`moving-${index}`));
   for (const name of names) fs.writeFileSync(name, 'y'.repeat(20_000));
   let reading = true;
@@ -497,7 +499,8 @@ test('files that grow, shrink and vanish while they are read give an outcome eac
         else fs.rmSync(name);
         if (!fs.existsSync(name)) fs.writeFileSync(name, 'y');
       } catch (error) {
-        // On Windows a removed file is in the way, or takes its successor with it, until the last reader has closed it.
+        // On Windows a removed file is in the way, or takes its successor with it, until the last
+        // reader has closed it.
         if (!isWindows) throw error;
       }
       if (i % 10 === 0) await turn();
@@ -508,7 +511,8 @@ test('files that grow, shrink and vanish while they are read give an outcome eac
     assert.strictEqual(outcomes.length, names.length);
     for (const { status, value, reason } of outcomes) {
       if (status === 'rejected') assert.match(reason.code, isWindows ? /^(ENOENT|EPERM|EBUSY)$/ : /^ENOENT$/);
-      // Torn reads are the system's: what a read finds between a truncation and what follows it is zeroes.
+      // Torn reads are the system's: what a read finds between a truncation and what follows it is
+      // zeroes.
       else assert.match(value.toString(), /^[y\0]*$/u);
     }
   }

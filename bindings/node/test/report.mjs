@@ -1,4 +1,4 @@
-// What a run of the suite says, from its TAP: numbers, and skipped tests by name.
+// Reads the TAP of a run of the suite: numbers, and skipped tests by name.
 
 const number = (output, name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
 
@@ -7,7 +7,7 @@ export function add(total, numbers) {
   for (const key of Object.keys(total)) total[key] += numbers[key];
 }
 
-/** How many tests passed, failed and were skipped; a run that ended badly has a failure. */
+/** Counts the tests that passed, failed and were skipped; a run that ended badly has a failure. */
 export function numbersOf(output, code) {
   const numbers = {
     passed: number(output, 'pass'),

@@ -1,10 +1,11 @@
-// Guards against: wrong contents, a wrong error or a lost descriptor where a file is not an ordinary one - devices, FIFOs
-// and pipes, files of /proc that say they are empty, full disks - and against text that differs from Node's where a
-// file's bytes are not UTF-8.
+// Guards against: wrong contents, a wrong error or a lost descriptor where a file is not an
+// ordinary one - devices, FIFOs and pipes, files of /proc that say they are empty, full disks - and
+// against text that differs from Node's where a file's bytes are not UTF-8.
 //
-// Why it was possible: native code asks for a file's size and reads that much, repeats partial writes by itself, and
-// decodes by itself. For special files the size says nothing, a write takes a part or fails in the middle, and each way
-// out has to close what was opened here and nothing that was lent.
+// Why it was possible: native code asks for a file's size and reads that much, repeats partial
+// writes by itself, and decodes by itself. For special files the size says nothing, a write takes a
+// part or fails in the middle, and each way out has to close what was opened here and nothing that
+// was lent.
 
 import assert from 'node:assert';
 import { execFileSync } from 'node:child_process';
@@ -20,7 +21,7 @@ const directory = makeDirectory();
 const at = (name) => path.join(directory, name);
 const fifo = (name) => (execFileSync('mkfifo', [at(name)]), at(name));
 
-/** What an error shows. */
+/** Returns the visible parts of an error. */
 const shown = (error) => error && { message: error.message, keys: Object.keys(error), code: error.code, errno: error.errno, syscall: error.syscall, path: error.path };
 const attempt = (call) => {
   try {
@@ -34,7 +35,7 @@ const callback = (call) => new Promise((resolve) => call((error, value) => resol
 
 const NOTHING = isWindows ? '\\\\.\\NUL' : '/dev/null';
 
-test('the null device: takes everything, gives nothing', async () => {
+test('the null device takes everything and gives nothing', async () => {
   smallfry.writeFileSync(NOTHING, 'text');
   smallfry.appendFileSync(NOTHING, Buffer.alloc(3_000_000));
   await smallfry.promises.writeFile(NOTHING, 'text');
@@ -44,7 +45,7 @@ test('the null device: takes everything, gives nothing', async () => {
   assert.strictEqual((await smallfry.promises.readFile(NOTHING)).length, 0);
 });
 
-testNeeding(needs.devFull, '/dev/full: ENOSPC as from node:fs', async () => {
+testNeeding(needs.devFull, '/dev/full gives ENOSPC as from node:fs', async () => {
   for (const data of ['x', '\u20ac'.repeat(50_000), Buffer.from('x'), Buffer.alloc(300_000), new Float64Array(3)]) {
     for (const options of [undefined, 'utf8', { encoding: 'utf8' }, { encoding: 'utf8', mode: 0o600 }, 'latin1', { flush: true }]) {
       assert.deepStrictEqual(
@@ -71,7 +72,7 @@ testNeeding(needs.devFull, '/dev/full: ENOSPC as from node:fs', async () => {
   }
 });
 
-testNeeding(needs.proc, '/proc: files that say they are empty are read whole', async () => {
+testNeeding(needs.proc, 'files of /proc that call themselves empty are read whole', async () => {
   for (const name of ['/proc/self/cmdline', '/proc/version', '/proc/cpuinfo', '/proc/self/environ', '/proc/self/limits']) {
     const expected = fs.readFileSync(name);
     assert.ok(expected.length > 0, name);
@@ -97,7 +98,7 @@ testNeeding(needs.proc, '/proc: files that say they are empty are read whole', a
   );
 });
 
-testNeeding(needs.mkfifo, 'FIFO: read and written from another process, with calls that wait', async () => {
+testNeeding(needs.mkfifo, 'a FIFO is read and written with another process at its other end', async () => {
   const name = fifo('waiting');
   const text = 'through a FIFO \u20ac '.repeat(20_000);
   for (const encoding of ['utf8', undefined]) {
@@ -117,7 +118,7 @@ testNeeding(needs.mkfifo, 'FIFO: read and written from another process, with cal
   assert.strictEqual((await reader).stdout, String(text.length));
 });
 
-testNeeding(needs.mkfifo, 'FIFO: an open descriptor is written, and stays open', async () => {
+testNeeding(needs.mkfifo, 'a descriptor of a FIFO is written and stays open', async () => {
   const name = fifo('descriptor');
   const fd = fs.openSync(name, 'r+');
   smallfry.writeFileSync(fd, 'one ');
@@ -130,7 +131,7 @@ testNeeding(needs.mkfifo, 'FIFO: an open descriptor is written, and stays open',
   fs.closeSync(fd);
 });
 
-testNeeding(needs.mkfifo, 'pipe with a slow reader: everything arrives although each write takes a part', async () => {
+testNeeding(needs.mkfifo, 'everything arrives at a slow reader of a pipe, although each write takes a part', async () => {
   const name = fifo('slow');
   const size = 700_000;
   for (const data of [`'\\u00e9'.repeat(${size / 2})`, `Buffer.alloc(${size}, 'ab')`]) {
@@ -149,7 +150,7 @@ testNeeding(needs.mkfifo, 'pipe with a slow reader: everything arrives although 
   }
 });
 
-testNeeding(needs.mkfifo, 'pipe that does not block: EAGAIN as from node:fs, with what fitted before it', async () => {
+testNeeding(needs.mkfifo, 'a pipe that does not block gives EAGAIN as from node:fs, after the part that fitted', async () => {
   const { O_RDWR, O_NONBLOCK } = fs.constants;
   const outcomes = [];
   for (const side of [fs, smallfry]) {
@@ -177,7 +178,7 @@ testNeeding(needs.mkfifo, 'pipe that does not block: EAGAIN as from node:fs, wit
   assert.deepStrictEqual(outcomes[1], outcomes[0]);
 });
 
-testNeeding(needs.mkfifo, 'pipe without a reader: EPIPE as from node:fs', async () => {
+testNeeding(needs.mkfifo, 'a pipe without a reader gives EPIPE as from node:fs', async () => {
   const seen = [];
   for (const side of ['fs', 'smallfry']) {
     const source =
@@ -195,7 +196,7 @@ testNeeding(needs.mkfifo, 'pipe without a reader: EPIPE as from node:fs', async 
   assert.strictEqual(seen[1], seen[0]);
 });
 
-testOnUnix('sh', 'standard input: what is piped in is read whole, as text and as bytes', async () => {
+testOnUnix('sh', 'standard input from a pipe is read whole, as text and as bytes', async () => {
   const input = 'piped in \u20ac '.repeat(30_000);
   fs.writeFileSync(at('input'), input);
   for (const call of [
@@ -213,7 +214,7 @@ testOnUnix('sh', 'standard input: what is piped in is read whole, as text and as
   }
 });
 
-test('standard output and standard error by number', async () => {
+test('standard output and standard error are written by number', async () => {
   const { stdout, stderr } = await runScript(directory,
     `smallfry.writeFileSync(1, 'out '); smallfry.appendFileSync(1, 'more ', 'utf8'); smallfry.writeFileSync(2, Buffer.from('err'));` +
     `smallfry.writeFile(1, 'later', (error) => { if (error) throw error; });`);
@@ -221,7 +222,7 @@ test('standard output and standard error by number', async () => {
   assert.strictEqual(stderr, 'err');
 });
 
-test("a caller's descriptor is not closed, and is used at its position", async () => {
+test("a caller's descriptor stays open, and is used at its position", async () => {
   fs.writeFileSync(at('position'), '0123456789');
   const fd = fs.openSync(at('position'), 'r+');
   fs.readSync(fd, Buffer.alloc(4), 0, 4, null);
@@ -251,7 +252,7 @@ test("a caller's descriptor is not closed, and is used at its position", async (
   fs.closeSync(reader);
 });
 
-test('O_APPEND: lines of two processes interleave whole', { skip: isWindows && 'Wine finds the end and writes there in two steps' }, async () => {
+test('lines that two processes append stay whole', { skip: isWindows && 'Wine finds the end and writes there in two steps' }, async () => {
   const name = at('log');
   const source = (mark) =>
     `const line = '${mark}'.repeat(300) + '\\n';` +
@@ -264,7 +265,7 @@ test('O_APPEND: lines of two processes interleave whole', { skip: isWindows && '
   for (const line of lines) assert.ok(/^(a{300}|b{300})$/.test(line), line);
 });
 
-testNeeding(needs.mount, 'a full disk: the error and what was written as from node:fs, no descriptor lost', async () => {
+testNeeding(needs.mount, 'a full disk gives the error and the partial file of node:fs, and no descriptor leaks', async () => {
   const mount = at('small');
   fs.mkdirSync(mount);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', mount]);
@@ -301,7 +302,7 @@ testNeeding(needs.mount, 'a full disk: the error and what was written as from no
   }
 });
 
-testNeeding(needs.proc, 'thousands of calls, good and bad, leave no descriptor behind', async () => {
+testNeeding(needs.proc, 'thousands of calls, some failing, leave no descriptor open', async () => {
   const name = at('kept');
   fs.writeFileSync(name, 'kept \u20ac');
   fs.writeFileSync(at('binary'), Buffer.from([0xff, 0xfe]));
@@ -340,7 +341,7 @@ testNeeding(needs.proc, 'thousands of calls, good and bad, leave no descriptor b
   assert.strictEqual(openDescriptors(), before);
 });
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // Bytes that are not UTF-8.
 
 const EVIL = {
@@ -389,7 +390,7 @@ async function expectDecoded(bytes, what) {
   fs.closeSync(fd);
 }
 
-test('bytes that are not UTF-8, in each place of short files', async () => {
+test('invalid UTF-8 reads as by node:fs at each position of short files', async () => {
   for (const [what, evil] of Object.entries(EVIL)) {
     for (const length of [0, 1, 2, 3, 7, 15, 16, 31, 33, 63, 64, 70]) {
       const filler = Buffer.alloc(length, 'ascii');
@@ -401,7 +402,7 @@ test('bytes that are not UTF-8, in each place of short files', async () => {
   }
 });
 
-test('bytes that are not UTF-8, around the sizes where the way of reading changes', async () => {
+test('invalid UTF-8 reads as by node:fs around the sizes where the way of reading changes', async () => {
   const random = chance(seed + 1);
   const evils = Object.values(EVIL);
   for (const size of [4095, 4096, 4097, 8191, 8192, 8193, 65_535, 65_536, 65_537, 524_287, 524_288, 524_289, (1 << 20) + 3]) {
@@ -420,7 +421,7 @@ test('bytes that are not UTF-8, around the sizes where the way of reading change
   }
 });
 
-test('drawn bytes', async () => {
+test('random bytes read as by node:fs', async () => {
   const random = chance(seed + 2);
   const evils = Object.values(EVIL);
   for (let round = 0; round < 400; round += 1) {
@@ -436,7 +437,7 @@ test('drawn bytes', async () => {
   }
 });
 
-test('contents that grow or shrink between two reads are read as they are', async () => {
+test('files that grow or shrink between two reads are read as they are', async () => {
   const name = at('changing');
   for (let length = 0; length <= 70; length += 1) {
     fs.writeFileSync(name, 'q'.repeat(length));
@@ -446,7 +447,7 @@ test('contents that grow or shrink between two reads are read as they are', asyn
   }
 });
 
-test('files over 64 MiB, sparse ones too, are read whole', async () => {
+test('files over 64 MiB are read whole, also sparse ones', async () => {
   const name = at('large');
   const size = (64 << 20) + 5;
   fs.writeFileSync(name, '');

@@ -1,4 +1,5 @@
-// What the tests share: directories that go away, child processes, seeded chance, and skips that cannot pass unnoticed.
+// Helpers of the tests: directories that go away, child processes, seeded chance, and skips that
+// cannot pass unnoticed.
 
 /* global setImmediate, setTimeout */
 
@@ -33,7 +34,10 @@ export function withoutAddon(directory) {
   return require(path.join(copy, 'dist/index.js'));
 }
 
-/** Makes the package one that is found from `directory` by its name. Windows wants a privilege for links: there it is copied. */
+/**
+ * Makes the package one that is found from `directory` by its name. Windows wants a privilege for
+ * links: there it is copied.
+ */
 export function installPackage(directory) {
   const place = path.join(directory, 'node_modules', 'smallfry');
   fs.mkdirSync(path.dirname(place), { recursive: true });
@@ -69,7 +73,7 @@ export async function startSlowDisk(profile, options = []) {
   return { directory, stop };
 }
 
-/** Whether a missing tool is a failure instead of a skip. */
+/** True if a missing tool is a failure instead of a skip. */
 const strict = process.env.CI === 'true';
 
 /** A fresh directory, removed when the test file ends. */
@@ -89,8 +93,8 @@ export function testOnUnix(what, name, ...optionsAndBody) {
 export const testOnWindows = isWindows ? test : () => undefined;
 
 /**
- * A test that needs something of the machine: skipped by name without it, failed where CI is true. All of these are things
- * of Unix.
+ * A test that needs something of the machine: skipped by name without it, failed where CI is true.
+ * All of these are things of Unix.
  */
 export function testNeeding(need, name, ...optionsAndBody) {
   if (isWindows) return test(name, { skip: `not on Windows: ${need.missing}` }, () => {});
@@ -158,8 +162,8 @@ export function chance(seed) {
 export const seed = Number(process.env.SMALLFRY_TEST_SEED ?? 20240229);
 
 /**
- * Runs this Node on a file or arguments; answers `{ code, signal, stdout, stderr }` when it has ended. With `closesStderr`
- * nobody reads its standard error.
+ * Runs this Node on a file or arguments; answers `{ code, signal, stdout, stderr }` when it has
+ * ended. With `closesStderr` nobody reads its standard error.
  */
 export function runNode(args, { cwd, env = {}, input, command = process.execPath, closesStderr = false } = {}) {
   return new Promise((resolve, reject) => {
@@ -183,7 +187,10 @@ export function runNode(args, { cwd, env = {}, input, command = process.execPath
 
 let scripts = 0;
 
-/** Runs `source` as a CommonJS script that finds the package in `smallfry` (as node:fs) and `bulk`, and its own `directory`. */
+/**
+ * Runs `source` as a CommonJS script that finds the package in `smallfry` (as node:fs) and `bulk`,
+ * and its own `directory`.
+ */
 export function runScript(directory, source, options = {}) {
   const file = path.join(directory, `script-${scripts++}.cjs`);
   const head =
@@ -194,7 +201,7 @@ export function runScript(directory, source, options = {}) {
   return runNode([...(options.flags ?? []), file, ...(options.args ?? [])], options);
 }
 
-/** How many descriptors are open; 0 where nobody tells. */
+/** Returns the number of open descriptors; 0 where the system does not tell. */
 export const openDescriptors = () => (fs.existsSync('/proc/self/fd') && !isWindows ? fs.readdirSync('/proc/self/fd').length : 0);
 
 /** Waits for one turn of the event loop. */

@@ -1,9 +1,10 @@
 // Guards against: bytes in the file that are not the UTF-8 form of the string.
 //
-// Why it was possible: strings reach native code in different ways on each Node version (read in place, copied as one
-// byte or two a character, handed over in pieces), are converted in pieces that fit a processor's cache, and a piece may
-// end between the halves of a surrogate pair. An error shows only where a length or a character meets such an edge, and
-// only for strings that the engine keeps in a certain form.
+// Why it was possible: strings reach native code in different ways on each Node version (read in
+// place, copied as one byte or two a character, handed over in pieces), are converted in pieces
+// that fit a processor's cache, and a piece may end between the halves of a surrogate pair. An
+// error shows only where a length or a character meets such an edge, and only for strings that the
+// engine keeps in a certain form.
 
 import assert from 'node:assert';
 import fs from 'node:fs';
@@ -41,7 +42,7 @@ const LONE_HIGH = '\ud83d';
 const LONE_LOW = '\udc1f';
 const PAIR = LONE_HIGH + LONE_LOW;
 
-test('every length from 0 to 300, each kind of text', () => {
+test('each kind of text of 0 to 300 characters is written as by node:fs', () => {
   const kinds = {
     ascii: (n) => 'abcdefg'.repeat(50).slice(0, n),
     latin1: (n) => '\u00e9\u00ff\u0080\u007f'.repeat(80).slice(0, n),
@@ -58,7 +59,7 @@ test('every length from 0 to 300, each kind of text', () => {
   }
 });
 
-test('every code point, alone and among others', () => {
+test('every code point is written as by node:fs, alone and among others', () => {
   let all = '';
   for (let unit = 0; unit < 0x10000; unit += 1) all += String.fromCharCode(unit);
   check(() => all, 'all UTF-16 units in order');
@@ -72,7 +73,7 @@ test('every code point, alone and among others', () => {
   }
 });
 
-test('é at every position of a short string and around the edges of vectors', () => {
+test('é is written right at every position and around the edges of vectors', () => {
   for (const length of [8, 16, 31, 32, 33, 64, 65, 128]) {
     for (let position = 0; position < length; position += 1) {
       check(() => `${'a'.repeat(position)}\u00e9${'b'.repeat(length - position - 1)}`, `é at ${position} of ${length}`);
@@ -81,7 +82,7 @@ test('é at every position of a short string and around the edges of vectors', (
   }
 });
 
-test('lengths around the powers of two up to 4 Mi, each kind of text', () => {
+test('each kind of text is written right around the powers of two up to 4 Mi', () => {
   for (let exponent = 9; exponent <= 22; exponent += 1) {
     for (const delta of exponent > 20 ? [-1, 0, 1] : [-2, -1, 0, 1, 2]) {
       const length = 2 ** exponent + delta;
@@ -94,13 +95,13 @@ test('lengths around the powers of two up to 4 Mi, each kind of text', () => {
   }
 });
 
-// Where a conversion or a hand-over may cut.
+// Lengths at which a conversion or a native call may cut a string.
 const EDGES = [];
 for (const edge of [4096, 8192, 16384, 21845, 32768, 65536, 131072, 3 * 65536, 262144, 524288, 1 << 20, 2 << 20, 3 << 20]) {
   EDGES.push(edge);
 }
 
-test('a surrogate pair across every place where a piece may end', () => {
+test('a surrogate pair is kept whole where a piece may end', () => {
   for (const edge of EDGES) {
     for (let shift = -4; shift <= 4; shift += 1) {
       const before = edge + shift;
@@ -116,7 +117,7 @@ test('a surrogate pair across every place where a piece may end', () => {
   }
 });
 
-test('strings of nothing but pairs or lone surrogates, longer than any piece', () => {
+test('long strings of surrogate pairs or lone surrogates are written right', () => {
   for (const length of [65_536, 65_537, 1_048_575, 1_048_576, 1_048_577, 2_097_153, 3_000_001]) {
     check(() => PAIR.repeat(length / 2 + 1).slice(0, length), `pairs, ${length}`);
     check(() => PAIR.repeat(length / 2 + 2).slice(1, length + 1), `pairs from the middle of one, ${length}`);
@@ -126,7 +127,7 @@ test('strings of nothing but pairs or lone surrogates, longer than any piece', (
   }
 });
 
-test('ropes, slices and strings kept outside the heap', () => {
+test('ropes, slices and external strings are written right', () => {
   const narrow = 'abcdefg\u00e9'.repeat(300_000);
   const wide = 'abc\u20acdef'.repeat(300_000);
   const rope = (piece, count) => {
@@ -158,7 +159,7 @@ test('ropes, slices and strings kept outside the heap', () => {
     check(() => Buffer.alloc(size, 'outside').toString('latin1').slice(100, -7), `slice of external, ${size}`);
     check(() => `${Buffer.alloc(size, 'outside').toString('latin1')}\u20ac`, `rope over external, ${size}`);
   }
-  // What smallfry read may itself be kept outside the heap.
+  // Strings that smallfry has read may be kept outside the heap.
   fs.writeFileSync(file2, 'plain text read by smallfry '.repeat(9000));
   check(() => smallfry.readFileSync(file2, 'utf8'), 'string read by smallfry');
   check(() => smallfry.readFileSync(file2, 'utf8').slice(3, 5000), 'slice of a string read by smallfry');
@@ -167,7 +168,7 @@ test('ropes, slices and strings kept outside the heap', () => {
   check(() => Object.keys({ ['key\u20ac']: 1 })[0], 'name of a property');
 });
 
-test('drawn strings: append to a descriptor and write by path, at once and later', async () => {
+test('random strings are written right by path and by descriptor, blocking or not', async () => {
   const random = chance(seed);
   const alphabets = ['abc \n', 'abc\u00e9\u00ff', 'a\u20ac\u0416', `a${PAIR}`, `${PAIR}${LONE_LOW}a`];
   const draw = () => {
@@ -193,7 +194,7 @@ test('drawn strings: append to a descriptor and write by path, at once and later
   }
 });
 
-test('later calls: lone surrogates, ropes and lengths around pieces', async () => {
+test('calls that finish later write lone surrogates, ropes and long strings right', async () => {
   for (const length of [1_048_575, 1_048_576, 1_048_577, 2_097_152]) {
     await checkLater(() => `\u20ac${'y'.repeat(length - 2)}${PAIR}z`, `pair at the edge, ${length}`);
     await checkLater(() => 'y'.repeat(length), `ascii, ${length}`);

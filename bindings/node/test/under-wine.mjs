@@ -1,10 +1,11 @@
-// Runs the suite in Node for Windows, under Wine: `node test/under-wine.mjs`, called by `make test-windows`, which sets up
-// Wine and builds the addon.
+// Runs the suite in Node for Windows, under Wine: `node test/under-wine.mjs`, called by `make
+// test-windows`, which sets up Wine and builds the addon.
 //
-// The Node versions are npm packages, installed by `npm ci --os=win32 --cpu=x64` in test/runtimes/windows. Two files at a time,
-// each in a process of its own whose output goes to a file: under Wine pipes may lose the end of it. Only the newest version
-// runs, and not what takes long there and is no other than on Linux, unless SMALLFRY_TEST_ALL is set. The last line is
-// `N passed, N failed, N skipped`.
+// The Node versions are npm packages, installed by `npm ci --os=win32 --cpu=x64` in
+// test/runtimes/windows. Two files at a time, each in a process of its own whose output goes to a
+// file: under Wine pipes may lose the end of it. Only the newest version runs, and not what takes
+// long there and is no other than on Linux, unless SMALLFRY_TEST_ALL is set. The last line is `N
+// passed, N failed, N skipped`.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -21,20 +22,20 @@ const versions = Object.keys(JSON.parse(fs.readFileSync(path.join(runtimes, 'pac
   .slice(everything ? 0 : -1);
 const wine = process.env.WINE ?? 'wine64';
 
-/** What has nothing to show on Windows. */
+/** Test files that show nothing on Windows. */
 const LEFT_OUT = {
   'cost.test.mjs': 'system calls and memory are counted by tools of Linux',
   'other-runtimes.test.mjs': 'Bun and Deno are not run under Wine',
 };
 
-/** What takes Wine long, by the names of tests: half of the time, and none of it is about Windows. */
+/** Names of tests that take half of the time under Wine, and are not about Windows. */
 const LONG = {
   'without addon': 'node:fs does the work',
   'thousands of files': 'fewer show what Windows does',
 };
 
 /** A file that takes longer hangs. In milliseconds. */
-const LONGEST = (everything ? 12 : 6) * 60_000;
+const TIMEOUT = (everything ? 12 : 6) * 60_000;
 
 const flags = everything ? [] : Object.keys(LONG).map((name) => `--test-skip-pattern=${name}`);
 const asked = process.argv.slice(2);
@@ -52,7 +53,7 @@ function run(version, file, directory) {
     delete env.NODE_OPTIONS;
     delete env.NODE_TEST_CONTEXT;
     const child = spawn(wine, [node, '--test-reporter=tap', ...flags, path.join('test', file)], {
-      cwd: path.dirname(here), env, stdio: ['ignore', output, output], timeout: LONGEST, killSignal: 'SIGKILL',
+      cwd: path.dirname(here), env, stdio: ['ignore', output, output], timeout: TIMEOUT, killSignal: 'SIGKILL',
     });
     const end = (code) => {
       fs.closeSync(output);

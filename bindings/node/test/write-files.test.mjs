@@ -1,8 +1,9 @@
-// Guards against: a file that holds something else than its entry says, a write that was accepted and is lost when the
-// process or a worker ends, an entry whose failure nobody is told of, and an iterable that is taken from without end.
+// Guards against: a file that holds something else than its entry says, a write that was accepted
+// and is lost when the process or a worker ends, an entry whose failure nobody is told of, and an
+// iterable that is taken from without end.
 //
-// Why it was possible: entries are copied into native memory a few at a time while threads write, so that a caller may
-// change its Buffers, stop the process or abort the call at any point between.
+// Why it was possible: entries are copied into native memory a few at a time while threads write,
+// so that a caller may change its Buffers, stop the process or abort the call at any point between.
 
 /* global AbortController, AbortSignal, TextEncoder, setImmediate */
 
@@ -28,7 +29,7 @@ for (const [which, own] of Object.entries(packages)) {
   for (const [form, write] of Object.entries(forms)) {
     const name = `${which}, ${form}`;
 
-    test(`${name}: strings and views of every kind, as node:fs writes them`, async () => {
+    test(`${name}: strings and views of every kind are written as by node:fs`, async () => {
       const target = fresh();
       const bytes = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8]);
       const data = ['', 'ascii', 'caf\u00e9', '\u20ac\u{1f41f}', 'lone \ud800 half', '\ufeffmark', 'x'.repeat(5e6), '\u4e2d'.repeat(2e6), Buffer.from('buffer'),
@@ -43,7 +44,7 @@ for (const [which, own] of Object.entries(packages)) {
       }
     });
 
-    test(`${name}: Maps and generators, URLs and Buffers, thousands of files, none at all`, async () => {
+    test(`${name}: entries may be Maps or generators of URLs and Buffers, thousands of files or none`, async () => {
       const target = fresh();
       const entries = entriesIn(target, 3000);
       assert.deepStrictEqual(await write(new Map(entries)), { written: 3000, unchanged: 0 });
@@ -55,14 +56,14 @@ for (const [which, own] of Object.entries(packages)) {
       assert.deepStrictEqual(await write(new Set(), { settle: true }), []);
     });
 
-    test(`${name}: of several entries for one path the last one wins`, async () => {
+    test(`${name}: the last of several entries for one path wins`, async () => {
       const target = fresh();
       const entries = Array.from({ length: 5000 }, (_, i) => [path.join(target, `f${i % 7}`), `${i}`.repeat(5000 - i)]);
       await write(entries, { threads: 4 });
       for (const [file, data] of entries.slice(-7)) assert.ok(text(file) === data);
     });
 
-    test(`${name}: createParents, onlyIfChanged, createNew, mode`, async () => {
+    test(`${name}: createParents, onlyIfChanged, createNew and mode do what they say`, async () => {
       const target = fresh();
       const deep = Array.from({ length: 300 }, (_, i) => [path.join(target, 'a', `b${i % 5}`, `c${i % 9}`, `${i}`), `${i}`]);
       await assert.rejects(write(deep), { code: 'ENOENT' });
@@ -83,7 +84,7 @@ for (const [which, own] of Object.entries(packages)) {
       assert.strictEqual(fs.statSync(path.join(target, 'script')).mode & 0o777, isWindows ? 0o666 : 0o755);
     });
 
-    test(`${name}: a failure stops nothing, and the first one is told; settle tells of each`, async () => {
+    test(`${name}: a failure stops nothing, and the first one is thrown; settle gives each`, async () => {
       const target = fresh();
       const entries = entriesIn(target, 1000);
       entries[10][0] = path.join(target, 'none', 'at', 'all');
@@ -110,7 +111,7 @@ for (const [which, own] of Object.entries(packages)) {
       assert.strictEqual(closed, 1);
     });
 
-    test(`${name}: a wrong entry is refused by name; what came before is written`, async () => {
+    test(`${name}: a wrong entry is refused, and entries before it are written`, async () => {
       const target = fresh();
       const good = entriesIn(target, 5);
       const error = new Error('on purpose');
@@ -120,7 +121,8 @@ for (const [which, own] of Object.entries(packages)) {
         [[7, 'x'], /A path must be/], [['a\0b', 'x'], /without null bytes/],
       ];
       for (const [entry, message] of wrong) {
-        // Closing may be left for later, and under Wine the name would go when that is done: from the next file.
+        // Closing may be left for later, and under Wine the name would go when that is done: from
+        // the next file.
         bulk.drainClosesSync();
         for (const [file] of good) fs.rmSync(file, { force: true });
         await assert.rejects(write([...good, entry, good[0]]), { name: 'TypeError', message, code: /^ERR_INVALID_ARG/ });
@@ -133,7 +135,7 @@ for (const [which, own] of Object.entries(packages)) {
       ]) await assert.rejects(write(...args), { name: 'TypeError', message });
     });
 
-    test(`${name}: an iterable that fails to clean up does not hide why, nor stop what came before`, async () => {
+    test(`${name}: an iterable that throws when it is closed hides no error and stops no entry`, async () => {
       const target = fresh();
       const file = path.join(target, 'good');
       const untidy = function* (last) { try { yield [file, 'good']; for (;;) yield last; } finally { fs.writeFileSync(path.join(target, 'cleaned'), ''); throw new Error('untidy'); } }; // eslint-disable-line no-unsafe-finally
@@ -143,7 +145,7 @@ for (const [which, own] of Object.entries(packages)) {
       await assert.rejects(write(untidy([path.join(target, 'none', 'x'), '']), { failFast: true }), { code: 'ENOENT' });
     });
 
-    test(`${name}: failFast with settle tells what was taken and not begun from what failed`, async () => {
+    test(`${name}: failFast with settle tells cancelled entries from failed ones`, async () => {
       const target = fresh();
       const entries = entriesIn(target, 1000);
       entries[0][0] = path.join(target, 'none', 'x');
@@ -157,7 +159,7 @@ for (const [which, own] of Object.entries(packages)) {
       assert.doesNotMatch(outcomes.at(-1).reason.stack, /\n/, 'no frames');
     });
 
-    test(`${name}: modes, encodings and paths in each form that node:fs takes`, async () => {
+    test(`${name}: modes, encodings and paths may have each form that node:fs takes`, async () => {
       const target = fresh();
       const umask = process.umask(0);
       for (const mode of ['644', '0600', 0o751, 0, null, undefined, 0o100640]) {
@@ -180,13 +182,13 @@ for (const [which, own] of Object.entries(packages)) {
     });
   }
 
-  test(`${which}: wrong arguments never throw from writeFiles`, async () => {
+  test(`${which}: writeFiles rejects for wrong arguments and never throws`, async () => {
     const call = own.writeFiles(undefined);
     await assert.rejects(call, TypeError);
     assert.throws(() => own.writeFilesSync(undefined), TypeError);
   });
 
-  test(`${which}: a signal aborts before and while, and then nothing is under way`, async () => {
+  test(`${which}: a signal aborts before and during the call, and then nothing is in flight`, async () => {
     const reason = new Error('on purpose');
     const is = (error) => error === reason;
     const target = fresh();
@@ -204,7 +206,7 @@ for (const [which, own] of Object.entries(packages)) {
     assert.strictEqual(closed, 1);
   });
 
-  test(`${which}: progress grows, counts bytes and ends complete; the context is kept, in the iterable too`, async () => {
+  test(`${which}: progress grows up to the total, and the context is kept, in the iterable too`, async () => {
     const target = fresh();
     const entries = entriesIn(target, 2500);
     const bytes = entries.reduce((sum, [, data]) => sum + Buffer.byteLength(data), 0);
@@ -221,7 +223,7 @@ for (const [which, own] of Object.entries(packages)) {
   });
 }
 
-test('an endless iterable of empty files lets other things happen', async () => {
+test('an endless iterable of empty files does not block the event loop', async () => {
   const target = fresh();
   const controller = new AbortController();
   const reason = new Error('on purpose');
@@ -234,7 +236,7 @@ test('an endless iterable of empty files lets other things happen', async () => 
   assert.ok(atFirst < 20_000, `${atFirst} taken at once`);
 });
 
-test('a process ends by itself whatever an iterable throws as it is stopped', async () => {
+test('a process ends by itself whatever an iterable throws when it is closed', async () => {
   const { code, stdout, stderr } = await runScript(directory, `
     const untidy = function* (last) { try { for (;;) yield last; } finally { throw new Error('untidy'); } };
     const told = [];
@@ -250,7 +252,7 @@ test('a process ends by itself whatever an iterable throws as it is stopped', as
   assert.deepStrictEqual([stdout, code], ['ERR_INVALID_ARG_TYPE,AbortError,ENOENT\n', 0], stderr);
 });
 
-test('what is changed after the call is not written', async () => {
+test('changes to data after the call are not written', async () => {
   const target = fresh();
   const buffers = Array.from({ length: 500 }, () => Buffer.alloc(10_000, 'a'));
   const call = bulk.writeFiles(buffers.map((buffer, i) => [path.join(target, `${i}`), buffer]));
@@ -259,7 +261,7 @@ test('what is changed after the call is not written', async () => {
   for (const i of buffers.keys()) assert.ok(text(path.join(target, `${i}`)) === 'a'.repeat(10_000), `${i}`);
 });
 
-test('it takes no more than maxInFlight bytes ahead of what is written', async () => {
+test('writeFiles takes no more than maxInFlight bytes ahead of writing', async () => {
   const target = fresh();
   let taken = 0;
   let done = 0;
@@ -275,7 +277,7 @@ for (const [what, end] of Object.entries({
   'process.exit() in the next turn': 'setImmediate(() => process.exit(0));',
   'the natural end': '',
 })) {
-  test(`writeFiles(), then ${what}: all files whole; in a worker, too`, async () => {
+  test(`entries of writeFiles are written after ${what}, in a worker too`, async () => {
     const target = fresh();
     const source = (inWorker) => `const { Worker, isMainThread } = require('node:worker_threads');
       const target = path.join(${JSON.stringify(target)}, '${inWorker}'); fs.mkdirSync(target, { recursive: true });
@@ -289,7 +291,7 @@ for (const [what, end] of Object.entries({
   });
 }
 
-test('worker.terminate() while it writes: what was taken is whole', async () => {
+test('worker.terminate() during writeFiles leaves taken entries whole', async () => {
   const target = fresh();
   const { code, signal, stdout, stderr } = await runScript(directory, `const { Worker, isMainThread, parentPort } = require('node:worker_threads');
     if (isMainThread) { const worker = new Worker(__filename); worker.on('message', () => worker.terminate()); worker.on('exit', () => console.log('ended')); }

@@ -1,23 +1,24 @@
-//! How every native method begins and ends.
+//! The beginning and end of every native method.
 
 use crate::sys;
 use jni::errors::{Error, JniError, Result, ThrowRuntimeExAndDefault};
 use jni::{Env, EnvUnowned, jni_str};
 
-/// What must be left of the stack of a thread of Java's, in bytes. The JVM ends the process if the stack ends while it throws an
-/// exception in native code: so it keeps about 100 KiB for each native method, which is more than what is needed here before Java
-/// is called back, but it does not keep as much for those calls.
-const STACK: usize = 128 << 10;
+/// The stack that a native method needs, in bytes. The JVM ends the process if the stack ends while
+/// it throws an exception in native code. It keeps about 100 KiB for each native method, which is
+/// enough until Java is called back, but not as much for those calls.
+const MIN_STACK: usize = 128 << 10;
 
-/// Runs the body of a native method. A panic, or an error of JNI itself, becomes a `RuntimeException`, or an `OutOfMemoryError`
-/// where that is what it says; an exception that Java code has thrown meanwhile goes on. Where the stack has almost ended there is a
-/// `StackOverflowError`, and the body does not run.
+/// Runs the body of a native method. A panic or an error of JNI becomes a `RuntimeException`; where
+/// JNI has no memory, an `OutOfMemoryError`. An exception that Java code has thrown meanwhile goes
+/// on. If less than [`MIN_STACK`] is left, there is a `StackOverflowError`, and the body does not
+/// run.
 pub(crate) fn called<'local, T: Default>(
     environment: EnvUnowned<'local>,
     body: impl FnOnce(&mut Env<'local>) -> Result<T>,
 ) -> T {
     called_anywhere(environment, |env| {
-        if sys::stack_left() < STACK {
+        if sys::stack_left() < MIN_STACK {
             return Err(stack_overflow(env));
         }
         match body(env) {
@@ -33,7 +34,7 @@ pub(crate) fn called<'local, T: Default>(
     })
 }
 
-/// The same for a body that does not call Java back.
+/// As [`called`], for a body that does not call Java back.
 pub(crate) fn called_anywhere<'local, T: Default>(
     mut environment: EnvUnowned<'local>,
     body: impl FnOnce(&mut Env<'local>) -> Result<T>,
@@ -43,11 +44,13 @@ pub(crate) fn called_anywhere<'local, T: Default>(
         .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// By JNI's bare functions: those of the crate look for more classes where one fails, and each takes more of the stack.
+/// Throws a `StackOverflowError` by JNI's bare functions: functions of the crate look for more
+/// classes when one fails, and each takes more of the stack.
 fn stack_overflow(env: &Env<'_>) -> Error {
     let env = env.get_raw();
-    // SAFETY: the environment is that of this thread, and has the functions of JNI 1.1; the string ends with a zero, and there
-    // need not be a message. If the class is not found the exception that says so is thrown instead.
+    // SAFETY: the environment is that of this thread, and has the functions of JNI 1.1; the string
+    // ends with a zero, and there need not be a message. If the class is not found the exception
+    // that says so is thrown instead.
     unsafe {
         let functions = (**env).v1_1;
         let class = (functions.FindClass)(env, c"java/lang/StackOverflowError".as_ptr());

@@ -1,21 +1,22 @@
-//! The native half of the Maven artifact `dev.smallfry:smallfry`, called by the class `dev.smallfry.Native` alone.
+//! The native half of the Maven artifact `dev.smallfry:smallfry`, called by the class
+//! `dev.smallfry.Native` alone.
 //!
 //! | module | |
 //! |---|---|
-//! | `entry.rs` | how every native method begins and ends |
-//! | `write.rs` | one file |
-//! | `write_all.rs` | many files in one call |
-//! | `read_all.rs` | many files in one call |
-//! | `read.rs` | many files, piece by piece |
-//! | `source.rs` | how paths and contents come from Java: a piece of memory that Java fills, again and again |
-//! | `sink.rs` | how contents go there: a piece of memory that Java empties, again and again |
-//! | `results.rs` | how errors and numbers are put in bytes |
-//! | `options.rs` | what a call may say, as numbers |
-//! | `sys/` | what differs between systems: paths, stacks, staying loaded |
+//! | `entry.rs` | the beginning and end of every native method |
+//! | `write.rs` | writing one file |
+//! | `write_all.rs` | writing many files in one call |
+//! | `read_all.rs` | reading many files in one call |
+//! | `read.rs` | reading many files, piece by piece |
+//! | `source.rs` | paths and contents from Java: a piece of memory that Java fills, again and again |
+//! | `sink.rs` | contents to Java: a piece of memory that Java empties, again and again |
+//! | `results.rs` | errors and numbers as bytes |
+//! | `options.rs` | the options of calls for many files |
+//! | `sys/` | the differences between systems: paths, stacks, staying loaded |
 //!
-//! Strings cross as bytes of UTF-8, never through JNI's own functions, whose UTF-8 is another one. A bulk call is one call
-//! from Java, and calls back once for each piece. No reference to an object is kept from call to call, and no array
-//! is held in place while the system is asked for anything.
+//! Strings cross as bytes of UTF-8, never through JNI's own functions, which have a UTF-8 of their
+//! own. A bulk call is one call from Java, and calls back once for each piece. No reference to an
+//! object is kept from call to call, and no array is held in place during a system call.
 
 mod entry;
 mod options;
@@ -49,13 +50,13 @@ pub(crate) extern "system" fn JNI_OnLoad(vm: *mut jni::sys::JavaVM, _: *mut c_vo
     // SAFETY: it is the machine that calls.
     let vm = unsafe { JavaVM::from_raw(vm) };
     let found = vm.attach_current_thread(find_exceptions);
-    // Without them it works, too, while there is memory.
+    // Without these classes all works as long as there is memory.
     drop(found);
     JNI_VERSION_1_8
 }
 
-/// Has the crate find the classes that it asks for when a function of JNI's has failed. It keeps them; but to look for one where
-/// memory or the stack has ended fails as well, for which it looks for the next.
+/// Has the crate find the classes that it needs when a function of JNI has failed, and keep them.
+/// To look for one when memory or the stack has ended would fail as well.
 fn find_exceptions(env: &mut Env<'_>) -> Result<()> {
     fn find<T: Reference>(env: &mut Env<'_>) -> Result<()> {
         let found = T::lookup_class(env, &LoaderContext::None).map(drop);

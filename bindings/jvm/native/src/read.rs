@@ -1,4 +1,4 @@
-//! Many files, piece by piece.
+//! Reading many files, piece by piece.
 
 use crate::entry::{called, called_anywhere};
 use crate::options::Bulk;
@@ -13,20 +13,21 @@ use smallfry::bulk::{Contents, Control, Reader};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// So long the first result of a piece waits for others.
-const PATIENCE: Duration = Duration::from_millis(2);
+/// The longest time that the first result of a piece waits for others.
+const MAX_WAIT: Duration = Duration::from_millis(2);
 
-/// How a batch of reads may be done.
-pub(crate) struct BatchOptions<'a, 'local> {
+/// The options of a batch of reads.
+pub(crate) struct ReadOptions<'a, 'local> {
     pub(crate) source: &'a JObject<'local>,
     pub(crate) bulk: Bulk,
-    pub(crate) largest: jlong,
+    pub(crate) max_file_size: jlong,
 }
 
-impl BatchOptions<'_, '_> {
-    /// None if the directory to stay beneath cannot be opened: then the source has been told.
+impl ReadOptions<'_, '_> {
+    /// Makes a reader. `None` if the directory to stay beneath cannot be opened: the source gets
+    /// the error.
     pub(crate) fn reader(&self, env: &mut Env<'_>) -> Result<Option<Reader>> {
-        let error = match self.bulk.reader(self.largest) {
+        let error = match self.bulk.reader(self.max_file_size) {
             Ok(reader) => return Ok(Some(reader)),
             Err(error) => env.byte_array_from_slice(&results::error_alone(&error))?,
         };
@@ -41,7 +42,7 @@ impl BatchOptions<'_, '_> {
     }
 }
 
-/// Files that are being read. Java has its address, and gives it back once.
+/// Files that are being read. Java has the address of this, and gives it back once.
 struct Reading {
     control: Control,
     call: Call,
@@ -50,7 +51,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn begin(env: &mut Env<'_>, options: &BatchOptions<'_, '_>) -> Result<Option<Self>> {
+    fn begin(env: &mut Env<'_>, options: &ReadOptions<'_, '_>) -> Result<Option<Self>> {
         let Some(mut reader) = options.reader(env)? else {
             return Ok(None);
         };
@@ -65,7 +66,7 @@ impl Reading {
         }))
     }
 
-    /// Gives the results of one piece to `sink`. Whether there may be more.
+    /// Gives the results of one piece to `sink`. Returns whether there may be more.
     fn go_on(&self, env: &mut Env<'_>, source: &JObject<'_>, sink: &Sink<'_, '_>) -> Result<bool> {
         let accept = sink::accept(env, sink.object)?;
         let mut piece = Piece::new(accept, sink.memory.len(env)?, self.is_text);
@@ -77,7 +78,7 @@ impl Reading {
                     return Ok(false);
                 };
                 let result = result.as_deref();
-                let goes_on = piece.push(env, sink, index, result, PATIENCE)?;
+                let goes_on = piece.push(env, sink, index, result, MAX_WAIT)?;
                 if goes_on == Some(false) {
                     self.control.cancel();
                 }
@@ -91,23 +92,23 @@ impl Reading {
     }
 }
 
-/// Begins to read files: the address of a `Reading`, or 0 if the source was told why not.
+/// Begins to read files. Returns the address of a `Reading`, or 0 if the source got the error.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_dev_smallfry_Native_openReader<'local>(
     environment: EnvUnowned<'local>,
     _: JClass<'local>,
     source: JObject<'local>,
-    flags: jint,
+    bits: jint,
     threads: jint,
     max_in_flight: jlong,
-    largest: jlong,
+    max_file_size: jlong,
     within: JByteArray<'local>,
 ) -> jlong {
     called(environment, |env| -> Result<_> {
-        let options = BatchOptions {
+        let options = ReadOptions {
             source: &source,
-            bulk: Bulk::new(env, flags, threads, max_in_flight, &within)?,
-            largest,
+            bulk: Bulk::new(env, bits, threads, max_in_flight, &within)?,
+            max_file_size,
         };
         let reading = Reading::begin(env, &options)?.map(Box::new);
         Ok(reading.map_or(0, |reading| {
@@ -116,7 +117,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_openReader<'local>(
     })
 }
 
-/// Gives one piece of results to `sink`. Whether there may be more.
+/// Gives one piece of results to `sink`. Returns whether there may be more.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_dev_smallfry_Native_nextPiece<'local>(
     environment: EnvUnowned<'local>,
@@ -137,7 +138,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_nextPiece<'local>(
     })
 }
 
-/// Has nothing more begun.
+/// Begins nothing more.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_dev_smallfry_Native_cancelReader<'local>(
     environment: EnvUnowned<'local>,
@@ -150,7 +151,7 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_cancelReader<'local>(
     });
 }
 
-/// Waits for what is under way, and gives all up.
+/// Waits for files in flight, and frees everything.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_dev_smallfry_Native_closeReader<'local>(
     environment: EnvUnowned<'local>,
@@ -159,7 +160,8 @@ pub(crate) extern "system" fn Java_dev_smallfry_Native_closeReader<'local>(
 ) {
     called_anywhere(environment, |_| -> Result<_> {
         let address = std::ptr::with_exposed_provenance_mut::<Reading>(place(reader));
-        // SAFETY: `dev.smallfry.ReadStream` passes what `openReader` made, for the last time, while no other thread does.
+        // SAFETY: `dev.smallfry.ReadStream` passes what `openReader` made, for the last time, while
+        // no other thread does.
         drop(unsafe { Box::from_raw(address) });
         Ok(())
     });
@@ -171,11 +173,12 @@ const fn place(address: jlong) -> usize {
 
 fn reading<'a>(address: jlong) -> &'a Reading {
     let address = std::ptr::with_exposed_provenance::<Reading>(place(address));
-    // SAFETY: `dev.smallfry.ReadStream` passes what `openReader` made, and nothing once it is closed.
+    // SAFETY: `dev.smallfry.ReadStream` passes what `openReader` made, and nothing once it is
+    // closed.
     unsafe { &*address }
 }
 
-/// An exception that the source has thrown goes on.
+/// Returns an error if the source has thrown an exception, which then goes on.
 fn ended(env: &Env<'_>) -> Result<()> {
     if env.exception_check() {
         return Err(Error::JavaException);

@@ -1,9 +1,10 @@
-//! Many files in one call, all kept. Whichever thread has read a file gives it to Java as well: to decode contents takes about as
-//! long as to read them, and the processor that has read them still has them at hand.
+//! Reading many files in one call, with all contents kept. The thread that has read a file also
+//! gives it to Java: decoding takes about as long as reading, and the contents are still in the
+//! processor's cache.
 
 use crate::entry::called;
 use crate::options::Bulk;
-use crate::read::BatchOptions;
+use crate::read::ReadOptions;
 use crate::sink::{self, Piece, Sink};
 use crate::source::{Call, Paths, Source};
 use jni::errors::{Error, JniError, Result};
@@ -19,12 +20,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, Scope};
 use std::time::Duration;
 
-/// Of a thread, in bytes: Java's own code runs on it.
+/// The stack of a thread, on which Java's own code runs. In bytes.
 const STACK: usize = 1 << 20;
-/// Room of a piece in bytes: many small files, and at hand in the processor's cache.
+/// The room of a piece: for many small files, and small enough for the processor's cache. In bytes.
 const ROOM: usize = 256 << 10;
-/// So long the first result of a piece waits for others, so that an interrupt is seen.
-const LOOK: Duration = Duration::from_millis(20);
+/// The longest time that the first result of a piece waits for others, so that an interrupt is
+/// seen.
+const MAX_WAIT: Duration = Duration::from_millis(20);
 
 /// Reads a file and has Java decode it.
 struct Decode {
@@ -32,14 +34,14 @@ struct Decode {
     java: Arc<Java>,
 }
 
-/// What all threads of a call share.
+/// The state that all threads of a call share.
 struct Java {
     vm: JavaVM,
     sink: Global<JObject<'static>>,
     accept: JMethodID,
     is_text: bool,
     control: Control,
-    /// The first failure of Java's, and what it has thrown.
+    /// The first failure of Java, and the exception that it has thrown.
     failure: Mutex<Option<(Error, Option<Global<JThrowable<'static>>>)>>,
 }
 
@@ -57,7 +59,8 @@ impl Java {
         }
     }
 
-    /// Runs `body`, in which this thread is one of Java's, unless there is no memory for one more; then `body` finds that out.
+    /// Runs `body` with this thread attached to the JVM. If there is no memory for that, `body`
+    /// finds it out.
     fn as_one_of_its_threads(&self, body: impl FnOnce()) {
         let mut body = Some(body);
         let mut run = || body.take().map(|body| body());
@@ -71,7 +74,8 @@ impl Java {
         run();
     }
 
-    /// Runs `body` in Java's eyes on this thread. `None`, and nothing more is begun, if that fails.
+    /// Runs `body` with the JNI environment of this thread. If that fails, returns `None` and
+    /// begins nothing more.
     fn on_this_thread<T>(&self, body: impl FnOnce(&mut Env<'_>) -> Result<Option<T>>) -> Option<T> {
         let body = |env: &mut Env<'_>| {
             body(env).or_else(|error| {
@@ -85,7 +89,7 @@ impl Java {
         let answer = self
             .vm
             .attach_current_thread_with_config(config, None, body);
-        // The body's own errors are told already: for this thread to be one of Java's there is no memory.
+        // The body's own errors are handled above: there is no memory to attach this thread.
         answer.unwrap_or_else(|_: Error| {
             self.fail(Error::JniCall(JniError::NoMemory), None);
             None
@@ -98,7 +102,7 @@ impl Java {
         self.control.cancel();
     }
 
-    /// Fails as the first thread that failed.
+    /// Returns the failure of the first thread that failed.
     fn outcome(&self, env: &mut Env<'_>) -> Result<()> {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         match failure.take() {
@@ -109,9 +113,9 @@ impl Java {
     }
 }
 
-/// What one thread gathers.
+/// The results that one thread gathers.
 #[derive(Default)]
-struct Hand {
+struct Scratch {
     arena: Arena,
     gathered: Option<Gathered>,
 }
@@ -122,7 +126,7 @@ struct Gathered {
     memory: Global<JByteArray<'static>>,
 }
 
-impl Hand {
+impl Scratch {
     fn gathered(&mut self, env: &mut Env<'_>, java: &Arc<Java>) -> Result<&mut Gathered> {
         if self.gathered.is_none() {
             let memory = env.new_byte_array(ROOM)?;
@@ -154,20 +158,20 @@ impl Drop for Gathered {
 
 impl Task for Decode {
     type Input = PathBuf;
-    /// Whether it failed. Java has been told all else.
+    /// True for a failure. Java has got everything else.
     type Output = bool;
-    type Scratch = Hand;
+    type Scratch = Scratch;
 
-    fn run(&self, hand: &mut Hand, path: PathBuf, context: &mut TaskContext<'_>) -> bool {
-        let result = self.read.read(&mut hand.arena, &path, context);
+    fn run(&self, scratch: &mut Scratch, path: PathBuf, context: &mut TaskContext<'_>) -> bool {
+        let result = self.read.read(&mut scratch.arena, &path, context);
         let java = &self.java;
         let wants_more = java.on_this_thread(|env| {
-            let gathered = hand.gathered(env, java)?;
+            let gathered = scratch.gathered(env, java)?;
             let sink = java.sink(&gathered.memory);
             let contents = result.as_deref();
             gathered
                 .piece
-                .push(env, &sink, context.index(), contents, LOOK)
+                .push(env, &sink, context.index(), contents, MAX_WAIT)
         });
         if wants_more == Some(false) {
             java.control.cancel();
@@ -175,7 +179,7 @@ impl Task for Decode {
         result.is_err()
     }
 
-    /// Java misses it, and knows what that means.
+    /// Gives Java nothing: a missing result says that the file was not begun.
     fn cancelled(&self, _: PathBuf) -> bool {
         true
     }
@@ -185,7 +189,7 @@ impl Task for Decode {
     }
 }
 
-/// Threads of the JVM's that end with the call.
+/// Threads of the JVM that end with the call.
 struct Threads<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     java: Arc<Java>,
@@ -196,31 +200,32 @@ impl<'scope> Spawn<'scope> for Threads<'scope, '_> {
         let java = Arc::clone(&self.java);
         let builder = Builder::new().name("smallfry".into()).stack_size(STACK);
         let spawned = builder.spawn_scoped(self.scope, move || {
-            // Here, since becoming one takes a millisecond: an operation that did it would be taken for one that waits for the disk.
+            // Attaching takes a millisecond. If an operation did it, it would be taken for one that
+            // waits for the disk.
             java.as_one_of_its_threads(body);
         });
         spawned.is_ok()
     }
 }
 
-/// Reads all files that `source` gives, and gives what came of each to `sink`, on any thread.
+/// Reads all files that `source` gives, and gives their results to `sink`, on any thread.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_dev_smallfry_Native_readAll<'local>(
     environment: EnvUnowned<'local>,
     _: JClass<'local>,
     source: JObject<'local>,
     sink: JObject<'local>,
-    flags: jint,
+    bits: jint,
     threads: jint,
     max_in_flight: jlong,
-    largest: jlong,
+    max_file_size: jlong,
     within: JByteArray<'local>,
 ) {
     called(environment, |env| -> Result<_> {
-        let options = BatchOptions {
+        let options = ReadOptions {
             source: &source,
-            bulk: Bulk::new(env, flags, threads, max_in_flight, &within)?,
-            largest,
+            bulk: Bulk::new(env, bits, threads, max_in_flight, &within)?,
+            max_file_size,
         };
         let Some(mut reader) = options.reader(env)? else {
             return Ok(());

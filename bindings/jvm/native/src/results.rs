@@ -1,7 +1,9 @@
-//! What goes to Java: results one behind the other in memory that it reads through a direct buffer.
+//! Results on their way to Java: one behind the other in memory that Java reads through a direct
+//! buffer.
 //!
-//! All numbers are the processor's own. An error is its kind (one byte), then the operation, the reason, the path and the
-//! destination, each with its length in bytes before it; paths as they come from Java.
+//! All numbers have the byte order of the processor. An error is its kind (one byte), then the
+//! operation, the reason, the path and the destination, each with its length in bytes before it.
+//! Paths have the form in which Java passes them.
 
 use crate::sys;
 use jni::sys::jint;
@@ -9,7 +11,7 @@ use smallfry::Error;
 use std::borrow::Cow;
 use std::io::ErrorKind;
 
-/// As `dev.smallfry.Failure` knows them.
+/// The kinds of errors, as `dev.smallfry.Failure` reads them.
 #[repr(u8)]
 enum Kind {
     Other,
@@ -20,7 +22,8 @@ enum Kind {
     NotBegun,
 }
 
-/// `EACCES`. Of `EPERM`, which has the same kind here, Java makes no `AccessDeniedException`.
+/// Tells whether an error is `EACCES`. `EPERM` has the same kind in Rust, but Java has no
+/// `AccessDeniedException` for it.
 #[cfg(unix)]
 fn is_access_denied(error: &Error) -> bool {
     error.raw_os_error() != Some(1)
@@ -59,7 +62,7 @@ fn push_field(bytes: &mut Vec<u8>, field: &[u8]) {
     bytes.extend_from_slice(field);
 }
 
-/// A number as Java's `int`. What is larger than that was refused before.
+/// Converts a number to Java's `int`. Larger numbers were refused before.
 pub(crate) fn int(number: usize) -> jint {
     jint::try_from(number).unwrap_or(jint::MAX)
 }
@@ -69,7 +72,7 @@ pub(crate) fn push_number(bytes: &mut Vec<u8>, number: usize) {
     bytes.extend_from_slice(&int(number).to_ne_bytes());
 }
 
-/// One error alone.
+/// Returns the bytes of one error.
 pub(crate) fn error_alone(error: &Error) -> Vec<u8> {
     let mut bytes = Vec::new();
     push_error(&mut bytes, error);

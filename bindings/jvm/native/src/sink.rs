@@ -1,7 +1,9 @@
-//! How results go to Java: contents one behind the other in an array of Java's, and a table of them.
+//! Results of reads on their way to Java: contents one behind the other in a Java array, and a
+//! table of them.
 //!
-//! The table has the numbers of the paths, then for each what follows (one byte): an error, or contents, of which there is the length.
-//! Contents that are too large for the array come in one of their own, and the last of the table is then about that.
+//! The table has the numbers of the paths, then a row for each: its kind (one byte), and an error
+//! or the length of the contents. Contents that are too large for the array come in an array of
+//! their own, and are then those of the last row.
 
 use crate::results;
 use jni::Env;
@@ -12,10 +14,10 @@ use jni::signature::{Primitive, ReturnType};
 use jni::{jni_sig, jni_str};
 use std::time::{Duration, Instant};
 
-/// As `dev.smallfry.Sink` knows them.
+/// The kinds of rows, as `dev.smallfry.Sink` reads them.
 const FAILED: u8 = 0;
 const CONTENTS: u8 = 1;
-/// Nothing has to be decoded in them.
+/// Contents that need no decoding.
 const ASCII: u8 = 2;
 
 /// A `dev.smallfry.Sink`, and an array for contents.
@@ -24,7 +26,7 @@ pub(crate) struct Sink<'a, 'local> {
     pub(crate) memory: &'a JByteArray<'local>,
 }
 
-/// The method that takes results.
+/// Finds the method that takes results.
 pub(crate) fn accept(env: &mut Env<'_>, sink: &JObject<'_>) -> Result<JMethodID> {
     let class = env.get_object_class(sink)?;
     env.get_method_id(&class, jni_str!("accept"), jni_sig!("([B[BI[B)Z"))
@@ -33,9 +35,9 @@ pub(crate) fn accept(env: &mut Env<'_>, sink: &JObject<'_>) -> Result<JMethodID>
 /// Results that Java has not been given yet.
 pub(crate) struct Piece {
     accept: JMethodID,
-    /// Contents are to become text.
+    /// Contents become text.
     is_text: bool,
-    /// Of the array, in bytes, and how many of them are used.
+    /// The length of the array in bytes, and the bytes of it that are used.
     room: usize,
     used: usize,
     indices: Vec<u8>,
@@ -58,7 +60,7 @@ impl Piece {
         }
     }
 
-    /// If Java was given something, whether it wants more.
+    /// Adds a result. If that gave something to Java, returns whether Java wants more.
     pub(crate) fn push(
         &mut self,
         env: &mut Env<'_>,
@@ -80,7 +82,8 @@ impl Piece {
         results::push_number(&mut self.indices, index);
         match result {
             Ok(contents) => {
-                // Here because the processor still has them at hand; Java is spared a look of its own.
+                // The contents are still in the processor's cache, and Java need not look at them
+                // again.
                 let is_ascii = self.is_text && contents.is_ascii();
                 self.rows.push(if is_ascii { ASCII } else { CONTENTS });
                 results::push_number(&mut self.rows, length);
@@ -88,7 +91,8 @@ impl Piece {
                     let wants_this = self.give(env, sink, Some(contents))?;
                     return Ok(Some(wants_this && wants_more != Some(false)));
                 }
-                // Contents are gone at once: memory that few have to share is used again while the processor has it at hand.
+                // Contents are copied at once, so that their memory is reused while it is in the
+                // processor's cache.
                 sink.memory
                     .set_region(env, results::int(self.used), signed(contents))?;
                 self.used += length;
@@ -106,7 +110,7 @@ impl Piece {
         Ok(wants_more)
     }
 
-    /// Has Java take what is left, if anything is.
+    /// Gives Java the results that are left, if there are any.
     pub(crate) fn flush(&mut self, env: &mut Env<'_>, sink: &Sink<'_, '_>) -> Result<()> {
         if self.count > 0 {
             self.give(env, sink, None)?;

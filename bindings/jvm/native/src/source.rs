@@ -1,6 +1,8 @@
-//! What comes from Java: paths, or paths and contents, in pieces of memory that it fills through a direct buffer.
+//! Entries from Java: paths, or paths and contents, in pieces of memory that Java fills through a
+//! direct buffer.
 //!
-//! An entry is the length of its path and that of its contents, in bytes as the processor's own `int`s, then both.
+//! An entry is the length of its path and that of its contents, as `int`s in the byte order of the
+//! processor, then both.
 
 use crate::{results, sys};
 use jni::errors::Result;
@@ -18,16 +20,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Room of a piece in bytes, unless one entry needs more.
+/// The room of a piece, unless one entry needs more. In bytes.
 const PIECE: usize = 256 << 10;
-/// How often a thread is asked whether it was interrupted.
-const LOOK: Duration = Duration::from_millis(20);
+/// The interval at which a thread is asked whether it was interrupted.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Memory that Java fills.
 struct Piece(Box<[UnsafeCell<u8>]>);
 
-// SAFETY: it is written only while one owner has it, through the buffer that `Source::fill` makes, which is not used after
-// that; all others read.
+// SAFETY: it is written only while it has one owner, through the buffer that `Source::fill` makes,
+// which is not used after that; all other uses read.
 unsafe impl Sync for Piece {}
 
 impl Piece {
@@ -41,7 +43,7 @@ impl Piece {
 
     fn bytes(&self, range: &Range<usize>) -> &[u8] {
         let cells = &self.0[range.clone()];
-        // SAFETY: whoever can call this holds a slice of the piece, so nobody writes to it.
+        // SAFETY: every caller holds a slice of the piece, so it is not written to.
         unsafe { std::slice::from_raw_parts(cells.as_ptr().cast(), cells.len()) }
     }
 }
@@ -58,14 +60,14 @@ impl AsRef<[u8]> for Slice {
     }
 }
 
-/// The Java call under way, for iterators that outlive it.
+/// The Java call that is running, for iterators that outlive it.
 ///
-/// They are asked only inside of such a call, by its own thread; between calls there is none.
+/// They are used only inside of such a call, on its own thread; between calls there is none.
 #[derive(Clone, Default)]
 pub(crate) struct Call(Rc<Cell<Option<(*mut jni::sys::JNIEnv, jni::sys::jobject)>>>);
 
 impl Call {
-    /// Runs `body`, in which entries can be asked for: `source` gives them.
+    /// Runs `body`, which can take entries of `source`.
     pub(crate) fn during<T>(
         &self,
         env: &mut Env<'_>,
@@ -89,10 +91,10 @@ impl Call {
 /// Entries, asked for as they are needed.
 pub(crate) struct Source {
     call: Call,
-    /// Those that were filled. Whichever nobody else holds can be filled anew.
+    /// The pieces that were filled. A piece that nothing else holds can be filled again.
     pieces: Vec<Arc<Piece>>,
     current: Option<Arc<Piece>>,
-    /// What of the current one has not been given.
+    /// The part of the current piece that has not been given.
     rest: Range<usize>,
     control: Control,
     looked: Instant,
@@ -101,11 +103,12 @@ pub(crate) struct Source {
     is_interrupted: JMethodID,
 }
 
-// SAFETY: the call is reached from inside of native methods only, which hold the lock under which the source is.
+// SAFETY: the call is reached from inside of native methods only, which hold the lock under which
+// the source is.
 unsafe impl Send for Source {}
 
 impl Source {
-    /// Entries that a `dev.smallfry.Source` gives whenever `call` is under way.
+    /// Makes a source of the entries that a `dev.smallfry.Source` gives while `call` is running.
     pub(crate) fn new(
         env: &mut Env<'_>,
         source: &JObject<'_>,
@@ -134,9 +137,9 @@ impl Source {
         })
     }
 
-    /// The next entry: its path, and where its contents are.
+    /// Takes the next entry: its path, and the slice with its contents.
     fn entry(&mut self) -> Option<(PathBuf, Slice)> {
-        self.look();
+        self.look_for_interrupt();
         if self.rest.is_empty() && !self.refill() {
             return None;
         }
@@ -159,9 +162,9 @@ impl Source {
         start..self.rest.start
     }
 
-    /// Once in a while: was the thread interrupted?
-    fn look(&mut self) {
-        if self.looked.elapsed() < LOOK {
+    /// Cancels the batch if the thread was interrupted. Asks only at an interval.
+    fn look_for_interrupt(&mut self) {
+        if self.looked.elapsed() < INTERRUPT_INTERVAL {
             return;
         }
         self.looked = Instant::now();
@@ -175,7 +178,7 @@ impl Source {
         }
     }
 
-    /// Has Java fill a piece. `false` if there is nothing more.
+    /// Has Java fill a piece. Returns `false` if there are no more entries.
     fn refill(&mut self) -> bool {
         self.current = None;
         let mut room = PIECE;
@@ -192,7 +195,7 @@ impl Source {
                     self.current = Some(piece);
                     return true;
                 }
-                // So much room it needs for one entry.
+                // The negative number of bytes that one entry needs.
                 Err(_) => room = filled.unsigned_abs() as usize,
             }
         }
@@ -200,7 +203,7 @@ impl Source {
         false
     }
 
-    /// One that nobody else holds. `None` if there is no memory for it.
+    /// Returns a piece that nothing else holds. `None` if there is no memory for it.
     fn empty_piece(&mut self, room: usize) -> Option<Arc<Piece>> {
         if room > PIECE {
             return Piece::new(room);
@@ -214,7 +217,7 @@ impl Source {
         })
     }
 
-    /// Ends the entries, and has the source say why when those before are done.
+    /// Ends the entries, and tells the source, which throws when the entries before are done.
     fn no_memory(&mut self, room: usize) {
         self.ask(|env, source| {
             let room = [JValue::Int(results::int(room))];
@@ -227,7 +230,8 @@ impl Source {
         let method = self.fill;
         let (start, room) = (piece.0.as_ptr(), piece.0.len());
         let filled = self.ask(|env, source| {
-            // SAFETY: the memory outlives the call, and `dev.smallfry.Source` does not keep the buffer.
+            // SAFETY: the memory outlives the call, and `dev.smallfry.Source` does not keep the
+            // buffer.
             let buffer = unsafe { env.new_direct_byte_buffer(start.cast_mut().cast(), room) }?;
             let arguments = [JValue::Object(&buffer).as_jni()];
             // SAFETY: as above.
@@ -238,7 +242,8 @@ impl Source {
         filled.unwrap_or(0)
     }
 
-    /// Calls Java. `None` if it has thrown, which ends the batch; the exception stays for the caller.
+    /// Calls Java. `None` if Java has thrown, which ends the batch; the exception stays for the
+    /// caller.
     fn ask<T>(
         &mut self,
         question: impl FnOnce(&mut Env<'_>, &JObject<'_>) -> Result<T>,
@@ -247,10 +252,11 @@ impl Source {
             return None;
         }
         let (env, source) = self.call.0.get()?;
-        // SAFETY: a call is under way, on this thread, so both are valid.
+        // SAFETY: a call is running, on this thread, so both are valid.
         let mut unowned = unsafe { EnvUnowned::from_raw(env) };
         let answer = unowned.with_env(|env| -> Result<T> {
-            // SAFETY: as above; the caller's reference is not given up, since nothing is done when a `JObject` is dropped.
+            // SAFETY: as above; the caller's reference is not given up, since nothing is done when
+            // a `JObject` is dropped.
             let source = unsafe { JObject::from_raw(env, source) };
             question(env, &source)
         });
@@ -271,7 +277,7 @@ const fn int() -> ReturnType {
     ReturnType::Primitive(Primitive::Int)
 }
 
-/// Paths alone.
+/// Entries that are paths.
 pub(crate) struct Paths(pub(crate) Source);
 
 impl Iterator for Paths {
@@ -282,7 +288,7 @@ impl Iterator for Paths {
     }
 }
 
-/// Paths and contents.
+/// Entries that are paths and contents.
 pub(crate) struct Entries(pub(crate) Source);
 
 impl Iterator for Entries {

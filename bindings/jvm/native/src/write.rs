@@ -1,26 +1,28 @@
-//! One file.
+//! Writing one file.
 
 use crate::entry::called;
-use crate::{options, results, sys};
+use crate::{results, sys};
 use jni::EnvUnowned;
 use jni::errors::{Error, JniError, Result};
 use jni::objects::{JByteArray, JClass};
 use jni::sys::jint;
+use smallfry_options::OptionBits;
 use std::cell::RefCell;
 
-/// What of a thread's memory for one file is kept for its next.
-const KEPT: usize = 1 << 20;
+/// A thread keeps its memory for the next file up to this size. In bytes.
+const MAX_KEPT: usize = 1 << 20;
 
 thread_local! {
-    /// Path and contents, copied out of Java's heap: arrays there move, unless the collector is held up, and writing may take long.
+    /// A copy of path and contents: arrays in Java's heap move unless the collector is stopped, and
+    /// writing may take long.
     static MEMORY: RefCell<Memory> = const { RefCell::new(Memory(Vec::new())) };
 }
 
-/// Only grows, so that what is reused need not be zeroed.
+/// Memory that only grows, so that it need not be zeroed again.
 struct Memory(Vec<i8>);
 
 impl Memory {
-    /// `None` if there is not so much: the process would end with an allocation that fails.
+    /// `None` if there is no memory: an allocation that fails would end the process.
     fn of(&mut self, length: usize) -> Option<&mut [i8]> {
         let more = length.saturating_sub(self.0.len());
         self.0.try_reserve(more).ok()?;
@@ -31,26 +33,27 @@ impl Memory {
     }
 }
 
-/// Writes `length` bytes of `contents`. Null, or the error.
+/// Writes `contents`. Returns null, or the error.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_dev_smallfry_Native_write<'local>(
     environment: EnvUnowned<'local>,
     _: JClass<'local>,
     path: JByteArray<'local>,
     contents: JByteArray<'local>,
-    flags: jint,
+    bits: jint,
 ) -> JByteArray<'local> {
     called(environment, |env| -> Result<_> {
         let (path_length, length) = (path.len(env)?, contents.len(env)?);
         let error = MEMORY.with_borrow_mut(|memory| -> Result<_> {
-            let bytes = memory.of(path_length + length);
-            let bytes = bytes.ok_or(Error::JniCall(JniError::NoMemory))?;
-            let (path_bytes, bytes) = bytes.split_at_mut(path_length);
+            let room = memory.of(path_length + length);
+            let room = room.ok_or(Error::JniCall(JniError::NoMemory))?;
+            let (path_bytes, bytes) = room.split_at_mut(path_length);
             path.get_region(env, 0, path_bytes)?;
             contents.get_region(env, 0, bytes)?;
             let path = sys::path_in(unsigned(path_bytes));
-            let written = options::write_options(flags).write(path, unsigned(bytes));
-            if memory.0.len() > KEPT {
+            let mut options = OptionBits::new(bits).write_options();
+            let written = options.overwrite(true).write(path, unsigned(bytes));
+            if memory.0.len() > MAX_KEPT {
                 memory.0 = Vec::new();
             }
             Ok(written.err())

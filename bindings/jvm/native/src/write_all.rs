@@ -1,4 +1,4 @@
-//! Many files in one call.
+//! Writing many files in one call.
 
 use crate::entry::called;
 use crate::options::Bulk;
@@ -15,21 +15,21 @@ const WRITTEN: u8 = 0;
 const UNCHANGED: u8 = 1;
 const FAILED: u8 = 2;
 
-/// Writes what `source` gives. How many results there are, one byte for each, then the errors of those that failed; or, if nothing
-/// could begin, -1 and the error.
+/// Writes the entries of `source`. Returns the number of results, one byte for each, and the errors
+/// of the entries that failed. If nothing could begin, returns -1 and the error.
 #[unsafe(no_mangle)]
 pub(crate) extern "system" fn Java_dev_smallfry_Native_writeAll<'local>(
     environment: EnvUnowned<'local>,
     _: JClass<'local>,
     source: JObject<'local>,
-    flags: jint,
+    bits: jint,
     threads: jint,
     max_in_flight: jlong,
     within: JByteArray<'local>,
 ) -> JByteArray<'local> {
     called(environment, |env| -> Result<_> {
         let control = Control::new();
-        let mut writer = match Bulk::new(env, flags, threads, max_in_flight, &within)?.writer() {
+        let mut writer = match Bulk::new(env, bits, threads, max_in_flight, &within)?.writer() {
             Ok(writer) => writer,
             Err(error) => {
                 let mut bytes = (-1_i32).to_ne_bytes().to_vec();

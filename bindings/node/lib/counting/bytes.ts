@@ -1,8 +1,11 @@
-// How many bytes a call moved, told from what it was given and what it gave.
+// The number of bytes that a call read or wrote, from its arguments and its result.
 
 import { type Bytes } from './wrap.js';
 
-/** For the function of node:fs called `name`; `path` is whether its first argument names the file, as no method's does. */
+/**
+ * Returns the counting function for `name` of node:fs. `path` is false for a FileHandle's method,
+ * which is given no file.
+ */
 export function bytesOf(name: string, path: boolean): Bytes {
   switch (name) {
     case 'readFile':
@@ -28,7 +31,10 @@ function length(data: unknown, options: unknown): number {
   return ArrayBuffer.isView(data) ? data.byteLength : 0;
 }
 
-/** A number, or what a FileHandle's method and a promisified function give. */
+/**
+ * Reads a result: a number, or the object that a FileHandle's method and a promisified function
+ * give.
+ */
 function moved(result: unknown): number {
   if (typeof result === 'number') return result;
   const { bytesRead, bytesWritten } = (result ?? {}) as { bytesRead?: number; bytesWritten?: number };

@@ -1,11 +1,11 @@
-// The counts themselves, in memory that all threads of a process share: a worker that is terminated runs nothing at its
-// end, so it could not hand its counts over then.
+// The counts, in memory that all threads of a process share: a worker that is terminated could not
+// hand its counts over.
 
 import workers = require('node:worker_threads');
 
 import { FORMS, type Form, FUNCTIONS } from './functions.js';
 
-/** What is counted of each function in each form. */
+/** The numbers that are counted for each function in each form. */
 const FIELDS = ['calls', 'failed', 'nanoseconds', 'bytes', 'handedOn'] as const;
 type Field = (typeof FIELDS)[number];
 
@@ -27,7 +27,7 @@ export class Cell {
     Atomics.add(this.all, this.#first + FIELDS.indexOf(field), value);
   }
 
-  /** A number for each field. */
+  /** Reads all fields. */
   read(): Record<Field, number> {
     const read = (_: Field, index: number) => Number(Atomics.load(this.all, this.#first + index));
     return Object.fromEntries(FIELDS.map((field, index) => [field, read(field, index)])) as Record<Field, number>;
@@ -38,7 +38,10 @@ export class Cell {
 export class Cells {
   private constructor(private readonly all: BigInt64Array) {}
 
-  /** Those of this process, made by its first thread; undefined in a worker that was not given them. */
+  /**
+   * Opens the counts of this process, which its first thread makes; undefined in a worker that was
+   * not given them.
+   */
   static open(): Cells | undefined {
     let memory = workers.getEnvironmentData(KEY) as SharedArrayBuffer | undefined;
     if (memory === undefined && workers.isMainThread) {

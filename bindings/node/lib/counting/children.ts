@@ -1,17 +1,17 @@
-// Which child processes a program starts, and which of them it starts without the NODE_OPTIONS that load smallfry: a
-// trial of those would compare node:fs with itself. Not seen from here: children of workers, and what a shell script
-// sets inside.
+// Notes the child processes that a program starts, and how many of them lack the NODE_OPTIONS that
+// load smallfry. A trial of these would compare node:fs with itself. Children of workers, and
+// variables that a shell script sets, are not seen.
 
 import childProcess = require('node:child_process');
 import nodeModule = require('node:module');
 
 import { type Call, noticed } from './wrap.js';
 
-/** So many commands are told, and so much of each. */
-const TOLD = 5;
-const LONGEST = 120;
+/** The maximum of commands that are reported, and of their characters. */
+const MAX_COMMANDS = 5;
+const MAX_LENGTH = 120;
 
-/** What ChildProcess.prototype.spawn is given. */
+/** The argument of ChildProcess.prototype.spawn. */
 interface Spawned {
   file: string;
   args?: readonly string[];
@@ -20,12 +20,12 @@ interface Spawned {
 
 /** The children of a process. */
 export class Children {
-  /** How many it started. */
+  /** The number of children started. */
   started = 0;
-  /** Commands that it started in such a way that smallfry is not loaded, should they be Node.js. */
+  /** Commands that were started without the options that load smallfry into Node. */
   readonly without = new Set<string>();
 
-  /** What loads smallfry, as NODE_OPTIONS has it; '' if something else did. */
+  /** The options of NODE_OPTIONS that load smallfry; '' if something else did. */
   readonly #ours: string;
 
   constructor(options = process.env.NODE_OPTIONS ?? '') {
@@ -33,9 +33,9 @@ export class Children {
     this.#ours = at < 0 ? '' : options.slice(at);
   }
 
-  /** Notices every child that this thread starts from now on. */
+  /** Begins to note the children that this thread starts. */
   notice(): void {
-    // All that do not block come by here.
+    // All functions that do not block call this one.
     const prototype = childProcess.ChildProcess.prototype as unknown as { spawn: Call };
     prototype.spawn = noticed(prototype.spawn, (options) => {
       const { file, args, envPairs } = options as Spawned;
@@ -57,18 +57,21 @@ export class Children {
   #note(words: readonly string[], options: string | undefined): void {
     this.started += 1;
     const isLost = this.#ours !== '' && (!(options ?? '').includes(this.#ours) || words.some(replacesOptions));
-    if (isLost && this.without.size < TOLD) this.without.add(shown(words));
+    if (isLost && this.without.size < MAX_COMMANDS) this.without.add(shown(words));
   }
 }
 
-/** Does it set NODE_OPTIONS for what it starts, and leave out what is there? As a shell, cross-env and env do. */
+/**
+ * Tells whether a word of a command sets NODE_OPTIONS without the old value, as for a shell,
+ * cross-env and env.
+ */
 function replacesOptions(word: string): boolean {
   const settings = [...word.matchAll(/\bNODE_OPTIONS=("[^"]*"|'[^']*'|\S*)/g)];
   return settings.some(([setting]) => !/\$\{?NODE_OPTIONS|%NODE_OPTIONS%/.test(setting));
 }
 
-/** What a shell is given, without the shell. */
+/** Makes the text of a command; for a shell, of the line that it is given. */
 function shown(words: readonly string[]): string {
   const line = (words.length === 3 && words[1] === '-c' ? words.slice(2) : words).join(' ');
-  return line.length > LONGEST ? `${line.slice(0, LONGEST)}...` : line;
+  return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH)}...` : line;
 }

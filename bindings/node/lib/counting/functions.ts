@@ -1,6 +1,6 @@
-// Which functions of node:fs are counted, and what part of the work on a small file each of them does.
+// The functions of node:fs that are counted, each with its part of the work on a small file.
 
-/** The parts, by the names that the report uses. A whole-file function opens and closes too. */
+/** The parts, by their names in the report. A whole-file function also opens and closes. */
 export type Part =
   | 'look up' | 'open' | 'read' | 'write' | 'flush' | 'close' | 'read whole' | 'write whole' | 'make, move, remove';
 
@@ -19,16 +19,16 @@ const PARTS: Readonly<Record<Part, readonly string[]>> = {
   ],
 };
 
-/** Every function counted, by its name in node:fs without `Sync`. */
+/** Every counted function, by its name in node:fs without `Sync`. */
 export const FUNCTIONS: readonly { name: string; part: Part }[] = Object.entries(PARTS).flatMap(
   ([part, names]) => names.map((name) => ({ name, part: part as Part })),
 );
 
-/** How a function gives its result. */
+/** The way in which a function gives its result. */
 export type Form = 'sync' | 'callback' | 'promise';
 export const FORMS: readonly Form[] = ['sync', 'callback', 'promise'];
 
-/** Methods of a FileHandle, by the function of node:fs that does the same to a descriptor. */
+/** Methods of a FileHandle, with the function of node:fs that does the same for a descriptor. */
 export const HANDLE_METHODS: Readonly<Record<string, string>> = {
   appendFile: 'appendFile', chmod: 'fchmod', chown: 'fchown', close: 'close', datasync: 'fdatasync', read: 'read',
   readFile: 'readFile', readv: 'readv', stat: 'fstat', sync: 'fsync', truncate: 'ftruncate', utimes: 'futimes',

@@ -1,10 +1,10 @@
-// Counts the calls of node:fs that a program makes, for `smallfry try`: how many of each, how many bytes, how long they
-// took, and which of them native code did; and notes the child processes that it starts. Loaded only where
-// SMALLFRY_COUNT names a directory, so that it costs nothing elsewhere. Each process leaves one JSON file in the directory;
-// its threads count together.
+// Counts the calls of node:fs that a program makes, for `smallfry try`: their number, bytes and
+// time, and whether native code did them. Also notes the child processes that the program starts.
+// It is loaded only where SMALLFRY_COUNT names a directory, so that it costs nothing elsewhere.
+// Each process leaves one JSON file there, with the counts of all its threads.
 //
-// Not seen from here: what Node's own loaders look up and read inside, functions that were taken from node:fs before this
-// was loaded, and calls made while the process exits.
+// Not counted: files that Node's own loaders read, functions taken from node:fs before this was
+// loaded, and calls made while the process exits.
 
 import fs = require('node:fs');
 import nodeModule = require('node:module');
@@ -22,13 +22,16 @@ import { type Call, counted, noticed } from './wrap.js';
 
 type Functions = Record<string, unknown>;
 
-/** Before it is noticed who calls it. */
+/** The function without the wrapper that counts its calls. */
 const { writeFileSync } = original;
 
-/** The name of a form in its object: `readFileSync` in node:fs, `readFile` in node:fs and node:fs/promises. */
+/**
+ * Returns the name of a form in its object: `readFileSync` in node:fs, `readFile` in node:fs and
+ * node:fs/promises.
+ */
 const nameOf = (name: string, form: Form) => (form === 'sync' ? `${name}Sync` : name);
 
-/** Counts from now on, into a file in `directory`. */
+/** Begins to count, into a file in `directory`. */
 export function start(directory: string): void {
   const cells = Cells.open();
   if (cells === undefined) return;
@@ -45,7 +48,7 @@ export function start(directory: string): void {
   wrapAll(cells);
 }
 
-/** Functions that have a native form which was not put in their place. */
+/** Returns the names of functions whose native form was not put in their place. */
 function notReplaced(): string[] {
   if (native === undefined) return [];
   const names = (own: Functions, there: Functions) => Object.keys(own).filter((name) => there[name] !== own[name]);
@@ -75,12 +78,12 @@ function wrapAll(cells: Cells): void {
   }
 }
 
-/** `fs.realpath.native` and `fs.realpathSync.native`. */
+/** Wraps `fs.realpath.native` or `fs.realpathSync.native`. */
 function wrapNative(holder: { native: unknown }, form: Form, cells: Cells): void {
   holder.native = counted(holder.native, form, cells.of('realpath', form), () => 0);
 }
 
-/** What native code leaves to node:fs reaches it by `original`. */
+/** Counts calls that native code leaves to node:fs: they go through `original`. */
 function noticeHandedOn(form: Form, key: string, cell: Cell): void {
   const functions = (form === 'promise' ? original.promises : original) as unknown as Functions;
   if (typeof functions[key] === 'function') {
@@ -88,7 +91,7 @@ function noticeHandedOn(form: Form, key: string, cell: Cell): void {
   }
 }
 
-/** `open`, which shows the class of FileHandles to whoever has the first one. */
+/** Wraps `open`, whose first FileHandle shows the class of all. */
 function wrappingHandle(open: Call, cells: Cells): Call {
   let wrapped = false;
   return new Proxy(open, {
@@ -98,7 +101,7 @@ function wrappingHandle(open: Call, cells: Cells): Call {
         wrapped = true;
         wrapMethods(Object.getPrototypeOf(handle) as Functions, cells);
       }
-      // Each has a `close` of its own.
+      // Each handle has a `close` of its own.
       if (Object.hasOwn(handle, 'close')) wrapMethods(handle as Functions, cells);
       return handle;
     },
@@ -113,7 +116,10 @@ function wrapMethods(methods: Functions, cells: Cells): void {
   }
 }
 
-/** A file that says first that this process began, at its end what it did. One that was killed leaves the former. */
+/**
+ * Writes a file when the process begins, and again with its counts at its end. A killed process
+ * leaves the first one.
+ */
 function leaveFile(directory: string, cells: Cells, children: Children, leftAlone: string[]): void {
   const file = path.join(directory, `${process.pid}-${process.hrtime.bigint()}.json`);
   const write = (ended: boolean) => {
@@ -124,12 +130,13 @@ function leaveFile(directory: string, cells: Cells, children: Children, leftAlon
     try {
       write(true);
     } catch {
-      // The file goes on saying that nothing is known of this process's end; the program is not to be disturbed.
+      // The file still says that the process has not ended. The program must not fail because of
+      // it.
     }
   });
 }
 
-/** See `crates/cli/src/trial/counts.rs`, which reads it. */
+/** Makes the report, which `crates/cli/src/trial/counts.rs` reads. */
 function report(cells: Cells, children: Children, leftAlone: string[], ended: boolean): object {
   const functions = FUNCTIONS.flatMap(({ name, part }) => FORMS.map((form) => {
     const isNative = native !== undefined && hasNativeForm(name, form) && !leftAlone.includes(qualified(name, form));

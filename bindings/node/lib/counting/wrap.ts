@@ -1,23 +1,27 @@
-// A function of node:fs that counts its calls and is otherwise the same: name, length, further properties and errors.
+// Wraps functions of node:fs so that their calls are counted. Name, length, other properties and
+// errors stay the same.
 
 import { type Cell } from './cells.js';
 import { type Form } from './functions.js';
 
-/** A function of node:fs, whichever. */
+/** Any function of node:fs. */
 export type Call = (...args: unknown[]) => unknown;
 
-/** Bytes that a call moved, from its arguments and its result. */
+/** Returns the bytes that a call read or wrote, from its arguments and its result. */
 export type Bytes = (args: readonly unknown[], result: unknown) => number;
 
-/** What a call does, given what it is a call of. */
+/** Makes a call. */
 type Apply = (target: Call, self: unknown, args: unknown[]) => unknown;
 
-/** Above 0 while a counted function runs: what it calls in turn is part of it, and counted once. */
+/** Above 0 while a counted function runs: the functions that it calls are not counted again. */
 let depth = 0;
 
 const now = process.hrtime.bigint.bind(process.hrtime);
 
-/** `call`, counted in `cell`. The time of a sync call is the caller's own; of another, that until its result is there. */
+/**
+ * Wraps `call` to be counted in `cell`. The time of a call that does not block is the time until
+ * its result is there.
+ */
 export function counted<T>(call: T, form: Form, cell: Cell, bytes: Bytes): T {
   const apply = { sync: finishing, callback: callingBack, promise: promising }[form](cell, bytes);
   return new Proxy(call as Call, {
@@ -33,10 +37,10 @@ export function counted<T>(call: T, form: Form, cell: Cell, bytes: Bytes): T {
   }) as T;
 }
 
-/** What a program prints is no small file, even where it goes to one. */
+/** Output of the program is not counted, even if it goes to a file. */
 const isStandardStream = (target: unknown) => target === 0 || target === 1 || target === 2;
 
-/** `call`, with the arguments of each call told to `note` before. */
+/** Wraps `call` so that `note` gets the arguments of each call before. */
 export function noticed<T>(call: T, note: (...args: unknown[]) => void): T {
   return new Proxy(call as Call, {
     apply: (target, self: unknown, args: unknown[]) => {
@@ -46,7 +50,7 @@ export function noticed<T>(call: T, note: (...args: unknown[]) => void): T {
   }) as T;
 }
 
-/** One call under way. */
+/** One call that is running. */
 class Timer {
   private readonly began = now();
 
@@ -107,7 +111,7 @@ function callingBack(cell: Cell, bytes: Bytes): Apply {
 function promising(cell: Cell, bytes: Bytes): Apply {
   return (target, self, args) => {
     const timer = new Timer(cell);
-    // The caller gets the promise made here, so that a rejection which nobody handles is still noticed.
+    // The caller gets the promise made here, so that Node still notices an unhandled rejection.
     return (Reflect.apply(target, self, args) as Promise<unknown>).then(
       (result) => {
         timer.succeed(() => bytes(args, result));

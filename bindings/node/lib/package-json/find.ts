@@ -10,7 +10,7 @@ import { fileURLToPath } from './paths.js';
 
 type Find = (specifier: string | URL, base?: string | URL) => string | undefined;
 
-/** Since 22.14 and 23.2. */
+/** Node's own function, which it has since 22.14 and 23.2. */
 const theirs = (nodeModule as unknown as { findPackageJSON?: Find }).findPackageJSON;
 
 function notFound(what: string, from: string): Error {
@@ -18,7 +18,7 @@ function notFound(what: string, from: string): Error {
   return Object.assign(error, { code: 'ERR_MODULE_NOT_FOUND' });
 }
 
-/** The package.json of a package, found by its name from a file. */
+/** Finds the package.json of a package by its name, from a file. */
 function ofPackage(specifier: string, from: string): string {
   const name = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
   for (let directory = path.dirname(from), last = ''; directory !== last; last = directory, directory = path.dirname(directory)) {
@@ -28,7 +28,7 @@ function ofPackage(specifier: string, from: string): string {
   throw notFound(`package '${name}'`, from);
 }
 
-/** A function with node:module's own arguments and errors, around `nearest`. */
+/** Makes a function with node:module's own arguments and errors, from `nearest`. */
 export function finder(nearest: (file: string) => { path: string } | undefined): Find {
   return function findPackageJSON(specifier: string | URL, base?: string | URL): string | undefined {
     if (arguments.length === 0) {
@@ -41,14 +41,14 @@ export function finder(nearest: (file: string) => { path: string } | undefined):
       throw refused('ERR_INVALID_ARG_TYPE', 'The "base" argument must be of type string or an instance of URL', base);
     }
     const parent = typeof base === 'string' && path.isAbsolute(base) ? url.pathToFileURL(base) : base;
-    // Nothing leads from there to a file, as Node explains best.
+    // This leads to no file; Node's own function has the error.
     if (!/^file:/i.test(wanted) && !/^file:/i.test(String(parent)) && theirs !== undefined) return theirs(specifier, base);
     if (!isPath) return ofPackage(wanted, parent === undefined ? path.resolve('_') : fileURLToPath(parent));
     const target = wanted.startsWith('file:') ? wanted : new URL(wanted, parent ?? 'data:').href;
     const file = fileURLToPath(target);
     let real: string;
     try {
-      // As Node's loader does: a package that is linked is found where it is.
+      // Node's loader resolves links, so a linked package is found where it is.
       real = fs.realpathSync.native(file);
     } catch (error) {
       if (theirs !== undefined) return theirs(specifier, base);

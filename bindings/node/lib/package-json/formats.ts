@@ -1,9 +1,12 @@
-// What the name of a file says of its format.
+// Formats of modules, as far as the name of a file decides.
 
-/** What a module is loaded as. `unknown`: `import` fails with ERR_UNKNOWN_FILE_EXTENSION, `require` takes it for CommonJS. */
+/**
+ * The format in which a module is loaded. `unknown`: `import` fails with
+ * ERR_UNKNOWN_FILE_EXTENSION, `require` loads CommonJS.
+ */
 export type Format = 'unknown' | 'commonjs' | 'module' | 'json' | 'wasm' | 'addon';
 
-/** By number. */
+/** The formats, by native code's numbers. */
 export const FORMATS: readonly Format[] = ['unknown', 'commonjs', 'module', 'json', 'wasm', 'addon'];
 
 /** The nearest package.json decides. */
@@ -20,17 +23,17 @@ const BACKSLASH = 92;
 const isWindows = process.platform === 'win32';
 const isSeparator = (code: number): boolean => code === SLASH || (isWindows && code === BACKSLASH);
 
-/** Of a file whose name leaves it open. */
+/** Returns the number of the format of a file whose type decides. */
 export function formatOf(type: number): number {
   return type === 2 ? 2 : 1;
 }
 
-/** The number of the format, or -1 if the nearest package.json decides. */
+/** Returns the number of the format, or {@link BY_TYPE}. */
 export function kindOf(path: string, typescript: boolean): number {
   const { length } = path;
   const last = path.charCodeAt(length - 1);
   const middle = path.charCodeAt(length - 2);
-  // What is asked for most, told by single characters.
+  // The most frequent extensions first, by single characters.
   if (last === S && path.charCodeAt(length - 3) === DOT) {
     if (middle === J) return BY_TYPE;
   } else if (last === S && middle === J && path.charCodeAt(length - 4) === DOT && !isSeparator(path.charCodeAt(length - 5)) && length > 4) {

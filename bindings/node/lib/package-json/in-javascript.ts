@@ -1,5 +1,5 @@
-// The same where the native addon cannot be used: each look-up reads the files anew, and JSON.parse decides what is valid, which
-// is stricter about fields that nobody asks for.
+// Look-ups in JavaScript, for where the native addon cannot be used. Each reads the files anew.
+// JSON.parse decides what is valid; it is stricter about fields that are not used here.
 
 import fs = require('node:fs');
 import path = require('node:path');
@@ -8,7 +8,7 @@ import { BY_TYPE, formatOf, kindOf } from './formats.js';
 import { type Failure, type Fields, type NativePackageJSON, TYPES } from './native.js';
 import { pathOf } from './paths.js';
 
-/** Thrown on the way to the function that was called, which answers it. */
+/** Carries a failure to the function that was called, which returns it. */
 class Failed extends Error {
   constructor(readonly failure: Failure) {
     super();
@@ -49,13 +49,13 @@ function read(file: string): Fields | undefined {
   ];
 }
 
-/** Native code's own words. */
+/** Refuses paths that no file can have, with the texts of native code. */
 function refuse(path: string): void {
   if (path === '') throw new Failed([2, path, 'an empty path']);
   if (path.includes('\0')) throw new Failed([2, path, 'a path with a null byte']);
 }
 
-/** What decides for a file, and where the search for it ended. */
+/** Finds the package.json that decides for a file, and where the search for it ended. */
 function walk(file: string): { fields: Fields | undefined; end: string; isRoot: boolean } {
   refuse(file);
   let directory = /[\\/]\.{0,2}$/.test(file) ? path.resolve(file) : path.dirname(path.resolve(file));
@@ -74,14 +74,14 @@ let found: Fields | undefined;
 let serial = 0;
 const counters: Uint32Array[] = [];
 
-/** Takes what was found for the next `packageFound`. */
+/** Keeps fields for the next `packageFound`, and returns a number for them. */
 function keep(fields: Fields | undefined): number {
   found = fields;
-  // Below native code's own.
+  // Native code has numbers above 0.
   return fields === undefined ? 0 : --serial;
 }
 
-/** Answers a failure instead of throwing it. */
+/** Returns a failure instead of throwing it. */
 function answered<T>(call: () => T): T | Failure {
   try {
     return call();
@@ -93,7 +93,7 @@ function answered<T>(call: () => T): T | Failure {
 
 const typeAt = (file: string): number => walk(file).fields?.[3] ?? 0;
 
-/** Puts an answer for each of the joined paths into an array, if they are as many. */
+/** Puts an answer for each of the joined paths into an array, if it has as many elements. */
 function each(joined: string, into: Uint8Array, find: (file: string) => number): number | Failure {
   const files = joined.split('\0');
   return answered(() => {

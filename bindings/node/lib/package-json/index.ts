@@ -1,15 +1,15 @@
 /**
- * The package.json that decides for a file: found, read by Node's own rules, and remembered.
+ * Finds the package.json that decides for a file, reads it by Node's own rules, and remembers it.
  *
  * | use | for |
  * |---|---|
  * | `moduleFormat(file)`, `moduleFormats(files)` | whether files are modules or CommonJS |
- * | `nearestType(file)` | the `type` that decides |
+ * | `nearestType(file)` | the `type` of the package.json that decides |
  * | `nearest(file)` | the package that a file belongs to, with name, main, exports and imports |
- * | `scope(url)` | the same as Node's resolver has it for a module |
+ * | `scope(url)` | the package that a module belongs to, as Node's resolver has it |
  * | `findPackageJSON(specifier, base)` | node:module's function, on Node 20 as well |
- * | `revalidating('never')` | the same functions, with another idea of when to look again |
- * | `invalidate(path)`, `clear()` | say that something has changed |
+ * | `revalidating('never')` | these functions, with another rule for when to look again |
+ * | `invalidate(path)`, `clear()` | forgetting what has changed |
  *
  * ```js
  * import { moduleFormats, formats, revalidating } from 'smallfry/package-json';
@@ -20,12 +20,15 @@
  * const { nearestType } = revalidating('never'); // a build that nobody edits while it runs
  * ```
  *
- * Files and paths may be strings or file URLs, as objects or strings. What is remembered is the process's, whichever worker asked.
- * Without `revalidating` answers are looked at again each time, by one `stat` for each directory on the way.
+ * Files and paths may be strings or file URLs, as objects or strings. All workers of the process
+ * share one memory. Without `revalidating` answers are checked each time, by one `stat` for each
+ * directory on the way.
  *
- * The rules are those of Node 22, 24 and 26 on every Node. Not promised: to resolve anything, and to notice a change that
- * leaves inode, size and times as they were. Without the native addon nothing is remembered but by `revalidating('never')`,
- * and JSON.parse decides what is valid.
+ * The rules are those of Node 22, 24 and 26 on every Node. Without the native addon only
+ * `revalidating('never')` remembers anything, and JSON.parse decides what is valid.
+ *
+ * Not promised: to resolve modules, and to notice a change that leaves inode, size and times as
+ * they were.
  */
 
 import { finder } from './find.js';
@@ -37,10 +40,13 @@ export { type ModuleType, type PackageConfigError } from './native.js';
 export { type Package } from './package.js';
 export { fileURLToPath } from './paths.js';
 
-/** The functions that look package.json files up. They share what they remember, but for what each keeps by `'never'` or an age. */
+/**
+ * The functions that look package.json files up. All share one memory, and each policy of `'never'`
+ * or an age has its own too.
+ */
 export type PackageJSON = Pick<Lookups, 'nearest' | 'nearestType' | 'scope' | 'moduleFormat' | 'moduleFormats'>;
 
-/** The same functions, looking again when this says so. */
+/** Returns these functions with another policy for when to look again. */
 export function revalidating(revalidate: Revalidate): PackageJSON {
   return new Lookups(revalidate);
 }
@@ -54,7 +60,7 @@ export const moduleFormat = onChange.moduleFormat;
 export const moduleFormats = onChange.moduleFormats;
 
 /**
- * As `findPackageJSON` of node:module, which has it since 22.14: the path of the package.json of a package that is named, or of the
- * one that decides for a file that is.
+ * Finds the package.json of a package by its name, or the one that decides for a file. As
+ * `findPackageJSON` of node:module, which Node has since 22.14.
  */
 export const findPackageJSON = finder(nearest);

@@ -1,4 +1,5 @@
-// Look-ups under one policy. Answers that hold without another look are kept here, by directory, and do not cross into native code.
+// Look-ups under one policy. Answers that need no check are kept here, by directory, and take no
+// native call.
 
 import { refused } from '../many.js';
 import { native, nativeHere } from '../native.js';
@@ -9,44 +10,51 @@ import { Package } from './package.js';
 import { absolute, directoryOf, isDirectlyIn, pathOf } from './paths.js';
 
 /**
- * When an answer is looked up again: `'never'` before `clear()` or `invalidate()`; `'on-change'`, each time, by one `stat` for each
- * directory from the file's own up to the one that decides; `{ after: ms }`, likewise, but not of directories that were looked
- * at so short a time ago.
+ * Says when an answer is checked.
+ *
+ * - `'never'`: not before `clear()` or `invalidate()`
+ * - `'on-change'`: each time, by one `stat` for each directory from the file's own up to the one
+ *   that decides
+ * - `{ after: ms }`: as `'on-change'`, except for directories that were checked less than this
+ *   time ago
  */
 export type Revalidate = 'never' | 'on-change' | { after: number };
 
 /** The package that a module belongs to. */
 export interface Scope {
-  /** Its package.json or, if there is none, where the search for one ended. */
+  /** Its package.json or, if there is none, the path where the search for one ended. */
   path: string;
-  /** Whether there is one. */
+  /** True if there is a package.json. */
   exists: boolean;
-  /** What it says. */
+  /** The package.json, if there is one. */
   package: Package | undefined;
 }
 
 export interface FormatOptions {
-  /** Whether `.ts`, `.mts` and `.cts` are known, as in Node 22.18 and later. No by default. */
+  /** Takes `.ts`, `.mts` and `.cts` for modules, as Node 22.18 and later do. False by default. */
   typescript?: boolean | undefined;
 }
 
 const source = (): NativePackageJSON => nativeHere() ?? inJavaScript;
 
-/** What everything that is kept anywhere in the process hears of. */
+/** The source that tells all environments of the process what to forget. */
 const watched: NativePackageJSON = native ?? inJavaScript;
 
-/** Raised when answers that are kept may no longer be right, whoever said so. */
+/** A counter that is raised when answers that are kept may no longer be right. */
 const generation = new Uint32Array(1);
 watched.packageWatch(generation);
 
-/** Packages that have been asked for, by number. */
+/** Packages that were asked for, by number. */
 const packages = new Map<number, Package>();
-/** Those that changed are never asked for again. */
+/**
+ * More packages than this are not kept: a package that changed gets a new number, and the old one
+ * is never asked for again.
+ */
 const MAX_PACKAGES = 16_384;
 
 const UNKNOWN = -1;
 
-/** Files whose paths are handed to native code as they are, in one string that is not too long. */
+/** The maximum of paths that are joined into one string for a native call. */
 const MAX_AT_ONCE = 100_000;
 
 function policyOf(revalidate: unknown): number {
@@ -57,7 +65,7 @@ function policyOf(revalidate: unknown): number {
   throw refused('ERR_INVALID_ARG_VALUE', `The "revalidate" argument must be 'never', 'on-change' or { after: milliseconds }`, revalidate);
 }
 
-/** What a source has found last. */
+/** Returns the package that a source has found last. */
 function packageOf(from: NativePackageJSON, serial: number): Package | undefined {
   if (serial === 0) return undefined;
   const known = packages.get(serial);
@@ -73,13 +81,16 @@ function packageOf(from: NativePackageJSON, serial: number): Package | undefined
 interface Kept<T> {
   directory: string;
   answer: T;
-  /** Where `performance.now()` is when it is too old. */
+  /** The time of `performance.now()` at which the answer is too old. */
   until: number;
 }
 
-/** Answers of one kind by directory, for a time; and once more the last one: files that are asked for together are often neighbours. */
+/**
+ * Answers of one kind by directory. The last one is kept apart: files that are asked for together
+ * are often neighbours.
+ */
 class Known<T> {
-  /** Whether answers grow too old. */
+  /** Answers grow too old. */
   readonly #ages: boolean;
   #seen = generation[0];
   readonly #answers = new Map<string, Kept<T>>();
@@ -102,17 +113,20 @@ class Known<T> {
     return this.#ages && performance.now() >= kept.until ? undefined : kept.answer;
   }
 
-  /** When answers are asked for that {@link set} is to keep. */
+  /** Returns the time at which an answer is asked for, for {@link set}. */
   now(): number {
     return this.#ages ? performance.now() : 0;
   }
 
-  /** Keeps what was answered last for a file by this source, which was asked then. */
+  /**
+   * Keeps the last answer of a source for a file; `asked` is the time of {@link now} before the
+   * call.
+   */
   set(file: string, answer: T, from: NativePackageJSON, asked: number): void {
     const directory = directoryOf(file);
     if (directory === undefined) return;
     const until = this.#ages ? asked + from.packageRemaining() : Infinity;
-    // In the place of one that has grown too old.
+    // This may replace an answer that is too old.
     this.#last = { directory, answer, until };
     this.#answers.set(directory, this.#last);
   }
@@ -124,18 +138,18 @@ class Known<T> {
   }
 }
 
-/** Files in few directories, on their way into one call. */
+/** The directories of files that are asked for in one call. */
 class Directories {
   readonly paths: string[] = [];
   readonly #places = new Map<string, number>();
   #directory = '';
   #place = UNKNOWN;
 
-  /** Where the answer for a file will be. */
+  /** Adds the directory of a file. Returns the index of its answer. */
   add(file: string): number {
     if (this.#place !== UNKNOWN && isDirectlyIn(file, this.#directory)) return this.#place;
     const directory = directoryOf(file);
-    // The separator at its end makes a directory itself where the walk begins.
+    // The separator at the end makes the search begin in the directory itself.
     if (directory === undefined) return this.paths.push(file) - 1;
     const place = this.#places.get(directory) ?? this.paths.push(directory) - 1;
     this.#places.set(directory, place);
@@ -162,12 +176,13 @@ export class Lookups {
   }
 
   /**
-   * The package.json that decides for a file: in the directory above it, or in itself if it ends in a separator, and so on upward;
-   * not in or above a directory of the name `node_modules`, and not at the root. The file itself need not exist; links on the way are
-   * not resolved.
+   * Finds the package.json that decides for a file. The search begins in the file's directory, or
+   * in the path itself if that ends in a separator, and goes upward. It ends at a directory of the
+   * name `node_modules` and before the root. The file need not exist; links on the way are not
+   * resolved.
    *
-   * @throws ERR_INVALID_PACKAGE_CONFIG if one on the way is invalid, with `path`, `line`, `column` and `reason`, or cannot be read, with
-   * `errno`
+   * @throws ERR_INVALID_PACKAGE_CONFIG if a package.json on the way is invalid, with `path`,
+   * `line`, `column` and `reason`, or cannot be read, with `errno`
    */
   readonly nearest = (file: string | URL): Package | undefined => {
     const path = pathOf(file);
@@ -183,15 +198,20 @@ export class Lookups {
     return found;
   };
 
-  /** The `type` in it: `'none'` if there is none, or no package.json. */
+  /**
+   * Finds the `type` in the package.json that decides: `'none'` if there is no type, or no
+   * package.json.
+   */
   readonly nearestType = (file: string | URL): ModuleType => TYPES[this.#type(pathOf(file), this.nearestType)];
 
   /**
-   * The package that a module belongs to, given by its URL or its path: as {@link nearest}, and at the root, too.
+   * Finds the package that a module belongs to, by its URL or its path: as {@link nearest}, and
+   * also at the root.
    */
   readonly scope = (module: string | URL): Scope => {
     const path = pathOf(module);
-    // Node looks for node_modules before it decodes a URL: one that may hide it is handed on as it is.
+    // Node looks for node_modules before it decodes a URL, so native code gets an encoded URL as it
+    // is.
     if (path !== module && path.includes('node_modules')) {
       const { href } = new URL(module);
       if (href.includes('%')) return this.#scope(href);
@@ -201,8 +221,8 @@ export class Lookups {
   };
 
   /**
-   * How Node takes a file of this name, whether there is one or not. What has no `type` is `'commonjs'`; Node 20.19, 22.7 and
-   * later try it again as a module if it turns out to have the syntax of one.
+   * Tells how Node loads a file of this name, which need not exist. A file without a `type` is
+   * `'commonjs'`; Node 20.19, 22.7 and later load it as a module if it has the syntax of one.
    */
   readonly moduleFormat = (file: string | URL, options?: FormatOptions): Format => {
     const path = pathOf(file);
@@ -211,8 +231,8 @@ export class Lookups {
   };
 
   /**
-   * The same of many files, in one crossing at most: for each the place of its format in `formats`. Each directory is looked at
-   * once.
+   * As {@link moduleFormat} for many files, in at most one native call. Returns for each file the
+   * index of its format in `formats`. Each directory is checked once.
    *
    * @throws as {@link nearest}, for the first file that has no answer
    */
@@ -225,7 +245,7 @@ export class Lookups {
       for (const file of files) paths.push(pathOf(file));
       const answer = source().packageFormats(paths.join('\0'), codes, this.#policy, typescript ? 1 : 0);
       if (typeof answer !== 'number') throw errorOf(answer, this.moduleFormats);
-      // Else there is a path with a NUL among them, or there is nothing.
+      // Otherwise a path contains NUL, or there are no paths.
       if (answer === files.length) return codes;
     }
     const open: number[] = [];
@@ -242,7 +262,7 @@ export class Lookups {
         codes[index] = formatOf(type);
         continue;
       }
-      // Native code could not tell it from two.
+      // Native code would take it for two paths.
       if (file.includes('\0')) throw errorOf([2, file, 'a path with a null byte'], this.moduleFormats);
       open.push(index, directories.add(file));
     }
@@ -269,7 +289,7 @@ export class Lookups {
     return type;
   }
 
-  /** Of a path, or of a URL; those are not kept. */
+  /** Asks native code for the scope of a path or a URL; answers for URLs are not kept. */
   #scope(module: string): Scope {
     const asked = this.#scopes?.now() ?? 0;
     const from = source();
@@ -289,8 +309,8 @@ export function clear(): void {
 }
 
 /**
- * Forgets what is known of a package.json, or of a directory and all beneath it, in all workers: for a watcher to call with each path
- * that it hears of.
+ * Forgets a package.json, or a directory and all beneath it, in all workers. Call it with each path
+ * that a watcher reports.
  */
 export function invalidate(path: string | URL): void {
   const failed = watched.packageForget(absolute(path));

@@ -1,66 +1,78 @@
-// What native code does with package.json files, and how it tells what went wrong.
+// The native functions for package.json files, and their errors.
 
 import util = require('node:util');
 
 import { bareError } from '../errors.js';
 import { refused } from '../many.js';
 
-/** `none` if there is no type, or one that Node passes over. */
+/** `none` if there is no type, or one that Node ignores. */
 export type ModuleType = 'none' | 'commonjs' | 'module';
 
-/** By number. */
+/** The types, by native code's numbers. */
 export const TYPES: readonly ModuleType[] = ['none', 'commonjs', 'module'];
 
-/** The file cannot be read: errno, 0 if the system has none, and a text for then. */
+/** The file cannot be read: errno, or 0 and a text if the system has no number. */
 type Unreadable = [kind: 0, path: string, errno: number, reason: string];
-/** It is invalid. */
+/** The file is invalid. */
 type Invalid = [kind: 1, path: string, line: number, column: number, reason: string];
 /** No file can have the path that was asked for. */
 type Impossible = [kind: 2, path: string, reason: string];
 export type Failure = Unreadable | Invalid | Impossible;
 
-/** A value as it is written, and whether it is JSON (1) or a string. */
+/** A value as it is written, and 1 if it is JSON or 0 if it is a string. */
 type Raw = [value: string | undefined, isJSON: number];
 export type Fields = [path: string, name: string | undefined, main: string | undefined, type: number, ...Raw, ...Raw];
 
-/** A policy is -1 for never, 0 for on change, or an age in milliseconds. */
+/** The native functions. A policy is -1 for never, 0 for on change, or an age in milliseconds. */
 export interface NativePackageJSON {
-  /** Number of the type of the package.json that decides for a file. */
+  /** Returns the number of the type of the package.json that decides for a file. */
   packageType(path: string, policy: number): number | Failure;
-  /** The same for paths joined by NUL, into an array of that many. How many there are, or the first failure. */
+  /**
+   * As `packageType` for paths joined by NUL, into an array of that many. Returns how many there
+   * are, or the first failure.
+   */
   packageTypes(joined: string, types: Uint8Array, policy: number): number | Failure;
-  /** Numbers of formats, likewise; 1 for TypeScript's extensions. */
+  /**
+   * As `packageTypes`, with the numbers of formats. `typescript` is 1 to know TypeScript's
+   * extensions.
+   */
   packageFormats(joined: string, formats: Uint8Array, policy: number, typescript: number): number | Failure;
-  /** A number that stands for the package.json that decides for a file, 0 for none. */
+  /** Returns a number that stands for the package.json that decides for a file, 0 for none. */
   packageNearest(path: string, policy: number): number | Failure;
-  /** The same by the rules of scopes; the path where the search ended if there is none. */
+  /**
+   * As `packageNearest`, by the rules of scopes. Returns the path where the search ended if there
+   * is none.
+   */
   packageScope(path: string, policy: number): number | string | Failure;
-  /** What the last of these two found. */
+  /** Returns the fields of the package.json that the last call of these two found. */
   packageFound(): Fields | undefined;
-  /** For how many milliseconds after the last look-up began its answer holds, if its policy is an age. */
+  /**
+   * Returns the milliseconds for which the last answer holds from its call on, if its policy is an
+   * age.
+   */
   packageRemaining(): number;
   /** Forgets a path and all beneath it, or everything. */
   packageForget(path: string | undefined): Failure | undefined;
-  /** From now on the array's one element is raised by each `packageForget`, in whichever worker. */
+  /** Has each `packageForget` of any worker raise the one element of this array. */
   packageWatch(counter: Uint32Array): void;
 }
 
-/** Why there is no answer; with Node's own code and text where Node has them. */
+/** The error of a look-up, with Node's own code and text where Node has them. */
 export interface PackageConfigError extends Error {
   code: 'ERR_INVALID_PACKAGE_CONFIG' | 'ERR_INVALID_ARG_VALUE';
   /** The package.json. */
   path?: string;
-  /** Of the place where it is invalid, from 1. */
+  /** The line where it is invalid, from 1. */
   line?: number;
-  /** From 1, in characters. */
+  /** The column in that line, in characters from 1. */
   column?: number;
-  /** What is wrong there. */
+  /** The reason why it is invalid or cannot be read. */
   reason?: string;
-  /** Why it cannot be read, as in node:fs's errors. */
+  /** The system's number if it cannot be read, as in node:fs's errors. */
   errno?: number;
 }
 
-/** The error of a failure; the frames of `caller` are left out of its stack. */
+/** Makes the error of a failure; the frames of `caller` are left out of its stack. */
 export function errorOf(failure: Failure, caller: (...args: never[]) => unknown): Error {
   const error = bare(failure);
   Error.captureStackTrace(error, caller);

@@ -2,9 +2,12 @@
 
 import { errorOf, type Fields, type ModuleType, TYPES } from './native.js';
 
-/** A package.json, as far as finding and resolving modules takes. Shared by all who ask for it: not to be changed. */
+/**
+ * The parts of a package.json that finding and resolving modules takes. Callers share this object
+ * and must not change it.
+ */
 export class Package {
-  /** Where it is. */
+  /** The path of the file. */
   readonly path: string;
   /** Its `name`. */
   readonly name: string | undefined;
@@ -30,9 +33,9 @@ export class Package {
   }
 
   /**
-   * Its `exports`, if that is a string, an object or an array; parsed when it is asked for the first time.
+   * Its `exports`, if that is a string, an object or an array. It is parsed when it is first read.
    *
-   * @throws ERR_INVALID_PACKAGE_CONFIG if it is no JSON after all: nobody has looked before
+   * @throws ERR_INVALID_PACKAGE_CONFIG if it is not valid JSON, which is not checked earlier
    */
   get exports(): unknown {
     if (this.#exportsJSON) {
@@ -42,7 +45,7 @@ export class Package {
     return this.#exports;
   }
 
-  /** Its `imports`, likewise. */
+  /** Its `imports`, as {@link exports}. */
   get imports(): unknown {
     if (this.#importsJSON) {
       this.#imports = parse(this.path, this.#imports as string);

@@ -8,16 +8,17 @@ import { refused } from '../many.js';
 const isWindows = process.platform === 'win32';
 
 /**
- * A file URL that is its path as it stands: no host, nothing encoded, no query, no dots or separators that a URL does without.
- * What Windows makes of one is left to node:url.
+ * Matches a file URL that contains its path as it is: no host, nothing encoded, no query, no dots
+ * or separators that a URL drops. On Windows, node:url converts all URLs.
  */
 const PLAIN = isWindows ? /^(?!)/ : /^file:\/\/(?!.*\/\.)(?=\/)[!-~]*$/;
 const SPECIAL = /[%?#\\|]/;
 
 /**
- * As `fileURLToPath` of node:url, faster for URLs with nothing to decode.
+ * As `fileURLToPath` of node:url, and faster for URLs with nothing to decode.
  *
- * @throws what node:url throws: ERR_INVALID_URL, ERR_INVALID_URL_SCHEME, ERR_INVALID_FILE_URL_HOST, ERR_INVALID_FILE_URL_PATH
+ * @throws what node:url throws: ERR_INVALID_URL, ERR_INVALID_URL_SCHEME, ERR_INVALID_FILE_URL_HOST,
+ * ERR_INVALID_FILE_URL_PATH
  */
 export function fileURLToPath(from: string | URL): string {
   if (typeof from === 'string' && PLAIN.test(from) && !SPECIAL.test(from)) return from.slice(7);
@@ -26,7 +27,7 @@ export function fileURLToPath(from: string | URL): string {
 
 const F = 102;
 
-/** The path of what was given: a path, or a file URL as an object or a string. */
+/** Converts a path, or a file URL as an object or a string, to a path. */
 export function pathOf(given: unknown): string {
   if (typeof given === 'string') {
     return (given.charCodeAt(0) | 32) === F && /^file:/i.test(given) ? fileURLToPath(given) : given;
@@ -35,7 +36,7 @@ export function pathOf(given: unknown): string {
   throw refused('ERR_INVALID_ARG_TYPE', 'The "path" argument must be a string or a URL', given);
 }
 
-/** The path of a URL, as an object or a string; paths are taken as well. */
+/** As {@link pathOf}, and makes the path absolute. */
 export function absolute(given: unknown): string {
   return path.resolve(pathOf(given));
 }
@@ -45,8 +46,9 @@ const BACKSLASH = 92;
 const DOT = 46;
 
 /**
- * The directory of a file, its last separator included: every file directly in it has the same answer. Undefined if that is not to
- * be told from the text alone: of a path that is not absolute, a URL, one that ends in dots, or one that no file can have.
+ * Returns the directory of a file with its last separator: every file directly in it has the same
+ * answer. Undefined if the text alone does not say: for a relative path, a URL, a path that ends in
+ * dots, or one that no file can have.
  */
 export function directoryOf(file: string): string | undefined {
   if (isWindows ? file.charCodeAt(1) !== 58 : file.charCodeAt(0) !== SLASH) return undefined;
@@ -59,15 +61,21 @@ export function directoryOf(file: string): string | undefined {
   return endsInDots(file, end + 1) ? undefined : file.slice(0, end + 1);
 }
 
-/** Whether a file is directly in a directory that {@link directoryOf} gave. Neighbours are found so without a table. */
+/**
+ * Tells whether a file is directly in a directory of {@link directoryOf}. Neighbours are found so
+ * without a table.
+ */
 export function isDirectlyIn(file: string, directory: string): boolean {
   const { length } = directory;
-  // Equality of two strings is far faster than startsWith, which takes a slow way for parts of others.
+  // Comparing two strings is far faster than startsWith, which is slow for slices of other strings.
   return file.slice(0, length) === directory && !file.includes('/', length) && !file.includes('\0', length) &&
     !(isWindows && file.includes('\\', length)) && !endsInDots(file, length);
 }
 
-/** Whether the name that begins there is `.` or `..`; also some others of that length. */
+/**
+ * Tells whether the name that begins there is `.` or `..`; true also for some other names of that
+ * length.
+ */
 function endsInDots(file: string, start: number): boolean {
   return file.length - start <= 2 && file.charCodeAt(start) === DOT;
 }

@@ -1,4 +1,5 @@
-//! The barrier of a call for many files: once all entries have run, and before anybody is told.
+//! The barrier of a call for many files: after all entries have run, and before JavaScript is told
+//! that the call ended.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,22 +7,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use smallfry::Error;
 use smallfry::bulk::Durable;
 
-/// Those that are not finished, in the whole process.
+/// The barriers of the process that are not finished.
 static UNFINISHED: Mutex<Vec<Arc<Commit>>> = Mutex::new(Vec::new());
 
-/// A barrier that is finished once, by whoever comes first: a thread of the call, or the end of its environment or of the
-/// process, which the entries that were taken are to survive.
+/// A barrier that is finished once: by a thread of the call, or by the end of its environment or of
+/// the process, whichever comes first.
 pub(crate) struct Commit {
     durable: Arc<Durable>,
     is_done: Mutex<bool>,
     outcome: Mutex<Option<Flushed>>,
 }
 
-/// What came of a barrier.
+/// The outcome of a barrier.
 pub(super) enum Flushed {
-    /// Errors of entries that had none before, by their numbers.
+    /// Errors of entries that had none before, with the numbers of these entries.
     Errors(Vec<(usize, Error)>),
-    /// A bug of ours: nothing is known of any entry.
+    /// Nothing is known of any entry.
     Panicked,
 }
 
@@ -40,7 +41,8 @@ impl Commit {
         commit
     }
 
-    /// Flushes and names all that was written; returns when that is done, whoever does it.
+    /// Flushes all that was written and gives it its names. Returns when that is done, also if
+    /// another thread does it.
     pub(crate) fn finish(&self) {
         let mut is_done = lock(&self.is_done);
         if *is_done {
@@ -56,13 +58,13 @@ impl Commit {
         lock(&UNFINISHED).retain(|commit| !std::ptr::eq(&raw const **commit, self));
     }
 
-    /// What came of it, once and when it is done.
+    /// Takes the outcome, once it is there.
     pub(super) fn take_outcome(&self) -> Option<Flushed> {
         lock(&self.outcome).take()
     }
 }
 
-/// Finishes what is not: the process ends, and all entries that were taken have run.
+/// Finishes all barriers: the process ends, and all entries that were taken have run.
 pub(crate) fn finish_commits() {
     let unfinished = lock(&UNFINISHED).clone();
     for commit in unfinished {

@@ -1,4 +1,4 @@
-//! Calls for many files on their way, and the way back of their results.
+//! Calls for many files, and the way back of their results.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -11,34 +11,38 @@ use napi_sys as sys;
 use smallfry_workers::{Batch, BatchOptions, Done, Notify, Spawn, Task};
 
 use super::commit::{Commit, Flushed};
-use super::outcome::{Made, Value, error_with_path};
+use super::results::{Made, Value};
 use super::task::{Read, ReadTree, Write};
 use super::threads::Threads;
 use crate::environment::Environment;
-use crate::jobs::{Client, hold_loop, release_loop};
+use crate::errors::error_with_path;
 use crate::value::{double_value, number, reference, referenced, set_element, undefined};
 
-/// Results between two looks at the clock.
-const BETWEEN_LOOKS: usize = 16;
-/// Results worth a wake-up of the event loop while others are on their way.
-const TOGETHER: usize = 32;
-/// How long a result waits for others.
-const PATIENCE: Duration = Duration::from_micros(200);
+/// Results that are made into values between two looks at the clock.
+const CLOCK_INTERVAL: usize = 16;
+/// The number of results that wakes the event loop while others are in flight.
+const WAKE_THRESHOLD: usize = 32;
+/// The longest time that a result waits for others.
+const MAX_WAIT: Duration = Duration::from_micros(200);
 
-/// The calls under way in one environment.
-#[derive(Default)]
-pub(crate) struct Sessions(RefCell<HashMap<u32, Open>>);
+/// The sessions of one environment. It is never freed.
+pub(crate) struct Sessions {
+    pub(super) environment: &'static Environment,
+    open: RefCell<HashMap<u32, AnySession>>,
+    /// `advance(id, done, failed, bytes, ended)`, called when a session has new results.
+    advance: sys::napi_ref,
+}
 
-/// A session of either kind.
+/// A session of any kind.
 #[derive(Clone)]
-pub(super) enum Open {
+pub(super) enum AnySession {
     Read(Rc<Session<Read>>),
     Tree(Rc<Session<ReadTree>>),
     Write(Rc<Session<Write>>),
 }
 
-impl Open {
-    pub(super) fn session(&self) -> &dyn Live {
+impl AnySession {
+    pub(super) fn live(&self) -> &dyn Live {
         match self {
             Self::Read(session) => &**session,
             Self::Tree(session) => &**session,
@@ -47,59 +51,63 @@ impl Open {
     }
 }
 
-/// What JavaScript and the event loop can do with a session, whatever it does with files.
+/// The operations of every session, whatever it does with files.
 pub(super) trait Live {
-    /// No more inputs will come.
+    /// Says that no more inputs will come.
     fn close(&self);
-    /// Nothing more is to be begun.
+    /// Begins nothing more.
     fn cancel(&self);
-    /// Makes values of results until the turn is over: true if there may be more at hand.
-    fn settle(&self, env: sys::napi_env, environment: &Environment, until: Instant) -> bool;
+    /// Makes values of results until the turn is over. Returns true if there may be more at hand.
+    fn make_values(&self, env: sys::napi_env, until: Instant) -> bool;
     fn state(&self) -> State;
-    /// JavaScript has gone through this many results, of which it keeps none.
+    /// Releases the bytes of this many more results: JavaScript has gone through them and keeps
+    /// none.
     fn consume(&self, count: usize);
-    /// Whether the process is to stay for it. Where JavaScript goes in steps, it is while JavaScript waits for one.
-    fn hold(&self, env: sys::napi_env, environment: &Environment, yes: bool);
+    /// Sets whether the session keeps the process alive. A session that JavaScript goes through in
+    /// steps does so while JavaScript waits for a result.
+    fn hold(&self, env: sys::napi_env, yes: bool);
     fn results(&self) -> sys::napi_ref;
-    /// Nobody will look at results any more. Answers what is to be finished when all entries have run.
+    /// Ends the session: JavaScript no longer runs. Returns the barrier to finish when all entries
+    /// have run.
     fn leave(&self) -> Option<Arc<Commit>>;
 }
 
-/// How far a session is.
+/// The progress that JavaScript is told.
 pub(super) struct State {
     /// Results so far.
     done: usize,
-    /// Of these, the failures.
+    /// The failures among them.
     failed: usize,
-    /// That the results moved.
+    /// Bytes read or written.
     bytes: usize,
-    /// These are all.
+    /// There are no more results.
     ended: bool,
 }
 
 /// One call for many files.
 pub(super) struct Session<T: Task> {
+    environment: &'static Environment,
     batch: Arc<Batch<'static, T>>,
     results: sys::napi_ref,
-    /// Results take places in turn, and bytes of one are in flight until JavaScript has gone past it, not only until it
-    /// has a value.
+    /// The number of places for results, which are used in turn. The bytes of a result are then in
+    /// flight until JavaScript has gone past it; without places, until it has a value.
     places: Option<NonZeroUsize>,
-    /// The process does not end meanwhile.
+    /// The session keeps the process alive.
     holds_loop: Cell<bool>,
     progress: RefCell<Progress<T::Output>>,
     ending: Option<Ending>,
 }
 
-/// What comes between the last result and the end.
+/// The barrier between the last result and the end.
 struct Ending {
     commit: Arc<Commit>,
-    step: Cell<Step>,
+    phase: Cell<Phase>,
     /// Has the environment look at the session once more.
-    call: Arc<dyn Fn() + Send + Sync>,
+    announce: Arc<dyn Fn() + Send + Sync>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum Phase {
     Writing,
     Flushing,
     Done,
@@ -107,46 +115,60 @@ enum Step {
 
 struct Progress<O> {
     ready: VecDeque<Done<O>>,
-    /// More results will come than are ready.
+    /// More results will come.
     more: bool,
     pushed: usize,
     done: usize,
     failed: usize,
     bytes: usize,
     consumed: usize,
-    /// Of results that JavaScript has not gone past, where it goes in steps.
+    /// The bytes of results that JavaScript has not gone past, where it goes in steps.
     weights: VecDeque<u64>,
 }
 
-/// How a session works with its results.
+/// The destination of a session's results.
 #[derive(Clone, Copy)]
-pub(super) struct Manner {
+pub(super) struct Destination {
     pub(super) id: u32,
+    /// A JavaScript array.
     pub(super) results: sys::napi_value,
-    /// How many places there are for results, where JavaScript goes through them in steps.
+    /// The number of places in it, where JavaScript goes through results in steps.
     pub(super) places: Option<NonZeroUsize>,
+}
+
+/// The work of a session.
+pub(super) struct Work<T> {
+    pub(super) task: T,
+    pub(super) options: BatchOptions,
+    /// The barrier, where files must survive a crash.
+    pub(super) commit: Option<Arc<Commit>>,
 }
 
 impl<T: Task<Output: Value> + 'static> Session<T> {
     /// Begins a session and its first worker. `None` if the system has no thread to give.
     pub(super) fn open(
         env: sys::napi_env,
-        environment: &Environment,
-        manner: Manner,
-        (task, options, commit): (T, BatchOptions, Option<Arc<Commit>>),
+        environment: &'static Environment,
+        destination: Destination,
+        work: Work<T>,
     ) -> Option<Rc<Self>> {
-        let Manner {
+        let Destination {
             id,
             results,
             places,
-        } = manner;
-        let client: Arc<Client> = Arc::clone(&environment.client);
-        let call: Arc<dyn Fn() + Send + Sync> = Arc::new(move || client.nudge(id));
-        let again = Arc::clone(&call);
+        } = destination;
+        let Work {
+            task,
+            options,
+            commit,
+        } = work;
+        let mailbox = Arc::clone(&environment.mailbox);
+        let announce: Arc<dyn Fn() + Send + Sync> = Arc::new(move || mailbox.announce(id));
+        let call = Arc::clone(&announce);
         let notify = Notify {
             call: Box::new(move || call()),
-            min_results: if places.is_some() { 1 } else { TOGETHER },
-            max_delay: PATIENCE,
+            min_results: if places.is_some() { 1 } else { WAKE_THRESHOLD },
+            max_delay: MAX_WAIT,
         };
         let options = BatchOptions {
             notify: Some(notify),
@@ -157,6 +179,7 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
             return None;
         }
         let session = Rc::new(Self {
+            environment,
             batch,
             results: reference(env, results),
             places,
@@ -173,43 +196,48 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
             }),
             ending: commit.map(|commit| Ending {
                 commit,
-                step: Cell::new(Step::Writing),
-                call: again,
+                phase: Cell::new(Phase::Writing),
+                announce,
             }),
         });
-        session.hold(env, environment, places.is_none());
+        session.hold(env, places.is_none());
         Some(session)
     }
 
-    /// The batch, for whoever else pushes inputs into it.
+    /// Returns the batch, for a thread that pushes inputs into it.
     pub(super) fn batch(&self) -> Arc<Batch<'static, T>> {
         Arc::clone(&self.batch)
     }
 
-    /// Once all results are there: has the barrier finished, by a thread, and then puts its errors in the places of results that
-    /// were none.
+    /// Has a thread finish the barrier once all results are there. Then puts its errors in the
+    /// places of their entries.
     fn commit(&self, env: sys::napi_env, progress: &mut Progress<T::Output>) {
-        let Some(Ending { commit, step, call }) = &self.ending else {
+        let Some(Ending {
+            commit,
+            phase,
+            announce,
+        }) = &self.ending
+        else {
             return;
         };
-        if step.get() == Step::Writing {
-            step.set(Step::Flushing);
-            let (flushed, call) = (Arc::clone(commit), Arc::clone(call));
+        if phase.get() == Phase::Writing {
+            phase.set(Phase::Flushing);
+            let (flushed, announce) = (Arc::clone(commit), Arc::clone(announce));
             let began = Threads.spawn(Box::new(move || {
                 flushed.finish();
-                call();
+                announce();
             }));
             if !began {
                 commit.finish();
             }
         }
-        if step.get() == Step::Done {
+        if phase.get() == Phase::Done {
             return;
         }
         let Some(outcome) = commit.take_outcome() else {
             return;
         };
-        step.set(Step::Done);
+        phase.set(Phase::Done);
         let results = referenced(env, self.results);
         match outcome {
             Flushed::Errors(errors) => {
@@ -246,14 +274,14 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
         self.batch.cancel();
     }
 
-    fn settle(&self, env: sys::napi_env, environment: &Environment, until: Instant) -> bool {
+    fn make_values(&self, env: sys::napi_env, until: Instant) -> bool {
         let mut progress = self.progress.borrow_mut();
         let results = referenced(env, self.results);
         loop {
             if progress.ready.is_empty() {
                 progress.more = self.batch.take(&mut progress.ready);
                 if progress.ready.is_empty() {
-                    // After a panic of a worker, a bug of ours, its entries have no results: JavaScript sees that.
+                    // After a panic of a worker its entries have no results, which JavaScript sees.
                     progress.more &= self.batch.panic().is_none();
                     if !progress.more {
                         self.commit(env, &mut progress);
@@ -261,10 +289,11 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
                     return false;
                 }
             }
-            let count = progress.ready.len().min(BETWEEN_LOOKS);
+            let count = progress.ready.len().min(CLOCK_INTERVAL);
             let mut released = 0;
             let mut scope = std::ptr::null_mut();
-            // SAFETY: closed below, on the same thread; values made in between are kept by the array.
+            // SAFETY: closed below, on the same thread; values made in between are kept by the
+            // array.
             unsafe { sys::napi_open_handle_scope(env, &raw mut scope) };
             for done in progress.ready.drain(..count).collect::<Vec<_>>() {
                 let Done {
@@ -277,7 +306,7 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
                     value,
                     bytes,
                     failed,
-                } = output.value(env, environment);
+                } = output.value(env, self.environment);
                 let place = self.places.map_or(index, |places| index % places);
                 set_element(env, results, place, value);
                 progress.done += 1;
@@ -303,7 +332,7 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
     fn state(&self) -> State {
         let progress = self.progress.borrow();
         let ending = self.ending.as_ref();
-        let is_flushed = ending.is_none_or(|ending| ending.step.get() == Step::Done);
+        let is_flushed = ending.is_none_or(|ending| ending.phase.get() == Phase::Done);
         State {
             done: progress.done,
             failed: progress.failed,
@@ -320,10 +349,10 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
         self.batch.release(released, Some(progress.consumed));
     }
 
-    fn hold(&self, env: sys::napi_env, environment: &Environment, yes: bool) {
+    fn hold(&self, env: sys::napi_env, yes: bool) {
         match (self.holds_loop.replace(yes), yes) {
-            (false, true) => drop(hold_loop(env, environment)),
-            (true, false) => release_loop(env, environment),
+            (false, true) => drop(self.environment.hold_loop(env)),
+            (true, false) => self.environment.release_loop(env),
             _ => {}
         }
     }
@@ -354,78 +383,83 @@ impl<O> Progress<O> {
 }
 
 impl Sessions {
-    pub(super) fn add(&self, id: u32, session: Open) {
-        self.0.borrow_mut().insert(id, session);
-    }
-
-    /// The session of this number, if it has not ended.
-    pub(super) fn find(&self, id: u32) -> Option<Open> {
-        self.0.borrow().get(&id).cloned()
-    }
-}
-
-/// Gives sessions their results until it is time for other things, and tells JavaScript. Answers those of which there may
-/// be more results at hand.
-pub(crate) fn deliver(
-    env: sys::napi_env,
-    environment: &Environment,
-    ids: Vec<u32>,
-    until: Instant,
-) -> Vec<u32> {
-    let mut unfinished = Vec::new();
-    for id in ids {
-        let Some(open) = environment.sessions.find(id) else {
-            continue;
-        };
-        let session = open.session();
-        if session.settle(env, environment, until) {
-            unfinished.push(id);
-        }
-        let state = session.state();
-        if state.ended {
-            environment.sessions.0.borrow_mut().remove(&id);
-            session.hold(env, environment, false);
-            // SAFETY: made when the session was opened, and used for the last time above.
-            unsafe { sys::napi_delete_reference(env, session.results()) };
-        }
-        tell(env, environment, id, &state);
-    }
-    unfinished
-}
-
-/// Calls `advance(id, done, failed, bytes, ended)`; what it throws is an uncaught exception.
-fn tell(env: sys::napi_env, environment: &Environment, id: u32, state: &State) {
-    let arguments = [
-        number(env, id.cast_signed()),
-        double_value(env, state.done as f64),
-        double_value(env, state.failed as f64),
-        double_value(env, state.bytes as f64),
-        number(env, i32::from(state.ended)),
-    ];
-    let mut result = std::ptr::null_mut();
-    // SAFETY: live handles of this callback scope.
-    unsafe {
-        let status = sys::napi_call_function(
-            env,
-            undefined(env),
-            referenced(env, environment.advance.get()),
-            arguments.len(),
-            arguments.as_ptr(),
-            &raw mut result,
-        );
-        if status == sys::Status::napi_pending_exception {
-            let mut exception = std::ptr::null_mut();
-            sys::napi_get_and_clear_last_exception(env, &raw mut exception);
-            sys::napi_fatal_exception(env, exception);
+    /// `advance` is a reference to a function.
+    pub(crate) fn new(environment: &'static Environment, advance: sys::napi_ref) -> Self {
+        Self {
+            environment,
+            open: RefCell::default(),
+            advance,
         }
     }
-}
 
-/// The environment ends: what was accepted to be written is written, reads are dropped. Answers what is to be finished then.
-pub(crate) fn forget(environment: &Environment) -> Vec<Arc<Commit>> {
-    let mut sessions = environment.sessions.0.borrow_mut();
-    let left = sessions
-        .drain()
-        .filter_map(|(_, open)| open.session().leave());
-    left.collect()
+    pub(super) fn add(&self, id: u32, session: AnySession) {
+        self.open.borrow_mut().insert(id, session);
+    }
+
+    /// Finds the session of this number, if it has not ended.
+    pub(super) fn find(&self, id: u32) -> Option<AnySession> {
+        self.open.borrow().get(&id).cloned()
+    }
+
+    /// Gives these sessions their results until it is time for other things, and tells JavaScript.
+    /// Returns the sessions that may have more results at hand.
+    pub(crate) fn deliver(&self, env: sys::napi_env, ids: Vec<u32>, until: Instant) -> Vec<u32> {
+        let mut unfinished = Vec::new();
+        for id in ids {
+            let Some(session) = self.find(id) else {
+                continue;
+            };
+            let session = session.live();
+            if session.make_values(env, until) {
+                unfinished.push(id);
+            }
+            let state = session.state();
+            if state.ended {
+                self.open.borrow_mut().remove(&id);
+                session.hold(env, false);
+                // SAFETY: made when the session was opened, and used for the last time above.
+                unsafe { sys::napi_delete_reference(env, session.results()) };
+            }
+            self.advance(env, id, &state);
+        }
+        unfinished
+    }
+
+    /// Calls `advance`. An exception in it is an uncaught one.
+    fn advance(&self, env: sys::napi_env, id: u32, state: &State) {
+        let arguments = [
+            number(env, id.cast_signed()),
+            double_value(env, state.done as f64),
+            double_value(env, state.failed as f64),
+            double_value(env, state.bytes as f64),
+            number(env, i32::from(state.ended)),
+        ];
+        let mut result = std::ptr::null_mut();
+        // SAFETY: live handles of this callback scope.
+        unsafe {
+            let status = sys::napi_call_function(
+                env,
+                undefined(env),
+                referenced(env, self.advance),
+                arguments.len(),
+                arguments.as_ptr(),
+                &raw mut result,
+            );
+            if status == sys::Status::napi_pending_exception {
+                let mut exception = std::ptr::null_mut();
+                sys::napi_get_and_clear_last_exception(env, &raw mut exception);
+                sys::napi_fatal_exception(env, exception);
+            }
+        }
+    }
+
+    /// Ends all sessions: accepted writes are done, reads are dropped. Returns the barriers to
+    /// finish when all entries have run.
+    pub(crate) fn leave(&self) -> Vec<Arc<Commit>> {
+        let mut open = self.open.borrow_mut();
+        let commits = open
+            .drain()
+            .filter_map(|(_, session)| session.live().leave());
+        commits.collect()
+    }
 }

@@ -1,4 +1,4 @@
-//! What a worker does for one entry.
+//! The work for one entry.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use smallfry::{Error, Outcome};
 use smallfry_workers::{Task, TaskContext};
 
 use crate::contents::Contents;
-use crate::jobs::Accepted;
+use crate::mailbox::Accepted;
 
 /// Reads a file and decodes it as far as can be done off the main thread.
 pub(super) struct Read {
@@ -34,7 +34,7 @@ impl Task for Read {
     }
 }
 
-/// Reads what a walk has found, as [`Read`].
+/// Reads a file that a walk has found, as [`Read`].
 pub(super) struct ReadTree {
     pub(super) found: ReadFound,
     pub(super) utf8: bool,
@@ -73,17 +73,18 @@ impl Task for ReadTree {
     }
 }
 
-/// An entry to write: a path, the bytes, and the promise that they are written before the process ends.
+/// An entry to write: a path, the bytes, and the promise that they are written before the process
+/// ends.
 pub(super) struct Entry {
     pub(super) path: PathBuf,
     pub(super) bytes: Vec<u8>,
     pub(super) accepted: Option<Accepted>,
 }
 
-/// What became of an entry.
+/// The result of a write.
 pub(super) struct Wrote {
     pub(super) outcome: Outcome,
-    /// Of the contents.
+    /// The length of the contents in bytes.
     pub(super) length: usize,
 }
 

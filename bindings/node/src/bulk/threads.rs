@@ -1,4 +1,5 @@
-//! Threads for calls for many files, counted, so that the end of the process can wait until they use no file.
+//! Threads for calls for many files. They are counted, so that the end of the process can wait
+//! until they use no file.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,30 +7,30 @@ use smallfry_workers::{Detached, Spawn};
 
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes such threads.
+/// Makes counted threads.
 pub(super) struct Threads;
 
 impl Spawn<'static> for Threads {
     fn spawn(&self, body: Box<dyn FnOnce() + Send>) -> bool {
         AT_WORK.fetch_add(1, Ordering::Relaxed);
-        let place = Place;
+        let counted = Counted;
         Detached.spawn(Box::new(move || {
-            let _place = place;
+            let _counted = counted;
             body();
         }))
     }
 }
 
-/// One of those counted; a thread that the system refuses drops it as well.
-struct Place;
+/// The count of one thread. If the system refuses the thread, this is dropped as well.
+struct Counted;
 
-impl Drop for Place {
+impl Drop for Counted {
     fn drop(&mut self) {
         AT_WORK.fetch_sub(1, Ordering::Release);
     }
 }
 
-/// Whether one of them may be using a file.
+/// Tells whether one of them may be using a file.
 pub(crate) fn are_at_work() -> bool {
     AT_WORK.load(Ordering::Acquire) > 0
 }

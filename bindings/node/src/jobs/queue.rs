@@ -1,4 +1,4 @@
-//! One queue and its threads, for the whole process.
+//! The queue of jobs and its threads, one for the whole process.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,37 +8,38 @@ use std::time::{Duration, Instant};
 use smallfry::bulk::{Arena, Strategy, max_workers};
 use smallfry_workers::{Meter, Workers};
 
-use super::client::{Client, Finished};
-use super::exit::accept_write;
 use super::task::{Progress, Task};
-use crate::outcome::{Failure, Step};
+use crate::errors::{Failure, Step};
+use crate::mailbox::{Finished, Mailbox};
 use crate::sys::EIO;
 
-/// Threads that a few jobs get: as many as Node's own pool has by default, so that as many slow files make progress at
-/// once.
-const THREADS: usize = 4;
-/// Threads at work while they make progress. More would fight the main thread for the cores.
-const BUSY: usize = 2;
-/// Jobs that wait at once from which on it is measured how many threads are best.
-const MANY: usize = 32;
-/// No job finished for this long: the disk is slow or a pipe waits, and another thread may join.
+/// Threads for a few jobs: as many as Node's own pool has by default, so that as many slow files
+/// make progress at once.
+const BASE_THREADS: usize = 4;
+/// Threads at work while jobs finish quickly. More would compete with the main thread for the
+/// cores.
+const BUSY_THREADS: usize = 2;
+/// With so many jobs in the queue, the best number of threads is measured.
+const MEASURING_THRESHOLD: usize = 32;
+/// If no job has finished for this long, the disk is slow or a pipe waits, and another thread may
+/// join.
 const STALL: Duration = Duration::from_millis(1);
-/// How often a waiting thread looks for a stall while others work.
-const WATCH: Duration = Duration::from_millis(4);
-/// Results that wait to be handed over together, since every wake-up of the main thread costs more than a cached file.
-const TOGETHER: usize = 32;
-/// How long they may wait for others.
-const TOGETHER_FOR: Duration = Duration::from_micros(200);
-/// A thread without work ends after this.
-const LINGER: Duration = Duration::from_secs(10);
-/// One beyond [`THREADS`] after this: it came for a slow disk and many jobs.
-const EXTRA_LINGER: Duration = Duration::from_millis(100);
+/// The interval at which one waiting thread looks for a stall.
+const WATCH_INTERVAL: Duration = Duration::from_millis(4);
+/// Results for one wake-up of the main thread, which costs more than reading a cached file.
+const MAX_RESULTS: usize = 32;
+/// The longest time that a result waits for others.
+const MAX_RESULT_WAIT: Duration = Duration::from_micros(200);
+/// A thread ends after this time without work.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
+/// A thread beyond [`BASE_THREADS`], which a slow disk and many jobs wanted, ends after this time.
+const EXTRA_IDLE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// One call on its way.
+/// One call, in the queue or being done.
 pub(crate) struct Job {
     pub(crate) id: u32,
-    pub(crate) alone: bool,
-    pub(crate) client: Arc<Client>,
+    pub(crate) own_scope: bool,
+    pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) task: Task,
 }
 
@@ -47,14 +48,15 @@ struct State {
     threads: usize,
     /// Threads that run jobs or look for more.
     active: usize,
-    /// A waiting thread wakes up by itself to look for a stall.
+    /// A waiting thread looks for a stall from time to time.
     watching: bool,
-    /// Finds out how many threads are best, while there are many jobs.
+    /// Measures how many threads are best, while there are many jobs.
     workers: Option<Arc<Workers>>,
-    /// When a job last made progress.
+    /// The time when a job last made progress.
     progress: Option<Instant>,
-    /// Have results that they were not yet woken for, since the thread that put them there went on with the next job.
-    unaware: Vec<Arc<Client>>,
+    /// Mailboxes with results whose thread went on with the next job and has not woken the
+    /// environment yet.
+    unaware: Vec<Arc<Mailbox>>,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -73,14 +75,15 @@ fn lock() -> MutexGuard<'static, State> {
 }
 
 impl State {
-    fn remember(&mut self, client: Option<&Arc<Client>>) {
-        if let Some(client) = client
+    /// Remembers a mailbox whose environment has to be woken.
+    fn remember(&mut self, mailbox: Option<&Arc<Mailbox>>) {
+        if let Some(mailbox) = mailbox
             && !self
                 .unaware
                 .iter()
-                .any(|unaware| Arc::ptr_eq(unaware, client))
+                .any(|unaware| Arc::ptr_eq(unaware, mailbox))
         {
-            self.unaware.push(Arc::clone(client));
+            self.unaware.push(Arc::clone(mailbox));
         }
     }
 
@@ -88,23 +91,24 @@ impl State {
         self.progress.is_none_or(|since| since.elapsed() > STALL)
     }
 
-    /// Whether one more thread should be at work.
+    /// Tells whether one more thread should be at work.
     fn wants_thread(&self) -> bool {
         !self.jobs.is_empty()
-            && (self.active < self.wanted(BUSY) || (self.active < THREADS && self.stalled()))
+            && (self.active < self.wanted(BUSY_THREADS)
+                || (self.active < BASE_THREADS && self.stalled()))
     }
 
-    /// What measuring says, or `least` if that is more.
-    fn wanted(&self, least: usize) -> usize {
+    /// Returns the number of threads that was measured to be best, at least `minimum`.
+    fn wanted(&self, minimum: usize) -> usize {
         let wanted = self.workers.as_ref().map_or(0, |workers| workers.wanted());
-        wanted.max(least)
+        wanted.max(minimum)
     }
 
-    /// Who should be asked to work, of the waiting threads or a new one.
+    /// Finds a thread for more work: one that waits, or a new one.
     fn next_thread(&mut self) -> Next {
         if self.threads > self.active {
             Next::Waiting
-        } else if self.threads < self.wanted(THREADS) && spawn() {
+        } else if self.threads < self.wanted(BASE_THREADS) && spawn() {
             self.threads += 1;
             Next::Spawned
         } else {
@@ -114,9 +118,10 @@ impl State {
 }
 
 enum Next {
-    /// `WORK` is to be notified, after the lock is released: the thread that wakes up wants it at once.
+    /// The caller notifies `WORK` after it has released the lock, which the thread that wakes up
+    /// takes at once.
     Waiting,
-    /// It comes by itself.
+    /// A new thread, which begins by itself.
     Spawned,
     None,
 }
@@ -124,12 +129,11 @@ enum Next {
 /// Hands in a job. It starts at once if a thread is free.
 pub(crate) fn push(job: Job) {
     if job.task.is_write() {
-        job.client.accept_write();
-        accept_write();
+        job.mailbox.accept_write();
     }
     let mut state = lock();
     state.jobs.push_back(job);
-    if state.workers.is_none() && state.jobs.len() >= MANY {
+    if state.workers.is_none() && state.jobs.len() >= MEASURING_THRESHOLD {
         state.workers = Some(Arc::new(Workers::new(Strategy::Auto, max_workers())));
     }
     if !state.wants_thread() {
@@ -140,7 +144,7 @@ pub(crate) fn push(job: Job) {
             drop(state);
             WORK.notify_one();
         }
-        // No thread can be made: do the work here rather than never.
+        // The system has no thread to give.
         Next::None if state.threads == 0 => drop(work_off(state, &mut Arena::default())),
         Next::Spawned | Next::None => {}
     }
@@ -154,7 +158,7 @@ fn spawn() -> bool {
         .is_ok()
 }
 
-/// Body of a thread: waits to be wanted, works until nothing is left.
+/// Body of a thread: waits until it is wanted, and works until nothing is left.
 fn work() {
     let mut arena = Arena::default();
     let mut state = lock();
@@ -166,9 +170,9 @@ fn work() {
         let watch = state.active > 0 && !state.watching;
         state.watching |= watch;
         let patience = match watch {
-            true => WATCH,
-            false if state.threads > THREADS => EXTRA_LINGER,
-            false => LINGER,
+            true => WATCH_INTERVAL,
+            false if state.threads > BASE_THREADS => EXTRA_IDLE_TIMEOUT,
+            false => IDLE_TIMEOUT,
         };
         let (again, timeout) = WORK
             .wait_timeout(state, patience)
@@ -176,10 +180,10 @@ fn work() {
         state = again;
         if watch {
             state.watching = false;
-            // Results must not wait for a job that does not end.
+            // Results must not wait for a job that takes long.
             if state.stalled() {
-                for client in std::mem::take(&mut state.unaware) {
-                    client.wake();
+                for mailbox in std::mem::take(&mut state.unaware) {
+                    mailbox.wake();
                 }
             }
         } else if timeout.timed_out() && !state.wants_thread() {
@@ -196,7 +200,7 @@ fn work_off(
 ) -> MutexGuard<'static, State> {
     state.active += 1;
     state.progress = Some(Instant::now());
-    if state.active >= BUSY
+    if state.active >= BUSY_THREADS
         && !state.watching
         && let Next::Waiting = state.next_thread()
     {
@@ -205,7 +209,7 @@ fn work_off(
     let mut results = Results::default();
     let mut measured: Option<(Arc<Workers>, Meter)> = None;
     loop {
-        let is_one_too_many = state.active > state.wanted(THREADS);
+        let is_one_too_many = state.active > state.wanted(BASE_THREADS);
         if !is_one_too_many && let Some(job) = state.jobs.pop_front() {
             let left = state.jobs.len();
             if state.wants_thread()
@@ -219,25 +223,25 @@ fn work_off(
             }
             drop(state);
             let start = measured.as_mut().and_then(|(_, meter)| meter.start());
-            let client = run(job, arena);
+            let mailbox = run(job, arena);
             if let Some((workers, meter)) = &mut measured {
                 meter.stop(workers, start, 0, Duration::ZERO, || Some(left));
             }
             let now = Instant::now();
-            if let Some(client) = client {
-                results.put(client, now);
+            if let Some(mailbox) = mailbox {
+                results.put(mailbox, now);
             }
             state = lock();
             state.progress = Some(now);
-            state.remember(results.client.as_ref());
+            state.remember(results.mailbox.as_ref());
             continue;
         }
-        if let Some(client) = &results.client {
+        if let Some(mailbox) = &results.mailbox {
             state
                 .unaware
-                .retain(|unaware| !Arc::ptr_eq(unaware, client));
+                .retain(|unaware| !Arc::ptr_eq(unaware, mailbox));
             drop(state);
-            results.hand_over();
+            results.wake();
             state = lock();
             continue;
         }
@@ -250,8 +254,9 @@ fn work_off(
     state
 }
 
-/// Does one slice of a job; answers whose result it was, if the job is done and its environment is yet to be woken.
-fn run(mut job: Job, arena: &mut Arena) -> Option<Arc<Client>> {
+/// Does one slice of a job. Returns its mailbox if the job is done and the environment has to be
+/// woken.
+fn run(mut job: Job, arena: &mut Arena) -> Option<Arc<Mailbox>> {
     let progress = catch_unwind(AssertUnwindSafe(|| job.task.step(arena)));
     let result = match progress {
         Ok(Progress::Done(result)) => result,
@@ -259,64 +264,65 @@ fn run(mut job: Job, arena: &mut Arena) -> Option<Arc<Client>> {
             lock().jobs.push_back(job);
             return None;
         }
-        // A bug of ours must not leave the caller waiting for ever.
+        // A panic must not leave the caller waiting for ever.
         Err(_) => Err(Failure::Other(Step::Read, EIO).into()),
     };
     let finished = Finished {
         id: job.id,
-        alone: job.alone,
+        own_scope: job.own_scope,
         is_write: job.task.is_write(),
         result,
     };
-    job.client.put(finished).then_some(job.client)
+    job.mailbox.put(finished).then_some(job.mailbox)
 }
 
-/// The results that one thread has in mailboxes whose owner is yet to be woken.
+/// The results of one thread that the environment has not been woken for.
 #[derive(Default)]
 struct Results {
-    client: Option<Arc<Client>>,
+    mailbox: Option<Arc<Mailbox>>,
     count: usize,
     first: Option<Instant>,
 }
 
 impl Results {
-    /// Counts one more result, and wakes its owner if it is time to.
-    fn put(&mut self, client: Arc<Client>, now: Instant) {
-        let other = |before: &Arc<Client>| !Arc::ptr_eq(before, &client);
-        if self.client.as_ref().is_some_and(other) {
-            self.hand_over();
+    /// Counts one more result, and wakes the environment if enough results wait or one has waited
+    /// long enough.
+    fn put(&mut self, mailbox: Arc<Mailbox>, now: Instant) {
+        let other = |before: &Arc<Mailbox>| !Arc::ptr_eq(before, &mailbox);
+        if self.mailbox.as_ref().is_some_and(other) {
+            self.wake();
         }
-        self.client = Some(client);
+        self.mailbox = Some(mailbox);
         self.count += 1;
         let first = *self.first.get_or_insert(now);
-        if self.count >= TOGETHER || now.duration_since(first) > TOGETHER_FOR {
-            self.hand_over();
+        if self.count >= MAX_RESULTS || now.duration_since(first) > MAX_RESULT_WAIT {
+            self.wake();
         }
     }
 
-    fn hand_over(&mut self) {
-        if let Some(client) = self.client.take() {
-            client.wake();
+    fn wake(&mut self) {
+        if let Some(mailbox) = self.mailbox.take() {
+            mailbox.wake();
         }
         *self = Self::default();
     }
 }
 
 /// Drops the reads of an environment that is going away; its writes stay.
-pub(crate) fn forget_reads(client: &Arc<Client>) {
+pub(crate) fn forget_reads(mailbox: &Arc<Mailbox>) {
     let mut state = lock();
     state
         .jobs
-        .retain(|job| job.task.is_write() || !Arc::ptr_eq(&job.client, client));
+        .retain(|job| job.task.is_write() || !Arc::ptr_eq(&job.mailbox, mailbox));
 }
 
-/// Whether a thread may be using a file.
-pub(super) fn is_at_work() -> bool {
+/// Tells whether a thread may be using a file.
+pub(crate) fn is_at_work() -> bool {
     lock().active > 0
 }
 
 /// Drops all reads: the process is ending.
-pub(super) fn drop_reads() {
+pub(crate) fn drop_reads() {
     let mut state = lock();
     state.jobs.retain(|job| job.task.is_write());
 }

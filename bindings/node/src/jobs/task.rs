@@ -1,50 +1,51 @@
-//! One file to read or to write, done in slices.
+//! Reading or writing one file, in slices.
 
 use std::path::PathBuf;
 
 use smallfry::bulk::{Arena, Bytes};
 use smallfry::raw::{self, O_RDONLY};
+use smallfry_options::Flush;
 
-use crate::contents::Contents;
-use crate::durable::{CoreWrite, Durable, Level};
-use crate::outcome::{Failure, Reason, Step, at};
-use crate::sync::LARGEST_READ;
+use crate::contents::{Contents, MAX_READ};
+use crate::durable::{CoreWrite, flush_name, flush_open};
+use crate::errors::{Failure, Reason, Step, at};
+use crate::mailbox::JobResult;
 use crate::sys::ENOMEM;
 use crate::target::{Handle, OwnedTarget};
 
-/// What is read or written before the job goes to the end of the queue. In bytes.
+/// A job goes to the end of the queue after so much was read or written. In bytes.
 const SLICE: usize = 512 << 10;
-/// Contents of up to this size are copied where no other calls are under way. In bytes.
-const LONE_COPY: usize = 64 << 10;
+/// Contents of up to this size get memory of their own where no other calls are in flight. In
+/// bytes.
+const MAX_LONE_COPY: usize = 64 << 10;
 /// First guess for a file that does not tell its size. In bytes.
 const UNKNOWN_SIZE: usize = 64 << 10;
 
-/// Work for one file.
+/// The work of one job.
 pub(crate) enum Task {
     Read(Read),
     Write(Write),
     Whole(Whole),
 }
 
-/// What came of a slice.
+/// The outcome of a slice.
 pub(crate) enum Progress {
-    /// There is more to do.
     More,
-    Done(Result<Option<Contents>, Reason>),
+    Done(JobResult),
 }
 
 pub(crate) struct Read {
     target: OwnedTarget,
     utf8: bool,
-    /// The caller has other calls under way, so that memory is worth sharing.
-    together: bool,
+    /// The caller has other calls in flight, so that their contents share pages.
+    shares_memory: bool,
     opened: Option<Opened>,
 }
 
 struct Opened {
     handle: Handle,
-    /// Size if the file told one; then reading stops there, as in Node.
-    known: bool,
+    /// The file told its size: reading stops there, as in Node.
+    is_size_known: bool,
     bytes: Bytes,
 }
 
@@ -53,14 +54,14 @@ pub(crate) struct Write {
     flags: i32,
     mode: u32,
     bytes: Vec<u8>,
-    /// No bytes are written too, since node:fs does so here, and a file may refuse even that.
+    /// Calls `write` even for no bytes, as node:fs does here: a file may refuse even that.
     writes_nothing: bool,
     written: usize,
     handle: Option<Handle>,
-    durable: Durable,
+    flush: Flush,
 }
 
-/// A file that the core writes in one go, since no part of it is to be seen, or its name is to last as well.
+/// A write that the core does in one go, since the file is replaced or its name is flushed.
 pub(crate) struct Whole {
     pub(super) write: CoreWrite,
     pub(super) path: PathBuf,
@@ -68,18 +69,18 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
-    fn run(&self) -> Result<Option<Contents>, Reason> {
+    fn run(&self) -> JobResult {
         self.write.run(&self.path, &self.bytes)?;
         Ok(None)
     }
 }
 
 impl Task {
-    pub(crate) fn read(target: OwnedTarget, utf8: bool, together: bool) -> Self {
+    pub(crate) fn read(target: OwnedTarget, utf8: bool, shares_memory: bool) -> Self {
         Self::Read(Read {
             target,
             utf8,
-            together,
+            shares_memory,
             opened: None,
         })
     }
@@ -115,10 +116,10 @@ impl Read {
         Ok(Some(Contents::new(bytes, self.utf8)))
     }
 
-    /// Reads up to a slice; true at the end.
+    /// Reads one slice. Returns true at the end of the file.
     fn slice(&mut self, arena: &mut Arena) -> Result<bool, Failure> {
         if self.opened.is_none() {
-            self.opened = Some(Opened::new(&self.target, self.together, arena)?);
+            self.opened = Some(Opened::new(&self.target, self.shares_memory, arena)?);
         }
         let Some(opened) = &mut self.opened else {
             return Err(Failure::Delegate);
@@ -126,7 +127,7 @@ impl Read {
         let mut left = SLICE;
         loop {
             if opened.bytes.room() == 0 {
-                if opened.known {
+                if opened.is_size_known {
                     return Ok(true);
                 }
                 opened.grow(arena)?;
@@ -134,7 +135,7 @@ impl Read {
             let file = opened.handle.borrow();
             let count = opened.bytes.read(file, left).map_err(at(Step::Read))?;
             left -= count;
-            if count == 0 || (opened.known && opened.bytes.room() == 0) {
+            if count == 0 || (opened.is_size_known && opened.bytes.room() == 0) {
                 return Ok(true);
             }
             if left == 0 {
@@ -145,28 +146,32 @@ impl Read {
 }
 
 impl Opened {
-    fn new(target: &OwnedTarget, together: bool, arena: &mut Arena) -> Result<Self, Failure> {
-        let handle = target.open(O_RDONLY, 0)?;
+    fn new(target: &OwnedTarget, shares_memory: bool, arena: &mut Arena) -> Result<Self, Failure> {
+        let handle = target.borrow().open(O_RDONLY, 0)?;
         let status = raw::status(handle.borrow()).map_err(at(Step::Status))?;
         let size = if status.is_regular { status.size } else { 0 };
-        if size > LARGEST_READ || status.is_directory {
+        if size > MAX_READ || status.is_directory {
             return Err(Failure::Delegate);
         }
-        let known = size > 0;
-        let room = if known { size as usize } else { UNKNOWN_SIZE };
-        let bytes = if together || room > LONE_COPY {
+        let is_size_known = size > 0;
+        let room = if is_size_known {
+            size as usize
+        } else {
+            UNKNOWN_SIZE
+        };
+        let bytes = if shares_memory || room > MAX_LONE_COPY {
             arena.allocate(room).ok_or(Failure::Delegate)?
         } else {
             Bytes::with_capacity(room)
         };
         Ok(Self {
             handle,
-            known,
+            is_size_known,
             bytes,
         })
     }
 
-    /// Moves the contents of a file of unknown size to where there is twice the room.
+    /// Moves the contents of a file of unknown size to memory of twice the size.
     fn grow(&mut self, arena: &mut Arena) -> Result<(), Failure> {
         let mut larger = arena
             .allocate(self.bytes.len() * 2)
@@ -187,11 +192,11 @@ impl Write {
             writes_nothing: false,
             written: 0,
             handle: None,
-            durable: Durable::NOTHING,
+            flush: Flush::Nothing,
         }
     }
 
-    /// Writes no bytes, too.
+    /// Sets whether `write` is called even for no bytes.
     pub(crate) fn writing_nothing(self, writes_nothing: bool) -> Self {
         Self {
             writes_nothing,
@@ -199,9 +204,9 @@ impl Write {
         }
     }
 
-    /// Makes it last as well.
-    pub(crate) fn lasting(self, durable: Durable) -> Self {
-        Self { durable, ..self }
+    /// Sets what is flushed.
+    pub(crate) fn flushing(self, flush: Flush) -> Self {
+        Self { flush, ..self }
     }
 
     fn step(&mut self) -> Progress {
@@ -215,24 +220,25 @@ impl Write {
         }
     }
 
-    /// Flushes what was written, if that is asked, and closes the file: now, where nothing is to be left that could fail.
+    /// Flushes and closes the file. A flushed file is closed at once, so that no error comes after
+    /// the call.
     fn end(&mut self) -> Result<(), Reason> {
         let Some(handle) = self.handle.take() else {
             return Ok(());
         };
-        if self.durable.level == Level::Nothing {
-            return Ok(self.target.close_written(handle)?);
+        if self.flush == Flush::Nothing {
+            return Ok(self.target.borrow().close_written(handle)?);
         }
-        let flushed = self.durable.flush(&handle);
+        let flushed = flush_open(&handle, self.flush);
         let closed = handle.close();
         flushed.and(closed)?;
-        self.target.flush_name(self.durable)
+        flush_name(&self.target.borrow(), self.flush)
     }
 
-    /// Writes up to a slice; true at the end.
+    /// Writes one slice. Returns true when all is written.
     fn slice(&mut self) -> Result<bool, Failure> {
         if self.handle.is_none() {
-            self.handle = Some(self.target.open(self.flags, self.mode)?);
+            self.handle = Some(self.target.borrow().open(self.flags, self.mode)?);
         }
         let Some(handle) = &self.handle else {
             return Err(Failure::Delegate);

@@ -1,4 +1,5 @@
-//! What differs between systems: `unix.rs` and `windows.rs` hold the same items, and one of them is compiled.
+//! The differences between systems: `unix.rs` and `windows.rs` have the same items, and one of them
+//! is compiled.
 
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
@@ -12,7 +13,7 @@ pub(crate) use platform::{
     symbol,
 };
 
-/// The path that JavaScript's string spells, in memory of its own.
+/// Copies a path that JavaScript has passed as UTF-8.
 pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
     path_in(bytes).into_owned()
 }

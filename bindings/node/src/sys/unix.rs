@@ -17,13 +17,14 @@ pub(crate) const ENOMEM: i32 = libc::ENOMEM;
 pub(crate) const ENAMETOOLONG: i32 = libc::ENAMETOOLONG;
 pub(crate) const ENOTDIR: i32 = libc::ENOTDIR;
 
-/// Makes the functions of Node-API callable: the dynamic linker has done that.
+/// Does nothing: the dynamic linker has made the functions of Node-API callable.
 pub(crate) fn connect() {}
 
 /// Keeps this library loaded: its threads may outlive the worker that loaded it.
 pub(crate) fn pin_library() {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: dladdr fills the structure for an address of this library, whose name is then a valid C string.
+    // SAFETY: dladdr fills the structure for an address of this library, whose name is then a valid
+    // C string.
     unsafe {
         if libc::dladdr(pin_library as *const _, info.as_mut_ptr()) != 0 {
             libc::dlopen(
@@ -34,14 +35,15 @@ pub(crate) fn pin_library() {
     }
 }
 
-/// A function of the host process, by its symbol.
+/// Finds a function of the host process by its symbol.
 pub(crate) fn symbol(name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: dlsym with RTLD_DEFAULT only reads the tables of loaded objects; the name is NUL-terminated.
+    // SAFETY: dlsym with RTLD_DEFAULT only reads the tables of loaded objects; the name is
+    // NUL-terminated.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!address.is_null()).then_some(address)
 }
 
-/// Whether a process ends by ending its other threads, wherever they are, before anything else.
+/// True if the end of a process ends its other threads first, wherever they are.
 pub(crate) const ENDS_THREADS: bool = false;
 
 /// Has `work` run when the process ends.
@@ -55,41 +57,42 @@ pub(crate) fn at_exit(work: extern "C" fn()) {
 pub(crate) struct Descriptor(i32);
 
 impl Descriptor {
-    /// `None` where a number says nothing to us.
+    /// `None` where the numbers are not the system's own.
     #[expect(clippy::unnecessary_wraps, reason = "on Windows there are none")]
     pub(crate) fn new(number: i32) -> Option<Self> {
         Some(Self(number))
     }
 
     pub(crate) fn borrow(&self) -> BorrowedFile<'_> {
-        // SAFETY: JavaScript sends non-negative numbers only; the caller promises, as to node:fs, that it keeps the
-        // descriptor open during the call. A closed number gives EBADF.
+        // SAFETY: JavaScript sends non-negative numbers only; the caller promises, as to node:fs,
+        // that it keeps the descriptor open during the call. A closed number gives EBADF.
         unsafe { BorrowedFd::borrow_raw(self.0) }
     }
 }
 
-/// The path that JavaScript's string spells, in UTF-8.
+/// Converts a path that JavaScript has passed as UTF-8.
 pub(crate) fn path_in(bytes: &[u8]) -> Cow<'_, Path> {
     Cow::Borrowed(Path::new(OsStr::from_bytes(bytes)))
 }
 
-/// The same without a copy.
+/// As [`path_in`], and never makes a copy.
 pub(crate) fn borrowed_path(bytes: &CStr) -> &Path {
     Path::new(OsStr::from_bytes(bytes.to_bytes()))
 }
 
-/// The number that Node shows for an error of the system, without its sign.
+/// Returns the number that Node shows for an error of the system, without its sign.
 #[inline]
 pub(crate) fn node_errno(errno: i32) -> i32 {
     errno
 }
 
-/// Whether node:fs is to make a failed `open` again: it may do what we do not.
+/// Tells whether node:fs is to repeat a failed `open`, which may succeed in its own way.
 pub(crate) fn is_for_runtime(_errno: Errno) -> bool {
     false
 }
 
-/// Whether a directory was not even opened: here it is, and fails to be read.
+/// Tells whether an error is that a directory could not be opened. Here a directory opens, and
+/// fails to be read.
 pub(crate) fn is_refused_directory(_error: &Error) -> bool {
     false
 }

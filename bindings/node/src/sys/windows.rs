@@ -22,12 +22,13 @@ mod errors;
 
 pub(crate) use errors::{EIO, EISDIR, ELOOP, ENAMETOOLONG, ENOMEM, ENOTDIR, node_errno};
 
-/// Makes the functions of Node-API callable. They are looked up in the program that has loaded this library, whatever its
-/// name: a library linked to `node.exe` would not load elsewhere.
+/// Makes the functions of Node-API callable. They are looked up in the program that has loaded this
+/// library, whatever its name: a library linked to `node.exe` would not load elsewhere.
 pub(crate) fn connect() {
     static HOST: OnceLock<()> = OnceLock::new();
     HOST.get_or_init(|| {
-        // SAFETY: before any function of Node-API is called; the program is never unloaded, so the handle may go.
+        // SAFETY: before any function of Node-API is called; the program is never unloaded, so the
+        // handle may go.
         drop(unsafe { napi_sys::setup() });
     });
 }
@@ -38,7 +39,8 @@ pub(crate) fn connect() {
 pub(crate) fn pin_library() {
     let mut handle = ptr::null_mut();
     let address: *const () = pin_library as *const ();
-    // SAFETY: with this flag the name is an address inside a library, which that of a function in it is.
+    // SAFETY: with this flag the name is an address inside a library, which that of a function in
+    // it is.
     unsafe {
         GetModuleHandleExW(
             GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
@@ -48,7 +50,7 @@ pub(crate) fn pin_library() {
     }
 }
 
-/// A function that the program exports.
+/// Finds a function that the program exports.
 ///
 /// [GetProcAddress](https://learn.microsoft.com/windows/win32/api/libloaderapi/nf-libloaderapi-getprocaddress)
 pub(crate) fn symbol(name: &CStr) -> Option<*mut c_void> {
@@ -57,14 +59,15 @@ pub(crate) fn symbol(name: &CStr) -> Option<*mut c_void> {
     address.map(|function| function as *mut c_void)
 }
 
-/// Whether a process ends by ending its other threads, wherever they are, before anything else.
+/// True if the end of a process ends its other threads first, wherever they are.
 pub(crate) const ENDS_THREADS: bool = true;
 
-/// Nothing: when a library is told that the process ends, its threads have been ended already. `lib/native.ts` waits in
-/// the `exit` event instead.
+/// Does nothing: when a library is told that the process ends, its threads have been ended already.
+/// `lib/native.ts` waits in the `exit` event instead.
 pub(crate) fn at_exit(_work: extern "C" fn()) {}
 
-/// A descriptor that stays the caller's: never, since the numbers are known only to the C runtime inside the program.
+/// A descriptor that stays the caller's: never, since the numbers are known only to the C runtime
+/// inside the program.
 #[derive(Clone, Copy)]
 pub(crate) enum Descriptor {}
 
@@ -78,7 +81,7 @@ impl Descriptor {
     }
 }
 
-/// The path that JavaScript's string spells, in UTF-8.
+/// Converts a path that JavaScript has passed as UTF-8.
 pub(crate) fn path_in(bytes: &[u8]) -> Cow<'_, Path> {
     match String::from_utf8_lossy(bytes) {
         Cow::Borrowed(path) => Cow::Borrowed(Path::new(path)),
@@ -86,13 +89,15 @@ pub(crate) fn path_in(bytes: &[u8]) -> Cow<'_, Path> {
     }
 }
 
-/// The same without a copy; empty for what is not UTF-8, which does not come from JavaScript.
+/// As [`path_in`], and never makes a copy; empty for bytes that are not UTF-8, which do not come
+/// from JavaScript.
 pub(crate) fn borrowed_path(bytes: &CStr) -> &Path {
     Path::new(bytes.to_str().unwrap_or_default())
 }
 
-/// Whether node:fs is to make a failed `open` again. It opens directories, to say then what is wrong with reading one, and
-/// has its own way to cut what is no file; so only errors that mean the same to both are told here.
+/// Tells whether node:fs is to repeat a failed `open`. It opens directories, whose reading then
+/// fails, and has its own way to cut what is not a regular file. So only errors are reported that
+/// mean the same to both.
 pub(crate) fn is_for_runtime(errno: Errno) -> bool {
     !matches!(
         errno.0.cast_unsigned(),
@@ -104,7 +109,8 @@ pub(crate) fn is_for_runtime(errno: Errno) -> bool {
     )
 }
 
-/// Whether a directory was not even opened, where node:fs speaks of a directory.
+/// Tells whether an error is that a directory could not be opened; node:fs reports a directory
+/// then.
 pub(crate) fn is_refused_directory(error: &Error) -> bool {
     error.operation() == Operation::Open
         && error.raw_os_error().map(i32::cast_unsigned) == Some(ERROR_ACCESS_DENIED)

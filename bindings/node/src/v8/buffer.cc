@@ -1,7 +1,8 @@
-// An ArrayBuffer over memory of our own, and a Buffer over that.
+// Makes an ArrayBuffer over memory of the addon, and a Buffer over that.
 //
-// V8 hands backing stores around in the standard library's pointers, which only C++ can make. The functions are looked up
-// at run time and passed in, so that the addon loads where they are missing.
+// V8 hands backing stores around in the standard library's pointers, which only C++ can make. The
+// functions are looked up at run time and passed in, so that the addon loads where they are
+// missing.
 
 #include <cstddef>
 #include <memory>
@@ -11,7 +12,8 @@ namespace {
 
 using Deleter = void (*)(void *data, std::size_t length, void *owner);
 
-// Stands for std::unique_ptr<v8::BackingStore>: one pointer, and returned through memory because it has a destructor.
+// Stands for std::unique_ptr<v8::BackingStore>: one pointer, and returned through memory because it
+// has a destructor.
 struct OwnedStore {
     void *store;
     ~OwnedStore() {}

@@ -1,8 +1,8 @@
-//! Buffers over memory of our own.
+//! Buffers over memory of the addon.
 //!
-//! Node-API has external Buffers too, but Node forbids to transfer those to a worker, which the results of node:fs can
-//! be; and each costs a finaliser on the main thread. An `ArrayBuffer` over a `BackingStore` of V8 has neither fault.
-//! Its deleter may run on any thread.
+//! Node-API has external Buffers too. But Node forbids to transfer them to a worker, while results
+//! of node:fs can be transferred. Each also costs a finaliser on the main thread. An `ArrayBuffer`
+//! over a `BackingStore` of V8 has neither fault. Its deleter may run on any thread.
 
 use std::ffi::c_void;
 
@@ -34,7 +34,7 @@ unsafe extern "C" {
     ) -> sys::napi_value;
 }
 
-/// Makes Buffers over memory of our own.
+/// Makes Buffers over memory of the addon.
 #[derive(Clone, Copy)]
 pub(crate) struct Buffers {
     functions: Functions,
@@ -42,7 +42,8 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// `None` where this must not or cannot be done. `known` is as for strings.
+    /// Finds the functions; `None` where they must not or cannot be used. `known` is as for
+    /// strings.
     pub(crate) fn detect(env: sys::napi_env, known: bool) -> Option<Self> {
         if !known {
             return None;
@@ -64,8 +65,8 @@ impl Buffers {
         buffers.answers(env).then_some(buffers)
     }
 
-    /// A Buffer over `length` bytes at `data`, which live and belong to it until `deleter` is called, on any thread.
-    /// If it answers `None`, `deleter` has been or will be called all the same.
+    /// Makes a Buffer over `length` bytes at `data`, which live and belong to it until `deleter` is
+    /// called, on any thread. `deleter` is called even if this returns `None`.
     ///
     /// # Safety
     /// The memory is as said, and the call is made on the environment's thread, in a handle scope.
@@ -90,7 +91,7 @@ impl Buffers {
         (!value.is_null()).then_some(value)
     }
 
-    /// Whether a Buffer made for the purpose shows the memory that it was made over.
+    /// Tests whether a Buffer shows the memory that it was made over.
     fn answers(&self, env: sys::napi_env) -> bool {
         unsafe extern "C" fn free(_data: *mut c_void, _length: usize, owner: *mut c_void) {
             // SAFETY: the box made below, once.

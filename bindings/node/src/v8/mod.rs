@@ -1,8 +1,9 @@
-//! What Node-API cannot do, asked of V8 itself where that is known to be safe.
+//! Functions of V8 itself, for what Node-API cannot do, where they are known to be safe.
 //!
-//! The `node` executable exports V8's C++ functions. They are looked up by name at start, used only on Node versions and
-//! systems on which this was tested, and only after they have done right by values made for the purpose. Everywhere
-//! else (Bun, Deno, Electron, other versions, other systems) the portable way is taken: same results, a copy more.
+//! The `node` executable exports V8's C++ functions. They are looked up by name at start. They are
+//! used only on Node versions and systems on which this was tested, and only after they have passed
+//! a test on values made for it. Everywhere else (Bun, Deno, Electron, other versions, other
+//! systems) Node-API does the same with one copy more.
 
 #[cfg_attr(unix, path = "buffer.rs")]
 #[cfg_attr(windows, path = "no_buffer.rs")]
@@ -18,7 +19,8 @@ use crate::sys::symbol;
 
 type GetCurrent = unsafe extern "C" fn() -> *mut c_void;
 
-/// Whether this build is for a system on which V8's functions were tried; which runtime it is, JavaScript tells.
+/// True if this build is for a system on which V8's functions were tested. JavaScript tells which
+/// runtime it is.
 pub(crate) const TRIED_SYSTEM: bool = cfg!(all(target_os = "linux", target_pointer_width = "64"));
 
 /// `v8::Isolate::GetCurrent`.

@@ -1,4 +1,4 @@
-//! Where V8 makes no Buffers over memory of ours: its C++ interface was not tried on this system.
+//! The place of `buffer.rs` on systems where V8's C++ interface was not tested.
 
 use std::ffi::c_void;
 
@@ -6,7 +6,7 @@ use napi_sys as sys;
 
 type Deleter = unsafe extern "C" fn(data: *mut c_void, length: usize, owner: *mut c_void);
 
-/// Would make Buffers over memory of our own; there is none.
+/// Has no values: on this system no Buffers are made over memory of the addon.
 #[derive(Clone, Copy)]
 pub(crate) enum Buffers {}
 
@@ -16,7 +16,7 @@ impl Buffers {
     }
 
     /// # Safety
-    /// None is needed: there is no value to call this on.
+    /// No condition: there is no value to call this on.
     pub(crate) unsafe fn over(
         &self,
         _data: *mut u8,

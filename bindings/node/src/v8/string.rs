@@ -1,7 +1,7 @@
 //! Strings, read where V8 keeps them.
 //!
-//! Node-API copies every string, and does not tell a one-byte (Latin-1) string from a two-byte one. V8's own
-//! `String::IsOneByte` and `String::ValueView`, a borrowed view of a flat string, do both.
+//! Node-API copies every string, and does not tell a one-byte (Latin-1) string from a two-byte one.
+//! V8's own `String::IsOneByte` and `String::ValueView`, a borrowed view of a flat string, do both.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -9,10 +9,10 @@ use std::mem::MaybeUninit;
 use napi_sys as sys;
 
 use super::{GetCurrent, get_current};
-use crate::contents::{latin1, utf16};
 use crate::sys::symbol;
+use crate::value::{latin1, utf16};
 
-/// What of V8's own interface may be used in this process.
+/// The part of V8's own interface that may be used in this process.
 #[derive(Clone, Copy)]
 pub(crate) enum Engine {
     /// Node-API only.
@@ -35,8 +35,8 @@ pub(crate) struct ViewCalls {
     drop: ViewDrop,
 }
 
-/// Memory for a `v8::String::ValueView`: the flat string, a pointer to its characters, their count, their width, and
-/// a guard that forbids collection. V8 13 and 14 use less than half of this.
+/// Memory for a `v8::String::ValueView`: the flat string, a pointer to its characters, their count,
+/// their width, and a guard that forbids collection. V8 13 and 14 use less than half of this.
 #[repr(C, align(16))]
 struct RawView {
     flat: usize,
@@ -56,8 +56,8 @@ pub(crate) enum Characters<'a> {
 }
 
 impl Engine {
-    /// Decides once per environment. `known` is true when JavaScript found Node itself (not Electron, Bun or Deno) in
-    /// a version on which the calls below were tested.
+    /// Finds the part once per environment. `known` is true when JavaScript found Node itself (not
+    /// Electron, Bun or Deno) in a version on which the calls below were tested.
     pub(crate) fn detect(env: sys::napi_env, known: bool) -> Self {
         if !known {
             return Self::Portable;
@@ -65,8 +65,9 @@ impl Engine {
         let Some(one_byte) = symbol(c"_ZNK2v86String9IsOneByteEv") else {
             return Self::Portable;
         };
-        // SAFETY: the symbol is `bool v8::String::IsOneByte() const`, unchanged since V8 3; a member function takes
-        // `this` as its first argument in both C++ ABIs of the platforms let through above.
+        // SAFETY: the symbol is `bool v8::String::IsOneByte() const`, unchanged since V8 3; a
+        // member function takes `this` as its first argument in both C++ ABIs of the platforms let
+        // through above.
         let one_byte = unsafe { std::mem::transmute::<*mut c_void, IsOneByte>(one_byte) };
         if !one_byte_answers(env, one_byte) {
             return Self::Portable;
@@ -77,10 +78,12 @@ impl Engine {
         }
     }
 
-    /// Whether the string is stored one byte a character; `None` if that cannot be known.
+    /// Tells whether the string is stored with one byte for each character; `None` if that cannot
+    /// be known.
     pub(crate) fn is_one_byte(self, string: sys::napi_value) -> Option<bool> {
         match self {
-            // SAFETY: the caller passes a handle to a string, and a napi_value is the slot that `this` points to.
+            // SAFETY: the caller passes a handle to a string, and a napi_value is the slot that
+            // `this` points to.
             Self::OneByte(call) => Some(unsafe { call(string.cast()) }),
             Self::Portable | Self::View(_) => None,
         }
@@ -92,8 +95,8 @@ impl ViewCalls {
         let get_current = get_current()?;
         let new = symbol(c"_ZN2v86String9ValueViewC1EPNS_7IsolateENS_5LocalIS0_EE")?;
         let drop = symbol(c"_ZN2v86String9ValueViewD1Ev")?;
-        // SAFETY: the mangled names fix the argument types; Local<String> is one pointer passed in a register
-        // (V8_TRIVIAL_ABI), which is what a napi_value is.
+        // SAFETY: the mangled names fix the argument types; Local<String> is one pointer passed in
+        // a register (V8_TRIVIAL_ABI), which is what a napi_value is.
         unsafe {
             Some(Self {
                 get_current,
@@ -103,8 +106,8 @@ impl ViewCalls {
         }
     }
 
-    /// Calls `read` with the characters of `string`, in place. `read` must not call into the engine: collection is
-    /// forbidden while the view lives.
+    /// Calls `read` with the characters of `string`, in place. `read` must not call into the
+    /// engine: collection is forbidden while the view lives.
     #[inline]
     pub(crate) fn with<R>(
         self,
@@ -119,9 +122,9 @@ impl ViewCalls {
             }
         }
         let mut guard = Guard(MaybeUninit::zeroed(), self.drop);
-        // SAFETY: the isolate is the one running this callback, `string` is a live handle to a string, and the memory
-        // is larger and more aligned than any known ValueView. The guard is built before the constructor runs, which
-        // cannot unwind.
+        // SAFETY: the isolate is the one running this callback, `string` is a live handle to a
+        // string, and the memory is larger and more aligned than any known ValueView. The guard is
+        // built before the constructor runs, which cannot unwind.
         unsafe { (self.new)(guard.0.as_mut_ptr(), (self.get_current)(), string.cast()) };
         // SAFETY: zeroed memory is a valid RawView, and the constructor has filled it since.
         let view = unsafe { guard.0.assume_init_ref() };
@@ -138,7 +141,7 @@ impl ViewCalls {
         read(characters)
     }
 
-    /// Whether the view of strings made for the purpose shows what was put in.
+    /// Tests whether views of known strings show their characters.
     fn answers(self, env: sys::napi_env) -> bool {
         let narrow: Vec<u8> = (0..61).map(|n| n * 4 + 3).collect();
         let wide: Vec<u16> = (0..67).map(|n| n * 900 + 257).collect();

@@ -1,4 +1,4 @@
-//! What differs between systems.
+//! The differences between systems.
 
 #[cfg(unix)]
 #[path = "unix.rs"]
@@ -10,11 +10,11 @@ mod platform;
 pub(crate) use platform::{bytes_of, path_in, stay_loaded};
 
 thread_local! {
-    /// As if the stack had no end if the system does not say.
+    /// 0 if the system does not tell: the stack then seems to have no end.
     static STACK_END: usize = platform::stack_end().unwrap_or(0);
 }
 
-/// How many bytes of this thread's stack are left, the JVM's guard pages with them.
+/// Returns how many bytes of this thread's stack are left, with the JVM's guard pages.
 pub(crate) fn stack_left() -> usize {
     let here = 0_u8;
     let here = (&raw const here).addr();

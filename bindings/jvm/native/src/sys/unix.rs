@@ -7,27 +7,28 @@ use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// The path that Java has sent.
+/// Converts a path that Java has passed.
 pub(crate) fn path_in(bytes: &[u8]) -> Cow<'_, Path> {
     Cow::Borrowed(Path::new(OsStr::from_bytes(bytes)))
 }
 
-/// The same for Java.
+/// Converts a path for Java.
 pub(crate) fn bytes_of(path: &Path) -> Cow<'_, [u8]> {
     Cow::Borrowed(path.as_os_str().as_bytes())
 }
 
-/// The linker has been told already; see `build.rs`.
+/// Does nothing: `build.rs` tells the linker to keep the library loaded.
 pub(crate) const fn stay_loaded() {}
 
-/// The lowest address of this thread's stack.
+/// Returns the lowest address of this thread's stack.
 ///
 /// [pthread_getattr_np(3)](https://man7.org/linux/man-pages/man3/pthread_getattr_np.3.html)
 #[cfg(not(target_vendor = "apple"))]
 pub(crate) fn stack_end() -> Option<usize> {
     let mut attributes = MaybeUninit::uninit();
     let (mut end, mut size) = (std::ptr::null_mut(), 0);
-    // SAFETY: the attributes are made by the first call, read by the second only if that was done, and given up by the third.
+    // SAFETY: the attributes are made by the first call, read by the second only if that was done,
+    // and given up by the third.
     unsafe {
         if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
             return None;
@@ -38,7 +39,7 @@ pub(crate) fn stack_end() -> Option<usize> {
     }
 }
 
-/// The lowest address of this thread's stack.
+/// Returns the lowest address of this thread's stack.
 #[cfg(target_vendor = "apple")]
 pub(crate) fn stack_end() -> Option<usize> {
     // SAFETY: both only read what is known of the thread that asks.

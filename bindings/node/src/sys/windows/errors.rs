@@ -35,8 +35,8 @@ const EXDEV: i32 = 4037;
 const UNKNOWN: i32 = 4094;
 const EOF: i32 = 4095;
 
-/// The number that Node shows for an error of the system, without its sign: what libuv's `uv_translate_sys_error` makes of
-/// those that calls on files can give.
+/// Returns the number that Node shows for an error of the system, without its sign. It is that of
+/// libuv's `uv_translate_sys_error`, for the errors that calls on files can give.
 ///
 /// [src/win/error.c](https://github.com/libuv/libuv/blob/v1.x/src/win/error.c)
 pub(crate) fn node_errno(errno: i32) -> i32 {

@@ -9,12 +9,12 @@ import java.nio.file.NoSuchFileException
 import java.nio.file.Path
 
 /**
- * A file of a bulk call that was left alone: the call was interrupted or closed, or an earlier error stopped it, before this one's
- * turn came. Nothing is wrong with the file.
+ * Says that a file of a bulk call was not begun: the call was interrupted or closed, or an earlier
+ * error stopped it. Nothing is wrong with the file.
  */
 public class NotBegunException internal constructor(file: String, reason: String) : FileSystemException(file, null, reason)
 
-/** Errors of the native half as java.nio's exceptions. */
+/** Makes exceptions of java.nio from errors of the native half. */
 internal object Failure {
     private const val NOT_FOUND = 1
     private const val ALREADY_EXISTS = 2
@@ -22,7 +22,10 @@ internal object Failure {
     private const val NOT_EMPTY = 4
     private const val NOT_BEGUN = 5
 
-    /** Reads what `results.rs` has written. The exception names [given], if it is that file's error, as the caller did. */
+    /**
+     * Reads an error that `results.rs` has written. If it is about [given], the exception names
+     * that path as the caller did.
+     */
     fun read(from: ByteBuffer, given: Path?): FileSystemException {
         val kind = from.get().toInt()
         val operation = text(from)

@@ -1,22 +1,12 @@
 package dev.smallfry
 
 /**
- * The native half: `bindings/jvm/native`. Strings cross as bytes of UTF-8, options as bits.
+ * The functions of the native half, `bindings/jvm/native`. Strings cross as bytes of UTF-8, options
+ * as [OptionBits].
  *
- * A call is made through [ready], so that a library that could not be loaded says why each time.
+ * Each call goes through [ready], which throws the reason if the library could not be loaded.
  */
 internal object Native {
-    const val DATA = 1
-    const val FULL = 1 shl 1
-    const val REPLACE = 1 shl 2
-    const val APPEND = 1 shl 3
-    const val CREATE_PARENTS = 1 shl 4
-    const val ONLY_IF_CHANGED = 1 shl 5
-    const val CREATE_NEW = 1 shl 6
-    const val FAIL_FAST = 1 shl 7
-    const val COMPLETION_ORDER = 1 shl 8
-    const val TEXT = 1 shl 9
-
     private val failure: String? = NativeLibrary.load()
 
     fun ready(): Native {
@@ -24,46 +14,52 @@ internal object Native {
         return this
     }
 
-    /** Null, or the error, for [Failure.read]. */
+    /** Writes one file. Returns null, or the error for [Failure.read]. */
     @JvmStatic
-    external fun write(path: ByteArray, contents: ByteArray, flags: Int): ByteArray?
+    external fun write(path: ByteArray, contents: ByteArray, bits: Int): ByteArray?
 
-    /** What came of each entry, for [WriteReport]; in the words of `write_all.rs`. */
+    /** Writes the entries of [source]. Returns their results for [WriteReport.read]. */
     @JvmStatic
-    external fun writeAll(source: Source, flags: Int, threads: Int, mostInFlight: Long, within: ByteArray?): ByteArray
+    external fun writeAll(source: Source, bits: Int, threads: Int, maxInFlight: Long, within: ByteArray?): ByteArray
 
-    /** Gives [sink] what came of each path, on this thread and on others, which end with the call. */
+    /**
+     * Reads the paths of [source]. Gives the results to [sink], on this thread and on others, which
+     * end with the call.
+     */
     @JvmStatic
     external fun readAll(
         source: Source,
         sink: Sink<*>,
-        flags: Int,
+        bits: Int,
         threads: Int,
-        mostInFlight: Long,
-        largest: Long,
+        maxInFlight: Long,
+        maxFileSize: Long,
         within: ByteArray?,
     )
 
-    /** The address of what [nextPiece], [cancelReader] and at last [closeReader] are given, or 0 if the source was told why not. */
+    /**
+     * Begins to read the paths of [source]. Returns an address for the functions below, or 0 if the
+     * source got the error.
+     */
     @JvmStatic
     external fun openReader(
         source: Source,
-        flags: Int,
+        bits: Int,
         threads: Int,
-        mostInFlight: Long,
-        largest: Long,
+        maxInFlight: Long,
+        maxFileSize: Long,
         within: ByteArray?,
     ): Long
 
-    /** Gives [sink] some results. Whether there may be more. */
+    /** Gives [sink] some results. Returns whether there may be more. */
     @JvmStatic
     external fun nextPiece(reader: Long, source: Source, sink: Sink<*>, memory: ByteArray): Boolean
 
-    /** Has nothing more begun; at any time before [closeReader]. */
+    /** Begins nothing more. May be called at any time before [closeReader]. */
     @JvmStatic
     external fun cancelReader(reader: Long)
 
-    /** Waits for what is under way, and frees everything. */
+    /** Waits for files in flight, and frees everything. */
     @JvmStatic
     external fun closeReader(reader: Long)
 }

@@ -12,20 +12,21 @@ import java.nio.file.attribute.PosixFilePermissions
 /**
  * Finds the native library and loads it.
  *
- * It is a resource of the jar, and the system loads files only. So it is written to a new directory that nobody else may enter,
- * compared with the resource, loaded, and removed again where the system keeps what is loaded (everywhere but on Windows).
- * Each class loader has a copy of its own, since Java loads a file for one of them only. Nothing unloads it before the
- * process ends: threads of it may be at work when its class loader is collected.
+ * It is a resource of the jar, and the system loads files only. So it is written to a new directory
+ * that only this user may enter, compared with the resource, and loaded. Then it is removed, except
+ * on Windows, which does not remove loaded libraries. Each class loader has a copy of its own,
+ * since Java loads a file for one class loader only. The library stays loaded until the process
+ * ends: its threads may run when its class loader is collected.
  */
 internal object NativeLibrary {
-    /** Names a file to load instead. */
+    /** The property that names a library to load instead. */
     const val PROPERTY = "dev.smallfry.library"
 
     private const val PREFIX = "smallfry-jvm-"
 
     private val isWindows = System.getProperty("os.name").startsWith("Windows")
 
-    /** As the directories with libraries in the jar are named. */
+    /** The name of the directory in the jar that has the library for this platform. */
     val platform: String = run {
         val system = System.getProperty("os.name")
         val os = when {
@@ -43,7 +44,7 @@ internal object NativeLibrary {
 
     private val resource = "native/$platform/${System.mapLibraryName("smallfry_jvm")}"
 
-    /** Null if it is loaded, or else why not, and what was tried. */
+    /** Loads the library. Returns null, or why it is not loaded and what was tried. */
     fun load(): String? {
         System.getProperty(PROPERTY)?.let { named ->
             val reason = attempt { System.load(Path.of(named).toAbsolutePath().toString()) } ?: return null
@@ -79,7 +80,7 @@ internal object NativeLibrary {
             if (!Files.readAllBytes(file).contentEquals(bytes)) throw IOException("$file is not what was written to it")
             System.load(file.toString())
         } finally {
-            // On Windows a library that is loaded stays, and is removed by a later process.
+            // On Windows a loaded library cannot be removed: a later process does that.
             if (attempt { Files.deleteIfExists(file) } == null) attempt { Files.deleteIfExists(directory) }
         }
     }
@@ -91,7 +92,10 @@ internal object NativeLibrary {
             emptyArray()
         }
 
-    /** What earlier processes had to leave. Those in use cannot be removed. */
+    /**
+     * Removes the libraries that earlier processes had to leave. Windows does not remove libraries
+     * in use.
+     */
     private fun removeOlder(beneath: Path) {
         attempt {
             Files.newDirectoryStream(beneath, "$PREFIX*").use { directories ->
@@ -105,7 +109,7 @@ internal object NativeLibrary {
         }
     }
 
-    /** Null, or why it failed. */
+    /** Runs [body]. Returns null, or why it failed. */
     private fun attempt(body: () -> Unit): String? = try {
         body()
         null

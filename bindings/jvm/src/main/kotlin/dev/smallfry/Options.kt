@@ -2,48 +2,62 @@ package dev.smallfry
 
 import java.nio.file.Path
 
-/** What of a write must survive a crash of the system or a power failure. */
-public enum class Durability(internal val flag: Int) {
-    /** Nothing: the file is in the system's cache when the call returns, as with `java.nio.file.Files`. */
-    None(0),
+/** The part of a write that survives a crash of the system or a power failure. */
+public enum class Durability(internal val bits: Int) {
+    /**
+     * No part: the file is in the system's page cache when the call returns, as with
+     * `java.nio.file.Files`.
+     */
+    None(OptionBits.FLUSH_NOTHING),
 
-    /** Contents and size. The name of a file that is new may be lost. */
-    Data(Native.DATA),
+    /** Contents and size. A new file may lose its name. */
+    Data(OptionBits.FLUSH_DATA),
 
-    /** The file with its contents, its metadata and its name: the directory is flushed, too. */
-    Full(Native.FULL),
+    /** The file with its contents, its metadata and its name: the directory is flushed too. */
+    Full(OptionBits.FLUSH_FULL),
 }
 
-/** What [Smallfry.writeAll] is to do beside writing. Values are checked, and never change. */
+/** The options of [Smallfry.writeAll]. Values are checked, and never change. */
 public class WriteOptions @JvmOverloads constructor(
-    /** What of all files must survive a crash: the same promise for each, for as few waits as the system allows. */
+    /**
+     * The part of each file that survives a crash. All files are flushed together, in as few waits
+     * as the system allows.
+     */
     public val durability: Durability = Durability.None,
-    /** Put new files in the place of old ones, each in one step: a reader, or a crash, finds the old contents or the new. */
+    /**
+     * Puts a new file in the place of each old one, in one step: a reader, or a crash, finds the
+     * old contents or the new.
+     */
     public val replace: Boolean = false,
-    /** Make the directories above each file if they are missing. */
+    /** Makes missing directories above the files. */
     public val createParents: Boolean = false,
-    /** Leave files alone that hold the right bytes already, so that their modification time stays. */
+    /**
+     * Leaves files alone that hold the right bytes already, so that their modification time stays.
+     */
     public val onlyIfChanged: Boolean = false,
-    /** Fail for files that are there already. */
+    /** Fails for files that exist already. */
     public val createNew: Boolean = false,
-    /** Begin nothing more after an error. */
+    /** Begins nothing more after an error. */
     public val failFast: Boolean = false,
-    /** Resolve all paths beneath this directory, and refuse those that lead out of it: absolute ones, `..`, symbolic links. */
+    /**
+     * Resolves all paths beneath this directory, and refuses paths that lead out of it: absolute
+     * ones, `..`, symbolic links.
+     */
     public val within: Path? = null,
-    /** How many files at once; 0: found out by measuring; 1: on the calling thread. */
+    /** The number of workers. 0: as many as measuring shows to be best. 1: the calling thread. */
     public val threads: Int = 0,
-    /** Bytes, at most, that have been taken from the entries and not been written; 0: 32 MiB. */
+    /** The maximum of bytes in flight: taken from the entries and not written yet. 0: 32 MiB. */
     public val maxBytesInFlight: Long = 0,
 ) {
     init {
         checkNumbers(threads, maxBytesInFlight)
     }
 
-    internal val flags: Int
-        get() = durability.flag or bit(replace, Native.REPLACE) or bit(createParents, Native.CREATE_PARENTS) or
-            bit(onlyIfChanged, Native.ONLY_IF_CHANGED) or bit(createNew, Native.CREATE_NEW) or bit(failFast, Native.FAIL_FAST)
+    internal val bits: Int
+        get() = durability.bits or bit(replace, OptionBits.REPLACE) or bit(createParents, OptionBits.CREATE_PARENTS) or
+            bit(onlyIfChanged, OptionBits.ONLY_IF_CHANGED) or bit(createNew, OptionBits.CREATE_NEW) or bit(failFast, OptionBits.FAIL_FAST)
 
-    /** For Java, which has no named arguments. */
+    /** Builds options in Java, which has no named arguments. */
     public class Builder {
         private var durability = Durability.None
         private var replace = false
@@ -85,19 +99,30 @@ public class WriteOptions @JvmOverloads constructor(
     }
 }
 
-/** How [Smallfry.readAll] and [Smallfry.stream] are to read. Values are checked, and never change. */
+/**
+ * The options of [Smallfry.readAll] and [Smallfry.stream]. Values are checked, and never change.
+ */
 public class ReadOptions @JvmOverloads constructor(
-    /** Resolve all paths beneath this directory, and refuse those that lead out of it: absolute ones, `..`, symbolic links. */
+    /**
+     * Resolves all paths beneath this directory, and refuses paths that lead out of it: absolute
+     * ones, `..`, symbolic links.
+     */
     public val within: Path? = null,
-    /** Begin nothing more after an error. */
+    /** Begins nothing more after an error. */
     public val failFast: Boolean = false,
-    /** How many files at once; 0: found out by measuring; 1: on the calling thread. */
+    /** The number of workers. 0: as many as measuring shows to be best. 1: the calling thread. */
     public val threads: Int = 0,
-    /** Bytes, at most, that have been read and not been handed over; 0: 32 MiB. A single larger file is read all the same. */
+    /**
+     * The maximum of bytes in flight: read and not handed over yet. 0: 32 MiB. A single larger file
+     * is still read.
+     */
     public val maxBytesInFlight: Long = 0,
-    /** Refuse files larger than this many bytes, before memory is taken for them. */
+    /** Refuses larger files, before memory is allocated for them. In bytes. */
     public val maxFileSize: Long = LARGEST_ARRAY,
-    /** Of a [stream][Smallfry.stream]: give results as files are done, rather than in the order of paths. */
+    /**
+     * Has a [stream][Smallfry.stream] give results as files are done, instead of in the order of
+     * paths.
+     */
     public val completionOrder: Boolean = false,
 ) {
     init {
@@ -105,10 +130,10 @@ public class ReadOptions @JvmOverloads constructor(
         require(maxFileSize in 0..LARGEST_ARRAY) { "maxFileSize is $maxFileSize, and must be from 0 to $LARGEST_ARRAY" }
     }
 
-    internal val flags: Int
-        get() = bit(failFast, Native.FAIL_FAST) or bit(completionOrder, Native.COMPLETION_ORDER)
+    internal val bits: Int
+        get() = bit(failFast, OptionBits.FAIL_FAST) or bit(completionOrder, OptionBits.COMPLETION_ORDER)
 
-    /** For Java, which has no named arguments. */
+    /** Builds options in Java, which has no named arguments. */
     public class Builder {
         private var within: Path? = null
         private var failFast = false
@@ -143,7 +168,7 @@ public class ReadOptions @JvmOverloads constructor(
     }
 }
 
-private fun bit(isSet: Boolean, flag: Int): Int = if (isSet) flag else 0
+private fun bit(isSet: Boolean, bit: Int): Int = if (isSet) bit else 0
 
 private fun checkNumbers(threads: Int, bytes: Long) {
     require(threads >= 0) { "threads is $threads, and must not be negative" }

@@ -8,10 +8,11 @@ import java.nio.file.Path
 import java.nio.file.ProviderMismatchException
 
 /**
- * Paths as the native half takes them: the bytes that the system knows on Unix, UTF-8 on Windows.
+ * Converts paths for the native half: to the system's bytes on Unix, to UTF-8 on Windows.
  *
- * A [Path] does not show its bytes. Its string does if file names are UTF-8 here (`sun.jnu.encoding`) and these bytes are, so that
- * nothing in it was replaced; else its URI does, which has every byte escaped.
+ * A [Path] does not show its bytes. Its string is exact if file names are UTF-8 here
+ * (`sun.jnu.encoding`) and nothing in it was replaced. Otherwise its URI is exact, which has every
+ * byte escaped.
  */
 internal object PathBytes {
     private val system = FileSystems.getDefault()
@@ -20,19 +21,22 @@ internal object PathBytes {
 
     private const val REPLACEMENT = '\uFFFD'
 
-    /** Of a path, made absolute as Java would have it, since `user.dir` need not be the process's own directory. */
+    /**
+     * Converts a path, made absolute by Java's rules: `user.dir` need not be the process's own
+     * directory.
+     */
     fun of(path: Path): ByteArray {
         check(path)
         return bytes(if (path.isAbsolute) path else path.toAbsolutePath())
     }
 
-    /** Of a path beneath some directory, as it is. */
+    /** Converts a path beneath some directory, as it is. */
     fun asIs(path: Path): ByteArray {
         check(path)
         return bytes(path)
     }
 
-    /** Whether these are the bytes of that path, in either way. */
+    /** Tells whether these are the bytes of a path, absolute or as it is. */
     fun areOf(bytes: ByteArray, path: Path): Boolean = bytes.contentEquals(of(path)) || bytes.contentEquals(asIs(path))
 
     private fun check(path: Path) {
@@ -69,7 +73,7 @@ internal object PathBytes {
             bytes[length++] = (if (isEscaped) text.substring(from + 1, from + 3).toInt(16) else text[from].code).toByte()
             from += if (isEscaped) 3 else 1
         }
-        // A directory's URI ends in a slash that is no part of the path.
+        // The URI of a directory ends in a slash that does not belong to the path.
         if (length > 1 && bytes[length - 1] == SEPARATOR) length--
         return bytes.copyOf(length)
     }

@@ -1,7 +1,7 @@
 /**
- * [Smallfry]'s functions for one file, as `kotlin.io.path` would have them.
+ * [Smallfry]'s functions for one file, as extensions like those of `kotlin.io.path`.
  *
- * Where both are imported, a call of these names with neither a charset nor open options is of these.
+ * If both are imported, a call with neither a charset nor open options is one of these.
  */
 @file:JvmSynthetic
 
@@ -25,6 +25,9 @@ public fun Path.writeBytes(bytes: ByteArray, durability: Durability = Durability
 public fun Path.appendText(text: CharSequence, durability: Durability = Durability.None, replace: Boolean = false): Unit =
     Smallfry.appendText(this, text, durability, replace)
 
-/** As [Smallfry.appendText]. Without defaults, or else Kotlin's, which has fewer, would be preferred where both are imported. */
+/**
+ * As [Smallfry.appendText]. It has no defaults: Kotlin's function, which has fewer, would be
+ * preferred if both are imported.
+ */
 @Throws(IOException::class)
 public fun Path.appendText(text: CharSequence): Unit = Smallfry.appendText(this, text)

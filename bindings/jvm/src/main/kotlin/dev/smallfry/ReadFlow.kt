@@ -7,8 +7,9 @@ import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.runInterruptible
 
 /**
- * Reads files as they are collected, no further ahead than the bytes in flight allow. Cancelling the collector has nothing more
- * begun. Each collection reads anew. Needs `kotlinx-coroutines-core`.
+ * Reads files as they are collected, and ahead as far as the bytes in flight allow. Once the
+ * collector is cancelled, nothing more begins. Each collection reads the files again. Needs
+ * `kotlinx-coroutines-core`.
  */
 public fun Smallfry.readFlow(paths: Sequence<Path>, options: ReadOptions = ReadOptions()): Flow<ReadResult<ByteArray>> =
     flowOf { stream(paths.iterator(), options) }

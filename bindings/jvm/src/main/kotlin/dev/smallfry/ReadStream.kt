@@ -10,13 +10,14 @@ import java.util.concurrent.locks.ReentrantLock
 import kotlin.concurrent.withLock
 
 /**
- * Files that are read one after the other: what [Smallfry.stream] gives.
+ * The results of [Smallfry.stream], one after the other.
  *
- * No more is read ahead than the bytes in flight allow, however slowly results are taken. For Kotlin it is a sequence
- * (`asSequence()`) that can be gone through once. Any thread may ask for results, one at a time, and any may close it.
+ * Files are read ahead as far as the bytes in flight allow, however slowly results are taken. In
+ * Kotlin, `asSequence()` makes a sequence that can be gone through once. Any thread may ask for
+ * results, one at a time, and any thread may close the stream.
  *
- * Interrupting the thread that asks ends it: [hasNext] and [next] then throw an [UncheckedIOException] with a
- * [ClosedByInterruptException], and the thread stays interrupted.
+ * Interrupting the thread that asks ends it: [hasNext] and [next] then throw an
+ * [UncheckedIOException] with a [ClosedByInterruptException], and the thread stays interrupted.
  */
 public class ReadStream<T> private constructor(
     private val source: Source,
@@ -38,7 +39,7 @@ public class ReadStream<T> private constructor(
     }
 
     /**
-     * Whether there is another result, for which it may have to read. `false` once it is closed.
+     * Tells whether there is another result, and waits for it. `false` once the stream is closed.
      *
      * @throws IllegalStateException if the iterator of paths asks
      */
@@ -69,11 +70,12 @@ public class ReadStream<T> private constructor(
     }
 
     /**
-     * Has nothing more begun, waits for what is under way, and frees its memory. A second time nothing happens. Where the iterator
-     * of paths closes it, the call that asked that iterator does so once it comes back.
+     * Begins nothing more, waits for files in flight, and frees the memory. A second call does
+     * nothing. If the iterator of paths closes the stream, the memory is freed when the call that
+     * uses the iterator returns.
      */
     override fun close() {
-        // Whoever is in `next` comes back soon, since nothing more is begun for it.
+        // A thread in `next` returns soon, since nothing more begins.
         handle.cancel()
         lock.withLock {
             waiting.clear()
@@ -81,13 +83,13 @@ public class ReadStream<T> private constructor(
         }
     }
 
-    /** The native reader, which must be freed once and not be used after that. */
+    /** The native reader. It must be freed once, and not be used afterwards. */
     private class Handle(private var reader: Long) : Runnable {
         private val cancelled = AtomicBoolean()
 
         fun isClosed() = cancelled.get()
 
-        /** Under the lock of the stream. */
+        /** Must be called under the lock of the stream. */
         fun next(source: Source, sink: Sink<*>, memory: ByteArray): Boolean =
             reader != 0L && Native.nextPiece(reader, source, sink, memory)
 
@@ -96,7 +98,7 @@ public class ReadStream<T> private constructor(
             if (cancelled.compareAndSet(false, true) && reader != 0L) Native.cancelReader(reader)
         }
 
-        /** Under the lock of the stream, or when nobody has it any more. */
+        /** Must be called under the lock of the stream, or when the stream is unreachable. */
         @Synchronized
         override fun run() {
             val last = reader
@@ -106,21 +108,24 @@ public class ReadStream<T> private constructor(
     }
 
     internal companion object {
-        /** For contents, in bytes: many small files, and at hand in the processor's cache. */
+        /**
+         * The room for contents: for many small files, and small enough for the processor's cache.
+         * In bytes.
+         */
         private const val ROOM = 256 shl 10
 
-        /** Frees what nobody has closed. */
+        /** Frees readers that were not closed. */
         private val CLEANER: Cleaner = Cleaner.create()
 
         fun <T> open(paths: Iterator<Path>, options: ReadOptions, decoding: Decoding<T>): ReadStream<T> {
             val source = Paths(paths, options.within, keepsAll = false)
             val reader = Native.ready().openReader(
                 source,
-                options.flags or decoding.flag,
+                options.bits or decoding.bits,
                 options.threads,
                 options.maxBytesInFlight,
                 options.maxFileSize,
-                Smallfry.directory(options.within),
+                options.within?.let(PathBytes::of),
             )
             source.failure?.let { throw it }
             return ReadStream(source, decoding, reader)

@@ -5,9 +5,9 @@ import java.nio.ByteBuffer
 import java.nio.file.FileSystemException
 import java.nio.file.Path
 
-/** What came of reading one file of many: its contents, or why there are none. */
+/** The result of reading one file of many: its contents, or an error. */
 public class ReadResult<T> private constructor(
-    /** As it was given. */
+    /** The path as it was given. */
     public val path: Path,
     private val contents: T?,
     /** Null if the file was read. */
@@ -35,7 +35,10 @@ public class ReadResult<T> private constructor(
     }
 }
 
-/** A file to be written: where, and what it shall hold. Text is written as UTF-8, a lone surrogate in it as `?`. */
+/**
+ * A file to write: its path and its contents. Text is written as UTF-8, a lone surrogate in it as
+ * `?`.
+ */
 public class FileEntry private constructor(
     public val path: Path,
     private val text: CharSequence?,
@@ -43,17 +46,20 @@ public class FileEntry private constructor(
 ) {
     public constructor(path: Path, text: CharSequence) : this(path, text, null)
 
-    /** The array is read when the entry's turn comes, not now. */
+    /** The array is read when the entry is taken, not by this constructor. */
     public constructor(path: Path, bytes: ByteArray) : this(path, null, bytes)
 
     internal fun bytes(): ByteArray = contents ?: text.toString().toByteArray()
 }
 
-/** What came of writing one file of many. */
+/** The result of writing one file of many. */
 public class WriteResult internal constructor(
-    /** As it was given. */
+    /** The path as it was given. */
     public val path: Path,
-    /** Whether the file was written. Neither that nor failed: it held the right bytes already, and was left alone. */
+    /**
+     * True if the file was written. A file that is not written and has no error held the right
+     * bytes already.
+     */
     public val isWritten: Boolean,
     /** Null if the file holds what it should. */
     public val error: FileSystemException?,
@@ -61,29 +67,36 @@ public class WriteResult internal constructor(
     override fun toString(): String = if (error == null) "$path" else "$error"
 }
 
-/** What came of writing many files. */
+/** The results of writing many files. */
 public class WriteReport internal constructor(
-    /** One for each entry, in the order of entries. */
+    /** One result for each entry, in the order of entries. */
     public val results: List<WriteResult>,
 ) {
-    /** How many files were written. */
+    /** The number of files written. */
     public val written: Int
         get() = results.count { it.isWritten }
 
-    /** How many files held the right bytes already; only with [WriteOptions.onlyIfChanged]. */
+    /**
+     * The number of files that held the right bytes already; only with
+     * [WriteOptions.onlyIfChanged].
+     */
     public val unchanged: Int
         get() = results.count { !it.isWritten && it.error == null }
 
-    /** Those that failed, or were not begun. */
+    /** The errors of files that failed or were not begun. */
     public val errors: List<FileSystemException>
         get() = results.mapNotNull { it.error }
 
-    /** Does nothing if all is written. @throws IOException the first error, with up to 100 others suppressed in it. */
+    /**
+     * Throws if a file failed.
+     *
+     * @throws IOException the first error, with up to 100 others suppressed in it.
+     */
     @Throws(IOException::class)
     public fun throwIfAnyFailed() {
         val errors = errors
         val first = errors.firstOrNull() ?: return
-        // Once, however often this is called.
+        // Only at the first call.
         if (first.suppressed.isEmpty()) errors.drop(1).take(MAX_SUPPRESSED).forEach(first::addSuppressed)
         throw first
     }
@@ -93,7 +106,7 @@ public class WriteReport internal constructor(
         private const val WRITTEN: Byte = 0
         private const val FAILED: Byte = 2
 
-        /** Reads what `write_all.rs` has written. */
+        /** Reads the results that `write_all.rs` has written. */
         fun read(bytes: ByteArray, paths: List<Path>, within: Path?): WriteReport {
             val from = Failure.native(bytes)
             val count = from.int

@@ -4,16 +4,18 @@ import java.nio.ByteBuffer
 import java.nio.file.Path
 
 /**
- * What the native half gives results to, on any of its threads. What is thrown here ends its call.
+ * Takes results from the native half, on any of its threads. An exception thrown here ends its
+ * call.
  *
- * Contents are one behind the other in an array that is used again. The table has the numbers of the paths, then for each its kind and
- * the length of the contents or the error. The last one's contents may be apart. `native/src/sink.rs` writes it.
+ * Contents are one behind the other in an array that is reused. The table has the numbers of the
+ * paths, then a row for each: its kind, and the length of the contents or the error. The contents
+ * of the last row may be apart. `native/src/sink.rs` writes the table.
  */
 internal abstract class Sink<T>(private val source: Source, private val decoding: Decoding<T>) {
-    /** Some results, with the numbers of their paths. */
+    /** Takes results with the numbers of their paths. */
     protected abstract fun take(indices: IntArray, results: List<ReadResult<T>>)
 
-    /** Whether more is wanted. */
+    /** Reads a table. Returns whether more results are wanted. */
     @Suppress("unused")
     fun accept(memory: ByteArray, table: ByteArray, count: Int, apart: ByteArray?): Boolean {
         val from = Failure.native(table)
@@ -42,20 +44,20 @@ internal abstract class Sink<T>(private val source: Source, private val decoding
     }
 }
 
-/** How the contents of a file become a value. */
+/** Makes a value of the contents of a file. */
 internal sealed interface Decoding<T> {
     /** For the native half. */
-    val flag: Int
+    val bits: Int
 
-    /** Of an array that is used again. */
+    /** Decodes a part of an array that is reused. */
     fun decode(memory: ByteArray, place: Int, length: Int, isAscii: Boolean): T
 
-    /** Of an array that nobody else has. */
+    /** Decodes an array that is not reused, which may be the value itself. */
     fun decode(contents: ByteArray): T
 }
 
 internal object AsBytes : Decoding<ByteArray> {
-    override val flag: Int
+    override val bits: Int
         get() = 0
 
     override fun decode(memory: ByteArray, place: Int, length: Int, isAscii: Boolean): ByteArray =
@@ -65,10 +67,11 @@ internal object AsBytes : Decoding<ByteArray> {
 }
 
 internal object AsText : Decoding<String> {
-    override val flag: Int
-        get() = Native.TEXT
+    override val bits: Int
+        get() = OptionBits.TEXT
 
-    // What is deprecated in it does not matter to ASCII, and it is the only one that copies without a look.
+    // This deprecated constructor is right for ASCII, and the only one that copies without checking
+    // each byte.
     @Suppress("DEPRECATION", "PLATFORM_CLASS_MAPPED_TO_KOTLIN")
     override fun decode(memory: ByteArray, place: Int, length: Int, isAscii: Boolean): String =
         if (isAscii) java.lang.String(memory, 0, place, length) as String else String(memory, place, length, Charsets.UTF_8)

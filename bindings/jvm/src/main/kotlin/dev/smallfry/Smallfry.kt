@@ -13,25 +13,31 @@ import java.nio.file.Path
  * | read many files, all kept | [readAll], [readAllText] |
  * | read many files, one after the other | [stream], [streamText]; in Kotlin `readFlow` |
  *
- * **How many at once** is found out by measuring while a call runs, unless options say it. Files in the system's cache are read by
- * as many threads as there are processors, a disk or network that makes each file wait gets more.
+ * **The number of workers** is found by measuring while a call runs, unless options give it. Files
+ * in the page cache are read by as many workers as there are processors; a disk or network that
+ * makes each file wait gets more.
  *
- * **Errors** are those of `java.nio.file` for one file. Of many each has its own, and stops no other.
- * Where memory or the stack ends, there is an `OutOfMemoryError` or a `StackOverflowError`, as of Java's own functions.
+ * **Errors** are exceptions of `java.nio.file`. A call for one file throws them. In a call for many
+ * files each file has its own, and stops no other. Where memory or the stack ends, there is an
+ * `OutOfMemoryError` or a `StackOverflowError`.
  *
- * **Interrupts** of a thread in a call for many files have nothing more begun: what is under way is brought to its end, and files
- * whose turn had not come have a [NotBegunException]. The thread stays interrupted. A call for one file goes on to its end.
+ * **Interrupts** stop a call for many files: nothing more begins, files in flight are completed,
+ * and files that were not begun have a [NotBegunException]. The thread stays interrupted. A call
+ * for one file goes on to its end.
  *
- * **Text** is UTF-8. What is no text in it is replaced as Kotlin's and Java's own functions do: a lone surrogate is written as `?`,
- * bytes that are no UTF-8 are read as U+FFFD.
+ * **Text** is UTF-8. Invalid text is replaced as by Kotlin's and Java's own functions: a lone
+ * surrogate is written as `?`, bytes that are not UTF-8 are read as U+FFFD.
  *
- * **What is not promised**: nothing is flushed unless [Durability] says so, and nothing is atomic unless it is to replace. A file that is
- * there is written over, not emptied first, so a crash of the system in the midst may leave a mixture of old and new contents. Only
- * paths of the default file system can be used; others have a `ProviderMismatchException` thrown.
+ * **Not promised**: nothing is flushed unless [Durability] says so, and nothing is atomic without
+ * `replace`. An existing file is written over, not emptied first, so that a crash of the system may
+ * leave a mixture of old and new contents. Only paths of the default file system can be used;
+ * others throw a `ProviderMismatchException`.
  *
- * **The native library** is in the jar, and is unpacked into the directory for temporary files when it is first used. Where that does
- * not work, an `UnsatisfiedLinkError` says what was tried; `-Ddev.smallfry.library=FILE` names another one. Java 24 and later
- * warn of native access unless `--enable-native-access=ALL-UNNAMED` (or `=dev.smallfry` on the module path) is given.
+ * **The native library** is in the jar, and is unpacked into the directory for temporary files at
+ * its first use. Where that does not work, an `UnsatisfiedLinkError` says what was tried;
+ * `-Ddev.smallfry.library=FILE` names a library to load instead. Java 24 and later warn of native
+ * access unless `--enable-native-access=ALL-UNNAMED` (or `=dev.smallfry` on the module path) is
+ * given.
  */
 public object Smallfry {
     /** Writes a whole file, made if it is missing. @throws IOException as `Files.writeString`. */
@@ -57,8 +63,8 @@ public object Smallfry {
     ): Unit = write(path, bytes, durability, replace, 0)
 
     /**
-     * Adds to the end of a file, made if it is missing. To [replace] here is to write a new file of the old contents and the text, so
-     * that a reader, or a crash, finds all of it or none.
+     * Adds to the end of a file, made if it is missing. With [replace] a new file gets the old
+     * contents and the text: a reader, or a crash, finds all of the text or none of it.
      *
      * @throws IOException as `Files.writeString` with `APPEND`.
      */
@@ -70,10 +76,10 @@ public object Smallfry {
         text: CharSequence,
         durability: Durability = Durability.None,
         replace: Boolean = false,
-    ): Unit = write(path, text.toString().toByteArray(), durability, replace, Native.APPEND)
+    ): Unit = write(path, text.toString().toByteArray(), durability, replace, OptionBits.APPEND)
 
-    private fun write(path: Path, bytes: ByteArray, durability: Durability, replace: Boolean, flags: Int) {
-        val all = flags or durability.flag or if (replace) Native.REPLACE else 0
+    private fun write(path: Path, bytes: ByteArray, durability: Durability, replace: Boolean, bits: Int) {
+        val all = bits or durability.bits or if (replace) OptionBits.REPLACE else 0
         val error = Native.ready().write(PathBytes.of(path), bytes, all)
         if (error != null) throw Failure.read(error, path)
     }
@@ -81,10 +87,11 @@ public object Smallfry {
     /**
      * Writes many files in one call.
      *
-     * Entries are taken as files are written, never all at once, on the calling thread. Of several for one path the last one wins.
-     * What their iterator throws is thrown here, when all entries before it are written.
+     * Entries are taken as files are written, never all at once, on the calling thread. If several
+     * entries have one path, the last one wins. An exception of the iterator is thrown here, when
+     * all entries before it are written.
      *
-     * @return what came of each
+     * @return the result of each entry
      * @throws IOException if the directory to stay beneath cannot be opened; then nothing was done
      */
     @JvmStatic
@@ -93,7 +100,7 @@ public object Smallfry {
     public fun writeAll(entries: Iterable<FileEntry>, options: WriteOptions = WriteOptions()): WriteReport {
         val source = Entries(entries.iterator(), options.within)
         val report = Native.ready()
-            .writeAll(source, options.flags, options.threads, options.maxBytesInFlight, directory(options.within))
+            .writeAll(source, options.bits, options.threads, options.maxBytesInFlight, options.within?.let(PathBytes::of))
         source.rethrow()
         return WriteReport.read(report, source.allPaths(), options.within)
     }
@@ -101,7 +108,7 @@ public object Smallfry {
     /**
      * Reads many files in one call, and keeps all their contents.
      *
-     * @return what came of each, in the order of paths
+     * @return the result of each file, in the order of paths
      * @throws IOException if the directory to stay beneath cannot be opened; then nothing was done
      */
     @JvmStatic
@@ -123,11 +130,11 @@ public object Smallfry {
         Native.ready().readAll(
             source,
             gathering,
-            options.flags or decoding.flag,
+            options.bits or decoding.bits,
             options.threads,
             options.maxBytesInFlight,
             options.maxFileSize,
-            directory(options.within),
+            options.within?.let(PathBytes::of),
         )
         source.failure?.let { throw it }
         source.rethrow()
@@ -135,11 +142,12 @@ public object Smallfry {
     }
 
     /**
-     * Reads files one after the other, ahead of who takes them as far as the bytes in flight allow. Whoever does not take all of
-     * them closes it.
+     * Reads files and gives them one after the other. It reads ahead as far as the bytes in flight
+     * allow. Close the stream if you do not take all results.
      *
-     * [paths] are taken as they are needed, on the thread that asks for results: they may be endless. What their iterator throws is
-     * thrown in its place, after the results of all paths before it.
+     * [paths] are taken as they are needed, on the thread that asks for results, and may be
+     * endless. An exception of their iterator is thrown in its place, after the results of all
+     * paths before it.
      *
      * @throws IOException if the directory to stay beneath cannot be opened
      */
@@ -155,8 +163,6 @@ public object Smallfry {
     @Throws(IOException::class)
     public fun streamText(paths: Iterator<Path>, options: ReadOptions = ReadOptions()): ReadStream<String> =
         ReadStream.open(paths, options, AsText)
-
-    internal fun directory(within: Path?): ByteArray? = within?.let(PathBytes::of)
 }
 
 /** Puts results in the order of paths. */
@@ -171,7 +177,7 @@ private class Gathering<T>(private val source: Source, decoding: Decoding<T>) : 
         }
     }
 
-    /** All, with those that were not begun. */
+    /** Returns all results, also those of files that were not begun. */
     @Synchronized
     fun results(): List<ReadResult<T>> = source.allPaths().mapIndexed { index, path ->
         results.getOrNull(index) ?: ReadResult.failed(path, Failure.notBegun(path, "read"))

@@ -7,23 +7,28 @@ import java.nio.file.Path
 import java.util.Objects.requireNonNull
 
 /**
- * What the native half asks for paths, and for contents where it writes: it calls back with memory to be filled, on the thread
- * that called it. What the caller's iterator throws ends the entries; it is thrown by [rethrow], once those before it are done.
+ * Gives entries to the native half: paths, and contents where it writes. The native half calls back
+ * with memory to fill, on the thread that called it. An exception of the caller's iterator ends the
+ * entries; [rethrow] throws it when the entries before it are done.
  *
- * In memory an entry is the length of its path and that of its contents, in bytes, then both. `native/src/source.rs` reads it.
+ * In memory an entry is the length of its path and that of its contents, in bytes, then both.
+ * `native/src/source.rs` reads it.
  */
 internal abstract class Source(private val within: Path?, private val keepsAll: Boolean) {
-    /** In the order in which they were asked for. Other threads look at them while this one adds to them. */
+    /**
+     * Paths in the order in which they were taken. Other threads read them while this one adds to
+     * them.
+     */
     private val paths = ArrayDeque<Path?>()
 
-    /** The number of the first of them. */
+    /** The number of the first of these paths. */
     private var first = 0
 
-    /** Why nothing could begin. */
+    /** The reason why nothing could begin. */
     var failure: IOException? = null
         private set
 
-    /** Whether the caller's iterator is at work. */
+    /** True while the caller's iterator runs. */
     var isAsking = false
         private set
 
@@ -31,14 +36,15 @@ internal abstract class Source(private val within: Path?, private val keepsAll: 
     private var path: ByteArray? = null
     private var contents = NOTHING
 
-    /** Takes the next entry; its path is then the last one of [paths]. Null at the end. */
+    /** Takes the next entry, and returns its path. Null at the end. */
     protected abstract fun next(): Path?
 
-    /** What that entry is to hold. */
+    /** Returns the contents of that entry. */
     protected open fun contents(): ByteArray = NOTHING
 
     /**
-     * Puts as many entries into [memory] as there is room for: bytes put, 0 at the end, or less by how many bytes the first needs.
+     * Puts as many entries into [memory] as there is room for. Returns the bytes put, 0 at the end,
+     * or the negative number of bytes that one entry needs.
      */
     @Suppress("unused", "TooGenericExceptionCaught")
     fun fill(memory: ByteBuffer): Int {
@@ -55,13 +61,13 @@ internal abstract class Source(private val within: Path?, private val keepsAll: 
         }
     }
 
-    /** There is no native memory for the next entry, which ends them as what the iterator throws does. */
+    /** Ends the entries: there is no native memory for the next one. */
     @Suppress("unused")
     fun noMemory(bytes: Int) {
         thrown = OutOfMemoryError("no memory outside of the heap for a path and contents of $bytes bytes")
     }
 
-    /** Throws what ended the entries, if that was not their end. */
+    /** Throws the exception that ended the entries, if there was one. */
     fun rethrow() {
         thrown?.let { throw it }
     }
@@ -90,7 +96,10 @@ internal abstract class Source(private val within: Path?, private val keepsAll: 
         return bytes
     }
 
-    /** Those of these numbers, which are asked for once. Unless all are kept they are given up, since there may be no end of them. */
+    /**
+     * Returns the paths of these numbers, once. Unless all are kept, they are then forgotten, since
+     * there may be endless paths.
+     */
     fun paths(indices: IntArray): List<Path> = synchronized(paths) {
         val wanted = indices.map { checkNotNull(paths[it - first]) }
         if (!keepsAll) {
@@ -103,10 +112,10 @@ internal abstract class Source(private val within: Path?, private val keepsAll: 
         wanted
     }
 
-    /** All, also those that were not asked for, once the native half asks for no more. */
+    /** Returns all paths, also those that were not taken, once the native half takes no more. */
     fun allPaths(): List<Path> = synchronized(paths) { paths.mapTo(ArrayList()) { checkNotNull(it) }.also(::rest) }
 
-    /** Adds the paths of all entries that are left. */
+    /** Adds the paths of the entries that are left. */
     protected abstract fun rest(to: MutableList<Path>)
 
     @Suppress("unused")

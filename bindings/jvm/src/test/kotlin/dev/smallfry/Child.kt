@@ -11,7 +11,7 @@ class Child(private val main: String, private val flags: List<String> = emptyLis
     /** Added to the environment of the tests. */
     var environment: Map<String, String> = emptyMap()
 
-    /** Where it works, if not in a directory of its own. */
+    /** The working directory, if it is not one of its own. */
     var directory: Path? = null
 
     class Ended(val code: Int, val output: String)

@@ -18,7 +18,10 @@ import kotlin.test.assertTrue
 import org.junit.jupiter.api.BeforeEach
 import org.junit.jupiter.api.io.TempDir
 
-/** An error must be the one that `java.nio.file` has for it, name the file as the caller did, and leave nothing behind. */
+/**
+ * An error must be the one that `java.nio.file` has for it, name the file as the caller did, and
+ * leave nothing behind.
+ */
 class ErrorTest {
     @TempDir
     lateinit var dir: Path
@@ -29,7 +32,7 @@ class ErrorTest {
     private val cycle: Path
         get() = dir.resolve("cycle")
 
-    /** Nothing can be written to any of these, not even by the superuser. */
+    /** Paths to which not even the superuser can write. */
     private val badTargets: List<Path>
         get() = listOf(
             dir.resolve("directory"),
@@ -63,7 +66,7 @@ class ErrorTest {
     }
 
     @Test
-    fun `what cannot be written fails as it does in Java`() {
+    fun `a failed write fails as in Java`() {
         for (path in badTargets) {
             val expected = errorOf { Files.writeString(path, "text") }
             assertSame(expected, errorOf { path.writeText("text") }, path)
@@ -74,7 +77,7 @@ class ErrorTest {
     }
 
     @Test
-    fun `what cannot be added to fails as it does in Java`() {
+    fun `a failed addition fails as in Java`() {
         for (path in badTargets) {
             val expected = errorOf { Files.writeString(path, "text", CREATE, APPEND) }
             assertSame(expected, errorOf { path.appendText("text") }, path)
@@ -82,7 +85,7 @@ class ErrorTest {
     }
 
     @Test
-    fun `what cannot be replaced fails with the same class and path, and leaves no other file`() {
+    fun `a failed replacement has the class and path of Java, and leaves no temporary file`() {
         val names = namesIn(dir)
         for (path in badTargets) {
             val expected = errorOf { Files.writeString(path, "text") }
@@ -99,7 +102,7 @@ class ErrorTest {
     }
 
     @Test
-    fun `what cannot be read fails as it does in Java`() {
+    fun `a failed read fails as in Java`() {
         val paths = listOf(file.resolve("child"), dir.resolve("missing"), cycle, Path.of("no such directory", "child"))
         for ((path, result) in paths.zip(Smallfry.readAll(paths))) {
             val expected = errorOf { Files.readAllBytes(path) }
@@ -112,7 +115,7 @@ class ErrorTest {
     }
 
     @Test
-    fun `a full device says so, with its path`() {
+    fun `a full device is an error with its path`() {
         val device = Path.of("/dev/full")
         if (!Files.exists(device)) return println("skipped: there is no /dev/full")
         val errors = listOf(
@@ -128,7 +131,7 @@ class ErrorTest {
     }
 
     @Test
-    fun `what is there and should not be is told as such`() {
+    fun `createNew gives a FileAlreadyExistsException for an existing file`() {
         val error = Smallfry.writeAll(listOf(FileEntry(file, "new")), WriteOptions(createNew = true)).errors.single()
         assertIs<FileAlreadyExistsException>(error)
         assertEquals("$file", error.file)
@@ -137,7 +140,7 @@ class ErrorTest {
     }
 
     @Test
-    fun `what may not be written is denied`() {
+    fun `writing without permission gives an AccessDeniedException`() {
         Files.setPosixFilePermissions(file, emptySet())
         // The superuser may write to all but what the kernel itself forbids.
         val candidates = listOf(file, Path.of("/sys/kernel/uevent_seqnum"), Path.of("/sys/kernel/vmcoreinfo"))
@@ -153,7 +156,7 @@ class ErrorTest {
     }
 
     @Test
-    fun `a directory above that cannot be made has the error`() {
+    fun `a parent directory that cannot be made has the error`() {
         val nowhere = dir.resolve("nowhere").createSymbolicLinkPointingTo(Path.of("missing"))
         val entry = FileEntry(nowhere.resolve("child"), "text")
         val error = Smallfry.writeAll(listOf(entry), WriteOptions(createParents = true)).errors.single()

@@ -12,12 +12,15 @@ import kotlin.test.assertEquals
 import kotlin.test.assertFailsWith
 import org.junit.jupiter.api.io.TempDir
 
-/** A name is bytes to the system and a string to Java: whatever the bytes and the locale are, no other file must be meant. */
+/**
+ * A name is bytes to the system and a string to Java: whatever the bytes and the locale are, no
+ * other file must be meant.
+ */
 class FileNameTest {
     @TempDir
     lateinit var dir: Path
 
-    /** For `printf` of a shell: not UTF-8, UTF-8, and ASCII that means something to who escapes names. */
+    /** Names for `printf` of a shell: not UTF-8, UTF-8, and ASCII that escaping could change. */
     private val names = listOf(
         """\377\376""", """a\303""", """\355\240\200""", """\303\244""", """\360\237\230\200""", """\357\277\275""",
         """%%41 \303\244""", """%%zz""", """a?b#c;d=e&f+g""", """ """, """a\nb""", """\\x""", """\377%%ff.txt""",
@@ -41,14 +44,14 @@ class FileNameTest {
     }
 
     @Test
-    fun `names of any bytes where names are UTF-8`() {
+    fun `names of any bytes work where names are UTF-8`() {
         makeFiles()
         child("C.UTF-8", null)
         child("C.UTF-8", Path.of("/"))
     }
 
     @Test
-    fun `names of any bytes where names are ASCII`() {
+    fun `names of any bytes work where names are ASCII`() {
         makeFiles()
         child("C", null)
         child("C", Path.of("/"))
@@ -74,7 +77,7 @@ class FileNameTest {
     }
 
     @Test
-    fun `what is no path at all is refused by Java`() {
+    fun `an invalid path is refused by Java`() {
         assertFailsWith<InvalidPathException> { Path.of("a\u0000b") }
     }
 }

@@ -12,7 +12,10 @@ import kotlin.test.assertSame
 import kotlin.test.assertTrue
 import org.junit.jupiter.api.io.TempDir
 
-/** Iterators are the caller's own code, asked in the midst of a call: whatever they do, what came before must not be lost. */
+/**
+ * Iterators are the caller's own code, asked in the midst of a call: whatever they do, what came
+ * before must not be lost.
+ */
 class IteratorTest {
     @TempDir
     lateinit var directory: Path
@@ -21,7 +24,7 @@ class IteratorTest {
 
     private fun paths(count: Int) = List(count) { directory.resolve("$it") }
 
-    /** Of a kind that nobody catches by mistake. */
+    /** An exception that no code catches by mistake. */
     private class Thrown : Error("thrown by the caller's own code")
 
     private fun <T> throwingAfter(items: List<T>, error: Throwable): Sequence<T> = sequence {
@@ -30,7 +33,7 @@ class IteratorTest {
     }
 
     @Test
-    fun `entries before an exception are written, all of them`() {
+    fun `all entries before an exception are written`() {
         for (count in listOf(1, 10, 20_000)) {
             for (threads in threads) {
                 val paths = paths(count.coerceAtMost(500))
@@ -72,7 +75,7 @@ class IteratorTest {
     }
 
     @Test
-    fun `results before an exception are given, then the exception, then no more`() {
+    fun `a stream gives the results before an exception, then the exception, then no more`() {
         val paths = makeNumbered(directory, 300)
         for (count in listOf(0, 1, 300)) {
             for (threads in threads) {
@@ -88,14 +91,14 @@ class IteratorTest {
     }
 
     @Test
-    fun `an exception that is checked is thrown as it is`() {
+    fun `a checked exception is thrown as it is`() {
         val error = java.io.IOException("not declared")
         val iterator = throwingAfter(listOf<Path>(), error).iterator()
         assertSame(error, assertFailsWith<java.io.IOException> { Smallfry.stream(iterator).use { it.hasNext() } })
     }
 
     @Test
-    fun `an iterator may do with smallfry what it likes`() {
+    fun `an iterator may call smallfry`() {
         val read = makeNumbered(directory, 50)
         Smallfry.streamText(read.iterator()).use { other ->
             val entries = sequence {
@@ -115,7 +118,7 @@ class IteratorTest {
     }
 
     @Test
-    fun `an iterator may close the stream that asks it`() {
+    fun `an iterator may close its own stream`() {
         val paths = makeNumbered(directory, 100)
         for (threads in threads) {
             lateinit var stream: ReadStream<String>
@@ -133,7 +136,7 @@ class IteratorTest {
     }
 
     @Test
-    fun `an iterator that asks the stream which asks it is refused`() {
+    fun `an iterator that asks its own stream is refused`() {
         lateinit var stream: ReadStream<String>
         val asking = sequence<Path> { stream.next() }
         stream = Smallfry.streamText(asking.iterator())
@@ -142,7 +145,7 @@ class IteratorTest {
     }
 
     @Test
-    fun `an array is read when its turn comes`() {
+    fun `an array is read when its entry is taken`() {
         val bytes = ByteArray(100)
         val paths = paths(10)
         val entries = paths.asSequence().mapIndexed { index, path ->
@@ -154,7 +157,7 @@ class IteratorTest {
     }
 
     @Test
-    fun `huge entries between small ones are whole, written and read`() {
+    fun `huge entries between small ones are written and read whole`() {
         val contents = List(40) { ByteArray(if (it % 10 == 3) (1 shl 20) * (it / 10 + 1) + 1 else it) { byte -> (byte + it).toByte() } }
         val paths = paths(contents.size)
         for (threads in threads) {
@@ -170,7 +173,7 @@ class IteratorTest {
     }
 
     @Test
-    fun `a hundred thousand paths are read, each for itself`() {
+    fun `a hundred thousand paths give a result each`() {
         val paths = makeNumbered(directory, 1_000)
         val many = List(100_000) { paths[it * 7 % paths.size] }
         val results = Smallfry.readAllText(many)

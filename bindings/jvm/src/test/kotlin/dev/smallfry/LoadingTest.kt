@@ -10,12 +10,18 @@ import kotlin.test.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** The native library must load wherever it can, leave nothing behind, and say what was tried where it cannot. */
+/**
+ * The native library must load wherever it can, leave nothing behind, and say what was tried where
+ * it cannot.
+ */
 class LoadingTest {
     @TempDir
     lateinit var directory: Path
 
-    /** What it prints, without what newer JVMs say themselves of a temporary directory that is not there. */
+    /**
+     * Returns the output of a child, without the warning of newer JVMs of a missing temporary
+     * directory.
+     */
     private fun child(vararg flags: String): String {
         val ended = Child("LoadingTestKt", flags.toList(), listOf(directory.resolve("a").toString())).run()
         return ended.output.lines().filterNot { it.startsWith("WARNING: java.io.tmpdir") }.joinToString("\n")
@@ -26,7 +32,7 @@ class LoadingTest {
     private fun home(path: Path) = "-Duser.home=$path"
 
     @Test
-    fun `it is unpacked into the temporary directory, which is empty afterwards`() {
+    fun `the library is unpacked into the temporary directory, which is empty afterwards`() {
         val tmp = directory.resolve("tmp").createDirectory()
         val ended = child(temporary(tmp))
         assertEquals("loaded\nloaded\n", ended)
@@ -34,7 +40,7 @@ class LoadingTest {
     }
 
     @Test
-    fun `where that is not there the cache of the user serves`() {
+    fun `without a temporary directory the library is unpacked into the cache of the user`() {
         directory.resolve("home/.cache").let(Files::createDirectories)
         val ended = child(temporary(directory.resolve("none")), home(directory.resolve("home")))
         assertEquals("loaded\nloaded\n", ended)
@@ -42,7 +48,7 @@ class LoadingTest {
     }
 
     @Test
-    fun `where nothing serves an error says what was tried, each time`() {
+    fun `if no directory serves, each call says what was tried`() {
         val ended = child(temporary(directory.resolve("none")), home(directory.resolve("neither")))
         val lines = ended.lines().filter { it.isNotEmpty() }
         assertEquals(2, lines.size, ended)
@@ -54,7 +60,7 @@ class LoadingTest {
     }
 
     @Test
-    fun `where files may not be run, or nothing be written, a fixed path serves`() {
+    fun `a fixed path serves where files may not be run or nothing be written`() {
         for (option in listOf("noexec", "ro")) {
             val mount = directory.resolve(option).createDirectory()
             val mounted = ProcessBuilder("mount", "-t", "tmpfs", "-o", option, "tmpfs", "$mount").start().waitFor() == 0
@@ -82,7 +88,7 @@ class LoadingTest {
     }
 
     @Test
-    fun `a fixed path that is wrong is an error that names it`() {
+    fun `a wrong fixed path is an error that names it`() {
         val garbage = directory.resolve("garbage").also { it.writeText("no library") }
         for (path in listOf(garbage, directory.resolve("missing"))) {
             val ended = child("-D${NativeLibrary.PROPERTY}=$path")
@@ -91,7 +97,7 @@ class LoadingTest {
     }
 
     @Test
-    fun `two class loaders have one each, and one may go`() {
+    fun `two class loaders have a library each, and one may go`() {
         val ended = Child("TwoLoaders", arguments = listOf("$directory")).run()
         assertEquals("done\n", ended.output)
     }
@@ -107,7 +113,10 @@ fun main(arguments: Array<String>) = repeat(2) {
     }
 }
 
-/** The same classes again and again, each time by another class loader that is then dropped, with work in flight. */
+/**
+ * Loads the same classes repeatedly, each time by another class loader that is then dropped with
+ * work in flight.
+ */
 object TwoLoaders {
     @JvmStatic
     fun main(arguments: Array<String>) {

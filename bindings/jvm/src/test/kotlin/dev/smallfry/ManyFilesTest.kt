@@ -21,7 +21,10 @@ import kotlin.test.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** Many files in one call: each must have its own result in its own place, whatever becomes of the others. */
+/**
+ * Many files in one call: each must have its own result in its own place, whatever becomes of the
+ * others.
+ */
 class ManyFilesTest {
     @TempDir
     lateinit var dir: Path
@@ -59,7 +62,7 @@ class ManyFilesTest {
     }
 
     @Test
-    fun `nothing at all`() {
+    fun `no files give empty results`() {
         assertEquals(emptyList(), Smallfry.readAll(emptyList()))
         assertEquals(emptyList(), Smallfry.writeAll(emptyList()).results)
         Smallfry.stream(emptyList<Path>().iterator()).use { assertTrue(!it.hasNext()) }
@@ -82,7 +85,7 @@ class ManyFilesTest {
     }
 
     @Test
-    fun `each option does what it says`() {
+    fun `each option of writeAll does what it says`() {
         val deep = FileEntry(path("a/b/c"), "1")
         assertIs<NoSuchFileException>(Smallfry.writeAll(listOf(deep)).errors.single())
         Smallfry.writeAll(listOf(deep), WriteOptions(createParents = true)).throwIfAnyFailed()
@@ -105,7 +108,7 @@ class ManyFilesTest {
     }
 
     @Test
-    fun `nothing leads out of a directory`() {
+    fun `paths that lead out of a directory are refused`() {
         val inside = Files.createDirectory(path("inside"))
         Files.writeString(path("secret"), "secret")
         inside.resolve("link").createSymbolicLinkPointingTo(path("secret"))
@@ -122,7 +125,7 @@ class ManyFilesTest {
     }
 
     @Test
-    fun `after an error nothing more is begun, if that is asked`() {
+    fun `with failFast nothing more begins after an error`() {
         val paths = List(1_000) { path(if (it == 5) "missing" else "there").also { one -> if (it != 5) Files.writeString(one, "a") } }
         val results = Smallfry.readAll(paths, ReadOptions(failFast = true, threads = 1))
         assertEquals(1_000, results.size)
@@ -136,7 +139,7 @@ class ManyFilesTest {
     }
 
     @Test
-    fun `a file that is too large is refused`() {
+    fun `a file over maxFileSize is refused`() {
         val paths = listOf(path("small"), path("large"))
         paths.forEachIndexed { index, path -> Files.write(path, ByteArray(10 + index)) }
         val results = Smallfry.readAll(paths, ReadOptions(maxFileSize = 10))
@@ -166,7 +169,7 @@ class ManyFilesTest {
         assertTrue(report.errors.isNotEmpty())
     }
 
-    /** Interrupts whoever goes through it, when it has given a thousand. */
+    /** Interrupts the thread that goes through it after a thousand paths. */
     private class Interrupting(private val paths: List<Path>) : AbstractCollection<Path>() {
         override val size get() = paths.size
 

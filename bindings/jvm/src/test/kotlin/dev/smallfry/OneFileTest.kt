@@ -19,7 +19,10 @@ import kotlin.test.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** One file: what is written must be what Kotlin's own functions write, over whatever was there, and errors must be Java's. */
+/**
+ * Writing one file: the contents must be those of Kotlin's own functions, whatever the old ones,
+ * and errors must be Java's.
+ */
 class OneFileTest {
     @TempDir
     lateinit var directory: Path
@@ -27,7 +30,7 @@ class OneFileTest {
     private val levels = Durability.entries.flatMap { level -> listOf(level to false, level to true) }
 
     @Test
-    fun `text takes the place of whatever was there`() {
+    fun `text replaces the old contents`() {
         for ((level, replace) in levels) {
             val path = directory.resolve("$level$replace")
             for (length in listOf(0, 11, 5, 5, 0, 300_000, (1 shl 20) + 1, 3 shl 20, 7)) {
@@ -63,7 +66,7 @@ class OneFileTest {
     }
 
     @Test
-    fun `a link stays, and what it leads to is written`() {
+    fun `a link stays, and its target is written`() {
         val target = directory.resolve("target").also { it.writeText("old") }
         val link = directory.resolve("link").createSymbolicLinkPointingTo(target)
         for ((level, replace) in levels) {
@@ -74,7 +77,7 @@ class OneFileTest {
     }
 
     @Test
-    fun `errors are Java's own, name the path as it was given, and leave nothing`() {
+    fun `errors are those of Java, name the path as it was given, and leave no temporary file`() {
         directory.resolve("file").writeText("")
         val long = "x".repeat(300)
         for ((level, replace) in levels) {
@@ -97,7 +100,7 @@ class OneFileTest {
     }
 
     @Test
-    fun `a full disk is an error, and a device takes what it is given`() {
+    fun `a full disk is an error, and the null device takes everything`() {
         val full = Path.of("/dev/full")
         if (!Files.exists(full)) return println("skipped: there is no /dev/full")
         assertTrue("write: " in assertFailsWith<FileSystemException> { full.writeText("a") }.reason)
@@ -117,7 +120,7 @@ class OneFileTest {
     }
 
     @Test
-    fun `names of any characters`() {
+    fun `names of any characters work`() {
         for (name in listOf("\u00e9", "\u6f22\u5b57", "\ud83d\ude00 smile", "%41 \\ ?*", " ", "a\nb")) {
             val path = directory.resolve(name)
             path.writeText(name)
@@ -128,7 +131,7 @@ class OneFileTest {
     }
 
     @Test
-    fun `names that are not UTF-8`() {
+    fun `names that are not UTF-8 work`() {
         val child = ProcessBuilder("bash", "-c", "printf old > \"$1\"/$'\\xff\\xfe.txt'", "bash", directory.toString()).start()
         if (child.waitFor() != 0) return println("skipped: this system has no such names")
         val path = Files.newDirectoryStream(directory).use { it.single() }

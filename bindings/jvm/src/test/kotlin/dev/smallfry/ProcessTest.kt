@@ -9,13 +9,16 @@ import kotlin.test.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** What only a whole process shows: its end with work in flight, what JNI is told wrongly, and memory that Java does not see. */
+/**
+ * Properties of a whole process: its end with work in flight, correct calls of JNI, and memory that
+ * Java does not see.
+ */
 class ProcessTest {
     @TempDir
     lateinit var directory: Path
 
     @Test
-    fun `the end of the process comes whenever it is asked for`() {
+    fun `the process may end at any moment`() {
         for (how in listOf("exit", "halt", "return")) {
             repeat(4) { round ->
                 val ended = Child("Ending", arguments = listOf("$directory/$how$round", how, "${round * 15}")).run()
@@ -25,7 +28,7 @@ class ProcessTest {
     }
 
     @Test
-    fun `JNI finds nothing wrong`() {
+    fun `the checks of JNI find nothing wrong`() {
         val ended = Child("CheckedWork", listOf("-Xcheck:jni"), listOf("$directory")).run()
         assertTrue("done" in ended.output, ended.output)
         val warnings = ended.output.lines().filter { "WARNING" in it || "FATAL" in it }
@@ -33,7 +36,7 @@ class ProcessTest {
     }
 
     @Test
-    fun `where memory does not suffice the caller is told, and the next call works`() {
+    fun `too little memory is an OutOfMemoryError, and the next call works`() {
         val files = List(60) { Files.write(directory.resolve("$it"), ByteArray(if (it % 2 == 0) 4 shl 20 else 20_000)) }
         for (threads in listOf(0, 1, 8)) {
             val ended = Child("Exhausting", listOf("-Xmx48m", "-Xcheck:jni"), listOf("$threads") + files.map { "$it" }).run()
@@ -42,8 +45,8 @@ class ProcessTest {
     }
 
     @Test
-    fun `where memory outside of the heap does not suffice to write the caller is told, too`() {
-        // Where there is none, starting it fails with an exception.
+    fun `too little memory outside of the heap is an OutOfMemoryError of a write`() {
+        // If there is no such program, starting it fails with an exception.
         if (runCatching { run("prlimit", "--version") }.getOrNull() != 0) {
             check(System.getenv("CI") != "true") { "prlimit is needed to limit memory" }
             return println("skipped: there is no prlimit")
@@ -53,7 +56,7 @@ class ProcessTest {
     }
 
     @Test
-    fun `where the stack ends there is an error, and the process goes on`() {
+    fun `the end of the stack is a StackOverflowError, and the process goes on`() {
         val ended = Child("Deep", arguments = listOf("$directory")).run()
         assertEquals(listOf("write", "append", "writeAll", "readAll", "stream").map { "$it: both" }, ended.output.trim().lines())
     }
@@ -144,7 +147,7 @@ object Confined {
         val directory = Path.of(arguments.single())
         val (small, many, big) = listOf("small", "many", "big").map(directory::resolve)
         val bytes = ByteArray(300 shl 20)
-        // What is needed in any case is there before.
+        // The first round allocates what is needed in any case.
         Smallfry.writeAll(listOf(FileEntry(small, "")), WriteOptions(threads = 1))
         val size = Files.readAllLines(Path.of("/proc/self/status")).first { it.startsWith("VmSize:") }.filter(Char::isDigit).toLong()
         check(run("prlimit", "--pid", "${ProcessHandle.current().pid()}", "--as=${size * 1024 + (200 shl 20)}") == 0)

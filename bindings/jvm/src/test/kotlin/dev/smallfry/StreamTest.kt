@@ -24,7 +24,10 @@ import org.junit.jupiter.api.BeforeEach
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** Files one after the other: no further ahead than allowed, to be stopped at any time, and never a crash for it. */
+/**
+ * Files one after the other: no further ahead than allowed, to be stopped at any time, and never a
+ * crash for it.
+ */
 class StreamTest {
     @TempDir
     lateinit var directory: Path
@@ -36,7 +39,7 @@ class StreamTest {
     fun `make files`() = paths.forEachIndexed { index, path -> Files.writeString(path, "$index ".repeat(1_000)) }
 
     @Test
-    fun `all files come, in order`() {
+    fun `a stream gives all files in order`() {
         for (threads in listOf(0, 1, 2, 8)) {
             Smallfry.streamText(paths.iterator(), ReadOptions(threads = threads)).use { stream ->
                 val texts = stream.asSequence().map { it.value }.toList()
@@ -48,39 +51,39 @@ class StreamTest {
     }
 
     @Test
-    fun `in the order in which they are done each comes once`() {
+    fun `completionOrder gives each file once`() {
         Smallfry.stream(paths.iterator(), ReadOptions(threads = 4, completionOrder = true)).use { stream ->
             assertEquals(paths.toSet(), stream.asSequence().map { it.path }.toSet())
         }
     }
 
     @Test
-    fun `an endless iterator is asked for no more than is ahead`() {
+    fun `an endless iterator is taken from only as far as the stream reads ahead`() {
         var asked = 0
         val options = ReadOptions(threads = 2, maxBytesInFlight = 100_000)
         Smallfry.stream(endless.onEach { asked++ }.iterator(), options).use { stream ->
             repeat(100) { assertTrue(stream.hasNext() && stream.next().value.isNotEmpty()) }
-            // One piece of memory for paths, and what threads have before them.
+            // One piece of memory for paths, and the files that threads hold.
             assertTrue(asked < 20_000, "$asked")
         }
     }
 
     @Test
-    fun `paths of results that were taken are given up, as there may be no end of them`() {
+    fun `paths of results that were taken are forgotten`() {
         val asked = ConcurrentLinkedQueue<WeakReference<Path>>()
         val own = endless.map { Path.of("$it").also { copy -> asked += WeakReference(copy) } }
         for (completionOrder in listOf(false, true)) {
             asked.clear()
             Smallfry.stream(own.iterator(), ReadOptions(threads = 4, completionOrder = completionOrder)).use { stream ->
                 repeat(2_000) { stream.next().value }
-                // Where the order is theirs, a few of the first may be under way.
+                // In completion order, a few of the first may still be in flight.
                 await("no early path is kept") { asked.take(1_000).count { it.get() != null } < 100 }
             }
         }
     }
 
     @Test
-    fun `missing files are results`() {
+    fun `missing files are results with an error`() {
         val some = listOf(paths[0], directory.resolve("missing"), paths[1])
         val results = Smallfry.stream(some.iterator()).use { it.asSequence().toList() }
         assertIs<NoSuchFileException>(results[1].error)
@@ -88,7 +91,7 @@ class StreamTest {
     }
 
     @Test
-    fun `it can be closed at any time, by anybody, again and again`() {
+    fun `a stream can be closed at any time, by any thread, repeatedly`() {
         repeat(20) { round ->
             val stream = Smallfry.stream(endless.iterator(), ReadOptions(threads = round % 3))
             val reader = thread { while (stream.hasNext()) runCatching { stream.next() } }
@@ -101,7 +104,7 @@ class StreamTest {
     }
 
     @Test
-    fun `threads may share one`() {
+    fun `threads may share a stream`() {
         val seen = ConcurrentLinkedQueue<Path>()
         Smallfry.stream(paths.iterator()).use { stream ->
             val take = { while (true) seen.add((runCatching { stream.next() }.getOrNull() ?: break).path) }
@@ -112,7 +115,7 @@ class StreamTest {
     }
 
     @Test
-    fun `one that nobody closes is freed`() {
+    fun `a stream that nobody closes is freed`() {
         repeat(50) { Smallfry.stream(endless.iterator(), ReadOptions(threads = 2)).next() }
         repeat(3) {
             System.gc()
@@ -122,7 +125,7 @@ class StreamTest {
     }
 
     @Test
-    fun `an interrupt ends it`() {
+    fun `an interrupt ends a stream`() {
         val stream = Smallfry.stream(endless.iterator())
         stream.next()
         Thread.currentThread().interrupt()
@@ -134,7 +137,7 @@ class StreamTest {
     }
 
     @Test
-    fun `a flow gives all, some, or is cancelled`() = runBlocking {
+    fun `a flow gives all files, some of them, or is cancelled`() = runBlocking {
         assertEquals(paths, Smallfry.readFlow(paths.asSequence()).toList().map { it.path })
         assertEquals("0 ".repeat(1_000), Smallfry.readTextFlow(endless).take(5).toList().first().value)
         repeat(5) {

@@ -25,7 +25,10 @@ internal fun nativeThreads(): Int = Path.of("/proc/self/task").listDirectoryEntr
     runCatching { task.resolve("comm").readText().trim() }.getOrNull() == "smallfry"
 }
 
-/** Asks again and again, with the collector at work, since nothing tells of what others do in their own time. */
+/**
+ * Asks again and again, with the collector at work, since nothing tells of what others do in their
+ * own time.
+ */
 internal fun await(what: String, isSo: () -> Boolean) {
     repeat(1_000) {
         if (isSo()) return

@@ -17,7 +17,9 @@ import kotlin.test.assertTrue
 import org.junit.jupiter.api.io.TempDir
 import kotlin.io.path.writeText as writeTextOfKotlin
 
-/** What one file is written over must not matter: any old length, links, pipes, devices, permissions. */
+/**
+ * The old file must not matter to a write: its length, links, pipes, devices, permissions.
+ */
 class TargetTest {
     @TempDir
     lateinit var directory: Path
@@ -42,7 +44,7 @@ class TargetTest {
     }
 
     @Test
-    fun `nothing of the old contents is left, and nothing of the new is missing`() {
+    fun `the new contents replace all of the old ones`() {
         for (size in listOf(0, 1, 300, 4_096)) {
             forEachStart(size) { _, level, replace ->
                 file.writeBytes(bytes(size), level, replace)
@@ -52,7 +54,7 @@ class TargetTest {
     }
 
     @Test
-    fun `what is added comes after all that was there`() {
+    fun `added text comes after the old contents`() {
         for (text in listOf("", "caf\u00e9", "\u65e5\u672c".repeat(700))) {
             forEachStart(text.length) { old, level, replace ->
                 file.appendText(text, level, replace)
@@ -62,7 +64,7 @@ class TargetTest {
     }
 
     @Test
-    fun `contents as large as any piece of memory on the way are whole`() {
+    fun `contents of the size of internal buffers are written whole`() {
         for (size in listOf(64, 128, 256, 1_024, 2_048).flatMap { listOf((it shl 10) - 1, it shl 10, (it shl 10) + 1) }) {
             file.writeBytes(bytes(size), replace = size % 2 == 0)
             assertContentEquals(bytes(size), Files.readAllBytes(file))
@@ -93,7 +95,7 @@ class TargetTest {
     }
 
     @Test
-    fun `through a link that leads nowhere a file is made, and none is replaced`() {
+    fun `a write through a dangling link makes a file, and a replacement fails`() {
         val link = directory.resolve("link").createSymbolicLinkPointingTo(Path.of("file"))
         val error = assertFailsWith<NoSuchFileException> { link.writeText("new", replace = true) }
         assertEquals("$link", error.file)
@@ -104,7 +106,7 @@ class TargetTest {
     }
 
     @Test
-    fun `a pipe takes what fits into it and what does not, and is not replaced`() {
+    fun `a pipe takes any amount, and is not replaced`() {
         val pipe = directory.resolve("pipe")
         if (run("mkfifo", "$pipe") != 0) return println("skipped: this system makes no pipes with a name")
         for (size in listOf(0, 10, 200_000, 2 shl 20)) {
@@ -128,7 +130,7 @@ class TargetTest {
     }
 
     @Test
-    fun `a file that is there keeps its permissions`() {
+    fun `an existing file keeps its permissions`() {
         val permissions = PosixFilePermissions.fromString("rw-r-----")
         for ((level, replace) in levels) {
             Files.deleteIfExists(file)
@@ -139,7 +141,7 @@ class TargetTest {
     }
 
     @Test
-    fun `a relative path leads to where it leads Java`() {
+    fun `a relative path leads to the same file as in Java`() {
         val relative = Path.of("").toRealPath().relativize(directory.toRealPath().resolve("file"))
         relative.writeText("text")
         assertEquals("text", Files.readString(file))
@@ -149,7 +151,7 @@ class TargetTest {
     }
 
     @Test
-    fun `threads write files of their own at once`() {
+    fun `threads write their own files at the same time`() {
         val threads = List(4) { number ->
             CompletableFuture.runAsync { repeat(200) { directory.resolve("$number").writeText("$number: $it", replace = it % 2 == 0) } }
         }

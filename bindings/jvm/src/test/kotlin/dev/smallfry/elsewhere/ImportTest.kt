@@ -9,13 +9,16 @@ import kotlin.test.assertFailsWith
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.io.TempDir
 
-/** In a package of the caller's own, with all of `kotlin.io.path` imported as well: there a call could be ambiguous, or Kotlin's. */
+/**
+ * Calls from another package that also imports all of `kotlin.io.path`: a call could be ambiguous,
+ * or go to Kotlin.
+ */
 class ImportTest {
     @TempDir
     lateinit var directory: Path
 
     @Test
-    fun `calls that both libraries have are smallfry's`() {
+    fun `calls that both libraries have go to smallfry`() {
         val path = directory.resolve("missing/a")
         for (call in listOf<() -> Unit>(
             { path.writeText("a") },
@@ -28,7 +31,7 @@ class ImportTest {
     }
 
     @Test
-    fun `calls with a charset are Kotlin's`() {
+    fun `calls with a charset go to Kotlin`() {
         val path = directory.resolve("a")
         path.writeText("ab", Charsets.UTF_16BE)
         path.appendText("c", Charsets.UTF_16BE)

@@ -1,27 +1,28 @@
-// Writing many files where there is no native code: the same calls by node:fs.
+// Writing many files by node:fs, where there is no native code.
 
 import fs = require('node:fs');
 import path = require('node:path');
 
-import { flushDirectorySync, FULL, NOTHING } from './durability.js';
-import { flushOriginalSync, writeOriginalSync } from './durable-original.js';
+import { flushDirectorySync } from './durability.js';
+import { flushFileSync, writeDurablyByNodeSync } from './durable-fallback.js';
 import { Chunk, type Data, type Entries } from './entries.js';
 import { CANCELLED, failure, progressOf, settled } from './many.js';
+import { FLUSH_FULL, FLUSH_NOTHING } from './option-bits.js';
 import { WRITE_FLAGS } from './options.js';
 import { original } from './original.js';
-import { type WritePlan } from './write-files.js';
+import { type WritePlan } from './write-plan.js';
 
 /** Files written between two turns of the event loop. */
-const TOGETHER = 16;
+const FILES_PER_TURN = 16;
 
 type Outcome = PromiseSettledResult<'written' | 'unchanged'>;
 
-/** One call, by node:fs. */
-export class Original {
+/** One call. It must not ask to replace files. */
+export class FallbackWriter {
   readonly #entries: Entries;
   readonly #plan: WritePlan;
   readonly #outcomes: Outcome[] = [];
-  /** Entries that were taken, and how many of them are done. */
+  /** Entries that were taken, and the number of them that are done. */
   #chunk = new Chunk();
   #done = 0;
   #stopped = false;
@@ -32,13 +33,13 @@ export class Original {
     this.#plan = plan;
   }
 
-  /** `writeFilesSync`. */
+  /** Does `writeFilesSync`. */
   writeAllSync(): unknown {
     while (this.#writeNext());
     return this.#conclude();
   }
 
-  /** `writeFiles`: the event loop gets its turn now and then. */
+  /** Does `writeFiles`, with turns of the event loop in between. */
   async writeAll(): Promise<unknown> {
     const { signal, onProgress } = this.#plan;
     const report = progressOf(onProgress);
@@ -47,7 +48,7 @@ export class Original {
       report?.({ done, total: done, bytes: this.#bytes });
     };
     while (signal?.aborted !== true && this.#writeNext()) {
-      if (this.#outcomes.length % TOGETHER !== 0) continue;
+      if (this.#outcomes.length % FILES_PER_TURN !== 0) continue;
       tell();
       await new Promise((resolve) => { setImmediate(resolve); });
     }
@@ -57,7 +58,10 @@ export class Original {
     return this.#conclude();
   }
 
-  /** False if there was no entry. What was taken when all stopped is cancelled, as it is with native code. */
+  /**
+   * Writes the next entry; false if there is none. After a stop, entries that were taken are
+   * cancelled, as by native code.
+   */
   #writeNext(): boolean {
     if (this.#done === this.#chunk.texts.length) {
       this.#chunk = this.#entries.chunk();
@@ -84,16 +88,16 @@ export class Original {
     const { mode, createNew, createParents, onlyIfChanged, durable } = this.#plan;
     const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     if (onlyIfChanged && holds(text, bytes)) {
-      if (durable.level !== NOTHING) flushOriginalSync(text, durable);
+      if (durable.level !== FLUSH_NOTHING) flushFileSync(text, durable);
       return 'unchanged';
     }
     const first = createParents ? original.mkdirSync(path.dirname(text), { recursive: true }) : undefined;
-    if (durable.level === NOTHING && !durable.replace) {
+    if (durable.level === FLUSH_NOTHING) {
       original.writeFileSync(text, bytes, { mode, flag: createNew ? 'wx' : 'w' });
     } else {
       const flags = createNew ? WRITE_FLAGS | fs.constants.O_EXCL : WRITE_FLAGS;
-      writeOriginalSync(text, bytes, { ...durable, flags, mode, encoding: 'utf8' });
-      if (first !== undefined && durable.level === FULL) flushAbove(path.dirname(text), first);
+      writeDurablyByNodeSync(text, bytes, { ...durable, flags, mode, encoding: 'utf8' });
+      if (first !== undefined && durable.level === FLUSH_FULL) flushAbove(path.dirname(text), first);
     }
     this.#bytes += bytes.length;
     return 'written';
@@ -110,7 +114,7 @@ export class Original {
   }
 }
 
-/** Flushes the directories above those that were made, from `first` down to `last`. */
+/** Flushes the parents of the directories that were made, from `last` up to `first`. */
 function flushAbove(last: string, first: string): void {
   for (let made = path.resolve(last); ; made = path.dirname(made)) {
     flushDirectorySync(path.dirname(made));

@@ -1,46 +1,48 @@
-//! The mailbox of one environment.
+//! The mailbox of an environment, in which threads leave results.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use napi_sys as sys;
 
-use super::exit::{accept_write, finished_write};
+use crate::accepted;
 use crate::contents::Contents;
-use crate::outcome::Reason;
+use crate::errors::Reason;
 
-/// A job that is done.
+/// The contents that a read gave; nothing for a write.
+pub(crate) type JobResult = Result<Option<Contents>, Reason>;
+
+/// The result of a job, on its way to the environment.
 pub(crate) struct Finished {
     pub(crate) id: u32,
-    /// Its JavaScript callback wants a callback scope of its own.
-    pub(crate) alone: bool,
+    /// The JavaScript callback wants a callback scope of its own.
+    pub(crate) own_scope: bool,
     pub(crate) is_write: bool,
-    /// Contents for a read, nothing for a write.
-    pub(crate) result: Result<Option<Contents>, Reason>,
+    pub(crate) result: JobResult,
 }
 
-/// A write that was accepted; dropped when it is done or given up.
-pub(crate) struct Accepted(Arc<Client>);
+/// A write that was accepted. Dropping it says that the write is done or given up.
+pub(crate) struct Accepted(Arc<Mailbox>);
 
 impl Drop for Accepted {
     fn drop(&mut self) {
-        self.0.finish_write();
-        finished_write();
+        self.0.lock().finish_write(&self.0.all_written);
+        accepted::finish_write();
     }
 }
 
-/// Where finished jobs wait for the environment that asked for them.
-pub(crate) struct Client {
+/// The results that wait for one environment.
+pub(crate) struct Mailbox {
     state: Mutex<State>,
-    quiet: Condvar,
-    /// Calls of the waker under way.
+    all_written: Condvar,
+    /// Calls of the waker that are running.
     calls: AtomicUsize,
 }
 
 struct State {
-    /// Wakes the environment; null once it is going away.
+    /// Wakes the environment; null once it is ending.
     waker: sys::napi_threadsafe_function,
-    /// A wake-up is under way, further results ride on it.
+    /// A wake-up is on its way. It is for all results that arrive before the environment looks.
     woken: bool,
     finished: Vec<Finished>,
     /// Sessions that have results.
@@ -49,11 +51,20 @@ struct State {
     writes: usize,
 }
 
-// SAFETY: a thread-safe function may be called from any thread until it is released, and `waker` is nulled under the
-// lock before that; the rest is plain data.
+// SAFETY: a thread-safe function may be called from any thread until it is released, and `waker` is
+// set to null under the lock before that; the other fields are plain data.
 unsafe impl Send for State {}
 
-impl Client {
+impl State {
+    fn finish_write(&mut self, all_written: &Condvar) {
+        self.writes -= 1;
+        if self.writes == 0 {
+            all_written.notify_all();
+        }
+    }
+}
+
+impl Mailbox {
     pub(crate) fn new(waker: sys::napi_threadsafe_function) -> Self {
         Self {
             state: Mutex::new(State {
@@ -63,7 +74,7 @@ impl Client {
                 sessions: Vec::new(),
                 writes: 0,
             }),
-            quiet: Condvar::new(),
+            all_written: Condvar::new(),
             calls: AtomicUsize::new(0),
         }
     }
@@ -72,28 +83,27 @@ impl Client {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Accepts a write that is not a job.
+    /// Accepts a write that is done when what this returns is dropped.
     pub(crate) fn accept(self: &Arc<Self>) -> Accepted {
         self.accept_write();
-        accept_write();
         Accepted(Arc::clone(self))
     }
 
-    /// A write was accepted: from now on the environment does not end before it is done.
+    /// Accepts a write that is done when its result is [put](Self::put) here. Neither the
+    /// environment nor the process ends before that.
     pub(crate) fn accept_write(&self) {
         self.lock().writes += 1;
+        accepted::accept_write();
     }
 
-    /// Puts a result into the mailbox, on any thread. True if the environment is yet to be woken for it.
+    /// Puts a result in, on any thread. Returns true if the caller has to [wake](Self::wake) the
+    /// environment for it.
     pub(crate) fn put(&self, finished: Finished) -> bool {
         let is_write = finished.is_write;
-        let owed = {
+        let must_wake = {
             let mut state = self.lock();
             if is_write {
-                state.writes -= 1;
-                if state.writes == 0 {
-                    self.quiet.notify_all();
-                }
+                state.finish_write(&self.all_written);
             }
             if state.waker.is_null() {
                 false
@@ -103,12 +113,12 @@ impl Client {
             }
         };
         if is_write {
-            finished_write();
+            accepted::finish_write();
         }
-        owed
+        must_wake
     }
 
-    /// Wakes the environment for what is in the mailbox, if that has not been done.
+    /// Wakes the environment if it has results here and no wake-up is on its way.
     pub(crate) fn wake(&self) {
         let mut state = self.lock();
         if !state.woken && !state.finished.is_empty() {
@@ -117,8 +127,8 @@ impl Client {
         }
     }
 
-    /// A session has results: its environment will look for them.
-    pub(crate) fn nudge(&self, session: u32) {
+    /// Says that a session has results, and wakes the environment.
+    pub(crate) fn announce(&self, session: u32) {
         let mut state = self.lock();
         if state.waker.is_null() || state.sessions.contains(&session) {
             return;
@@ -130,7 +140,7 @@ impl Client {
         }
     }
 
-    /// Takes what has arrived: jobs, and sessions that have something.
+    /// Takes out the results of jobs, and the sessions that have results.
     pub(crate) fn take(&self) -> (Vec<Finished>, Vec<u32>) {
         let mut state = self.lock();
         state.woken = false;
@@ -138,20 +148,12 @@ impl Client {
         (finished, std::mem::take(&mut state.sessions))
     }
 
-    fn finish_write(&self) {
-        let mut state = self.lock();
-        state.writes -= 1;
-        if state.writes == 0 {
-            self.quiet.notify_all();
-        }
-    }
-
-    /// Asks for one more turn of the event loop's callback.
+    /// Wakes the environment once more, whatever is here.
     pub(crate) fn wake_again(&self) {
         self.call(self.lock());
     }
 
-    /// Calls the waker with the lock released: whoever wakes up wants it at once.
+    /// Calls the waker with the lock released: the environment takes the lock as soon as it wakes.
     fn call(&self, state: MutexGuard<'_, State>) {
         let waker = state.waker;
         if waker.is_null() {
@@ -159,8 +161,8 @@ impl Client {
         }
         self.calls.fetch_add(1, Ordering::Relaxed);
         drop(state);
-        // SAFETY: not null, so not yet released, and `leave` waits for the count of calls before it can be; an unlimited
-        // queue takes the call without blocking.
+        // SAFETY: not null, so not yet released, and `close` waits for the count of calls before it
+        // can be; an unlimited queue takes the call without blocking.
         unsafe {
             let mode = sys::ThreadsafeFunctionCallMode::nonblocking;
             sys::napi_call_threadsafe_function(waker, std::ptr::null_mut(), mode);
@@ -168,8 +170,8 @@ impl Client {
         self.calls.fetch_sub(1, Ordering::Release);
     }
 
-    /// No more results are wanted; waits for the writes that were accepted.
-    pub(crate) fn leave(&self) {
+    /// Takes no more results, and waits for the writes that were accepted.
+    pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.waker = std::ptr::null_mut();
         state.finished.clear();
@@ -178,7 +180,7 @@ impl Client {
         }
         while state.writes > 0 {
             state = self
-                .quiet
+                .all_written
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }

@@ -1,16 +1,16 @@
-// Reading many files where there is no native code: the same calls by node:fs.
+// Reading many files by node:fs, where there is no native code.
 
 import fs = require('node:fs');
 
 import { progressOf, settled } from './many.js';
 import { original } from './original.js';
-import { MAX_FILE_SIZE, type ReadPlan } from './read-files.js';
+import { MAX_FILE_SIZE, type ReadPlan } from './read-plan.js';
 
-/** Files read at once. */
-const AT_ONCE = 64;
+/** Files in flight. */
+const MAX_IN_FLIGHT_FILES = 64;
 
-/** One call, by node:fs. */
-export class Original {
+/** One call. */
+export class FallbackReader {
   readonly #plan: ReadPlan;
   readonly #report: ReturnType<typeof progressOf>;
   #done = 0;
@@ -21,7 +21,7 @@ export class Original {
     this.#report = progressOf(plan.onProgress);
   }
 
-  /** `readFilesSync`. */
+  /** Does `readFilesSync`. */
   readAllSync(texts: string[]): unknown[] {
     const read = (text: string): Buffer | string => {
       if (this.#limited) this.#check(text, fs.statSync(text).size);
@@ -30,7 +30,7 @@ export class Original {
     return texts.map((text) => (this.#plan.settle ? settled(undefined, () => read(text)) : read(text)));
   }
 
-  /** `readFiles`. */
+  /** Does `readFiles`. */
   async readAll(texts: string[]): Promise<unknown[]> {
     const results = new Array<unknown>(texts.length);
     const { settle, signal, threads } = this.#plan;
@@ -51,12 +51,12 @@ export class Original {
         }
       }
     };
-    await Promise.all(Array.from({ length: Math.min(threads || AT_ONCE, texts.length) }, work));
+    await Promise.all(Array.from({ length: Math.min(threads || MAX_IN_FLIGHT_FILES, texts.length) }, work));
     if (texts.length === 0) this.#report?.({ done: 0, total: 0, bytes: 0 });
     return results;
   }
 
-  /** One file, and word of it. Rejects with the signal's own reason. */
+  /** Reads one file, and reports progress. Rejects with the signal's own reason. */
   async readOne(text: string, total: number): Promise<Buffer | string> {
     const { encoding, signal } = this.#plan;
     let size = 0;

@@ -1,0 +1,40 @@
+package dev.smallfry
+
+// Generated from bindings/options/src/table.rs. To update it, run
+// `UPDATE_OPTION_BITS=1 cargo test -p smallfry-options`.
+
+/** The bits of options, as the native half reads them. */
+internal object OptionBits {
+    /** Flushes nothing. */
+    const val FLUSH_NOTHING = 0
+
+    /** Flushes the contents and the size of the file (fdatasync). */
+    const val FLUSH_DATA = 1
+
+    /** Flushes the file and its name (fsync of the file and of its directory). */
+    const val FLUSH_FULL = 3
+
+    /** Puts a new file in the place of the old one, in one step. */
+    const val REPLACE = 4
+
+    /** Adds to the end of the file. */
+    const val APPEND = 16
+
+    /** Makes missing directories above the files. */
+    const val CREATE_PARENTS = 32
+
+    /** Leaves files alone that hold the right bytes already. */
+    const val ONLY_IF_CHANGED = 64
+
+    /** Fails for files that exist already. */
+    const val CREATE_NEW = 128
+
+    /** Begins nothing more after the first failure. */
+    const val FAIL_FAST = 256
+
+    /** Gives results as files are done, instead of in the order of paths. */
+    const val COMPLETION_ORDER = 512
+
+    /** Decodes contents as UTF-8. */
+    const val TEXT = 1024
+}

@@ -1,0 +1,46 @@
+// The bits of options, as native code reads them.
+//
+// Generated from bindings/options/src/table.rs. To update it, run
+// `UPDATE_OPTION_BITS=1 cargo test -p smallfry-options`.
+
+/** Flushes nothing. */
+export const FLUSH_NOTHING = 0;
+
+/** Flushes the contents and the size of the file (fdatasync). */
+export const FLUSH_DATA = 1;
+
+/** Flushes the file without its name (fsync), as node:fs does for `flush`. */
+export const FLUSH_FILE = 2;
+
+/** Flushes the file and its name (fsync of the file and of its directory). */
+export const FLUSH_FULL = 3;
+
+/** Puts a new file in the place of the old one, in one step. */
+export const REPLACE = 4;
+
+/** With `REPLACE`, writes into the old file if something is mounted on it. */
+export const IN_PLACE_IF_BUSY = 8;
+
+/** Makes missing directories above the files. */
+export const CREATE_PARENTS = 32;
+
+/** Leaves files alone that hold the right bytes already. */
+export const ONLY_IF_CHANGED = 64;
+
+/** Fails for files that exist already. */
+export const CREATE_NEW = 128;
+
+/** Begins nothing more after the first failure. */
+export const FAIL_FAST = 256;
+
+/** Decodes contents as UTF-8. */
+export const TEXT = 1024;
+
+/** Walks a tree without regard to `.gitignore` and `.ignore` files. */
+export const NO_IGNORE_FILES = 2048;
+
+/** Walks names that begin with a dot. */
+export const HIDDEN = 4096;
+
+/** Walks directories that symbolic links lead to. */
+export const FOLLOW_LINKS = 8192;

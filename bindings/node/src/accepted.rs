@@ -1,0 +1,43 @@
+//! The writes that the process has accepted: it does not end before they are done.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+#[derive(Default)]
+struct State {
+    /// Writes accepted and not finished.
+    writes: usize,
+    exiting: bool,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    writes: 0,
+    exiting: false,
+});
+static ALL_DONE: Condvar = Condvar::new();
+
+fn lock() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Counts one more write.
+pub(crate) fn accept_write() {
+    lock().writes += 1;
+}
+
+/// Takes a finished write off the count.
+pub(crate) fn finish_write() {
+    let mut state = lock();
+    state.writes -= 1;
+    if state.writes == 0 && state.exiting {
+        ALL_DONE.notify_all();
+    }
+}
+
+/// Waits for all accepted writes: the process ends.
+pub(crate) fn wait_for_writes() {
+    let mut state = lock();
+    state.exiting = true;
+    while state.writes > 0 {
+        state = ALL_DONE.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+}

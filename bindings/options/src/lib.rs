@@ -1,0 +1,117 @@
+//! Options as they cross from JavaScript and Kotlin into Rust: bits of one 32-bit number.
+//!
+//! | module | |
+//! |---|---|
+//! | [`table`] | the one table of bits; the constants of both front ends are generated from it |
+//! | [`OptionBits`] | a number from a front end, and what it asks of `smallfry`'s options |
+//!
+//! To add an option, add a row to the table, apply it in [`OptionBits`], and run
+//! `UPDATE_OPTION_BITS=1 cargo test -p smallfry-options`.
+
+pub mod table;
+
+use smallfry::bulk::{Reader, Writer};
+use smallfry::{Durability, WriteOptions};
+
+use table::{
+    APPEND, COMPLETION_ORDER, CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_DATA, FLUSH_FILE,
+    FLUSH_FULL, FLUSH_NOTHING, IN_PLACE_IF_BUSY, ONLY_IF_CHANGED, REPLACE,
+};
+
+/// The options of one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OptionBits(i32);
+
+/// The part of a file that a write flushes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flush {
+    /// No part.
+    Nothing,
+    /// The contents and the size of the file: fdatasync.
+    Data,
+    /// The file: fsync.
+    File,
+    /// The file and its name: fsync of both.
+    Full,
+}
+
+impl OptionBits {
+    /// Takes the number that a front end passed.
+    #[inline]
+    pub const fn new(bits: i32) -> Self {
+        Self(bits)
+    }
+
+    /// Adds `bits` if `condition` holds.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, bits: i32, condition: bool) -> Self {
+        if condition { Self(self.0 | bits) } else { self }
+    }
+
+    /// Tells whether `bit`, a constant of the [`table`], is set.
+    #[inline]
+    pub const fn has(self, bit: i32) -> bool {
+        self.0 & bit != 0
+    }
+
+    /// Returns what a write flushes.
+    #[inline]
+    pub const fn flush(self) -> Flush {
+        match self.0 & FLUSH_FULL {
+            FLUSH_NOTHING => Flush::Nothing,
+            FLUSH_DATA => Flush::Data,
+            FLUSH_FILE => Flush::File,
+            _ => Flush::Full,
+        }
+    }
+
+    /// Returns the level of the core that keeps what [`flush`](Self::flush) promises.
+    ///
+    /// The core has no level for a file without its name, so [`Flush::File`] becomes
+    /// [`Durability::Full`].
+    pub const fn durability(self) -> Durability {
+        match self.flush() {
+            Flush::Nothing => Durability::None,
+            Flush::Data => Durability::Data,
+            Flush::File | Flush::Full => Durability::Full,
+        }
+    }
+
+    /// Makes options for writing one file.
+    pub fn write_options(self) -> WriteOptions {
+        let mut options = WriteOptions::new();
+        options
+            .append(self.has(APPEND))
+            .create_new(self.has(CREATE_NEW))
+            .create_parents(self.has(CREATE_PARENTS))
+            .only_if_changed(self.has(ONLY_IF_CHANGED))
+            .durability(self.durability())
+            .replace(self.has(REPLACE))
+            .in_place_if_busy(self.has(IN_PLACE_IF_BUSY));
+        options
+    }
+
+    /// Makes a writer for many files.
+    pub fn writer(self) -> Writer {
+        let mut writer = Writer::new();
+        writer
+            .fail_fast(self.has(FAIL_FAST))
+            .create_new(self.has(CREATE_NEW))
+            .create_parents(self.has(CREATE_PARENTS))
+            .only_if_changed(self.has(ONLY_IF_CHANGED))
+            .durability(self.durability())
+            .replace(self.has(REPLACE))
+            .in_place_if_busy(self.has(IN_PLACE_IF_BUSY));
+        writer
+    }
+
+    /// Makes a reader for many files.
+    pub fn reader(self) -> Reader {
+        let mut reader = Reader::new();
+        reader
+            .fail_fast(self.has(FAIL_FAST))
+            .completion_order(self.has(COMPLETION_ORDER));
+        reader
+    }
+}

@@ -1,0 +1,88 @@
+//! Guards against a bit that is in the table and is not applied, or is applied as another option.
+
+use smallfry::{Durability, Outcome};
+use smallfry_options::table::{
+    APPEND, CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_DATA, FLUSH_FILE, FLUSH_FULL,
+    FLUSH_NOTHING, ONLY_IF_CHANGED, REPLACE,
+};
+use smallfry_options::{Flush, OptionBits};
+use std::fs;
+use std::io::ErrorKind;
+
+#[test]
+fn flush_levels_are_one_field() {
+    for (bits, flush, durability) in [
+        (FLUSH_NOTHING, Flush::Nothing, Durability::None),
+        (FLUSH_DATA, Flush::Data, Durability::Data),
+        (FLUSH_FILE, Flush::File, Durability::Full),
+        (FLUSH_FULL, Flush::Full, Durability::Full),
+    ] {
+        for others in [0, REPLACE, !FLUSH_FULL] {
+            let options = OptionBits::new(bits | others);
+            assert_eq!(options.flush(), flush);
+            assert_eq!(options.durability(), durability);
+        }
+    }
+}
+
+#[test]
+fn with_adds_bits_only_if_the_condition_holds() {
+    let options = OptionBits::new(FLUSH_DATA)
+        .with(APPEND, true)
+        .with(REPLACE, false);
+    assert!(options.has(APPEND));
+    assert!(!options.has(REPLACE));
+    assert_eq!(options.flush(), Flush::Data);
+}
+
+#[test]
+fn write_options_do_what_the_bits_say() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
+    let write = |bits: i32, text: &str| OptionBits::new(bits).write_options().write(&file, text);
+
+    assert_eq!(write(0, "a").unwrap(), Outcome::Written);
+    assert_eq!(write(APPEND, "b").unwrap(), Outcome::Written);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "ab");
+    assert_eq!(write(ONLY_IF_CHANGED, "ab").unwrap(), Outcome::Unchanged);
+    let error = write(CREATE_NEW, "c").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+
+    let link = directory.path().join("link");
+    fs::hard_link(&file, &link).unwrap();
+    write(REPLACE, "new").unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+    assert_eq!(fs::read_to_string(&link).unwrap(), "ab");
+
+    let below = directory.path().join("a/b");
+    let options = OptionBits::new(CREATE_PARENTS | FLUSH_FULL);
+    options.write_options().write(&below, "x").unwrap();
+    assert_eq!(fs::read_to_string(&below).unwrap(), "x");
+}
+
+#[test]
+fn writers_and_readers_do_what_the_bits_say() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let write = |bits: i32| {
+        let writer = OptionBits::new(bits).writer();
+        writer.write([(at("a/b"), "x"), (at("c"), "x")])
+    };
+
+    let report = write(CREATE_PARENTS | REPLACE | FLUSH_DATA);
+    assert_eq!((report.written(), report.unchanged()), (2, 0));
+    let report = write(ONLY_IF_CHANGED);
+    assert_eq!((report.written(), report.unchanged()), (0, 2));
+    assert_eq!(write(CREATE_NEW).errors().count(), 2);
+
+    let missing = ["none", "c", "c"].map(at);
+    for (bits, successes) in [(0, 2), (FAIL_FAST, 0)] {
+        let mut reader = OptionBits::new(bits).reader();
+        reader.strategy(smallfry::bulk::Strategy::CallingThread);
+        let read = reader.read(&missing);
+        assert_eq!(
+            read.filter(|(_, contents)| contents.is_ok()).count(),
+            successes
+        );
+    }
+}
