@@ -125,7 +125,7 @@ fn a_type_decides() {
     });
     let to_commonjs = "To make it CommonJS: rename it to a.cjs.";
     place.assert("module/a.js", &expected, &[&says, to_commonjs]);
-    place.assert("module/a", &expected, &[&says, "up to Node 24"]);
+    place.assert("module/a", &expected, &[&says, "Up to Node 24"]);
     let expected = json!({
         "format": "commonjs", "type": "commonjs", "reason": "type", "packageJson": shown(&common),
     });
@@ -137,7 +137,11 @@ fn a_type_decides() {
         "rename it to a.mjs",
     ];
     place.assert("common/sub/a.js", &expected, &parts);
-    place.assert("common/a", &expected, &["does nothing up to Node 24"]);
+    place.assert(
+        "common/a",
+        &expected,
+        &["up to Node 24 `node FILE` does nothing"],
+    );
 }
 
 #[test]
@@ -238,10 +242,10 @@ fn unknown_extensions() {
     let fails = "ERR_UNKNOWN_FILE_EXTENSION";
     let parts = [fails, "and so does `node FILE`, because"];
     place.assert("module/a.foo", &expected, &parts);
-    let parts = [fails, "`require` and `node FILE` take it for CommonJS"];
+    let parts = [fails, "`require` and `node FILE` treat it as CommonJS"];
     place.assert("common/a.foo", &expected, &parts);
     place.assert("common/a.tsx", &expected, &["JSX has to be compiled"]);
-    place.assert("common/a.MJS", &expected, &["it would know .mjs"]);
+    place.assert("common/a.MJS", &expected, &["Node knows .mjs"]);
     // Windows takes the dot away.
     if cfg!(unix) {
         place.assert("common/a.", &expected, &["the extension .:"]);
@@ -315,7 +319,7 @@ fn an_unreadable_package_is_told() {
     assert_eq!(found[0]["error"]["code"], "ERR_INVALID_PACKAGE_CONFIG");
     assert_eq!(found[0]["error"]["line"], Value::Null);
     let why = found[0]["why"].as_str().unwrap();
-    assert!(why.contains("earlier ones pass over it"), "{why}");
+    assert!(why.contains("earlier versions ignore it"), "{why}");
 }
 
 #[test]
@@ -324,7 +328,7 @@ fn a_directory_named_package_json_is_passed_over() {
     place.write("app/package.json", r#"{"type":"module"}"#);
     let directory = place.write("app/src/package.json/x", "");
     let directory = directory.parent().unwrap();
-    let told = format!("{} is a directory, and passed over.", shown(directory));
+    let told = format!("{} is a directory, so Node ignores it.", shown(directory));
     place.assert(
         "app/src/deep/a.js",
         &json!({ "format": "module" }),
@@ -378,7 +382,7 @@ fn links_are_followed_as_node_does() {
     symlink("nothing", place.root.join("app/dangling.js")).unwrap();
 
     let expected = json!({ "format": "module", "reason": "type", "realPath": shown(&real) });
-    let told = format!("the real path, {} (unless told", shown(&real));
+    let told = format!("the real path, {} (unless it runs", shown(&real));
     place.assert("app/a.js", &expected, &["It is a symbolic link", &told]);
     place.assert("app/lib/a.js", &expected, &["A symbolic link leads there"]);
     let expected = json!({ "format": "module", "realPath": shown(&place.root.join("lib/new.js")) });
@@ -574,7 +578,7 @@ mod node {
             "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING",
             "ERR_UNKNOWN_FILE_EXTENSION",
         ] {
-            let fails = why.contains(code) && !why.contains("`node FILE` take it for CommonJS");
+            let fails = why.contains(code) && !why.contains("`node FILE` treat it as CommonJS");
             if fails && found["error"].is_null() {
                 return Expected::Fails(code);
             }

@@ -158,7 +158,7 @@ fn what_is_open_does_not_keep_it_and_it_says_so() {
     };
     let open = File::open(slow.path().join("file")).unwrap();
     slow.signal("TERM");
-    assert!(slow.end().contains("was open"));
+    assert!(slow.end().contains("files were open"));
     assert!(!is_mounted(slow.path()));
     drop(open);
 }
@@ -175,7 +175,7 @@ fn it_ends_when_somebody_else_unmounts_it() {
             .unwrap()
             .success()
     );
-    assert_eq!(slow.end(), "somebody else unmounted it\n");
+    assert_eq!(slow.end(), "already unmounted by another program\n");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn one_that_is_covered_by_another_mount_serves_until_it_can_be_unmounted() {
     lower.signal("INT");
     let mut said = String::new();
     lower.output.read_line(&mut said).unwrap();
-    assert!(said.contains("another mount covers it"), "{said}");
+    assert!(said.contains("another mount covers this one"), "{said}");
     assert_eq!(
         fs::read_to_string(lower.path().join("file")).unwrap(),
         "text"
@@ -429,7 +429,7 @@ fn the_same_crash_can_be_had_again_in_a_directory() {
             "{said}"
         );
         assert!(
-            told.ends_with("acknowledged: saved. Again: --crash 6 --model ordered --seed 1"),
+            told.ends_with("acknowledged: saved. To repeat: --crash 6 --model ordered --seed 1"),
             "{said}"
         );
         assert_eq!(said.lines().count(), 2, "{said}");
@@ -446,7 +446,7 @@ fn an_unmount_by_somebody_else_is_a_crash_too_and_a_dead_parent_is_not() {
     replace(&slow);
     let umount = Command::new("umount").arg(slow.path()).status();
     assert!(umount.unwrap().success());
-    assert_eq!(slow.line(), "somebody else unmounted it\n");
+    assert_eq!(slow.line(), "already unmounted by another program\n");
     let told = slow.line();
     assert!(
         told.starts_with("crashed after 0 of 5 operations; acknowledged: nothing."),
@@ -488,10 +488,10 @@ fn what_is_wrong_is_said_before_anything_is_mounted() {
     let inside: PathBuf = directory.path().join("inside");
     fs::create_dir(&inside).unwrap();
     for (arguments, told) in [
-        (vec!["floppy", here], "there is no profile"),
+        (vec!["floppy", here], "unknown profile"),
         (
             vec!["hdd", "--set", "speed=1", here],
-            "there is no parameter speed",
+            "unknown parameter speed",
         ),
         (vec!["hdd", "--set", "seek=1", here], "a time such as 8.5ms"),
         (
@@ -506,7 +506,7 @@ fn what_is_wrong_is_said_before_anything_is_mounted() {
             "is inside",
         ),
         (vec!["--crash", "random"], "required arguments"),
-        (vec!["--crash", "soon", here], "random is expected"),
+        (vec!["--crash", "soon", here], "expected random"),
         (
             vec!["--crash", "random", "--model", "strong", here],
             "ordered and weak",
@@ -522,10 +522,7 @@ fn what_is_wrong_is_said_before_anything_is_mounted() {
             vec!["--crash", "random", "--survivors", here, here],
             "is not empty",
         ),
-        (
-            vec!["--crash", "random", "floppy", here],
-            "there is no profile",
-        ),
+        (vec!["--crash", "random", "floppy", here], "unknown profile"),
     ] {
         let (success, said) = run(&arguments);
         assert!(!success && said.contains(told), "{arguments:?}: {said}");

@@ -192,11 +192,11 @@ fn the_same_outputs_are_said_to_be_the_same() {
         "wall",
         "user + sys",
         "the same outputs: 2 output files (1,001 B), compared byte for byte after each of 5 runs",
-        "the same exit status, standard output (but for times), standard error",
+        "the same exit status, standard output (except for times), standard error",
         "read whole 1,234 - 1,200 4.00 KiB",
         "in 1 process (build.js), 1 thread",
         "smallfry did 1,200 of the 1,234 calls",
-        "2 pairs: too few pairs to tell",
+        "2 pairs: too few to tell",
     ];
     answer.assert(0, "same", &parts);
     assert_eq!(answer.json["schema"], "smallfry-try/1");
@@ -222,7 +222,7 @@ fn a_gain_or_a_loss_is_told_from_six_pairs_on() {
         place.answer(command.args(["--", "node", "build.js"]))
     };
     let few = attempt("5");
-    few.assert(0, "same", &["5 pairs: too few pairs to tell", "--runs 6"]);
+    few.assert(0, "same", &["5 pairs: too few to tell", "--runs 6"]);
     for verdict in [
         "No gain here",
         "A gain:",
@@ -249,7 +249,7 @@ fn another_count_in_what_is_printed_is_a_difference_and_another_time_is_none() {
     Place::new().attempt_script(script, &[]).assert(
         0,
         "same",
-        &["standard output (but for times)"],
+        &["standard output (except for times)"],
     );
     let answer =
         Place::with_package(&format!("{LOADED}globalThis.pages = 12;")).attempt_script(script, &[]);
@@ -264,7 +264,7 @@ fn another_count_in_what_is_printed_is_a_difference_and_another_time_is_none() {
     Place::new().attempt_script(varying, &[]).assert(
         0,
         "same",
-        &["standard output (but for numbers)"],
+        &["standard output (except for numbers)"],
     );
 }
 
@@ -297,7 +297,7 @@ fn what_a_run_changes_with_smallfry_is_told_by_name() {
         "dist/link.js points elsewhere",
         "dist/more is there only with smallfry",
         "standard error is different, in 2 of 2 runs without: with: something else",
-        "Next: find out what the difference is",
+        "Next: find the cause of the difference",
     ];
     answer.assert(1, "different", &parts);
     answer.assert_not("To adopt it");
@@ -337,7 +337,7 @@ fn what_is_never_the_same_twice_is_not_blamed_on_smallfry() {
     let place = Place::new();
     let answer = place.attempt_script(&varying, &FRESH);
     let parts = [
-        "run to run without smallfry too, which tells nothing of it",
+        "run to run without smallfry too, and cannot be compared",
         "dist/a.map",
         "standard error varies from run to run without smallfry too",
     ];
@@ -357,7 +357,7 @@ fn outputs_that_no_run_has_written_are_not_taken_as_proof() {
     answer.assert(
         0,
         "same",
-        &["none of them was written by the runs compared", "--prepare"],
+        &["none of them was written by the compared runs", "--prepare"],
     );
 }
 
@@ -399,7 +399,7 @@ fn a_command_that_fails_only_with_smallfry_is_laid_at_its_door() {
         let answer = place.attempt_script("", &[]);
         let parts = [
             "FAILED with smallfry (exit status:",
-            "without it 1 of 1 runs did not fail",
+            "1 of 1 runs without it succeeded",
             "please report it",
         ];
         answer.assert(1, "failed", &parts);
@@ -433,7 +433,7 @@ fn a_command_that_fails_now_and_then_is_told_with_how_often_it_did_not() {
     let place = Place::new();
     let script = "const fs = require('fs'); fs.appendFileSync('count', 'x'); if (fs.statSync('count').size > 2) process.exit(1);";
     let answer = place.attempt_script(script, &[]);
-    answer.assert(1, "failed", &["FAILED with", "did not fail"]);
+    answer.assert(1, "failed", &["FAILED with", "succeeded"]);
 }
 
 #[cfg(unix)]
@@ -671,7 +671,7 @@ fn what_cannot_be_is_one_line() {
         .args(["--", "no-such-program"])
         .output()
         .unwrap();
-    assert_one_line(&output, &["there is no program no-such-program"]);
+    assert_one_line(&output, &["cannot find the program no-such-program"]);
 
     let output = place
         .attempt()

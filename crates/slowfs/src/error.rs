@@ -31,7 +31,7 @@ impl fmt::Display for Error {
                 write!(formatter, "cannot {step} {}: {source}", path.display())
             }
             Self::Unsupported => {
-                formatter.write_str("a slow disk needs Linux's FUSE; this system has none")
+                formatter.write_str("a simulated disk needs FUSE on Linux; this system has none")
             }
         }
     }

@@ -110,7 +110,7 @@ impl FromStr for Fault {
         let (Some(call), Some(which), Some(errno), None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
         else {
-            return Err(wrong("OPERATION:N:ERRNO is expected, such as write:3:EIO"));
+            return Err(wrong("expected OPERATION:N:ERRNO, as in write:3:EIO"));
         };
         let call = Call::ALL
             .iter()

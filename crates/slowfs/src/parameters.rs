@@ -48,14 +48,14 @@ impl Parameters {
         let Some(parameter) = PARAMETERS.iter().find(|parameter| parameter.name == name) else {
             let known: Vec<&str> = PARAMETERS.iter().map(|known| known.name).collect();
             return Err(Error::Argument(format!(
-                "there is no parameter {name}; there are {}",
+                "unknown parameter {name}; the parameters are {}",
                 known.join(", ")
             )));
         };
         parameter
             .field
             .put(self, value)
-            .map_err(|expected| Error::Argument(format!("{name}={value}: {expected} is expected")))
+            .map_err(|expected| Error::Argument(format!("{name}={value}: expected {expected}")))
     }
 
     pub(crate) fn has_disk(&self) -> bool {
@@ -113,7 +113,7 @@ impl Field {
                 *field(parameters) = quantity::time(value).ok_or("a time such as 8.5ms")?;
             }
             Self::Bytes(field) => {
-                *field(parameters) = quantity::bytes(value).ok_or("bytes, such as 64MiB")?;
+                *field(parameters) = quantity::bytes(value).ok_or("bytes such as 64MiB")?;
             }
             Self::Number(field) => {
                 *field(parameters) = value.parse().map_err(|_| "a whole number")?;
@@ -139,12 +139,12 @@ impl Field {
 pub static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "seed",
-        about: "decides what is random",
+        about: "seed of the random delays and places",
         field: Field::Number(|p| &mut p.seed),
     },
     Parameter {
         name: "names",
-        about: "for how long the system trusts a name or attributes before it asks again",
+        about: "how long the system caches names and attributes",
         field: Field::Time(|p| &mut p.names),
     },
     Parameter {
@@ -164,42 +164,42 @@ pub static PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "rate",
-        about: "bytes a second under the head",
+        about: "bytes per second under the head",
         field: Field::Bytes(|p| &mut p.rate),
     },
     Parameter {
         name: "command",
-        about: "time of a request outside the head",
+        about: "overhead of each request, apart from the head",
         field: Field::Time(|p| &mut p.command),
     },
     Parameter {
         name: "queue",
-        about: "waiting requests among which the disk chooses the nearest",
+        about: "number of waiting requests among which the disk chooses the nearest",
         field: Field::Count(|p| &mut p.queue),
     },
     Parameter {
         name: "patience",
-        about: "a request that has waited longer is the next",
+        about: "a request that has waited longer than this comes next",
         field: Field::Time(|p| &mut p.patience),
     },
     Parameter {
         name: "linger",
-        about: "how long the head waits for a neighbour to be asked for before it goes elsewhere",
+        about: "how long the head waits for a request nearby before it moves elsewhere",
         field: Field::Time(|p| &mut p.linger),
     },
     Parameter {
         name: "capacity",
-        about: "bytes on the disk",
+        about: "size of the disk",
         field: Field::Bytes(|p| &mut p.capacity),
     },
     Parameter {
         name: "cache",
-        about: "the disk's own memory, for what an idle head reads ahead",
+        about: "memory of the disk, which an idle head fills by reading ahead",
         field: Field::Bytes(|p| &mut p.cache),
     },
     Parameter {
         name: "scattered",
-        about: "one file in so many does not lie beside its neighbours",
+        about: "one file in this many does not lie beside its neighbours",
         field: Field::Count(|p| &mut p.scattered),
     },
     Parameter {
@@ -209,32 +209,32 @@ pub static PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "bandwidth",
-        about: "bytes a second on the link, shared by all",
+        about: "bytes per second on the link, shared by all requests",
         field: Field::Bytes(|p| &mut p.bandwidth),
     },
     Parameter {
         name: "servers",
-        about: "requests that the server works on at once; 0 is no limit",
+        about: "requests that the server handles at once; 0 is no limit",
         field: Field::Count(|p| &mut p.servers),
     },
     Parameter {
         name: "close",
-        about: "shortest close of a written file",
+        about: "shortest time to close a written file",
         field: Field::Time(|p| &mut p.close),
     },
     Parameter {
         name: "close-spread",
-        about: "how much longer, at random, a close can take",
+        about: "maximum random time added to a close",
         field: Field::Time(|p| &mut p.close_spread),
     },
     Parameter {
         name: "closers",
-        about: "closes that are worked on at once; 0 is no limit",
+        about: "closes that run at once; 0 is no limit",
         field: Field::Count(|p| &mut p.closers),
     },
     Parameter {
         name: "flush",
-        about: "one flush; those asked for meanwhile share the next",
+        about: "time of one flush; flushes that wait for it share the next one",
         field: Field::Time(|p| &mut p.flush),
     },
 ];

@@ -37,11 +37,12 @@ impl Profile {
     pub fn hdd() -> Self {
         Self {
             name: "hdd",
-            about: "a 7200-rpm disk: one head, reads of neighbours cheap, of anything else dear",
-            source: "data sheets of 7200-rpm desktop disks: average seek 8.5 ms, track to track 1 ms, 8.33 ms a turn, \
+            about: "a 7200-rpm disk with one head: reads of neighbouring files are cheap, all others expensive",
+            source: "data sheets of 7200-rpm desktop disks: average seek 8.5 ms, track to track 1 ms, 8.33 ms per turn, \
                      150 MB/s, 64 MiB cache, 32 queued commands. patience: the Linux deadline scheduler's limit for \
-                     reads. linger: BFQ waits up to 8 ms, and less where readers are quick. flush: one turn, since a journal's commit follows its blocks. scattered: the only one \
-                     that was fitted, to 10,000 files of 10 kB read one by one in 4.2 s from such a disk",
+                     reads. linger: BFQ waits up to 8 ms, and less for quick readers. flush: one turn, since a \
+                     journal's commit follows its blocks. scattered: fitted to 10,000 files of 10 kB, read one by \
+                     one in 4.2 s from such a disk",
             parameters: Parameters {
                 seek: Duration::from_micros(8500),
                 settle: Duration::from_millis(1),
@@ -65,8 +66,8 @@ impl Profile {
         Self {
             name: "windows-close",
             about: "closing a written file takes 1 to 10 ms, four at a time, as under a Windows virus scanner",
-            source: "1-10 ms a close on Windows, and four threads the most that helps: measurements published with \
-                     close_already, rustup and Mercurial",
+            source: "measurements published with close_already, rustup and Mercurial: 1-10 ms per close on Windows, and \
+                     more than four threads do not help",
             parameters: Parameters {
                 close: Duration::from_millis(1),
                 close_spread: Duration::from_millis(9),
@@ -80,7 +81,7 @@ impl Profile {
     pub fn nfs() -> Self {
         Self {
             name: "nfs",
-            about: "a file server: a round trip per look-up, open, read, change of names and close of a written file",
+            about: "a file server: one round trip per look-up, open, read, change of names and close of a written file",
             source: "round trip: 0.5-1 ms in a local network with a server that answers from memory; bandwidth: \
                      gigabit Ethernet; names: nfs(5), acregmin",
             parameters: Parameters {
@@ -96,7 +97,7 @@ impl Profile {
     pub fn slow_flush() -> Self {
         Self {
             name: "slow-flush",
-            about: "a flush takes 5 ms; flushes asked for meanwhile share the next",
+            about: "a flush takes 5 ms; flushes that wait for it share the next one",
             source: "the median of 1,000 synced writes, 5.1 ms, published for the JVM's FileDescriptor.sync; sharing: \
                      as ext4's journal commits",
             parameters: Parameters {
@@ -110,7 +111,7 @@ impl Profile {
     pub fn none() -> Self {
         Self {
             name: "none",
-            about: "adds nothing: shows what the mount itself costs",
+            about: "no delay: shows what the mount itself costs",
             source: "names: libfuse's default",
             parameters: Parameters {
                 seed: 1,
@@ -133,14 +134,16 @@ impl FromStr for Profile {
             .ok_or_else(|| {
                 let names = Self::all().map(|profile| profile.name);
                 Error::Argument(format!(
-                    "there is no profile {name:?}; there are {}",
+                    "unknown profile {name:?}; the profiles are {}",
                     names.join(", ")
                 ))
             })?;
         for part in parts {
-            let (name, value) = part
-                .split_once('=')
-                .ok_or_else(|| Error::Argument(format!("{part:?}: parameter=value is expected")))?;
+            let (name, value) = part.split_once('=').ok_or_else(|| {
+                Error::Argument(format!(
+                    "{part:?}: expected PARAMETER=VALUE, as in seek=12ms"
+                ))
+            })?;
             profile.parameters.set(name, value)?;
         }
         Ok(profile)
@@ -187,12 +190,18 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         for (text, told) in [
-            ("floppy", "no profile \"floppy\"; there are hdd, "),
-            ("hdd,speed=1", "no parameter speed; there are seed, "),
-            ("hdd,seek", "\"seek\": parameter=value"),
-            ("hdd,seek=8", "seek=8: a time such as 8.5ms"),
-            ("hdd,rate=fast", "rate=fast: bytes"),
-            ("hdd,queue=-1", "queue=-1: a whole number"),
+            (
+                "floppy",
+                "unknown profile \"floppy\"; the profiles are hdd, ",
+            ),
+            (
+                "hdd,speed=1",
+                "unknown parameter speed; the parameters are seed, ",
+            ),
+            ("hdd,seek", "\"seek\": expected PARAMETER=VALUE"),
+            ("hdd,seek=8", "seek=8: expected a time such as 8.5ms"),
+            ("hdd,rate=fast", "rate=fast: expected bytes"),
+            ("hdd,queue=-1", "queue=-1: expected a whole number"),
         ] {
             let error = text.parse::<Profile>().unwrap_err().to_string();
             assert!(error.contains(told), "{error}");

@@ -17,12 +17,12 @@ const BYTES: &[(&str, u64)] = &[
 
 /// A time as the command line has it, such as `8.5ms`.
 pub fn parse_time(text: &str) -> Result<Duration, Error> {
-    time(text).ok_or_else(|| Error::Argument(format!("{text}: a time such as 8.5ms is expected")))
+    time(text).ok_or_else(|| Error::Argument(format!("{text}: expected a time such as 8.5ms")))
 }
 
 /// A number of bytes as the command line has it, such as `64MiB`.
 pub fn parse_bytes(text: &str) -> Result<u64, Error> {
-    bytes(text).ok_or_else(|| Error::Argument(format!("{text}: bytes are expected, such as 64MiB")))
+    bytes(text).ok_or_else(|| Error::Argument(format!("{text}: expected bytes such as 64MiB")))
 }
 
 /// A number with a unit, or a bare 0.

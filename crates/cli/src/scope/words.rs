@@ -41,7 +41,7 @@ pub(super) fn why(answer: &Answer) -> Vec<String> {
     }
     if let Some(directory) = &facts.passed_over {
         let directory = path(directory);
-        said.push(format!("{directory} is a directory, and passed over."));
+        said.push(format!("{directory} is a directory, so Node ignores it."));
     }
     said.extend(other_way(facts));
     if let Err(failure) = &facts.package
@@ -73,7 +73,7 @@ fn way(facts: &Facts) -> Option<String> {
         Link::Above => "A symbolic link leads there",
     };
     Some(format!(
-        "{link}, and Node goes by the real path, {} (unless told --preserve-symlinks).",
+        "{link}. Node uses the real path, {} (unless it runs with --preserve-symlinks).",
         path(&facts.place.path)
     ))
 }
@@ -81,12 +81,12 @@ fn way(facts: &Facts) -> Option<String> {
 fn missing(facts: &Facts) -> Option<String> {
     match &facts.place.seen {
         Seen::Something => None,
-        Seen::Missing => Some("It does not exist; once it does, this holds.".to_owned()),
+        Seen::Missing => Some("It does not exist. The answer holds once it does.".to_owned()),
         Seen::Dangling(error) => Some(format!(
-            "It is a symbolic link that cannot be followed ({error}); this is by its name."
+            "It is a symbolic link that cannot be followed ({error}). The answer is based on its name."
         )),
         Seen::Hidden(error) => Some(format!(
-            "It cannot be looked at ({error}); this is by its name."
+            "It cannot be inspected ({error}). The answer is based on its name."
         )),
     }
 }
@@ -107,11 +107,11 @@ fn by_extension(facts: &Facts) -> String {
             "The extension is .json: `require` reads it, `import` only with { type: 'json' }."
                 .to_owned()
         }
-        Some(Format::Wasm) => "The extension is .wasm: `import` compiles it (Node 22.19, 24.5 and later), `require` takes it for \
+        Some(Format::Wasm) => "The extension is .wasm: `import` compiles it (Node 22.19, 24.5 and later), `require` treats it as \
                                CommonJS and fails."
             .to_owned(),
-        Some(Format::Addon) => "The extension is .node: `require` loads it as an addon. `import` fails in Node 20 and 22, and is an \
-                                experiment in later ones."
+        Some(Format::Addon) => "The extension is .node: `require` loads it as an addon. `import` fails in Node 20 and 22, and is \
+                                experimental in later versions."
             .to_owned(),
         _ => unknown(facts, extension),
     }
@@ -122,17 +122,17 @@ fn unknown(facts: &Facts, extension: &str) -> String {
     // With a package.json that cannot be read, none of it is sure.
     let started = match &facts.package {
         Ok(Nearest::Says(package, _)) if is_module => format!(
-            ", and so does `node FILE`, because {} says \"type\": \"module\". `require` takes it for CommonJS.",
+            ", and so does `node FILE`, because {} says \"type\": \"module\". `require` treats it as CommonJS.",
             path(package.path())
         ),
-        Ok(_) => "; `require` and `node FILE` take it for CommonJS.".to_owned(),
-        Err(_) => "; `require` takes it for CommonJS.".to_owned(),
+        Ok(_) => "; `require` and `node FILE` treat it as CommonJS.".to_owned(),
+        Err(_) => "; `require` treats it as CommonJS.".to_owned(),
     };
     let lower = extension.to_lowercase();
     let hint = match lower.as_str() {
         "jsx" | "tsx" => " JSX has to be compiled first.".to_owned(),
         "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "json" | "wasm" | "node" => {
-            format!(" Capitals count: it would know .{lower}.")
+            format!(" Extensions are case-sensitive: Node knows .{lower}.")
         }
         _ => String::new(),
     };
@@ -149,8 +149,8 @@ fn by_type(facts: &Facts, nearest: &Nearest) -> String {
             match declared {
                 Declared::Module if facts.extension.is_none() && !facts.place.is_directory => {
                     format!(
-                        "{file} says \"type\": \"module\". `require` takes a file without extension for CommonJS all the same, up to \
-                         Node 24."
+                        "{file} says \"type\": \"module\". Up to Node 24, `require` treats a file without extension as \
+                         CommonJS all the same."
                     )
                 }
                 Declared::Module => format!("{file} says \"type\": \"module\"."),
@@ -166,7 +166,7 @@ fn by_type(facts: &Facts, nearest: &Nearest) -> String {
                     tried_again(facts, true)
                 ),
                 Declared::Other(other) => format!(
-                    "{file} says \"type\": {}, which is neither \"module\" nor \"commonjs\": Node passes over that, so it is \
+                    "{file} says \"type\": {}, which is neither \"module\" nor \"commonjs\": Node ignores it, so the file is \
                      CommonJS. {}",
                     serde_json::Value::from(other.as_str()),
                     tried_again(facts, true)
@@ -191,7 +191,7 @@ fn by_type(facts: &Facts, nearest: &Nearest) -> String {
 fn fails(facts: &Facts) -> String {
     if facts.extension.is_none() && !facts.place.is_directory {
         return format!(
-            "With `import` in it, `node FILE` does nothing up to Node 24, and says nothing; later ones fail: {NOT_A_MODULE}."
+            "With `import` in it, up to Node 24 `node FILE` does nothing and prints nothing; later versions fail: {NOT_A_MODULE}."
         );
     }
     format!("With `import` in it, it fails: {NOT_A_MODULE}.")
@@ -212,7 +212,7 @@ fn tried_again(facts: &Facts, has_package: bool) -> String {
         );
     }
     format!(
-        "With `import` or `export` in it, Node 20.19, 22.7 and later try it again as a module, {price}; earlier ones fail: \
+        "With `import` or `export` in it, Node 20.19, 22.7 and later try it again as a module, {price}; earlier versions fail: \
          {NOT_A_MODULE}."
     )
 }
@@ -231,8 +231,8 @@ fn at_the_root(nearest: &Nearest) -> Option<String> {
         _ => "commonjs",
     };
     Some(format!(
-        "{} says \"type\": \"{name}\", which counts when it is imported, and in Node 20 and 22 always; from Node 24 on `require` \
-         and `node FILE` do not look at the root.",
+        "{} says \"type\": \"{name}\". That applies when the file is imported, and always in Node 20 and 22. From Node 24 on, \
+         `require` and `node FILE` do not look at the root.",
         path(file)
     ))
 }
@@ -243,7 +243,7 @@ fn typescript(facts: &Facts) -> String {
             .to_owned();
     }
     format!(
-        "Node 22.18, 23.6 and later strip its types; earlier ones do not know .{}.",
+        "Node 22.18, 23.6 and later strip its types; earlier versions do not know .{}.",
         facts.extension.as_deref().unwrap_or_default()
     )
 }
@@ -286,7 +286,7 @@ fn other_way(facts: &Facts) -> Option<String> {
 fn write_type(nearest: &Nearest) -> String {
     let all = |package: &Package| {
         format!(
-            "{} (which goes for all its .js files)",
+            "{} (this applies to all its .js files)",
             path(package.path())
         )
     };
@@ -319,7 +319,7 @@ fn thrown(failure: &Failure, when: &str) -> String {
         return format!("{place}. Node 22 and later throw ERR_INVALID_PACKAGE_CONFIG {when}.");
     }
     format!(
-        "{place}. Node 24 and later throw ERR_INVALID_PACKAGE_CONFIG {when}; earlier ones pass over it."
+        "{place}. Node 24 and later throw ERR_INVALID_PACKAGE_CONFIG {when}; earlier versions ignore it."
     )
 }
 
@@ -376,7 +376,7 @@ mod tests {
             assert!(said.contains("below the root, so it is CommonJS"), "{said}");
             match expected {
                 Some(expected) => assert!(said.contains(expected), "{said}"),
-                None => assert!(!said.contains("from Node 24 on"), "{said}"),
+                None => assert!(!said.contains("From Node 24 on"), "{said}"),
             }
         }
     }

@@ -26,7 +26,7 @@ impl FromStr for Point {
         let number = text.parse();
         number
             .map(Self::After)
-            .map_err(|_| "random is expected, or a number of operations".to_owned())
+            .map_err(|_| "expected random or a number of operations".to_owned())
     }
 }
 
@@ -122,7 +122,7 @@ fn tell(log: &Log, survivors: &Survivors) -> String {
         acknowledged.join(" ")
     };
     format!(
-        "crashed after {point} of {} operations{}; acknowledged: {acknowledged}. Again: --crash {point} --model {model} --seed \
+        "crashed after {point} of {} operations{}; acknowledged: {acknowledged}. To repeat: --crash {point} --model {model} --seed \
          {seed}",
         log.len(),
         last.unwrap_or_default(),
@@ -134,7 +134,7 @@ fn refuse_full(directory: &Path) -> Result<(), Error> {
         Ok(mut entries) => match entries.next() {
             None => Ok(()),
             Some(_) => Err(Error::Argument(format!(
-                "{} is not empty: what survives goes into an empty or new directory",
+                "{} is not empty: --survivors needs an empty or new directory",
                 directory.display()
             ))),
         },

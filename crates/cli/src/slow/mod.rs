@@ -100,7 +100,7 @@ fn serve(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
 fn unmount(mount: &mut Mount) -> io::Result<Unmounted> {
     let mut outcome = mount.unmount()?;
     if outcome == Unmounted::Covered {
-        say("another mount covers it: it serves on, and unmounts when that is unmounted");
+        say("another mount covers this one: it stays until that one is unmounted");
     }
     while outcome == Unmounted::Covered {
         std::thread::sleep(LOOK);
@@ -161,8 +161,8 @@ fn say_unmounted(how: Unmounted) {
     say(match how {
         Unmounted::Covered => return,
         Unmounted::Clean => "unmounted",
-        Unmounted::Busy => "unmounted, though something in it was open: that fails from now on",
-        Unmounted::Already => "somebody else unmounted it",
+        Unmounted::Busy => "unmounted while files were open in it: they fail from now on",
+        Unmounted::Already => "already unmounted by another program",
     });
 }
 
@@ -188,7 +188,7 @@ impl Guard {
         platform::apart(&mut command);
         let child = command
             .spawn()
-            .map_err(|error| format!("cannot start its guard: {error}"))?;
+            .map_err(|error| format!("cannot start the guard process: {error}"))?;
         Ok(Self(child))
     }
 

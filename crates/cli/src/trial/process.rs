@@ -113,7 +113,7 @@ impl<'a> Runner<'a> {
                     format!("\n{tail}")
                 };
                 return Err(Failure::said(format!(
-                    "{line:?} failed ({}){said}",
+                    "the command of --prepare failed ({}): {line}{said}",
                     run.status
                 )));
             }

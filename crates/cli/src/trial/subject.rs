@@ -50,7 +50,7 @@ impl Subject {
         let register = package.join("dist").join("register.js");
         if !register.is_file() {
             return Err(Failure::said(format!(
-                "{} is no built smallfry npm package: it has no dist/register.js (make build makes it)",
+                "{} is not a built npm package of smallfry: dist/register.js is missing (`make build` builds it)",
                 package.display()
             )));
         }
@@ -85,7 +85,7 @@ impl Subject {
     fn with_register(&self) -> Result<OsString, Failure> {
         let register = self.register.to_str().ok_or_else(|| {
             Failure::said(format!(
-                "NODE_OPTIONS cannot name {}: it is not Unicode",
+                "NODE_OPTIONS cannot name {}: the path is not Unicode; move the package elsewhere",
                 self.register.display()
             ))
         })?;
@@ -133,7 +133,7 @@ impl Subject {
 impl How {
     fn of(words: &[OsString]) -> Result<Self, Failure> {
         let Some((program, arguments)) = words.split_first() else {
-            return Err(Failure::said("there is no command to run"));
+            return Err(Failure::said("no command to run was given"));
         };
         let for_shell = arguments.is_empty()
             && program.to_string_lossy().contains(char::is_whitespace)
@@ -144,7 +144,7 @@ impl How {
         match which::which(program) {
             Ok(file) => Ok(Self::Direct(file, arguments.to_vec())),
             Err(_) => Err(Failure::said(format!(
-                "there is no program {}",
+                "cannot find the program {}: is it on PATH?",
                 program.to_string_lossy()
             ))),
         }

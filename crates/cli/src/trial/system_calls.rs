@@ -139,7 +139,9 @@ pub(super) fn count(runner: &Runner) -> Result<Result<Summary, String>, Failure>
         let said = run.tail()?;
         Err(format!(
             "strace counted nothing: {}",
-            said.lines().last().unwrap_or("it may not trace here")
+            said.lines()
+                .last()
+                .unwrap_or("tracing may be forbidden here")
         ))
     } else {
         Ok(summary)

@@ -56,7 +56,7 @@ impl Recording {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| Error::System {
-                step: "copy for crashes",
+                step: "record",
                 path,
                 source,
             }
@@ -77,7 +77,7 @@ impl Recording {
                 let stat = fs::symlink_metadata(&path).map_err(failed(&path))?;
                 if stat.dev() != root.dev() {
                     return Err(Error::Argument(format!(
-                        "{} is on another file system: only one can be recorded",
+                        "cannot record {}: it is on another file system than the mounted directory",
                         path.display()
                     )));
                 }

@@ -132,7 +132,7 @@ fn refuse_inside(directory: &Path, point: &Path) -> Result<(), Error> {
     let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     if point != directory && point.starts_with(&directory) {
         return Err(Error::Argument(format!(
-            "{} is inside {}, which it is to show",
+            "cannot mount at {}: it is inside {}; choose a directory outside of it",
             point.display(),
             directory.display()
         )));

@@ -18,7 +18,7 @@ pub(super) fn say_all(
     if !results.comparison.is_same() {
         let _ = writeln!(
             out,
-            "\nNext: find out what the difference is; if it is smallfry's fault, please report it, with this command"
+            "\nNext: find the cause of the difference. If it is smallfry, please report it with this command"
         );
     } else if gain.is_one() {
         let _ = writeln!(out, "\nTo adopt it:");
@@ -33,12 +33,12 @@ pub(super) fn say_all(
     } else if gain.has_too_few_pairs() {
         let _ = writeln!(
             out,
-            "\nNext: `smallfry try --runs {ENOUGH}`, and the rest as it was, to know whether it gains"
+            "\nNext: repeat with --runs {ENOUGH} to learn whether smallfry gains"
         );
     } else {
         let _ = writeln!(
             out,
-            "\nNext: leave it as it is; `smallfry bench` shows what does gain on this disk"
+            "\nNext: leave the command as it is; `smallfry bench` shows what gains on this disk"
         );
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn counted(out: &mut String, counts: &Counts) {
         .filter(|version| !version.is_empty())
         .collect();
     let heading = format!(
-        "Where the small-file time went, in one more run with smallfry: calls of node:fs in {} ({}), {}, Node {}",
+        "Time spent on small files, counted in the warm-up run with smallfry: calls of node:fs in {} ({}), {}, Node {}",
         plural(counts.processes(), "process"),
         names(counts),
         plural(counts.threads() as usize, "thread"),
@@ -105,7 +105,7 @@ fn names(counts: &Counts) -> String {
 pub(super) fn uncounted(out: &mut String, reason: &str) {
     let _ = writeln!(
         out,
-        "\nWhere the small-file time went is not known: {reason}."
+        "\nThe time spent on small files is not known: {reason}."
     );
 }
 
@@ -117,7 +117,7 @@ pub(super) fn doubt(out: &mut String, saved_ns: f64, parts: &[(&str, Part)]) {
         return;
     }
     let sentence = format!(
-        "DOUBTFUL: what smallfry does took {} of a run with it, too little to have saved {}. That is chance more likely; --runs 20 tells.",
+        "DOUBTFUL: smallfry's functions took {} of a run, too little to have saved {}. The gain is probably chance; --runs 20 tells.",
         text::duration(own),
         text::duration(saved_ns)
     );
@@ -142,11 +142,11 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
     );
     let calls = plural(calls as usize, "call");
     let sentence = if native == 0 {
-        format!("none of the {calls} counted is one that smallfry does; {of_run}.")
+        format!("smallfry replaces none of the {calls} counted; {of_run}.")
     } else {
         let own = text::duration(sum(|part| part.native_sync_ns) as f64);
         format!(
-            "smallfry did {} of the {calls} counted; {of_run}, {own} of it in functions that smallfry does.",
+            "smallfry did {} of the {calls} counted; {of_run}, {own} of it in functions that smallfry replaces.",
             number(native)
         )
     };
@@ -158,7 +158,7 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
             out,
             '!',
             &format!(
-                "somebody else had replaced {} before smallfry came, which leaves them alone.",
+                "other code had replaced {} before smallfry was loaded; smallfry leaves them alone.",
                 names.join(", ")
             ),
         );
@@ -170,7 +170,7 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
             out,
             '!',
             &format!(
-                "{} had not ended by itself when the command had: its calls are not counted, and one that stays (a daemon) may serve both sides.",
+                "{} had not exited when the command ended: the calls are not counted. A process that stays (a daemon) may serve both sides.",
                 plural(unknown, "process")
             ),
         );
@@ -178,14 +178,14 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
     say(
         out,
         '-',
-        "not counted: what Node's own loaders look up, functions taken from node:fs before smallfry came, programs that are not Node.",
+        "not counted: files that Node's own loaders look up, functions taken from node:fs before smallfry was loaded, programs other than Node.",
     );
 }
 
 /// Smallfry reached only npm and the like.
 pub(super) fn only_launchers(out: &mut String, counts: &Counts) {
     let sentence = format!(
-        "only {} loaded smallfry, and nothing that was started there did. Either none of it is Node.js, or NODE_OPTIONS does not reach it.",
+        "only {} loaded smallfry; the programs that it started did not. Either they are not Node.js, or NODE_OPTIONS does not reach them.",
         names(counts)
     );
     say(out, '!', &sentence);
@@ -193,7 +193,7 @@ pub(super) fn only_launchers(out: &mut String, counts: &Counts) {
     say(
         out,
         '-',
-        "try the command of the script itself, without npm; or have the script add to $NODE_OPTIONS rather than replace it.",
+        "try the script's own command without npm, or let the script add to $NODE_OPTIONS instead of replacing it.",
     );
 }
 
@@ -223,14 +223,14 @@ pub(super) fn system_calls(out: &mut String, calls: &Result<Summary, String>) {
         Err(reason) => {
             let _ = writeln!(
                 out,
-                "Where its small-file time goes is not known: {reason}."
+                "The time that it spends on files is not known: {reason}."
             );
             return;
         }
     };
     let _ = writeln!(
         out,
-        "\nWhere its time on files goes, in one run under strace, which slows it down: processor time in the kernel"
+        "\nTime spent on files, as processor time in the kernel, from one run under strace (which slows it down)"
     );
     let mut table = text::table(&["", "calls", "failed", "time", "mostly"], 1);
     for row in &summary.rows {

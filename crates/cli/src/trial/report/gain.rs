@@ -78,7 +78,7 @@ impl Gain {
         }
         let _ = writeln!(
             out,
-            "\n{} of runs, each in random order, after one that was not measured",
+            "\n{} of runs, each in random order, after an unmeasured warm-up pair",
             plural(self.pairs, "pair")
         );
         text::put(out, &table);
@@ -97,7 +97,7 @@ impl Gain {
 
     fn no_verdict(&self) -> String {
         format!(
-            "{}: too few pairs to tell a gain or a loss from noise. --runs {ENOUGH} measures enough, --runs 20 tells smaller ones.",
+            "{}: too few to tell a gain or a loss from noise. --runs {ENOUGH} is enough; --runs 20 finds smaller differences.",
             plural(self.pairs, "pair")
         )
     }
@@ -109,13 +109,13 @@ impl Gain {
         let of = text::duration(without);
         if interval.holds_one() {
             format!(
-                "No gain here: {ratio} as fast, an interval that holds 1, so no difference can be told."
+                "No gain here: {ratio} as fast. The interval contains 1, so no difference is certain."
             )
         } else if interval.estimate > 1.0 {
-            format!("A gain: with smallfry the command is {ratio} as fast, {by} less of {of}.")
+            format!("A gain: the command is {ratio} as fast with smallfry, {by} less than {of}.")
         } else {
             format!(
-                "A LOSS: with smallfry the command is {ratio} as fast, {by} more than {of}. No gain here."
+                "A LOSS: the command is {ratio} as fast with smallfry, {by} more than {of}. No gain here."
             )
         }
     }
@@ -198,7 +198,7 @@ mod tests {
             gain.say(&mut said);
             assert!(gain.wall().is_none() && !gain.is_one() && gain.has_too_few_pairs());
             let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(words.contains("too few pairs to tell"), "{words}");
+            assert!(words.contains("too few to tell"), "{words}");
             assert!(words.contains("--runs 6"), "{words}");
             for verdict in ["2.00x", "A gain:", "A LOSS", "No gain here"] {
                 assert!(!words.contains(verdict), "{verdict:?} is in {words}");

@@ -20,14 +20,14 @@ pub(super) fn opening(subject: &Subject, arguments: &Arguments) {
     let mut out = String::new();
     let _ = writeln!(out, "smallfry try: {}", subject.line(&arguments.command));
     let compared = if arguments.outputs.is_empty() {
-        "exit status and what is printed; no outputs (--outputs DIR names them)".to_owned()
+        "exit status and printed text; no output files (--outputs DIR names them)".to_owned()
     } else {
         let names = arguments
             .outputs
             .iter()
             .map(|path| path.display().to_string());
         format!(
-            "exit status, what is printed, and every file in {}",
+            "exit status, printed text, and every file in {}",
             names.collect::<Vec<_>>().join(", ")
         )
     };
@@ -61,7 +61,7 @@ fn compared(out: &mut String, subject: &Subject, arguments: &Arguments, results:
         Ok(counts) => calls::counted(out, counts),
         Err(reason) => calls::uncounted(out, reason),
     }
-    let _ = writeln!(out, "\nIn words");
+    let _ = writeln!(out, "\nSummary");
     gain.say(out);
     if let (Some(saved), Ok(counts)) = (gain.saved_ns(), &results.counts) {
         calls::doubt(out, saved, &counts.parts());
@@ -85,15 +85,15 @@ fn say(out: &mut String, mark: char, sentence: &str) {
 fn failed(out: &mut String, failed: &FailedRun) {
     let [without, with] = failed.before;
     let before = match failed.side {
-        Side::Without if without + with > 0 => format!(", after {without} that did not fail"),
+        Side::Without if without + with > 0 => format!(", after {without} runs that succeeded"),
         Side::With if without > 0 => {
-            format!(", without it {without} of {without} runs did not fail")
+            format!("; {without} of {without} runs without it succeeded")
         }
         Side::Without | Side::With => String::new(),
     };
     let _ = writeln!(
         out,
-        "\nThe command FAILED {} ({}){before}. The last that it printed:\n",
+        "\nThe command FAILED {} ({}){before}. Its last output:\n",
         failed.side.name(),
         failed.status
     );
@@ -105,13 +105,13 @@ fn failed(out: &mut String, failed: &FailedRun) {
     }
     let next = match failed.side {
         Side::With if without > 0 => {
-            "smallfry is to blame as it seems: please report it, with this command"
+            "smallfry is the likely cause: please report it with this command"
         }
         _ if with + without > 0 => {
-            "it does not always fail; is something missing that --prepare could make?"
+            "the command does not always fail; use --prepare to restore what it needs before each run"
         }
         _ => {
-            "make it run first; --allow-failure measures one that ends with another exit status than 0"
+            "make the command succeed first, or add --allow-failure if its exit status is expected"
         }
     };
     let _ = writeln!(out, "\nNext: {next}");

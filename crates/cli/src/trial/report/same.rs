@@ -31,7 +31,7 @@ fn differences(out: &mut String, judgements: &[(&Thing, Judgement)]) {
     say(
         out,
         '!',
-        "DIFFERENT with smallfry, and never so without it; do not adopt it before you know why:",
+        "DIFFERENT with smallfry, and never so without it. Find the cause before you adopt it:",
     );
     for (thing, difference) in differing.iter().take(NAMED) {
         detail(out, thing, difference);
@@ -100,7 +100,7 @@ fn outputs(
                 ""
             };
             let sentence = format!(
-                "{compared}. {} from run to run without smallfry too, which tells nothing of it ({}){rest}.",
+                "{compared}. {} from run to run without smallfry too, and cannot be compared ({}){rest}.",
                 if varying.len() == 1 {
                     "One varies".to_owned()
                 } else {
@@ -126,7 +126,7 @@ fn outputs(
             )
         };
         let sentence = format!(
-            "{which} written by the runs compared, so comparing tells nothing there; --prepare 'rm -rf ...' has each run make its own."
+            "{which} written by the compared runs, so the comparison proves nothing there; --prepare 'rm -rf ...' makes each run write its own."
         );
         say(out, '!', &sentence);
     }
@@ -149,10 +149,10 @@ fn printed(out: &mut String, judgements: &[(&Thing, Judgement)]) {
                 );
             }
             (_, Judgement::NumbersVary) => {
-                same.push(format!("{} (but for numbers)", name(thing)));
+                same.push(format!("{} (except for numbers)", name(thing)));
             }
             (_, Judgement::TimesVary) => {
-                same.push(format!("{} (but for times)", name(thing)));
+                same.push(format!("{} (except for times)", name(thing)));
             }
         }
     }
