@@ -2,117 +2,27 @@
 
 mod batch;
 mod directory;
+mod package;
+mod revalidate;
 mod table;
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use batch::Answers;
 use directory::{Checked, Directory, Manner, Place, read_package};
 use table::{Table, absolute};
 
+pub use package::{Package, Scope, Source};
+pub use revalidate::Revalidate;
+
 use crate::error::{Error, Problem};
-use crate::file_url::{FileUrl, decode};
+use crate::fields::ModuleType;
+use crate::file_url::{FileUrl, System, decode, file_url_to_path};
 use crate::format::{Extensions, Format, Kind};
-use crate::{Fields, ModuleType, System, file_url_to_path};
-
-/// When a remembered answer is looked up again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Revalidate {
-    /// Not before [`Cache::clear`] or [`Cache::invalidate`]. That a file is missing is remembered as well, as Node does.
-    Never,
-    /// Each time, by one `stat` for each directory from the file's own up to the one that decides. A file was changed if its
-    /// inode, its size or one of its times (modified, changed; in nanoseconds) is another. One that was so new when it was read
-    /// that its times might stay the same if it changed at once is read again until it is older: 0.1 s, or 2 s where the file
-    /// system has no fractions of seconds.
-    ///
-    /// In a batch each directory is looked at once.
-    #[default]
-    OnChange,
-    /// As `OnChange`, but not of directories that were looked at so short a time ago.
-    After(Duration),
-}
-
-/// A package.json that was read.
-#[derive(Debug)]
-pub struct Package {
-    file: Box<Path>,
-    fields: Fields,
-    serial: u64,
-}
-
-impl PartialEq for Package {
-    /// Whether they are of one path and say the same.
-    fn eq(&self, other: &Self) -> bool {
-        self.file == other.file && self.fields == other.fields
-    }
-}
-
-impl Eq for Package {}
-
-impl Package {
-    fn new(file: Box<Path>, fields: Fields) -> Arc<Self> {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        let serial = LAST.fetch_add(1, Ordering::Relaxed) + 1;
-        Arc::new(Self {
-            file,
-            fields,
-            serial,
-        })
-    }
-
-    /// A number from 1 that no other package of this process has, for who keeps something of his own with it. A file that is read
-    /// again and says the same keeps it.
-    pub fn serial(&self) -> u64 {
-        self.serial
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.file
-    }
-
-    /// The directory that it is in.
-    pub fn directory(&self) -> &Path {
-        self.file.parent().unwrap_or(&self.file)
-    }
-
-    /// What it says.
-    pub fn fields(&self) -> &Fields {
-        &self.fields
-    }
-
-    /// Its `type`.
-    pub fn module_type(&self) -> ModuleType {
-        self.fields.module_type
-    }
-}
-
-/// The package that a module belongs to.
-#[derive(Clone, Debug)]
-pub struct Scope {
-    /// Its package.json or, if there is none, where the search for one ended.
-    pub path: PathBuf,
-    /// `None` if there is none.
-    pub package: Option<Arc<Package>>,
-    /// When it was found to be so, as by [`Cache::nearest_checked`].
-    pub checked: Instant,
-}
-
-/// The file that decides a type, as it was when that was found.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// The package.json.
-    pub path: PathBuf,
-    /// All of it.
-    pub bytes: Vec<u8>,
-    /// Its type, read of these bytes.
-    pub module_type: ModuleType,
-}
 
 /// Finds the package.json that decides for a file, and remembers it: directories without one as well, so that a file beside one
 /// that was asked for costs one look-up in a table and, unless [`Revalidate::Never`], the `stat`s that tell whether it still holds.

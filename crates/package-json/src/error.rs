@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use smallfry::Operation;
 
-use crate::{Invalid, UrlError};
+use crate::file_url::UrlError;
+use crate::invalid::Invalid;
 
 /// A look-up that failed, with the file or path it failed at. A copy of it costs nothing, so that one package.json that is in the
 /// way of many files can be told of each.

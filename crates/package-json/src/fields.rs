@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::Invalid;
+use crate::invalid::Invalid;
 use crate::structure::Walk;
 use crate::text::unescape;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, is_separator};
 
-use crate::ModuleType;
+use crate::fields::ModuleType;
 
 /// How a file is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -12,7 +12,7 @@ mod classify;
 mod reference;
 
 use self::classify::{Classes, LENGTH, classify};
-use crate::Invalid;
+use crate::invalid::Invalid;
 
 /// What begins where in [`LENGTH`] bytes, the first of which is the lowest bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -36,9 +36,11 @@
 mod error;
 mod faults;
 mod mount;
+mod options;
 mod parameters;
 mod profile;
 mod quantity;
+mod unmounted;
 
 pub mod crash;
 pub mod device;
@@ -56,7 +58,9 @@ use other as platform;
 pub use device::Device;
 pub use error::Error;
 pub use faults::{Call, Fault};
-pub use mount::{EMPTY_CACHE, Mount, Options, Unmounted, clean_up};
+pub use mount::{Mount, clean_up};
+pub use options::{EMPTY_CACHE, Options};
 pub use parameters::{PARAMETERS, Parameter, Parameters};
 pub use profile::Profile;
 pub use quantity::{parse_bytes as bytes, parse_time as time};
+pub use unmounted::Unmounted;

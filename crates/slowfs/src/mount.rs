@@ -1,87 +1,13 @@
 //! A directory behind a simulated device.
 
 use crate::crash::Log;
+use crate::error::Error;
+use crate::options::Options;
 use crate::platform::{self, Session};
-use crate::quantity::{show_bytes, show_time};
-use crate::{Error, Fault, Profile};
-use std::fmt;
+use crate::profile::Profile;
+use crate::unmounted::Unmounted;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// Setting this extended attribute on anything in a mount, to whatever value, empties the device's own cache (that of a
-/// hard disk: [`Parameters::cache`](crate::Parameters)), as a run needs that is to begin cold. Nothing is kept of it.
-pub const EMPTY_CACHE: &str = "user.smallfry.empty-cache";
-
-/// What to mount, beside where.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The device.
-    pub profile: Profile,
-    /// What the device becomes, and how long after it was mounted.
-    pub changes: Vec<(Duration, Profile)>,
-    /// Calls that fail.
-    pub faults: Vec<Fault>,
-    /// Bytes that can be written before the disk is full, if it is to become full. What is removed makes no room.
-    pub full_after: Option<u64>,
-    /// Keep the system's page cache when a file is opened, so that only the first read reaches the device, as on a real
-    /// disk. Otherwise each open finds the file cold.
-    pub keep_cache: bool,
-    /// Record what is done, so that states which a crash may leave can be [made from it](crate::crash). What is in the
-    /// directory is copied first, into memory or a temporary file; it must all be on one file system. Operations that change
-    /// something then wait for each other.
-    pub record: bool,
-}
-
-impl Options {
-    /// This device, without faults.
-    pub fn new(profile: Profile) -> Self {
-        Self {
-            profile,
-            changes: Vec::new(),
-            faults: Vec::new(),
-            full_after: None,
-            keep_cache: false,
-            record: false,
-        }
-    }
-}
-
-/// All of it on one line, so that a run can be repeated.
-impl fmt::Display for Options {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.profile)?;
-        for (time, profile) in &self.changes {
-            write!(formatter, "; after {} {profile}", show_time(*time))?;
-        }
-        for fault in &self.faults {
-            write!(formatter, "; fails {fault}")?;
-        }
-        if let Some(bytes) = self.full_after {
-            write!(formatter, "; full after {}", show_bytes(bytes))?;
-        }
-        if self.keep_cache {
-            write!(formatter, "; keeps the page cache")?;
-        }
-        if self.record {
-            write!(formatter, "; records")?;
-        }
-        Ok(())
-    }
-}
-
-/// How an unmount went.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Unmounted {
-    /// Nobody used it.
-    Clean,
-    /// Something in it was open, and now fails with `ENOTCONN`.
-    Busy,
-    /// Somebody else had unmounted it.
-    Already,
-    /// It was not: another mount covers it, which has to be unmounted first. It serves on.
-    Covered,
-}
 
 /// A mounted slow disk. Dropping it unmounts it; only a process that is killed outright leaves one, which then fails
 /// every call until somebody unmounts it, as [`clean_up`] does. One that is dropped while another mount covers it stays

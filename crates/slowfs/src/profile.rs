@@ -1,7 +1,7 @@
 //! The devices to choose from, and where their figures come from.
 
 use crate::error::Error;
-use crate::parameters::Parameters;
+use crate::parameters::{PARAMETERS, Parameters};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -154,7 +154,7 @@ impl FromStr for Profile {
 impl fmt::Display for Profile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name)?;
-        for parameter in crate::PARAMETERS {
+        for parameter in PARAMETERS {
             let value = parameter.of(&self.parameters);
             if value != "0" {
                 write!(formatter, ",{}={value}", parameter.name)?;

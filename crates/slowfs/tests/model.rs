@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
-use smallfry_slowfs::device::{INODES_AT_ONCE, Operation, Ticket};
+use smallfry_slowfs::device::{INODES_AT_ONCE, Operation, RequestId};
 use smallfry_slowfs::{Device, Parameters, Profile};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn closed(
     mut script: impl FnMut(usize) -> Option<Operation>,
 ) -> Duration {
     let mut device = Device::new(parameters);
-    let mut waiting: HashMap<Ticket, usize> = HashMap::new();
+    let mut waiting: HashMap<RequestId, usize> = HashMap::new();
     let mut ready: Vec<(Duration, usize)> = (0..clients)
         .map(|client| (Duration::ZERO, client))
         .collect();
@@ -32,16 +32,16 @@ fn closed(
             (Some((time, client)), next) if next.is_none_or(|next| time < next) => {
                 ready.retain(|entry| *entry != (time, client));
                 match script(client).map(|operation| device.submit(time, operation)) {
-                    Some(Some(ticket)) => drop(waiting.insert(ticket, client)),
+                    Some(Some(request)) => drop(waiting.insert(request, client)),
                     Some(None) => ready.push((time + think, client)),
                     None => {}
                 }
             }
             (_, Some(time)) => {
                 let time = time.max(last);
-                for ticket in device.advance(time) {
+                for request in device.advance(time) {
                     last = time;
-                    ready.push((time + think, waiting.remove(&ticket).unwrap()));
+                    ready.push((time + think, waiting.remove(&request).unwrap()));
                 }
             }
             (_, None) => return last,
@@ -53,19 +53,19 @@ fn closed(
 fn open(parameters: Parameters, requests: &[(Duration, Operation)]) -> Vec<Duration> {
     let mut device = Device::new(parameters);
     let mut took = vec![Duration::ZERO; requests.len()];
-    let mut waiting: HashMap<Ticket, usize> = HashMap::new();
-    let mut settle = |device: &mut Device, waiting: &mut HashMap<Ticket, usize>, until| {
+    let mut waiting: HashMap<RequestId, usize> = HashMap::new();
+    let mut settle = |device: &mut Device, waiting: &mut HashMap<RequestId, usize>, until| {
         while let Some(time) = device.next().filter(|&time| time <= until) {
-            for ticket in device.advance(time) {
-                let index = waiting.remove(&ticket).unwrap();
+            for request in device.advance(time) {
+                let index = waiting.remove(&request).unwrap();
                 took[index] = time.checked_sub(requests[index].0).unwrap();
             }
         }
     };
     for (index, &(time, operation)) in requests.iter().enumerate() {
         settle(&mut device, &mut waiting, time);
-        if let Some(ticket) = device.submit(time, operation) {
-            waiting.insert(ticket, index);
+        if let Some(request) = device.submit(time, operation) {
+            waiting.insert(request, index);
         }
     }
     settle(&mut device, &mut waiting, Duration::MAX);
@@ -366,12 +366,12 @@ proptest! {
         prop_assert_eq!(&took, &open(parameters, &requests));
 
         let mut device = Device::new(parameters);
-        let mut unanswered: HashSet<Ticket> = HashSet::new();
+        let mut unanswered: HashSet<RequestId> = HashSet::new();
         for &(time, operation) in &requests {
             unanswered.extend(device.submit(time, operation));
         }
-        for ticket in device.advance(Duration::from_secs(100_000)) {
-            prop_assert!(unanswered.remove(&ticket));
+        for request in device.advance(Duration::from_secs(100_000)) {
+            prop_assert!(unanswered.remove(&request));
         }
         prop_assert!(unanswered.is_empty());
         prop_assert_eq!(device.next(), None);

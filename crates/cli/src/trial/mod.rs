@@ -1,5 +1,6 @@
 //! `smallfry try`: the user's own command, in turn with and without smallfry.
 //!
+//! - `answer.rs` what a trial finds out
 //! - `subject.rs` the command, and what makes the two sides of it
 //! - `process.rs` one run of it; `system/` is the part that differs between systems
 //! - `seen/` what a run leaves to be compared: exit status, what it printed, the files it made
@@ -10,6 +11,7 @@
 //! A warm-up pair comes first and is not measured: it counts instead, which tells whether smallfry was loaded at all, on the
 //! side where it should be and on the other, where it should not.
 
+mod answer;
 mod arguments;
 mod counts;
 mod process;
@@ -26,6 +28,7 @@ use crate::bench::failure::Failure;
 use crate::bench::interrupt::Interrupt;
 use crate::bench::progress::Progress;
 use crate::bench::report::json::File;
+use answer::{Answer, FailedRun, Pair, Results, Sameness};
 use counts::Counts;
 use process::{Runner, Usage};
 use schedule::Schedule;
@@ -71,46 +74,6 @@ fn attempt(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
     }
     Ok(matches!(&answer, Answer::Compared(results) if results.comparison.is_same()))
 }
-
-/// What came of it.
-enum Answer {
-    Compared(Box<Results>),
-    /// The command did not succeed.
-    Failed(FailedRun),
-    /// Nothing was compared, because both sides would have been the same.
-    NoDifference(Sameness),
-}
-
-/// Why there is nothing to compare.
-enum Sameness {
-    /// No process loaded smallfry; the system calls, or why they are not known.
-    NotLoaded(Result<system_calls::Summary, String>),
-    /// It was loaded, but its native half does not work, for this reason.
-    NotNative(String),
-    /// The command loads it without being made to.
-    AlreadyLoaded,
-    /// Only what starts the command proper loaded it, as npm does for a script.
-    OnlyLaunchers(Counts),
-}
-
-struct FailedRun {
-    side: Side,
-    status: std::process::ExitStatus,
-    /// The last of what it printed.
-    tail: String,
-    /// How many runs of each side went well before, in [`Side::BOTH`]'s order.
-    before: [usize; 2],
-}
-
-struct Results {
-    pairs: Vec<Pair>,
-    comparison: Comparison,
-    counts: Result<Counts, String>,
-}
-
-/// One run of each side, in [`Side::BOTH`]'s order.
-#[derive(Clone, Copy, Debug)]
-struct Pair([Usage; 2]);
 
 struct Trial<'a> {
     runner: Runner<'a>,

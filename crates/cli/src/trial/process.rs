@@ -1,7 +1,7 @@
 //! One run of the command: nothing to read, what it prints kept aside, processor time of all that it waited for.
 
 use super::subject::{Side, Subject};
-use super::system::{self, Child};
+use super::system::{self, Child, Processor};
 use crate::bench::failure::Failure;
 use crate::bench::interrupt::{Interrupt, Running};
 use serde::Serialize;
@@ -22,12 +22,6 @@ pub(super) struct Usage {
     pub(super) wall_ns: u64,
     /// Of the process and all those that it and theirs waited for; `None` where the system does not tell.
     pub(super) processor: Option<Processor>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Processor {
-    pub(super) user_ns: u64,
-    pub(super) sys_ns: u64,
 }
 
 pub(super) struct Run {

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::{Package, Revalidate};
-use crate::Fields;
+use super::package::Package;
+use super::revalidate::Revalidate;
 use crate::error::{Error, Problem};
-use crate::sys::{Found, Stamp, look, read};
+use crate::fields::Fields;
+use crate::sys::{Stamp, look, read};
 
 /// A directory that a look-up came through.
 #[derive(Debug)]
@@ -46,7 +47,8 @@ struct Known {
 
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    found: Found,
+    /// `None`: no file.
+    found: Option<Stamp>,
     /// What has changed since may not show.
     racy: bool,
     /// When it was last found to be so.
@@ -224,7 +226,7 @@ impl Directory {
                 known.package.clone_from(&package);
                 known.seen = Some(Seen {
                     found,
-                    racy: matches!(found, Found::File(stamp) if stamp.is_racy()),
+                    racy: found.is_some_and(|stamp| stamp.is_racy()),
                     checked,
                     reading: before.map_or(0, |before| before.reading) + 1,
                 });
@@ -255,11 +257,11 @@ impl Directory {
 pub(super) fn read_package(
     path: &Path,
     bytes: &mut Vec<u8>,
-) -> Result<(Found, Option<Fields>), Error> {
+) -> Result<(Option<Stamp>, Option<Fields>), Error> {
     for attempt in 1.. {
         let io = |(operation, error)| Error::new(path, Problem::Io(operation, error));
         let found = read(path, bytes).map_err(io)?;
-        let Found::File(stamp) = found else {
+        let Some(stamp) = found else {
             return Ok((found, None));
         };
         match Fields::parse(bytes) {
@@ -272,7 +274,7 @@ pub(super) fn read_package(
 }
 
 fn was_changed(path: &Path, stamp: Stamp) -> bool {
-    look(path).is_ok_and(|found| found != Found::File(stamp))
+    look(path).is_ok_and(|found| found != Some(stamp))
 }
 
 /// Whether what was seen counts without another look.

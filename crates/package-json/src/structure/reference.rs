@@ -1,6 +1,6 @@
 //! The same byte by byte, to compare with.
 
-use crate::Invalid;
+use crate::invalid::Invalid;
 
 /// The offset of each part.
 pub(super) fn index(bytes: &[u8]) -> Result<Vec<usize>, Invalid> {

@@ -8,7 +8,7 @@ use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, open};
 use rustix::io::{Errno, read as read_some, retry_on_intr};
 use smallfry::Operation;
 
-use super::{Failure, Found, MOST, may_change_unseen, no_file, too_large};
+use super::rules::{Failure, MAX_SIZE, may_change_unseen, not_a_file, too_large};
 
 /// What changes when a file does: its inode when another takes its place, the others when it is written to. No program can
 /// set the time of the last change (ctime).
@@ -42,10 +42,10 @@ impl Stamp {
     }
 }
 
-fn found(stat: &Stat) -> Found {
+fn found(stat: &Stat) -> Option<Stamp> {
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory => Found::Nothing,
-        _ => Found::File(Stamp::of(stat)),
+        FileType::Directory => None,
+        _ => Some(Stamp::of(stat)),
     }
 }
 
@@ -56,10 +56,10 @@ fn is_nothing(error: Errno) -> bool {
 /// What is there, a symbolic link followed.
 ///
 /// [stat(2)](https://man7.org/linux/man-pages/man2/stat.2.html)
-pub(crate) fn look(path: &Path) -> Result<Found, Failure> {
+pub(crate) fn look(path: &Path) -> Result<Option<Stamp>, Failure> {
     match rustix::fs::stat(path) {
         Ok(stat) => Ok(found(&stat)),
-        Err(error) if is_nothing(error) => Ok(Found::Nothing),
+        Err(error) if is_nothing(error) => Ok(None),
         Err(error) => Err((Operation::Stat, error.into())),
     }
 }
@@ -68,23 +68,23 @@ pub(crate) fn look(path: &Path) -> Result<Found, Failure> {
 /// pipe without a writer does not hold it up.
 ///
 /// [open(2)](https://man7.org/linux/man-pages/man2/open.2.html), [read(2)](https://man7.org/linux/man-pages/man2/read.2.html)
-pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Found, Failure> {
+pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Option<Stamp>, Failure> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match retry_on_intr(|| open(path, flags, Mode::empty())) {
         Ok(file) => file,
-        Err(error) if is_nothing(error) => return Ok(Found::Nothing),
+        Err(error) if is_nothing(error) => return Ok(None),
         // A socket.
-        Err(Errno::NXIO) => return Err(no_file()),
+        Err(Errno::NXIO) => return Err(not_a_file()),
         Err(error) => return Err((Operation::Open, error.into())),
     };
     let stat = fstat(&file).map_err(|error| (Operation::Fstat, io::Error::from(error)))?;
-    let Found::File(stamp) = found(&stat) else {
-        return Ok(Found::Nothing);
+    let Some(stamp) = found(&stat) else {
+        return Ok(None);
     };
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(no_file());
+        return Err(not_a_file());
     }
-    if stamp.size > MOST {
+    if stamp.size > MAX_SIZE {
         return Err(too_large());
     }
     bytes.clear();
@@ -100,9 +100,9 @@ pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Found, Failure> {
         let count = count.map_err(|error| (Operation::Read, io::Error::from(error)))?;
         // The end, or as much as there was: what has been added since has changed the stamp.
         if count == 0 || bytes.len() == size {
-            return Ok(Found::File(stamp));
+            return Ok(Some(stamp));
         }
-        if bytes.len() as u64 > MOST {
+        if bytes.len() as u64 > MAX_SIZE {
             return Err(too_large());
         }
     }

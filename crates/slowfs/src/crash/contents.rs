@@ -2,7 +2,7 @@
 
 use super::extents::Extents;
 use super::log::Log;
-use super::model::{Crash, Luck, Model, durable};
+use super::model::{Crash, Model, Survival, durable};
 use super::node::Inode;
 use super::operation::{Operation, apply};
 use fastrand::Rng;
@@ -30,9 +30,9 @@ pub(super) fn contents(log: &Log, inode: Inode, crash: &Crash, commit: usize) ->
     for operation in durable {
         apply(&mut contents, operation);
     }
-    let mut chance = crash.chance(u64::from(inode.0));
+    let mut random = crash.random(u64::from(inode.0));
     match crash.model {
-        Model::Weak => weak(&mut contents, doubtful, &mut chance),
+        Model::Weak => weak(&mut contents, doubtful, &mut random),
         Model::Ordered => {
             // Behind a truncation that the journal does not have, all is as if it had not been.
             let committed = until(commit).saturating_sub(flushed);
@@ -41,7 +41,7 @@ pub(super) fn contents(log: &Log, inode: Inode, crash: &Crash, commit: usize) ->
                 .take_while(|operation| !matches!(operation, Operation::Resize(..)))
                 .count();
             let reached = &doubtful[..committed.min(doubtful.len()) + reached];
-            ordered(&mut contents, reached, &mut chance);
+            ordered(&mut contents, reached, &mut random);
         }
     }
     contents
@@ -49,12 +49,12 @@ pub(super) fn contents(log: &Log, inode: Inode, crash: &Crash, commit: usize) ->
 
 /// At some moment the system writes what there is of the file by then, and lets it be as long as that. Before and after,
 /// only what overwrites something may reach the disk.
-fn ordered(contents: &mut Extents, doubtful: &[&Operation], chance: &mut Rng) {
-    let luck = Luck::draw(chance);
-    let moment = match luck {
-        Luck::Nothing => 0,
-        Luck::Everything => doubtful.len(),
-        Luck::Each(_) => chance.usize(..=doubtful.len()),
+fn ordered(contents: &mut Extents, doubtful: &[&Operation], random: &mut Rng) {
+    let survival = Survival::draw(random);
+    let moment = match survival {
+        Survival::Nothing => 0,
+        Survival::Everything => doubtful.len(),
+        Survival::Each(_) => random.usize(..=doubtful.len()),
     };
     let (before, after) = doubtful.split_at(moment);
     let mut shown = contents.clone();
@@ -63,10 +63,10 @@ fn ordered(contents: &mut Extents, doubtful: &[&Operation], chance: &mut Rng) {
         apply(&mut wanted, operation);
     }
     // Truncations take effect at once, and writes behind the end only as a whole.
-    let written = if chance.bool() {
+    let written = if random.bool() {
         wanted.size
     } else {
-        chance.u64(..=wanted.size) / PAGE * PAGE
+        random.u64(..=wanted.size) / PAGE * PAGE
     };
     for operation in before {
         match operation {
@@ -79,7 +79,7 @@ fn ordered(contents: &mut Extents, doubtful: &[&Operation], chance: &mut Rng) {
             } => {
                 let end = offset + length;
                 let old = shown.size.clamp(*offset, end);
-                overwrite(&mut shown, (*offset, old, *bytes), luck, chance);
+                overwrite(&mut shown, (*offset, old, *bytes), survival, random);
                 let grown = written.clamp(old, end);
                 if grown > old {
                     place(&mut shown, *offset, (old, grown), *bytes);
@@ -99,7 +99,7 @@ fn ordered(contents: &mut Extents, doubtful: &[&Operation], chance: &mut Rng) {
                 ..
             } => {
                 let old = shown.size.clamp(*offset, offset + length);
-                overwrite(&mut shown, (*offset, old, *bytes), luck, chance);
+                overwrite(&mut shown, (*offset, old, *bytes), survival, random);
             }
             _ => {}
         }
@@ -108,15 +108,15 @@ fn ordered(contents: &mut Extents, doubtful: &[&Operation], chance: &mut Rng) {
 }
 
 /// Any part of anything.
-fn weak(contents: &mut Extents, doubtful: &[&Operation], chance: &mut Rng) {
-    let luck = Luck::draw(chance);
+fn weak(contents: &mut Extents, doubtful: &[&Operation], random: &mut Rng) {
+    let survival = Survival::draw(random);
     let mut sizes = vec![contents.size];
     for operation in doubtful {
         let size = sizes.last().copied().unwrap_or_default();
         match operation {
             Operation::Resize(_, size) => {
                 sizes.push(*size);
-                if luck.keeps(chance) {
+                if survival.keeps(random) {
                     contents.zero(*size, u64::MAX - *size);
                 }
             }
@@ -128,15 +128,15 @@ fn weak(contents: &mut Extents, doubtful: &[&Operation], chance: &mut Rng) {
             } => {
                 let end = offset + length;
                 sizes.push(size.max(end));
-                overwrite(contents, (*offset, end, *bytes), luck, chance);
+                overwrite(contents, (*offset, end, *bytes), survival, random);
             }
             _ => {}
         }
     }
-    let size = match luck {
-        Luck::Nothing => 0,
-        Luck::Everything => sizes.len() - 1,
-        Luck::Each(_) => chance.usize(..sizes.len()),
+    let size = match survival {
+        Survival::Nothing => 0,
+        Survival::Everything => sizes.len() - 1,
+        Survival::Each(_) => random.usize(..sizes.len()),
     };
     contents.resize(sizes[size]);
 }
@@ -145,20 +145,20 @@ fn weak(contents: &mut Extents, doubtful: &[&Operation], chance: &mut Rng) {
 fn overwrite(
     contents: &mut Extents,
     (offset, end, bytes): (u64, u64, Option<u64>),
-    luck: Luck,
-    chance: &mut Rng,
+    survival: Survival,
+    random: &mut Rng,
 ) {
     for (start, stop) in parts(offset, end) {
-        match luck {
-            Luck::Nothing => {}
+        match survival {
+            Survival::Nothing => {}
             // Parts larger than pages are too many to be torn.
-            Luck::Each(_) if stop - start <= PAGE && chance.u8(..4) == 0 => {
-                for sectors in torn((start, stop), chance) {
+            Survival::Each(_) if stop - start <= PAGE && random.u8(..4) == 0 => {
+                for sectors in torn((start, stop), random) {
                     place(contents, offset, sectors, bytes);
                 }
             }
-            Luck::Each(_) | Luck::Everything => {
-                if luck.keeps(chance) {
+            Survival::Each(_) | Survival::Everything => {
+                if survival.keeps(random) {
                     place(contents, offset, (start, stop), bytes);
                 }
             }
@@ -174,13 +174,13 @@ pub(super) fn parts(offset: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// Some sectors of a range: the first ones, or any.
-fn torn((start, stop): (u64, u64), chance: &mut Rng) -> Vec<(u64, u64)> {
+fn torn((start, stop): (u64, u64), random: &mut Rng) -> Vec<(u64, u64)> {
     let sectors: Vec<_> = cut(start, stop, SECTOR).collect();
-    if chance.bool() {
-        let first = chance.usize(..=sectors.len());
+    if random.bool() {
+        let first = random.usize(..=sectors.len());
         sectors.into_iter().take(first).collect()
     } else {
-        sectors.into_iter().filter(|_| chance.bool()).collect()
+        sectors.into_iter().filter(|_| random.bool()).collect()
     }
 }
 

@@ -1,8 +1,8 @@
 //! A log in words, for whoever looks for what went wrong.
 
 use super::log::Log;
-use super::node::{Inode, Kind};
-use super::operation::{Name, Operation};
+use super::node::{Inode, Kind, Name};
+use super::operation::Operation;
 use std::path::PathBuf;
 
 impl Log {

@@ -23,7 +23,7 @@ impl Log {
             model: Model::Weak,
             seed,
         };
-        let mut chance = crash.chance(!u64::from(file.0));
+        let mut random = crash.random(!u64::from(file.0));
         let mut contents = node.before.clone();
         let indices = node.contents.iter().take_while(|&&index| index < point);
         for &index in indices {
@@ -37,7 +37,7 @@ impl Log {
                 } if index >= flushed => {
                     let end = offset + length;
                     for block in parts(offset, end) {
-                        if chance.bool() {
+                        if random.bool() {
                             place(&mut contents, offset, block, bytes);
                         }
                     }

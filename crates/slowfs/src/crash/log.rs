@@ -1,7 +1,7 @@
 //! What was done to a tree, in order.
 
-use super::node::{Attributes, Inode, Kind, Node};
-use super::operation::{Entry, Name, Operation, apply};
+use super::node::{Attributes, Inode, Kind, Name, Node};
+use super::operation::{Entry, Operation, apply};
 use super::store::Store;
 use std::ffi::OsStr;
 use std::io;

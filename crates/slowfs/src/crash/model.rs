@@ -1,9 +1,9 @@
 //! What a crash may leave of names and attributes.
 
 use super::log::Log;
-use super::node::{Attributes, Inode};
-use super::operation::{Name, Operation};
-use crate::Error;
+use super::node::{Attributes, Inode, Name};
+use super::operation::Operation;
+use crate::error::Error;
 use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -67,7 +67,7 @@ pub struct Crash {
 
 impl Crash {
     /// Chance for one part of the state, whatever else was asked for before.
-    pub(super) fn chance(&self, part: u64) -> Rng {
+    pub(super) fn random(&self, part: u64) -> Rng {
         let mut mixed = self.seed;
         for value in [self.point as u64, self.model as u64, part] {
             mixed = Rng::with_seed(mixed ^ value.wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..);
@@ -88,27 +88,27 @@ impl fmt::Display for Crash {
 
 /// How much survives of what nobody flushed.
 #[derive(Clone, Copy)]
-pub(super) enum Luck {
+pub(super) enum Survival {
     Nothing,
     Everything,
     Each(f64),
 }
 
-impl Luck {
+impl Survival {
     /// The extremes are where programs break, and among many things they would hardly ever come by themselves.
-    pub(super) fn draw(chance: &mut Rng) -> Self {
-        match chance.u8(..5) {
+    pub(super) fn draw(random: &mut Rng) -> Self {
+        match random.u8(..5) {
             0 => Self::Nothing,
             1 => Self::Everything,
-            _ => Self::Each(chance.f64()),
+            _ => Self::Each(random.f64()),
         }
     }
 
-    pub(super) fn keeps(self, chance: &mut Rng) -> bool {
+    pub(super) fn keeps(self, random: &mut Rng) -> bool {
         match self {
             Self::Nothing => false,
             Self::Everything => true,
-            Self::Each(share) => chance.f64() < share,
+            Self::Each(share) => random.f64() < share,
         }
     }
 }
@@ -127,11 +127,11 @@ pub(super) fn commit(log: &Log, crash: &Crash) -> usize {
             earliest = earliest.max(before);
         }
     }
-    let mut chance = crash.chance(u64::MAX);
-    match Luck::draw(&mut chance) {
-        Luck::Nothing => earliest,
-        Luck::Everything => crash.point,
-        Luck::Each(_) => chance.usize(earliest..=crash.point),
+    let mut random = crash.random(u64::MAX);
+    match Survival::draw(&mut random) {
+        Survival::Nothing => earliest,
+        Survival::Everything => crash.point,
+        Survival::Each(_) => random.usize(earliest..=crash.point),
     }
 }
 
@@ -195,12 +195,12 @@ fn independent(log: &Log, crash: &Crash) -> Vec<bool> {
             }
         }
     }
-    let mut chance = crash.chance(u64::MAX);
-    let luck = Luck::draw(&mut chance);
+    let mut random = crash.random(u64::MAX);
+    let survival = Survival::draw(&mut random);
     for (index, entry) in entries.iter().enumerate() {
         if !survives[index] {
             let possible = entry.needs.iter().all(|&needed| survives[needed]);
-            survives[index] = possible && luck.keeps(&mut chance);
+            survives[index] = possible && survival.keeps(&mut random);
         }
     }
     survives
@@ -254,7 +254,7 @@ pub(super) fn attributes(log: &Log, inode: Inode, crash: &Crash, commit: usize) 
         Model::Weak => {
             let fewest = made(durable(log, inode, crash.point, true));
             let all = made(crash.point);
-            crash.chance(!u64::from(inode.0) << 1).usize(fewest..=all)
+            crash.random(!u64::from(inode.0) << 1).usize(fewest..=all)
         }
     };
     let last = survives.checked_sub(1).map(|last| node.changes[last]);

@@ -1,9 +1,8 @@
 //! What names lead to.
 
 use super::extents::Extents;
-use super::operation::Name;
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 /// A file, directory or link of one log.
@@ -41,6 +40,22 @@ pub struct Attributes {
     pub user: u32,
     /// The group's number.
     pub group: u32,
+}
+
+/// A name in a directory.
+#[derive(Clone, Debug)]
+pub(super) struct Name {
+    pub(super) directory: Inode,
+    pub(super) name: OsString,
+}
+
+impl Name {
+    pub(super) fn new(directory: Inode, name: &OsStr) -> Self {
+        Self {
+            directory,
+            name: name.to_owned(),
+        }
+    }
 }
 
 /// An inode, and which operations have to do with it.

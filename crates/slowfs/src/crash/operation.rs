@@ -1,8 +1,8 @@
 //! What a log has of one call.
 
 use super::extents::Extents;
-use super::node::{Attributes, Inode};
-use std::ffi::{OsStr, OsString};
+use super::node::{Attributes, Inode, Name};
+use std::ffi::OsString;
 
 /// One thing that was done, and had an effect.
 #[derive(Clone, Debug)]
@@ -36,27 +36,11 @@ pub(super) enum Operation {
     Acknowledge(OsString),
 }
 
-/// A name in a directory.
-#[derive(Clone, Debug)]
-pub(super) struct Name {
-    pub(super) directory: Inode,
-    pub(super) name: OsString,
-}
-
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) operation: Operation,
     /// Earlier operations without which this one makes no sense.
     pub(super) needs: Vec<usize>,
-}
-
-impl Name {
-    pub(super) fn new(directory: Inode, name: &OsStr) -> Self {
-        Self {
-            directory,
-            name: name.to_owned(),
-        }
-    }
 }
 
 /// What an operation does to a file's contents.

@@ -1,9 +1,12 @@
 //! A tree after a crash, as a real one.
 
+#[cfg_attr(target_os = "linux", path = "restore/linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "restore/other.rs")]
+mod platform;
+
 use super::node::{Attributes, Inode, Kind};
 use super::survivors::Survivors;
-use crate::Error;
-use crate::platform;
+use crate::error::Error;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;

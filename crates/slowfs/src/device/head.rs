@@ -12,7 +12,7 @@
 //! head, the head waits for its next request before it goes elsewhere (anticipatory scheduling: Iyer and Druschel,
 //! "Deceptive idleness", 2001; Linux's BFQ does it for such disks).
 
-use super::{Extent, Ticket};
+use super::request::{Extent, RequestId};
 use crate::parameters::{Parameters, at_rate};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const NOMINAL_TRACK: f64 = 1_048_576.0;
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    ticket: Ticket,
+    request: RequestId,
     extent: Extent,
     since: Duration,
 }
@@ -46,7 +46,7 @@ struct Run {
 #[derive(Debug)]
 pub(super) struct Head {
     waiting: Vec<Waiting>,
-    current: Option<(Duration, Ticket)>,
+    current: Option<(Duration, RequestId)>,
     /// First byte that the head had not passed when it last ended a request.
     position: u64,
     ended: Duration,
@@ -74,7 +74,7 @@ impl Head {
     pub(super) fn arrive(
         &mut self,
         now: Duration,
-        ticket: Ticket,
+        request: RequestId,
         extent: Extent,
         parameters: &Parameters,
     ) -> bool {
@@ -83,7 +83,7 @@ impl Head {
             return true;
         }
         self.waiting.push(Waiting {
-            ticket,
+            request,
             extent,
             since: now,
         });
@@ -105,15 +105,15 @@ impl Head {
     }
 
     /// Ends the current request and begins the next.
-    pub(super) fn finish(&mut self, parameters: &Parameters) -> Option<Ticket> {
-        let Some((end, ticket)) = self.current.take() else {
+    pub(super) fn finish(&mut self, parameters: &Parameters) -> Option<RequestId> {
+        let Some((end, request)) = self.current.take() else {
             if let Some(end) = self.stays.take() {
                 self.start(end, parameters);
             }
             return None;
         };
         self.start(end, parameters);
-        Some(ticket)
+        Some(request)
     }
 
     /// Whether all of it is in the disk's cache.
@@ -152,10 +152,10 @@ impl Head {
             self.stays = Some(until);
             return;
         }
-        let ticket = self.waiting.remove(index).ticket;
+        let request = self.waiting.remove(index).request;
         self.ended = now + self.go(now, extent, parameters);
         self.follow(self.ended, extent, parameters);
-        self.current = Some((self.ended, ticket));
+        self.current = Some((self.ended, request));
     }
 
     /// Moves the head over the extent and gives the time that it takes.

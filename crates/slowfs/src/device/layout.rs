@@ -5,7 +5,7 @@
 //! somewhere else in the same 2 GiB (ext4's flexible block group): its place was taken when it was written. The inodes
 //! themselves lie together at the beginning of each 128 MiB, and the system reads [`INODES_AT_ONCE`].
 
-use crate::Parameters;
+use crate::parameters::Parameters;
 
 /// Inodes that are read when one is: ext4's default `inode_readahead_blks`, 32 blocks of 16.
 pub const INODES_AT_ONCE: u64 = 512;
@@ -30,10 +30,10 @@ pub(super) fn table(inode: u64, parameters: &Parameters) -> (u64, u64) {
 /// Byte of the disk at which the file begins.
 pub(super) fn position(inode: u64, parameters: &Parameters) -> u64 {
     let home = inode.wrapping_mul(BYTES_PER_INODE);
-    let mut luck = fastrand::Rng::with_seed(inode ^ parameters.seed.rotate_left(32));
-    let scattered = parameters.scattered > 0 && luck.u32(..parameters.scattered) == 0;
+    let mut random = fastrand::Rng::with_seed(inode ^ parameters.seed.rotate_left(32));
+    let scattered = parameters.scattered > 0 && random.u32(..parameters.scattered) == 0;
     let position = if scattered {
-        home / REGION * REGION + luck.u64(..REGION)
+        home / REGION * REGION + random.u64(..REGION)
     } else {
         home
     };
@@ -43,7 +43,7 @@ pub(super) fn position(inode: u64, parameters: &Parameters) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Profile;
+    use crate::profile::Profile;
 
     #[test]
     fn neighbours_by_number_are_neighbours_on_the_disk() {

@@ -24,17 +24,17 @@ mod flushes;
 mod head;
 mod lanes;
 mod layout;
+mod request;
 
 use crate::parameters::{self, Parameters};
 use flushes::Flushes;
 use head::Head;
 use lanes::Lanes;
 pub use layout::INODES_AT_ONCE;
+use request::Extent;
+pub use request::RequestId;
 use std::collections::HashMap;
 use std::time::Duration;
-
-/// Names a request that is answered later.
-pub type Ticket = u64;
 
 /// Bytes read to list a directory.
 const BLOCK: u64 = 4096;
@@ -77,14 +77,6 @@ pub enum Operation {
     },
 }
 
-/// A run of bytes on the simulated disk.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    position: u64,
-    bytes: u64,
-    write: bool,
-}
-
 /// One visit of a request.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
@@ -100,8 +92,8 @@ enum Stage {
 #[derive(Debug)]
 pub struct Device {
     parameters: Parameters,
-    luck: fastrand::Rng,
-    tickets: Ticket,
+    random: fastrand::Rng,
+    requests: RequestId,
     commands: Lanes,
     head: Head,
     network: Lanes,
@@ -109,8 +101,8 @@ pub struct Device {
     closing: Lanes,
     flushes: Flushes,
     /// What each request has yet to visit, the next one last.
-    ahead: HashMap<Ticket, Vec<Stage>>,
-    answered: Vec<Ticket>,
+    ahead: HashMap<RequestId, Vec<Stage>>,
+    answered: Vec<RequestId>,
 }
 
 impl Device {
@@ -118,8 +110,8 @@ impl Device {
     pub fn new(parameters: Parameters) -> Self {
         Self {
             parameters,
-            luck: fastrand::Rng::with_seed(parameters.seed),
-            tickets: 0,
+            random: fastrand::Rng::with_seed(parameters.seed),
+            requests: 0,
             commands: Lanes::default(),
             head: Head::new(),
             network: Lanes::default(),
@@ -140,7 +132,7 @@ impl Device {
     pub fn change(&mut self, now: Duration, parameters: Parameters) {
         self.run(now);
         if self.parameters.seed != parameters.seed {
-            self.luck = fastrand::Rng::with_seed(parameters.seed);
+            self.random = fastrand::Rng::with_seed(parameters.seed);
         }
         self.parameters = parameters;
     }
@@ -154,17 +146,17 @@ impl Device {
 
     /// Takes a request at `now`, which is never before an earlier call's. `None`: it costs nothing and is answered at
     /// once.
-    pub fn submit(&mut self, now: Duration, operation: Operation) -> Option<Ticket> {
+    pub fn submit(&mut self, now: Duration, operation: Operation) -> Option<RequestId> {
         let stages = self.route(operation);
         if stages.is_empty() {
             return None;
         }
         self.run(now);
-        self.tickets += 1;
-        let ticket = self.tickets;
-        self.ahead.insert(ticket, stages);
-        self.proceed(now, ticket);
-        Some(ticket)
+        self.requests += 1;
+        let request = self.requests;
+        self.ahead.insert(request, stages);
+        self.proceed(now, request);
+        Some(request)
     }
 
     /// When [`advance`](Self::advance) has something to do.
@@ -177,7 +169,7 @@ impl Device {
     }
 
     /// Lets the time be `now`, and gives the requests that are to be answered, in the order of their answers.
-    pub fn advance(&mut self, now: Duration) -> Vec<Ticket> {
+    pub fn advance(&mut self, now: Duration) -> Vec<RequestId> {
         self.run(now);
         std::mem::take(&mut self.answered)
     }
@@ -283,42 +275,42 @@ impl Device {
                 .collect(),
             Station::Flushes => self.flushes.finish(parameters.flush),
         };
-        for ticket in served {
-            self.proceed(time, ticket);
+        for request in served {
+            self.proceed(time, request);
         }
     }
 
     /// Sends a request to its next station, or off.
-    fn proceed(&mut self, now: Duration, ticket: Ticket) {
-        while let Some(stage) = self.ahead.get_mut(&ticket).and_then(Vec::pop) {
-            if !self.visit(now, ticket, stage) {
+    fn proceed(&mut self, now: Duration, request: RequestId) {
+        while let Some(stage) = self.ahead.get_mut(&request).and_then(Vec::pop) {
+            if !self.visit(now, request, stage) {
                 return;
             }
         }
-        self.ahead.remove(&ticket);
-        self.answered.push(ticket);
+        self.ahead.remove(&request);
+        self.answered.push(request);
     }
 
     /// Whether the station was done with it at once.
-    fn visit(&mut self, now: Duration, ticket: Ticket, stage: Stage) -> bool {
+    fn visit(&mut self, now: Duration, request: RequestId, stage: Stage) -> bool {
         let parameters = &self.parameters;
         match stage {
-            Stage::Command => self.commands.arrive(now, ticket, parameters.command, 0),
-            Stage::Head(extent) => return self.head.arrive(now, ticket, extent, parameters),
+            Stage::Command => self.commands.arrive(now, request, parameters.command, 0),
+            Stage::Head(extent) => return self.head.arrive(now, request, extent, parameters),
             Stage::Trip => {
                 self.network
-                    .arrive(now, ticket, parameters.round_trip, parameters.servers);
+                    .arrive(now, request, parameters.round_trip, parameters.servers);
             }
             Stage::Link { bytes } => {
                 let service = parameters::at_rate(bytes, parameters.bandwidth);
-                self.link.arrive(now, ticket, service, 1);
+                self.link.arrive(now, request, service, 1);
             }
             Stage::Close => {
-                let service = parameters.close + parameters.close_spread.mul_f64(self.luck.f64());
+                let service = parameters.close + parameters.close_spread.mul_f64(self.random.f64());
                 self.closing
-                    .arrive(now, ticket, service, parameters.closers);
+                    .arrive(now, request, service, parameters.closers);
             }
-            Stage::Flush => self.flushes.arrive(now, ticket, parameters.flush),
+            Stage::Flush => self.flushes.arrive(now, request, parameters.flush),
         }
         false
     }

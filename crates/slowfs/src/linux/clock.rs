@@ -2,7 +2,7 @@
 //!
 //! Nobody else waits: who handles a request does the real work, leaves the answer here and takes the next request.
 
-use crate::device::{Device, Operation, Ticket};
+use crate::device::{Device, Operation, RequestId};
 use crate::parameters::Parameters;
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -28,7 +28,7 @@ struct Shared {
 struct State {
     device: Device,
     /// What to do when a request's time has come. `None`: the real work is not done yet.
-    answers: HashMap<Ticket, Option<Answer>>,
+    answers: HashMap<RequestId, Option<Answer>>,
     /// What the device becomes, and when.
     changes: VecDeque<(Duration, Parameters)>,
     /// When the thread wakes by itself.
@@ -87,21 +87,25 @@ impl Clock {
     }
 
     /// Tells the device of a request. `None`: it costs nothing.
-    pub(super) fn begin(&self, operation: Operation) -> Option<Ticket> {
+    pub(super) fn begin(&self, operation: Operation) -> Option<RequestId> {
         let mut state = self.shared.lock();
         let now = self.shared.began.elapsed();
-        let ticket = state.device.submit(now, operation)?;
-        state.answers.insert(ticket, None);
+        let request = state.device.submit(now, operation)?;
+        state.answers.insert(request, None);
         if state.device.next().is_some_and(|next| next < state.wakes) {
             self.shared.wake.notify_one();
         }
-        Some(ticket)
+        Some(request)
     }
 
     /// Gives the answer when the device is done with the request; at once, if it is by now.
-    pub(super) fn answer(&self, ticket: Option<Ticket>, answer: impl FnOnce() + Send + 'static) {
-        if let Some(ticket) = ticket
-            && let Some(place) = self.shared.lock().answers.get_mut(&ticket)
+    pub(super) fn answer(
+        &self,
+        request: Option<RequestId>,
+        answer: impl FnOnce() + Send + 'static,
+    ) {
+        if let Some(request) = request
+            && let Some(place) = self.shared.lock().answers.get_mut(&request)
         {
             *place = Some(Box::new(answer));
             return;
@@ -111,8 +115,8 @@ impl Clock {
 
     /// Tells the device of a request whose real work is done, and gives its answer in time.
     pub(super) fn after(&self, operation: Operation, answer: impl FnOnce() + Send + 'static) {
-        let ticket = self.begin(operation);
-        self.answer(ticket, answer);
+        let request = self.begin(operation);
+        self.answer(request, answer);
     }
 }
 
@@ -195,7 +199,7 @@ impl State {
             .device
             .advance(now)
             .into_iter()
-            .filter_map(|ticket| self.answers.remove(&ticket).flatten())
+            .filter_map(|request| self.answers.remove(&request).flatten())
             .collect();
         if self.stop {
             due.extend(self.answers.drain().filter_map(|(_, answer)| answer));

@@ -11,9 +11,9 @@ use super::handles::{Directory, File};
 use super::pool::Pool;
 use super::record::{Recorder, can_be_recorded};
 use super::tree::{Found, Id};
-use crate::EMPTY_CACHE;
 use crate::device::Operation;
 use crate::faults::{Call, Faults};
+use crate::options::EMPTY_CACHE;
 use fuser::{
     AccessFlags, BsdFileFlags, CopyFileRangeFlags, FileHandle, Filesystem, FopenFlags, Generation,
     INodeNo, InitFlags, IoctlFlags, KernelConfig, LockOwner, OpenAccMode, OpenFlags, RenameFlags,
@@ -111,7 +111,7 @@ impl SlowFilesystem {
             Ok(open) => open,
             Err(error) => return self.done(reply, operation, Err(error)),
         };
-        let ticket = self.clock.begin(operation);
+        let request = self.clock.begin(operation);
         let clock = Arc::clone(&self.clock);
         let recorder = self.recorder.clone();
         let begun = recorder
@@ -127,7 +127,7 @@ impl SlowFilesystem {
             if let (Ok(()), Some(recorder), Some(begun)) = (outcome, recorder, begun) {
                 recorder.lock().flushed(begun, datasync);
             }
-            clock.answer(ticket, move || finish(reply, outcome));
+            clock.answer(request, move || finish(reply, outcome));
         });
     }
 

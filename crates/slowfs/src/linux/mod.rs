@@ -9,10 +9,8 @@ mod handles;
 mod pool;
 mod record;
 mod recorded;
-mod restore;
 mod session;
 mod table;
 mod tree;
 
-pub(crate) use restore::{change_mode, change_owner, symbolic_link};
 pub(crate) use session::{Session, clean_up};

@@ -4,8 +4,8 @@
 //! happened. A flush is done beside them, and written down with what was before it began.
 
 use super::tree::{Id, ROOT};
-use crate::Error;
 use crate::crash::{ACKNOWLEDGEMENT, Attributes, Inode, Kind, Log};
+use crate::error::Error;
 use rustix::fs::{FallocateFlags, FileType, Stat};
 use rustix::io::{Errno, Result};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! What to do with the answer: the one line to adopt, or that there is nothing to gain.
 
 use super::gain::Gain;
-use crate::trial::Results;
+use crate::trial::answer::Results;
 use crate::trial::arguments::Arguments;
 use crate::trial::schedule::ENOUGH;
 use crate::trial::subject::{Subject, joined};

@@ -1,7 +1,6 @@
 //! Where the time on small files went.
 
-use super::gain::plural;
-use super::say;
+use super::sentence::{plural, say};
 use crate::bench::report::text;
 use crate::trial::counts::{Counts, Part};
 use crate::trial::system_calls::Summary;

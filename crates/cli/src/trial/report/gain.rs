@@ -1,13 +1,14 @@
 //! Times of both sides, and what they say.
 
-use super::say;
+use super::sentence::{plural, say};
 use crate::bench::report::text;
 use crate::bench::stats::bootstrap::{self, Interval};
 use crate::bench::stats::percentiles::median;
-use crate::trial::Pair;
-use crate::trial::process::{Processor, Usage};
+use crate::trial::answer::Pair;
+use crate::trial::process::Usage;
 use crate::trial::schedule::ENOUGH;
 use crate::trial::subject::Side;
+use crate::trial::system::Processor;
 use comfy_table::Table;
 use std::fmt::Write as _;
 
@@ -165,16 +166,6 @@ fn change(interval: Interval) -> String {
     )
 }
 
-pub(super) fn plural(count: usize, what: &str) -> String {
-    let count_shown = text::thousands(count as i64);
-    let ending = match (count, what.ends_with("ss")) {
-        (1, _) => "",
-        (_, true) => "es",
-        (_, false) => "s",
-    };
-    format!("{count_shown} {what}{ending}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,12 +223,5 @@ mod tests {
             high,
         };
         assert_eq!(change(interval), "25 % MORE (11-100 %)");
-    }
-
-    #[test]
-    fn words_are_counted_in_english() {
-        assert_eq!(plural(1, "process"), "1 process");
-        assert_eq!(plural(1200, "process"), "1,200 processes");
-        assert_eq!(plural(0, "run"), "0 runs");
     }
 }

@@ -19,11 +19,11 @@
 
 use super::gain::Gain;
 use super::same;
+use crate::trial::answer::{Answer, Pair, Results, Sameness};
 use crate::trial::arguments::Arguments;
 use crate::trial::counts::Counts;
 use crate::trial::seen::Judgement;
 use crate::trial::subject::Subject;
-use crate::trial::{Answer, Pair, Results, Sameness};
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -5,12 +5,13 @@ mod calls;
 mod gain;
 mod json;
 mod same;
+mod sentence;
 
 pub(super) use json::document;
 
+use super::answer::{Answer, FailedRun, Results, Sameness};
 use super::arguments::Arguments;
 use super::subject::{Side, Subject};
-use super::{Answer, FailedRun, Results, Sameness};
 use crate::bench::report::text;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -71,15 +72,6 @@ fn compared(out: &mut String, subject: &Subject, arguments: &Arguments, results:
         calls::say_all(out, counts);
     }
     adopt::say_all(out, subject, arguments, &gain, results);
-}
-
-/// A sentence of the report, with what stands before it.
-fn say(out: &mut String, mark: char, sentence: &str) {
-    let _ = writeln!(
-        out,
-        "{}",
-        text::wrap(&format!("  {mark} "), sentence, text::width())
-    );
 }
 
 fn failed(out: &mut String, failed: &FailedRun) {

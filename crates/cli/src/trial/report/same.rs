@@ -1,7 +1,6 @@
 //! Whether the command did the same on both sides.
 
-use super::gain::plural;
-use super::say;
+use super::sentence::{plural, say};
 use crate::bench::report::text;
 use crate::trial::arguments::Arguments;
 use crate::trial::seen::{Comparison, Difference, Judgement, Thing};

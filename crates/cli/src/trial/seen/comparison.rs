@@ -2,7 +2,8 @@
 
 use super::outputs::Entry;
 use super::printed::Printed;
-use super::{Seen, Shape, Value};
+use super::run::Seen;
+use super::value::{Shape, Value};
 use crate::trial::subject::Side;
 use crate::trial::system::Stamp;
 use std::collections::{BTreeMap, BTreeSet};

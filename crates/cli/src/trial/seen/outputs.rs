@@ -1,6 +1,6 @@
 //! The files that a command makes: names, kinds, contents, where links point, and whether they may be executed.
 
-use super::{Shape, Value};
+use super::value::{Shape, Value};
 use crate::bench::failure::Failure;
 use crate::trial::system::{self, Stamp};
 use blake3::Hasher;

@@ -1,7 +1,7 @@
 //! What a command printed, compared without the times in it, since tools like to print how long they took; and without
 //! any number, for those that print others which vary.
 
-use super::{Shape, Value};
+use super::value::{Shape, Value};
 use crate::bench::failure::Failure;
 use crate::trial::process::unreadable;
 use blake3::{Hash, Hasher};

@@ -5,6 +5,10 @@ mod other;
 #[cfg(unix)]
 mod unix;
 
+mod processor;
+
+pub(super) use processor::Processor;
+
 #[cfg(not(unix))]
 pub(super) use other::{Child, Stamp, is_executable, shell, stamp};
 #[cfg(unix)]

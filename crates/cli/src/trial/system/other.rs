@@ -1,7 +1,7 @@
 //! Elsewhere: the process alone is ended, and its processor time is not known.
 
+use super::processor::Processor;
 use crate::bench::interrupt::Running;
-use crate::trial::process::Processor;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::Result;

@@ -1,9 +1,9 @@
 //! Unix: a session per run, so that all of it can be ended and none of it can ask the terminal, and `wait4`, which
 //! tells the processor time of a process together with those that it waited for.
 
+use super::processor::Processor;
 use crate::bench::child::{End, reap, until_ended};
 use crate::bench::interrupt::Running;
-use crate::trial::process::Processor;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::{Error, ErrorKind, Result};

@@ -6,16 +6,16 @@ use std::os::unix::fs::{PermissionsExt, lchown, symlink};
 use std::path::Path;
 
 /// symlink(2).
-pub(crate) fn symbolic_link(target: &Path, path: &Path) -> io::Result<()> {
+pub(super) fn symbolic_link(target: &Path, path: &Path) -> io::Result<()> {
     symlink(target, path)
 }
 
 /// lchown(2).
-pub(crate) fn change_owner(path: &Path, user: u32, group: u32) -> io::Result<()> {
+pub(super) fn change_owner(path: &Path, user: u32, group: u32) -> io::Result<()> {
     lchown(path, Some(user), Some(group))
 }
 
 /// chmod(2).
-pub(crate) fn change_mode(path: &Path, mode: u32) -> io::Result<()> {
+pub(super) fn change_mode(path: &Path, mode: u32) -> io::Result<()> {
     set_permissions(path, Permissions::from_mode(mode & 0o7777))
 }
