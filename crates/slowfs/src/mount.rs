@@ -1,4 +1,4 @@
-//! A directory behind a simulated device.
+//! Mounting a directory behind a simulated device.
 
 use crate::crash::Log;
 use crate::error::Error;
@@ -9,20 +9,22 @@ use crate::unmounted::Unmounted;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A mounted slow disk. Dropping it unmounts it; only a process that is killed outright leaves one, which then fails
-/// every call until somebody unmounts it, as [`clean_up`] does. One that is dropped while another mount covers it stays
-/// like that when the process ends.
+/// A mounted directory. Dropping it unmounts it.
+///
+/// A process that is killed leaves its mount behind, and every call on that mount fails until
+/// [`clean_up`] unmounts it. The same holds for a mount that is dropped while another mount covers
+/// it.
 pub struct Mount {
     point: PathBuf,
     session: Session,
 }
 
 impl Mount {
-    /// Shows the tree in `directory` through the device: at `at`, or over `directory` itself, which then is slow to
-    /// whoever uses it. Needs root.
+    /// Shows the tree in `directory` through the device. The mount point is `at`, or `directory`
+    /// itself, which then is slow for every program. Needs root.
     ///
-    /// The tree must not be changed but through the mount while it is mounted, or for [`names`](crate::Parameters) long
-    /// the old names and attributes may be seen.
+    /// While it is mounted, change the tree only through the mount. Otherwise old names and
+    /// attributes may be seen for as long as the parameter [`names`](crate::Parameters) says.
     pub fn new(directory: &Path, at: Option<&Path>, options: &Options) -> Result<Self, Error> {
         let at = at.unwrap_or(directory);
         Ok(Self {
@@ -31,34 +33,35 @@ impl Mount {
         })
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     pub fn path(&self) -> &Path {
         &self.point
     }
 
-    /// The device becomes another one from now on. Requests that are being served end as they would have.
+    /// Replaces the device. Requests that are being served end as they would have.
     pub fn change(&self, profile: &Profile) {
         self.session.change(profile);
     }
 
-    /// What was done on it until now, if it [records](Options::record).
+    /// The log of all operations so far, if the mount [records](Options::record).
     pub fn log(&self) -> Option<Log> {
         self.session.log()
     }
 
-    /// Whether nobody has unmounted it yet.
+    /// Whether it is still mounted.
     pub fn is_mounted(&self) -> bool {
         self.session.is_mounted()
     }
 
-    /// Unmounts it, whatever is open in it. While another mount covers it, it stays and can be unmounted later.
+    /// Unmounts it, even if files are open in it. While another mount covers it, it stays, and can
+    /// be unmounted later.
     pub fn unmount(&mut self) -> io::Result<Unmounted> {
         self.session.unmount()
     }
 }
 
-/// Unmounts the slow disks that a process has left behind which was killed outright. Any process may call it, once that
-/// one is dead. `false` if some stay because other mounts cover them: to be called again.
+/// Unmounts the mounts of a process that was killed. Call it once that process is dead; any process
+/// may do so. Returns `false` if another mount covers one of them: then call it again later.
 pub fn clean_up(process: u32) -> io::Result<bool> {
     platform::clean_up(process)
 }

@@ -1,4 +1,4 @@
-//! What to mount.
+//! Options of a mount.
 
 use crate::faults::Fault;
 use crate::profile::Profile;
@@ -6,32 +6,38 @@ use crate::quantity::{show_bytes, show_time};
 use std::fmt;
 use std::time::Duration;
 
-/// Setting this extended attribute on anything in a mount, to whatever value, empties the device's own cache (that of a
-/// hard disk: [`Parameters::cache`](crate::Parameters)), as a run needs that is to begin cold. Nothing is kept of it.
+/// An extended attribute that empties the device's own cache (of a hard disk, see
+/// [`Parameters::cache`](crate::Parameters)).
+///
+/// Set it on any file in a mount, to any value, before a run that is to begin cold. The value is
+/// not stored.
 pub const EMPTY_CACHE: &str = "user.smallfry.empty-cache";
 
-/// What to mount, beside where.
+/// Options of a mount, apart from its place.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The device.
     pub profile: Profile,
-    /// What the device becomes, and how long after it was mounted.
+    /// Later devices, each with the time after mounting at which it takes over.
     pub changes: Vec<(Duration, Profile)>,
     /// Calls that fail.
     pub faults: Vec<Fault>,
-    /// Bytes that can be written before the disk is full, if it is to become full. What is removed makes no room.
+    /// Bytes that can be written before the disk is full. `None`: the disk never becomes full.
+    /// Removing files makes no room.
     pub full_after: Option<u64>,
-    /// Keep the system's page cache when a file is opened, so that only the first read reaches the device, as on a real
-    /// disk. Otherwise each open finds the file cold.
+    /// Whether the page cache survives an open, as on a real disk. Then only the first read reaches
+    /// the device. Otherwise each open finds the file cold.
     pub keep_cache: bool,
-    /// Record what is done, so that states which a crash may leave can be [made from it](crate::crash). What is in the
-    /// directory is copied first, into memory or a temporary file; it must all be on one file system. Operations that change
-    /// something then wait for each other.
+    /// Whether to record all operations, so that [crashes](crate::crash) can be simulated from the
+    /// log.
+    ///
+    /// The directory must be on one file system. Its contents are copied first, into memory or a
+    /// temporary file. Operations that change something then run one at a time.
     pub record: bool,
 }
 
 impl Options {
-    /// This device, without faults.
+    /// Options with this device, and without faults.
     pub fn new(profile: Profile) -> Self {
         Self {
             profile,
@@ -44,7 +50,7 @@ impl Options {
     }
 }
 
-/// All of it on one line, so that a run can be repeated.
+/// Prints all options on one line, so that a run can be repeated.
 impl fmt::Display for Options {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}", self.profile)?;

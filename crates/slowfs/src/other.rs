@@ -1,4 +1,4 @@
-//! Where there is no FUSE that is supported: everything says so.
+//! Systems without a supported FUSE, where every call says so.
 
 use crate::crash::Log;
 use crate::error::Error;
@@ -8,7 +8,7 @@ use crate::unmounted::Unmounted;
 use std::io;
 use std::path::Path;
 
-/// Cannot be made.
+/// A session that cannot exist.
 pub(crate) enum Session {}
 
 impl Session {

@@ -1,15 +1,15 @@
-//! What a device is made of: its parameters, their units, what each stands for.
+//! Parameters of a device, with their units and meanings.
 //!
-//! One set of parameters describes every device. A network's profile has no disk, but a disk's parameters may be set in
-//! it too, and then it has one.
+//! One set of parameters describes every device. A network's profile has no disk, but setting a
+//! disk's parameters gives it one.
 
 use crate::error::Error;
 use crate::quantity;
 use std::time::Duration;
 
-/// A simulated device. Zero is always *none of that*: nothing is waited for, nothing is limited.
+/// Parameters of a simulated device. Zero means no delay and no limit.
 ///
-/// [`Profile`](crate::Profile) has the sets that stand for something real.
+/// [`Profile`](crate::Profile) has the sets that model real devices.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[allow(
     missing_docs,
@@ -43,7 +43,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Sets one by its name, as on the command line: `("seek", "8ms")`.
+    /// Sets one parameter by its name on the command line: `("seek", "8ms")`.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
         let Some(parameter) = PARAMETERS.iter().find(|parameter| parameter.name == name) else {
             let known: Vec<&str> = PARAMETERS.iter().map(|known| known.name).collect();
@@ -72,7 +72,7 @@ impl Parameters {
     }
 }
 
-/// Time for so many bytes at so many a second.
+/// The time for `bytes` at a rate of `per_second`.
 pub(crate) fn at_rate(bytes: u64, per_second: u64) -> Duration {
     if per_second == 0 {
         return Duration::ZERO;
@@ -80,18 +80,18 @@ pub(crate) fn at_rate(bytes: u64, per_second: u64) -> Duration {
     Duration::from_secs_f64(bytes as f64 / per_second as f64)
 }
 
-/// One parameter, for a list of them.
+/// A parameter, to be listed.
 #[derive(Debug)]
 pub struct Parameter {
-    /// As it is set.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it stands for.
+    /// The meaning.
     pub about: &'static str,
     field: Field,
 }
 
 impl Parameter {
-    /// Its value in these parameters, as it could be set.
+    /// The value in `parameters`, as it could be set.
     pub fn of(&self, parameters: &Parameters) -> String {
         self.field.show(*parameters)
     }
@@ -106,7 +106,7 @@ enum Field {
 }
 
 impl Field {
-    /// `Err` says what is expected.
+    /// Sets the value. `Err` names what was expected.
     fn put(&self, parameters: &mut Parameters, value: &str) -> Result<(), &'static str> {
         match self {
             Self::Time(field) => {
@@ -135,7 +135,7 @@ impl Field {
     }
 }
 
-/// All parameters, in the order in which to show them.
+/// All parameters, in the order in which to list them.
 pub static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "seed",

@@ -1,4 +1,4 @@
-//! The devices to choose from, and where their figures come from.
+//! Profiles: named devices, with the sources of their figures.
 
 use crate::error::Error;
 use crate::parameters::{PARAMETERS, Parameters};
@@ -6,23 +6,23 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Parameters that stand for something real, and its name.
+/// A named set of parameters that models a real device.
 ///
-/// Read from text, the name may be followed by parameters: `hdd,seek=12ms,seed=3`.
+/// Parsed from text, parameters may follow the name: `hdd,seek=12ms,seed=3`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Profile {
-    /// As it is asked for.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it stands for.
+    /// The device that it models.
     pub about: &'static str,
-    /// Where its figures come from.
+    /// The sources of its figures.
     pub source: &'static str,
     /// The figures.
     pub parameters: Parameters,
 }
 
 impl Profile {
-    /// All there are.
+    /// All profiles.
     pub fn all() -> [Self; 5] {
         [
             Self::hdd(),
@@ -61,7 +61,7 @@ impl Profile {
         }
     }
 
-    /// Windows, where scanners look at each written file that is closed.
+    /// Windows, where a scanner checks each written file as it is closed.
     pub fn windows_close() -> Self {
         Self {
             name: "windows-close",
@@ -93,7 +93,7 @@ impl Profile {
         }
     }
 
-    /// A disk that is fast but for its flushes.
+    /// A disk that is fast, except for flushes.
     pub fn slow_flush() -> Self {
         Self {
             name: "slow-flush",
@@ -107,7 +107,7 @@ impl Profile {
         }
     }
 
-    /// No device at all: what the mount itself costs.
+    /// No device. Shows what the mount itself costs.
     pub fn none() -> Self {
         Self {
             name: "none",
@@ -150,7 +150,7 @@ impl FromStr for Profile {
     }
 }
 
-/// The name and what is not zero, so that a run can be repeated.
+/// Prints the name and the parameters that are not zero, so that a run can be repeated.
 impl fmt::Display for Profile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name)?;
@@ -172,7 +172,7 @@ mod tests {
     fn a_profile_as_shown_is_the_same_profile() {
         for profile in Profile::all() {
             let mut again: Profile = profile.to_string().parse().unwrap();
-            // Shown as whole nanoseconds.
+            // They are printed as whole nanoseconds.
             again.parameters.rotation = profile.parameters.rotation;
             again.parameters.flush = profile.parameters.flush;
             assert_eq!(again, profile);

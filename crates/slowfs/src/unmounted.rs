@@ -1,14 +1,14 @@
-//! How an unmount went.
+//! The outcome of an unmount.
 
-/// How an unmount went.
+/// The outcome of an unmount.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Unmounted {
-    /// Nobody used it.
+    /// It was unmounted, and no file in it was open.
     Clean,
-    /// Something in it was open, and now fails with `ENOTCONN`.
+    /// It was unmounted while files were open in it, which now fail with `ENOTCONN`.
     Busy,
-    /// Somebody else had unmounted it.
+    /// Another program had unmounted it.
     Already,
-    /// It was not: another mount covers it, which has to be unmounted first. It serves on.
+    /// It is still mounted, because another mount covers it. Unmount that one first.
     Covered,
 }

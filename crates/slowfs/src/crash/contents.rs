@@ -1,4 +1,4 @@
-//! What a crash may leave of a file's contents.
+//! The contents of a file after a crash.
 
 use super::extents::Extents;
 use super::log::Log;
@@ -7,14 +7,16 @@ use super::node::Inode;
 use super::operation::{Operation, apply};
 use fastrand::Rng;
 
-/// What a system writes at a time.
+/// Bytes that a system writes at a time.
 pub(super) const PAGE: u64 = 4096;
-/// What a disk writes as a whole.
+/// Bytes that a disk writes as a whole.
 const SECTOR: u64 = 512;
-/// The most parts of one write that have a fate of their own; those of larger ones are larger.
+/// The maximum number of parts of one write that survive independently. The parts of larger writes
+/// are larger.
 const PARTS: u64 = 1 << 16;
 
-/// The contents of a file. `commit`: up to where the journal was written, if there is one.
+/// Returns the contents of a file. `commit` is the operation up to which the journal was written,
+/// if there is one.
 pub(super) fn contents(log: &Log, inode: Inode, crash: &Crash, commit: usize) -> Extents {
     let Ok(node) = log.node(inode) else {
         return Extents::default();
@@ -34,7 +36,7 @@ pub(super) fn contents(log: &Log, inode: Inode, crash: &Crash, commit: usize) ->
     match crash.model {
         Model::Weak => weak(&mut contents, doubtful, &mut random),
         Model::Ordered => {
-            // Behind a truncation that the journal does not have, all is as if it had not been.
+            // After a truncation that is not in the journal, all is as if it had not happened.
             let committed = until(commit).saturating_sub(flushed);
             let lost = doubtful.iter().skip(committed);
             let reached = lost
@@ -47,8 +49,8 @@ pub(super) fn contents(log: &Log, inode: Inode, crash: &Crash, commit: usize) ->
     contents
 }
 
-/// At some moment the system writes what there is of the file by then, and lets it be as long as that. Before and after,
-/// only what overwrites something may reach the disk.
+/// At some moment the system writes the file as it is by then, with its length. Of earlier and
+/// later operations, only those that overwrite something may reach the disk.
 fn ordered(contents: &mut Extents, doubtful: &[&Operation], random: &mut Rng) {
     let survival = Survival::draw(random);
     let moment = match survival {
@@ -62,7 +64,7 @@ fn ordered(contents: &mut Extents, doubtful: &[&Operation], random: &mut Rng) {
     for operation in before {
         apply(&mut wanted, operation);
     }
-    // Truncations take effect at once, and writes behind the end only as a whole.
+    // Truncations take effect at once, and writes beyond the end only as a whole.
     let written = if random.bool() {
         wanted.size
     } else {
@@ -107,7 +109,7 @@ fn ordered(contents: &mut Extents, doubtful: &[&Operation], random: &mut Rng) {
     *contents = shown;
 }
 
-/// Any part of anything.
+/// Any part of any operation may survive.
 fn weak(contents: &mut Extents, doubtful: &[&Operation], random: &mut Rng) {
     let survival = Survival::draw(random);
     let mut sizes = vec![contents.size];
@@ -141,7 +143,8 @@ fn weak(contents: &mut Extents, doubtful: &[&Operation], random: &mut Rng) {
     contents.resize(sizes[size]);
 }
 
-/// What survives of a write that begins at an offset, up to an end: each page of it, none, or some of its sectors.
+/// Applies the part of a write from `offset` to `end` that survives: each page as a whole, not at
+/// all, or in some sectors.
 fn overwrite(
     contents: &mut Extents,
     (offset, end, bytes): (u64, u64, Option<u64>),
@@ -151,7 +154,7 @@ fn overwrite(
     for (start, stop) in parts(offset, end) {
         match survival {
             Survival::Nothing => {}
-            // Parts larger than pages are too many to be torn.
+            // Parts larger than a page are not torn, since there are too many sectors.
             Survival::Each(_) if stop - start <= PAGE && random.u8(..4) == 0 => {
                 for sectors in torn((start, stop), random) {
                     place(contents, offset, sectors, bytes);
@@ -166,14 +169,14 @@ fn overwrite(
     }
 }
 
-/// A range in pages.
+/// Splits a range into pages.
 pub(super) fn parts(offset: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
     let length = end.saturating_sub(offset);
     let part = PAGE * (length / (PAGE * PARTS) + 1);
     cut(offset, end, part)
 }
 
-/// Some sectors of a range: the first ones, or any.
+/// Chooses some sectors of a range: the first ones, or any.
 fn torn((start, stop): (u64, u64), random: &mut Rng) -> Vec<(u64, u64)> {
     let sectors: Vec<_> = cut(start, stop, SECTOR).collect();
     if random.bool() {
@@ -184,7 +187,7 @@ fn torn((start, stop): (u64, u64), random: &mut Rng) -> Vec<(u64, u64)> {
     }
 }
 
-/// A range at the multiples of `part`.
+/// Splits a range at the multiples of `part`.
 fn cut(offset: u64, end: u64, part: u64) -> impl Iterator<Item = (u64, u64)> {
     let mut start = offset;
     std::iter::from_fn(move || {
@@ -195,7 +198,7 @@ fn cut(offset: u64, end: u64, part: u64) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// Puts a range of a write that begins at an offset where it belongs; the size stays.
+/// Puts a range of a write that begins at `offset` where it belongs. The size does not change.
 pub(super) fn place(
     contents: &mut Extents,
     offset: u64,

@@ -1,5 +1,6 @@
-//! A flush that is shared: one runs at a time, and all that are asked for meanwhile become the next one, as a journal's
-//! commits do. A flush covers only what was there when it began, so nobody joins a running one.
+//! Shared flushes. One flush runs at a time, and all requests that arrive meanwhile share the next
+//! one, as with a journal's commits. A flush covers only what was there when it began, so no
+//! request joins a running flush.
 
 use super::request::RequestId;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub(super) struct Flushes {
     running: Vec<RequestId>,
-    /// When the running one ends, if one runs.
+    /// The end of the running flush, if there is one.
     end: Option<Duration>,
     waiting: Vec<RequestId>,
 }
@@ -20,12 +21,12 @@ impl Flushes {
         }
     }
 
-    /// When the running flush ends.
+    /// The end of the running flush.
     pub(super) fn next(&self) -> Option<Duration> {
         self.end
     }
 
-    /// Ends the running flush and gives those who shared it.
+    /// Ends the running flush and returns the requests that shared it.
     pub(super) fn finish(&mut self, takes: Duration) -> Vec<RequestId> {
         let done = std::mem::take(&mut self.running);
         if let Some(end) = self.end.take()

@@ -1,4 +1,4 @@
-//! Servers side by side with one queue before them, first come first served: scanners that look at closed files, a
+//! Servers side by side with one queue, first come first served: scanners of closed files, a
 //! network whose trips overlap, the electronics before a disk's head.
 
 use super::request::RequestId;
@@ -6,16 +6,16 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::time::Duration;
 
-/// `width` requests are served at once, the rest wait.
+/// Serves `width` requests at once; the others wait.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
-    /// Ordered by when they end, then by who came first.
+    /// Ordered by end, then by arrival.
     busy: BinaryHeap<Reverse<(Duration, RequestId)>>,
     waiting: VecDeque<(RequestId, Duration)>,
 }
 
 impl Lanes {
-    /// `width` 0: nobody ever waits.
+    /// Takes a request. With a `width` of 0 no request waits.
     pub(super) fn arrive(
         &mut self,
         now: Duration,
@@ -27,12 +27,12 @@ impl Lanes {
         self.start(now, width);
     }
 
-    /// When the next one is served.
+    /// When the next request ends.
     pub(super) fn next(&self) -> Option<Duration> {
         self.busy.peek().map(|Reverse((end, _))| *end)
     }
 
-    /// Takes the next one off, and lets whoever waited longest in its place.
+    /// Ends the next request, and starts the one that has waited longest.
     pub(super) fn finish(&mut self, width: u32) -> Option<RequestId> {
         let Reverse((end, request)) = self.busy.pop()?;
         self.start(end, width);

@@ -1,11 +1,14 @@
-//! The device model: which request is answered when. Pure: it has no clock and does no I/O, so that a second of a disk's
-//! time can be tested in a millisecond, and twice the same requests at the same times get twice the same answers.
+//! The device model, which decides when each request is answered.
 //!
-//! A request passes through one or two *stations* (`head.rs`, `lanes.rs`, `flushes.rs`), each with its own queue. Who
-//! drives the model calls [`Device::submit`] when a request comes, [`Device::advance`] when the time that
-//! [`Device::next`] names has come, and answers the requests that `advance` names.
+//! It has no clock and does no I/O, so a test simulates a second of a disk's time in a millisecond,
+//! and the same requests at the same times always get the same answers.
 //!
-//! What is charged, and what is not:
+//! A request passes through one or two *stations* (`head.rs`, `lanes.rs`, `flushes.rs`), each with
+//! its own queue. The caller calls [`Device::submit`] when a request arrives, and
+//! [`Device::advance`] at the time that [`Device::next`] names. It then answers the requests that
+//! `advance` returns.
+//!
+//! The costs of each operation:
 //!
 //! | operation | disk | network | closing | flush |
 //! |---|---|---|---|---|
@@ -17,8 +20,8 @@
 //! | close of a written file | | a trip with the bytes written | one scan | |
 //! | flush | the bytes written, then the journal | a trip with the bytes written | | one, shared |
 //!
-//! Writes are free because a system keeps them in memory, here as on a real disk; and so are changes of names, which a
-//! journal keeps. What is flushed pays for them.
+//! Writes are free because a system keeps them in memory, here as on a real disk. Changes of names
+//! are free because a journal keeps them. The flush pays for both.
 
 mod flushes;
 mod head;
@@ -39,45 +42,46 @@ use std::time::Duration;
 /// Bytes read to list a directory.
 const BLOCK: u64 = 4096;
 
-/// What is asked of the device, as far as the device can tell.
+/// A request to the device, reduced to what the device can see.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Operation {
     /// A name is looked up.
     Lookup {
-        /// What was found, unless the system has it in memory already: it has [`INODES_AT_ONCE`] or none of them.
+        /// The inode that was found, unless the system has it in memory. The system has all or none
+        /// of the [`INODES_AT_ONCE`] that are read together.
         cold: Option<u64>,
     },
-    /// A file is opened, attributes are asked for or changed, or a name is made, changed or removed.
+    /// A file is opened, attributes are read or changed, or a name is made, changed or removed.
     Name,
     /// A directory is read.
     List {
-        /// The directory, unless the system has it in memory already.
+        /// The directory, unless the system has it in memory.
         cold: Option<u64>,
     },
     /// Bytes are read.
     Read {
-        /// Of which file.
+        /// The file.
         inode: u64,
-        /// From where in the file.
+        /// The offset in the file.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: u64,
     },
     /// A written file is closed.
     Close {
-        /// Bytes written since it was last flushed or closed.
+        /// Bytes written since the last flush or close of the file.
         bytes: u64,
     },
     /// A file or directory is flushed.
     Flush {
-        /// Which.
+        /// The file or directory.
         inode: u64,
-        /// Bytes written to it since it was last flushed.
+        /// Bytes written to it since its last flush.
         bytes: u64,
     },
 }
 
-/// One visit of a request.
+/// A visit of a request to a station.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Command,
@@ -88,7 +92,7 @@ enum Stage {
     Flush,
 }
 
-/// The simulated device. See the module.
+/// The simulated device; see the module.
 #[derive(Debug)]
 pub struct Device {
     parameters: Parameters,
@@ -100,7 +104,7 @@ pub struct Device {
     link: Lanes,
     closing: Lanes,
     flushes: Flushes,
-    /// What each request has yet to visit, the next one last.
+    /// The stages that each request still has to visit, the next one last.
     ahead: HashMap<RequestId, Vec<Stage>>,
     answered: Vec<RequestId>,
 }
@@ -123,12 +127,12 @@ impl Device {
         }
     }
 
-    /// The parameters in force.
+    /// The current parameters.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// A different device from `now` on. Requests that are being served end as they would have.
+    /// Replaces the device from `now` on. Requests that are being served end as they would have.
     pub fn change(&mut self, now: Duration, parameters: Parameters) {
         self.run(now);
         if self.parameters.seed != parameters.seed {
@@ -137,15 +141,15 @@ impl Device {
         self.parameters = parameters;
     }
 
-    /// From `now` on nothing of what was read is in the device's own cache, which a system that drops its caches cannot
-    /// reach.
+    /// Empties the device's own cache at `now`. A system that drops its caches cannot reach this
+    /// one.
     pub fn empty_cache(&mut self, now: Duration) {
         self.run(now);
         self.head.forget();
     }
 
-    /// Takes a request at `now`, which is never before an earlier call's. `None`: it costs nothing and is answered at
-    /// once.
+    /// Takes a request at `now`, which must not be before the time of an earlier call. Returns
+    /// `None` if the request costs nothing and is answered at once.
     pub fn submit(&mut self, now: Duration, operation: Operation) -> Option<RequestId> {
         let stages = self.route(operation);
         if stages.is_empty() {
@@ -159,7 +163,7 @@ impl Device {
         Some(request)
     }
 
-    /// When [`advance`](Self::advance) has something to do.
+    /// The time at which to call [`advance`](Self::advance).
     pub fn next(&self) -> Option<Duration> {
         if self.answered.is_empty() {
             self.next_event().map(|(time, _)| time)
@@ -168,13 +172,13 @@ impl Device {
         }
     }
 
-    /// Lets the time be `now`, and gives the requests that are to be answered, in the order of their answers.
+    /// Advances the time to `now` and returns the requests to be answered, in order.
     pub fn advance(&mut self, now: Duration) -> Vec<RequestId> {
         self.run(now);
         std::mem::take(&mut self.answered)
     }
 
-    /// The stations that it visits, the last one first.
+    /// The stages of an operation, the last one first.
     fn route(&self, operation: Operation) -> Vec<Stage> {
         let parameters = &self.parameters;
         let mut stages = Vec::new();
@@ -233,7 +237,7 @@ impl Device {
         stages
     }
 
-    /// Lets everything happen that happens until `now`.
+    /// Processes all events up to `now`.
     fn run(&mut self, now: Duration) {
         while let Some((time, station)) = self.next_event() {
             if time > now {
@@ -280,7 +284,7 @@ impl Device {
         }
     }
 
-    /// Sends a request to its next station, or off.
+    /// Sends a request to its next station, or answers it.
     fn proceed(&mut self, now: Duration, request: RequestId) {
         while let Some(stage) = self.ahead.get_mut(&request).and_then(Vec::pop) {
             if !self.visit(now, request, stage) {
@@ -291,7 +295,7 @@ impl Device {
         self.answered.push(request);
     }
 
-    /// Whether the station was done with it at once.
+    /// Visits a station. Returns whether the request can proceed at once.
     fn visit(&mut self, now: Duration, request: RequestId, stage: Stage) -> bool {
         let parameters = &self.parameters;
         match stage {

@@ -1,6 +1,6 @@
-//! What names a request, and the part of the disk that it wants.
+//! Names of requests, and the places on the disk that they want.
 
-/// Names a request that is answered later.
+/// The name of a request that is answered later.
 pub type RequestId = u64;
 
 /// A run of bytes on the simulated disk.

@@ -1,4 +1,4 @@
-//! The mount itself, on Linux.
+//! The mount on Linux.
 
 mod attributes;
 mod backing;
