@@ -455,7 +455,7 @@ mod unix {
         assert_files(
             &directory,
             &options,
-            &["a/f", "b/file", "b/directory/f", "b/g"],
+            &["a/f", "b/directory/f", "b/file", "b/g"],
         );
         // A root that is a link is walked in any case.
         let root = directory.path("b/directory");

@@ -1,4 +1,6 @@
-//! Against std: the smallest form that holds the text, and never a guess at bytes that are not UTF-8.
+//! Decoding, compared with std. A bug here would turn a file into wrong text without an error: the
+//! string must have the smallest form that holds the text, and bytes that are not UTF-8 must never
+//! be guessed at.
 
 use proptest::prelude::*;
 use smallfry_transcode::{DecodeScratch, Decoded, decode, decode_with, is_ascii};

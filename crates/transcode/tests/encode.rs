@@ -1,10 +1,11 @@
-//! Against std, for every length, piece and chunk: a pair of surrogates must survive each edge it can fall on, and a
-//! lone one must become one U+FFFD, neither two nor none. Pieces and chunks are where both go wrong.
+//! Encoding, compared with std, for every length, piece and chunk. Text is converted in pieces and
+//! arrives in chunks, and every edge between them can fall into a surrogate pair. A pair must
+//! survive each edge, and a lone surrogate must become exactly one U+FFFD.
 
 use proptest::prelude::*;
 use smallfry_transcode::{Encoder, Scratch, Text, encode, encode_to_vec, utf8_len};
 
-/// What std makes of the same text.
+/// The bytes that std makes of the same text.
 fn expected(text: Text<'_>) -> Vec<u8> {
     match text {
         Text::Latin1(bytes) => bytes.iter().copied().map(char::from).collect::<String>(),
@@ -24,8 +25,8 @@ fn calls(text: Text<'_>, scratch: &mut Scratch) -> Vec<Vec<u8>> {
     calls
 }
 
-/// Units that are often surrogates, in pairs and alone, and otherwise of every length in UTF-8.
-fn units(most: usize) -> impl Strategy<Value = Vec<u16>> {
+/// Units that are often surrogates, in pairs and alone, and otherwise have every length in UTF-8.
+fn units(max: usize) -> impl Strategy<Value = Vec<u16>> {
     let unit = prop_oneof![
         4 => 0x20..0x7f_u16,
         2 => 0x80..0x800_u16,
@@ -37,14 +38,14 @@ fn units(most: usize) -> impl Strategy<Value = Vec<u16>> {
     let pair = (0xd800..0xdc00_u16, 0xdc00..0xe000_u16).prop_map(|(high, low)| vec![high, low]);
     let run = (any::<u16>(), 1..80_usize).prop_map(|(unit, count)| vec![unit; count]);
     let part = prop_oneof![8 => unit.prop_map(|unit| vec![unit]), 3 => pair, 1 => run];
-    prop::collection::vec(part, 0..most).prop_map(|parts| parts.concat())
+    prop::collection::vec(part, 0..max).prop_map(|parts| parts.concat())
 }
 
-fn latin1(most: usize) -> impl Strategy<Value = Vec<u8>> {
+fn latin1(max: usize) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
-        prop::collection::vec(any::<u8>(), 0..most),
-        prop::collection::vec(0..0x80_u8, 0..most),
-        (prop::collection::vec(0..0x80_u8, 0..most), 0x80..=0xff_u8).prop_map(
+        prop::collection::vec(any::<u8>(), 0..max),
+        prop::collection::vec(0..0x80_u8, 0..max),
+        (prop::collection::vec(0..0x80_u8, 0..max), 0x80..=0xff_u8).prop_map(
             |(mut ascii, last)| {
                 ascii.push(last);
                 ascii
@@ -123,7 +124,8 @@ proptest! {
     }
 }
 
-/// The library works in blocks of 8 to 64 units: each length around them, each kind of end.
+/// The library works in blocks of 8 to 64 units, so each length around them and each kind of end is
+/// tried.
 #[test]
 fn every_short_length() {
     let ends: [&[u16]; 6] = [
@@ -150,7 +152,7 @@ fn every_short_length() {
     }
 }
 
-/// A pair on each place around the edges of the pieces that long text is converted in.
+/// Puts a pair at each place around the edges of the pieces that long text is converted in.
 #[test]
 fn pairs_at_the_edges_of_parts() {
     let mut scratch = Scratch::with_limit(1 << 20);
@@ -195,7 +197,7 @@ fn nothing_makes_no_call() {
 
 #[test]
 fn one_call_up_to_the_limit_exactly() {
-    // A worst case of three times the limit that comes out at the limit.
+    // The worst case is three times the limit, and the result just fits the limit.
     let units = vec![0x61_u16; 1000];
     let mut scratch = Scratch::with_limit(1000);
     assert_eq!(calls(Text::Utf16(&units), &mut scratch).len(), 1);
@@ -214,7 +216,7 @@ fn the_first_error_ends_it() {
     });
     assert_eq!((result, calls), (Err("full"), 3));
 
-    // The encoder forgets the surrogate that it held back: the text it belonged to is over.
+    // The encoder forgets the surrogate that it held back, because its text is over.
     let mut encoder = Encoder::new();
     assert_eq!(
         encoder.feed(Text::Utf16(&[0x61, 0xd800]), &mut scratch, |_| Err("full")),
@@ -243,7 +245,8 @@ fn a_surrogate_held_back_is_alone_before_latin1() {
     assert_eq!(out, "\u{fffd}é".as_bytes());
 }
 
-/// Memory stays under the limit and a text of nothing but errors stays linear: 100 MB in a moment, not in hours.
+/// Memory stays under the limit, and a text of nothing but errors takes linear time: 100 MB in a
+/// moment, not in hours.
 #[test]
 fn a_long_text_needs_no_long_buffer() {
     let lone = vec![0xdc00_u16; 10 << 20];

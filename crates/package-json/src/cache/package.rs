@@ -1,4 +1,4 @@
-//! The answers: a package.json that was read, and what belongs to it.
+//! The answers of the cache.
 
 use crate::fields::{Fields, ModuleType};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub struct Package {
 }
 
 impl PartialEq for Package {
-    /// Whether they are of one path and say the same.
+    /// Whether both have the same path and the same fields.
     fn eq(&self, other: &Self) -> bool {
         self.file == other.file && self.fields == other.fields
     }
@@ -34,23 +34,23 @@ impl Package {
         })
     }
 
-    /// A number from 1 that no other package of this process has, for who keeps something of his own with it. A file that is read
-    /// again and says the same keeps it.
+    /// A number, from 1, that no other package of this process has. Callers can use it as a key for
+    /// data of their own. A file that is read again and has not changed keeps its number.
     pub fn serial(&self) -> u64 {
         self.serial
     }
 
-    /// Where it is.
+    /// The path of the package.json.
     pub fn path(&self) -> &Path {
         &self.file
     }
 
-    /// The directory that it is in.
+    /// The directory of the package.json.
     pub fn directory(&self) -> &Path {
         self.file.parent().unwrap_or(&self.file)
     }
 
-    /// What it says.
+    /// Its fields.
     pub fn fields(&self) -> &Fields {
         &self.fields
     }
@@ -64,21 +64,21 @@ impl Package {
 /// The package that a module belongs to.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// Its package.json or, if there is none, where the search for one ended.
+    /// Its package.json or, if there is none, the path where the search ended.
     pub path: PathBuf,
     /// `None` if there is none.
     pub package: Option<Arc<Package>>,
-    /// When it was found to be so, as by [`Cache::nearest_checked`].
+    /// The time of the check, as with [`Cache::nearest_checked`](crate::Cache::nearest_checked).
     pub checked: Instant,
 }
 
-/// The file that decides a type, as it was when that was found.
+/// The file that decides a type, with the bytes that were read.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The package.json.
+    /// The path of the package.json.
     pub path: PathBuf,
-    /// All of it.
+    /// All bytes of it.
     pub bytes: Vec<u8>,
-    /// Its type, read of these bytes.
+    /// The type in these bytes.
     pub module_type: ModuleType,
 }

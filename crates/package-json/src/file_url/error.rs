@@ -6,32 +6,32 @@ use std::error::Error;
 use std::fmt::{self, Display, Formatter, Write};
 use std::io;
 
-/// Why there is no path for a URL, or no URL for a path. Its text is Node's message.
+/// The error of a conversion between a file URL and a path. It prints as Node's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UrlError {
-    /// What should be a URL is none, or a server's name cannot be a URL's host.
+    /// The text is not a URL, or the name of a server cannot be the host of a URL.
     Invalid,
-    /// It is a URL of another scheme than `file`.
+    /// The URL has another scheme than `file`.
     Scheme,
-    /// It names a host, which only Windows has a path for.
+    /// The URL names a host, and only Windows has paths for hosts.
     Host,
     /// A separator is percent-encoded, so that it would become one only in the path.
     EncodedSeparator(System),
-    /// It has neither a drive letter nor a host, so it is no absolute path on Windows.
+    /// The URL has neither a drive letter nor a host, so its path would not be absolute on Windows.
     NotAbsolute,
-    /// What is percent-encoded is not UTF-8, or a `%` begins nothing.
+    /// The percent-encoded bytes are not UTF-8, or a `%` begins no escape.
     Malformed,
-    /// A path begins as `\\server` does, but no further separator follows. The path is the one given.
+    /// A path begins like `\\server`, and no further separator follows. Holds the path.
     MissingResource(String),
-    /// A path begins with `\\` and one more separator.
+    /// A path begins with `\\` and one more separator. Holds the path.
     EmptyServer(String),
-    /// A relative path needs the working directory, which cannot be had.
+    /// The path is relative, and the working directory cannot be read.
     WorkingDirectory(io::ErrorKind),
 }
 
 impl UrlError {
-    /// What Node's error has as `code`: none if it is a `URIError`.
+    /// The `code` of Node's error. A `URIError` has none.
     pub fn code(&self) -> Option<&'static str> {
         match self {
             Self::Invalid => Some("ERR_INVALID_URL"),
@@ -45,7 +45,7 @@ impl UrlError {
         }
     }
 
-    /// Which of JavaScript's errors Node's one is.
+    /// The class of Node's error in JavaScript.
     pub fn class(&self) -> &'static str {
         match self {
             Self::Malformed => "URIError",
@@ -90,7 +90,7 @@ impl Display for UrlError {
 
 impl Error for UrlError {}
 
-/// What `process.platform` says here.
+/// The value of `process.platform`.
 fn platform() -> &'static str {
     match env::consts::OS {
         "macos" => "darwin",
@@ -100,12 +100,12 @@ fn platform() -> &'static str {
     }
 }
 
-/// `util.inspect` breaks a longer text at its line breaks.
-const LONGEST_LINE: usize = 76;
+/// `util.inspect` breaks longer texts at their line breaks.
+const MAX_LINE: usize = 76;
 
-/// A string as Node's messages quote it: as `util.inspect` does, and cut after 128 units of UTF-16.
+/// Quotes a string like Node's messages: as `util.inspect` does, cut after 128 units of UTF-16.
 fn inspect(text: &str) -> String {
-    let lines: Vec<String> = if text.encode_utf16().count() > LONGEST_LINE {
+    let lines: Vec<String> = if text.encode_utf16().count() > MAX_LINE {
         text.split_inclusive('\n').map(quote).collect()
     } else {
         vec![quote(text)]

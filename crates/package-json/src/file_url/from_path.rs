@@ -8,7 +8,8 @@ use super::system::System;
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 use std::borrow::Cow;
 
-/// What Node encodes in a path before it parses it, beside what the parser encodes.
+/// The characters that Node encodes in a path before it parses it, beside those that the parser
+/// encodes.
 const PATH: &AsciiSet = &AsciiSet::EMPTY
     .add(b'\0')
     .add(b'\t')
@@ -26,16 +27,21 @@ const PATH: &AsciiSet = &AsciiSet::EMPTY
     .add(b'|')
     .add(b'~');
 
-/// The file URL of a path, by the rules of Node 24 and 26.
+/// Converts a path to a file URL by the rules of Node 24 and 26.
 ///
-/// A relative path begins at the working directory, and dot segments are taken away. A separator at the end stays. What means something in a URL is
-/// percent-encoded, and so is all that is not ASCII.
+/// A relative path begins at the working directory. Dot segments are removed, and a separator at
+/// the end stays. Characters with a meaning in URLs are percent-encoded, and so are all characters
+/// beyond ASCII.
 ///
-/// As with Node, control characters are lost at the end of a path, but for those that separate words or lines and NUL, so `"/a\u{1}"` is `file:///a`.
-/// What is said of hosts at [`file_url_to_path`] holds here too. Node 20 gives a server whose name cannot be a host no host, where newer ones refuse it, takes
-/// `//server/share` for a path of this machine, and loses a NUL at the end.
+/// The path is text, as in Node. Bytes that are not UTF-8 could be written in a URL, but
+/// [`file_url_to_path`](crate::file_url_to_path) would refuse them.
 ///
-/// The path is text, as Node's is: bytes that are not UTF-8 could be written in a URL, but [`file_url_to_path`] would not take them back.
+/// As in Node, control characters at the end of a path are lost, except NUL and those that separate
+/// words or lines: `"/a\u{1}"` becomes `file:///a`. The note about the names of hosts at
+/// [`file_url_to_path`](crate::file_url_to_path) holds here too.
+///
+/// Node 20 differs. It leaves out a server whose name cannot be a host, where later versions fail.
+/// It takes `//server/share` for a local path, and loses a NUL at the end.
 ///
 /// ```
 /// use smallfry_package_json::{System, UrlError, path_to_file_url};
@@ -48,10 +54,14 @@ const PATH: &AsciiSet = &AsciiSet::EMPTY
 ///
 /// # Errors
 ///
-/// [`MissingResource`](UrlError::MissingResource), [`EmptyServer`](UrlError::EmptyServer) and [`Invalid`](UrlError::Invalid) for paths of Windows that
-/// begin with two separators but not with the name of a server and what it shares. [`WorkingDirectory`](UrlError::WorkingDirectory).
+/// - [`MissingResource`](UrlError::MissingResource), [`EmptyServer`](UrlError::EmptyServer) and
+///   [`Invalid`](UrlError::Invalid): a path of Windows begins with two separators, but not with the
+///   names of a server and a share.
+/// - [`WorkingDirectory`](UrlError::WorkingDirectory): the path is relative, and the working
+///   directory cannot be read.
 ///
-/// [Node's description](https://nodejs.org/docs/latest-v26.x/api/url.html#urlpathtofileurlpath-options)
+/// [Node's
+/// description](https://nodejs.org/docs/latest-v26.x/api/url.html#urlpathtofileurlpath-options)
 pub fn path_to_file_url(path: &str, system: System) -> Result<String, UrlError> {
     let is_unc = |path: &str| system == System::Windows && path.starts_with(r"\\");
     let mut resolved = if is_unc(path) {
@@ -62,7 +72,7 @@ pub fn path_to_file_url(path: &str, system: System) -> Result<String, UrlError> 
     if is_unc(&resolved) {
         return unc_to_file_url(resolved);
     }
-    // Resolving takes a separator away from the end.
+    // Resolving removes a separator at the end.
     let last = path.as_bytes().last();
     if last.is_some_and(|last| system.is_separator(*last))
         && !resolved.ends_with(system.separator())
@@ -76,7 +86,7 @@ pub fn path_to_file_url(path: &str, system: System) -> Result<String, UrlError> 
     Ok(FileUrl::parse(&url)?.to_string())
 }
 
-/// The URL of a resolved path in which the parser would change nothing.
+/// The URL of a resolved path, if the parser would not change it.
 fn plain_path_to_file_url(path: &str, system: System) -> Option<String> {
     let path = with_slashes(path, system);
     let start = match path.as_bytes() {
@@ -92,7 +102,7 @@ fn plain_path_to_file_url(path: &str, system: System) -> Option<String> {
     })
 }
 
-/// What Node then parses, so that a path with a control character at its end loses it.
+/// The text that Node then parses. A path with a control character at its end loses it there.
 fn url_text(path: &str, system: System) -> String {
     let path = with_slashes(path, system);
     format!("file://{}", utf8_percent_encode(&path, PATH))
@@ -112,7 +122,7 @@ fn unc_to_file_url(path: String) -> Result<String, UrlError> {
     }
     let url = url_text(&path[end..], System::Windows);
     let mut url = FileUrl::parse(&url)?;
-    // The setter of `hostname` parses as much as can be a host.
+    // The setter of `hostname` parses only the part that can be a host.
     let host = without_breaks(&path[start..end]);
     url.host = Cow::Owned(parse_host(before(&host, &['/', '\\', '?', '#']))?);
     Ok(url.to_string())

@@ -1,4 +1,4 @@
-//! Parsing file URLs by the [URL Standard](https://url.spec.whatwg.org/#url-parsing).
+//! Parses file URLs by the [URL Standard](https://url.spec.whatwg.org/#url-parsing).
 
 use super::error::UrlError;
 use super::plain::is_plain;
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 use url::{Host, Url};
 
-/// What of a file URL makes its path, both still percent-encoded.
+/// The parts of a file URL that make its path, both percent-encoded.
 pub(crate) struct FileUrl<'a> {
     /// Empty for files of this machine.
     pub(crate) host: Cow<'a, str>,
@@ -18,8 +18,9 @@ pub(crate) struct FileUrl<'a> {
 impl<'a> FileUrl<'a> {
     /// Parses by the URL Standard.
     ///
-    /// The crate `url` differs from it in what it makes of drive letters, of empty segments and of hosts before a drive letter, so from it come
-    /// only hosts, and what other schemes' URLs are valid.
+    /// The crate `url` deviates from the standard for drive letters, for empty segments, and for
+    /// hosts before a drive letter. It therefore parses only hosts, and decides which URLs of other
+    /// schemes are valid.
     pub(crate) fn parse(url: &'a str) -> Result<Self, UrlError> {
         if let Some(pathname) = url.strip_prefix("file://")
             && pathname.starts_with('/')
@@ -73,10 +74,10 @@ impl Display for FileUrl<'_> {
     }
 }
 
-/// What separates segments in the URL of a file.
+/// The separators of segments in a file URL.
 const SLASHES: &[char] = &['/', '\\'];
 
-/// The parser drops tabs and line breaks wherever they are.
+/// Removes tabs and line breaks, as the parser does anywhere in a URL.
 pub(super) fn without_breaks(text: &str) -> Cow<'_, str> {
     const BREAKS: &[char] = &['\t', '\n', '\r'];
     if text.contains(BREAKS) {
@@ -111,7 +112,7 @@ pub(super) fn parse_host(host: &str) -> Result<String, UrlError> {
     })
 }
 
-/// Since Node 24 a name that is ASCII is not refused for what its Punycode says.
+/// Parses an ASCII name whose Punycode is wrong. Since Node 24 such a name is accepted.
 fn parse_undecodable_host(host: &str) -> Option<String> {
     let host = percent_decode_str(host).decode_utf8().ok()?;
     let without_punycode = without_punycode(&host)?;
@@ -123,7 +124,7 @@ fn is_valid(url: &str) -> bool {
     Url::parse(url).is_ok() || without_punycode(url).is_some_and(|url| Url::parse(&url).is_ok())
 }
 
-/// A text that says nothing in Punycode, but is as valid otherwise.
+/// Replaces the marks of Punycode, so that the text is otherwise as valid as before.
 fn without_punycode(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     (text.is_ascii() && lower.contains("xn--")).then(|| lower.replace("xn--", "xx--"))
@@ -150,7 +151,7 @@ fn parse_pathname(path: &str) -> String {
         let is_last = segments.peek().is_none();
         match Dots::of(segment) {
             Dots::Two => {
-                // A drive is not left.
+                // `..` does not leave the drive.
                 let is_drive = matches!(pathname.as_bytes(), [b'/', letter, b':'] if letter.is_ascii_alphabetic());
                 if !is_drive {
                     pathname.truncate(pathname.rfind('/').unwrap_or(0));
@@ -174,7 +175,7 @@ fn parse_pathname(path: &str) -> String {
     pathname
 }
 
-/// Whether a segment is a dot segment, also if its dots are percent-encoded.
+/// A dot segment, even if its dots are percent-encoded.
 enum Dots {
     None,
     One,
@@ -183,8 +184,8 @@ enum Dots {
 
 impl Dots {
     fn of(segment: &str) -> Self {
-        const LONGEST: usize = "%2e%2e".len();
-        if segment.len() > LONGEST || !segment.starts_with(['.', '%']) {
+        const MAX_LENGTH: usize = "%2e%2e".len();
+        if segment.len() > MAX_LENGTH || !segment.starts_with(['.', '%']) {
             return Self::None;
         }
         match &*segment.to_ascii_lowercase().replace("%2e", ".") {

@@ -1,9 +1,10 @@
 //! Recognizes URL paths that neither parsing nor decoding would change.
 
-/// How many bytes are looked at together. They overlap by one, so that each is seen with the one that follows it.
+/// Bytes that are checked at a time. Windows overlap by one byte, so that each byte is checked
+/// together with the next.
 const WINDOW: usize = 17;
 
-/// Whether neither the parser nor decoding would change any of it.
+/// Whether neither parsing nor decoding would change the pathname.
 pub(super) fn is_plain(pathname: &str) -> bool {
     let bytes = pathname.as_bytes();
     let mut seen = Seen::default();
@@ -16,14 +17,14 @@ pub(super) fn is_plain(pathname: &str) -> bool {
             }
             rest = &rest[WINDOW - 1..];
         }
-        // What is left over at the end is less than a window.
+        // The rest is shorter than a window.
         seen.look(last);
     } else {
         let mut window = [b'a'; WINDOW];
         window[..bytes.len()].copy_from_slice(bytes);
         seen.look(&window);
     }
-    // Names that begin with a dot are common, so one is no reason to parse.
+    // Names that begin with a dot are common, so they alone are no reason to parse.
     seen.special == 0 && (seen.dots == 0 || !has_dot_segment(bytes))
 }
 
@@ -36,7 +37,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// Has no way out in the middle and no branches, so that all of a window is compared at once.
+    /// Checks a window. It has no branches and no early return, so the whole window is compared at
+    /// once.
     fn look(&mut self, window: &[u8; WINDOW]) {
         for index in 0..WINDOW - 1 {
             let byte = window[index];
@@ -47,8 +49,9 @@ impl Seen {
     }
 }
 
-/// 1 for what a path in a URL cannot have as it is, or what means something there: the
-/// [path percent-encode set](https://url.spec.whatwg.org/#path-percent-encode-set), `%`, `\`, and `|` for it may follow a drive letter.
+/// Returns 1 for bytes that cannot stand in a path of a URL, or that have a meaning there. These
+/// are the [path percent-encode set](https://url.spec.whatwg.org/#path-percent-encode-set), `%`,
+/// `\`, and `|`, which may follow a drive letter.
 fn is_special(byte: u8) -> u8 {
     u8::from(byte <= b' ')
         | u8::from(byte == b'"')

@@ -1,11 +1,11 @@
-//! Absolute paths: Node's `path.resolve` of one path.
+//! Makes paths absolute, like Node's `path.resolve`.
 
 use super::error::UrlError;
 use super::system::System;
 use std::borrow::Cow;
 use std::env;
 
-/// Node's `path.resolve` of one path.
+/// Resolves one path, like Node's `path.resolve`.
 pub(super) fn resolve(path: &str, system: System) -> Result<String, UrlError> {
     match system {
         System::Posix => resolve_posix(path),
@@ -19,7 +19,7 @@ fn resolve_posix(path: &str) -> Result<String, UrlError> {
     } else {
         let mut start = working_directory()?;
         if cfg!(windows) {
-            // What Node does where such a path cannot be one: the drive is left out.
+            // Like Node where such a path is impossible: the drive is left out.
             start = start.replace('\\', "/");
             start.drain(..start.find('/').unwrap_or(start.len()));
         }
@@ -28,7 +28,7 @@ fn resolve_posix(path: &str) -> Result<String, UrlError> {
     Ok(format!("/{}", without_dots(&path, true, System::Posix)))
 }
 
-/// As Node does: what a path lacks, its drive or the directory on it, is taken of the working directory.
+/// Takes a missing drive, or the directory on it, from the working directory, like Node.
 fn resolve_windows(path: &str) -> Result<String, UrlError> {
     let mut root = Root::of(path);
     let mut tail = path[root.end..].to_owned();
@@ -69,11 +69,11 @@ fn resolve_windows(path: &str) -> Result<String, UrlError> {
     Ok(format!("{}{separator}{tail}", root.device))
 }
 
-/// What a path of Windows begins with.
+/// The beginning of a path on Windows.
 struct Root {
     /// `C:` or `\\server\share`, or empty.
     device: String,
-    /// Where the rest of the path begins.
+    /// The start of the rest of the path.
     end: usize,
     is_absolute: bool,
 }
@@ -125,7 +125,7 @@ impl Root {
     }
 }
 
-/// A path without empty and dot segments. One that is not absolute may begin with `..`.
+/// Removes empty and dot segments. A path that is not absolute may begin with `..`.
 fn without_dots(path: &str, is_absolute: bool, system: System) -> String {
     let mut segments = Vec::new();
     for segment in path
@@ -141,13 +141,13 @@ fn without_dots(path: &str, is_absolute: bool, system: System) -> String {
     segments.join(system.separator().encode_utf8(&mut [0; 4]))
 }
 
-/// `process.cwd()`, which is text.
+/// Returns `process.cwd()`, as text.
 fn working_directory() -> Result<String, UrlError> {
     let directory = env::current_dir().map_err(|error| UrlError::WorkingDirectory(error.kind()))?;
     Ok(directory.to_string_lossy().into_owned())
 }
 
-/// Windows keeps a working directory for each drive, in variables named like `=C:`.
+/// Returns the working directory of a drive. Windows keeps them in variables named like `=C:`.
 fn working_directory_of(drive: &str) -> Result<String, UrlError> {
     let directory = match env::var_os(format!("={drive}")) {
         Some(directory) if !directory.is_empty() => directory.to_string_lossy().into_owned(),

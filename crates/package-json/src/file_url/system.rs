@@ -1,6 +1,6 @@
 //! The systems that a path can belong to.
 
-/// Whose paths are meant: what the option `windows` of Node's functions says.
+/// The system of a path, like the option `windows` of Node's functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum System {
     /// Paths like `/home/me`.
@@ -10,7 +10,7 @@ pub enum System {
 }
 
 impl System {
-    /// The one this is compiled for.
+    /// The system that this is compiled for.
     pub const HERE: Self = if cfg!(windows) {
         Self::Windows
     } else {

@@ -6,43 +6,51 @@ use super::system::System;
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 
-/// The path that a file URL names, by the rules of Node 24 and 26.
+/// Converts a file URL to its path by the rules of Node 24 and 26.
 ///
-/// The URL is parsed first: tabs and line breaks are dropped, `\` is a `/`, dot segments are taken away even if they are
-/// percent-encoded, the query and the fragment are dropped. A host is part of a path of Windows only. Then what is percent-encoded is decoded,
-/// which has to give UTF-8: Node's answer is a string, so a file whose name is not UTF-8 has no URL. A NUL is let through, as Node does; what
-/// opens the file refuses it.
+/// The URL is parsed first. Parsing removes tabs and line breaks, reads `\` as `/`, removes dot
+/// segments even if they are percent-encoded, and drops the query and the fragment. Only a path of
+/// Windows can have a host. The percent-encoded bytes are decoded last, and must be UTF-8: Node's
+/// result is a string, so a file whose name is not UTF-8 has no URL. A NUL stays, as in Node;
+/// opening the file will fail.
 ///
-/// A plain URL costs one look at its bytes. On POSIX its path is borrowed from it.
+/// A plain URL costs one pass over its bytes. On POSIX its path is borrowed from it.
 ///
-/// Where others answer otherwise:
-/// - Node 20 and 22 leave `..` in a URL that also has a name beginning with a dot, as in `file:///a/.b/../c`, and `..` does not take away a first
-///   name like `C:x` there. They refuse a host for what its Punycode says, as in `file://xn--a/b`.
-/// - Which characters the name of a host may have outside ASCII is a matter of Unicode's tables, which here are newer than Node's for some.
+/// Other implementations differ:
+///
+/// - Node 20 and 22 keep `..` in a URL that also has a name beginning with a dot, as in
+///   `file:///a/.b/../c`, and `..` does not remove a first name like `C:x` there. They refuse a
+///   host with wrong Punycode, as in `file://xn--a/b`.
+/// - Unicode's tables decide which characters beyond ASCII the name of a host may have. The tables
+///   here are newer than those of some versions of Node.
 ///
 /// ```
 /// use smallfry_package_json::{System, UrlError, file_url_to_path};
 ///
 /// assert_eq!(file_url_to_path("file:///a/%C3%BC.js?x", System::Posix)?, "/a/ü.js");
 /// assert_eq!(file_url_to_path("file:///C:/a/b.js", System::Windows)?, r"C:\a\b.js");
-/// assert_eq!(file_url_to_path("file://server/share/b.js", System::Windows)?, r"\\server\share\b.js");
-/// assert_eq!(file_url_to_path("file:///a%2Fb", System::Posix), Err(UrlError::EncodedSeparator(System::Posix)));
+/// let shared = file_url_to_path("file://server/share/b.js", System::Windows)?;
+/// assert_eq!(shared, r"\\server\share\b.js");
+/// let error = UrlError::EncodedSeparator(System::Posix);
+/// assert_eq!(file_url_to_path("file:///a%2Fb", System::Posix), Err(error));
 /// # Ok::<(), UrlError>(())
 /// ```
 ///
 /// # Errors
 ///
-/// [`Invalid`](UrlError::Invalid), [`Scheme`](UrlError::Scheme), [`Host`](UrlError::Host), [`EncodedSeparator`](UrlError::EncodedSeparator),
-/// [`NotAbsolute`](UrlError::NotAbsolute) and [`Malformed`](UrlError::Malformed), where Node refuses a URL with the same code and message.
+/// [`Invalid`](UrlError::Invalid), [`Scheme`](UrlError::Scheme), [`Host`](UrlError::Host),
+/// [`EncodedSeparator`](UrlError::EncodedSeparator), [`NotAbsolute`](UrlError::NotAbsolute) and
+/// [`Malformed`](UrlError::Malformed), where Node refuses the URL with the same code and message.
 ///
-/// [Node's description](https://nodejs.org/docs/latest-v26.x/api/url.html#urlfileurltopathurl-options),
+/// [Node's
+/// description](https://nodejs.org/docs/latest-v26.x/api/url.html#urlfileurltopathurl-options),
 /// [parsing in the URL Standard](https://url.spec.whatwg.org/#url-parsing)
 pub fn file_url_to_path(url: &str, system: System) -> Result<Cow<'_, str>, UrlError> {
     let FileUrl { host, pathname } = FileUrl::parse(url)?;
     decode(&host, pathname, system)
 }
 
-/// The path of a host and a percent-encoded pathname.
+/// Converts a host and a percent-encoded pathname to a path.
 pub(crate) fn decode<'a>(
     host: &str,
     pathname: Cow<'a, str>,
@@ -70,7 +78,7 @@ pub(crate) fn decode<'a>(
     }
 }
 
-/// A name as it is shown. A label that no Punycode makes stays as it is.
+/// Decodes Punycode for display. A label with wrong Punycode stays as it is.
 fn domain_to_unicode(host: &str) -> String {
     let labels = host.split('.').map(|label| {
         let (text, result) = idna::domain_to_unicode(label);
@@ -86,7 +94,7 @@ fn with_backslashes(pathname: &str) -> String {
     pathname.replace('/', "\\")
 }
 
-/// JavaScript's `decodeURIComponent`, but for separators.
+/// Works like JavaScript's `decodeURIComponent`, and refuses encoded separators.
 fn decode_escapes(pathname: Cow<'_, str>, system: System) -> Result<Cow<'_, str>, UrlError> {
     if !pathname.contains('%') {
         return Ok(pathname);

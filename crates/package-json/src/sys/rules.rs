@@ -1,13 +1,14 @@
-//! What holds on every system: the largest file, errors, and when a time is too new to be trusted.
+//! Rules for every system: the maximum size, errors, and when a time is too new to be trusted.
 
 use smallfry::Operation;
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Larger files are refused: nobody's package.json is, and reading one takes five times its size. In bytes.
+/// The maximum size in bytes. No real package.json is larger, and reading one takes five times its
+/// size in memory.
 pub(super) const MAX_SIZE: u64 = 256 << 20;
 
-/// The step that failed, and why.
+/// The step that failed, and its error.
 pub(crate) type Failure = (Operation, io::Error);
 
 pub(super) fn too_large() -> Failure {
@@ -18,7 +19,7 @@ pub(super) fn too_large() -> Failure {
     )
 }
 
-/// What is no file may never come to an end, or never begin.
+/// The error for anything but a file: reading a pipe or device may never begin or never end.
 pub(super) fn not_a_file() -> Failure {
     let reason = "neither a file nor a directory";
     (
@@ -27,10 +28,11 @@ pub(super) fn not_a_file() -> Failure {
     )
 }
 
-/// Whether a file that last changed then might change once more without its times telling: seconds and nanoseconds since 1970.
+/// Whether a file with this time of change (seconds and nanoseconds since 1970) could change again
+/// and keep the time.
 ///
-/// Times are taken from a clock that ticks 100 to 1,000 times a second, and file systems without nanoseconds round them to
-/// one or two seconds (FAT). So does git's index:
+/// The clock for such times ticks 100 to 1,000 times a second, and file systems without nanoseconds
+/// round to one or two seconds (FAT). git's index has the same rule:
 /// [racy-git](https://git-scm.com/docs/racy-git).
 pub(super) fn may_change_unseen(changed: (i64, u32)) -> bool {
     let granularity = if changed.1 == 0 {

@@ -10,8 +10,8 @@ use smallfry::Operation;
 
 use super::rules::{Failure, MAX_SIZE, may_change_unseen, not_a_file, too_large};
 
-/// What changes when a file does: its inode when another takes its place, the others when it is written to. No program can
-/// set the time of the last change (ctime).
+/// The identity of a file's state. The inode changes when another file takes its place, the other
+/// values when it is written to. No program can set the time of the last change (ctime).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     inode: u64,
@@ -36,7 +36,7 @@ impl Stamp {
         }
     }
 
-    /// Whether the file was so new that it may have changed since without a difference to this.
+    /// Whether the file was so new that it may have changed since and still have this stamp.
     pub(crate) fn is_racy(&self) -> bool {
         may_change_unseen(self.changed)
     }
@@ -53,7 +53,7 @@ fn is_nothing(error: Errno) -> bool {
     matches!(error, Errno::NOENT | Errno::NOTDIR)
 }
 
-/// What is there, a symbolic link followed.
+/// Returns the stamp of a file, following symbolic links. `None`: there is nothing, or a directory.
 ///
 /// [stat(2)](https://man7.org/linux/man-pages/man2/stat.2.html)
 pub(crate) fn look(path: &Path) -> Result<Option<Stamp>, Failure> {
@@ -64,16 +64,17 @@ pub(crate) fn look(path: &Path) -> Result<Option<Stamp>, Failure> {
     }
 }
 
-/// Puts the contents of a file into `bytes`, whose own are given up, and says at what stamp it began. It is opened so that a
-/// pipe without a writer does not hold it up.
+/// Reads a file into `bytes`, replacing their contents, and returns the stamp that it had before.
+/// `None`: there is nothing, or a directory. A pipe without a writer does not block the open.
 ///
-/// [open(2)](https://man7.org/linux/man-pages/man2/open.2.html), [read(2)](https://man7.org/linux/man-pages/man2/read.2.html)
+/// [open(2)](https://man7.org/linux/man-pages/man2/open.2.html),
+/// [read(2)](https://man7.org/linux/man-pages/man2/read.2.html)
 pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Option<Stamp>, Failure> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match retry_on_intr(|| open(path, flags, Mode::empty())) {
         Ok(file) => file,
         Err(error) if is_nothing(error) => return Ok(None),
-        // A socket.
+        // It is a socket.
         Err(Errno::NXIO) => return Err(not_a_file()),
         Err(error) => return Err((Operation::Open, error.into())),
     };
@@ -90,7 +91,7 @@ pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Option<Stamp>, Fa
     bytes.clear();
     // Checked above to fit.
     let size = stamp.size as usize;
-    // Where the size is not told, as in /proc, it is 0.
+    // The size is 0 where the system does not report it, as in /proc.
     bytes.reserve(size.max(512));
     loop {
         if bytes.len() == bytes.capacity() {
@@ -98,7 +99,7 @@ pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Option<Stamp>, Fa
         }
         let count = retry_on_intr(|| read_some(&file, spare_capacity(bytes)));
         let count = count.map_err(|error| (Operation::Read, io::Error::from(error)))?;
-        // The end, or as much as there was: what has been added since has changed the stamp.
+        // The end, or the reported size. Bytes that were appended since have changed the stamp.
         if count == 0 || bytes.len() == size {
             return Ok(Some(stamp));
         }

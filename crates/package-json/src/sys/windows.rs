@@ -9,8 +9,8 @@ use smallfry::Operation;
 
 use super::rules::{Failure, MAX_SIZE, may_change_unseen, not_a_file, too_large};
 
-/// What changes when a file does. The time of creation stands for the file's identity, whose number only an open file tells.
-/// All times can be set by programs.
+/// The identity of a file's state. The time of creation stands for the number of the file, which
+/// only an open file tells. Programs can set all of these times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     size: u64,
@@ -28,7 +28,7 @@ impl Stamp {
         }
     }
 
-    /// Whether the file was so new that it may have changed since without a difference to this.
+    /// Whether the file was so new that it may have changed since and still have this stamp.
     pub(crate) fn is_racy(&self) -> bool {
         // From 1601 to 1970.
         const SECONDS: i64 = 11_644_473_600;
@@ -45,7 +45,7 @@ fn is_nothing(error: &io::Error) -> bool {
     )
 }
 
-/// What is there, a symbolic link followed.
+/// Returns the stamp of a file, following symbolic links. `None`: there is nothing, or a directory.
 ///
 /// [`GetFileInformationByHandle`](https://learn.microsoft.com/en-us/windows/win32/api/fileapi/nf-fileapi-getfileinformationbyhandle)
 pub(crate) fn look(path: &Path) -> Result<Option<Stamp>, Failure> {
@@ -57,7 +57,8 @@ pub(crate) fn look(path: &Path) -> Result<Option<Stamp>, Failure> {
     }
 }
 
-/// Puts the contents of a file into `bytes`, whose own are given up, and says at what stamp it began.
+/// Reads a file into `bytes`, replacing their contents, and returns the stamp that it had before.
+/// `None`: there is nothing, or a directory.
 ///
 /// [`CreateFileW`](https://learn.microsoft.com/en-us/windows/win32/api/fileapi/nf-fileapi-createfilew),
 /// [`ReadFile`](https://learn.microsoft.com/en-us/windows/win32/api/fileapi/nf-fileapi-readfile)
@@ -65,7 +66,7 @@ pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Option<Stamp>, Fa
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if is_nothing(&error) => return Ok(None),
-        // Of a directory, too.
+        // The error for directories as well.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return match look(path) {
                 Ok(None) => Ok(None),
