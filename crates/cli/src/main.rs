@@ -1,4 +1,4 @@
-//! The `smallfry` command: shows what small files cost on this machine, and what pays.
+//! The `smallfry` command: shows what small files cost on this machine, and what smallfry gains.
 
 #![allow(
     clippy::cast_possible_wrap,
@@ -32,8 +32,8 @@ enum Command {
     Bench(Box<bench::Arguments>),
     /// Run your own command with and without smallfry, and compare the two
     ///
-    /// The command runs in turn with and without smallfry. The report tells how much time smallfry saves, and whether the
-    /// command does the same.
+    /// The command runs in turn with and without smallfry. The report tells how much time smallfry
+    /// saves, and whether the command does the same.
     Try(trial::Arguments),
     /// Tell whether Node runs a file as a module or as CommonJS, and why
     Scope(scope::Arguments),

@@ -1,8 +1,9 @@
 //! Answers in sentences.
 //!
-//! What is said of versions was seen in Node 20.20, 22.23, 24.21 and 26.10; the first versions are those of Node's own
-//! documentation: <https://nodejs.org/api/packages.html#syntax-detection>, <https://nodejs.org/api/typescript.html>,
-//! <https://nodejs.org/api/esm.html#wasm-modules>.
+//! The statements about versions were checked with Node 20.20, 22.23, 24.21 and 26.10. The first
+//! versions come from Node's documentation:
+//! <https://nodejs.org/api/packages.html#syntax-detection>,
+//! <https://nodejs.org/api/typescript.html>, <https://nodejs.org/api/esm.html#wasm-modules>.
 
 use super::answer::{Answer, Declared, Facts, Failure, Nearest};
 use super::place::{Link, Seen};
@@ -11,13 +12,13 @@ use std::path::Path;
 
 const NOT_A_MODULE: &str = "\"Cannot use import statement outside a module\"";
 
-/// In a word: what Node takes the file for.
+/// The format in one word.
 pub(super) fn format(answer: &Answer) -> &'static str {
     let format = answer.found.as_ref().ok().and_then(|facts| facts.format);
     format.map_or("error", Format::name)
 }
 
-/// Why, and what to do about it: each sentence or two that belong together.
+/// Explains the answer, and what to do about it. Each item has one or two sentences.
 pub(super) fn why(answer: &Answer) -> Vec<String> {
     let facts = match &answer.found {
         Ok(facts) => facts,
@@ -39,7 +40,7 @@ pub(super) fn why(answer: &Answer) -> Vec<String> {
     if facts.is_typescript() {
         said.push(typescript(facts));
     }
-    if let Some(directory) = &facts.passed_over {
+    if let Some(directory) = &facts.ignored_directory {
         let directory = path(directory);
         said.push(format!("{directory} is a directory, so Node ignores it."));
     }
@@ -53,7 +54,7 @@ pub(super) fn why(answer: &Answer) -> Vec<String> {
     said
 }
 
-/// A path with what would break a line, or the terminal, escaped.
+/// Prints a path, escaping characters that would break a line or the terminal.
 pub(super) fn path(path: &Path) -> String {
     let mut text = String::new();
     for character in path.to_string_lossy().chars() {
@@ -66,7 +67,7 @@ pub(super) fn path(path: &Path) -> String {
     text
 }
 
-/// How one comes to the file that the rest is about.
+/// Explains how the given path leads to the file.
 fn way(facts: &Facts) -> Option<String> {
     let link = match facts.place.link? {
         Link::Itself => "It is a symbolic link",
@@ -119,7 +120,7 @@ fn by_extension(facts: &Facts) -> String {
 
 fn unknown(facts: &Facts, extension: &str) -> String {
     let is_module = facts.module_type() == Some(ModuleType::Module);
-    // With a package.json that cannot be read, none of it is sure.
+    // With a package.json that cannot be read, this is uncertain.
     let started = match &facts.package {
         Ok(Nearest::Says(package, _)) if is_module => format!(
             ", and so does `node FILE`, because {} says \"type\": \"module\". `require` treats it as CommonJS.",
@@ -187,7 +188,7 @@ fn by_type(facts: &Facts, nearest: &Nearest) -> String {
     }
 }
 
-/// What becomes of a module that is taken for CommonJS because somebody says so.
+/// Tells what happens to a module that is explicitly marked as CommonJS.
 fn fails(facts: &Facts) -> String {
     if facts.extension.is_none() && !facts.place.is_directory {
         return format!(
@@ -197,7 +198,7 @@ fn fails(facts: &Facts) -> String {
     format!("With `import` in it, it fails: {NOT_A_MODULE}.")
 }
 
-/// What becomes of a module that is taken for CommonJS, if no package.json says that it is.
+/// Tells what happens to a module that counts as CommonJS by default.
 fn tried_again(facts: &Facts, has_package: bool) -> String {
     let has_extension = facts.extension.is_some() || facts.place.is_directory;
     let warns = has_package && has_extension && !facts.is_in_node_modules();
@@ -217,7 +218,7 @@ fn tried_again(facts: &Facts, has_package: bool) -> String {
     )
 }
 
-/// The one package.json that counts for some and not for others.
+/// Explains the package.json at the root, which counts only in some cases.
 fn at_the_root(nearest: &Nearest) -> Option<String> {
     let Nearest::Nothing {
         root: Some((file, module_type @ (ModuleType::Module | ModuleType::CommonJs))),
@@ -248,9 +249,9 @@ fn typescript(facts: &Facts) -> String {
     )
 }
 
-/// How it becomes a module, or CommonJS.
+/// Tells how to turn CommonJS into a module, or a module into CommonJS.
 fn other_way(facts: &Facts) -> Option<String> {
-    // What was installed is not for the one who asks to change.
+    // The user should not change installed packages.
     if facts.is_in_node_modules() {
         return None;
     }
@@ -312,7 +313,7 @@ fn place_and_reason(failure: &Failure) -> String {
     }
 }
 
-/// Which versions throw, and when.
+/// Tells which versions throw an error, and when.
 fn thrown(failure: &Failure, when: &str) -> String {
     let place = place_and_reason(failure);
     if failure.at.is_some() {
@@ -327,7 +328,8 @@ fn in_the_way(failure: &Failure) -> String {
     thrown(failure, "for each file whose type it decides")
 }
 
-/// The extension decides, but Node asks the same package.json for other things.
+/// Explains an invalid package.json where the extension decides: Node reads the file for other
+/// purposes.
 fn in_the_way_of_some(facts: &Facts, failure: &Failure) -> String {
     let when = match facts.format {
         Some(Format::Module) => "when this file imports a package",
@@ -369,7 +371,7 @@ mod tests {
                     extension: Some("js".to_owned()),
                     format: Some(Format::CommonJs),
                     package: Ok(nearest),
-                    passed_over: None,
+                    ignored_directory: None,
                 }),
             };
             let said = why(&answer).join(" ");

@@ -52,7 +52,8 @@ pub(crate) struct Arguments {
 
     /// Fail calls of an operation with this error; may be repeated
     ///
-    /// N selects the calls: 3 is the third call, 3+ the third and all later ones, every3 every third.
+    /// N selects the calls: 3 is the third call, 3+ the third and all later ones, every3 every
+    /// third.
     #[arg(long, value_name = "OPERATION:N:ERRNO")]
     fail: Vec<Fault>,
 

@@ -1,4 +1,4 @@
-//! What can be chosen and set, and where the figures come from.
+//! The list of profiles and parameters, with the sources of their figures.
 
 use comfy_table::{ContentArrangement, Table, presets};
 use smallfry_slowfs::{PARAMETERS, Profile};

@@ -1,4 +1,4 @@
-//! What a trial finds out.
+//! The result of a trial.
 
 use super::counts::Counts;
 use super::process::Usage;
@@ -7,33 +7,33 @@ use super::subject::Side;
 use super::system_calls::Summary;
 use std::process::ExitStatus;
 
-/// What came of it.
+/// The result of a trial.
 pub(super) enum Answer {
     Compared(Box<Results>),
-    /// The command did not succeed.
+    /// A run of the command failed.
     Failed(FailedRun),
     /// Nothing was compared, because both sides would have been the same.
     NoDifference(Sameness),
 }
 
-/// Why there is nothing to compare.
+/// The reason why there is nothing to compare.
 pub(super) enum Sameness {
-    /// No process loaded smallfry; the system calls, or why they are not known.
+    /// No process loaded smallfry. Holds the system calls, or the reason why they are unknown.
     NotLoaded(Result<Summary, String>),
-    /// It was loaded, but its native half does not work, for this reason.
+    /// smallfry was loaded, but its addon does not work for this reason.
     NotNative(String),
-    /// The command loads it without being made to.
+    /// The command loads smallfry by itself.
     AlreadyLoaded,
-    /// Only what starts the command proper loaded it, as npm does for a script.
+    /// Only launchers such as npm loaded smallfry, and not the command proper.
     OnlyLaunchers(Counts),
 }
 
 pub(super) struct FailedRun {
     pub(super) side: Side,
     pub(super) status: ExitStatus,
-    /// The last of what it printed.
+    /// The end of the output.
     pub(super) tail: String,
-    /// How many runs of each side went well before, in [`Side::BOTH`]'s order.
+    /// The number of successful runs before, in [`Side::BOTH`]'s order.
     pub(super) before: [usize; 2],
 }
 

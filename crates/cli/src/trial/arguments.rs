@@ -16,8 +16,9 @@ Examples:
 pub(crate) struct Arguments {
     /// Number of pairs of runs [default: as many as fit, at least 3]
     ///
-    /// By default more than 3 pairs run only within 5 minutes, more than 6 within 2 minutes, and more than 10 within 10
-    /// seconds; 40 is the maximum. Fewer than 6 pairs show whether the command does the same, but not whether it gains.
+    /// By default more than 3 pairs run only within 5 minutes, more than 6 within 2 minutes, and
+    /// more than 10 within 10 seconds; 40 is the maximum. Fewer than 6 pairs show whether the
+    /// command does the same, but not whether it gains.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) runs: Option<u32>,
 

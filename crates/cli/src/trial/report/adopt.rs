@@ -1,9 +1,9 @@
-//! What to do with the answer: the one line to adopt, or that there is nothing to gain.
+//! The advice at the end: the line to adopt, or that there is nothing to gain.
 
 use super::gain::Gain;
 use crate::trial::answer::Results;
 use crate::trial::arguments::Arguments;
-use crate::trial::schedule::ENOUGH;
+use crate::trial::schedule::ENOUGH_PAIRS;
 use crate::trial::subject::{Subject, joined};
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -26,14 +26,14 @@ pub(super) fn say_all(
             let package = joined(&[subject.package()]);
             let _ = writeln!(out, "  npm install --save-dev {package}");
         }
-        // Of what node itself is given, children that it starts know nothing; NODE_OPTIONS, as in the trial, reaches
-        // them.
+        // Child processes do not inherit node's own options. NODE_OPTIONS reaches them, as in the
+        // trial.
         let has_children = !matches!(&results.counts, Ok(counts) if counts.processes() == 1);
         let _ = writeln!(out, "  {}", line(subject, &arguments.command, has_children));
     } else if gain.has_too_few_pairs() {
         let _ = writeln!(
             out,
-            "\nNext: repeat with --runs {ENOUGH} to learn whether smallfry gains"
+            "\nNext: repeat with --runs {ENOUGH_PAIRS} to learn whether smallfry gains"
         );
     } else {
         let _ = writeln!(
@@ -60,7 +60,7 @@ fn line(subject: &Subject, words: &[OsString], has_children: bool) -> String {
     }
 }
 
-/// Would `require('smallfry/register')` find it from here?
+/// Whether `require('smallfry/register')` would find it from here.
 fn is_installed() -> bool {
     std::env::current_dir().is_ok_and(|directory| {
         directory
@@ -81,7 +81,7 @@ mod tests {
         arguments: Arguments,
     }
 
-    /// The line to adopt for this command, which a package stands in for.
+    /// The line to adopt for this command, with a stand-in for the package.
     fn line_of(command: &str, has_children: bool) -> String {
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join("dist")).unwrap();

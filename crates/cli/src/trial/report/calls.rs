@@ -6,13 +6,13 @@ use crate::trial::counts::{Counts, Part};
 use crate::trial::system_calls::Summary;
 use std::fmt::Write as _;
 
-/// As many times as fast as node:fs smallfry's functions are at best, about.
+/// About how many times as fast as node:fs smallfry's functions are at best.
 const AT_BEST: f64 = 8.0;
 
-/// So many processes are named.
-const NAMED: usize = 6;
+/// The maximum number of processes that are named.
+const MAX_NAMES: usize = 6;
 
-/// What the program's own processes counted.
+/// Prints the counts of the program's own processes.
 pub(super) fn counted(out: &mut String, counts: &Counts) {
     let versions: Vec<_> = counts
         .versions()
@@ -90,12 +90,15 @@ fn names(counts: &Counts) -> String {
             None => each.push((name, 1)),
         }
     }
-    let shown = each.iter().take(NAMED).map(|(name, times)| match times {
-        1 => (*name).to_owned(),
-        times => format!("{times}x {name}"),
-    });
+    let shown = each
+        .iter()
+        .take(MAX_NAMES)
+        .map(|(name, times)| match times {
+            1 => (*name).to_owned(),
+            times => format!("{times}x {name}"),
+        });
     let mut shown = shown.collect::<Vec<_>>().join(", ");
-    if each.len() > NAMED {
+    if each.len() > MAX_NAMES {
         shown.push_str(", ...");
     }
     shown
@@ -108,7 +111,8 @@ pub(super) fn uncounted(out: &mut String, reason: &str) {
     );
 }
 
-/// A gain that the functions which smallfry replaces cannot have brought. One interval in twenty misses the truth.
+/// Warns of a gain that the functions replaced by smallfry cannot have brought. One interval in
+/// twenty misses the truth.
 pub(super) fn doubt(out: &mut String, saved_ns: f64, parts: &[(&str, Part)]) {
     let own = |(_, part): &(_, Part)| part.native_sync_ns + part.native_async_ns;
     let own = parts.iter().map(own).sum::<u64>() as f64;
@@ -123,7 +127,7 @@ pub(super) fn doubt(out: &mut String, saved_ns: f64, parts: &[(&str, Part)]) {
     say(out, '!', &sentence);
 }
 
-/// What the table leaves open.
+/// Explains what the table leaves open.
 pub(super) fn say_all(out: &mut String, counts: &Counts) {
     let parts = counts.parts();
     let sum = |get: fn(&Part) -> u64| parts.iter().map(|(_, part)| get(part)).sum::<u64>();
@@ -181,7 +185,7 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
     );
 }
 
-/// Smallfry reached only npm and the like.
+/// Explains that only npm and similar programs loaded smallfry.
 pub(super) fn only_launchers(out: &mut String, counts: &Counts) {
     let sentence = format!(
         "only {} loaded smallfry; the programs that it started did not. Either they are not Node.js, or NODE_OPTIONS does not reach them.",
@@ -196,7 +200,7 @@ pub(super) fn only_launchers(out: &mut String, counts: &Counts) {
     );
 }
 
-/// Whoever was started with other options would have been measured against itself.
+/// Warns of processes started with other options, which ran without smallfry on both sides.
 fn children_without(out: &mut String, counts: &Counts) {
     let commands: Vec<_> = counts.children_without().into_iter().collect();
     if commands.is_empty() {
@@ -204,18 +208,22 @@ fn children_without(out: &mut String, counts: &Counts) {
     }
     let shown: Vec<_> = commands
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMES)
         .map(|command| format!("`{command}`"))
         .collect();
     let sentence = format!(
         "started with a NODE_OPTIONS without smallfry, so not loading it: {}{}.",
         shown.join(", "),
-        if commands.len() > NAMED { ", ..." } else { "" }
+        if commands.len() > MAX_NAMES {
+            ", ..."
+        } else {
+            ""
+        }
     );
     say(out, '!', &sentence);
 }
 
-/// What strace counted of any other program.
+/// Prints what strace counted of any other program.
 pub(super) fn system_calls(out: &mut String, calls: &Result<Summary, String>) {
     let summary = match calls {
         Ok(summary) => summary,

@@ -1,4 +1,4 @@
-//! Times of both sides, and what they say.
+//! Times of both sides, and the verdict.
 
 use super::sentence::{plural, say};
 use crate::bench::report::text;
@@ -6,13 +6,13 @@ use crate::bench::stats::bootstrap::{self, Interval};
 use crate::bench::stats::percentiles::median;
 use crate::trial::answer::Pair;
 use crate::trial::process::Usage;
-use crate::trial::schedule::ENOUGH;
+use crate::trial::schedule::ENOUGH_PAIRS;
 use crate::trial::subject::Side;
 use crate::trial::system::Processor;
 use comfy_table::Table;
 use std::fmt::Write as _;
 
-/// What is timed, and how to get it from a run.
+/// The name of a time, and how to get it from a run.
 type Kind = (&'static str, fn(&Usage) -> Option<u64>);
 
 const KINDS: [Kind; 4] = [
@@ -27,7 +27,7 @@ const KINDS: [Kind; 4] = [
 
 /// How many times as fast the command is with smallfry.
 pub(super) struct Gain {
-    /// By [`KINDS`]; `None` where there are too few pairs, or the system does not tell.
+    /// By [`KINDS`]. `None` where there are too few pairs, or the system does not tell.
     ratios: [Option<Interval>; KINDS.len()],
     /// Median wall times, by side.
     wall_ns: [f64; 2],
@@ -41,7 +41,7 @@ impl Gain {
             ratios: KINDS.map(|(_, get)| {
                 let ratio =
                     || bootstrap::ratio(&side(Side::Without, get), &side(Side::With, get), seed);
-                (pairs.len() >= ENOUGH).then(ratio).flatten()
+                (pairs.len() >= ENOUGH_PAIRS).then(ratio).flatten()
             }),
             wall_ns: Side::BOTH.map(|each| middle(&side(each, KINDS[0].1)).unwrap_or(0.0)),
             pairs: pairs.len(),
@@ -56,17 +56,17 @@ impl Gain {
         self.ratios[3]
     }
 
-    /// Are there too few pairs to tell a gain from noise?
+    /// Whether there are too few pairs to tell a gain from noise.
     pub(super) fn has_too_few_pairs(&self) -> bool {
-        self.pairs < ENOUGH
+        self.pairs < ENOUGH_PAIRS
     }
 
-    /// Is it certain that less time passes with smallfry?
+    /// Whether a gain in wall time is certain.
     pub(super) fn is_one(&self) -> bool {
         self.wall().is_some_and(|wall| wall.low > 1.0)
     }
 
-    /// The wall time that a run takes less, if that is certain.
+    /// The wall time that a run saves, if a gain is certain.
     pub(super) fn saved_ns(&self) -> Option<f64> {
         let [without, with] = self.wall_ns;
         self.is_one().then_some(without - with)
@@ -98,7 +98,7 @@ impl Gain {
 
     fn no_verdict(&self) -> String {
         format!(
-            "{}: too few to tell a gain or a loss from noise. --runs {ENOUGH} is enough; --runs 20 finds smaller differences.",
+            "{}: too few to tell a gain or a loss from noise. --runs {ENOUGH_PAIRS} is enough; --runs 20 finds smaller differences.",
             plural(self.pairs, "pair")
         )
     }
@@ -148,7 +148,7 @@ fn middle(times: &[Option<f64>]) -> Option<f64> {
     median(times.iter().copied().flatten())
 }
 
-/// How much less, or more, is needed of what is `interval` times as fast.
+/// How much less or more is needed, if the command is `interval` times as fast.
 fn change(interval: Interval) -> String {
     let percent = |ratio: f64| (1.0 - 1.0 / ratio) * 100.0;
     let (sign, what) = if interval.estimate > 1.0 {
@@ -170,7 +170,7 @@ fn change(interval: Interval) -> String {
 mod tests {
     use super::*;
 
-    /// Pairs of which the side with smallfry takes half the time, always the same.
+    /// Equal pairs in which the side with smallfry takes half the time.
     fn pairs(count: usize) -> Vec<Pair> {
         let usage = |wall_ns| Usage {
             wall_ns,
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn too_few_pairs_give_no_verdict_and_no_interval_whatever_they_are() {
-        for count in 1..ENOUGH {
+        for count in 1..ENOUGH_PAIRS {
             let pairs = pairs(count);
             let gain = Gain::of(&pairs, 1);
             let mut said = String::new();
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn enough_pairs_give_one() {
-        let gain = Gain::of(&pairs(ENOUGH), 1);
+        let gain = Gain::of(&pairs(ENOUGH_PAIRS), 1);
         let mut said = String::new();
         gain.say(&mut said);
         assert!(gain.is_one() && !gain.has_too_few_pairs());

@@ -1,4 +1,4 @@
-//! Where the answer goes: the terminal for a person, a JSON file for a program.
+//! Reports: text for the terminal, and a JSON file for programs.
 
 mod adopt;
 mod calls;
@@ -16,7 +16,7 @@ use crate::bench::report::text;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// What is about to happen.
+/// Announces the trial.
 pub(super) fn opening(subject: &Subject, arguments: &Arguments) {
     let mut out = String::new();
     let _ = writeln!(out, "smallfry try: {}", subject.line(&arguments.command));
@@ -137,7 +137,7 @@ fn nothing(out: &mut String, sameness: &Sameness) {
     }
 }
 
-/// A reader who has seen enough (a closed pipe) is no error.
+/// Prints. A closed pipe is no error, since its reader has read enough.
 fn print(text: &str) {
     let mut output = std::io::stdout().lock();
     let _ = output

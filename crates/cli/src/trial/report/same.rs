@@ -6,8 +6,8 @@ use crate::trial::arguments::Arguments;
 use crate::trial::seen::{Comparison, Difference, Judgement, Thing};
 use std::fmt::Write as _;
 
-/// Of each kind, so many are named.
-const NAMED: usize = 5;
+/// The maximum number of names in a sentence or list.
+const MAX_NAMES: usize = 5;
 
 pub(super) fn say_all(out: &mut String, arguments: &Arguments, comparison: &Comparison) {
     let judgements: Vec<_> = comparison.judgements().collect();
@@ -32,10 +32,10 @@ fn differences(out: &mut String, judgements: &[(&Thing, Judgement)]) {
         '!',
         "DIFFERENT with smallfry, and never so without it. Find the cause before you adopt it:",
     );
-    for (thing, difference) in differing.iter().take(NAMED) {
+    for (thing, difference) in differing.iter().take(MAX_NAMES) {
         detail(out, thing, difference);
     }
-    if let Some(more @ 1..) = differing.len().checked_sub(NAMED) {
+    if let Some(more @ 1..) = differing.len().checked_sub(MAX_NAMES) {
         let _ = writeln!(out, "      and {}", plural(more, "other"));
     }
 }
@@ -176,11 +176,11 @@ pub(super) fn name(thing: &Thing) -> String {
 fn some_of(names: &[String]) -> String {
     let mut shown = names
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMES)
         .cloned()
         .collect::<Vec<_>>()
         .join(", ");
-    if names.len() > NAMED {
+    if names.len() > MAX_NAMES {
         shown.push_str(", ...");
     }
     shown

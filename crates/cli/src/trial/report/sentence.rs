@@ -3,7 +3,7 @@
 use crate::bench::report::text;
 use std::fmt::Write as _;
 
-/// A sentence of the report, with what stands before it.
+/// Adds a sentence with a mark before it.
 pub(super) fn say(out: &mut String, mark: char, sentence: &str) {
     let _ = writeln!(
         out,

@@ -1,7 +1,9 @@
-//! What is to be seen of a run besides its time: exit status, what it printed, and the outputs that the user named.
+//! The results of a run that are compared: exit status, printed text, and the outputs that the user
+//! named.
 //!
-//! smallfry is blamed only for what never happens without it. A source map with the time in it differs between any two
-//! runs; so each thing's values are kept of all runs of both sides, and one that varies without smallfry tells nothing.
+//! smallfry is blamed only for what never happens without it. A source map with a time in it, for
+//! example, differs between any two runs. The values of each thing are therefore kept for all runs
+//! of both sides, and a thing that varies without smallfry cannot be compared.
 
 mod comparison;
 mod outputs;

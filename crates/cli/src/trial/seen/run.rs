@@ -1,4 +1,4 @@
-//! What one run leaves.
+//! The results of one run.
 
 use super::outputs::{Entry, Outputs};
 use super::printed::Printed;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
-/// Of one run.
+/// The results of one run.
 pub(in crate::trial) struct Seen {
     pub(super) status: ExitStatus,
     pub(super) output: Printed,

@@ -1,14 +1,14 @@
-//! A thing that a run leaves, reduced to what is compared.
+//! A result, reduced to what is compared.
 
 use blake3::Hash;
 use std::process::ExitStatus;
 
-/// A thing as one run left it.
+/// A result of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Value {
-    /// What stays the same where only numbers or bytes differ.
+    /// The part that stays the same if only numbers or bytes differ.
     pub(super) shape: Shape,
-    /// Of printed text, without the times in it.
+    /// The contents. Printed text is hashed without times.
     pub(super) contents: Hash,
 }
 
@@ -18,9 +18,9 @@ pub(super) enum Shape {
     Executable,
     Directory,
     Link,
-    /// A pipe, a socket, a device.
+    /// A pipe, a socket or a device.
     Special,
-    /// Printed text, its numbers left out.
+    /// Printed text without its numbers.
     Text(Hash),
     Status(ExitStatus),
 }

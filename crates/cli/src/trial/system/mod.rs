@@ -1,4 +1,4 @@
-//! What differs between systems: the same names in each file.
+//! The parts that differ between systems, with the same names in each file.
 
 #[cfg(not(unix))]
 mod other;
