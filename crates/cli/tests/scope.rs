@@ -1,7 +1,8 @@
 //! `smallfry scope` as a user runs it, on small packages of each kind.
 //!
-//! Guards against an answer that is not Node's, or a reason that is not the one: the person who asks has an error before them,
-//! and will edit the file that is named. The last test has the newest Node run each file and looks at what it was taken for.
+//! The user has an error before them, and will edit the file that is named. An answer that differs
+//! from Node's, or a wrong reason, would make them edit the wrong file. The last test lets the
+//! newest Node run each file, and checks how Node loaded it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -14,7 +15,7 @@ use std::process::{Command, Output, Stdio};
 
 const INVALID: &str = "{\n  \"name\": \"a\",\n  \"type\" \"module\"\n}";
 
-/// A directory with packages; its path has no links.
+/// A directory with packages. Its path has no links.
 struct Place {
     root: PathBuf,
     _directory: tempfile::TempDir,
@@ -37,7 +38,7 @@ impl Place {
         place
     }
 
-    /// Under `node_modules` there is no package but what a test makes.
+    /// The directory `node_modules`, where only a test's own packages exist.
     fn none(&self) -> PathBuf {
         self.root.join("node_modules")
     }
@@ -60,7 +61,7 @@ impl Place {
         said(&output)
     }
 
-    /// The files, and the exit status.
+    /// Returns the files, and the exit status.
     fn json(&self, files: &[&str]) -> (Vec<Value>, i32) {
         let output = self.command().arg("--json").args(files).output().unwrap();
         let (text, status) = said(&output);
@@ -69,7 +70,7 @@ impl Place {
         (document["files"].as_array().unwrap().clone(), status)
     }
 
-    /// One file without error: its words, on one line as in JSON.
+    /// Checks the answer for one file without error, as JSON and as text.
     #[track_caller]
     fn assert(&self, file: &str, expected: &Value, parts: &[&str]) {
         let (found, status) = self.json(&[file]);
@@ -85,7 +86,7 @@ impl Place {
         for part in parts {
             assert!(why.contains(part), "{part:?} is not in {why}");
         }
-        // The same as text, but for where lines end.
+        // The text differs only in its line breaks.
         let (text, status) = self.text(&[file]);
         assert_eq!(status, 0, "{text}");
         let (first, rest) = text.split_once('\n').unwrap();
@@ -97,7 +98,7 @@ impl Place {
     }
 }
 
-/// Nothing is ever written to standard error.
+/// Checks that nothing was written to standard error, and returns the output.
 fn said(output: &Output) -> (String, i32) {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     (
@@ -163,7 +164,7 @@ fn without_a_type_it_is_commonjs() {
         "or rename it to a.mjs.",
     ];
     place.assert("app/src/a.js", &expected, &parts);
-    // Node does not warn of these.
+    // Node gives no warning for these.
     place.assert("app/src/a", &expected, &["as a module, slower;"]);
 }
 
@@ -181,7 +182,7 @@ fn a_type_that_is_none_is_shown() {
         let says = format!("says \"type\": {shown}, which is neither \"module\" nor \"commonjs\"");
         place.assert("app/a.js", &expected, &[&says, "change \"type\" to"]);
     }
-    // Node takes it, though it is no JSON.
+    // Node accepts it, although it is not JSON.
     place.write("app/package.json", r#"{"a":tru,"type":"esm"}"#);
     let expected = json!({ "reason": "no-type" });
     place.assert("app/a.js", &expected, &["has no \"type\" that Node knows"]);
@@ -246,7 +247,7 @@ fn unknown_extensions() {
     place.assert("common/a.foo", &expected, &parts);
     place.assert("common/a.tsx", &expected, &["JSX has to be compiled"]);
     place.assert("common/a.MJS", &expected, &["Node knows .mjs"]);
-    // Windows takes the dot away.
+    // Windows removes the dot.
     if cfg!(unix) {
         place.assert("common/a.", &expected, &["the extension .:"]);
     }
@@ -291,7 +292,7 @@ fn an_invalid_package_is_told_with_its_place() {
     assert_eq!(found[1]["reason"], "error");
     assert_eq!(found[1]["packageJson"], shown(&package));
     assert_eq!(found[1]["type"], Value::Null);
-    // The extension decides, but for other things Node needs the file.
+    // The extension decides, but Node needs the file for other purposes.
     assert_eq!(found[2]["error"], error);
     assert_eq!(found[2]["reason"], "extension");
     assert_eq!(found[3]["error"], Value::Null);
@@ -395,7 +396,7 @@ fn links_are_followed_as_node_does() {
     place.assert("app/lib", &expected, &["It is a directory"]);
     let expected = json!({ "format": "commonjs", "reason": "no-type", "realPath": null });
     place.assert("app/dangling.js", &expected, &["cannot be followed"]);
-    // As in a URL: `..` takes away the link's name.
+    // As in a URL, `..` removes the name of the link.
     place.assert("app/lib/../x.js", &json!({ "format": "commonjs" }), &[]);
 }
 
@@ -469,13 +470,13 @@ fn nobody_need_read_to_the_end() {
     }
 }
 
-/// Against Node itself, of which the tests of the Node package have programs for Linux.
+/// Compares with Node itself. The tests of the Node package install programs for Linux.
 #[cfg(unix)]
 mod node {
     use super::*;
     use crate::common::skip_unless;
 
-    /// The newest, where `npm ci` of the Node package's tests has put it.
+    /// The newest Node, where `npm ci` of the Node package's tests has put it.
     fn newest_node() -> Option<PathBuf> {
         let runtimes = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../bindings/node/test/runtimes/node_modules");
@@ -492,7 +493,7 @@ mod node {
 
     #[test]
     fn node_takes_files_for_what_is_said() {
-        /// Runs as either.
+        /// Runs in both formats.
         const EITHER: &str = "console.log(typeof module)";
         const MODULE: &str = "import 'node:fs'; console.log(typeof module)";
         const COMMONJS: &str = "exports.x = 1; console.log(typeof module)";

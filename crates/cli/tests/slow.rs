@@ -1,5 +1,5 @@
-//! `smallfry slow` as a user or a script runs it. Above all: however it ends, the mount goes with it. A mount that is left
-//! behind fails every program that comes near it, and the bench starts and ends many.
+//! `smallfry slow` as a user or a script runs it. However it ends, it must unmount. A mount that
+//! stays behind fails every program that touches it, and the bench starts and ends many.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -24,7 +24,8 @@ struct Slow {
 }
 
 impl Slow {
-    /// `None`, after a line that says so, where nothing can be mounted; with CI=true that is an error.
+    /// Returns `None`, after a line that says so, where nothing can be mounted. With CI=true that
+    /// is an error.
     fn start(arguments: &[&str]) -> Option<Self> {
         if !can_mount() {
             return None;
@@ -63,7 +64,7 @@ impl Slow {
         signal(self.child.id(), name);
     }
 
-    /// Waits for it to end by itself and gives what else it said.
+    /// Waits until it ends by itself, and returns the rest of its output.
     fn end(&mut self) -> String {
         assert!(self.child.wait().unwrap().success());
         let mut said = String::new();
@@ -71,8 +72,8 @@ impl Slow {
         said
     }
 
-    /// The same, where a file was open before: a process that another test starts just then has a copy of it for a
-    /// moment.
+    /// Does the same where a file was open before. A process that another test starts at that
+    /// moment may have a copy of it.
     #[track_caller]
     fn end_unmounted(&mut self) {
         let said = self.end();
@@ -197,7 +198,7 @@ fn it_ends_when_its_parent_dies() {
         return;
     }
     let root = tempfile::tempdir().unwrap();
-    // The shell stays its parent, since something comes after.
+    // The shell stays the parent, since another command follows.
     let shell = Command::new("sh")
         .args(["-c", "\"$0\" slow none \"$1\"; :"])
         .arg(SMALLFRY)
@@ -210,7 +211,7 @@ fn it_ends_when_its_parent_dies() {
     assert!(is_mounted(slow.path()));
     slow.signal("KILL");
     until("it to unmount", || !is_mounted(slow.path()));
-    // Its output ends when it has ended, and the guard does not hold it.
+    // The output ends when the command has ended; the guard does not hold it open.
     let mut said = String::new();
     slow.output.read_to_string(&mut said).unwrap();
     assert_eq!(said, "unmounted\n");
@@ -218,7 +219,7 @@ fn it_ends_when_its_parent_dies() {
 
 #[test]
 fn a_parent_that_died_before_it_looked_is_noticed() {
-    // Process 1 is not the parent of a test, and stands for one that is gone.
+    // Process 1 is not the parent of a test, and stands for a parent that has ended.
     let Some(mut slow) = Slow::start(&["none", "--parent", "1"]) else {
         return;
     };
@@ -226,7 +227,7 @@ fn a_parent_that_died_before_it_looked_is_noticed() {
     assert!(!is_mounted(slow.path()));
 }
 
-/// A second one over the directory of another.
+/// Mounts a second one over the directory of another.
 fn cover(slow: &Slow) -> Slow {
     let child = Command::new(SMALLFRY)
         .args(["slow", "none"])
@@ -294,7 +295,7 @@ fn it_can_be_shown_elsewhere_and_nested() {
     assert_eq!(fs::read_to_string(at.join("file")).unwrap(), "text");
     inner.signal("TERM");
     inner.end();
-    // Only its own was unmounted.
+    // Only its own mount was unmounted.
     assert_eq!(fs::read_to_string(at.join("file")).unwrap(), "text");
     outer.signal("TERM");
     outer.end();
@@ -331,7 +332,7 @@ fn faults_and_a_full_disk_are_asked_for_on_the_command_line() {
     slow.end();
 }
 
-/// A program that replaces `file`, and forgets to flush the directory.
+/// Replaces `file`, and forgets to flush the directory.
 fn replace(slow: &Slow) {
     let mut new = File::create(slow.path().join("new")).unwrap();
     new.write_all(b"newer").unwrap();
@@ -348,7 +349,7 @@ impl Slow {
         line
     }
 
-    /// What it says of its crash, once what survived it is mounted.
+    /// Ends it, and returns its line about the crash, once the survivors are mounted.
     fn crash(&mut self) -> String {
         self.signal("INT");
         let said = self.line();

@@ -1,9 +1,10 @@
-//! `smallfry try` as a user runs it, on small Node scripts and on what is not Node.
+//! `smallfry try` as a user runs it, on small Node scripts and on other programs.
 //!
-//! Guards against an answer that cannot be trusted: a difference not seen, or blamed on smallfry where the command is never
-//! the same twice; a gain of nothing, because smallfry was not loaded at all; a comparison with what an earlier run left;
-//! processes and files that outlive a trial that was stopped. Most run with a stand-in for the npm package, which does the
-//! one thing that the test is about; the last use the real one, if it was built.
+//! An answer must be trustworthy. Wrong answers would be: a difference that is missed, or that is
+//! blamed on smallfry although the command is never the same twice; "no gain" because smallfry was
+//! not loaded at all; a comparison with the outputs of an earlier run; processes and files that
+//! outlive a stopped trial. Most tests use a stand-in for the npm package, which does the one thing
+//! that the test is about. The last ones use the real package, if it was built.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -18,12 +19,13 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::process::{Command, Output};
 
-/// A directory to work in, a stand-in for the package, and a place for temporary files, all gone with it.
+/// A directory to work in, a stand-in for the package, and a directory for temporary files.
+/// Dropping it removes them.
 struct Place {
     root: tempfile::TempDir,
 }
 
-/// Loads as the real one does: says that it was there, if asked.
+/// Loads like the real one, and reports that if asked.
 const LOADED: &str = "\
 const fs = require('node:fs'), path = require('node:path');
 if (process.env.SMALLFRY_COUNT) {
@@ -93,7 +95,7 @@ impl Place {
         command
     }
 
-    /// `smallfry try --runs 2 <options> -- node build.js` for this script.
+    /// Runs `smallfry try --runs 2 <options> -- node build.js` with this script.
     fn attempt_script(&self, text: &str, options: &[&str]) -> Answer {
         self.script(text);
         let mut command = self.attempt();
@@ -147,7 +149,7 @@ impl Answer {
         assert!(!said.contains(part), "{part:?} is in {said}");
     }
 
-    /// In one line, so that it does not matter where lines are broken.
+    /// The output in one line, so that line breaks do not matter.
     fn said(&self) -> String {
         let text = format!(
             "{}{}",
@@ -167,7 +169,7 @@ impl Answer {
     }
 }
 
-/// Two files in `dist`, a link, and a line.
+/// Makes two files in `dist` and a link, and prints a line.
 const BUILD: &str = "\
 const fs = require('node:fs');
 fs.mkdirSync('dist/inner', { recursive: true });
@@ -209,7 +211,7 @@ fn the_same_outputs_are_said_to_be_the_same() {
     assert_eq!(answer.json["gain"], Value::Null);
 }
 
-/// Two runs of each side differ by luck as often as not: a verdict on them would send users either way.
+/// Two runs of each side often differ by chance, and a verdict on them would mislead users.
 #[test]
 fn a_gain_or_a_loss_is_told_from_six_pairs_on() {
     if !node_is_here() {
@@ -239,7 +241,7 @@ fn a_gain_or_a_loss_is_told_from_six_pairs_on() {
     assert!(gain["low"].as_f64().unwrap() <= gain["high"].as_f64().unwrap());
 }
 
-/// `12 pages` instead of `13` may be all that tells of a file that was not read.
+/// `12 pages` instead of `13` may be the only sign of a file that was not read.
 #[test]
 fn another_count_in_what_is_printed_is_a_difference_and_another_time_is_none() {
     if !node_is_here() {
@@ -259,7 +261,7 @@ fn another_count_in_what_is_printed_is_a_difference_and_another_time_is_none() {
         "with: 12 pages in",
     ];
     answer.assert(1, "different", &parts);
-    // Where counts vary anyway, they tell nothing.
+    // Where counts vary anyway, they prove nothing.
     let varying = "console.log(`port ${process.pid}${Math.random().toString().slice(2)}`);";
     Place::new().attempt_script(varying, &[]).assert(
         0,
@@ -323,7 +325,7 @@ fn a_file_that_is_missing_with_smallfry_is_a_difference() {
     assert_eq!(answer.list("differences"), ["dist/link.js"]);
 }
 
-/// A source map with the time in it, names with a hash of something random: smallfry is not to blame.
+/// A source map with a time in it, and names with a random hash, are not smallfry's fault.
 #[test]
 fn what_is_never_the_same_twice_is_not_blamed_on_smallfry() {
     if !node_is_here() {
@@ -345,7 +347,8 @@ fn what_is_never_the_same_twice_is_not_blamed_on_smallfry() {
     assert!(answer.list("varying").contains(&"dist/a.map"));
 }
 
-/// An incremental build writes nothing the second time: what is compared is what the other side has made.
+/// An incremental build writes nothing the second time, so the outputs of the other side would be
+/// compared.
 #[test]
 fn outputs_that_no_run_has_written_are_not_taken_as_proof() {
     if !node_is_here() {
@@ -409,7 +412,7 @@ fn a_command_that_fails_only_with_smallfry_is_laid_at_its_door() {
     answer.assert(1, "different", &["exit status is another, in 2 of 2 runs"]);
 }
 
-/// Then the gain is measured all the same, and the counts are missed aloud.
+/// The gain is still measured, and the report says that the counts are missing.
 #[test]
 fn a_command_that_fails_only_when_counted_is_measured_without_counts() {
     if !node_is_here() {
@@ -529,7 +532,7 @@ fn a_command_that_loads_smallfry_by_itself_is_not_compared_with_itself() {
     answer.assert(1, "already loaded", &["loads smallfry by itself"]);
 }
 
-/// Each word of the command arrives as it was given, and of a single one the shell makes what it makes of it.
+/// Each word of the command arrives as it was given. The shell splits a single one.
 #[test]
 fn words_with_spaces_and_quotes_arrive_whole() {
     if !node_is_here() {
@@ -554,7 +557,7 @@ fn words_with_spaces_and_quotes_arrive_whole() {
     answer.assert(0, "same", &["smallfry try: true && node build.js 'a b'"]);
 }
 
-/// `NODE_OPTIONS` has quoting rules of its own; and what the user has there stays.
+/// `NODE_OPTIONS` has quoting rules of its own, and the user's options in it stay.
 #[test]
 fn a_package_in_a_directory_with_spaces_and_quotes_is_loaded_beside_the_users_own_options() {
     if !node_is_here() {
@@ -574,7 +577,8 @@ fn a_package_in_a_directory_with_spaces_and_quotes_is_loaded_beside_the_users_ow
     answer.assert(0, "same", &["in 1 process (build.js)"]);
 }
 
-/// A server that the build leaves running must not hold up the end of a run, nor a question that nobody answers.
+/// Neither a server that the build leaves running nor an unanswered question may delay the end of a
+/// run.
 #[cfg(unix)]
 #[test]
 fn a_run_ends_with_the_command_and_has_nothing_to_read() {
@@ -597,8 +601,8 @@ fn a_run_ends_with_the_command_and_has_nothing_to_read() {
     answer.assert(0, "same", &[]);
 }
 
-/// A command that asks for a password on the terminal itself, past its standard input, would be stopped, and waited for
-/// without end.
+/// A command that asks for a password on the terminal itself, instead of its standard input, would
+/// be stopped and waited for without end.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_run_has_no_terminal_to_ask() {
@@ -713,7 +717,7 @@ fn an_output_that_the_command_does_not_make_is_one_line() {
     assert_one_line(&output, &["cannot find the output dits"]);
 }
 
-/// The command leads a group of processes; one of them ignores what asks it to end.
+/// The command leads a group of processes, one of which ignores the request to end.
 #[cfg(target_os = "linux")]
 #[test]
 fn every_way_of_stopping_leaves_no_files_and_no_processes() {
@@ -781,7 +785,7 @@ fn read_number(file: &Path) -> u32 {
         .unwrap()
 }
 
-/// The package itself; `None`, after a line that says so, if it was not built.
+/// The real package. `None`, after a line that says so, if it was not built.
 fn real_package() -> Option<PathBuf> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node");
     let built = package.join("dist/counting/index.js").is_file()
@@ -796,7 +800,8 @@ fn real_package() -> Option<PathBuf> {
     built.then_some(package)
 }
 
-/// With the package itself: loaded, native, and every call of a small program counted, its children's and workers' too.
+/// The real package is loaded and native, and counts every call of a small program, of its child
+/// process and of its worker.
 #[test]
 fn the_real_package_counts_what_a_program_does() {
     if !node_is_here() {
@@ -827,7 +832,8 @@ fn the_real_package_counts_what_a_program_does() {
     );
 }
 
-/// Of a script that sets `NODE_OPTIONS` itself, npm alone would be measured: "No gain here", though nothing was tried.
+/// If a script sets `NODE_OPTIONS` itself, only npm would be measured, and the report would say "No
+/// gain here" although nothing was tried.
 #[cfg(unix)]
 #[test]
 fn a_script_that_replaces_node_options_is_told_and_not_measured() {

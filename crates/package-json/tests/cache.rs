@@ -1,5 +1,6 @@
-//! What a cache answers, when it looks again, and what it makes of files that are no good: on real files, through the public
-//! calls only. What the files themselves say is tested in node.rs, where it looks for them in walk.rs.
+//! The answers of a cache, when it checks again, and how it treats bad files: on real files,
+//! through public calls only. A stale or wrong answer makes a loader run a file in the wrong
+//! format. The contents of files are tested in node.rs, and where they are looked for in walk.rs.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 const FOREVER: Revalidate = Revalidate::After(Duration::from_secs(3600));
 const POLICIES: [Revalidate; 3] = [Revalidate::Never, Revalidate::OnChange, FOREVER];
 
-/// A directory with these files; what is between them is made.
+/// Makes a directory with these files, and the directories above them.
 fn tree(files: &[(&str, &str)]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -27,7 +28,7 @@ fn tree(files: &[(&str, &str)]) -> TempDir {
     dir
 }
 
-/// Until a file that was just written is old enough for its times to tell of a change.
+/// Waits until a new file is old enough for its times to show a change.
 fn settle() {
     thread::sleep(Duration::from_millis(150));
 }
@@ -113,7 +114,7 @@ fn an_answer_is_as_old_as_the_oldest_look_that_it_rests_on() {
     let before = Instant::now();
     let (package, first) = cache.nearest_checked(at("a.js")).unwrap();
     assert!(package.is_some() && first >= before);
-    // `sub` is looked at now, but the one above it has been.
+    // `sub` is checked now, but the directory above it was checked before.
     let began = Instant::now();
     assert_eq!(cache.nearest_checked(at("sub/a.js")).unwrap().1, first);
     assert_eq!(cache.scope_of_path(at("sub/a.js")).unwrap().checked, first);
@@ -124,7 +125,7 @@ fn an_answer_is_as_old_as_the_oldest_look_that_it_rests_on() {
     for checked in cache.nearest_types_checked(&[at("a.js"), at("sub/a.js"), at("other/a.js")]) {
         assert_eq!(checked.unwrap(), (ModuleType::Module, first));
     }
-    // Nothing is young enough.
+    // Every file is old enough.
     settle();
     let again = cache.with(Revalidate::After(Duration::ZERO));
     assert!(again.nearest_checked(at("sub/a.js")).unwrap().1 > began);
@@ -198,7 +199,7 @@ fn formats() {
     }
 }
 
-/// What happens to files between two look-ups.
+/// A change of files between two look-ups.
 type Change = fn(&Path);
 
 #[test]
@@ -292,7 +293,8 @@ fn each_change_is_noticed_or_not_as_was_asked() {
     }
 }
 
-/// A clock ticks every few milliseconds at best, so times alone do not tell two writes apart that follow at once.
+/// A clock ticks every few milliseconds at best, so times alone do not distinguish two quick
+/// writes.
 #[test]
 fn a_change_at_once_is_noticed_though_size_and_times_stay() {
     let dir = tree(&[]);
@@ -362,7 +364,7 @@ fn threads_that_ask_at_once_get_what_one_of_them_read() {
     }
 }
 
-/// Not on Windows, which replaces no file that somebody has open, and here somebody always has.
+/// Not on Windows, where an open file cannot be replaced, and here a thread always has it open.
 #[cfg(unix)]
 #[test]
 fn threads_that_ask_while_files_change_get_one_of_the_answers() {
@@ -576,7 +578,7 @@ mod what_is_no_file {
         );
     }
 
-    /// Root may read everything, so there another process does it as nobody.
+    /// Root may read everything, so another process does it as nobody.
     #[test]
     fn what_may_not_be_read_is_told() {
         let dir = tree(&[

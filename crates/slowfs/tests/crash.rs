@@ -1,5 +1,6 @@
-//! Crashes of a real mount: whether the log has what programs do, by whatever call. What one forgets to write down would
-//! seem to survive everything, or never to have been. What may survive of a log is in `crash_log.rs`.
+//! Crashes of a real mount. The log must have everything that programs do, by whatever call. A call
+//! that it misses would seem to survive every crash, or never to have happened. The states that a
+//! log allows are tested in `crash_log.rs`.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -14,15 +15,16 @@ use std::path::{Path, PathBuf};
 
 const SEEDS: u64 = 300;
 
-/// A directory and where it is mounted.
+/// A directory and its mount point.
 struct Place {
-    // Before the directory, which cannot be removed under it.
+    // Before the directory, which cannot be removed beneath it.
     mount: Mount,
     root: tempfile::TempDir,
 }
 
 impl Place {
-    /// `None`, after a line that says so, where nothing can be mounted; with CI=true that is an error.
+    /// Returns `None`, after a line that says so, where nothing can be mounted. With CI=true that
+    /// is an error.
     fn new(prepare: impl FnOnce(&Path)) -> Option<Self> {
         Self::failing(&[], prepare)
     }
@@ -77,7 +79,7 @@ fn states(log: &Log, model: Model) -> impl Iterator<Item = Survivors<'_>> {
     (0..SEEDS).map(move |seed| log.crash(Crash { point, model, seed }))
 }
 
-/// What a path may hold after the whole log; nothing is `-`.
+/// The possible contents of a path after the whole log. A missing file is `-`.
 fn outcomes(log: &Log, model: Model, path: &str) -> BTreeSet<String> {
     states(log, model)
         .map(|survivors| match survivors.get(path.as_ref()) {
@@ -213,7 +215,7 @@ fn acknowledgements_are_recorded_each_time_and_in_order() {
     for (number, point) in points.into_iter().enumerate() {
         assert_eq!(acknowledged(point).len(), number);
     }
-    // Not to be confused with files.
+    // Such a name must not be confused with a file.
     let reserved = place.at(&format!("{ACKNOWLEDGEMENT}x"));
     fs::write(place.at("file"), "").unwrap();
     for outcome in [
@@ -262,7 +264,7 @@ fn a_flush_that_failed_promises_nothing() {
     assert!(outcomes(&log, Model::Weak, "other").contains("-"));
 }
 
-/// What a program sees of a tree.
+/// A tree as a program sees it.
 type Seen = BTreeMap<PathBuf, (&'static str, u32, Vec<u8>)>;
 
 fn seen_of(survivors: &Survivors) -> Seen {
@@ -305,7 +307,7 @@ fn seen_in(root: &Path) -> Seen {
     seen
 }
 
-/// By every call that changes something, on files that were there and on new ones.
+/// Uses every call that changes something, on existing files and on new ones.
 #[test]
 fn a_log_of_everything_that_was_done_ends_as_the_directory_itself() {
     let Some(place) = Place::new(|real| {
@@ -332,7 +334,7 @@ fn a_log_of_everything_that_was_done_ends_as_the_directory_itself() {
     let mode = rustix::fs::Mode::from_raw_mode(0o640);
     let pipe = rustix::fs::FileType::Fifo;
     rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), pipe, mode, 0).unwrap();
-    // Old ones changed.
+    // Existing ones are changed.
     fs::write(at("old/file"), "after, and longer").unwrap();
     fs::remove_file(at("old/inner/removed")).unwrap();
     fs::remove_dir(at("old/inner")).unwrap();
@@ -354,7 +356,7 @@ fn a_log_of_everything_that_was_done_ends_as_the_directory_itself() {
     fs::rename(at("copy"), at("old/symlink")).unwrap();
     let here = File::open(place.mount.path()).unwrap();
     renameat_with(&here, "link", &here, "old", RenameFlags::EXCHANGE).unwrap();
-    // One that is open without a name, and a number that is given again.
+    // One that is open without a name, and a number that is used again.
     let gone = File::create(at("gone")).unwrap();
     fs::remove_file(at("gone")).unwrap();
     gone.write_all_at(b"unseen", 0).unwrap();
@@ -424,7 +426,7 @@ fn writers_at_the_same_time_leave_a_log_that_ends_as_the_directory() {
             assert_eq!(survivors.acknowledged().len(), 160);
         }
     }
-    // Whatever was acknowledged is never missing or half there, at any moment.
+    // At no moment is acknowledged data missing or half there.
     for point in 0..=log.len() {
         for (seed, model) in (0..4).flat_map(|seed| Model::ALL.map(|model| (seed, model))) {
             let survivors = log.crash(Crash { point, model, seed });

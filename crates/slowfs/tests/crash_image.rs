@@ -1,5 +1,6 @@
-//! An image of a disk after a crash of the machine. A block that was flushed and is missing would make any file system look
-//! broken; were all later ones there, or none, none would ever be tried.
+//! The image of a disk after a crash of the machine. If a flushed block were missing, any file
+//! system would look broken. If always all later blocks were there, or none, no file system would
+//! be tested.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use smallfry_slowfs::crash::{Attributes, Inode, Kind, Log};

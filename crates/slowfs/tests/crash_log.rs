@@ -1,6 +1,7 @@
-//! States after a crash, made from logs without a disk. A model that loses too much makes programs look wrong that are not;
-//! one that loses too little lets those pass that lose people's files, above all those that forget the directory's flush.
-//! Hence each promise is tried from both sides: what must be there always is, and what may be lost is in some state.
+//! States after a crash, made from logs without a disk. A model that loses too much makes correct
+//! programs look wrong. One that loses too little passes programs that lose people's files, above
+//! all those that forget to flush the directory. Each promise is therefore tested from both sides:
+//! data that must survive always do, and data that may be lost are lost in some state.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use smallfry_slowfs::crash::{Attributes, Crash, Inode, Kind, Log, Model, Survivors};
@@ -41,7 +42,7 @@ fn text(survivors: &Survivors, path: &str) -> Option<String> {
     Some(String::from_utf8(bytes).unwrap())
 }
 
-/// What a path may hold after the whole log; nothing is `-`.
+/// The possible contents of a path after the whole log. A missing file is `-`.
 fn outcomes(log: &Log, model: Model, path: &str) -> BTreeSet<String> {
     states(log, model)
         .map(|survivors| text(&survivors, path).unwrap_or_else(|| "-".to_owned()))
@@ -52,7 +53,7 @@ fn set<const N: usize>(texts: [&str; N]) -> BTreeSet<String> {
     texts.map(str::to_owned).into()
 }
 
-/// A file replaced by another one, and what is flushed.
+/// A file replaced by another one, with these flushes.
 fn replaced(flush_file: bool, flush_directory: bool) -> Log {
     let mut log = Log::default();
     file(&mut log, ROOT, "file", b"old");
@@ -95,7 +96,7 @@ fn in_ordered_the_flush_of_a_file_takes_its_name_along() {
 #[test]
 fn in_ordered_a_replacement_that_was_not_flushed_may_be_empty() {
     let found = outcomes(&replaced(false, true), Model::Ordered, "file");
-    // Never what nobody wrote: data comes before the size.
+    // Never bytes that nobody wrote: data come before the size.
     assert_eq!(found, set(["", "newer"]));
     let found = outcomes(&replaced(false, false), Model::Ordered, "file");
     assert_eq!(found, set(["old", "", "newer"]));
@@ -179,7 +180,7 @@ fn in_weak_a_new_directory_needs_its_parent_flushed() {
     assert_eq!(outcomes(&log, Model::Weak, "dir/file"), set(["text"]));
 }
 
-/// The pairs of names that lead somewhere.
+/// For each state, which of two names exist.
 fn pairs(log: &Log, model: Model, one: &str, other: &str) -> BTreeSet<(bool, bool)> {
     let there = |survivors: &Survivors, path: &str| survivors.get(path.as_ref()).is_some();
     states(log, model)
@@ -202,7 +203,7 @@ fn a_rename_leaves_one_name_in_each_model() {
     for model in Model::ALL {
         assert_eq!(pairs(&log, model, "here/file", "there/moved"), either);
     }
-    // Further on, and something else under the old name.
+    // Moved on, with another file under the old name.
     log.rename((there, name("moved")), (ROOT, name("last")))
         .unwrap();
     file(&mut log, here, "file", b"another");
@@ -242,7 +243,8 @@ fn what_was_exchanged_is_in_one_order_or_the_other() {
     }
 }
 
-/// Were moves of directories independent, each could end up in the other, and both out of reach.
+/// If moves of directories were independent, each directory could end up inside the other, and both
+/// out of reach.
 #[test]
 fn directories_that_are_moved_stay_within_reach() {
     let mut log = Log::default();
@@ -369,7 +371,7 @@ fn what_cannot_be_done_is_refused() {
         io::ErrorKind::NotFound
     );
     assert_eq!(kind(other.flush(stranger, false)), io::ErrorKind::NotFound);
-    // Holes of any size cost nothing, but cannot be read as a whole.
+    // Holes of any size cost nothing, but such a file cannot be read as a whole.
     log.resize(written, 1 << 60).unwrap();
     log.zero(written, 0, 1 << 60).unwrap();
     for survivors in states(&log, Model::Weak).take(20) {

@@ -1,7 +1,8 @@
-//! A real mount, beside the plain directory that it shows. A slow disk that is not in everything else the directory itself
-//! would make programs fail, or worse, pass, for reasons of its own: hence random operations done on both and compared,
-//! the corners that pass-through file systems get wrong (names that change or vanish while a file is open, links, owners,
-//! descriptors), and each fault just where it was asked for. How long anything takes is the model's, in model.rs.
+//! A real mount, compared with the plain directory that it shows. A slow disk that differs from the
+//! directory in anything else would make programs fail, or worse, pass, for reasons of its own.
+//! Random operations are therefore done on both and compared. Further tests cover the corners that
+//! pass-through file systems get wrong (names that change or vanish while a file is open, links,
+//! owners, descriptors), and each fault. Times are tested in model.rs.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -17,15 +18,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A directory and where it is mounted.
+/// A directory and its mount point.
 struct Place {
-    // Before the directory, which cannot be removed under it.
+    // Before the directory, which cannot be removed beneath it.
     mount: Mount,
     root: tempfile::TempDir,
 }
 
 impl Place {
-    /// `None`, after a line that says so, where nothing can be mounted; with CI=true that is an error.
+    /// Returns `None`, after a line that says so, where nothing can be mounted. With CI=true that
+    /// is an error.
     fn new(options: &Options) -> Option<Self> {
         if !can_mount() {
             return None;
@@ -76,7 +78,7 @@ fn code<T>(outcome: io::Result<T>) -> Option<i32> {
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 
-/// Something done to a tree. Names are few, so that operations meet.
+/// A change of a tree. There are few names, so that operations meet.
 #[derive(Clone, Debug)]
 enum Step {
     Mkdir(String),
@@ -106,7 +108,7 @@ fn any_data() -> impl Strategy<Value = Vec<u8>> {
     (any::<u8>(), 0..20_000_usize).prop_map(|(byte, length)| vec![byte; length])
 }
 
-// Links lead nowhere but into the tree, or the test would work on the machine's own files.
+// Links lead only into the tree, or the test would change the machine's own files.
 fn any_step() -> impl Strategy<Value = Step> {
     let path = any_path;
     let data = any_data;
@@ -132,7 +134,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a program sees of a step: its error number, or what it read.
+/// The result of a step for a program: its error number, or the bytes that it read.
 fn take(root: &Path, step: &Step) -> Result<Vec<u8>, Option<i32>> {
     let at = |path: &str| root.join(path);
     let nothing = |()| Vec::new();
@@ -225,7 +227,7 @@ fn tree(directory: &Path) -> BTreeMap<PathBuf, (String, i64, Vec<u8>)> {
             } else {
                 fs::read(&full).unwrap()
             };
-            // What was not set on purpose differs by when it was done.
+            // Times that were not set on purpose differ.
             if SystemTime::now()
                 .duration_since(time(modified))
                 .is_ok_and(|ago| ago.as_secs() < 600)
@@ -311,7 +313,7 @@ fn what_is_open_outlives_its_name() {
         .open(&path)
         .unwrap();
     fs::remove_file(&path).unwrap();
-    // A new file of that name, and perhaps of that inode number.
+    // A new file with that name, and perhaps with that inode number.
     fs::write(&path, "another").unwrap();
     file.write_all(b"after!").unwrap();
     file.set_len(5).unwrap();
@@ -376,13 +378,13 @@ fn inode_numbers_are_those_of_the_directory() {
     let inode = |path: PathBuf| fs::metadata(path).unwrap().ino();
     assert_eq!(inode(place.shown("one")), inode(place.real("one")));
     assert_eq!(inode(place.shown("one")), inode(place.shown("two")));
-    // A link that was removed does not take the other along.
+    // Removing one link does not remove the other.
     fs::remove_file(place.shown("one")).unwrap();
     assert_eq!(fs::read_to_string(place.shown("two")).unwrap(), "1");
 }
 
-/// File systems give a number again as soon as it is free. Whoever remembers the old file under it would show the old
-/// file's content, or refuse the new one.
+/// File systems reuse a number as soon as it is free. A mount that remembers the old file would
+/// show its contents, or refuse the new file.
 #[test]
 fn a_number_that_comes_again_is_another_file() {
     let Some(place) = Place::plain() else {
@@ -438,7 +440,7 @@ fn files_belong_to_who_makes_them() {
     }
 }
 
-/// A descriptor for each inode or directory that is known would end at the first large tree.
+/// One descriptor for each known inode or directory would run out at the first large tree.
 #[test]
 fn ten_thousand_files_in_a_thousand_directories_need_few_descriptors() {
     let Some(place) = Place::plain() else {
@@ -458,7 +460,7 @@ fn ten_thousand_files_in_a_thousand_directories_need_few_descriptors() {
         }
     }
     assert_eq!(bytes, 40_000);
-    // This process has those of the mount, and of the other tests' mounts.
+    // This process has the descriptors of the mount, and of the other tests' mounts.
     let open = fs::read_dir("/proc/self/fd").unwrap().count();
     assert!(open < 700, "{open}");
 }
@@ -499,8 +501,8 @@ fn the_call_that_was_asked_to_fail_fails_and_no_other() {
     assert_eq!(removed, [None, Some(13), Some(13)]);
 }
 
-/// close(2) waits for FLUSH, which also comes for each duplicate of a descriptor, and for those that nothing was written
-/// to. Rust tells nobody that a close failed; `cp` does.
+/// close(2) waits for FLUSH, which also comes for each duplicate of a descriptor, and for files
+/// that were not written. Rust does not report that a close failed; `cp` does.
 #[test]
 fn only_the_close_of_a_written_file_can_fail() {
     let Some(place) = Place::failing(&["close:3:EIO"]) else {
@@ -509,7 +511,7 @@ fn only_the_close_of_a_written_file_can_fail() {
     let path = place.shown("file");
     let file = File::create(&path).unwrap();
     (&file).write_all(b"first").unwrap();
-    // The first close that counts, whatever the rest.
+    // Only the first close counts.
     drop([file.try_clone().unwrap(), file.try_clone().unwrap(), file]);
     drop(
         OpenOptions::new()
@@ -543,7 +545,7 @@ fn a_full_disk_takes_what_fits() {
     assert!(place.shown("b").exists());
 }
 
-/// `--full-after` is a promise of bytes written: calls that wrote none of them, or fewer, leave the rest.
+/// `--full-after` counts written bytes: calls that wrote none of them, or fewer, leave the rest.
 #[test]
 fn what_was_not_written_does_not_fill_the_disk() {
     let mut options = Options::new(Profile::none());
@@ -555,7 +557,7 @@ fn what_was_not_written_does_not_fill_the_disk() {
     let none = rustix::fs::FallocateFlags::empty();
     let allocate = |bytes| rustix::fs::fallocate(&file, none, 0, bytes).map_err(io::Error::from);
     assert_eq!(code(allocate(10_001)), Some(ENOSPC));
-    // Refused by the directory's own file system, of which no file can be so long.
+    // The directory's own file system refuses it, since no file can be so long.
     assert!(file.write_at(b"x", i64::MAX as u64 - 1).is_err());
     fs::write(place.shown("from"), [1; 1000]).unwrap();
     let from = File::open(place.shown("from")).unwrap();
@@ -615,7 +617,8 @@ fn an_unmount_by_somebody_else_is_noticed() {
     assert_eq!(place.mount.unmount().unwrap(), Unmounted::Already);
 }
 
-/// Threads that serve a mount end when it goes: to wait for them while another covers it would be to wait for ever.
+/// The threads of a mount end when it is unmounted. Waiting for them while another mount covers it
+/// would never end.
 #[test]
 fn what_another_mount_covers_stays_until_that_is_gone() {
     if !can_mount() {
@@ -628,14 +631,14 @@ fn what_another_mount_covers_stays_until_that_is_gone() {
     assert_eq!(first.unmount().unwrap(), Unmounted::Covered);
     assert!(first.is_mounted());
     assert_eq!(fs::read(root.path().join("file")).unwrap(), b"text");
-    // A process that another test starts just then may have a copy of what was open.
+    // A process that another test starts at that moment may have a copy of the open file.
     let gone = [Unmounted::Clean, Unmounted::Busy];
     assert!(gone.contains(&second.unmount().unwrap()));
     assert!(gone.contains(&first.unmount().unwrap()));
     assert_eq!(first.unmount().unwrap(), Unmounted::Already);
 }
 
-/// `umount -l` takes it out of the table of mounts at once, but whoever has a file open there is served on.
+/// `umount -l` removes it from the table of mounts at once, but open files in it are still served.
 #[test]
 fn what_somebody_else_has_detached_is_not_waited_for() {
     let Some(mut place) = Place::plain() else {

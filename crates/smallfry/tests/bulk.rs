@@ -1,4 +1,5 @@
-//! Many files in one call: against std for every strategy, and whatever a caller may ask or get wrong.
+//! Many files in one call, compared with std for every strategy, including wrong uses by the
+//! caller.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -48,7 +49,7 @@ fn files(strategy: Workers) -> Files {
     files
 }
 
-/// `count` files that hold their numbers.
+/// Makes `count` files that hold their numbers.
 fn numbered(directory: &Directory, count: usize) -> Vec<PathBuf> {
     let paths: Vec<_> = (0..count).map(|i| directory.path(&i.to_string())).collect();
     for (index, path) in paths.iter().enumerate() {
@@ -57,12 +58,12 @@ fn numbered(directory: &Directory, count: usize) -> Vec<PathBuf> {
     paths
 }
 
-/// Contents that are easily told apart.
+/// Contents that differ for each seed.
 fn pattern(seed: usize, length: usize) -> Vec<u8> {
     (0..length).map(|i| (i * 31 + seed * 7) as u8).collect()
 }
 
-/// Some cases of a property that costs many files each.
+/// Limits the cases of a property that costs many files each.
 fn few_cases() -> ProptestConfig {
     let all = ProptestConfig::default();
     ProptestConfig {
@@ -71,7 +72,7 @@ fn few_cases() -> ProptestConfig {
     }
 }
 
-/// What is found under a name.
+/// The contents of a path.
 #[derive(Clone, Debug)]
 enum Node {
     File(usize),
@@ -120,7 +121,7 @@ proptest! {
             for completion_order in [false, true] {
                 let mut reader = reader(strategy);
                 reader.completion_order(completion_order).max_in_flight(in_flight);
-                // All are kept, so that two of them in one place would be seen.
+                // All results are kept, so that a block of memory given out twice would show.
                 let mut results: Vec<_> = reader.read(picks.iter().map(|pick| &paths[*pick])).collect();
                 if completion_order {
                     results.sort_by_key(|(index, _)| *index);
@@ -276,7 +277,7 @@ fn contents_outlive_everything() {
     let paths = numbered(&directory, 1000);
     for strategy in strategies() {
         let mut kept: Vec<_> = reader(strategy).read(&paths).collect();
-        // Some go, and what comes next may take their place.
+        // Some are dropped, and later results may take their place.
         kept.retain(|(index, _)| index % 3 == 0);
         let others: Vec<_> = reader(strategy).read(&paths).collect();
         let kept = thread::spawn(move || kept).join().unwrap();
@@ -319,7 +320,7 @@ fn what_is_unchanged_is_left_alone() {
             let file = File::options().write(true).open(path).unwrap();
             file.set_modified(old).unwrap();
         }
-        // Every tenth gets something else of the same length.
+        // Every tenth file gets other contents of the same length.
         let contents = |i: usize| {
             if i.is_multiple_of(10) {
                 "x".repeat(i.to_string().len())
@@ -374,7 +375,8 @@ fn what_is_there_is_refused_if_asked() {
     }
 }
 
-/// The results of a batch that was stopped: some that were done, then some that were not begun, each in its place.
+/// Checks the results of a stopped batch: some inputs were done, then some were not begun, each in
+/// its place.
 fn assert_stopped<T>(results: &[(usize, Result<T, Error>)], of: usize) {
     assert!(results.len() < of);
     for (place, (index, _)) in results.iter().enumerate() {
@@ -385,7 +387,7 @@ fn assert_stopped<T>(results: &[(usize, Result<T, Error>)], of: usize) {
 #[test]
 fn an_error_stops_the_rest_if_asked() {
     let directory = Directory::new();
-    // So many that they take longer than a stop; under Wine fewer do.
+    // So many that they take longer than a stop. Under Wine fewer do.
     let count = if cfg!(windows) { 3000 } else { 20_000 };
     let paths = numbered(&directory, count);
     fs::remove_file(&paths[10]).unwrap();
@@ -478,7 +480,7 @@ fn endless_inputs_until_cancelled() {
         let mut failed = results.iter().filter_map(|result| result.as_ref().err());
         assert!(failed.all(Error::is_cancelled));
 
-        // Nobody sees results before all are there, so somebody else has to stop it.
+        // The results come only once all are there, so another thread has to stop the batch.
         let control = Control::new();
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -606,7 +608,7 @@ fn progress_counts_everything() {
     }
 }
 
-/// Waits until threads have stopped for want of room.
+/// Waits until threads have stopped for lack of room.
 fn settled(control: &Control) -> Progress {
     let mut before = control.progress();
     loop {
@@ -636,7 +638,8 @@ fn what_nobody_takes_is_bounded() {
             for consumed in 1..=3 {
                 results.next().unwrap().1.unwrap();
                 let done = settled(&control).bytes;
-                // At most one beyond the bound for the consumer itself, one that it needed next, one that was alone.
+                // Beyond the limit there is at most one file for the consumer itself, one that it
+                // needed next, and one that was alone.
                 let bound = consumed * SIZE + room + 3 * (SIZE + 1);
                 assert!(done <= bound, "{done} bytes, {bound} at most");
             }
@@ -647,7 +650,7 @@ fn what_nobody_takes_is_bounded() {
 
 #[test]
 fn one_slow_file_holds_up_a_bounded_number_of_others() {
-    // Errors take no bytes in flight, but memory they do.
+    // Errors take no bytes in flight, but they do take memory.
     let directory = Directory::new();
     let missing = directory.path("missing");
     let control = Control::new();
@@ -715,7 +718,8 @@ fn files_that_grow_and_shrink_meanwhile() {
         });
         for strategy in strategies() {
             for (_, contents) in reader(strategy).read(iter::repeat_n(&path, 300)) {
-                // A cut in the middle of a read may leave zeros, from the kernel, but never more than there ever was.
+                // A cut in the middle of a read may leave zeros from the kernel, but never more
+                // bytes than there ever were.
                 assert!(contents.unwrap().len() <= 2 * whole.len());
             }
         }
@@ -723,7 +727,7 @@ fn files_that_grow_and_shrink_meanwhile() {
     });
 }
 
-/// An input that panics when it is looked at.
+/// An input that panics when its path is read.
 struct Trap(bool, PathBuf);
 
 impl AsRef<Path> for Trap {
@@ -771,7 +775,7 @@ fn a_panic_goes_on_to_the_caller() {
                     .for_each(drop);
             });
         }
-        // What has panicked is over, and leaves the next one alone.
+        // The stream that panicked has ended, and the next one works.
         let mut results = reader(strategy).read(traps(5));
         let panic = catch_unwind(AssertUnwindSafe(|| results.by_ref().for_each(drop)));
         assert!(panic.is_err() && results.next().is_none());

@@ -1,7 +1,9 @@
-//! Batches where Unix makes it hard: files that are not files, no descriptors, no threads, no memory, no room on the disk,
-//! and an input/output error at every operation in turn. Every entry gets its result, nothing stays open, nothing hangs.
+//! Batches under the hard conditions of Unix: special files, no descriptors, no threads, no memory,
+//! no room on the disk, and an input/output error at every operation in turn. A bug in this code
+//! shows only there: an entry without a result, a descriptor that stays open, or a batch that
+//! hangs.
 //!
-//! What concerns the whole process happens in a child.
+//! Tests that affect the whole process run in a child process.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -56,17 +58,17 @@ fn files(strategy: Strategy) -> Files {
     files
 }
 
-/// C libraries do not agree on its type.
+/// C libraries disagree about its type.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 type Resource = libc::__rlimit_resource_t;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 type Resource = libc::c_int;
 
-/// Lets this process have so much of a resource.
-fn limit(resource: Resource, most: u64) {
+/// Limits a resource of this process.
+fn limit(resource: Resource, max: u64) {
     let limit = libc::rlimit {
-        rlim_cur: most,
-        rlim_max: most,
+        rlim_cur: max,
+        rlim_max: max,
     };
     // SAFETY: the structure is initialised and outlives the call.
     assert_eq!(unsafe { libc::setrlimit(resource, &raw const limit) }, 0);
@@ -123,7 +125,7 @@ fn files_that_are_not_files() {
             }
         }
 
-        // Comparing neither waits for the pipe's other end nor takes anything from it.
+        // Comparing neither waits for the other end of the pipe nor takes anything from it.
         let received = thread::scope(|scope| {
             let received = scope.spawn(|| fs::read(&fifo).unwrap());
             let entries = [(&plain, &b"plain"[..]), (&fifo, &long), (&plain, b"plain")];
@@ -135,12 +137,13 @@ fn files_that_are_not_files() {
     }
 }
 
-/// Runs something in a thread that permissions hold for, which they do not for root.
+/// Runs `act` in a thread without root's right to ignore permissions.
 #[cfg(target_os = "linux")]
 fn as_anybody<T: Send>(act: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let act = || {
-            // SAFETY: has no preconditions; it is about this thread and those that it starts only.
+            // SAFETY: has no preconditions; it affects this thread and the threads that it starts
+            // only.
             unsafe { libc::setfsuid(65534) };
             act()
         };
@@ -179,7 +182,7 @@ fn what_must_not_be_read_or_written() {
             }
             assert_eq!(results.len(), 200);
 
-            // A file that cannot be compared is written, and that fails likewise.
+            // A file that cannot be compared is written, and that fails as well.
             let mut writer = writer(strategy);
             writer.create_parents(true).only_if_changed(true);
             let new = dir.path("new/file");
@@ -218,7 +221,7 @@ fn a_disk_that_is_full() {
         let entries = (0..200).map(|i| (path(i), vec![b'x'; 4096]));
         let report = writer(strategy).write(entries);
         assert_eq!(report.results().len(), 200);
-        // Each either has its block or has failed, and says so.
+        // Each entry either has its block or has failed and says so.
         for (index, result) in report.results().iter().enumerate() {
             match result {
                 Ok(_) => assert_eq!(fs::read(path(index)).unwrap().len(), 4096),
@@ -243,7 +246,7 @@ fn few_descriptors() {
     run_child("child_with_few_descriptors", &dir, &DIRECTLY);
 }
 
-/// Peak memory of this process, in bytes, where the system tells.
+/// The peak memory of this process in bytes, where the system tells.
 fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -322,7 +325,7 @@ fn child_without_descriptors() {
     let dir = child_directory();
     let path = dir.join("a");
     let paths = || iter::repeat_n(&path, 50);
-    // Somebody else has them all, and gives them back some time later.
+    // Another thread has all descriptors, and returns them some time later.
     let meanwhile = |act: &dyn Fn()| {
         let taken = take_all_descriptors();
         thread::scope(|scope| {
@@ -355,7 +358,7 @@ fn child_without_descriptors() {
             assert!(files(strategy).copy(pairs).iter().all(Result::is_ok));
         });
     }
-    // Nobody does: an error, in the end, and not for each file anew.
+    // No thread returns them: an error after the maximum wait, and not for each file anew.
     let taken = take_all_descriptors();
     let results = reader(threads(2)).read(iter::repeat_n(&path, 5000));
     for (_, result) in results {
@@ -364,12 +367,12 @@ fn child_without_descriptors() {
     drop(taken);
 }
 
-/// Descriptors and threads of this process.
+/// The numbers of descriptors and threads of this process.
 fn open_and_running() -> [usize; 2] {
     ["/proc/self/fd", "/proc/self/task"].map(|dir| fs::read_dir(dir).unwrap().count())
 }
 
-/// Waits until there are as many as before: a thread that is through is still there for a moment.
+/// Waits until there are as many as before, since a finished thread exists for a moment longer.
 #[track_caller]
 fn assert_as_before(before: [usize; 2]) {
     let began = Instant::now();
@@ -532,7 +535,8 @@ fn each_directory_is_made_once() {
     );
     let log = fs::read_to_string(dir.path("log")).unwrap();
     let mut made = HashMap::<_, usize>::new();
-    // A call may be shown in two parts, with those of other threads in between; the path is in the first.
+    // A call may be shown in two parts, with calls of other threads in between. The path is in the
+    // first part.
     let mut at = HashMap::new();
     for line in log.lines() {
         let (thread, call) = line.split_once(' ').unwrap();
@@ -544,7 +548,7 @@ fn each_directory_is_made_once() {
             *made.entry(at[thread]).or_default() += 1;
         }
     }
-    // For each of four strategies the directory itself, 10 in it, 5 in each of these.
+    // For each of four strategies the directory itself, 10 in it, and 5 in each of these.
     assert_eq!(made.len(), strategies().len() * (1 + 10 + 50));
     assert!(made.values().all(|times| *times == 1));
 }
@@ -665,7 +669,7 @@ fn child_that_copies() {
     }
 }
 
-/// Files in the batches that errors are injected into.
+/// The number of files in batches that get injected errors.
 const INJECTED: usize = 12;
 
 #[test]
@@ -673,7 +677,7 @@ fn an_error_at_every_operation() {
     if !can_trace("an_error_at_every_operation") {
         return;
     }
-    // By the names that C libraries have for them, on this machine or another.
+    // By the names that C libraries use for them, on this machine or another.
     for (operation, calls) in [
         ("open", "openat"),
         ("fstat", "fstat,?newfstatat,?statx"),
@@ -684,7 +688,8 @@ fn an_error_at_every_operation() {
         ("unlink", "?unlink,unlinkat"),
         ("copy", "copy_file_range,sendfile,fchmod"),
     ] {
-        // Each thread counts for itself. Each of these is a process under strace, which takes a second.
+        // Each thread counts for itself. Each of these is a process under strace, which takes a
+        // second.
         let all: &[&str] = &["1", "3", "1+", "2", "7", "2+2"];
         let everything = env::var_os("SMALLFRY_TEST_ALL").is_some();
         for &when in if everything { all } else { &all[..3] } {
@@ -695,7 +700,8 @@ fn an_error_at_every_operation() {
                 .collect();
             let trace = format!("trace={calls}");
             let inject = format!("inject={calls}:error=EIO:when={when}");
-            // Only calls about these paths: errors are for the batch, not for the rest of the process.
+            // Only calls about these paths, so that errors reach the batch and not the rest of the
+            // process.
             let only = paths.iter().flat_map(|path| ["-P", path]);
             let options = ["-e", &trace, "-e", &inject].into_iter().chain(only);
             fs::write(dir.path("operation"), operation).unwrap();
@@ -712,12 +718,12 @@ fn an_error_at_every_operation() {
     }
 }
 
-/// What is in a file of the batches.
+/// The contents of a file of the batches.
 fn contents(index: usize) -> String {
     index.to_string().repeat(1000)
 }
 
-/// The paths of the batches: what is there to be read, what is written, what is copied, and missing directories.
+/// The paths of the batches: existing files, written files, copies, and missing directories.
 fn injected_paths(dir: &Path) -> Vec<PathBuf> {
     let each = |kind: &'static str| (0..INJECTED).map(move |i| dir.join(format!("{kind}{i}")));
     let directories = (0..strategies().len()).map(|i| dir.join(format!("new{i}")));
@@ -776,13 +782,14 @@ fn child_with_errors() {
         let report = writer(strategy).create_parents(true).write(entries);
         check(report.into_results(), &["mkdir", "open"]);
     }
-    // A close that is said to have failed was not even tried, so that one leaves descriptors open.
+    // strace makes a close fail without trying it, so descriptors stay open.
     if operation != "close" {
         assert_as_before(before);
     }
 }
 
-/// Every entry has a result, and if it is an error then the one that was injected, at one of these operations.
+/// Checks that every entry has a result, and that every error is the injected one, at one of these
+/// operations.
 #[track_caller]
 fn check<T>(results: Vec<Result<T, Error>>, operations: &[&str]) {
     assert_eq!(results.len(), INJECTED);

@@ -1,4 +1,5 @@
-//! Files closed by others: everything is closed once, errors arrive with their paths, and nothing waits for ever.
+//! Files closed by other threads. The danger is a file that is never closed or closed twice, an
+//! error without its path, and a wait without end.
 //!
 //! A closer belongs to the process, so these tests take turns.
 
@@ -27,7 +28,7 @@ use smallfry::close::{
 };
 use smallfry::raw::BorrowedFile;
 
-/// The closer of the process, for one test at a time and as it is at first.
+/// The closer of the process, in its initial state, for one test at a time.
 struct Turn(#[expect(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
 fn turn(policy: Policy) -> Turn {
@@ -47,7 +48,7 @@ impl Drop for Turn {
     }
 }
 
-/// Something whose closing is counted, and ends as it is told.
+/// A handle that counts closes, and whose close ends as told.
 #[derive(Debug)]
 struct Fake {
     closed: Arc<AtomicUsize>,
@@ -170,7 +171,8 @@ fn no_error_of_many_is_lost() {
     let directory = tempfile::tempdir().unwrap();
     let count = 100_000;
     let sent = Arc::new(AtomicUsize::new(0));
-    // Four threads hand over, some through the queue and, when it is full, by closing themselves.
+    // Four threads hand files over, some through the queue and, when it is full, by closing them
+    // themselves.
     let returned: Vec<PathBuf> = thread::scope(|scope| {
         let work = |part: usize| {
             let (directory, sent) = (directory.path(), &sent);
@@ -228,7 +230,7 @@ fn a_sink_is_told_and_may_panic() {
     let send = Mutex::new(send);
     closer.set_sink(move |error| {
         assert!(error.path() != Some(Path::new("boom")), "as asked");
-        // What a sink closes, and asks, must not wait for itself.
+        // Calls that a sink makes must not wait for the sink itself.
         let (inner, closed) = fake(Ends::Well);
         drop(inner.fast_close());
         assert_eq!(closed.load(Ordering::SeqCst), 1);
@@ -250,7 +252,7 @@ fn a_sink_is_told_and_may_panic() {
     let told: Vec<String> = told.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2);
     assert!(told[0].starts_with("close one: "), "{told:?}");
-    // The one that the sink choked on is not lost.
+    // The error at which the sink panicked is not lost.
     closer.remove_sink();
     let left = closer.drain();
     assert_eq!(left.len(), 1);
@@ -269,7 +271,7 @@ fn a_close_that_panics_is_an_error_of_its_file() {
     assert_eq!(closed.load(Ordering::SeqCst), 1);
 }
 
-/// Panics again when somebody drops what it panicked with.
+/// Panics again when the payload of its panic is dropped.
 struct Stubborn;
 
 impl Drop for Stubborn {
@@ -343,7 +345,7 @@ fn what_a_thread_leaves_in_its_own_storage_is_closed() {
     assert_eq!(closed.load(Ordering::SeqCst), 1);
 }
 
-/// What a backend does with a job.
+/// How a backend runs a job.
 type Spawn = fn(close::Job);
 
 #[test]
@@ -397,7 +399,7 @@ fn a_backend_that_keeps_its_jobs_is_left() {
     assert_eq!(closer.pending(), 20);
     closer.set_backend(Backend::Threads);
     hand_over();
-    // Nobody drains, and nobody else closes.
+    // No thread drains, and no other thread closes.
     while closer.pending() > 0 {
         thread::sleep(Duration::from_millis(1));
     }
@@ -414,7 +416,7 @@ fn a_backend_that_keeps_its_jobs_is_left() {
     }
 }
 
-/// Closed only when [`open`](Gate::open) was called.
+/// Its close ends only after [`open`](Gate::open) was called.
 #[derive(Clone, Debug, Default)]
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -449,7 +451,7 @@ fn only_what_concerns_a_file_is_waited_for() {
     let (one, unknown) = (Gate::default(), Gate::default());
     let closed = closer.close(Handle::new(one.clone()), "dir/one").unwrap();
     assert_eq!(closed, Closed::Later);
-    // Returns, though the gate is shut.
+    // Returns although the gate is shut.
     closer.settle("other/two");
     let settled = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -463,7 +465,7 @@ fn only_what_concerns_a_file_is_waited_for() {
         one.open();
         thread.join().unwrap();
 
-        // What has no path may be any file.
+        // A handle without a path may be any file.
         let report = |gate: Gate| closer.close(Handle::new(gate), "..").unwrap();
         report(unknown.clone());
         let thread = scope.spawn(settle);
@@ -484,7 +486,7 @@ fn settling_ends_though_others_go_on() {
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                // Of no known path, so each may be the file.
+                // None has a known path, so each may be the file.
                 while is_settled.load(Ordering::SeqCst) == 0 {
                     drop(Slow.fast_close());
                 }
@@ -648,7 +650,7 @@ fn a_file_whose_close_has_failed_takes_the_place_of_no_other() {
     assert_eq!(error.operation(), Operation::Close);
     assert_eq!(error.path(), Some(&*bad));
     assert_eq!(fs::read(&good).unwrap(), b"good");
-    // Said once, and that of another file is kept.
+    // Reported once. The error of another file is kept.
     smallfry::fs::rename(&bad, &good).unwrap();
     assert_eq!(fs::read(&good).unwrap(), b"bad");
     let left = closer.drain();

@@ -1,6 +1,6 @@
-//! Files that are really slow to close, or fail to, on a simulated disk that is really mounted; and what happens to pending
-//! closes when the process ends or is copied. A fake would not show whether a path can still be asked for, whether a
-//! descriptor stays open, or what a child inherits.
+//! Files that are slow to close, or fail to close, on a simulated disk that is really mounted; and
+//! pending closes when the process ends or forks. A fake would not show whether a path can still be
+//! found, whether a descriptor stays open, or what a child inherits.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -20,16 +20,16 @@ use smallfry::close::{Backend, Closed, Closer, FastCloseable, Policy};
 use smallfry::{Error, Operation};
 use smallfry_slowfs::{Mount, Options, Profile};
 
-/// A simulated disk, for one test at a time: the closer belongs to the process.
+/// A simulated disk, for one test at a time, since the closer belongs to the process.
 struct Disk {
-    // Before the directory, which cannot be removed under it.
+    // Before the directory, which cannot be removed beneath it.
     mount: Mount,
     _root: tempfile::TempDir,
     _turn: MutexGuard<'static, ()>,
 }
 
 impl Disk {
-    /// `None`, after a line that says so, where nothing can be mounted.
+    /// Returns `None`, after a line that says so, where nothing can be mounted.
     fn new(test: &str, profile: Profile, faults: &[&str]) -> Option<Self> {
         static TURN: Mutex<()> = Mutex::new(());
         // SAFETY: a plain system call.
@@ -58,7 +58,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Or the mount is busy.
+        // Otherwise the mount is busy.
         Closer::global().drain();
         Closer::global().set_policy(Policy::Auto);
     }
@@ -69,7 +69,7 @@ fn child(test: &str, disk: &Disk) -> String {
     output_of_child(test, disk.mount.path(), &[] as &[&str])
 }
 
-/// How many files of that disk are open in this process, which serves it as well.
+/// The number of files of that disk that are open in this process, which also serves it.
 fn open_files(disk: &Disk) -> usize {
     let links = fs::read_dir("/proc/self/fd").unwrap().flatten();
     let paths = links.filter_map(|link| fs::read_link(link.path()).ok());
@@ -111,7 +111,7 @@ fn files_that_are_read_hide_no_slow_ones_that_are_written() {
         let path = disk.path(number);
         last = Closer::global().close(create(&path), &path).unwrap();
         for _ in 0..4 {
-            // Some say that they read, and some have to be asked.
+            // Some calls say that they read, and some files have to be asked.
             smallfry::close::fs::read(&path).unwrap();
             drop(File::open(&path).unwrap().fast_close());
         }
@@ -140,7 +140,7 @@ fn use_up_descriptors() {
     assert_eq!(set, 0);
     let closer = Closer::global();
     closer.set_policy(Policy::Always);
-    // Nobody closes in the background.
+    // No thread closes in the background.
     closer.set_backend(Backend::Custom(Arc::new(std::mem::forget)));
     let mut held = Vec::new();
     while let Ok(file) = File::open("/dev/null") {
@@ -210,7 +210,7 @@ fn every_error_has_its_path() {
         };
         Closer::global().set_policy(policy);
         for number in 0..count {
-            // Nobody says which path that is.
+            // The closer is not told the path.
             drop(create(&disk.path(number)).fast_close());
         }
         let errors = Closer::global().drain();
@@ -340,7 +340,7 @@ fn copy_the_process() {
     let closer = Closer::global();
     closer.set_policy(Policy::Always);
     let leave = |name: String| drop(create(&child_directory().join(name)).fast_close());
-    // Copied again and again, while other threads hand over files and close them.
+    // Forks again and again, while other threads hand over files and close them.
     let mut children = Vec::new();
     std::thread::scope(|scope| {
         for thread in 0..4 {
@@ -354,8 +354,8 @@ fn copy_the_process() {
                     leave(format!("copy {copy} b"));
                     let errors = closer.drain();
                     let is_well = errors.is_empty() && closer.pending() == 0;
-                    // Runs what is registered for the end.
-                    // SAFETY: a plain call, which does not return.
+                    // Runs the handlers that are registered for the end. SAFETY: a plain call,
+                    // which does not return.
                     unsafe { libc::exit(i32::from(!is_well)) };
                 }
                 child => children.push(child),

@@ -1,4 +1,5 @@
-//! What is the same on every system: levels and replacement change what survives, not what is written; and what is refused.
+//! Durability on every system. Levels and replacement change what survives a crash, never what is
+//! written, and impossible requests are refused.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -181,7 +182,8 @@ fn the_last_of_several_for_one_path_wins() {
             let entries = (0..2_000).map(|index| (&path, index.to_string()));
             assert_eq!(writer.write(entries).written(), 2_000);
             assert_eq!(fs::read_to_string(&path).unwrap(), "1999");
-            // Each is compared with what the one before it leaves, although that has not its name yet.
+            // Each is compared with the contents that the previous one leaves, although that has no
+            // name yet.
             writer.only_if_changed(true);
             let report =
                 writer.write([(&path, "x"), (&path, "1999"), (&path, "1999"), (&path, "y")]);

@@ -1,4 +1,5 @@
-//! Whole files read: the size that the system tells is a hint, and files may change under the reader.
+//! Reading whole files. The size that the system reports is only a hint, and files may change under
+//! the reader.
 
 mod common;
 
@@ -58,8 +59,8 @@ fn strings_are_utf8_or_an_error_with_the_path() {
     }
 }
 
-/// A file that grows while it is read comes as it was at some moment: a whole number of records, never fewer than there
-/// were before.
+/// A file that grows while it is read comes as it was at some moment: a whole number of records,
+/// and never fewer than there were before.
 #[test]
 fn a_file_that_grows() {
     const RECORD: &[u8] = b"0123456789abcdef";
@@ -86,14 +87,14 @@ fn a_file_that_grows() {
     });
 }
 
-/// More than memory holds is an error, not an abort.
+/// A file that does not fit into memory is an error, not an abort.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_larger_than_memory() {
     let directory = Directory::new();
     let path = directory.path("a");
     let file = fs::File::create(&path).unwrap();
-    // As large as the file system takes.
+    // As large as the file system allows.
     let largest = (30..63).rev().find(|bits| file.set_len(1 << bits).is_ok());
     if largest.is_none_or(|bits| bits < 47) {
         // ext4 stops at 16 TiB, which an address space might hold.

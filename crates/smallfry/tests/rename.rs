@@ -1,4 +1,4 @@
-//! A file is put in another's place in one step, or everything stays as it is.
+//! Renaming replaces a file in one step, or leaves everything as it is.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;

@@ -1,5 +1,6 @@
-//! The files of a tree: which come, in which order, and what becomes of those that cannot. A pattern must never cost a
-//! file that it matches, however cleverly directories are left unread; a generated comparison sees to that.
+//! The files of a tree: which come, in which order, and how errors are reported. A pattern must
+//! never miss a file that it matches, however many directories are skipped. A generated comparison
+//! checks that.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -77,7 +78,7 @@ fn all_files_sorted_by_name() {
     fs::create_dir(directory.path("empty")).unwrap();
     let expected = ["B", "a/b/c", "a/z", "a-", "a.txt", "b.txt", "c/d", "é"];
     assert_files(&directory, &TreeOptions::new(), &expected);
-    // As the root was named, so are the files.
+    // Files are named as the root was named.
     let root = directory.path("a/../a/.");
     let files: Vec<_> = TreeOptions::new().walk(&root).unwrap().flatten().collect();
     assert_eq!(files, [root.join("b/c"), root.join("z")]);
@@ -251,11 +252,11 @@ fn ignore_rules_below_the_root() {
     )
     .unwrap();
     fs::write(directory.path("a/.ignore"), "!b.log\nonly\n").unwrap();
-    // A copy without a repository gives the same as the repository.
+    // A copy without a repository gives the same files as the repository.
     for _ in 0..2 {
         let expected = ["a/b.log", "a/c", "a/out/y", "keep.log", "z"];
         assert_files(&directory, &TreeOptions::new(), &expected);
-        // A pattern brings nothing back.
+        // A pattern never brings back an ignored file.
         assert_files(&directory, &matching(&["*.log", "out/*"]), &["keep.log"]);
         fs::create_dir_all(directory.path(".git")).unwrap();
     }
@@ -265,7 +266,7 @@ fn ignore_rules_below_the_root() {
     assert_files(&directory, TreeOptions::new().ignore_files(false), &all);
 }
 
-/// Files that should have been left out must not come in silence.
+/// Files that should have been ignored must not come without a word.
 #[cfg(unix)]
 #[test]
 fn ignore_rules_that_cannot_be_read() {
@@ -318,7 +319,7 @@ fn ignore_rules_above_the_root_reach_as_far_as_the_repository() {
     fs::write(directory.path("repo/content/.gitignore"), "*.tmp\n").unwrap();
     let root = directory.path("repo/content");
     let files = || below(&root, TreeOptions::new().walk(&root).unwrap());
-    // No repository: only what lies below.
+    // No repository: only rules below the root count.
     assert_eq!(files(), ["a.md", "b.log"]);
     fs::create_dir(directory.path("repo/.git")).unwrap();
     assert_eq!(files(), ["a.md"]);
@@ -365,7 +366,7 @@ fn roots_that_are_none() {
     assert!(walk.next().is_none() && walk.next().is_none());
 }
 
-/// Directories are read when their turn comes, not before; one that cannot be read is an error in its place.
+/// Directories are read when their turn comes. One that cannot be read is an error in its place.
 #[test]
 fn a_directory_that_is_gone_does_not_stop_the_rest() {
     let directory = Directory::new();
@@ -381,7 +382,7 @@ fn a_directory_that_is_gone_does_not_stop_the_rest() {
         Some(&directory.path("b")),
         ErrorKind::NotFound,
     );
-    // The number is the system's, so that a lack of descriptors can be told.
+    // The error has the system's number, so that a lack of descriptors can be recognized.
     assert!(error.raw_os_error().is_some());
     let rest: Result<Vec<_>, Error> = walk.collect();
     let expected = ["c/d/x", "c/new", "e/x", "f"].map(|name| directory.path(name));
@@ -395,7 +396,8 @@ fn a_walk_can_move_to_another_thread() {
     is_send(&TreeOptions::new().walk(directory.path("")).unwrap());
 }
 
-/// The roots that are named from the current directory, in a process of its own since that is one per process.
+/// The roots are relative to the current directory. There is one per process, so this needs a
+/// process of its own.
 #[test]
 fn roots_in_the_current_directory() {
     let directory = Directory::new();
@@ -457,7 +459,7 @@ mod unix {
             &options,
             &["a/f", "b/directory/f", "b/file", "b/g"],
         );
-        // A root that is a link is walked in any case.
+        // A root that is a link is always walked.
         let root = directory.path("b/directory");
         assert_eq!(below(&root, TreeOptions::new().walk(&root).unwrap()), ["f"]);
     }
@@ -502,7 +504,7 @@ mod unix {
                 fine("z.md")
             ]
         );
-        // What nobody asked for is no error.
+        // A file that was not asked for is no error.
         let mut options = matching(&["a/*.md"]);
         assert_eq!(walk(&options), std::slice::from_ref(&nowhere));
         assert_eq!(walk(options.follow_links(true)), [nowhere]);
@@ -571,7 +573,7 @@ fn patterns_of_names() -> impl Strategy<Value = String> {
     prop::collection::vec(name, 1..5).prop_map(|names| names.join("/"))
 }
 
-/// Every file below, by the simplest means.
+/// Lists every file below, in the simplest way.
 fn listed(root: &Path, directory: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
         let entry = entry.unwrap();
@@ -584,7 +586,8 @@ fn listed(root: &Path, directory: &Path, files: &mut Vec<PathBuf>) {
 }
 
 proptest! {
-    /// Leaving directories unread makes no difference: the same files as from reading everything and matching whole paths.
+    /// Skipping directories makes no difference: the files are the same as from reading everything
+    /// and matching whole paths.
     #[test]
     fn pruning_loses_no_file(
         files in prop::collection::vec(prop::collection::vec(names(), 1..5), 0..20),
@@ -616,7 +619,7 @@ proptest! {
         listed(&root, &root, &mut expected);
         expected.retain(|path| {
             (wanted.is_empty() || wanted.iter().any(|glob| glob.is_match(path)))
-                // A directory that is ignored is so with all that is in it.
+                // In an ignored directory everything is ignored.
                 && !path.ancestors().filter(|path| !path.as_os_str().is_empty())
                     .any(|path| unwanted.iter().any(|glob| glob.is_match(path)))
         });

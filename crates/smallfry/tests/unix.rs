@@ -1,5 +1,5 @@
-//! What only Unix has, and where small-file code goes wrong: files that are not files, calls done in parts or
-//! interrupted, full disks, descriptors left open.
+//! Conditions that only Unix has and where code for small files goes wrong: special files, partial
+//! and interrupted calls, full disks, descriptors that stay open.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -64,7 +64,8 @@ fn symbolic_links_are_followed() {
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(smallfry::fs::read(&target).unwrap(), b"through");
 
-    // The parent of the target is missing, not that of the link: nothing can be made for it.
+    // The directory of the target is missing, not that of the link, so making directories does not
+    // help.
     let dangling = directory.path("dangling");
     symlink(directory.path("no/target"), &dangling).unwrap();
     let error = WriteOptions::new()
@@ -87,7 +88,7 @@ fn symbolic_links_are_followed() {
 #[test]
 fn paths_of_every_length() {
     let directory = Directory::new();
-    // Around the length up to which a path is kept on the stack.
+    // Around the maximum length of a path on the stack.
     let start = directory.path("").as_os_str().len();
     for length in (380..390).chain([1000]) {
         let mut path = directory.path("");
@@ -137,7 +138,7 @@ fn a_directory_opens_but_is_not_read() {
 fn a_read_only_directory() {
     // SAFETY: has no preconditions.
     if unsafe { libc::geteuid() } == 0 {
-        // Permissions do not stop root. A file system that is read-only does.
+        // Permissions do not stop root. A read-only file system does.
         let directory = Directory::new();
         let mountpoint = directory.path("disk");
         match SmallDisk::mount(&mountpoint, "ro") {
@@ -207,12 +208,12 @@ fn proc_files_are_longer_than_they_say() {
         assert_eq!(contents, fs::read(path).unwrap(), "{path}");
         assert!(!contents.is_empty(), "{path}");
     }
-    // These say 4096 and hold less.
+    // These files report 4096 bytes and hold fewer.
     let path = "/sys/kernel/mm/transparent_hugepage/enabled";
     if Path::new(path).exists() {
         assert_eq!(smallfry::fs::read(path).unwrap(), fs::read(path).unwrap());
     }
-    // Empty is what /proc files look like, and is not what they are.
+    // Files in /proc look empty, and are not.
     let outcome = WriteOptions::new()
         .only_if_changed(true)
         .write("/dev/null", "")
@@ -288,7 +289,7 @@ fn a_closed_pipe_is_an_error() {
 #[test]
 fn a_full_pipe_that_must_not_wait_is_an_error() {
     let (_reader, writer) = io::pipe().unwrap();
-    // SAFETY: the descriptor is open, and the flags are those of a pipe's writing end.
+    // SAFETY: the descriptor is open, and the flags are those of the writing end of a pipe.
     unsafe {
         libc::fcntl(
             writer.as_raw_fd(),
@@ -356,7 +357,7 @@ fn a_disk_that_fills_up_half_way() {
         ErrorKind::StorageFull,
     );
     assert_eq!(fs::metadata(&path).unwrap().len(), 64 << 10);
-    // What is written over a part of other contents must not be taken for whole.
+    // A file that was partly overwritten must not be taken for whole.
     let error = WriteOptions::new()
         .overwrite(true)
         .write(&path, vec![1; 128 << 10])
@@ -372,7 +373,7 @@ fn a_disk_that_fills_up_half_way() {
     smallfry::fs::write(&path, vec![0; 32 << 10]).unwrap();
 }
 
-/// Counts signals; that it is called at all is what interrupts a system call.
+/// Counts signals. Calling the handler is what interrupts a system call.
 static SIGNALS: AtomicUsize = AtomicUsize::new(0);
 
 extern "C" fn count_signal(_: libc::c_int) {
@@ -382,7 +383,8 @@ extern "C" fn count_signal(_: libc::c_int) {
 /// Signals without `SA_RESTART`: each system call that waits fails with EINTR, again and again.
 #[test]
 fn a_storm_of_signals() {
-    // SAFETY: the structure is valid when zeroed; the handler only touches an atomic, which a handler may.
+    // SAFETY: the structure is valid when zeroed; the handler only touches an atomic, which a
+    // handler may.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = count_signal as extern "C" fn(libc::c_int) as libc::sighandler_t;
@@ -405,7 +407,8 @@ fn a_storm_of_signals() {
     };
     thread::scope(|scope| {
         let (sender, targets) = mpsc::channel();
-        // Opening waits for the other end, writing for room, reading for bytes: all under fire.
+        // Opening waits for the other end, writing for room, and reading for bytes, all under
+        // signals.
         let sender_of_writer = sender.clone();
         let (path, contents) = (&path, &contents);
         let writer = scope.spawn(move || {
@@ -421,7 +424,7 @@ fn a_storm_of_signals() {
         assert_eq!(targets.len(), 2);
         while !writer.is_finished() || !reader.is_finished() {
             for &target in &targets {
-                // SAFETY: neither thread has been joined, so both identifiers are valid still.
+                // SAFETY: neither thread has been joined, so both identifiers are still valid.
                 unsafe { libc::pthread_kill(target as libc::pthread_t, libc::SIGUSR1) };
             }
             thread::sleep(Duration::from_micros(100));
@@ -432,7 +435,7 @@ fn a_storm_of_signals() {
     assert!(SIGNALS.load(Ordering::Relaxed) > 100);
 }
 
-/// The system calls that a child makes, by name, between the two markers that it opens.
+/// The system calls of a child, by name, between the two markers that it opens.
 fn traced_calls(work: &str) -> Option<Vec<String>> {
     let directory = Directory::new();
     let log = directory.path("log");
@@ -559,7 +562,7 @@ fn the_fewest_system_calls() {
     ] {
         match traced_calls(work) {
             Some(calls) => assert_eq!(calls, expected, "{work}"),
-            // Not installed, which says nothing of this crate: not even CI must have it.
+            // A missing strace says nothing about this crate, so even CI need not have it.
             None => return println!("skipped the_fewest_system_calls: no strace"),
         }
     }

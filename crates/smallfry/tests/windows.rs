@@ -1,4 +1,5 @@
-//! What only Windows has: files that others keep from being replaced, paths longer than 260 characters, attributes.
+//! Conditions that only Windows has: files that another program keeps from being replaced, paths
+//! longer than 260 characters, attributes.
 #![cfg(windows)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -20,7 +21,8 @@ const FILE_ATTRIBUTE_HIDDEN: u32 = 2;
 const ERROR_ACCESS_DENIED: i32 = 5;
 const ERROR_SHARING_VIOLATION: i32 = 32;
 
-/// Opens as programs do that want a file for themselves: others may read it, but neither write nor remove it.
+/// Opens a file like programs that want it for themselves: others may read it, but neither write
+/// nor remove it.
 fn hold(path: &Path) -> File {
     let mut options = OpenOptions::new();
     options.read(true).share_mode(FILE_SHARE_READ);
@@ -142,7 +144,7 @@ fn hidden_files_are_written_and_stay_hidden() {
     );
 }
 
-/// A path of some 700 characters beneath `directory`, whose directories are not there.
+/// A path of some 700 characters beneath `directory`, whose directories do not exist.
 fn long_path(directory: &Directory, name: &str) -> PathBuf {
     let mut path = directory.path("");
     for _ in 0..6 {
@@ -189,7 +191,7 @@ fn long_paths_in_batches() {
         assert_eq!(&*result.1.unwrap(), b"text");
     }
 
-    // Beneath a directory the name is handed to the kernel itself, which has no such limit.
+    // Beneath a directory the kernel itself gets the name, and it has no such limit.
     let root = directory.path("");
     let mut within = Writer::new();
     within.within(&root).unwrap();
@@ -200,7 +202,7 @@ fn long_paths_in_batches() {
 
 #[test]
 fn long_relative_paths_begin_at_the_working_directory() {
-    // The only test that changes directory, and no other uses relative paths that must exist.
+    // No other test changes the directory, or uses relative paths that must exist.
     let directory = Directory::new();
     std::env::set_current_dir(directory.path("")).unwrap();
     let path = long_path(&directory, "a");

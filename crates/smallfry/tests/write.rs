@@ -1,4 +1,5 @@
-//! Whole files written: against std, on the odd files where writing goes wrong, and without leaking a descriptor.
+//! Writing whole files, compared with std, on the odd files where writing goes wrong, and without
+//! leaking a descriptor.
 
 mod common;
 
@@ -28,7 +29,7 @@ fn what_is_written_over_is_cut_to_its_new_length() {
         options.overwrite(true).durability(level);
         let mut writer = smallfry::bulk::Writer::new();
         writer.overwrite(true).durability(level);
-        // More than 1 MiB is not written over.
+        // More than 1 MiB is not overwritten in place.
         for length in [11, 5, 0, 5, 20, 1 << 20, (1 << 20) + 1, (1 << 20) + 1, 5] {
             let contents = vec![b'0' + (length % 10) as u8; length];
             options.write(&one, &contents).unwrap();
@@ -90,7 +91,8 @@ fn parents_are_made_only_if_asked() {
     assert_eq!(options.write(&path, "y").unwrap(), Outcome::Written);
     assert_eq!(fs::read(&path).unwrap(), b"y");
 
-    // A file where a directory should be: the open itself says so, but on Windows only that there is no directory.
+    // A file stands where a directory should be. The open itself says so, but on Windows only that
+    // there is no directory.
     let below = path.join("e");
     let error = options.write(&below, "x").unwrap_err();
     let (operation, at, kind) = if cfg!(windows) {
@@ -99,7 +101,7 @@ fn parents_are_made_only_if_asked() {
         (Operation::Open, &below, ErrorKind::NotADirectory)
     };
     assert_error(&error, operation, Some(at), kind);
-    // An empty path has no parent to make.
+    // An empty path has no directory to make.
     let error = options.write("", "x").unwrap_err();
     assert_error(
         &error,
@@ -166,7 +168,7 @@ fn copy_is_as_std_has_it() {
     assert_eq!(smallfry::fs::copy(&from, &to).unwrap(), 100_000);
     assert_eq!(fs::read(&to).unwrap(), fs::read(&from).unwrap());
 
-    // What cannot be copied leaves the destination as it is.
+    // A failed copy leaves the destination as it is.
     for from in [directory.path(""), directory.path("missing")] {
         smallfry::fs::copy(&from, &to).unwrap_err();
         assert_eq!(fs::metadata(&to).unwrap().len(), 100_000);
@@ -179,7 +181,7 @@ fn unchanged_is_left_alone() {
     let path = directory.path("a");
     let mut options = WriteOptions::new();
     options.only_if_changed(true);
-    // Around the piece that is compared at a time, and a difference in each place that matters.
+    // Around the piece that is compared at a time, with a difference in each place that matters.
     for length in [0, 1, 100, 16_383, 16_384, 16_385, 40_000] {
         let contents = vec![b'a'; length];
         let _ = fs::remove_file(&path);
@@ -239,7 +241,7 @@ fn options_that_exclude_each_other() {
     assert_eq!(fs::read(&path).unwrap(), b"");
 }
 
-/// What stands at a path before it is written.
+/// The state of a path before it is written.
 #[derive(Clone, Debug)]
 enum Before {
     Nothing,
@@ -258,7 +260,7 @@ fn before() -> impl Strategy<Value = Before> {
 }
 
 proptest! {
-    /// The same options given to std leave the same bytes, or fail with the same kind of error.
+    /// With the same options std leaves the same bytes, or fails with the same kind of error.
     #[test]
     fn options_are_as_std_has_them(
         before in before(),
