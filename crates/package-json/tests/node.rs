@@ -1,5 +1,5 @@
 //! Fields of package.json files, compared with Node's own reader, on texts written by hand, on real
-//! files, and on mutations of both. Lenient as Node is, a strict parser would refuse files that
+//! files, and on mutations of both. Node is lenient: a strict parser would refuse files that
 //! Node accepts.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]

@@ -262,7 +262,7 @@ fn child_with_few_descriptors() {
         return;
     }
     limit(libc::RLIMIT_NOFILE, 64);
-    let count = env::var("SMALLFRY_TEST_FILES").map_or(20_000, |count| count.parse().unwrap());
+    let count = env::var("SMALLFRY_TEST_FILES").map_or(5000, |count| count.parse().unwrap());
     let dir = child_directory();
     let path = |i: usize| dir.join(format!("{}/{i}", i % 1000));
     let all = || (0..count).map(path);
@@ -678,7 +678,7 @@ fn an_error_at_every_operation() {
         return;
     }
     // By the names that C libraries use for them, on this machine or another.
-    for (operation, calls) in [
+    let operations = [
         ("open", "openat"),
         ("fstat", "fstat,?newfstatat,?statx"),
         ("read", "read"),
@@ -687,35 +687,44 @@ fn an_error_at_every_operation() {
         ("mkdir", "?mkdir,mkdirat"),
         ("unlink", "?unlink,unlinkat"),
         ("copy", "copy_file_range,sendfile,fchmod"),
-    ] {
-        // Each thread counts for itself. Each of these is a process under strace, which takes a
-        // second.
-        let all: &[&str] = &["1", "3", "1+", "2", "7", "2+2"];
-        let everything = env::var_os("SMALLFRY_TEST_ALL").is_some();
-        for &when in if everything { all } else { &all[..3] } {
-            let dir = Directory::new();
-            let paths: Vec<_> = injected_paths(&dir.path(""))
-                .iter()
-                .map(|path| path.to_str().unwrap().to_owned())
-                .collect();
-            let trace = format!("trace={calls}");
-            let inject = format!("inject={calls}:error=EIO:when={when}");
-            // Only calls about these paths, so that errors reach the batch and not the rest of the
-            // process.
-            let only = paths.iter().flat_map(|path| ["-P", path]);
-            let options = ["-e", &trace, "-e", &inject].into_iter().chain(only);
-            fs::write(dir.path("operation"), operation).unwrap();
-            for index in 0..INJECTED {
-                fs::write(dir.path(&format!("there{index}")), contents(index)).unwrap();
-            }
-            run_child("child_with_errors", &dir, &strace(&dir, options));
-            let log = fs::read_to_string(dir.path("log")).unwrap();
-            assert!(
-                when != "1+" || log.contains("(INJECTED)"),
-                "{operation}: nothing injected\n{log}"
-            );
+    ];
+    // Each thread counts for itself. Each of these is a process under strace.
+    let all: &[&str] = &["1", "3", "1+", "2", "7", "2+2"];
+    let everything = env::var_os("SMALLFRY_TEST_ALL").is_some();
+    let whens = if everything { all } else { &all[..3] };
+    thread::scope(|scope| {
+        for (operation, calls) in operations {
+            scope.spawn(move || {
+                for when in whens {
+                    inject_errors(operation, calls, when);
+                }
+            });
         }
+    });
+}
+
+/// Runs the batches in a child in which these calls fail.
+fn inject_errors(operation: &str, calls: &str, when: &str) {
+    let dir = Directory::new();
+    let paths: Vec<_> = injected_paths(&dir.path(""))
+        .iter()
+        .map(|path| path.to_str().unwrap().to_owned())
+        .collect();
+    let trace = format!("trace={calls}");
+    let inject = format!("inject={calls}:error=EIO:when={when}");
+    // Only calls about these paths, so that errors reach the batch and not the rest of the process.
+    let only = paths.iter().flat_map(|path| ["-P", path]);
+    let options = ["-e", &trace, "-e", &inject].into_iter().chain(only);
+    fs::write(dir.path("operation"), operation).unwrap();
+    for index in 0..INJECTED {
+        fs::write(dir.path(&format!("there{index}")), contents(index)).unwrap();
     }
+    run_child("child_with_errors", &dir, &strace(&dir, options));
+    let log = fs::read_to_string(dir.path("log")).unwrap();
+    assert!(
+        when != "1+" || log.contains("(INJECTED)"),
+        "{operation}: nothing injected\n{log}"
+    );
 }
 
 /// The contents of a file of the batches.

@@ -203,7 +203,7 @@ fn a_renamed_file_is_closed() {
 #[test]
 fn every_error_has_its_path() {
     let count: usize =
-        std::env::var("SMALLFRY_TEST_CLOSES").map_or(5000, |count| count.parse().unwrap());
+        std::env::var("SMALLFRY_TEST_CLOSES").map_or(1000, |count| count.parse().unwrap());
     for policy in [Policy::Always, Policy::Auto, Policy::Never] {
         let Some(disk) = Disk::new("errors", Profile::none(), &["close:every97:EIO"]) else {
             return;
@@ -252,12 +252,19 @@ fn few_files_are_open_at_once() {
         return;
     };
     Closer::global().set_policy(Policy::Always);
-    let mut most = 0;
-    for number in 0..1000 {
+    // Counting is slow, so not each time. A limit that did not hold would be passed for long.
+    let (count, step) = match std::env::var_os("SMALLFRY_TEST_ALL") {
+        Some(_) => (1000, 1),
+        None => (700, 8),
+    };
+    let mut max = 0;
+    for number in 0..count {
         drop(create(&disk.path(number)).fast_close());
-        most = most.max(open_files(&disk));
+        if number % step == 0 {
+            max = max.max(open_files(&disk));
+        }
     }
-    assert!(most <= 386, "{most}");
+    assert!(max <= 386, "{max}");
     assert!(Closer::global().drain().is_empty());
     assert_eq!(open_files(&disk), 0);
 }

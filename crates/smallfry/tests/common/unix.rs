@@ -140,13 +140,14 @@ fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
 
-/// strace as a command that runs a child, with a log in the directory.
+/// strace as a command that runs a child, with a log in the directory. Only the traced system calls
+/// stop the child, which makes it several times as fast.
 pub(crate) fn strace<'a>(
     directory: &Directory,
     options: impl IntoIterator<Item = &'a str>,
 ) -> Vec<String> {
     let log = directory.path("log").to_str().unwrap().to_owned();
-    let mut command: Vec<_> = ["strace", "-f", "-qq", "-o", &log]
+    let mut command: Vec<_> = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", &log]
         .map(str::to_owned)
         .into();
     command.extend(options.into_iter().map(str::to_owned));
