@@ -112,7 +112,7 @@ fn shown(path: &Path) -> &str {
 }
 
 #[test]
-fn a_type_decides() {
+fn the_type_in_package_json_decides() {
     let place = Place::new();
     let module = place.write("module/package.json", r#"{"type":"module"}"#);
     let common = place.write("common/package.json", r#"{"type":"commonjs"}"#);
@@ -169,7 +169,7 @@ fn without_a_type_it_is_commonjs() {
 }
 
 #[test]
-fn a_type_that_is_none_is_shown() {
+fn an_unknown_type_is_shown() {
     let place = Place::new();
     for (text, shown) in [
         (r#"{"type":"Module"}"#, r#""Module""#),
@@ -206,7 +206,7 @@ fn the_search_ends_at_node_modules() {
 }
 
 #[test]
-fn extensions_decide() {
+fn extensions_other_than_js_and_ts_decide() {
     let place = Place::new();
     let package = place.write("app/package.json", r#"{"type":"module"}"#);
     for (file, format, part) in [
@@ -235,7 +235,7 @@ fn extensions_decide() {
 }
 
 #[test]
-fn unknown_extensions() {
+fn unknown_extensions_are_explained() {
     let place = Place::new();
     place.write("module/package.json", r#"{"type":"module"}"#);
     place.write("common/package.json", "{}");
@@ -254,7 +254,7 @@ fn unknown_extensions() {
 }
 
 #[test]
-fn typescript() {
+fn versions_that_strip_typescript_types_are_named() {
     let place = Place::new();
     place.write("app/package.json", "{}");
     place.write("node_modules/p/package.json", "{}");
@@ -266,7 +266,7 @@ fn typescript() {
 }
 
 #[test]
-fn an_invalid_package_is_told_with_its_place() {
+fn an_invalid_package_json_is_reported_with_line_and_column() {
     let place = Place::new();
     let package = place.write("bad/package.json", INVALID);
     place.write("good/package.json", "{}");
@@ -308,7 +308,7 @@ fn an_invalid_package_is_told_with_its_place() {
 
 #[cfg(unix)]
 #[test]
-fn an_unreadable_package_is_told() {
+fn an_unreadable_package_json_is_reported() {
     let place = Place::new();
     std::os::unix::fs::symlink(
         "package.json",
@@ -324,7 +324,7 @@ fn an_unreadable_package_is_told() {
 }
 
 #[test]
-fn a_directory_named_package_json_is_passed_over() {
+fn a_directory_named_package_json_is_ignored() {
     let place = Place::new();
     place.write("app/package.json", r#"{"type":"module"}"#);
     let directory = place.write("app/src/package.json/x", "");
@@ -401,7 +401,7 @@ fn links_are_followed_as_node_does() {
 }
 
 #[test]
-fn many_files_each_have_their_answer() {
+fn each_of_many_files_has_its_answer() {
     let place = Place::new();
     place.write("a/package.json", r#"{"type":"module"}"#);
     place.write("b/package.json", "{}");
@@ -420,7 +420,7 @@ fn many_files_each_have_their_answer() {
 }
 
 #[test]
-fn paths_that_cannot_be_are_errors() {
+fn impossible_paths_are_errors() {
     let place = Place::new();
     place.write("a/package.json", "{}");
     let long = "a/".repeat(20_000) + "b.js";
@@ -440,7 +440,7 @@ fn paths_that_cannot_be_are_errors() {
 }
 
 #[test]
-fn wrong_usage_is_2() {
+fn wrong_usage_exits_with_2() {
     let place = Place::new();
     for arguments in [&["--typescript", "a.js"][..], &["--json"], &[]] {
         let output = place.command().args(arguments).output().unwrap();
@@ -450,7 +450,7 @@ fn wrong_usage_is_2() {
 }
 
 #[test]
-fn nobody_need_read_to_the_end() {
+fn a_closed_output_is_no_error() {
     let place = Place::new();
     place.write("a/package.json", "{}");
     let files = vec!["a/some-file-with-a-long-name.js"; 2_000];
@@ -486,13 +486,13 @@ mod node {
             .find(|node| node.exists());
         skip_unless(
             node.is_some(),
-            "node_takes_files_for_what_is_said: no Node to compare with",
+            "node_loads_files_in_the_reported_format: no Node to compare with",
         );
         node
     }
 
     #[test]
-    fn node_takes_files_for_what_is_said() {
+    fn node_loads_files_in_the_reported_format() {
         /// Runs in both formats.
         const EITHER: &str = "console.log(typeof module)";
         const MODULE: &str = "import 'node:fs'; console.log(typeof module)";

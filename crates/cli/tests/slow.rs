@@ -128,7 +128,7 @@ fn run(arguments: &[&str]) -> (bool, String) {
 }
 
 #[test]
-fn it_says_what_is_mounted_and_each_signal_to_end_unmounts_it() {
+fn it_prints_what_is_mounted_and_unmounts_on_each_signal() {
     for name in ["INT", "TERM", "HUP"] {
         let Some(mut slow) = Slow::start(&["slow-flush", "--set", "flush=1ms", "--set", "seed=7"])
         else {
@@ -153,7 +153,7 @@ fn it_says_what_is_mounted_and_each_signal_to_end_unmounts_it() {
 }
 
 #[test]
-fn what_is_open_does_not_keep_it_and_it_says_so() {
+fn open_files_do_not_prevent_the_unmount_and_are_reported() {
     let Some(mut slow) = Slow::start(&["none"]) else {
         return;
     };
@@ -165,7 +165,7 @@ fn what_is_open_does_not_keep_it_and_it_says_so() {
 }
 
 #[test]
-fn it_ends_when_somebody_else_unmounts_it() {
+fn it_ends_when_another_program_unmounts() {
     let Some(mut slow) = Slow::start(&["none"]) else {
         return;
     };
@@ -180,7 +180,7 @@ fn it_ends_when_somebody_else_unmounts_it() {
 }
 
 #[test]
-fn killed_outright_it_is_unmounted_by_its_guard() {
+fn the_guard_unmounts_when_it_is_killed() {
     let Some(slow) = Slow::start(&["hdd"]) else {
         return;
     };
@@ -218,7 +218,7 @@ fn it_ends_when_its_parent_dies() {
 }
 
 #[test]
-fn a_parent_that_died_before_it_looked_is_noticed() {
+fn a_parent_that_died_early_is_noticed() {
     // Process 1 is not the parent of a test, and stands for a parent that has ended.
     let Some(mut slow) = Slow::start(&["none", "--parent", "1"]) else {
         return;
@@ -240,7 +240,7 @@ fn cover(slow: &Slow) -> Slow {
 }
 
 #[test]
-fn one_that_is_covered_by_another_mount_serves_until_it_can_be_unmounted() {
+fn a_covered_mount_serves_until_it_can_be_unmounted() {
     let Some(mut lower) = Slow::start(&["none"]) else {
         return;
     };
@@ -260,7 +260,7 @@ fn one_that_is_covered_by_another_mount_serves_until_it_can_be_unmounted() {
 }
 
 #[test]
-fn one_that_was_killed_while_covered_is_unmounted_by_its_guard_later() {
+fn the_guard_unmounts_a_covered_mount_later() {
     let Some(mut lower) = Slow::start(&["none"]) else {
         return;
     };
@@ -273,7 +273,7 @@ fn one_that_was_killed_while_covered_is_unmounted_by_its_guard_later() {
 }
 
 #[test]
-fn it_can_be_shown_elsewhere_and_nested() {
+fn it_can_mount_elsewhere_and_nested() {
     if !can_mount() {
         return;
     }
@@ -303,7 +303,7 @@ fn it_can_be_shown_elsewhere_and_nested() {
 }
 
 #[test]
-fn faults_and_a_full_disk_are_asked_for_on_the_command_line() {
+fn options_set_faults_and_a_full_disk() {
     let Some(mut slow) = Slow::start(&[
         "none",
         "--fail",
@@ -363,7 +363,7 @@ impl Slow {
 }
 
 #[test]
-fn a_crash_shows_its_survivors_on_a_new_mount_and_the_directory_keeps_everything() {
+fn a_crash_mounts_its_survivors_and_the_directory_keeps_everything() {
     let mut found = BTreeSet::new();
     for seed in 0..60 {
         let seed = seed.to_string();
@@ -401,7 +401,7 @@ fn a_crash_shows_its_survivors_on_a_new_mount_and_the_directory_keeps_everything
 }
 
 #[test]
-fn the_same_crash_can_be_had_again_in_a_directory() {
+fn a_crash_can_be_repeated_into_a_directory() {
     let directory = tempfile::tempdir().unwrap();
     for again in ["1", "2"] {
         let left = directory.path().join("new").join(again);
@@ -440,7 +440,7 @@ fn the_same_crash_can_be_had_again_in_a_directory() {
 }
 
 #[test]
-fn an_unmount_by_somebody_else_is_a_crash_too_and_a_dead_parent_is_not() {
+fn an_unmount_by_another_program_is_a_crash_and_a_dead_parent_is_not() {
     let Some(mut slow) = Slow::start(&["--crash", "0", "none"]) else {
         return;
     };
@@ -482,7 +482,7 @@ fn profiles_and_parameters_are_listed() {
 }
 
 #[test]
-fn what_is_wrong_is_said_before_anything_is_mounted() {
+fn wrong_arguments_are_reported_before_mounting() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path().to_str().unwrap();
     let missing: PathBuf = directory.path().join("missing");

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extensions() {
+    fn the_extension_is_found_in_the_name() {
         for (path, expected) in [
             ("/a.b/c", ""),
             ("/a/b.js", "js"),

@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sign_at_each_place_around_the_border_of_blocks() {
+    fn signs_around_block_borders_are_found() {
         let signs: &[&[u8]] = &[
             b"\\",
             b"\"",
@@ -474,7 +474,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn masks_are_what_the_loop_finds(mut bytes in pieces(), indent in 0..LENGTH) {
+        fn masks_agree_with_the_reference(mut bytes in pieces(), indent in 0..LENGTH) {
             bytes.splice(0..0, vec![b' '; indent]);
             compare_all(&bytes);
             bytes.push(b'"');

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes() {
+    fn escapes_are_decoded_and_wrong_ones_refused() {
         for (string, text) in [
             ("", Some("")),
             ("aü", Some("aü")),

@@ -41,7 +41,7 @@ fn type_at(cache: &Cache, path: impl AsRef<Path>) -> ModuleType {
 }
 
 #[test]
-fn the_nearest_one_decides_whichever_way_it_is_asked() {
+fn the_nearest_package_json_decides_by_every_call() {
     let dir = tree(&[
         ("package.json", MODULE),
         ("lib/package.json", COMMON),
@@ -107,7 +107,7 @@ fn the_nearest_one_decides_whichever_way_it_is_asked() {
 }
 
 #[test]
-fn an_answer_is_as_old_as_the_oldest_look_that_it_rests_on() {
+fn an_answer_is_as_old_as_its_oldest_check() {
     let dir = tree(&[("package.json", MODULE)]);
     let at = |name: &str| dir.path().join(name);
     let cache = Cache::new().with(FOREVER);
@@ -136,7 +136,7 @@ fn an_answer_is_as_old_as_the_oldest_look_that_it_rests_on() {
 }
 
 #[test]
-fn a_scope_says_where_the_search_ended() {
+fn a_scope_names_where_the_search_ended() {
     let dir = tree(&[("node_modules/p/package.json", COMMON)]);
     let cache = Cache::new();
     let inside = cache
@@ -154,7 +154,7 @@ fn a_scope_says_where_the_search_ended() {
 }
 
 #[test]
-fn formats() {
+fn formats_follow_extensions_and_types() {
     let dir = tree(&[
         ("m/package.json", MODULE),
         ("c/package.json", COMMON),
@@ -203,7 +203,7 @@ fn formats() {
 type Change = fn(&Path);
 
 #[test]
-fn each_change_is_noticed_or_not_as_was_asked() {
+fn changes_are_noticed_as_revalidate_says() {
     let changes: &[(&str, Change, ModuleType)] = &[
         ("nothing", |_| {}, ModuleType::Module),
         (
@@ -296,7 +296,7 @@ fn each_change_is_noticed_or_not_as_was_asked() {
 /// A clock ticks every few milliseconds at best, so times alone do not distinguish two quick
 /// writes.
 #[test]
-fn a_change_at_once_is_noticed_though_size_and_times_stay() {
+fn a_quick_change_with_equal_size_and_times_is_noticed() {
     let dir = tree(&[]);
     let (file, at) = (dir.path().join("package.json"), dir.path().join("a.js"));
     let cache = Cache::new();
@@ -313,7 +313,7 @@ fn a_change_at_once_is_noticed_though_size_and_times_stay() {
 
 #[cfg(unix)]
 #[test]
-fn times_that_were_set_back_do_not_hide_a_change() {
+fn times_set_back_do_not_hide_a_change() {
     let dir = tree(&[("package.json", MODULE)]);
     let (file, at) = (dir.path().join("package.json"), dir.path().join("a.js"));
     let old = fs::FileTimes::new()
@@ -336,7 +336,7 @@ fn times_that_were_set_back_do_not_hide_a_change() {
 }
 
 #[test]
-fn threads_that_ask_at_once_get_what_one_of_them_read() {
+fn threads_that_ask_at_once_share_one_read() {
     for round in 0..50 {
         let dir = tree(&[("package.json", MODULE)]);
         let cache = Cache::new().with(Revalidate::Never);
@@ -367,7 +367,7 @@ fn threads_that_ask_at_once_get_what_one_of_them_read() {
 /// Not on Windows, where an open file cannot be replaced, and here a thread always has it open.
 #[cfg(unix)]
 #[test]
-fn threads_that_ask_while_files_change_get_one_of_the_answers() {
+fn threads_get_a_whole_answer_while_files_change() {
     let dir = tree(&[("package.json", MODULE), ("p/q/a.js", "")]);
     let file = dir.path().join("p/q/a.js");
     let cache = Cache::new();
@@ -404,7 +404,7 @@ fn threads_that_ask_while_files_change_get_one_of_the_answers() {
 }
 
 #[test]
-fn what_is_invalid_is_told_with_its_place_and_not_remembered() {
+fn an_invalid_file_is_reported_with_its_place_and_not_remembered() {
     let dir = tree(&[("package.json", "{\n  \"type\": 1\n}"), ("p/a.js", "")]);
     let files = ["a.js", "p/a.js", "p/b.js"].map(|name| dir.path().join(name));
     for policy in POLICIES {
@@ -443,7 +443,7 @@ fn what_is_invalid_is_told_with_its_place_and_not_remembered() {
 }
 
 #[test]
-fn read_wants_the_file_itself() {
+fn read_looks_only_at_the_given_path() {
     let dir = tree(&[
         ("package.json", MODULE),
         ("other.json", COMMON),
@@ -467,7 +467,7 @@ fn read_wants_the_file_itself() {
 }
 
 #[test]
-fn paths_that_no_file_can_have() {
+fn impossible_paths_are_errors() {
     let cache = Cache::new();
     let long = "a/".repeat(20_000) + "a.js";
     let refused = ["", "a\0b/a.js", "/a\0b.js"];
@@ -485,7 +485,7 @@ fn paths_that_no_file_can_have() {
 }
 
 #[test]
-fn a_relative_path_begins_at_the_current_directory() {
+fn relative_paths_begin_at_the_current_directory() {
     let cache = Cache::new();
     let here = std::env::current_dir().unwrap();
     assert_eq!(
@@ -513,7 +513,7 @@ mod what_is_no_file {
     }
 
     #[test]
-    fn nothing_is_waited_for_and_each_is_told() {
+    fn pipes_and_devices_are_errors_and_never_waited_for() {
         let cases: &[(Change, &str)] = &[
             (
                 |at| assert!(Command::new("mkfifo").arg(at).status().unwrap().success()),
@@ -546,7 +546,7 @@ mod what_is_no_file {
     }
 
     #[test]
-    fn a_directory_or_a_link_to_nothing_is_passed_over() {
+    fn directories_and_dangling_links_are_ignored() {
         let dir = tree(&[
             ("package.json", MODULE),
             ("p/package.json/a.js", ""),
@@ -580,7 +580,7 @@ mod what_is_no_file {
 
     /// Root may read everything, so another process does it as nobody.
     #[test]
-    fn what_may_not_be_read_is_told() {
+    fn unreadable_files_are_errors() {
         let dir = tree(&[
             ("package.json", MODULE),
             ("p/package.json", COMMON),
@@ -596,7 +596,7 @@ mod what_is_no_file {
         fs::copy(std::env::current_exe().unwrap(), &test).unwrap();
         fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let status = Command::new(&test)
-            .args(["--exact", "what_is_no_file::what_may_not_be_read_is_told"])
+            .args(["--exact", "what_is_no_file::unreadable_files_are_errors"])
             .current_dir("/")
             .uid(65_534)
             .gid(65_534)

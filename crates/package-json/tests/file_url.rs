@@ -404,7 +404,7 @@ fn a_plain_path_is_borrowed() {
 }
 
 #[test]
-fn a_path_comes_back_from_its_url() {
+fn a_path_survives_the_conversion_to_a_url_and_back() {
     let systems = [
         (System::Posix, "/", "a\\b"),
         (System::Windows, "C:\\", "a\\b"),
@@ -424,8 +424,8 @@ fn a_path_comes_back_from_its_url() {
 }
 
 #[test]
-fn node_answers_the_same() {
-    let Some(nodes) = nodes("node_answers_the_same") else {
+fn node_converts_urls_and_paths_alike() {
+    let Some(nodes) = nodes("node_converts_urls_and_paths_alike") else {
         return;
     };
     let count = std::env::var("SMALLFRY_TEST_URLS");

@@ -216,8 +216,8 @@ fn ours(text: &[u8]) -> Json {
 }
 
 #[test]
-fn node_reads_the_same() {
-    let Some(nodes) = nodes("node_reads_the_same") else {
+fn node_reads_the_same_fields() {
+    let Some(nodes) = nodes("node_reads_the_same_fields") else {
         return;
     };
     let count = std::env::var("SMALLFRY_TEST_PACKAGES");

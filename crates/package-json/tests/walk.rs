@@ -120,8 +120,8 @@ fn ours(cache: &Cache, call: &str, text: &str) -> Json {
 }
 
 #[test]
-fn node_finds_the_same() {
-    let Some(mut nodes) = nodes("node_finds_the_same") else {
+fn node_finds_the_same_package_json() {
+    let Some(mut nodes) = nodes("node_finds_the_same_package_json") else {
         return;
     };
     // It has other functions for this.

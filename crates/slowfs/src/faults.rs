@@ -254,21 +254,21 @@ mod tests {
     }
 
     #[test]
-    fn the_calls_named_fail_and_no_others() {
+    fn only_the_named_calls_fail() {
         assert_eq!(failing("write:3:EIO", 6), [3]);
         assert_eq!(failing("write:3+:EIO", 6), [3, 4, 5, 6]);
         assert_eq!(failing("write:every3:EIO", 7), [3, 6]);
     }
 
     #[test]
-    fn a_fault_as_shown_is_the_same_fault() {
+    fn a_printed_fault_parses_to_the_same() {
         for text in ["close:1:EDQUOT", "rename:2+:EXDEV", "fsync:every7:EIO"] {
             assert_eq!(text.parse::<Fault>().unwrap().to_string(), text);
         }
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn wrong_faults_are_explained() {
         for (text, told) in [
             ("write", "OPERATION:N:ERRNO"),
             ("write:3:EIO:4", "OPERATION:N:ERRNO"),
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_becomes_full_takes_what_fits() {
+    fn a_filling_disk_takes_what_fits() {
         let faults = Faults::new(&[], Some(10));
         assert_eq!(faults.take_room(6), Some(6));
         assert_eq!(faults.take_room(6), Some(4));

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_profile_as_shown_is_the_same_profile() {
+    fn a_printed_profile_parses_to_the_same() {
         for profile in Profile::all() {
             let mut again: Profile = profile.to_string().parse().unwrap();
             // They are printed as whole nanoseconds.
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn wrong_profiles_are_explained() {
         for (text, told) in [
             (
                 "floppy",

@@ -84,7 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn units_are_understood_and_required_of_times() {
+    fn units_are_parsed_and_times_need_one() {
         assert_eq!(time("8.5ms"), Some(Duration::from_micros(8500)));
         assert_eq!(time("0"), Some(Duration::ZERO));
         assert_eq!(time("2s"), Some(Duration::from_secs(2)));
@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_can_be_set(nanos in 0..u64::from(u32::MAX) * 1000, size in 0..1_u64 << 50) {
+        fn printed_quantities_parse_to_the_same(nanos in 0..u64::from(u32::MAX) * 1000, size in 0..1_u64 << 50) {
             let shown = time(&show_time(Duration::from_nanos(nanos))).unwrap();
             prop_assert!(shown.abs_diff(Duration::from_nanos(nanos)) <= Duration::from_nanos(1));
             prop_assert_eq!(bytes(&show_bytes(size)), Some(size));

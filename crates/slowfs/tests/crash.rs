@@ -119,7 +119,7 @@ fn a_missing_flush_of_the_directory_is_caught() {
 }
 
 #[test]
-fn in_ordered_a_missing_flush_of_the_file_is_caught() {
+fn a_missing_flush_of_the_file_is_caught_in_ordered() {
     let Some(place) = Place::new(|real| fs::write(real.join("file"), "old").unwrap()) else {
         return;
     };
@@ -133,7 +133,7 @@ fn in_ordered_a_missing_flush_of_the_file_is_caught() {
 }
 
 #[test]
-fn what_is_overwritten_without_a_flush_may_be_torn() {
+fn overwritten_data_without_a_flush_may_be_torn() {
     let Some(place) = Place::new(|real| fs::write(real.join("file"), [b'a'; 8192]).unwrap()) else {
         return;
     };
@@ -309,7 +309,7 @@ fn seen_in(root: &Path) -> Seen {
 
 /// Uses every call that changes something, on existing files and on new ones.
 #[test]
-fn a_log_of_everything_that_was_done_ends_as_the_directory_itself() {
+fn a_log_of_every_kind_of_call_ends_as_the_directory() {
     let Some(place) = Place::new(|real| {
         fs::create_dir_all(real.join("old/inner")).unwrap();
         fs::write(real.join("old/file"), "before").unwrap();
@@ -396,7 +396,7 @@ fn a_log_of_everything_that_was_done_ends_as_the_directory_itself() {
 }
 
 #[test]
-fn writers_at_the_same_time_leave_a_log_that_ends_as_the_directory() {
+fn concurrent_writers_leave_a_log_that_ends_as_the_directory() {
     let Some(place) = Place::new(|_| {}) else {
         return;
     };
@@ -474,7 +474,7 @@ fn an_image_on_the_mount_is_replayed_in_blocks() {
 }
 
 #[test]
-fn what_is_on_another_file_system_is_refused() {
+fn a_tree_with_another_file_system_is_refused() {
     if !can_mount() {
         return;
     }

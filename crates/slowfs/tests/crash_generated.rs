@@ -148,7 +148,7 @@ fn whole(log: &Log) -> Tree {
 
 proptest! {
     #[test]
-    fn what_was_all_flushed_survives_exactly(
+    fn flushed_trees_survive_exactly(
         steps in proptest::collection::vec(any_step(), 1..60),
         seed in any::<u64>(),
         more in proptest::collection::vec(any_step(), 1..20),
@@ -177,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn any_crash_of_any_log_leaves_what_was_there_at_some_time(
+    fn any_crash_leaves_only_data_that_existed(
         steps in proptest::collection::vec(any_step(), 1..80),
         settled in 0..80_usize,
         seed in any::<u64>(),
@@ -205,7 +205,7 @@ proptest! {
 
     /// The names that survive on an ordered file system are those after some number of operations.
     #[test]
-    fn in_ordered_the_names_are_those_of_one_moment(
+    fn names_are_those_of_one_moment_in_ordered(
         steps in proptest::collection::vec(any_step(), 1..40),
         seed in any::<u64>(),
     ) {

@@ -15,7 +15,7 @@ fn image(log: &mut Log, bytes: &[u8]) -> Inode {
 }
 
 #[test]
-fn an_image_has_what_was_flushed_and_any_of_the_blocks_after_it() {
+fn an_image_has_flushed_blocks_and_any_of_the_later_ones() {
     const BLOCK: usize = 4096;
     const BLOCKS: usize = 64;
     let mut log = Log::default();

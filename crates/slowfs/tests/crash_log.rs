@@ -71,7 +71,7 @@ fn replaced(flush_file: bool, flush_directory: bool) -> Log {
 }
 
 #[test]
-fn in_weak_a_name_needs_its_directory_flushed() {
+fn a_name_needs_its_directory_flushed_in_weak() {
     let found = |log: &Log| outcomes(log, Model::Weak, "file");
     assert_eq!(found(&replaced(true, false)), set(["old", "newer"]));
     assert_eq!(found(&replaced(true, true)), set(["newer"]));
@@ -81,7 +81,7 @@ fn in_weak_a_name_needs_its_directory_flushed() {
 }
 
 #[test]
-fn in_ordered_the_flush_of_a_file_takes_its_name_along() {
+fn flushing_a_file_flushes_its_name_in_ordered() {
     let mut log = replaced(true, false);
     assert_eq!(
         outcomes(&log, Model::Ordered, "file"),
@@ -94,7 +94,7 @@ fn in_ordered_the_flush_of_a_file_takes_its_name_along() {
 }
 
 #[test]
-fn in_ordered_a_replacement_that_was_not_flushed_may_be_empty() {
+fn an_unflushed_replacement_may_be_empty_in_ordered() {
     let found = outcomes(&replaced(false, true), Model::Ordered, "file");
     // Never bytes that nobody wrote: data come before the size.
     assert_eq!(found, set(["", "newer"]));
@@ -103,7 +103,7 @@ fn in_ordered_a_replacement_that_was_not_flushed_may_be_empty() {
 }
 
 #[test]
-fn in_ordered_a_larger_file_may_be_short_but_holds_what_was_written() {
+fn a_grown_file_may_be_short_but_holds_written_bytes_in_ordered() {
     let mut log = Log::default();
     let bytes: Vec<u8> = (0..20_000_u32).map(|byte| byte as u8 | 1).collect();
     file(&mut log, ROOT, "file", &bytes);
@@ -118,7 +118,7 @@ fn in_ordered_a_larger_file_may_be_short_but_holds_what_was_written() {
 }
 
 #[test]
-fn what_was_truncated_and_written_anew_may_be_empty_in_each_model() {
+fn a_truncated_and_rewritten_file_may_be_empty_in_each_model() {
     let mut log = Log::default();
     let file = file(&mut log, ROOT, "file", b"old");
     log.settle();
@@ -135,7 +135,7 @@ fn what_was_truncated_and_written_anew_may_be_empty_in_each_model() {
 }
 
 #[test]
-fn what_was_overwritten_may_be_torn_at_sectors_and_at_pages() {
+fn overwritten_data_may_be_torn_at_sectors_and_pages() {
     let mut log = Log::default();
     let written = file(&mut log, ROOT, "file", &[b'a'; 8192]);
     log.settle();
@@ -168,7 +168,7 @@ fn what_was_overwritten_may_be_torn_at_sectors_and_at_pages() {
 }
 
 #[test]
-fn in_weak_a_new_directory_needs_its_parent_flushed() {
+fn a_new_directory_needs_its_parent_flushed_in_weak() {
     let mut log = Log::default();
     let made = directory(&mut log, ROOT, "dir");
     let written = file(&mut log, made, "file", b"text");
@@ -226,7 +226,7 @@ fn a_rename_leaves_one_name_in_each_model() {
 }
 
 #[test]
-fn what_was_exchanged_is_in_one_order_or_the_other() {
+fn exchanged_names_are_in_one_order_or_the_other() {
     let mut log = Log::default();
     let made = directory(&mut log, ROOT, "dir");
     file(&mut log, ROOT, "one", b"1");
@@ -246,7 +246,7 @@ fn what_was_exchanged_is_in_one_order_or_the_other() {
 /// If moves of directories were independent, each directory could end up inside the other, and both
 /// out of reach.
 #[test]
-fn directories_that_are_moved_stay_within_reach() {
+fn moved_directories_stay_reachable() {
     let mut log = Log::default();
     let one = directory(&mut log, ROOT, "one");
     let two = directory(&mut log, one, "two");
@@ -261,7 +261,7 @@ fn directories_that_are_moved_stay_within_reach() {
 }
 
 #[test]
-fn a_flush_covers_what_was_before_it_began_once_it_has_ended() {
+fn an_ended_flush_covers_operations_before_its_start() {
     let mut log = Log::default();
     let written = file(&mut log, ROOT, "file", b"1");
     log.settle();
@@ -323,7 +323,7 @@ fn acknowledgements_are_those_before_the_crash_in_order() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused() {
+fn impossible_operations_are_refused() {
     let mut log = Log::default();
     let made = directory(&mut log, ROOT, "dir");
     let written = file(&mut log, made, "file", b"text");
@@ -380,7 +380,7 @@ fn what_cannot_be_done_is_refused() {
 }
 
 #[test]
-fn a_log_can_be_told_in_words() {
+fn a_log_is_described_in_words() {
     let mut log = replaced(true, true);
     log.acknowledge(name("done"));
     let told: Vec<String> = (0..log.len())
@@ -401,7 +401,7 @@ fn a_log_can_be_told_in_words() {
 }
 
 #[test]
-fn survivors_can_be_made_a_real_tree() {
+fn survivors_are_restored_as_a_real_tree() {
     let mut log = Log::default();
     let made = directory(&mut log, ROOT, "dir");
     let written = file(&mut log, made, "file", &[7; 5000]);

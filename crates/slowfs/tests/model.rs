@@ -198,7 +198,7 @@ fn the_head_queues_as_one_server_does() {
 }
 
 #[test]
-fn the_more_wait_the_less_the_head_moves() {
+fn more_waiting_requests_move_the_head_less() {
     let each = [1, 4, 16, 32].map(|readers| {
         let mut reads = random_reads(5);
         let mut left = 3000;
@@ -216,7 +216,7 @@ fn the_more_wait_the_less_the_head_moves() {
 }
 
 #[test]
-fn nobody_waits_much_longer_than_patience_allows() {
+fn no_request_waits_much_longer_than_patience() {
     let parameters = plain_disk();
     let near = |inode| Operation::Read {
         inode,
@@ -234,7 +234,7 @@ fn nobody_waits_much_longer_than_patience_allows() {
 }
 
 #[test]
-fn a_file_in_one_piece_comes_as_fast_as_the_platter_turns() {
+fn a_contiguous_file_is_read_at_the_disks_rate() {
     let mut offset = 0;
     let took = closed(Profile::hdd().parameters, 1, MS / 10, |_| {
         offset += 128 << 10;
@@ -291,7 +291,7 @@ fn round_trips_overlap_and_bytes_share_the_link() {
 }
 
 #[test]
-fn flushes_asked_for_during_one_share_the_next() {
+fn waiting_flushes_share_the_next_one() {
     let parameters = Profile::slow_flush().parameters;
     let flush = Operation::Flush { inode: 1, bytes: 1 };
     assert_eq!(open(parameters, &[(MS, flush)]), [MS * 5]);
@@ -353,7 +353,7 @@ proptest! {
     /// For any requests to any device each is answered once, and the answers can be repeated,
     /// however often the clock is looked at meanwhile.
     #[test]
-    fn every_request_is_answered_once_and_the_same_way_again(
+    fn every_request_is_answered_once_and_repeatably(
         profile in 0..5_usize,
         seed: u64,
         mut requests in proptest::collection::vec((0..200_000_u64, any_operation()), 1..100),

@@ -241,7 +241,7 @@ fn tree(directory: &Path) -> BTreeMap<PathBuf, (String, i64, Vec<u8>)> {
 }
 
 #[test]
-fn whatever_is_done_is_done_as_on_the_directory_itself() {
+fn random_operations_do_the_same_as_on_the_directory() {
     let Some(place) = Place::plain() else {
         return;
     };
@@ -301,7 +301,7 @@ fn a_directory_can_be_mounted_over_itself() {
 }
 
 #[test]
-fn what_is_open_outlives_its_name() {
+fn an_open_file_outlives_its_name() {
     let Some(place) = Place::plain() else {
         return;
     };
@@ -332,7 +332,7 @@ fn what_is_open_outlives_its_name() {
 }
 
 #[test]
-fn a_file_that_is_replaced_while_open_stays_what_it_was() {
+fn an_open_file_keeps_its_contents_when_replaced() {
     let Some(place) = Place::plain() else {
         return;
     };
@@ -349,7 +349,7 @@ fn a_file_that_is_replaced_while_open_stays_what_it_was() {
 }
 
 #[test]
-fn what_is_below_a_renamed_directory_goes_with_it() {
+fn files_below_a_renamed_directory_move_with_it() {
     let Some(place) = Place::plain() else {
         return;
     };
@@ -386,7 +386,7 @@ fn inode_numbers_are_those_of_the_directory() {
 /// File systems reuse a number as soon as it is free. A mount that remembers the old file would
 /// show its contents, or refuse the new file.
 #[test]
-fn a_number_that_comes_again_is_another_file() {
+fn a_reused_inode_number_is_another_file() {
     let Some(place) = Place::plain() else {
         return;
     };
@@ -405,7 +405,7 @@ fn a_number_that_comes_again_is_another_file() {
 }
 
 #[test]
-fn files_belong_to_who_makes_them() {
+fn files_belong_to_the_user_who_makes_them() {
     let Some(place) = Place::plain() else {
         return;
     };
@@ -470,7 +470,7 @@ fn thousands_of_files_in_hundreds_of_directories_need_few_descriptors() {
 }
 
 #[test]
-fn the_call_that_was_asked_to_fail_fails_and_no_other() {
+fn only_the_named_calls_fail() {
     let Some(place) = Place::failing(&[
         "write:2:EIO",
         "mkdir:every2:ENOSPC",
@@ -551,7 +551,7 @@ fn a_full_disk_takes_what_fits() {
 
 /// `--full-after` counts written bytes: calls that wrote none of them, or fewer, leave the rest.
 #[test]
-fn what_was_not_written_does_not_fill_the_disk() {
+fn failed_writes_do_not_fill_the_disk() {
     let mut options = Options::new(Profile::none());
     options.full_after = Some(10_000);
     let Some(place) = Place::new(&options) else {
@@ -590,7 +590,7 @@ fn one_extended_attribute_empties_the_cache_and_all_others_are_refused() {
 }
 
 #[test]
-fn what_is_open_does_not_hold_up_an_unmount_and_fails_afterwards() {
+fn open_files_do_not_delay_an_unmount_and_fail_afterwards() {
     let Some(mut place) = Place::plain() else {
         return;
     };
@@ -604,7 +604,7 @@ fn what_is_open_does_not_hold_up_an_unmount_and_fails_afterwards() {
 }
 
 #[test]
-fn an_unmount_by_somebody_else_is_noticed() {
+fn an_unmount_by_another_program_is_noticed() {
     let Some(mut place) = Place::plain() else {
         return;
     };
@@ -624,7 +624,7 @@ fn an_unmount_by_somebody_else_is_noticed() {
 /// The threads of a mount end when it is unmounted. Waiting for them while another mount covers it
 /// would never end.
 #[test]
-fn what_another_mount_covers_stays_until_that_is_gone() {
+fn a_covered_mount_stays_until_the_other_is_gone() {
     if !can_mount() {
         return;
     }
@@ -644,7 +644,7 @@ fn what_another_mount_covers_stays_until_that_is_gone() {
 
 /// `umount -l` removes it from the table of mounts at once, but open files in it are still served.
 #[test]
-fn what_somebody_else_has_detached_is_not_waited_for() {
+fn a_detached_mount_is_not_waited_for() {
     let Some(mut place) = Place::plain() else {
         return;
     };
@@ -658,7 +658,7 @@ fn what_somebody_else_has_detached_is_not_waited_for() {
 }
 
 #[test]
-fn holes_and_room_are_the_directorys() {
+fn holes_and_free_space_are_those_of_the_directory() {
     let Some(place) = Place::plain() else {
         return;
     };

@@ -101,7 +101,7 @@ proptest! {
     #![proptest_config(few_cases())]
 
     #[test]
-    fn reads_what_std_reads(
+    fn reads_the_same_as_std(
         nodes in prop::collection::vec(node(), 1..40),
         picks in prop::collection::vec(any::<prop::sample::Index>(), 0..300),
         in_flight in prop_oneof![Just(0_u64), 1..100_000_u64, Just(32 << 20)],
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn writes_what_was_given_last(
+    fn the_last_write_to_a_path_wins(
         entries in prop::collection::vec((0..12_usize, 0..4_usize, prop_oneof![8 => 0..100_usize, 1 => 0..50_000_usize]), 0..200),
         in_flight in prop_oneof![Just(0_u64), 1..100_000_u64, Just(32 << 20)],
         only_if_changed: bool,
@@ -164,7 +164,7 @@ proptest! {
     }
 
     #[test]
-    fn asks_copies_and_removes_as_std(nodes in prop::collection::vec(node(), 0..60)) {
+    fn stat_copy_and_remove_agree_with_std(nodes in prop::collection::vec(node(), 0..60)) {
         for strategy in strategies() {
             let directory = Directory::new();
             let paths: Vec<_> = (0..nodes.len()).map(|i| directory.path(&i.to_string())).collect();
@@ -208,7 +208,7 @@ proptest! {
 }
 
 #[test]
-fn nothing_to_do() {
+fn empty_batches_have_no_results() {
     let none: [&Path; 0] = [];
     for strategy in strategies() {
         assert_eq!(reader(strategy).read(none).count(), 0);
@@ -227,7 +227,7 @@ fn nothing_to_do() {
 }
 
 #[test]
-fn paths_that_cannot_be() {
+fn impossible_paths_are_errors_of_their_entries() {
     for strategy in strategies() {
         for path in ["", "a\0b"] {
             let kind = if path.is_empty() {
@@ -288,7 +288,7 @@ fn contents_outlive_everything() {
 }
 
 #[test]
-fn parents_are_made_if_asked() {
+fn missing_directories_are_made_if_asked() {
     for strategy in strategies() {
         let directory = Directory::new();
         let entries =
@@ -311,7 +311,7 @@ fn parents_are_made_if_asked() {
 }
 
 #[test]
-fn what_is_unchanged_is_left_alone() {
+fn unchanged_files_are_not_written() {
     let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     for strategy in strategies() {
         let directory = Directory::new();
@@ -352,7 +352,7 @@ fn what_is_unchanged_is_left_alone() {
 }
 
 #[test]
-fn what_is_there_is_refused_if_asked() {
+fn existing_files_are_refused_if_asked() {
     for strategy in strategies() {
         let directory = Directory::new();
         let paths = numbered(&directory, 20);
@@ -385,7 +385,7 @@ fn assert_stopped<T>(results: &[(usize, Result<T, Error>)], of: usize) {
 }
 
 #[test]
-fn an_error_stops_the_rest_if_asked() {
+fn fail_fast_stops_the_rest() {
     let directory = Directory::new();
     // So many that they take longer than a stop. Under Wine fewer do.
     let count = if cfg!(windows) { 3000 } else { 20_000 };
@@ -435,7 +435,7 @@ fn an_error_stops_the_rest_if_asked() {
 }
 
 #[test]
-fn cancelled_before_it_began() {
+fn a_cancelled_batch_begins_nothing() {
     let directory = Directory::new();
     let paths = numbered(&directory, 10);
     let control = Control::new();
@@ -457,7 +457,7 @@ fn cancelled_before_it_began() {
 }
 
 #[test]
-fn endless_inputs_until_cancelled() {
+fn endless_inputs_end_when_cancelled() {
     let directory = Directory::new();
     let path = &numbered(&directory, 1)[0];
     for strategy in strategies() {
@@ -502,7 +502,7 @@ fn endless_inputs_until_cancelled() {
 }
 
 #[test]
-fn inputs_are_asked_for_as_they_are_needed() {
+fn inputs_are_pulled_only_as_needed() {
     let directory = Directory::new();
     let path = &numbered(&directory, 1)[0];
     for strategy in strategies() {
@@ -532,7 +532,7 @@ fn inputs_are_asked_for_as_they_are_needed() {
 }
 
 #[test]
-fn an_iterator_is_not_asked_again_after_its_end() {
+fn an_ended_iterator_is_not_called_again() {
     let directory = Directory::new();
     let path = &numbered(&directory, 1)[0];
     for strategy in strategies() {
@@ -574,7 +574,7 @@ fn the_last_copy_to_a_destination_wins() {
 }
 
 #[test]
-fn progress_counts_everything() {
+fn progress_counts_files_and_bytes() {
     let directory = Directory::new();
     let mut paths = numbered(&directory, 500);
     paths.extend((0..50).map(|i| directory.path(&format!("missing {i}"))));
@@ -622,7 +622,7 @@ fn settled(control: &Control) -> Progress {
 }
 
 #[test]
-fn what_nobody_takes_is_bounded() {
+fn unconsumed_results_are_bounded() {
     const SIZE: u64 = 1000;
     let directory = Directory::new();
     let path = directory.path("a");
@@ -699,7 +699,7 @@ fn large_files_are_refused_before_memory_is_taken() {
 }
 
 #[test]
-fn files_that_grow_and_shrink_meanwhile() {
+fn growing_and_shrinking_files_give_bounded_contents() {
     let directory = Directory::new();
     let path = directory.path("a");
     let whole = pattern(0, 300_000);
@@ -745,7 +745,7 @@ impl AsRef<[u8]> for Trap {
 }
 
 #[test]
-fn a_panic_goes_on_to_the_caller() {
+fn a_panic_reaches_the_caller() {
     let directory = Directory::new();
     let paths = numbered(&directory, 2000);
     let traps = |at: usize| {
@@ -784,7 +784,7 @@ fn a_panic_goes_on_to_the_caller() {
 }
 
 #[test]
-fn many_batches_at_once() {
+fn many_batches_run_at_once() {
     let directory = Directory::new();
     let paths = numbered(&directory, 300);
     thread::scope(|scope| {
@@ -800,7 +800,7 @@ fn many_batches_at_once() {
 }
 
 #[test]
-fn one_batch_within_another() {
+fn a_batch_can_run_inside_another() {
     let directory = Directory::new();
     let paths = numbered(&directory, 50);
     for strategy in strategies() {

@@ -80,7 +80,7 @@ fn take_all_descriptors() -> Vec<File> {
 }
 
 #[test]
-fn files_that_are_not_files() {
+fn special_files_work_as_with_std() {
     let dir = Directory::new();
     let (plain, fifo, circle, link) = (
         dir.path("plain"),
@@ -157,7 +157,7 @@ fn as_anybody<T>(act: impl FnOnce() -> T) -> T {
 }
 
 #[test]
-fn what_must_not_be_read_or_written() {
+fn missing_permissions_are_errors_of_their_entries() {
     let dir = Directory::new();
     fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o755)).unwrap();
     let (secret, open) = (dir.path("secret"), dir.path("open"));
@@ -209,12 +209,12 @@ fn what_must_not_be_read_or_written() {
 }
 
 #[test]
-fn a_disk_that_is_full() {
+fn a_full_disk_is_an_error_of_its_entries() {
     let dir = Directory::new();
     let mountpoint = dir.path("disk");
     let disk = match SmallDisk::mount(&mountpoint, "size=64k") {
         Ok(disk) => disk,
-        Err(reason) => return skip("a_disk_that_is_full", &reason),
+        Err(reason) => return skip("a_full_disk_is_an_error_of_its_entries", &reason),
     };
     for strategy in strategies() {
         let path = |i: usize| disk.path().join(i.to_string());
@@ -241,7 +241,7 @@ fn a_disk_that_is_full() {
 }
 
 #[test]
-fn few_descriptors() {
+fn batches_work_with_few_descriptors() {
     let dir = Directory::new();
     run_child("child_with_few_descriptors", &dir, &DIRECTLY);
 }
@@ -309,7 +309,7 @@ fn child_with_few_descriptors() {
 }
 
 #[test]
-fn no_descriptors_for_a_while() {
+fn batches_wait_for_descriptors_and_give_up_once() {
     let dir = Directory::new();
     fs::write(dir.path("a"), "contents").unwrap();
     run_child("child_without_descriptors", &dir, &DIRECTLY);
@@ -387,9 +387,12 @@ fn assert_as_before(before: [usize; 2]) {
 }
 
 #[test]
-fn nothing_is_left_behind() {
+fn unfinished_batches_leave_no_descriptors_or_threads() {
     if !cfg!(target_os = "linux") {
-        return skip("nothing_is_left_behind", "no /proc");
+        return skip(
+            "unfinished_batches_leave_no_descriptors_or_threads",
+            "no /proc",
+        );
     }
     let dir = Directory::new();
     for i in 0..200 {
@@ -465,7 +468,7 @@ fn child_that_keeps_empty_files() {
 }
 
 #[test]
-fn more_than_there_is_memory_for() {
+fn a_lack_of_memory_is_an_error() {
     let dir = Directory::new();
     File::create(dir.path("sparse"))
         .unwrap()
@@ -497,7 +500,7 @@ fn child_without_memory() {
 }
 
 #[test]
-fn directories_as_deep_as_a_path_can_be() {
+fn the_deepest_directories_are_made() {
     let dir = Directory::new();
     let mut deep = dir.path("");
     while deep.as_os_str().len() < 4050 {
@@ -568,8 +571,8 @@ fn child_that_makes_directories() {
 }
 
 #[test]
-fn a_system_without_threads() {
-    if !can_trace("a_system_without_threads") {
+fn batches_work_without_threads() {
+    if !can_trace("batches_work_without_threads") {
         return;
     }
     let dir = Directory::new();
@@ -606,8 +609,8 @@ fn child_without_threads() {
 }
 
 #[test]
-fn copies_are_private_from_the_start_and_closed_aloud() {
-    if !can_trace("copies_are_private_from_the_start_and_closed_aloud") {
+fn copies_are_private_from_the_start_and_report_errors_of_close() {
+    if !can_trace("copies_are_private_from_the_start_and_report_errors_of_close") {
         return;
     }
     let dir = Directory::new();
@@ -673,8 +676,8 @@ fn child_that_copies() {
 const INJECTED: usize = 12;
 
 #[test]
-fn an_error_at_every_operation() {
-    if !can_trace("an_error_at_every_operation") {
+fn an_error_of_every_operation_reaches_its_entry() {
+    if !can_trace("an_error_of_every_operation_reaches_its_entry") {
         return;
     }
     // By the names that C libraries use for them, on this machine or another.

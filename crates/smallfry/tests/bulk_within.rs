@@ -81,7 +81,7 @@ fn do_everything(strategy: Strategy, directory: &Path) {
 }
 
 #[test]
-fn everything_is_done_beneath() {
+fn every_operation_works_beneath_a_directory() {
     let dir = Directory::new();
     for strategy in strategies() {
         do_everything(strategy, &dir.path(""));
@@ -89,7 +89,7 @@ fn everything_is_done_beneath() {
 }
 
 #[test]
-fn nothing_leads_out() {
+fn no_path_leads_out() {
     let dir = Directory::new();
     let (inside, secret) = (dir.path("in"), dir.path("out/secret"));
     for directory in ["in/d", "out"] {
@@ -147,7 +147,7 @@ fn nothing_leads_out() {
 }
 
 #[test]
-fn what_is_no_file_is_not_copied_over_one() {
+fn special_files_are_not_copied_over_files() {
     let dir = Directory::new();
     fs::create_dir(dir.path("d")).unwrap();
     fs::write(dir.path("to"), "kept").unwrap();
@@ -160,7 +160,7 @@ fn what_is_no_file_is_not_copied_over_one() {
 }
 
 #[test]
-fn names_that_differ_only_in_case() {
+fn names_that_differ_only_in_case_are_refused_where_they_are_one_file() {
     let folds_case = cfg!(any(windows, target_vendor = "apple"));
     for strategy in strategies() {
         let dir = Directory::new();
@@ -184,9 +184,9 @@ fn names_that_differ_only_in_case() {
 /// the directory was opened. For lack of descriptors it is called again.
 #[cfg(unix)]
 #[test]
-fn however_the_system_resolves() {
+fn failures_of_openat2_change_nothing() {
     use common::unix::{can_trace, run_child, strace};
-    if !can_trace("however_the_system_resolves") {
+    if !can_trace("failures_of_openat2_change_nothing") {
         return;
     }
     // The first call of a directory finds out whether there is an openat2.

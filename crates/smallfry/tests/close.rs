@@ -97,7 +97,7 @@ fn fake(ends: Ends) -> (Fake, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn a_wrapper_does_what_its_file_does() {
+fn a_wrapper_behaves_like_its_file() {
     let _turn = turn(Policy::Always);
     let mut file = tempfile::tempfile().unwrap().fast_close();
     assert_eq!(size_of_val(&file), size_of::<File>());
@@ -151,7 +151,7 @@ impl BufRead for Text {
 }
 
 #[test]
-fn wrappers_compare_as_what_they_hold() {
+fn wrappers_compare_like_their_values() {
     let _turn = turn(Policy::Always);
     let [one, two] = [b"1\nx", b"2\ny"].map(|text| Text(text).fast_close());
     assert!(one < two && one != two && one == Text(b"1\nx").fast_close());
@@ -299,7 +299,7 @@ impl Close for Panics {
 }
 
 #[test]
-fn whatever_panics_nobody_waits_for_ever() {
+fn panics_cause_no_endless_wait() {
     for policy in [Policy::Always, Policy::Auto, Policy::Never] {
         let _turn = turn(policy);
         let closer = Closer::global();
@@ -318,7 +318,7 @@ fn whatever_panics_nobody_waits_for_ever() {
 }
 
 #[test]
-fn what_is_dropped_in_a_panic_is_closed() {
+fn files_dropped_in_a_panic_are_closed() {
     for policy in [Policy::Always, Policy::Never, Policy::Auto] {
         let _turn = turn(policy);
         let (fake, closed) = fake(Ends::Well);
@@ -333,7 +333,7 @@ fn what_is_dropped_in_a_panic_is_closed() {
 }
 
 #[test]
-fn what_a_thread_leaves_in_its_own_storage_is_closed() {
+fn files_in_thread_local_storage_are_closed() {
     thread_local! {
         static LEFT: std::cell::RefCell<Vec<FastClose<Fake>>> = const { std::cell::RefCell::new(Vec::new()) };
     }
@@ -386,7 +386,7 @@ fn backends_that_refuse_work_are_replaced() {
 }
 
 #[test]
-fn a_backend_that_keeps_its_jobs_is_left() {
+fn a_backend_that_keeps_its_jobs_is_abandoned() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
     let kept: Arc<Mutex<Vec<close::Job>>> = Arc::default();
@@ -445,7 +445,7 @@ impl Close for Gate {
 }
 
 #[test]
-fn only_what_concerns_a_file_is_waited_for() {
+fn settle_waits_only_for_closes_of_that_file() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
     let (one, unknown) = (Gate::default(), Gate::default());
@@ -479,7 +479,7 @@ fn only_what_concerns_a_file_is_waited_for() {
 }
 
 #[test]
-fn settling_ends_though_others_go_on() {
+fn settle_ends_while_other_files_are_pending() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
     let is_settled = AtomicUsize::new(0);
@@ -548,7 +548,7 @@ fn the_queue_is_bounded() {
 }
 
 #[test]
-fn who_waits_waits_for_what_was_there() {
+fn drain_waits_for_files_handed_over_before() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
     let (early, late) = (Gate::default(), Gate::default());
@@ -565,7 +565,7 @@ fn who_waits_waits_for_what_was_there() {
 }
 
 #[test]
-fn never_means_never() {
+fn policy_never_defers_nothing() {
     let _turn = turn(Policy::Never);
     let (fake, closed) = fake(Ends::Badly);
     let error = Closer::global().close(Handle::new(fake), "a").unwrap_err();
@@ -575,7 +575,7 @@ fn never_means_never() {
 }
 
 #[test]
-fn whole_files() {
+fn whole_files_are_read_and_written() {
     for policy in [Policy::Always, Policy::Never, Policy::Auto] {
         let _turn = turn(policy);
         let directory = tempfile::tempdir().unwrap();
@@ -607,7 +607,7 @@ fn whole_files() {
 }
 
 #[test]
-fn removed_and_made_anew() {
+fn removed_files_can_be_made_again() {
     let _turn = turn(Policy::Always);
     let directory = tempfile::tempdir().unwrap();
     let paths: Vec<PathBuf> = (0..50)
@@ -633,7 +633,7 @@ fn removed_and_made_anew() {
 }
 
 #[test]
-fn a_file_whose_close_has_failed_takes_the_place_of_no_other() {
+fn a_file_whose_close_failed_replaces_no_other() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
     let directory = tempfile::tempdir().unwrap();
@@ -678,7 +678,7 @@ fn a_batch_has_closed_its_files() {
 }
 
 #[test]
-fn anybody_may_hand_over_at_any_time() {
+fn any_thread_can_hand_over_at_any_time() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
     let counts: Vec<Arc<AtomicUsize>> = thread::scope(|scope| {

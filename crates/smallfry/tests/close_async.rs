@@ -141,7 +141,7 @@ fn every_backend_closes_inside_outside_and_after_every_runtime() {
 
 #[cfg(feature = "backend-tokio")]
 #[test]
-fn a_runtime_that_ends_while_files_wait() {
+fn a_runtime_may_end_while_files_wait() {
     let _turn = turn();
     Closer::global().set_backend(Backend::Tokio);
     for _ in 0..20 {
@@ -181,7 +181,7 @@ fn check_written(path: &Path) {
 
 #[cfg(feature = "backend-tokio")]
 #[test]
-fn files_of_tokio() {
+fn files_of_tokio_are_closed() {
     use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWrite, AsyncWriteExt};
     let _turn = turn();
     let runtime = runtime();
@@ -233,7 +233,7 @@ fn files_of_tokio() {
 
 #[cfg(feature = "backend-tokio")]
 #[test]
-fn many_files_of_tokio_dropped_at_once() {
+fn many_files_of_tokio_can_be_dropped_at_once() {
     use tokio::io::AsyncWriteExt;
     let _turn = turn();
     let directory = tempfile::tempdir().unwrap();
@@ -315,7 +315,7 @@ fn futures_poll<F: Future>(future: std::pin::Pin<&mut F>) -> std::task::Poll<F::
 
 #[cfg(feature = "backend-smol")]
 #[test]
-fn files_of_smol() {
+fn files_of_smol_are_closed() {
     use smol::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
     let _turn = turn();
     for policy in POLICIES {
@@ -344,7 +344,7 @@ fn files_of_smol() {
 
 #[cfg(feature = "backend-async-std")]
 #[test]
-fn files_of_async_std() {
+fn files_of_async_std_are_closed() {
     use async_std::io::prelude::{ReadExt, SeekExt, WriteExt};
     let _turn = turn();
     for policy in POLICIES {
@@ -379,7 +379,7 @@ const FULL: &str = "/dev/full";
 
 #[cfg(all(target_os = "linux", feature = "backend-tokio"))]
 #[test]
-fn what_tokio_cannot_write_after_all_is_told() {
+fn late_write_errors_of_tokio_are_reported() {
     use tokio::io::AsyncWriteExt;
     let _turn = turn();
     let runtime = runtime();
@@ -396,7 +396,7 @@ fn what_tokio_cannot_write_after_all_is_told() {
 
 #[cfg(all(target_os = "linux", feature = "backend-smol"))]
 #[test]
-fn what_smol_cannot_write_after_all_is_told() {
+fn late_write_errors_of_smol_are_reported() {
     use smol::io::AsyncWriteExt;
     let _turn = turn();
     for policy in POLICIES {
@@ -412,7 +412,7 @@ fn what_smol_cannot_write_after_all_is_told() {
 
 #[cfg(all(target_os = "linux", feature = "backend-async-std"))]
 #[test]
-fn what_async_std_cannot_write_after_all_is_told() {
+fn late_write_errors_of_async_std_are_reported() {
     use async_std::io::prelude::WriteExt;
     let _turn = turn();
     for policy in POLICIES {

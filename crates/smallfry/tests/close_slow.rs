@@ -102,7 +102,7 @@ fn auto_finds_out_that_closing_is_slow() {
 }
 
 #[test]
-fn files_that_are_read_hide_no_slow_ones_that_are_written() {
+fn fast_closes_of_read_files_hide_no_slow_closes_of_written_ones() {
     let Some(disk) = Disk::new("mixed", Profile::windows_close(), &[]) else {
         return;
     };
@@ -121,7 +121,7 @@ fn files_that_are_read_hide_no_slow_ones_that_are_written() {
 }
 
 #[test]
-fn pending_files_leave_room_for_others() {
+fn pending_files_leave_descriptors_for_others() {
     let Some(disk) = Disk::new("room", Profile::none(), &[]) else {
         return;
     };
@@ -129,7 +129,7 @@ fn pending_files_leave_room_for_others() {
 }
 
 #[test]
-#[ignore = "run by pending_files_leave_room_for_others"]
+#[ignore = "run by pending_files_leave_descriptors_for_others"]
 fn use_up_descriptors() {
     let limit = libc::rlimit {
         rlim_cur: 128,
@@ -158,7 +158,7 @@ fn use_up_descriptors() {
 }
 
 #[test]
-fn what_is_dropped_after_the_end_is_closed_there() {
+fn files_dropped_after_the_end_are_closed_in_place() {
     let Some(disk) = Disk::new("late", Profile::windows_close(), &[]) else {
         return;
     };
@@ -167,7 +167,7 @@ fn what_is_dropped_after_the_end_is_closed_there() {
 }
 
 #[test]
-#[ignore = "run by what_is_dropped_after_the_end_is_closed_there"]
+#[ignore = "run by files_dropped_after_the_end_are_closed_in_place"]
 fn drop_at_the_very_end() {
     extern "C" fn last() {
         let path = child_directory().join("late");
@@ -307,7 +307,7 @@ fn count_threads() {
 }
 
 #[test]
-fn the_end_of_the_process_waits_for_what_is_pending() {
+fn the_end_of_the_process_waits_for_pending_files() {
     let Some(disk) = Disk::new("exit", Profile::windows_close(), &["close:every5:EIO"]) else {
         return;
     };
@@ -317,7 +317,7 @@ fn the_end_of_the_process_waits_for_what_is_pending() {
 }
 
 #[test]
-#[ignore = "run by the_end_of_the_process_waits_for_what_is_pending"]
+#[ignore = "run by the_end_of_the_process_waits_for_pending_files"]
 fn leave_files_to_the_end() {
     let closer = Closer::global();
     closer.set_policy(Policy::Always);
@@ -330,7 +330,7 @@ fn leave_files_to_the_end() {
 }
 
 #[test]
-fn a_copy_of_the_process_goes_on_by_itself() {
+fn a_forked_process_closes_its_own_files() {
     let Some(disk) = Disk::new("fork", Profile::windows_close(), &[]) else {
         return;
     };
@@ -342,7 +342,7 @@ fn a_copy_of_the_process_goes_on_by_itself() {
 }
 
 #[test]
-#[ignore = "run by a_copy_of_the_process_goes_on_by_itself"]
+#[ignore = "run by a_forked_process_closes_its_own_files"]
 fn copy_the_process() {
     let closer = Closer::global();
     closer.set_policy(Policy::Always);

@@ -101,7 +101,7 @@ struct Missing {
 }
 
 #[test]
-fn each_flush_is_missed_for_a_reason_of_its_own() {
+fn each_missing_flush_breaks_a_promise_of_its_own() {
     let cases = [
         Missing {
             name: "of a temporary",

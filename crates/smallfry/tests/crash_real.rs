@@ -264,28 +264,28 @@ fn keeps_what_was_promised(kind: &Kind) {
 }
 
 #[test]
-fn ext4_keeps_what_was_promised() {
+fn ext4_keeps_the_promises() {
     keeps_what_was_promised(&EXT4);
 }
 
 #[test]
-fn ext4_without_a_journal_keeps_what_was_promised() {
+fn ext4_without_a_journal_keeps_the_promises() {
     keeps_what_was_promised(&EXT4_WITHOUT_JOURNAL);
 }
 
 #[test]
-fn xfs_keeps_what_was_promised() {
+fn xfs_keeps_the_promises() {
     keeps_what_was_promised(&XFS);
 }
 
 #[test]
-fn btrfs_keeps_what_was_promised() {
+fn btrfs_keeps_the_promises() {
     keeps_what_was_promised(&BTRFS);
 }
 
 /// Checks the judge itself: data that nobody flushes are lost.
 #[test]
-fn what_is_not_flushed_is_lost() {
+fn unflushed_data_are_lost() {
     let workload = Workload {
         levels: &[smallfry::Durability::None],
         rounds: 3,

@@ -15,7 +15,7 @@ fn open_descriptors() -> usize {
 }
 
 #[test]
-fn none_is_left_open() {
+fn no_descriptor_is_left_open() {
     let directory = Directory::new();
     let path = directory.path("a");
     let file = fs::File::create(directory.path("own")).unwrap();

@@ -171,7 +171,7 @@ fn child() {
 }
 
 #[test]
-fn one_file() {
+fn single_writes_flush_exactly_what_their_level_needs() {
     if !can_trace("one_file") {
         return;
     }
@@ -315,7 +315,7 @@ fn has_single(flushes: &[String]) -> bool {
 }
 
 #[test]
-fn renames_come_after_the_flush_of_what_they_name() {
+fn renames_come_after_the_flush_of_their_file() {
     if !can_trace("renames_come_after") || !is_flushed_whole() {
         return skip_quietly();
     }

@@ -68,7 +68,7 @@ fn child_replaces() {
 }
 
 #[test]
-fn whoever_looks_finds_a_whole_file() {
+fn a_reader_always_finds_a_whole_file() {
     let directory = Directory::new();
     let path = |index: usize| directory.path(&index.to_string());
     for index in 0..FILES {

@@ -12,7 +12,7 @@ use common::{Directory, assert_error};
 use smallfry::Operation;
 
 #[test]
-fn every_size() {
+fn files_of_every_size_are_read_whole() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mut buffer = Vec::new();
@@ -30,7 +30,7 @@ fn every_size() {
 }
 
 #[test]
-fn a_missing_file() {
+fn a_missing_file_is_an_error_with_its_path() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mut buffer = vec![1, 2, 3];
@@ -62,7 +62,7 @@ fn strings_are_utf8_or_an_error_with_the_path() {
 /// A file that grows while it is read comes as it was at some moment: a whole number of records,
 /// and never fewer than there were before.
 #[test]
-fn a_file_that_grows() {
+fn a_growing_file_is_read_as_of_one_moment() {
     const RECORD: &[u8] = b"0123456789abcdef";
     let directory = Directory::new();
     let path = directory.path("a");
@@ -90,7 +90,7 @@ fn a_file_that_grows() {
 /// A file that does not fit into memory is an error, not an abort.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_file_larger_than_memory() {
+fn a_file_larger_than_memory_is_an_error() {
     let directory = Directory::new();
     let path = directory.path("a");
     let file = fs::File::create(&path).unwrap();
@@ -98,7 +98,9 @@ fn a_file_larger_than_memory() {
     let largest = (30..63).rev().find(|bits| file.set_len(1 << bits).is_ok());
     if largest.is_none_or(|bits| bits < 47) {
         // ext4 stops at 16 TiB, which an address space might hold.
-        return println!("skipped a_file_larger_than_memory: files here stop at 2^{largest:?}");
+        return println!(
+            "skipped a_file_larger_than_memory_is_an_error: files here stop at 2^{largest:?}"
+        );
     }
     let error = smallfry::fs::read(&path).unwrap_err();
     assert_error(&error, Operation::Read, Some(&path), ErrorKind::OutOfMemory);

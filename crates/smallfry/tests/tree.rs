@@ -69,7 +69,7 @@ fn matching(patterns: &[&str]) -> TreeOptions {
 }
 
 #[test]
-fn all_files_sorted_by_name() {
+fn files_come_sorted_by_name() {
     let directory = Directory::new();
     make(
         &directory,
@@ -146,7 +146,7 @@ fn patterns() {
 }
 
 #[test]
-fn what_is_ignored_by_pattern() {
+fn ignore_patterns_leave_files_out() {
     let directory = Directory::new();
     make(&directory, SITE);
     let mut options = matching(&["**/*.md"]);
@@ -166,7 +166,7 @@ fn what_is_ignored_by_pattern() {
 }
 
 #[test]
-fn hidden_names_come_if_spelled_or_asked_for() {
+fn hidden_files_come_if_named_or_asked_for() {
     let directory = Directory::new();
     make(&directory, SITE);
     make(&directory, &[".git/config"]);
@@ -269,7 +269,7 @@ fn ignore_rules_below_the_root() {
 /// Files that should have been ignored must not come without a word.
 #[cfg(unix)]
 #[test]
-fn ignore_rules_that_cannot_be_read() {
+fn unreadable_ignore_files_are_errors() {
     let directory = Directory::new();
     make(&directory, &["a/x", "b/x", "c/x", "d/x", "d/.gitignore/x"]);
     for (rules, target) in [("b/.gitignore", ".gitignore"), ("c/.ignore", "nowhere")] {
@@ -326,7 +326,7 @@ fn ignore_rules_above_the_root_reach_as_far_as_the_repository() {
 }
 
 #[test]
-fn patterns_that_are_none() {
+fn invalid_patterns_are_errors() {
     let directory = Directory::new();
     let root = directory.path("");
     for pattern in [
@@ -349,7 +349,7 @@ fn patterns_that_are_none() {
 }
 
 #[test]
-fn roots_that_are_none() {
+fn impossible_roots_are_errors() {
     let directory = Directory::new();
     make(&directory, &["file"]);
     for (root, kind) in [
@@ -368,7 +368,7 @@ fn roots_that_are_none() {
 
 /// Directories are read when their turn comes. One that cannot be read is an error in its place.
 #[test]
-fn a_directory_that_is_gone_does_not_stop_the_rest() {
+fn a_removed_directory_does_not_stop_the_walk() {
     let directory = Directory::new();
     make(&directory, &["a", "b/x", "c/d/x", "e/x", "f"]);
     let mut walk = TreeOptions::new().walk(directory.path("")).unwrap();
@@ -399,7 +399,7 @@ fn a_walk_can_move_to_another_thread() {
 /// The roots are relative to the current directory. There is one per process, so this needs a
 /// process of its own.
 #[test]
-fn roots_in_the_current_directory() {
+fn relative_roots_begin_at_the_current_directory() {
     let directory = Directory::new();
     make(&directory, &["-/x", "a"]);
     let output = std::process::Command::new(std::env::current_exe().unwrap())
@@ -514,7 +514,7 @@ mod unix {
     }
 
     #[test]
-    fn what_is_no_file_is_passed_over() {
+    fn special_files_are_left_out() {
         let directory = Directory::new();
         make(&directory, &["a", "z"]);
         let _socket = UnixListener::bind(directory.path("socket")).unwrap();
@@ -524,12 +524,14 @@ mod unix {
     }
 
     #[test]
-    fn names_that_are_not_unicode() {
+    fn names_that_are_not_unicode_are_found() {
         let directory = Directory::new();
         let name = OsStr::from_bytes(b"\xff\xfe.md");
         let path = directory.path("").join(name);
         if fs::write(&path, "").is_err() {
-            return println!("skipped names_that_are_not_unicode: this file system refuses them");
+            return println!(
+                "skipped names_that_are_not_unicode_are_found: this file system refuses them"
+            );
         }
         for options in [matching(&["*.md"]), TreeOptions::new()] {
             let mut walk = options.walk(directory.path("")).unwrap();
@@ -589,7 +591,7 @@ proptest! {
     /// Skipping directories makes no difference: the files are the same as from reading everything
     /// and matching whole paths.
     #[test]
-    fn pruning_loses_no_file(
+    fn skipping_directories_loses_no_file(
         files in prop::collection::vec(prop::collection::vec(names(), 1..5), 0..20),
         wanted in prop::collection::vec(patterns_of_names(), 0..3),
         unwanted in prop::collection::vec(patterns_of_names(), 0..2),

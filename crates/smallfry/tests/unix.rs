@@ -21,7 +21,7 @@ use common::{Directory, assert_error, skip};
 use smallfry::{Operation, Outcome, WriteOptions};
 
 #[test]
-fn a_mode_is_for_new_files_less_the_umask() {
+fn the_mode_applies_to_new_files_less_the_umask() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
@@ -86,7 +86,7 @@ fn symbolic_links_are_followed() {
 }
 
 #[test]
-fn paths_of_every_length() {
+fn paths_of_every_length_work() {
     let directory = Directory::new();
     // Around the maximum length of a path on the stack.
     let start = directory.path("").as_os_str().len();
@@ -122,7 +122,7 @@ fn paths_of_every_length() {
 }
 
 #[test]
-fn a_directory_opens_but_is_not_read() {
+fn reading_a_directory_is_eisdir() {
     let directory = Directory::new();
     let path = directory.path("");
     let error = smallfry::fs::read(&path).unwrap_err();
@@ -135,7 +135,7 @@ fn a_directory_opens_but_is_not_read() {
 }
 
 #[test]
-fn a_read_only_directory() {
+fn writing_to_a_read_only_directory_is_an_error() {
     // SAFETY: has no preconditions.
     if unsafe { libc::geteuid() } == 0 {
         // Permissions do not stop root. A read-only file system does.
@@ -160,7 +160,7 @@ fn a_read_only_directory() {
                     ErrorKind::ReadOnlyFilesystem,
                 );
             }
-            Err(reason) => skip("a_read_only_directory", &reason),
+            Err(reason) => skip("writing_to_a_read_only_directory_is_an_error", &reason),
         }
         return;
     }
@@ -189,9 +189,12 @@ fn a_read_only_directory() {
 }
 
 #[test]
-fn proc_files_are_longer_than_they_say() {
+fn proc_files_are_read_whole_although_they_report_other_sizes() {
     if !cfg!(target_os = "linux") {
-        return skip("proc_files_are_longer_than_they_say", "no /proc");
+        return skip(
+            "proc_files_are_read_whole_although_they_report_other_sizes",
+            "no /proc",
+        );
     }
     for path in [
         "/proc/version",
@@ -222,7 +225,7 @@ fn proc_files_are_longer_than_they_say() {
 }
 
 #[test]
-fn descriptors_are_used_where_they_stand_and_stay_open() {
+fn descriptors_are_used_from_their_position_and_stay_open() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mut file = File::options()
@@ -259,7 +262,7 @@ fn descriptors_are_used_where_they_stand_and_stay_open() {
 }
 
 #[test]
-fn a_pipe_takes_and_gives_in_parts() {
+fn pipes_are_read_and_written_in_parts() {
     let (mut reader, writer) = io::pipe().unwrap();
     let contents: Vec<u8> = (0..1_000_000_u32).map(|i| (i % 251) as u8).collect();
     let received = thread::scope(|scope| {
@@ -287,7 +290,7 @@ fn a_closed_pipe_is_an_error() {
 }
 
 #[test]
-fn a_full_pipe_that_must_not_wait_is_an_error() {
+fn a_full_nonblocking_pipe_is_an_error() {
     let (_reader, writer) = io::pipe().unwrap();
     // SAFETY: the descriptor is open, and the flags are those of the writing end of a pipe.
     unsafe {
@@ -302,7 +305,7 @@ fn a_full_pipe_that_must_not_wait_is_an_error() {
 }
 
 #[test]
-fn a_named_pipe_by_path() {
+fn a_named_pipe_works_by_path() {
     let directory = Directory::new();
     let path = directory.path("fifo");
     make_fifo(&path);
@@ -321,9 +324,9 @@ fn a_named_pipe_by_path() {
 }
 
 #[test]
-fn a_full_device() {
+fn a_full_device_is_an_error() {
     if !Path::new("/dev/full").exists() {
-        return skip("a_full_device", "no /dev/full");
+        return skip("a_full_device_is_an_error", "no /dev/full");
     }
     let path = Path::new("/dev/full");
     for error in [
@@ -340,12 +343,12 @@ fn a_full_device() {
 }
 
 #[test]
-fn a_disk_that_fills_up_half_way() {
+fn a_disk_that_fills_up_is_an_error() {
     let directory = Directory::new();
     let mountpoint = directory.path("disk");
     let disk = match SmallDisk::mount(&mountpoint, "size=64k") {
         Ok(disk) => disk,
-        Err(reason) => return skip("a_disk_that_fills_up_half_way", &reason),
+        Err(reason) => return skip("a_disk_that_fills_up_is_an_error", &reason),
     };
     let path = disk.path().join("a");
     // The system takes the part that fits without an error, and reports the rest at the next call.
@@ -382,7 +385,7 @@ extern "C" fn count_signal(_: libc::c_int) {
 
 /// Signals without `SA_RESTART`: each system call that waits fails with EINTR, again and again.
 #[test]
-fn a_storm_of_signals() {
+fn signals_do_not_break_reads_and_writes() {
     // SAFETY: the structure is valid when zeroed; the handler only touches an atomic, which a
     // handler may.
     unsafe {
@@ -535,9 +538,12 @@ fn traced_child() {
 }
 
 #[test]
-fn the_fewest_system_calls() {
+fn operations_make_the_fewest_system_calls() {
     if !cfg!(target_os = "linux") {
-        return skip("the_fewest_system_calls", "strace is for Linux");
+        return skip(
+            "operations_make_the_fewest_system_calls",
+            "strace is for Linux",
+        );
     }
     for (work, expected) in [
         ("write", &["open", "write", "close"][..]),
@@ -563,7 +569,7 @@ fn the_fewest_system_calls() {
         match traced_calls(work) {
             Some(calls) => assert_eq!(calls, expected, "{work}"),
             // A missing strace says nothing about this crate, so even CI need not have it.
-            None => return println!("skipped the_fewest_system_calls: no strace"),
+            None => return println!("skipped operations_make_the_fewest_system_calls: no strace"),
         }
     }
 }

@@ -30,7 +30,7 @@ fn hold(path: &Path) -> File {
 }
 
 #[test]
-fn rename_waits_for_whoever_holds_the_source_or_the_target() {
+fn rename_waits_while_source_or_target_is_open() {
     let directory = Directory::new();
     let (from, to) = (directory.path("a"), directory.path("b"));
     for held in [&from, &to] {
@@ -92,7 +92,7 @@ fn rename_replaces_no_read_only_target() {
 }
 
 #[test]
-fn what_is_open_here_can_be_read_renamed_and_removed_by_others() {
+fn open_files_can_be_read_renamed_and_removed_by_others() {
     let directory = Directory::new();
     let (path, other) = (directory.path("a"), directory.path("b"));
     fs::write(&path, "text").unwrap();
@@ -106,7 +106,7 @@ fn what_is_open_here_can_be_read_renamed_and_removed_by_others() {
 }
 
 #[test]
-fn whoever_shares_nothing_keeps_us_out() {
+fn a_file_opened_without_sharing_is_an_error() {
     let directory = Directory::new();
     let path = directory.path("a");
     fs::write(&path, "text").unwrap();
@@ -178,7 +178,7 @@ fn long_paths_need_no_prefix() {
 }
 
 #[test]
-fn long_paths_in_batches() {
+fn batches_take_long_paths() {
     let directory = Directory::new();
     let paths: Vec<_> = (0..40)
         .map(|index| long_path(&directory, &index.to_string()))

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use smallfry::{Durability, Operation, Outcome, WriteOptions};
 
 #[test]
-fn new_and_overwritten() {
+fn files_are_made_and_overwritten() {
     let directory = Directory::new();
     let path = directory.path("a");
     for contents in ["long enough", "short", "", "again"] {
@@ -21,7 +21,7 @@ fn new_and_overwritten() {
 }
 
 #[test]
-fn what_is_written_over_is_cut_to_its_new_length() {
+fn overwritten_files_get_their_new_length() {
     let directory = Directory::new();
     let (one, many) = (directory.path("one"), directory.path("many"));
     for level in [Durability::None, Durability::Data, Durability::Full] {
@@ -42,7 +42,7 @@ fn what_is_written_over_is_cut_to_its_new_length() {
 }
 
 #[test]
-fn append_makes_and_adds() {
+fn append_makes_missing_files_and_adds_to_others() {
     let directory = Directory::new();
     let path = directory.path("a");
     for _ in 0..3 {
@@ -53,7 +53,7 @@ fn append_makes_and_adds() {
 }
 
 #[test]
-fn create_new_refuses_what_is_there() {
+fn create_new_refuses_existing_files() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mut options = WriteOptions::new();
@@ -78,7 +78,7 @@ fn create_new_refuses_what_is_there() {
 }
 
 #[test]
-fn parents_are_made_only_if_asked() {
+fn missing_directories_are_made_only_if_asked() {
     let directory = Directory::new();
     let path = directory.path("b/c/d");
     let error = smallfry::fs::write(&path, "x").unwrap_err();
@@ -112,7 +112,7 @@ fn parents_are_made_only_if_asked() {
 }
 
 #[test]
-fn a_directory_is_not_written() {
+fn writing_a_directory_is_an_error() {
     let directory = Directory::new();
     let error = smallfry::fs::write(directory.path(""), "x").unwrap_err();
     assert_eq!(error.operation(), Operation::Open);
@@ -121,7 +121,7 @@ fn a_directory_is_not_written() {
 }
 
 #[test]
-fn a_nul_in_the_path() {
+fn a_nul_in_the_path_is_an_error() {
     for length in [0, 10, 1000] {
         let path = format!("{}a\0b", "x".repeat(length));
         let error = smallfry::fs::write(&path, "x").unwrap_err();
@@ -161,7 +161,7 @@ fn errors_print_operation_path_and_reason() {
 }
 
 #[test]
-fn copy_is_as_std_has_it() {
+fn copy_agrees_with_std() {
     let directory = Directory::new();
     let (from, to) = (directory.path("a"), directory.path("b"));
     fs::write(&from, vec![7; 100_000]).unwrap();
@@ -176,7 +176,7 @@ fn copy_is_as_std_has_it() {
 }
 
 #[test]
-fn unchanged_is_left_alone() {
+fn unchanged_files_are_not_written() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mut options = WriteOptions::new();
@@ -211,7 +211,7 @@ fn unchanged_is_left_alone() {
 }
 
 #[test]
-fn options_that_exclude_each_other() {
+fn contradictory_options_are_refused() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mut with_append = WriteOptions::new();
@@ -262,7 +262,7 @@ fn before() -> impl Strategy<Value = Before> {
 proptest! {
     /// With the same options std leaves the same bytes, or fails with the same kind of error.
     #[test]
-    fn options_are_as_std_has_them(
+    fn options_agree_with_std(
         before in before(),
         bytes in prop::collection::vec(any::<u8>(), 0..20),
         append: bool,
@@ -322,7 +322,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read(chunks in prop::collection::vec((any::<u64>(), 0..20_000_usize), 1..5)) {
+    fn appended_bytes_are_read_back(chunks in prop::collection::vec((any::<u64>(), 0..20_000_usize), 1..5)) {
         let directory = Directory::new();
         let path = directory.path("a");
         let mut buffer = Vec::new();

@@ -56,7 +56,7 @@ fn latin1(max: usize) -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn utf16_is_as_std_has_it(units in units(300), limit in 0..600_usize) {
+    fn encoding_utf16_agrees_with_std(units in units(300), limit in 0..600_usize) {
         let text = Text::Utf16(&units);
         let expected = expected(text);
         prop_assert_eq!(utf8_len(text), expected.len());
@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn latin1_is_as_std_has_it(bytes in latin1(500), limit in 0..600_usize) {
+    fn encoding_latin1_agrees_with_std(bytes in latin1(500), limit in 0..600_usize) {
         let text = Text::Latin1(&bytes);
         let expected = expected(text);
         prop_assert_eq!(utf8_len(text), expected.len());
@@ -91,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn chunks_are_as_the_whole(
+    fn chunks_encode_like_the_whole_text(
         units in units(300),
         cuts in prop::collection::vec(0..40_usize, 0..60),
         limit in 0..200_usize,
@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn a_scratch_remembers_nothing(texts in prop::collection::vec(units(60), 1..8)) {
+    fn a_reused_scratch_keeps_nothing_of_earlier_texts(texts in prop::collection::vec(units(60), 1..8)) {
         let mut scratch = Scratch::with_limit(256);
         for units in &texts {
             let text = Text::Utf16(units);
@@ -127,7 +127,7 @@ proptest! {
 /// The library works in blocks of 8 to 64 units, so each length around them and each kind of end is
 /// tried.
 #[test]
-fn every_short_length() {
+fn every_short_length_encodes_like_std() {
     let ends: [&[u16]; 6] = [
         &[],
         &[0xd800],
@@ -154,7 +154,7 @@ fn every_short_length() {
 
 /// Puts a pair at each place around the edges of the pieces that long text is converted in.
 #[test]
-fn pairs_at_the_edges_of_parts() {
+fn pairs_survive_the_edges_of_parts() {
     let mut scratch = Scratch::with_limit(1 << 20);
     for start in (32_768 - 3..32_768 + 3).chain(87_381 - 4..87_381 + 4) {
         let mut units = vec![0x20ac_u16; 400_000];
@@ -182,7 +182,7 @@ fn ascii_is_not_copied() {
 }
 
 #[test]
-fn nothing_makes_no_call() {
+fn empty_text_makes_no_call() {
     let mut scratch = Scratch::new();
     for text in [Text::Latin1(&[]), Text::Utf16(&[])] {
         assert!(text.is_empty());
@@ -196,7 +196,7 @@ fn nothing_makes_no_call() {
 }
 
 #[test]
-fn one_call_up_to_the_limit_exactly() {
+fn text_up_to_the_limit_takes_one_call() {
     // The worst case is three times the limit, and the result just fits the limit.
     let units = vec![0x61_u16; 1000];
     let mut scratch = Scratch::with_limit(1000);
@@ -206,7 +206,7 @@ fn one_call_up_to_the_limit_exactly() {
 }
 
 #[test]
-fn the_first_error_ends_it() {
+fn the_first_error_of_the_sink_ends_encoding() {
     let units = vec![0x20ac_u16; 10_000];
     let mut scratch = Scratch::with_limit(1024);
     let mut calls = 0;

@@ -352,7 +352,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_that_is_none_is_shown_as_it_is_written() {
+    fn an_unknown_type_is_shown_as_written() {
         let other = |text: &str| Declared::Other(text.to_owned());
         for (text, expected) in [
             (r#"{"name":"a"}"#, Declared::Nothing),

@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dots_are_taken_out_of_paths() {
+    fn dots_are_removed_from_paths() {
         for (path, expected) in [
             ("/a/./b//c/", "/a/b/c"),
             ("/a/../../b", "/b"),

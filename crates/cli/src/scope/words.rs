@@ -348,7 +348,7 @@ mod tests {
 
     /// No test can put a package.json at the root.
     #[test]
-    fn a_package_at_the_root_counts_for_some() {
+    fn a_package_json_at_the_root_counts_only_for_imports() {
         let root = Path::new("/package.json");
         for (module_type, expected) in [
             (ModuleType::Module, Some("says \"type\": \"module\"")),
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_break_a_line_is_escaped() {
+    fn control_characters_in_paths_are_escaped() {
         assert_eq!(path(Path::new("a\n\u{1b}[1mü")), "a\\n\\u{1b}[1mü");
     }
 }

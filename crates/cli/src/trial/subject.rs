@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_needs_it_is_quoted() {
+    fn only_words_with_spaces_or_quotes_are_quoted() {
         assert_eq!(quoted("/a/b.js"), "/a/b.js");
         assert_eq!(quoted(r"C:\a\b.js"), r"C:\a\b.js");
         assert_eq!(quoted("/a b/c.js"), "\"/a b/c.js\"");

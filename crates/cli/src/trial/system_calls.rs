@@ -224,7 +224,7 @@ mod tests {
 ";
 
     #[test]
-    fn calls_are_put_together_by_part() {
+    fn system_calls_are_summed_by_part() {
         let summary = parse(TEXT);
         let shown: Vec<_> = summary
             .rows

@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_byte_is_classed_alike_at_each_place() {
+    fn all_implementations_classify_each_byte_alike() {
         for byte in 0..=u8::MAX {
             for place in 0..LENGTH {
                 for filling in [b' ', byte] {

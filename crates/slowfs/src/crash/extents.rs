@@ -108,7 +108,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_hold_what_a_plain_buffer_would(
+        fn extents_hold_the_bytes_of_a_plain_buffer(
             steps in proptest::collection::vec((0..4_u8, 0..50_u64, 0..30_u64), 1..40),
         ) {
             let mut store = Store::default();

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_into_memory_is_kept_too() {
+    fn bytes_beyond_the_memory_limit_are_kept() {
         let mut store = Store {
             limit: 10,
             ..Store::default()

@@ -40,7 +40,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn what_is_not_flushed_any_more_can_be_lost() {
+    fn data_without_their_flush_can_be_lost() {
         let mut log = Log::default();
         let make = |log: &mut Log, name: &str| {
             let file = log.make(

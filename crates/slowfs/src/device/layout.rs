@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_depends_on_the_seed_and_on_nothing_else() {
+    fn a_place_depends_only_on_inode_and_seed() {
         let parameters = Profile::hdd().parameters;
         let other = Parameters {
             seed: 8,

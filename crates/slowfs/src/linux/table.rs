@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_covers_our_mount_is_left_alone() {
+    fn a_mount_that_covers_ours_is_left_alone() {
         assert_eq!(find_in(TABLE, "covered"), Place::Covered);
         assert_eq!(find_in(TABLE, "hidden"), Place::Covered);
     }

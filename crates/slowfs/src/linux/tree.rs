@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_known_while_something_in_it_is() {
+    fn a_directory_is_known_while_a_file_in_it_is() {
         let (_root, tree, directory, file) = small();
         assert_eq!(known(&tree), 3);
         tree.forget(directory.id, 1);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_comes_again_has_another_generation() {
+    fn a_reused_inode_number_has_another_generation() {
         let (root, tree, directory, file) = small();
         let same = stat(&root.path().join("directory/file"));
         tree.removed(directory.id, "file".as_ref(), file.id, true);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_links_one_is_enough() {
+    fn one_of_two_links_is_enough() {
         let (root, tree, directory, file) = small();
         let same = stat(&root.path().join("directory/file"));
         let link = tree.found(ROOT, "link".as_ref(), &same);

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_reach_children_is_set_for_all_that_runs() {
+    fn node_options_are_advised_if_the_command_has_children() {
         let options = "NODE_OPTIONS=\"--require smallfry/register\"";
         assert_eq!(line_of("sh -c x", false), format!("{options} sh -c x"));
         if which::which("node").is_err() {

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_pairs_give_no_verdict_and_no_interval_whatever_they_are() {
+    fn too_few_pairs_give_no_verdict_and_no_interval() {
         for count in 1..ENOUGH_PAIRS {
             let pairs = pairs(count);
             let gain = Gain::of(&pairs, 1);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn enough_pairs_give_one() {
+    fn enough_pairs_give_a_verdict() {
         let gain = Gain::of(&pairs(ENOUGH_PAIRS), 1);
         let mut said = String::new();
         gain.say(&mut said);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_in_per_cent_of_what_was() {
+    fn a_change_is_a_percentage_of_the_old_value() {
         let [low, estimate, high] = [1.25, 2.0, 4.0];
         let interval = Interval {
             low,

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_counted_in_english() {
+    fn plurals_are_english() {
         assert_eq!(plural(1, "process"), "1 process");
         assert_eq!(plural(1200, "process"), "1,200 processes");
         assert_eq!(plural(0, "run"), "0 runs");

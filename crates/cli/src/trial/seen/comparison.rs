@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_happens_without_smallfry_is_a_difference() {
+    fn a_value_never_seen_without_smallfry_is_a_difference() {
         let (a, b) = (Some("a"), Some("b"));
         assert_eq!(judgement([a, a, a, a]), Judgement::Same);
         assert_eq!(judgement([a, b, b, a]), differs("has other bytes", 2));
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_varies_without_smallfry_is_none() {
+    fn a_value_that_varies_without_smallfry_is_no_difference() {
         let (a, b, c) = (Some("a"), Some("b"), Some("c"));
         assert_eq!(judgement([a, c, c, b]), Judgement::Varies);
         assert_eq!(judgement([a, a, a, None]), Judgement::Varies);
@@ -354,7 +354,7 @@ mod tests {
 
     /// A build that names files by something random in them: `chunk-1`, `chunk-2`.
     #[test]
-    fn names_that_come_up_once_are_none_where_names_vary_without_smallfry() {
+    fn a_name_seen_once_is_no_difference_where_names_vary_without_smallfry() {
         let mut comparison = Comparison::default();
         let value = Value {
             shape: Shape::File,
@@ -381,8 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_always_there_without_smallfry_and_never_with_it_is_a_difference_whatever_is_in_it()
-     {
+    fn a_missing_file_is_a_difference_even_if_its_contents_vary() {
         assert_eq!(
             judgement([Some("a"), None, None, Some("b")]),
             differs("is missing", 2)

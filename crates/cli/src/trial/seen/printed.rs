@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_look_alike_whatever_their_unit() {
+    fn times_are_masked_with_every_unit() {
         for text in [
             "built in 1.21s\n",
             "built in 980ms\n",
