@@ -29,7 +29,7 @@ fn tree(files: &[(&str, &str)]) -> TempDir {
 }
 
 /// Waits until a new file is old enough for its times to show a change.
-fn settle() {
+fn wait_for_old_times() {
     thread::sleep(Duration::from_millis(150));
 }
 
@@ -126,7 +126,7 @@ fn an_answer_is_as_old_as_its_oldest_check() {
         assert_eq!(checked.unwrap(), (ModuleType::Module, first));
     }
     // Every file is old enough.
-    settle();
+    wait_for_old_times();
     let again = cache.with(Revalidate::After(Duration::ZERO));
     assert!(again.nearest_checked(at("sub/a.js")).unwrap().1 > began);
     for checked in again.nearest_types_checked(&[at("a.js"), at("sub/a.js")]) {
@@ -242,7 +242,7 @@ fn changes_are_noticed_as_revalidate_says() {
                 ("p/package.json", MODULE),
                 ("p/q/r/a.js", ""),
             ]);
-            settle();
+            wait_for_old_times();
             let cache = Cache::new().with(policy);
             let file = dir.path().join("p/q/r/a.js");
             let both = || {
@@ -327,7 +327,7 @@ fn times_set_back_do_not_hide_a_change() {
             .unwrap();
     };
     set();
-    settle();
+    wait_for_old_times();
     let cache = Cache::new();
     assert_eq!(type_at(&cache, &at), ModuleType::Module);
     fs::write(&file, r#"{"type":"madule"}"#).unwrap();

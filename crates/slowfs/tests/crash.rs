@@ -4,6 +4,9 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
+use common::{Place, can_mount};
 use rustix::fs::{FallocateFlags, RenameFlags, fallocate, renameat_with};
 use smallfry_slowfs::crash::{ACKNOWLEDGEMENT, Crash, Kind, Log, Model, Survivors};
 use smallfry_slowfs::{Mount, Options, Profile};
@@ -15,38 +18,16 @@ use std::path::{Path, PathBuf};
 
 const SEEDS: u64 = 300;
 
-/// A directory and its mount point.
-struct Place {
-    // Before the directory, which cannot be removed beneath it.
-    mount: Mount,
-    root: tempfile::TempDir,
-}
-
 impl Place {
-    /// Returns `None`, after a line that says so, where nothing can be mounted. With CI=true that
-    /// is an error.
     fn new(prepare: impl FnOnce(&Path)) -> Option<Self> {
         Self::failing(&[], prepare)
     }
 
     fn failing(faults: &[&str], prepare: impl FnOnce(&Path)) -> Option<Self> {
-        if !can_mount() {
-            return None;
-        }
-        let root = tempfile::tempdir().unwrap();
-        let (real, shown) = (root.path().join("real"), root.path().join("shown"));
-        fs::create_dir(&real).unwrap();
-        fs::create_dir(&shown).unwrap();
-        prepare(&real);
         let mut options = Options::new(Profile::none());
         options.record = true;
         options.faults = faults.iter().map(|fault| fault.parse().unwrap()).collect();
-        let mount = Mount::new(&real, Some(&shown), &options).unwrap();
-        Some(Self { mount, root })
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.mount.path().join(name)
+        Self::mounted(&options, prepare)
     }
 
     fn log(&self) -> Log {
@@ -54,24 +35,15 @@ impl Place {
     }
 
     fn flush(&self, directory: &str) {
-        File::open(self.at(directory)).unwrap().sync_all().unwrap();
+        File::open(self.shown(directory))
+            .unwrap()
+            .sync_all()
+            .unwrap();
     }
 
     fn acknowledge(&self, what: &str) {
-        assert!(!self.at(&format!("{ACKNOWLEDGEMENT}{what}")).exists());
+        assert!(!self.shown(&format!("{ACKNOWLEDGEMENT}{what}")).exists());
     }
-}
-
-fn can_mount() -> bool {
-    let able = rustix::process::geteuid().is_root() && Path::new("/dev/fuse").exists();
-    if !able {
-        assert!(
-            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
-            "tests of the mount need root and /dev/fuse"
-        );
-        eprintln!("skipped: needs root and /dev/fuse");
-    }
-    able
 }
 
 fn states(log: &Log, model: Model) -> impl Iterator<Item = Survivors<'_>> {
@@ -95,12 +67,12 @@ fn set<const N: usize>(texts: [&str; N]) -> BTreeSet<String> {
 
 /// Replaces `file`, flushed or not.
 fn replace(place: &Place, flush: bool) {
-    let mut new = File::create(place.at("new")).unwrap();
+    let mut new = File::create(place.shown("new")).unwrap();
     new.write_all(b"newer").unwrap();
     if flush {
         new.sync_all().unwrap();
     }
-    fs::rename(place.at("new"), place.at("file")).unwrap();
+    fs::rename(place.shown("new"), place.shown("file")).unwrap();
 }
 
 #[test]
@@ -139,7 +111,7 @@ fn overwritten_data_without_a_flush_may_be_torn() {
     };
     let file = OpenOptions::new()
         .write(true)
-        .open(place.at("file"))
+        .open(place.shown("file"))
         .unwrap();
     file.write_all_at(&[b'b'; 8192], 0).unwrap();
     let torn = |log: &Log, model| {
@@ -162,7 +134,7 @@ fn a_rename_leaves_one_name_and_one_directory_needs_another_flushed() {
     let Some(place) = Place::new(|real| fs::write(real.join("file"), "text").unwrap()) else {
         return;
     };
-    fs::create_dir(place.at("dir")).unwrap();
+    fs::create_dir(place.shown("dir")).unwrap();
     place.flush("dir");
     let there = |log: &Log, path: &str| -> BTreeSet<bool> {
         let found = states(log, Model::Weak);
@@ -173,7 +145,7 @@ fn a_rename_leaves_one_name_and_one_directory_needs_another_flushed() {
     assert_eq!(there(&place.log(), "dir"), [false, true].into());
     place.flush("");
     assert_eq!(there(&place.log(), "dir"), [true].into());
-    fs::rename(place.at("file"), place.at("dir/moved")).unwrap();
+    fs::rename(place.shown("file"), place.shown("dir/moved")).unwrap();
     let log = place.log();
     for model in Model::ALL {
         let pairs: BTreeSet<_> = states(&log, model)
@@ -190,14 +162,14 @@ fn acknowledgements_are_recorded_each_time_and_in_order() {
     let Some(place) = Place::new(|_| {}) else {
         return;
     };
-    fs::create_dir(place.at("dir")).unwrap();
+    fs::create_dir(place.shown("dir")).unwrap();
     let mut points = vec![place.log().len()];
     for what in ["one", "two", "two", "three"] {
-        fs::write(place.at("file"), what).unwrap();
+        fs::write(place.shown("file"), what).unwrap();
         place.acknowledge(what);
         points.push(place.log().len());
     }
-    assert!(!place.at(&format!("dir/{ACKNOWLEDGEMENT}four")).exists());
+    assert!(!place.shown(&format!("dir/{ACKNOWLEDGEMENT}four")).exists());
     let log = place.log();
     let acknowledged = |point| {
         let model = Model::Weak;
@@ -216,13 +188,13 @@ fn acknowledgements_are_recorded_each_time_and_in_order() {
         assert_eq!(acknowledged(point).len(), number);
     }
     // Such a name must not be confused with a file.
-    let reserved = place.at(&format!("{ACKNOWLEDGEMENT}x"));
-    fs::write(place.at("file"), "").unwrap();
+    let reserved = place.shown(&format!("{ACKNOWLEDGEMENT}x"));
+    fs::write(place.shown("file"), "").unwrap();
     for outcome in [
         fs::write(&reserved, "").map(drop),
         fs::create_dir(&reserved),
-        fs::rename(place.at("file"), &reserved),
-        fs::hard_link(place.at("file"), &reserved),
+        fs::rename(place.shown("file"), &reserved),
+        fs::hard_link(place.shown("file"), &reserved),
         symlink("file", &reserved),
     ] {
         assert_eq!(outcome.unwrap_err().raw_os_error(), Some(1));
@@ -250,11 +222,11 @@ fn a_flush_that_failed_promises_nothing() {
     };
     let file = OpenOptions::new()
         .write(true)
-        .open(place.at("file"))
+        .open(place.shown("file"))
         .unwrap();
     file.write_all_at(b"new", 0).unwrap();
     file.sync_all().unwrap_err();
-    File::create(place.at("other")).unwrap();
+    File::create(place.shown("other")).unwrap();
     File::open(place.mount.path())
         .unwrap()
         .sync_all()
@@ -325,7 +297,7 @@ fn a_log_of_every_kind_of_call_ends_as_the_directory() {
         return;
     };
     let before = seen_in(place.mount.path());
-    let at = |name: &str| place.at(name);
+    let at = |name: &str| place.shown(name);
     // New ones of each kind.
     fs::create_dir_all(at("new/inner")).unwrap();
     fs::write(at("new/file"), vec![b'x'; 300_000]).unwrap();
@@ -377,7 +349,7 @@ fn a_log_of_every_kind_of_call_ends_as_the_directory() {
         seed: 1,
     });
     assert_eq!(seen_of(&first), before);
-    log.settle();
+    log.set_baseline();
     let last = log.crash(Crash {
         point: 0,
         model: Model::Weak,
@@ -406,12 +378,12 @@ fn concurrent_writers_leave_a_log_that_ends_as_the_directory() {
             scope.spawn(move || {
                 for round in 0..40 {
                     let name = format!("{}", (thread + round) % 5);
-                    let new = place.at(&format!("new{thread}"));
+                    let new = place.shown(&format!("new{thread}"));
                     let mut file = File::create(&new).unwrap();
                     file.write_all(format!("{thread} {round}").as_bytes())
                         .unwrap();
                     file.sync_all().unwrap();
-                    fs::rename(&new, place.at(&name)).unwrap();
+                    fs::rename(&new, place.shown(&name)).unwrap();
                     place.flush("");
                     place.acknowledge(&name);
                 }
@@ -448,7 +420,7 @@ fn an_image_on_the_mount_is_replayed_in_blocks() {
     };
     let disk = OpenOptions::new()
         .write(true)
-        .open(place.at("disk"))
+        .open(place.shown("disk"))
         .unwrap();
     disk.write_all_at(&[1; 8192], 32 << 20).unwrap();
     disk.sync_data().unwrap();

@@ -138,7 +138,7 @@ fn tree(survivors: &Survivors) -> Tree {
 /// The tree without a crash.
 fn whole(log: &Log) -> Tree {
     let mut log = log.clone();
-    log.settle();
+    log.set_baseline();
     tree(&log.crash(Crash {
         point: 0,
         model: Model::Weak,
@@ -186,7 +186,7 @@ proptest! {
         for (number, step) in steps.iter().enumerate() {
             take(&mut log, step, number);
             if number == settled {
-                log.settle();
+                log.set_baseline();
             }
         }
         for point in 0..=log.len() {

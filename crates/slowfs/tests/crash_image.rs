@@ -20,7 +20,7 @@ fn an_image_has_flushed_blocks_and_any_of_the_later_ones() {
     const BLOCKS: usize = 64;
     let mut log = Log::default();
     let image = image(&mut log, &vec![1; BLOCK * BLOCKS]);
-    log.settle();
+    log.set_baseline();
     log.write(image, 0, &vec![2; BLOCK * 8]).unwrap();
     log.zero(image, 8 * BLOCK as u64, BLOCK as u64).unwrap();
     log.flush(image, true).unwrap();
@@ -57,7 +57,7 @@ fn an_image_of_hundreds_of_megabytes_is_written_sparsely() {
     let mut log = Log::default();
     let image = image(&mut log, b"");
     log.resize(image, 300 << 20).unwrap();
-    log.settle();
+    log.set_baseline();
     for number in 0..1000_u64 {
         log.write(image, number * (300 << 10), &[number as u8 | 1; 8192])
             .unwrap();

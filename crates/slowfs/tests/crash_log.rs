@@ -57,7 +57,7 @@ fn set<const N: usize>(texts: [&str; N]) -> BTreeSet<String> {
 fn replaced(flush_file: bool, flush_directory: bool) -> Log {
     let mut log = Log::default();
     file(&mut log, ROOT, "file", b"old");
-    log.settle();
+    log.set_baseline();
     let new = file(&mut log, ROOT, "new", b"newer");
     if flush_file {
         log.flush(new, false).unwrap();
@@ -121,7 +121,7 @@ fn a_grown_file_may_be_short_but_holds_written_bytes_in_ordered() {
 fn a_truncated_and_rewritten_file_may_be_empty_in_each_model() {
     let mut log = Log::default();
     let file = file(&mut log, ROOT, "file", b"old");
-    log.settle();
+    log.set_baseline();
     log.resize(file, 0).unwrap();
     log.write(file, 0, b"newer").unwrap();
     for model in Model::ALL {
@@ -138,7 +138,7 @@ fn a_truncated_and_rewritten_file_may_be_empty_in_each_model() {
 fn overwritten_data_may_be_torn_at_sectors_and_pages() {
     let mut log = Log::default();
     let written = file(&mut log, ROOT, "file", &[b'a'; 8192]);
-    log.settle();
+    log.set_baseline();
     log.write(written, 0, &[b'b'; 8192]).unwrap();
     for model in Model::ALL {
         let mut places = BTreeSet::new();
@@ -196,7 +196,7 @@ fn a_rename_leaves_one_name_in_each_model() {
         directory(&mut log, ROOT, "there"),
     );
     file(&mut log, here, "file", b"text");
-    log.settle();
+    log.set_baseline();
     log.rename((here, name("file")), (there, name("moved")))
         .unwrap();
     let either = BTreeSet::from([(true, false), (false, true)]);
@@ -231,7 +231,7 @@ fn exchanged_names_are_in_one_order_or_the_other() {
     let made = directory(&mut log, ROOT, "dir");
     file(&mut log, ROOT, "one", b"1");
     file(&mut log, made, "two", b"2");
-    log.settle();
+    log.set_baseline();
     log.exchange((ROOT, name("one")), (made, name("two")))
         .unwrap();
     for model in Model::ALL {
@@ -250,7 +250,7 @@ fn moved_directories_stay_reachable() {
     let mut log = Log::default();
     let one = directory(&mut log, ROOT, "one");
     let two = directory(&mut log, one, "two");
-    log.settle();
+    log.set_baseline();
     log.rename((one, name("two")), (ROOT, name("two"))).unwrap();
     log.rename((ROOT, name("one")), (two, name("one"))).unwrap();
     for model in Model::ALL {
@@ -264,7 +264,7 @@ fn moved_directories_stay_reachable() {
 fn an_ended_flush_covers_operations_before_its_start() {
     let mut log = Log::default();
     let written = file(&mut log, ROOT, "file", b"1");
-    log.settle();
+    log.set_baseline();
     let begun = log.len();
     log.write(written, 0, b"2").unwrap();
     log.flushed(written, false, begun).unwrap();
@@ -282,7 +282,7 @@ fn an_ended_flush_covers_operations_before_its_start() {
 fn fdatasync_keeps_contents_and_size_and_fsync_the_mode_too() {
     let mut log = Log::default();
     let written = file(&mut log, ROOT, "file", b"1");
-    log.settle();
+    log.set_baseline();
     log.write(written, 0, b"22").unwrap();
     let changed = Attributes {
         mode: 0o600,
@@ -425,7 +425,7 @@ fn survivors_are_restored_as_a_real_tree() {
     #[cfg(target_os = "linux")]
     log.make(made, name("to"), Kind::Symlink("../link".into()), changed)
         .unwrap();
-    log.settle();
+    log.set_baseline();
     let survivors = log.crash(Crash {
         point: usize::MAX,
         model: Model::Ordered,

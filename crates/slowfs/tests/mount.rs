@@ -6,6 +6,9 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
+use common::{Place, can_mount};
 use proptest::prelude::*;
 use smallfry_slowfs::{Mount, Options, Profile, Unmounted};
 use std::collections::BTreeMap;
@@ -18,26 +21,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A directory and its mount point.
-struct Place {
-    // Before the directory, which cannot be removed beneath it.
-    mount: Mount,
-    root: tempfile::TempDir,
-}
-
 impl Place {
-    /// Returns `None`, after a line that says so, where nothing can be mounted. With CI=true that
-    /// is an error.
     fn new(options: &Options) -> Option<Self> {
-        if !can_mount() {
-            return None;
-        }
-        let root = tempfile::tempdir().unwrap();
-        let (real, shown) = (root.path().join("real"), root.path().join("shown"));
-        fs::create_dir(&real).unwrap();
-        fs::create_dir(&shown).unwrap();
-        let mount = Mount::new(&real, Some(&shown), options).unwrap();
-        Some(Self { mount, root })
+        Self::mounted(options, |_| ())
     }
 
     fn plain() -> Option<Self> {
@@ -49,26 +35,6 @@ impl Place {
         options.faults = faults.iter().map(|fault| fault.parse().unwrap()).collect();
         Self::new(&options)
     }
-
-    fn shown(&self, name: &str) -> PathBuf {
-        self.mount.path().join(name)
-    }
-
-    fn real(&self, name: &str) -> PathBuf {
-        self.root.path().join("real").join(name)
-    }
-}
-
-fn can_mount() -> bool {
-    let able = rustix::process::geteuid().is_root() && Path::new("/dev/fuse").exists();
-    if !able {
-        assert!(
-            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
-            "tests of the mount need root and /dev/fuse"
-        );
-        eprintln!("skipped: needs root and /dev/fuse");
-    }
-    able
 }
 
 fn code<T>(outcome: io::Result<T>) -> Option<i32> {

@@ -58,10 +58,9 @@ fn ordered(contents: &mut Extents, doubtful: &[&Operation], random: &mut Rng) {
         Survival::Everything => doubtful.len(),
         Survival::Each(_) => random.usize(..=doubtful.len()),
     };
-    let (before, after) = doubtful.split_at(moment);
     let mut shown = contents.clone();
     let mut wanted = contents.clone();
-    for operation in before {
+    for operation in &doubtful[..moment] {
         apply(&mut wanted, operation);
     }
     // Truncations take effect at once, and writes beyond the end only as a whole.
@@ -70,7 +69,7 @@ fn ordered(contents: &mut Extents, doubtful: &[&Operation], random: &mut Rng) {
     } else {
         random.u64(..=wanted.size) / PAGE * PAGE
     };
-    for operation in before {
+    for (index, operation) in doubtful.iter().enumerate() {
         match operation {
             Operation::Resize(_, size) => shown.resize(*size),
             Operation::Write {
@@ -83,25 +82,10 @@ fn ordered(contents: &mut Extents, doubtful: &[&Operation], random: &mut Rng) {
                 let old = shown.size.clamp(*offset, end);
                 overwrite(&mut shown, (*offset, old, *bytes), survival, random);
                 let grown = written.clamp(old, end);
-                if grown > old {
+                if index < moment && grown > old {
                     place(&mut shown, *offset, (old, grown), *bytes);
                     shown.size = grown;
                 }
-            }
-            _ => {}
-        }
-    }
-    for operation in after {
-        match operation {
-            Operation::Resize(_, size) => shown.resize(*size),
-            Operation::Write {
-                offset,
-                length,
-                bytes,
-                ..
-            } => {
-                let old = shown.size.clamp(*offset, offset + length);
-                overwrite(&mut shown, (*offset, old, *bytes), survival, random);
             }
             _ => {}
         }

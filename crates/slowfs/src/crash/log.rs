@@ -67,7 +67,7 @@ impl Log {
 
     /// Turns everything that was done so far into the state before the log, which no crash can
     /// lose.
-    pub fn settle(&mut self) {
+    pub fn set_baseline(&mut self) {
         for node in &mut self.nodes {
             let contents = std::mem::take(&mut node.contents);
             for index in contents {
@@ -78,7 +78,7 @@ impl Log {
             {
                 node.attributes = attributes;
             }
-            node.settle();
+            node.set_baseline();
         }
         self.entries.clear();
         self.flushes.clear();

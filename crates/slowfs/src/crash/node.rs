@@ -102,7 +102,7 @@ impl Node {
     }
 
     /// Forgets all operations, and keeps their effects.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn set_baseline(&mut self) {
         self.names.clone_from(&self.now);
         self.sizes.clear();
         self.changes.clear();

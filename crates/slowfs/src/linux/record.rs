@@ -90,7 +90,7 @@ impl Recording {
                 }
             }
         }
-        recording.log.settle();
+        recording.log.set_baseline();
         Ok(recording)
     }
 
