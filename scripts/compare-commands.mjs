@@ -1,8 +1,9 @@
-// How long two commands take, in turn: `node scripts/compare-commands.mjs ROUNDS -- COMMAND A... -- COMMAND B...`
+// Compares the wall times of two commands, run in turn:
+// `node scripts/compare-commands.mjs ROUNDS -- COMMAND A... -- COMMAND B...`
 //
-// For starts of programs, of which `smallfry try` would not show differences between runtimes. Prints the median wall time of each, and
-// the ratio of A's to B's with the 95 % interval of the bootstrap (2,000 draws of rounds). Output of the commands is dropped; one
-// that fails ends it.
+// Use it for the start-up of programs: `smallfry try` does not compare runtimes. It prints the
+// median of each, and the ratio of A to B with the 95 % interval of the bootstrap (2,000 draws of
+// rounds). It drops the commands' output, and stops if a command fails.
 
 import { spawnSync } from 'node:child_process';
 import process from 'node:process';
@@ -18,13 +19,13 @@ if (!(Number(rounds) > 0) || commands.length !== 2 || commands.some((command) =>
   process.exit(2);
 }
 
-/** Milliseconds. */
+/** Runs a command and returns its wall time in milliseconds. */
 function run([command, ...args]) {
   const began = process.hrtime.bigint();
   const { status, error, stderr } = spawnSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' });
   const took = Number(process.hrtime.bigint() - began) / 1e6;
   if (status !== 0) {
-    console.error(`${command} ended with ${status ?? error}: ${stderr}`);
+    console.error(`compare-commands: ${command} failed (${status ?? error}): ${stderr}`);
     process.exit(1);
   }
   return took;
@@ -34,7 +35,7 @@ const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 const times = [[], []];
 for (let round = -3; round < Number(rounds); round++) {
-  // Who comes first takes turns as well; the first rounds are to get warm.
+  // The first command alternates, too. Rounds below 0 are a warm-up.
   for (const which of round % 2 === 0 ? [0, 1] : [1, 0]) {
     const took = run(commands[which]);
     if (round >= 0) times[which].push(took);

@@ -1,4 +1,4 @@
-//! Compiles the one part that Rust cannot express at the oldest version supported: AVX-512.
+//! Compiles the AVX-512 code, which the oldest supported version of Rust cannot express.
 
 fn main() {
     println!("cargo:rerun-if-changed=src/avx512.c");

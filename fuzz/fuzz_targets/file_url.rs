@@ -1,4 +1,5 @@
-//! Whatever is given for a URL, it is a path or an error; and a path goes into a URL and back.
+//! Any text is converted to a path or gives an error, and a path survives the conversion to a URL
+//! and back.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -12,7 +13,7 @@ fuzz_target!(|text: &str| {
             let _ = file_url_to_path(&url, system);
         }
     }
-    // What has no part that a URL does without comes back as it was.
+    // A path without parts that a URL drops comes back unchanged.
     let is_plain = text.starts_with('/')
         && !text.contains("//")
         && !text.split('/').any(|name| matches!(name, "." | ".."))

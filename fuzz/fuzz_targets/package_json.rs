@@ -1,4 +1,4 @@
-//! Whatever a package.json holds, reading it ends, without a panic, and an error has a place in the file.
+//! Parsing any bytes ends without a panic, and an error has a place in the file.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-// The one function of bcryptprimitives.dll, which Wine 8 lacks and without which no program of Rust's starts: random bytes,
-// here by the older function for them.
+// The one function of bcryptprimitives.dll that every Rust program needs to start and that Wine 8
+// lacks: random bytes. It calls the older function for them.
 
 #include <windows.h>
 

@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
-# Type-checks everything for Windows as most people have it (MSVC) and for macOS, neither of which can be linked here.
+# Type-checks everything for macOS and for Windows with MSVC, as most people have it. Neither can be
+# linked here.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
 install_packages
-# There is no C compiler for these. A check links nothing, so what stands in for one need not compile: Rust is checked, and
-# C and C++ are not.
+# There is no C compiler for these systems. A check links nothing, so a stand-in that does not
+# compile is enough. Only Rust is checked, not C and C++.
 none=$PWD/scripts/windows/no-compiler
 for triple in x86_64_pc_windows_msvc aarch64_apple_darwin; do
   export "CC_$triple=$none" "CXX_$triple=$none" "AR_$triple=$none"
 done
-# No warnings in what is the workspace's own.
+# Warnings in the workspace's own code are errors.
 export CARGO_UNSTABLE_WARNINGS=true CARGO_BUILD_WARNINGS=deny
-# Even for a check the standard library is compiled, of which nothing runs here.
+# A check compiles the standard library too, and none of it runs.
 export CARGO_PROFILE_DEV_OPT_LEVEL=0
-# Tests are built for Windows anyway, by MinGW. To check them here takes half as long again.
+# MinGW builds the tests for Windows anyway. Checking them here takes 1.5 times as long.
 targets=()
 if everything; then
   targets=(--all-targets)

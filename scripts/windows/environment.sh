@@ -1,25 +1,27 @@
-# Sourced by the scripts beside it: what building for Windows and running under Wine takes, installed or named.
+# Sourced by the other scripts: installs or names everything that building for Windows and running
+# under Wine needs.
 #
-# rustup's own standard library for Windows is not used: where only package registries can be reached it cannot be had. Debian
-# ships the library's source with a compiler, and cargo builds it from that.
+# rustup's standard library for Windows is not used, since some machines can reach only package
+# registries. Debian ships the library's source with a compiler, and cargo builds it from that.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-# As in the Makefile.
+# The same as in the Makefile.
 CORE_FEATURES='smallfry/tree smallfry/backend-async-std smallfry/backend-blocking smallfry/backend-rayon smallfry/backend-smol smallfry/backend-tokio'
 PACKAGES=(rustc-web cargo-web rust-web-src gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine64)
 MINGW=x86_64-w64-mingw32
 export WINE=/usr/lib/wine/wine64
-# A script that is called by another finds its choice, or each would build in a directory inside the other's.
+# A script that another one calls uses the same directory. Otherwise each would build inside the
+# directory of the other.
 export SMALLFRY_WINE_DIR="${SMALLFRY_WINE_DIR:-$(realpath -m "${CARGO_TARGET_DIR:-target}")/wine}"
 
 say() { printf 'smallfry: %s\n' "$*"; }
 
-# Whether `make test-all` asks: then nothing is left out for taking long.
+# Whether `make test-all` runs this, and nothing is left out for taking long.
 everything() { [ -n "${SMALLFRY_TEST_ALL:-}" ]; }
 
-# Installs what is missing. Without Debian's apt-get, or without root, says what is missing and ends: well, or with CI=true as
-# a failure.
+# Installs missing packages. Without apt-get or root it names them and exits: with 0, or with 1 if
+# CI=true.
 install_packages() {
   local missing=() package
   for package in "${PACKAGES[@]}"; do
@@ -31,14 +33,14 @@ install_packages() {
     apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null && return 0
   fi
   if [ "${CI:-}" = true ]; then
-    say "Windows needs Debian's packages ${missing[*]}" >&2
+    say "cannot test for Windows: install the Debian packages ${missing[*]}" >&2
     exit 1
   fi
-  say "not tested for Windows, since these of Debian's packages are missing: ${missing[*]}"
+  say "not tested for Windows: the Debian packages ${missing[*]} are missing"
   exit 0
 }
 
-# A Windows of its own for these tests. Node starts on Windows 10 and later.
+# Makes a Windows for these tests only. Node needs Windows 10 or later.
 make_prefix() {
   [ ! -e "$WINEPREFIX/ready" ] || return 0
   say "making a Windows for Wine in $WINEPREFIX"
@@ -51,22 +53,23 @@ make_prefix() {
   touch "$WINEPREFIX/ready"
 }
 
-# Debian's cargo for one target, with a standard library built once for each: target_cargo TRIPLE ARGUMENTS...
+# Runs Debian's cargo for one target: target_cargo TRIPLE ARGUMENTS... Each target has its own
+# standard library.
 target_cargo() {
   CARGO_BUILD_TARGET="$1" /usr/bin/cargo "${@:2}"
 }
 
-# A backtrace takes seconds under Wine, which reads all symbols for it.
+# A backtrace takes seconds, since Wine reads all symbols for it.
 unset RUSTUP_TOOLCHAIN CARGO RUSTFLAGS RUSTDOCFLAGS DISPLAY RUST_BACKTRACE
 export RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc
-# What builds a standard library is not stable in cargo; this lets a stable one do it.
+# Building the standard library is unstable in cargo. This lets a stable cargo do it.
 export RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_unwind,test
 export CARGO_TARGET_DIR="$SMALLFRY_WINE_DIR"
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=$MINGW-gcc-posix
-# With the C++ library inside: nobody's Windows has MinGW's.
+# Links the C++ library statically, since Windows does not have MinGW's.
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUSTFLAGS='-C link-arg=-static'
 export CXXSTDLIB_x86_64_pc_windows_gnu='static:-bundle=stdc++'
-# Wine makes every file call slow; what the tests compute themselves need not be slow as well.
+# Wine makes every file call slow, so at least the tests' own code is optimized.
 export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$PWD/scripts/windows/run
 export CC_x86_64_pc_windows_gnu=$MINGW-gcc-posix CXX_x86_64_pc_windows_gnu=$MINGW-g++-posix AR_x86_64_pc_windows_gnu=$MINGW-ar

@@ -1,4 +1,4 @@
-//! The `smallfry` command: shows what small files cost on this machine, and what pays.
+//! The `smallfry` command: shows what small files cost on this machine, and what smallfry gains.
 
 #![allow(
     clippy::cast_possible_wrap,
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 #[command(
     name = "smallfry",
     version,
-    about = "Lots of small files, fast and safe",
+    about = "Shows what small files cost on this machine, and what smallfry gains",
     arg_required_else_help = true
 )]
 struct Cli {
@@ -28,18 +28,21 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Measure on this disk, beside today's idioms, what smallfry gains and where it does not
+    /// Measure what smallfry gains on this disk, next to today's idioms
     Bench(Box<bench::Arguments>),
-    /// Run your own command with and without smallfry in turn: what is gained, and are the outputs the same?
+    /// Run your own command with and without smallfry, and compare the two
+    ///
+    /// The command runs in turn with and without smallfry. The report tells how much time smallfry
+    /// saves, and whether the command does the same.
     Try(trial::Arguments),
-    /// Say of each file whether Node takes it for a module or CommonJS, and which package.json makes it so
+    /// Tell whether Node runs a file as a module or as CommonJS, and why
     Scope(scope::Arguments),
-    /// Make a directory slow, full or faulty: the same files behind a simulated disk
+    /// Show a directory through a simulated disk: slow, full or faulty
     Slow(Box<slow::Arguments>),
-    /// Unmount what a killed `slow` leaves
+    /// Unmounts the directory of a `slow` that was killed
     #[command(name = slow::GUARD, hide = true)]
     SlowGuard { process: u32 },
-    /// Obey a bench: the process of one row
+    /// Serves one row of a bench in a process of its own
     #[command(name = bench::DRIVER, hide = true)]
     Driver {
         launch: String,

@@ -1,7 +1,8 @@
 //! `smallfry scope` as a user runs it, on small packages of each kind.
 //!
-//! Guards against an answer that is not Node's, or a reason that is not the one: the person who asks has an error before them,
-//! and will edit the file that is named. The last test has the newest Node run each file and looks at what it was taken for.
+//! The user has an error before them, and will edit the file that is named. An answer that differs
+//! from Node's, or a wrong reason, would make them edit the wrong file. The last test lets the
+//! newest Node run each file, and checks how Node loaded it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -14,7 +15,7 @@ use std::process::{Command, Output, Stdio};
 
 const INVALID: &str = "{\n  \"name\": \"a\",\n  \"type\" \"module\"\n}";
 
-/// A directory with packages; its path has no links.
+/// A directory with packages. Its path has no links.
 struct Place {
     root: PathBuf,
     _directory: tempfile::TempDir,
@@ -37,7 +38,7 @@ impl Place {
         place
     }
 
-    /// Under `node_modules` there is no package but what a test makes.
+    /// The directory `node_modules`, where only a test's own packages exist.
     fn none(&self) -> PathBuf {
         self.root.join("node_modules")
     }
@@ -60,7 +61,7 @@ impl Place {
         said(&output)
     }
 
-    /// The files, and the exit status.
+    /// Returns the files, and the exit status.
     fn json(&self, files: &[&str]) -> (Vec<Value>, i32) {
         let output = self.command().arg("--json").args(files).output().unwrap();
         let (text, status) = said(&output);
@@ -69,7 +70,7 @@ impl Place {
         (document["files"].as_array().unwrap().clone(), status)
     }
 
-    /// One file without error: its words, on one line as in JSON.
+    /// Checks the answer for one file without error, as JSON and as text.
     #[track_caller]
     fn assert(&self, file: &str, expected: &Value, parts: &[&str]) {
         let (found, status) = self.json(&[file]);
@@ -85,7 +86,7 @@ impl Place {
         for part in parts {
             assert!(why.contains(part), "{part:?} is not in {why}");
         }
-        // The same as text, but for where lines end.
+        // The text differs only in its line breaks.
         let (text, status) = self.text(&[file]);
         assert_eq!(status, 0, "{text}");
         let (first, rest) = text.split_once('\n').unwrap();
@@ -97,7 +98,7 @@ impl Place {
     }
 }
 
-/// Nothing is ever written to standard error.
+/// Checks that nothing was written to standard error, and returns the output.
 fn said(output: &Output) -> (String, i32) {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     (
@@ -111,7 +112,7 @@ fn shown(path: &Path) -> &str {
 }
 
 #[test]
-fn a_type_decides() {
+fn the_type_in_package_json_decides() {
     let place = Place::new();
     let module = place.write("module/package.json", r#"{"type":"module"}"#);
     let common = place.write("common/package.json", r#"{"type":"commonjs"}"#);
@@ -125,7 +126,7 @@ fn a_type_decides() {
     });
     let to_commonjs = "To make it CommonJS: rename it to a.cjs.";
     place.assert("module/a.js", &expected, &[&says, to_commonjs]);
-    place.assert("module/a", &expected, &[&says, "up to Node 24"]);
+    place.assert("module/a", &expected, &[&says, "Up to Node 24"]);
     let expected = json!({
         "format": "commonjs", "type": "commonjs", "reason": "type", "packageJson": shown(&common),
     });
@@ -137,7 +138,11 @@ fn a_type_decides() {
         "rename it to a.mjs",
     ];
     place.assert("common/sub/a.js", &expected, &parts);
-    place.assert("common/a", &expected, &["does nothing up to Node 24"]);
+    place.assert(
+        "common/a",
+        &expected,
+        &["up to Node 24 `node FILE` does nothing"],
+    );
 }
 
 #[test]
@@ -159,12 +164,12 @@ fn without_a_type_it_is_commonjs() {
         "or rename it to a.mjs.",
     ];
     place.assert("app/src/a.js", &expected, &parts);
-    // Node does not warn of these.
+    // Node gives no warning for these.
     place.assert("app/src/a", &expected, &["as a module, slower;"]);
 }
 
 #[test]
-fn a_type_that_is_none_is_shown() {
+fn an_unknown_type_is_shown() {
     let place = Place::new();
     for (text, shown) in [
         (r#"{"type":"Module"}"#, r#""Module""#),
@@ -177,7 +182,7 @@ fn a_type_that_is_none_is_shown() {
         let says = format!("says \"type\": {shown}, which is neither \"module\" nor \"commonjs\"");
         place.assert("app/a.js", &expected, &[&says, "change \"type\" to"]);
     }
-    // Node takes it, though it is no JSON.
+    // Node accepts it, although it is not JSON.
     place.write("app/package.json", r#"{"a":tru,"type":"esm"}"#);
     let expected = json!({ "reason": "no-type" });
     place.assert("app/a.js", &expected, &["has no \"type\" that Node knows"]);
@@ -201,7 +206,7 @@ fn the_search_ends_at_node_modules() {
 }
 
 #[test]
-fn extensions_decide() {
+fn extensions_other_than_js_and_ts_decide() {
     let place = Place::new();
     let package = place.write("app/package.json", r#"{"type":"module"}"#);
     for (file, format, part) in [
@@ -230,7 +235,7 @@ fn extensions_decide() {
 }
 
 #[test]
-fn unknown_extensions() {
+fn unknown_extensions_are_explained() {
     let place = Place::new();
     place.write("module/package.json", r#"{"type":"module"}"#);
     place.write("common/package.json", "{}");
@@ -238,18 +243,18 @@ fn unknown_extensions() {
     let fails = "ERR_UNKNOWN_FILE_EXTENSION";
     let parts = [fails, "and so does `node FILE`, because"];
     place.assert("module/a.foo", &expected, &parts);
-    let parts = [fails, "`require` and `node FILE` take it for CommonJS"];
+    let parts = [fails, "`require` and `node FILE` treat it as CommonJS"];
     place.assert("common/a.foo", &expected, &parts);
     place.assert("common/a.tsx", &expected, &["JSX has to be compiled"]);
-    place.assert("common/a.MJS", &expected, &["it would know .mjs"]);
-    // Windows takes the dot away.
+    place.assert("common/a.MJS", &expected, &["Node knows .mjs"]);
+    // Windows removes the dot.
     if cfg!(unix) {
         place.assert("common/a.", &expected, &["the extension .:"]);
     }
 }
 
 #[test]
-fn typescript() {
+fn versions_that_strip_typescript_types_are_named() {
     let place = Place::new();
     place.write("app/package.json", "{}");
     place.write("node_modules/p/package.json", "{}");
@@ -261,7 +266,7 @@ fn typescript() {
 }
 
 #[test]
-fn an_invalid_package_is_told_with_its_place() {
+fn an_invalid_package_json_is_reported_with_line_and_column() {
     let place = Place::new();
     let package = place.write("bad/package.json", INVALID);
     place.write("good/package.json", "{}");
@@ -287,7 +292,7 @@ fn an_invalid_package_is_told_with_its_place() {
     assert_eq!(found[1]["reason"], "error");
     assert_eq!(found[1]["packageJson"], shown(&package));
     assert_eq!(found[1]["type"], Value::Null);
-    // The extension decides, but for other things Node needs the file.
+    // The extension decides, but Node needs the file for other purposes.
     assert_eq!(found[2]["error"], error);
     assert_eq!(found[2]["reason"], "extension");
     assert_eq!(found[3]["error"], Value::Null);
@@ -303,7 +308,7 @@ fn an_invalid_package_is_told_with_its_place() {
 
 #[cfg(unix)]
 #[test]
-fn an_unreadable_package_is_told() {
+fn an_unreadable_package_json_is_reported() {
     let place = Place::new();
     std::os::unix::fs::symlink(
         "package.json",
@@ -315,16 +320,16 @@ fn an_unreadable_package_is_told() {
     assert_eq!(found[0]["error"]["code"], "ERR_INVALID_PACKAGE_CONFIG");
     assert_eq!(found[0]["error"]["line"], Value::Null);
     let why = found[0]["why"].as_str().unwrap();
-    assert!(why.contains("earlier ones pass over it"), "{why}");
+    assert!(why.contains("earlier versions ignore it"), "{why}");
 }
 
 #[test]
-fn a_directory_named_package_json_is_passed_over() {
+fn a_directory_named_package_json_is_ignored() {
     let place = Place::new();
     place.write("app/package.json", r#"{"type":"module"}"#);
     let directory = place.write("app/src/package.json/x", "");
     let directory = directory.parent().unwrap();
-    let told = format!("{} is a directory, and passed over.", shown(directory));
+    let told = format!("{} is a directory, so Node ignores it.", shown(directory));
     place.assert(
         "app/src/deep/a.js",
         &json!({ "format": "module" }),
@@ -378,7 +383,7 @@ fn links_are_followed_as_node_does() {
     symlink("nothing", place.root.join("app/dangling.js")).unwrap();
 
     let expected = json!({ "format": "module", "reason": "type", "realPath": shown(&real) });
-    let told = format!("the real path, {} (unless told", shown(&real));
+    let told = format!("the real path, {} (unless it runs", shown(&real));
     place.assert("app/a.js", &expected, &["It is a symbolic link", &told]);
     place.assert("app/lib/a.js", &expected, &["A symbolic link leads there"]);
     let expected = json!({ "format": "module", "realPath": shown(&place.root.join("lib/new.js")) });
@@ -391,12 +396,12 @@ fn links_are_followed_as_node_does() {
     place.assert("app/lib", &expected, &["It is a directory"]);
     let expected = json!({ "format": "commonjs", "reason": "no-type", "realPath": null });
     place.assert("app/dangling.js", &expected, &["cannot be followed"]);
-    // As in a URL: `..` takes away the link's name.
+    // As in a URL, `..` removes the name of the link.
     place.assert("app/lib/../x.js", &json!({ "format": "commonjs" }), &[]);
 }
 
 #[test]
-fn many_files_each_have_their_answer() {
+fn each_of_many_files_has_its_answer() {
     let place = Place::new();
     place.write("a/package.json", r#"{"type":"module"}"#);
     place.write("b/package.json", "{}");
@@ -415,7 +420,7 @@ fn many_files_each_have_their_answer() {
 }
 
 #[test]
-fn paths_that_cannot_be_are_errors() {
+fn impossible_paths_are_errors() {
     let place = Place::new();
     place.write("a/package.json", "{}");
     let long = "a/".repeat(20_000) + "b.js";
@@ -435,7 +440,7 @@ fn paths_that_cannot_be_are_errors() {
 }
 
 #[test]
-fn wrong_usage_is_2() {
+fn wrong_usage_exits_with_2() {
     let place = Place::new();
     for arguments in [&["--typescript", "a.js"][..], &["--json"], &[]] {
         let output = place.command().args(arguments).output().unwrap();
@@ -445,7 +450,7 @@ fn wrong_usage_is_2() {
 }
 
 #[test]
-fn nobody_need_read_to_the_end() {
+fn a_closed_output_is_no_error() {
     let place = Place::new();
     place.write("a/package.json", "{}");
     let files = vec!["a/some-file-with-a-long-name.js"; 2_000];
@@ -465,13 +470,13 @@ fn nobody_need_read_to_the_end() {
     }
 }
 
-/// Against Node itself, of which the tests of the Node package have programs for Linux.
+/// Compares with Node itself. The tests of the Node package install programs for Linux.
 #[cfg(unix)]
 mod node {
     use super::*;
     use crate::common::skip_unless;
 
-    /// The newest, where `npm ci` of the Node package's tests has put it.
+    /// The newest Node, where `npm ci` of the Node package's tests has put it.
     fn newest_node() -> Option<PathBuf> {
         let runtimes = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../bindings/node/test/runtimes/node_modules");
@@ -481,14 +486,14 @@ mod node {
             .find(|node| node.exists());
         skip_unless(
             node.is_some(),
-            "node_takes_files_for_what_is_said: no Node to compare with",
+            "node_loads_files_in_the_reported_format: no Node to compare with",
         );
         node
     }
 
     #[test]
-    fn node_takes_files_for_what_is_said() {
-        /// Runs as either.
+    fn node_loads_files_in_the_reported_format() {
+        /// Runs in both formats.
         const EITHER: &str = "console.log(typeof module)";
         const MODULE: &str = "import 'node:fs'; console.log(typeof module)";
         const COMMONJS: &str = "exports.x = 1; console.log(typeof module)";
@@ -574,7 +579,7 @@ mod node {
             "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING",
             "ERR_UNKNOWN_FILE_EXTENSION",
         ] {
-            let fails = why.contains(code) && !why.contains("`node FILE` take it for CommonJS");
+            let fails = why.contains(code) && !why.contains("`node FILE` treat it as CommonJS");
             if fails && found["error"].is_null() {
                 return Expected::Fails(code);
             }

@@ -1,5 +1,5 @@
-//! `smallfry slow` as a user or a script runs it. Above all: however it ends, the mount goes with it. A mount that is left
-//! behind fails every program that comes near it, and the bench starts and ends many.
+//! `smallfry slow` as a user or a script runs it. However it ends, it must unmount. A mount that
+//! stays behind fails every program that touches it, and the bench starts and ends many.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -24,7 +24,8 @@ struct Slow {
 }
 
 impl Slow {
-    /// `None`, after a line that says so, where nothing can be mounted; with CI=true that is an error.
+    /// Returns `None`, after a line that says so, where nothing can be mounted. With CI=true that
+    /// is an error.
     fn start(arguments: &[&str]) -> Option<Self> {
         if !can_mount() {
             return None;
@@ -63,7 +64,7 @@ impl Slow {
         signal(self.child.id(), name);
     }
 
-    /// Waits for it to end by itself and gives what else it said.
+    /// Waits until it ends by itself, and returns the rest of its output.
     fn end(&mut self) -> String {
         assert!(self.child.wait().unwrap().success());
         let mut said = String::new();
@@ -71,8 +72,8 @@ impl Slow {
         said
     }
 
-    /// The same, where a file was open before: a process that another test starts just then has a copy of it for a
-    /// moment.
+    /// Does the same where a file was open before. A process that another test starts at that
+    /// moment may have a copy of it.
     #[track_caller]
     fn end_unmounted(&mut self) {
         let said = self.end();
@@ -127,7 +128,7 @@ fn run(arguments: &[&str]) -> (bool, String) {
 }
 
 #[test]
-fn it_says_what_is_mounted_and_each_signal_to_end_unmounts_it() {
+fn it_prints_what_is_mounted_and_unmounts_on_each_signal() {
     for name in ["INT", "TERM", "HUP"] {
         let Some(mut slow) = Slow::start(&["slow-flush", "--set", "flush=1ms", "--set", "seed=7"])
         else {
@@ -152,19 +153,19 @@ fn it_says_what_is_mounted_and_each_signal_to_end_unmounts_it() {
 }
 
 #[test]
-fn what_is_open_does_not_keep_it_and_it_says_so() {
+fn open_files_do_not_prevent_the_unmount_and_are_reported() {
     let Some(mut slow) = Slow::start(&["none"]) else {
         return;
     };
     let open = File::open(slow.path().join("file")).unwrap();
     slow.signal("TERM");
-    assert!(slow.end().contains("was open"));
+    assert!(slow.end().contains("files were open"));
     assert!(!is_mounted(slow.path()));
     drop(open);
 }
 
 #[test]
-fn it_ends_when_somebody_else_unmounts_it() {
+fn it_ends_when_another_program_unmounts() {
     let Some(mut slow) = Slow::start(&["none"]) else {
         return;
     };
@@ -175,11 +176,11 @@ fn it_ends_when_somebody_else_unmounts_it() {
             .unwrap()
             .success()
     );
-    assert_eq!(slow.end(), "somebody else unmounted it\n");
+    assert_eq!(slow.end(), "already unmounted by another program\n");
 }
 
 #[test]
-fn killed_outright_it_is_unmounted_by_its_guard() {
+fn the_guard_unmounts_when_it_is_killed() {
     let Some(slow) = Slow::start(&["hdd"]) else {
         return;
     };
@@ -197,7 +198,7 @@ fn it_ends_when_its_parent_dies() {
         return;
     }
     let root = tempfile::tempdir().unwrap();
-    // The shell stays its parent, since something comes after.
+    // The shell stays the parent, since another command follows.
     let shell = Command::new("sh")
         .args(["-c", "\"$0\" slow none \"$1\"; :"])
         .arg(SMALLFRY)
@@ -210,15 +211,15 @@ fn it_ends_when_its_parent_dies() {
     assert!(is_mounted(slow.path()));
     slow.signal("KILL");
     until("it to unmount", || !is_mounted(slow.path()));
-    // Its output ends when it has ended, and the guard does not hold it.
+    // The output ends when the command has ended; the guard does not hold it open.
     let mut said = String::new();
     slow.output.read_to_string(&mut said).unwrap();
     assert_eq!(said, "unmounted\n");
 }
 
 #[test]
-fn a_parent_that_died_before_it_looked_is_noticed() {
-    // Process 1 is not the parent of a test, and stands for one that is gone.
+fn a_parent_that_died_early_is_noticed() {
+    // Process 1 is not the parent of a test, and stands for a parent that has ended.
     let Some(mut slow) = Slow::start(&["none", "--parent", "1"]) else {
         return;
     };
@@ -226,7 +227,7 @@ fn a_parent_that_died_before_it_looked_is_noticed() {
     assert!(!is_mounted(slow.path()));
 }
 
-/// A second one over the directory of another.
+/// Mounts a second one over the directory of another.
 fn cover(slow: &Slow) -> Slow {
     let child = Command::new(SMALLFRY)
         .args(["slow", "none"])
@@ -239,7 +240,7 @@ fn cover(slow: &Slow) -> Slow {
 }
 
 #[test]
-fn one_that_is_covered_by_another_mount_serves_until_it_can_be_unmounted() {
+fn a_covered_mount_serves_until_it_can_be_unmounted() {
     let Some(mut lower) = Slow::start(&["none"]) else {
         return;
     };
@@ -247,7 +248,7 @@ fn one_that_is_covered_by_another_mount_serves_until_it_can_be_unmounted() {
     lower.signal("INT");
     let mut said = String::new();
     lower.output.read_line(&mut said).unwrap();
-    assert!(said.contains("another mount covers it"), "{said}");
+    assert!(said.contains("another mount covers this one"), "{said}");
     assert_eq!(
         fs::read_to_string(lower.path().join("file")).unwrap(),
         "text"
@@ -259,7 +260,7 @@ fn one_that_is_covered_by_another_mount_serves_until_it_can_be_unmounted() {
 }
 
 #[test]
-fn one_that_was_killed_while_covered_is_unmounted_by_its_guard_later() {
+fn the_guard_unmounts_a_covered_mount_later() {
     let Some(mut lower) = Slow::start(&["none"]) else {
         return;
     };
@@ -272,7 +273,7 @@ fn one_that_was_killed_while_covered_is_unmounted_by_its_guard_later() {
 }
 
 #[test]
-fn it_can_be_shown_elsewhere_and_nested() {
+fn it_can_mount_elsewhere_and_nested() {
     if !can_mount() {
         return;
     }
@@ -294,7 +295,7 @@ fn it_can_be_shown_elsewhere_and_nested() {
     assert_eq!(fs::read_to_string(at.join("file")).unwrap(), "text");
     inner.signal("TERM");
     inner.end();
-    // Only its own was unmounted.
+    // Only its own mount was unmounted.
     assert_eq!(fs::read_to_string(at.join("file")).unwrap(), "text");
     outer.signal("TERM");
     outer.end();
@@ -302,7 +303,7 @@ fn it_can_be_shown_elsewhere_and_nested() {
 }
 
 #[test]
-fn faults_and_a_full_disk_are_asked_for_on_the_command_line() {
+fn options_set_faults_and_a_full_disk() {
     let Some(mut slow) = Slow::start(&[
         "none",
         "--fail",
@@ -331,7 +332,7 @@ fn faults_and_a_full_disk_are_asked_for_on_the_command_line() {
     slow.end();
 }
 
-/// A program that replaces `file`, and forgets to flush the directory.
+/// Replaces `file`, and forgets to flush the directory.
 fn replace(slow: &Slow) {
     let mut new = File::create(slow.path().join("new")).unwrap();
     new.write_all(b"newer").unwrap();
@@ -348,7 +349,7 @@ impl Slow {
         line
     }
 
-    /// What it says of its crash, once what survived it is mounted.
+    /// Ends it, and returns its line about the crash, once the survivors are mounted.
     fn crash(&mut self) -> String {
         self.signal("INT");
         let said = self.line();
@@ -362,7 +363,7 @@ impl Slow {
 }
 
 #[test]
-fn a_crash_shows_its_survivors_on_a_new_mount_and_the_directory_keeps_everything() {
+fn a_crash_mounts_its_survivors_and_the_directory_keeps_everything() {
     let mut found = BTreeSet::new();
     for seed in 0..60 {
         let seed = seed.to_string();
@@ -400,7 +401,7 @@ fn a_crash_shows_its_survivors_on_a_new_mount_and_the_directory_keeps_everything
 }
 
 #[test]
-fn the_same_crash_can_be_had_again_in_a_directory() {
+fn a_crash_can_be_repeated_into_a_directory() {
     let directory = tempfile::tempdir().unwrap();
     for again in ["1", "2"] {
         let left = directory.path().join("new").join(again);
@@ -429,7 +430,7 @@ fn the_same_crash_can_be_had_again_in_a_directory() {
             "{said}"
         );
         assert!(
-            told.ends_with("acknowledged: saved. Again: --crash 6 --model ordered --seed 1"),
+            told.ends_with("acknowledged: saved. To repeat: --crash 6 --model ordered --seed 1"),
             "{said}"
         );
         assert_eq!(said.lines().count(), 2, "{said}");
@@ -439,14 +440,14 @@ fn the_same_crash_can_be_had_again_in_a_directory() {
 }
 
 #[test]
-fn an_unmount_by_somebody_else_is_a_crash_too_and_a_dead_parent_is_not() {
+fn an_unmount_by_another_program_is_a_crash_and_a_dead_parent_is_not() {
     let Some(mut slow) = Slow::start(&["--crash", "0", "none"]) else {
         return;
     };
     replace(&slow);
     let umount = Command::new("umount").arg(slow.path()).status();
     assert!(umount.unwrap().success());
-    assert_eq!(slow.line(), "somebody else unmounted it\n");
+    assert_eq!(slow.line(), "already unmounted by another program\n");
     let told = slow.line();
     assert!(
         told.starts_with("crashed after 0 of 5 operations; acknowledged: nothing."),
@@ -481,17 +482,17 @@ fn profiles_and_parameters_are_listed() {
 }
 
 #[test]
-fn what_is_wrong_is_said_before_anything_is_mounted() {
+fn wrong_arguments_are_reported_before_mounting() {
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path().to_str().unwrap();
     let missing: PathBuf = directory.path().join("missing");
     let inside: PathBuf = directory.path().join("inside");
     fs::create_dir(&inside).unwrap();
     for (arguments, told) in [
-        (vec!["floppy", here], "there is no profile"),
+        (vec!["floppy", here], "unknown profile"),
         (
             vec!["hdd", "--set", "speed=1", here],
-            "there is no parameter speed",
+            "unknown parameter speed",
         ),
         (vec!["hdd", "--set", "seek=1", here], "a time such as 8.5ms"),
         (
@@ -506,7 +507,7 @@ fn what_is_wrong_is_said_before_anything_is_mounted() {
             "is inside",
         ),
         (vec!["--crash", "random"], "required arguments"),
-        (vec!["--crash", "soon", here], "random is expected"),
+        (vec!["--crash", "soon", here], "expected random"),
         (
             vec!["--crash", "random", "--model", "strong", here],
             "ordered and weak",
@@ -522,10 +523,7 @@ fn what_is_wrong_is_said_before_anything_is_mounted() {
             vec!["--crash", "random", "--survivors", here, here],
             "is not empty",
         ),
-        (
-            vec!["--crash", "random", "floppy", here],
-            "there is no profile",
-        ),
+        (vec!["--crash", "random", "floppy", here], "unknown profile"),
     ] {
         let (success, said) = run(&arguments);
         assert!(!success && said.contains(told), "{arguments:?}: {said}");

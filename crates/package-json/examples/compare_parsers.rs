@@ -1,23 +1,29 @@
-//! How long it takes to read of a package.json what module loaders need, beside other parsers: the table behind this crate having
-//! its own.
+//! Compares this crate with other parsers at reading the fields that module loaders need. Its table
+//! is why this crate has its own parser.
 //!
-//! `cargo run --release -p smallfry-package-json --features peers --example compare_parsers -- DIRECTORY...`
+//! `cargo run --release -p smallfry-package-json --features peers --example compare_parsers --
+//! DIRECTORY...`
 //!
-//! Takes every package.json of 0.3 to 20 kB beneath the directories, holds them in memory, and lets each parser make a [`Fields`] of
-//! each. All run in turn within each round, the first of one round being the last of the next, so that a machine that slows
-//! down slows all of them. A cell is the median over the rounds; a ratio is to ours in the same round, with its least and greatest.
+//! The program takes every package.json of 0.3 to 20 kB beneath the directories, holds them in
+//! memory, and lets each parser make a [`Fields`] of each. All run in turn within each round, and
+//! the first of one round is the last of the next, so a machine that slows down slows all of them.
+//! A cell is the median over the rounds. A ratio compares with this crate in the same round, with
+//! its minimum and maximum.
 //!
-//! Each at its best: what a parser can keep from file to file it keeps, those that want slack behind the text have it there
-//! beforehand, and where one cannot give the text of `exports` it need not. Only simd-json gets a copy each time, as it
-//! writes to its input. `differ` counts the files of which a parser says something else than ours, or nothing.
+//! Each parser runs at its best. It keeps what it can from file to file, it finds slack behind the
+//! text if it wants some, and it need not give the text of `exports` if it cannot. Only simd-json
+//! gets a copy each time, as it writes to its input. `differ` counts the files for which a parser
+//! gives another result than this crate, or none.
 //!
-//! sonic-rs picks its instructions when it is compiled, so the command above gives it SSE2 where others find AVX2 at run time;
-//! `RUSTFLAGS='-C target-cpu=native'` before it gives it what the machine has.
+//! sonic-rs picks its instructions when it is compiled, so the command above gives it SSE2 where
+//! others find AVX2 at run time. With `RUSTFLAGS='-C target-cpu=native'` it uses all that the
+//! machine has.
 //!
 //! - `serde_json`, sonic-rs: a struct with only these fields, `exports` and `imports` unparsed.
 //! - sonic-rs `get_many`: five paths at once.
 //! - simd-json: its tape, which has all of the file.
-//! - simdjson: the tape of the C++ library, which no crate that builds offers more of. Node uses On-Demand, which does less.
+//! - simdjson: the tape of the C++ library; no crate that builds offers more of it. Node uses
+//!   On-Demand, which does less.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -37,7 +43,7 @@ const CLASSES: [(usize, usize); 4] = [(300, 1000), (1000, 3000), (3000, 20_000),
 
 type Parser = Box<dyn FnMut(&File) -> Option<Fields>>;
 
-/// A text with as many zeros behind it as simdjson may read.
+/// A text, followed by as many zeros as simdjson may read.
 struct File {
     padded: Vec<u8>,
     length: usize,
@@ -81,7 +87,7 @@ fn collect(directory: &Path, files: &mut Vec<File>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Ours is first.
+/// All parsers, this crate's first.
 fn parsers() -> Vec<(&'static str, Parser)> {
     vec![
         ("smallfry", Box::new(|file| Fields::parse(file.text()).ok())),
@@ -133,7 +139,7 @@ fn measure(label: &str, files: &[&File]) {
     println!();
 }
 
-/// Nanoseconds for one file.
+/// Nanoseconds per file.
 fn sample(parse: &mut Parser, files: &[&File]) -> f64 {
     let begin = Instant::now();
     let mut passes = 0;
@@ -151,7 +157,7 @@ fn median(mut of: Vec<f64>) -> f64 {
     of[of.len() / 2]
 }
 
-/// Whether both say the same, as far as the other can tell.
+/// Whether both results agree, as far as the other parser can tell.
 fn is_same(ours: Option<&Fields>, theirs: Option<&Fields>) -> bool {
     match (ours, theirs) {
         (Some(ours), Some(theirs)) => {
@@ -305,7 +311,7 @@ fn simdjson() -> Parser {
         _ => text(tape).map(Value::Text),
     };
     Box::new(move |file| {
-        // SAFETY: so many initialized bytes are behind the text, in the same allocation.
+        // SAFETY: this many initialized bytes follow the text, in the same allocation.
         let mut tape = unsafe { parser.parse_bytes_with_padding(file.text()) }.ok()?;
         // From the root to the outermost object, and to its first key.
         tape.skip(1);

@@ -1,4 +1,5 @@
-// The same in JavaScript: bytes of heap for each package.json whose parsed object is held, in a Map by its path.
+// The comparison in JavaScript: bytes of heap for each package.json whose parsed object is kept in
+// a Map by its path.
 //
 // node --expose-gc crates/package-json/examples/memory.js node_modules
 

@@ -1,10 +1,11 @@
-//! Bytes of memory for each package.json that is remembered, beside holding what a JSON parser makes of the whole file:
+//! Measures the memory that each remembered package.json takes, compared with a JSON parser's
+//! result for the whole file:
 //!
 //! `cargo run --release -p smallfry-package-json --features peers --example memory -- node_modules`
 //!
-//! Counts what is allocated and not freed, by dhat. The cache has been asked for a file in every directory with a package.json, so its
-//! part includes the table and the directories without one above those. Directories that were asked for and have none are
-//! counted apart.
+//! Counts the bytes that are allocated and not freed, with dhat. The cache is asked for a file in
+//! every directory with a package.json, so its part includes the table and the directories above.
+//! Directories without a package.json that were asked for are counted apart.
 
 #![allow(clippy::print_stdout, reason = "that is its purpose")]
 
@@ -58,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let before = held();
     let cache = Cache::new();
     for file in &packages {
-        // Some packages of others' tests are invalid on purpose.
+        // Some packages in tests of other projects are invalid on purpose.
         drop(cache.nearest(file));
     }
     println!(

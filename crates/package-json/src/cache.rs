@@ -1,129 +1,45 @@
-//! package.json files found and remembered.
+//! Finding and remembering package.json files.
 
 mod batch;
 mod directory;
+mod package;
+mod revalidate;
 mod table;
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use batch::Answers;
 use directory::{Checked, Directory, Manner, Place, read_package};
 use table::{Table, absolute};
 
+pub use package::{Package, Scope, Source};
+pub use revalidate::Revalidate;
+
 use crate::error::{Error, Problem};
-use crate::file_url::{FileUrl, decode};
+use crate::fields::ModuleType;
+use crate::file_url::{FileUrl, System, decode, file_url_to_path};
 use crate::format::{Extensions, Format, Kind};
-use crate::{Fields, ModuleType, System, file_url_to_path};
 
-/// When a remembered answer is looked up again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Revalidate {
-    /// Not before [`Cache::clear`] or [`Cache::invalidate`]. That a file is missing is remembered as well, as Node does.
-    Never,
-    /// Each time, by one `stat` for each directory from the file's own up to the one that decides. A file was changed if its
-    /// inode, its size or one of its times (modified, changed; in nanoseconds) is another. One that was so new when it was read
-    /// that its times might stay the same if it changed at once is read again until it is older: 0.1 s, or 2 s where the file
-    /// system has no fractions of seconds.
-    ///
-    /// In a batch each directory is looked at once.
-    #[default]
-    OnChange,
-    /// As `OnChange`, but not of directories that were looked at so short a time ago.
-    After(Duration),
-}
-
-/// A package.json that was read.
-#[derive(Debug)]
-pub struct Package {
-    file: Box<Path>,
-    fields: Fields,
-    serial: u64,
-}
-
-impl PartialEq for Package {
-    /// Whether they are of one path and say the same.
-    fn eq(&self, other: &Self) -> bool {
-        self.file == other.file && self.fields == other.fields
-    }
-}
-
-impl Eq for Package {}
-
-impl Package {
-    fn new(file: Box<Path>, fields: Fields) -> Arc<Self> {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        let serial = LAST.fetch_add(1, Ordering::Relaxed) + 1;
-        Arc::new(Self {
-            file,
-            fields,
-            serial,
-        })
-    }
-
-    /// A number from 1 that no other package of this process has, for who keeps something of his own with it. A file that is read
-    /// again and says the same keeps it.
-    pub fn serial(&self) -> u64 {
-        self.serial
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.file
-    }
-
-    /// The directory that it is in.
-    pub fn directory(&self) -> &Path {
-        self.file.parent().unwrap_or(&self.file)
-    }
-
-    /// What it says.
-    pub fn fields(&self) -> &Fields {
-        &self.fields
-    }
-
-    /// Its `type`.
-    pub fn module_type(&self) -> ModuleType {
-        self.fields.module_type
-    }
-}
-
-/// The package that a module belongs to.
-#[derive(Clone, Debug)]
-pub struct Scope {
-    /// Its package.json or, if there is none, where the search for one ended.
-    pub path: PathBuf,
-    /// `None` if there is none.
-    pub package: Option<Arc<Package>>,
-    /// When it was found to be so, as by [`Cache::nearest_checked`].
-    pub checked: Instant,
-}
-
-/// The file that decides a type, as it was when that was found.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// The package.json.
-    pub path: PathBuf,
-    /// All of it.
-    pub bytes: Vec<u8>,
-    /// Its type, read of these bytes.
-    pub module_type: ModuleType,
-}
-
-/// Finds the package.json that decides for a file, and remembers it: directories without one as well, so that a file beside one
-/// that was asked for costs one look-up in a table and, unless [`Revalidate::Never`], the `stat`s that tell whether it still holds.
+/// Finds the package.json that decides for a file, and remembers it.
 ///
-/// Threads share one by reference. A clone shares what is remembered, and may revalidate in another way. Threads that want the
-/// same file at once have it read once. What is invalid or cannot be read is an error, and is not remembered.
+/// Directories without one are remembered as well. A file beside one that was asked for before
+/// costs one look-up in a table and, unless [`Revalidate::Never`], the `stat` calls that check
+/// whether the answer still holds.
 ///
-/// **Where it looks.** For a path: in the directory above it, or in itself if it ends in a separator, and so on upward; not in or
-/// above a directory of the name `node_modules`, and not at the root. For a [scope](Self::scope), which begins with a URL, at the root, too.
-/// Paths are made absolute, and `..` takes away the name before it, as in a URL. Links on the way are not resolved: who wants
-/// Node's answer for a linked file asks for its real path, as Node does. The file itself need not exist.
+/// Threads share a cache by reference. A clone shares what is remembered, and may revalidate in
+/// another way. If several threads want the same file at once, it is read once. Invalid and
+/// unreadable files are errors, and are not remembered.
+///
+/// **Where it looks.** For a path, it looks in the directory above it, or in the path itself if
+/// that ends in a separator, and so on upward. It does not look in or above a directory named
+/// `node_modules`, or at the root. For a [scope](Self::scope), which begins with a URL, it also
+/// looks at the root. Paths are made absolute, and `..` removes the name before it, as in a URL.
+/// Symbolic links are not resolved: for Node's answer about a linked file, ask for its real path,
+/// as Node does. The file itself need not exist.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -146,10 +62,14 @@ pub struct Source {
 ///
 /// # Errors
 ///
-/// Each look-up that has to read gives what Node 24 and later throw as `ERR_INVALID_PACKAGE_CONFIG`: a package.json on the
-/// way that is [invalid](Error::invalid), and one that is there but cannot be read ([`Problem::Io`]): no permission, links
-/// in a circle, a name too long, a disk's error. A directory of that name is passed over. A pipe, a socket or a device is an
-/// error and is not waited for; so is a file of more than 256 MiB. A path that no file can have is [`Problem::Path`].
+/// A look-up that has to read fails where Node 24 and later throw `ERR_INVALID_PACKAGE_CONFIG`:
+///
+/// - A package.json on the way is [invalid](Error::invalid).
+/// - A package.json on the way exists and cannot be read ([`Problem::Io`]): no permission, links in
+///   a circle, a name that is too long, an error of the disk.
+/// - It is a pipe, a socket or a device, which is never waited for, or it is larger than 256 MiB.
+///
+/// A directory named package.json is ignored. A path that no file can have is [`Problem::Path`].
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
     entries: Arc<Entries>,
@@ -159,9 +79,9 @@ pub struct Cache {
 #[derive(Debug)]
 struct Entries {
     table: Table,
-    /// Raised whenever an answer that was given may no longer be right. Begins with 1.
+    /// Raised whenever an earlier answer may no longer be right. Begins with 1.
     epoch: AtomicU64,
-    /// Batches so far.
+    /// The number of batches so far.
     calls: AtomicU64,
 }
 
@@ -176,12 +96,12 @@ impl Default for Entries {
 }
 
 impl Cache {
-    /// Remembers nothing yet; [`Revalidate::OnChange`].
+    /// Makes an empty cache with [`Revalidate::OnChange`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same cache, revalidating in this way.
+    /// Returns the same cache with another way to revalidate.
     #[must_use]
     pub fn with(&self, revalidate: Revalidate) -> Self {
         Self {
@@ -190,7 +110,8 @@ impl Cache {
         }
     }
 
-    /// The package.json at exactly this path, if there is one. Remembered only if that is its name.
+    /// Reads the package.json at exactly this path, if it exists. It is remembered only if that is
+    /// its name.
     pub fn read(&self, path: impl AsRef<Path>) -> Result<Option<Arc<Package>>, Error> {
         let path = path.as_ref();
         let (path, is_directory) = absolute(path)?;
@@ -205,13 +126,15 @@ impl Cache {
         Ok(fields.map(|fields| Package::new((*path).into(), fields)))
     }
 
-    /// The package.json that decides for a file, if there is one.
+    /// Finds the package.json that decides for a file, if there is one.
     pub fn nearest(&self, path: impl AsRef<Path>) -> Result<Option<Arc<Package>>, Error> {
         Ok(self.nearest_checked(path)?.0)
     }
 
-    /// The same, and when it was found to be so: for who keeps answers of his own, and under [`Revalidate::After`] asks again when that
-    /// is so long ago. The look at the directory on the way that was looked at first counts.
+    /// Works like [`nearest`](Self::nearest), and also tells when the answer was checked.
+    ///
+    /// A caller that keeps answers under [`Revalidate::After`] asks again when that is too long
+    /// ago. Of several directories on the way, the earliest check counts.
     pub fn nearest_checked(
         &self,
         path: impl AsRef<Path>,
@@ -220,15 +143,16 @@ impl Cache {
         directory.nearest(self.manner())
     }
 
-    /// The `type` in it.
+    /// Finds the `type` of the package.json that decides for a file.
     pub fn nearest_type(&self, path: impl AsRef<Path>) -> Result<ModuleType, Error> {
         Ok(type_of(self.nearest(path)?.as_ref()))
     }
 
-    /// The `type` in it together with the file and its bytes, for who checks that it is the file it should be. It is read now.
+    /// Finds the `type` that decides for a file, with the bytes of the package.json, for a caller
+    /// that verifies the file. The file is read now.
     pub fn nearest_type_source(&self, path: impl AsRef<Path>) -> Result<Option<Source>, Error> {
         let path = path.as_ref();
-        // Twice at most, unless the file is being removed and made again.
+        // Two rounds are enough, unless the file is being removed and made again.
         while let Some(package) = self.nearest(path)? {
             let mut bytes = Vec::new();
             if let (_, Some(fields)) = read_package(package.path(), &mut bytes)? {
@@ -243,7 +167,8 @@ impl Cache {
         Ok(None)
     }
 
-    /// The package that a module belongs to, given by its file URL: as [`nearest`](Self::nearest), and at the root, too.
+    /// Finds the package of a module, given by its file URL. Works like [`nearest`](Self::nearest),
+    /// and also looks at the root.
     ///
     /// # Errors
     ///
@@ -254,7 +179,8 @@ impl Cache {
         if !path.contains("node_modules") || !url.contains('%') {
             return self.scope_of_path(&*path);
         }
-        // Node looks for node_modules before it decodes, so that an encoded one is a directory as any other.
+        // Node looks for node_modules before it decodes, so an encoded one is an ordinary
+        // directory.
         let FileUrl { host, pathname } = FileUrl::parse(url).map_err(refused)?;
         let mut end = pathname.rfind('/').unwrap_or(0);
         let mut oldest = None;
@@ -284,7 +210,7 @@ impl Cache {
         }
     }
 
-    /// The same of a module's path.
+    /// Finds the package of a module, given by its path.
     pub fn scope_of_path(&self, path: impl AsRef<Path>) -> Result<Scope, Error> {
         let directory = self.entries.table.of_file(path.as_ref())?;
         let manner = self.manner();
@@ -313,8 +239,8 @@ impl Cache {
         })
     }
 
-    /// How Node takes a file of this path, whether there is one or not. Only where the extension leaves it open is a package.json
-    /// looked for.
+    /// Tells how Node loads a file of this path, whether it exists or not. A package.json is looked
+    /// for only if the extension leaves the format open.
     pub fn format(&self, path: impl AsRef<Path>, extensions: Extensions) -> Result<Format, Error> {
         let path = path.as_ref();
         match Kind::of(path, extensions) {
@@ -323,7 +249,7 @@ impl Cache {
         }
     }
 
-    /// [`nearest`](Self::nearest) of many files, in their order.
+    /// Works like [`nearest`](Self::nearest) for many files, in their order.
     pub fn nearest_of_each<P: AsRef<Path>>(
         &self,
         paths: &[P],
@@ -331,12 +257,13 @@ impl Cache {
         self.of_each(paths, |(package, _)| package.clone())
     }
 
-    /// [`nearest_type`](Self::nearest_type) of many files, in their order.
+    /// Works like [`nearest_type`](Self::nearest_type) for many files, in their order.
     pub fn nearest_types<P: AsRef<Path>>(&self, paths: &[P]) -> Vec<Result<ModuleType, Error>> {
         self.of_each(paths, |(package, _)| type_of(package.as_ref()))
     }
 
-    /// The same, and when each was found to be so, as by [`nearest_checked`](Self::nearest_checked).
+    /// Works like [`nearest_types`](Self::nearest_types), and also tells when each answer was
+    /// checked, as with [`nearest_checked`](Self::nearest_checked).
     pub fn nearest_types_checked<P: AsRef<Path>>(
         &self,
         paths: &[P],
@@ -346,7 +273,7 @@ impl Cache {
         })
     }
 
-    /// [`format`](Self::format) of many files, in their order.
+    /// Works like [`format`](Self::format) for many files, in their order.
     pub fn formats<P: AsRef<Path>>(
         &self,
         paths: &[P],
@@ -380,8 +307,8 @@ impl Cache {
         self.entries.epoch.fetch_add(1, Ordering::Release);
     }
 
-    /// Forgets what is known of a package.json, or of a directory and all beneath it: what a watcher calls for each path that it
-    /// hears of.
+    /// Forgets what is known of a package.json, or of a directory and everything beneath it. A file
+    /// watcher calls it for each path that changed.
     ///
     /// # Errors
     ///
@@ -392,12 +319,12 @@ impl Cache {
         forgotten
     }
 
-    /// How many directories are remembered, with and without a package.json.
+    /// The number of remembered directories, with and without a package.json.
     pub fn len(&self) -> usize {
         self.entries.table.len()
     }
 
-    /// Whether nothing is.
+    /// Whether no directory is remembered.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

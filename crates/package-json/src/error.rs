@@ -1,4 +1,4 @@
-//! Why there is no answer.
+//! Errors of look-ups.
 
 use std::fmt::{self, Display, Formatter};
 use std::io;
@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use smallfry::Operation;
 
-use crate::{Invalid, UrlError};
+use crate::file_url::UrlError;
+use crate::invalid::Invalid;
 
-/// A look-up that failed, with the file or path it failed at. A copy of it costs nothing, so that one package.json that is in the
-/// way of many files can be told of each.
+/// A look-up that failed, with the path where it failed. Cloning is cheap, since one bad
+/// package.json may fail the look-ups of many files.
 #[derive(Clone, Debug)]
 pub struct Error(Arc<Inner>);
 
@@ -20,12 +21,11 @@ struct Inner {
     problem: Problem,
 }
 
-/// What is wrong.
+/// The cause of an error.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Problem {
-    /// This step failed, where there is something that it should not have failed for: a package.json that is not there is no
-    /// error.
+    /// This step failed. A missing package.json is no error.
     Io(Operation, io::Error),
     /// The package.json was read, and Node would refuse it.
     Invalid(Invalid),
@@ -44,12 +44,13 @@ impl Error {
         }))
     }
 
-    /// The package.json that is in the way; for [`Problem::Path`] and [`Problem::Url`] what was asked for.
+    /// The package.json that is to blame. For [`Problem::Path`] and [`Problem::Url`], the path or
+    /// URL that was asked for.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// What is wrong with it.
+    /// The cause.
     pub fn problem(&self) -> &Problem {
         &self.0.problem
     }
@@ -87,7 +88,7 @@ impl std::error::Error for Error {
 }
 
 impl From<Error> for io::Error {
-    /// Keeps the kind, and the text.
+    /// Keeps the kind and the text.
     fn from(error: Error) -> Self {
         let kind = match error.problem() {
             Problem::Io(_, source) => source.kind(),

@@ -1,16 +1,16 @@
-//! The fields that resolving a module takes.
+//! The fields of a package.json that module loaders need.
 
 use std::borrow::Cow;
 
-use crate::Invalid;
+use crate::invalid::Invalid;
 use crate::structure::Walk;
 use crate::text::unescape;
 
-/// What `type` says of files whose extension leaves it open.
+/// The meaning of `type` for files whose extension leaves the format open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ModuleType {
-    /// It is not there, or is something else.
+    /// There is no `type`, or it is neither of the others.
     #[default]
     None = 0,
     /// `commonjs`
@@ -22,13 +22,14 @@ pub enum ModuleType {
 /// `exports` or `imports`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A string, its escapes taken back.
+    /// A string, with its escapes decoded.
     Text(Box<str>),
-    /// An object or array as it is written, with the space behind it. It need not be valid JSON: nobody has looked yet.
+    /// An object or array as it is written, with the space behind it. It need not be valid JSON,
+    /// since it was not parsed.
     Json(Box<str>),
 }
 
-/// What a package.json says, as far as module loaders ask. Everything else is left where it is.
+/// The fields of a package.json that module loaders need. All others are skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
     /// `name`
@@ -44,16 +45,18 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Reads a file's bytes by the rules of Node 22 to 26.
+    /// Parses the bytes of a file by the rules of Node 22 to 26.
     ///
-    /// A byte order mark is passed over. Of two fields of one name the last valid one counts. Keys are compared as they are written,
-    /// so one with an escape is none of these. Values of other fields are skipped by counting brackets, so most nonsense in
-    /// them goes unnoticed, and so does what follows the end of the object if it ends in a brace.
+    /// - A byte order mark is skipped.
+    /// - Of two fields with one name the last valid one counts.
+    /// - Keys are compared as they are written, so a key with an escape is unknown.
+    /// - Values of other fields are skipped by counting brackets, so most errors in them go
+    ///   unnoticed. Text after the end of the object goes unnoticed as well, if it ends in a brace.
     ///
     /// # Errors
     ///
-    /// What Node refuses with `ERR_INVALID_PACKAGE_CONFIG`: what is no object, is not UTF-8, has a `name` or `type` that is no string, or
-    /// ends too early.
+    /// Fails where Node throws `ERR_INVALID_PACKAGE_CONFIG`: the text is not an object or not
+    /// UTF-8, its `name` or `type` is not a string, or it ends too early.
     pub fn parse(bytes: &[u8]) -> Result<Self, Invalid> {
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let mut fields = Self::default();
@@ -80,7 +83,7 @@ impl Fields {
                 [b'i', b'm', b'p', b'o', b'r', b't', b's', b'"', ..] => {
                     fields.imports = value(&mut walk)?.or(fields.imports);
                 }
-                // Node takes it for `node --run`, and refuses what it cannot take.
+                // Node reads it for `node --run`, and refuses a file in which it cannot.
                 [b's', b'c', b'r', b'i', b'p', b't', b's', b'"', ..] if walk.peek() == b'{' => {
                     walk.take_container()?;
                 }
@@ -108,7 +111,8 @@ fn value(walk: &mut Walk<'_>) -> Result<Option<Value>, Invalid> {
         b'"' => Some(Value::Text(required(walk)?.into())),
         b'{' | b'[' => {
             let offset = walk.offset();
-            // All is UTF-8, and a part begins no later than at the first byte of a character.
+            // The whole text is UTF-8, and each part begins at or before the first byte of a
+            // character.
             let json = std::str::from_utf8(walk.take_container()?)
                 .map_err(|_| walk.invalid_at(offset, "not UTF-8"))?;
             Some(Value::Json(json.into()))

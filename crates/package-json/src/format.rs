@@ -1,17 +1,19 @@
-//! What Node takes a file for.
+//! The format in which Node loads a file.
 
 use std::path::{Path, is_separator};
 
-use crate::ModuleType;
+use crate::fields::ModuleType;
 
-/// How a file is loaded.
+/// The format in which Node loads a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Format {
-    /// Node does not know the extension: `import` fails with `ERR_UNKNOWN_FILE_EXTENSION`, `require` takes it for CommonJS.
+    /// Node does not know the extension: `import` fails with `ERR_UNKNOWN_FILE_EXTENSION`, and
+    /// `require` treats the file as CommonJS.
     Unknown = 0,
-    /// CommonJS. Where no `type` says so, Node 20.19 and 22.7 and later try again as a module what turns out to have its syntax.
+    /// CommonJS. If no `type` says so and the file has the syntax of a module, Node 20.19, 22.7 and
+    /// later load it again as a module.
     CommonJs = 1,
     /// An ECMAScript module.
     Module = 2,
@@ -19,12 +21,12 @@ pub enum Format {
     Json = 3,
     /// WebAssembly.
     Wasm = 4,
-    /// An addon, in machine code.
+    /// An addon in machine code.
     Addon = 5,
 }
 
 impl Format {
-    /// Of a file whose extension leaves it open.
+    /// The format of a file whose extension leaves it open.
     pub(crate) fn of_type(module_type: ModuleType) -> Self {
         match module_type {
             ModuleType::Module => Self::Module,
@@ -32,7 +34,7 @@ impl Format {
         }
     }
 
-    /// As in Node's loader hooks.
+    /// The name in Node's loader hooks.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -45,7 +47,7 @@ impl Format {
     }
 }
 
-/// Which extensions are known.
+/// The extensions that are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Extensions {
@@ -56,7 +58,7 @@ pub enum Extensions {
     TypeScript,
 }
 
-/// What an extension says.
+/// The meaning of an extension.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Is(Format),
@@ -68,7 +70,7 @@ impl Kind {
     pub(crate) fn of(path: &Path, extensions: Extensions) -> Self {
         let typescript = extensions == Extensions::TypeScript;
         let path = path.as_os_str().as_encoded_bytes();
-        // What is asked for most, told without looking for the dot.
+        // The most frequent case, found without looking for the dot.
         if let [.., before, b'.', b'j', b's'] = path
             && !is_separator((*before).into())
         {
@@ -89,8 +91,8 @@ impl Kind {
     }
 }
 
-/// What is behind the last dot of the name, unless that begins with it. `a.` has another one than `a`, but it is as unknown to Node
-/// as any.
+/// Returns the text after the last dot of the name, unless the name begins with that dot. `a.` has
+/// the extension `.`, which Node does not know.
 fn extension(path: &[u8]) -> &[u8] {
     let separator = path.iter().rposition(|byte| is_separator((*byte).into()));
     let name = &path[separator.map_or(0, |at| at + 1)..];
@@ -106,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extensions() {
+    fn the_extension_is_found_in_the_name() {
         for (path, expected) in [
             ("/a.b/c", ""),
             ("/a/b.js", "js"),

@@ -1,21 +1,21 @@
-//! Why a package.json cannot be used.
+//! The error of an invalid package.json.
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
-/// A package.json that Node refuses, and where it goes wrong.
+/// The error of a package.json that Node refuses, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// The column in characters, from 1.
     pub column: usize,
-    /// In a few words.
+    /// A short reason.
     pub reason: &'static str,
 }
 
 impl Invalid {
-    /// At a place in `bytes`, or at their end.
+    /// Makes an error at an offset in `bytes`, or at their end.
     pub(crate) fn at(bytes: &[u8], offset: usize, reason: &'static str) -> Self {
         let before = &bytes[..offset.min(bytes.len())];
         let mut line = 1;
@@ -28,7 +28,7 @@ impl Invalid {
             line += 1;
             start = index + 1;
         }
-        // What begins a character is no continuation of one.
+        // Only the first byte of a character is not a continuation byte.
         let is_first = |byte: &&u8| **byte & 0xC0 != 0x80;
         Self {
             line,

@@ -1,25 +1,25 @@
-//! The package.json that decides for a file: found, read by Node's own rules, and remembered.
+//! Finds the package.json that decides for a file, reads it by Node's own rules, and remembers it.
 //!
-//! # Which call for which job
+//! - Use [`Cache::format`] to know whether Node loads a file as a module or as CommonJS, and
+//!   [`Cache::formats`] for many files.
+//! - Use [`Cache::nearest`] to get the package of a file, with its name, main, exports and imports.
+//! - Use [`Cache::scope`] to get the package of a module's URL, as Node's resolver does.
+//! - Use [`file_url_to_path`] and [`path_to_file_url`] to convert between file URLs and paths.
+//! - Use [`Cache::read`] to check one package.json, and [`Fields::parse`] to check its text.
+//! - Use [`Cache::nearest_type_source`] to get the deciding file byte for byte.
+//! - Use [`Revalidate`] to choose when changes of files are noticed.
 //!
-//! | job | call |
-//! |---|---|
-//! | whether a file is a module or CommonJS | [`Cache::format`], for many files [`Cache::formats`] |
-//! | the package that a file belongs to, with its name, main, exports and imports | [`Cache::nearest`] |
-//! | the same for a module's URL, as Node's resolver has it | [`Cache::scope`] |
-//! | a file URL as a path, and back | [`file_url_to_path`], [`path_to_file_url`] |
-//! | whether a package.json is valid, and what it says | [`Cache::read`], of text [`Fields::parse`] |
-//! | notice that files change, or do not look | [`Revalidate`] |
-//! | the file that decided, byte for byte | [`Cache::nearest_type_source`] |
-//!
-//! The rules are those of Node 22, 24 and 26, which agree but for package.json files that cannot be read: there it is those of
-//! 24 and 26. [`Cache`] says where it looks, [`Fields::parse`] what is accepted.
+//! The rules are those of Node 22, 24 and 26. The versions agree, except about package.json files
+//! that cannot be read: there the rules are those of 24 and 26. [`Cache`] tells where it looks, and
+//! [`Fields::parse`] what is accepted.
 //!
 //! # What is not promised
 //!
-//! - It does not resolve: `exports` and `imports` are given as they are written, and links are not followed.
-//! - A file without a `type` is CommonJS here. Node, from 20.19 and 22.7 on, has a look at its syntax.
-//! - A change that leaves inode, size and times as they were is not noticed; nor is, on Windows, one that sets the times back.
+//! - It does not resolve modules: `exports` and `imports` are returned as they are written, and
+//!   symbolic links are not followed.
+//! - A file without a `type` is CommonJS here. Node 20.19, 22.7 and later also look at its syntax.
+//! - A change that leaves inode, size and times as they were is not noticed. On Windows, neither is
+//!   one that sets the times back.
 
 mod cache;
 mod error;

@@ -1,13 +1,13 @@
-//! Strings as JSON writes them.
+//! Strings of JSON.
 //!
 //! [RFC 8259, 7](https://www.rfc-editor.org/rfc/rfc8259#section-7)
 
 use std::borrow::Cow;
 
-/// The text of a string, given what is between its quotation marks; `None` for an escape that is none, half a surrogate pair
-/// among them.
+/// Decodes the text between the quotation marks of a string. `None`: an escape is wrong, or is half
+/// a surrogate pair.
 pub(crate) fn unescape(string: &[u8]) -> Option<Cow<'_, str>> {
-    // Of UTF-8, cut at ASCII.
+    // The text is UTF-8 and was cut at ASCII.
     let string = std::str::from_utf8(string).ok()?;
     let Some((before, mut rest)) = string.split_once('\\') else {
         return Some(Cow::Borrowed(string));
@@ -26,7 +26,7 @@ pub(crate) fn unescape(string: &[u8]) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The character of an escape, given what is behind the backslash, and what is behind it.
+/// Decodes an escape, given the text after the backslash. Returns its character and the rest.
 fn escape(rest: &str) -> Option<(char, &str)> {
     let mut behind = rest.chars();
     let character = match behind.next()? {
@@ -42,7 +42,7 @@ fn escape(rest: &str) -> Option<(char, &str)> {
     Some((character, behind.as_str()))
 }
 
-/// The character of `\u`, given what is behind that, and what is behind it.
+/// Decodes `\u`, given the text after it. Returns its character and the rest.
 fn unicode(rest: &str) -> Option<(char, &str)> {
     let (first, rest) = unit(rest)?;
     if !(0xD800..0xDC00).contains(&first) {
@@ -56,7 +56,7 @@ fn unicode(rest: &str) -> Option<(char, &str)> {
     Some((char::from_u32(code)?, rest))
 }
 
-/// Four hexadecimal digits.
+/// Takes four hexadecimal digits.
 fn unit(rest: &str) -> Option<(u32, &str)> {
     let (digits, rest) = rest.split_at_checked(4)?;
     let digit = |number: u32, digit: char| Some(number << 4 | digit.to_digit(16)?);
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes() {
+    fn escapes_are_decoded_and_wrong_ones_refused() {
         for (string, text) in [
             ("", Some("")),
             ("aü", Some("aü")),

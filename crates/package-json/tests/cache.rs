@@ -1,5 +1,6 @@
-//! What a cache answers, when it looks again, and what it makes of files that are no good: on real files, through the public
-//! calls only. What the files themselves say is tested in node.rs, where it looks for them in walk.rs.
+//! The answers of a cache, when it checks again, and how it treats bad files: on real files,
+//! through public calls only. A stale or wrong answer makes a loader run a file in the wrong
+//! format. The contents of files are tested in node.rs, and where they are looked for in walk.rs.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 const FOREVER: Revalidate = Revalidate::After(Duration::from_secs(3600));
 const POLICIES: [Revalidate; 3] = [Revalidate::Never, Revalidate::OnChange, FOREVER];
 
-/// A directory with these files; what is between them is made.
+/// Makes a directory with these files, and the directories above them.
 fn tree(files: &[(&str, &str)]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -27,8 +28,8 @@ fn tree(files: &[(&str, &str)]) -> TempDir {
     dir
 }
 
-/// Until a file that was just written is old enough for its times to tell of a change.
-fn settle() {
+/// Waits until a new file is old enough for its times to show a change.
+fn wait_for_old_times() {
     thread::sleep(Duration::from_millis(150));
 }
 
@@ -40,7 +41,7 @@ fn type_at(cache: &Cache, path: impl AsRef<Path>) -> ModuleType {
 }
 
 #[test]
-fn the_nearest_one_decides_whichever_way_it_is_asked() {
+fn the_nearest_package_json_decides_by_every_call() {
     let dir = tree(&[
         ("package.json", MODULE),
         ("lib/package.json", COMMON),
@@ -106,14 +107,14 @@ fn the_nearest_one_decides_whichever_way_it_is_asked() {
 }
 
 #[test]
-fn an_answer_is_as_old_as_the_oldest_look_that_it_rests_on() {
+fn an_answer_is_as_old_as_its_oldest_check() {
     let dir = tree(&[("package.json", MODULE)]);
     let at = |name: &str| dir.path().join(name);
     let cache = Cache::new().with(FOREVER);
     let before = Instant::now();
     let (package, first) = cache.nearest_checked(at("a.js")).unwrap();
     assert!(package.is_some() && first >= before);
-    // `sub` is looked at now, but the one above it has been.
+    // `sub` is checked now, but the directory above it was checked before.
     let began = Instant::now();
     assert_eq!(cache.nearest_checked(at("sub/a.js")).unwrap().1, first);
     assert_eq!(cache.scope_of_path(at("sub/a.js")).unwrap().checked, first);
@@ -124,8 +125,8 @@ fn an_answer_is_as_old_as_the_oldest_look_that_it_rests_on() {
     for checked in cache.nearest_types_checked(&[at("a.js"), at("sub/a.js"), at("other/a.js")]) {
         assert_eq!(checked.unwrap(), (ModuleType::Module, first));
     }
-    // Nothing is young enough.
-    settle();
+    // Every file is old enough.
+    wait_for_old_times();
     let again = cache.with(Revalidate::After(Duration::ZERO));
     assert!(again.nearest_checked(at("sub/a.js")).unwrap().1 > began);
     for checked in again.nearest_types_checked(&[at("a.js"), at("sub/a.js")]) {
@@ -135,7 +136,7 @@ fn an_answer_is_as_old_as_the_oldest_look_that_it_rests_on() {
 }
 
 #[test]
-fn a_scope_says_where_the_search_ended() {
+fn a_scope_names_where_the_search_ended() {
     let dir = tree(&[("node_modules/p/package.json", COMMON)]);
     let cache = Cache::new();
     let inside = cache
@@ -153,7 +154,7 @@ fn a_scope_says_where_the_search_ended() {
 }
 
 #[test]
-fn formats() {
+fn formats_follow_extensions_and_types() {
     let dir = tree(&[
         ("m/package.json", MODULE),
         ("c/package.json", COMMON),
@@ -198,11 +199,11 @@ fn formats() {
     }
 }
 
-/// What happens to files between two look-ups.
+/// A change of files between two look-ups.
 type Change = fn(&Path);
 
 #[test]
-fn each_change_is_noticed_or_not_as_was_asked() {
+fn changes_are_noticed_as_revalidate_says() {
     let changes: &[(&str, Change, ModuleType)] = &[
         ("nothing", |_| {}, ModuleType::Module),
         (
@@ -241,7 +242,7 @@ fn each_change_is_noticed_or_not_as_was_asked() {
                 ("p/package.json", MODULE),
                 ("p/q/r/a.js", ""),
             ]);
-            settle();
+            wait_for_old_times();
             let cache = Cache::new().with(policy);
             let file = dir.path().join("p/q/r/a.js");
             let both = || {
@@ -292,9 +293,10 @@ fn each_change_is_noticed_or_not_as_was_asked() {
     }
 }
 
-/// A clock ticks every few milliseconds at best, so times alone do not tell two writes apart that follow at once.
+/// A clock ticks every few milliseconds at best, so times alone do not distinguish two quick
+/// writes.
 #[test]
-fn a_change_at_once_is_noticed_though_size_and_times_stay() {
+fn a_quick_change_with_equal_size_and_times_is_noticed() {
     let dir = tree(&[]);
     let (file, at) = (dir.path().join("package.json"), dir.path().join("a.js"));
     let cache = Cache::new();
@@ -311,7 +313,7 @@ fn a_change_at_once_is_noticed_though_size_and_times_stay() {
 
 #[cfg(unix)]
 #[test]
-fn times_that_were_set_back_do_not_hide_a_change() {
+fn times_set_back_do_not_hide_a_change() {
     let dir = tree(&[("package.json", MODULE)]);
     let (file, at) = (dir.path().join("package.json"), dir.path().join("a.js"));
     let old = fs::FileTimes::new()
@@ -325,7 +327,7 @@ fn times_that_were_set_back_do_not_hide_a_change() {
             .unwrap();
     };
     set();
-    settle();
+    wait_for_old_times();
     let cache = Cache::new();
     assert_eq!(type_at(&cache, &at), ModuleType::Module);
     fs::write(&file, r#"{"type":"madule"}"#).unwrap();
@@ -334,7 +336,7 @@ fn times_that_were_set_back_do_not_hide_a_change() {
 }
 
 #[test]
-fn threads_that_ask_at_once_get_what_one_of_them_read() {
+fn threads_that_ask_at_once_share_one_read() {
     for round in 0..50 {
         let dir = tree(&[("package.json", MODULE)]);
         let cache = Cache::new().with(Revalidate::Never);
@@ -362,10 +364,10 @@ fn threads_that_ask_at_once_get_what_one_of_them_read() {
     }
 }
 
-/// Not on Windows, which replaces no file that somebody has open, and here somebody always has.
+/// Not on Windows, where an open file cannot be replaced, and here a thread always has it open.
 #[cfg(unix)]
 #[test]
-fn threads_that_ask_while_files_change_get_one_of_the_answers() {
+fn threads_get_a_whole_answer_while_files_change() {
     let dir = tree(&[("package.json", MODULE), ("p/q/a.js", "")]);
     let file = dir.path().join("p/q/a.js");
     let cache = Cache::new();
@@ -402,7 +404,7 @@ fn threads_that_ask_while_files_change_get_one_of_the_answers() {
 }
 
 #[test]
-fn what_is_invalid_is_told_with_its_place_and_not_remembered() {
+fn an_invalid_file_is_reported_with_its_place_and_not_remembered() {
     let dir = tree(&[("package.json", "{\n  \"type\": 1\n}"), ("p/a.js", "")]);
     let files = ["a.js", "p/a.js", "p/b.js"].map(|name| dir.path().join(name));
     for policy in POLICIES {
@@ -441,7 +443,7 @@ fn what_is_invalid_is_told_with_its_place_and_not_remembered() {
 }
 
 #[test]
-fn read_wants_the_file_itself() {
+fn read_looks_only_at_the_given_path() {
     let dir = tree(&[
         ("package.json", MODULE),
         ("other.json", COMMON),
@@ -465,7 +467,7 @@ fn read_wants_the_file_itself() {
 }
 
 #[test]
-fn paths_that_no_file_can_have() {
+fn impossible_paths_are_errors() {
     let cache = Cache::new();
     let long = "a/".repeat(20_000) + "a.js";
     let refused = ["", "a\0b/a.js", "/a\0b.js"];
@@ -483,7 +485,7 @@ fn paths_that_no_file_can_have() {
 }
 
 #[test]
-fn a_relative_path_begins_at_the_current_directory() {
+fn relative_paths_begin_at_the_current_directory() {
     let cache = Cache::new();
     let here = std::env::current_dir().unwrap();
     assert_eq!(
@@ -511,7 +513,7 @@ mod what_is_no_file {
     }
 
     #[test]
-    fn nothing_is_waited_for_and_each_is_told() {
+    fn pipes_and_devices_are_errors_and_never_waited_for() {
         let cases: &[(Change, &str)] = &[
             (
                 |at| assert!(Command::new("mkfifo").arg(at).status().unwrap().success()),
@@ -544,7 +546,7 @@ mod what_is_no_file {
     }
 
     #[test]
-    fn a_directory_or_a_link_to_nothing_is_passed_over() {
+    fn directories_and_dangling_links_are_ignored() {
         let dir = tree(&[
             ("package.json", MODULE),
             ("p/package.json/a.js", ""),
@@ -576,9 +578,9 @@ mod what_is_no_file {
         );
     }
 
-    /// Root may read everything, so there another process does it as nobody.
+    /// Root may read everything, so another process does it as nobody.
     #[test]
-    fn what_may_not_be_read_is_told() {
+    fn unreadable_files_are_errors() {
         let dir = tree(&[
             ("package.json", MODULE),
             ("p/package.json", COMMON),
@@ -594,7 +596,7 @@ mod what_is_no_file {
         fs::copy(std::env::current_exe().unwrap(), &test).unwrap();
         fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let status = Command::new(&test)
-            .args(["--exact", "what_is_no_file::what_may_not_be_read_is_told"])
+            .args(["--exact", "what_is_no_file::unreadable_files_are_errors"])
             .current_dir("/")
             .uid(65_534)
             .gid(65_534)

@@ -1,4 +1,5 @@
-// Prints for each question on standard input, `[function, url or path, windows]` as a line of JSON, what that function of `node:url` answers.
+// Reads questions from standard input, each `[function, url or path, windows]` as a line of JSON,
+// and prints the answers of those functions of `node:url`.
 
 'use strict';
 
@@ -8,7 +9,8 @@ const url = require('node:url');
 
 for (const line of readFileSync(0, 'utf8').split('\n').filter(Boolean)) {
   const [name, text, windows] = JSON.parse(line);
-  // `pathToFileURL` compares the end of a path with this even where `windows` asks for the other system's rules.
+  // `pathToFileURL` compares the end of a path with `path.sep`, even if `windows` asks for the
+  // other system's rules.
   path.sep = windows ? '\\' : '/';
   let answer;
   try {

@@ -1,6 +1,7 @@
-//! The same path of a URL and the same URL of a path as Node gives, or the same refusal, of texts written by hand and of mutations of them.
+//! Conversions between file URLs and paths, compared with Node's own, on texts written by hand and
+//! on mutations of them. A path that differs from Node's would name another file.
 //!
-//! Both systems' rules are compared on one, since Node's functions take which is meant.
+//! Both systems' rules are compared on one system, since Node's functions have an option for that.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -258,7 +259,7 @@ const PATHS: &[&str] = &[
     "\\/server/share/\u{fc}",
 ];
 
-/// What mutations insert.
+/// Texts that mutations insert.
 const PIECES: &[&str] = &[
     "/",
     "\\",
@@ -367,8 +368,8 @@ fn questions(count: usize) -> Vec<(&'static str, String, System)> {
     questions
 }
 
-/// Node 22 refuses names of hosts for their Punycode, leaves `..` in a URL that also has a name with a dot at its begin, and keeps what begins
-/// as a drive letter does when `..` should take it away.
+/// Node 22 refuses hosts with wrong Punycode, leaves `..` in a URL that also has a name beginning
+/// with a dot, and keeps a name that begins like a drive letter when `..` should remove it.
 fn node_24_differs(text: &str) -> bool {
     let text = text.to_lowercase().replace(['\t', '\n', '\r'], "");
     let text = text.replace("%2e", ".").replace('\\', "/");
@@ -403,7 +404,7 @@ fn a_plain_path_is_borrowed() {
 }
 
 #[test]
-fn a_path_comes_back_from_its_url() {
+fn a_path_survives_the_conversion_to_a_url_and_back() {
     let systems = [
         (System::Posix, "/", "a\\b"),
         (System::Windows, "C:\\", "a\\b"),
@@ -423,8 +424,8 @@ fn a_path_comes_back_from_its_url() {
 }
 
 #[test]
-fn node_answers_the_same() {
-    let Some(nodes) = nodes("node_answers_the_same") else {
+fn node_converts_urls_and_paths_alike() {
+    let Some(nodes) = nodes("node_converts_urls_and_paths_alike") else {
         return;
     };
     let count = std::env::var("SMALLFRY_TEST_URLS");

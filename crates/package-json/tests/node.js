@@ -1,4 +1,5 @@
-// Prints for each directory that is named on standard input what Node reads of its package.json, as a line of JSON.
+// Reads directories from standard input, and prints for each a line of JSON with the fields that
+// Node reads from its package.json.
 
 'use strict';
 

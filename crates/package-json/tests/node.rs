@@ -1,4 +1,6 @@
-//! The same fields as Node's own reader gives, or the same refusal: of texts written by hand, of real files, and of mutations of both.
+//! Fields of package.json files, compared with Node's own reader, on texts written by hand, on real
+//! files, and on mutations of both. Node is lenient: a strict parser would refuse files that
+//! Node accepts.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -10,7 +12,7 @@ use common::{Random, ask, nodes};
 use serde_json::{Value as Json, json};
 use smallfry_package_json::{Fields, Value};
 
-/// Texts of what a reader has to decide.
+/// Texts with every decision that a reader makes.
 const TEXTS: &[&str] = &[
     "",
     "  ",
@@ -57,7 +59,7 @@ const TEXTS: &[&str] = &[
     "/**/{\"type\":\"module\"}",
 ];
 
-/// What mutations insert.
+/// Texts that mutations insert.
 const PIECES: &[&[u8]] = &[
     b"\"",
     b"\\",
@@ -87,7 +89,7 @@ const PIECES: &[&[u8]] = &[
     b"\xef\xbb\xbf",
 ];
 
-/// What takes the place of strings.
+/// Texts that replace strings.
 const STRINGS: &[&[u8]] = &[
     b"\"name\"",
     b"\"main\"",
@@ -126,7 +128,7 @@ fn mutate(random: &mut Random, text: &mut Vec<u8>) {
     }
 }
 
-/// Puts a key that matters, or a value of another type, in the place of the next string.
+/// Replaces the next string with a key that matters, or with a value of another type.
 fn replace_string(random: &mut Random, text: &mut Vec<u8>, at: usize) {
     let quote = |from: usize| {
         text[from..]
@@ -144,7 +146,7 @@ fn replace_string(random: &mut Random, text: &mut Vec<u8>, at: usize) {
     text.splice(start..=end, with.iter().copied());
 }
 
-/// Files as people write them: those of the npm packages that this project's own tests take.
+/// Files as people write them: those of the npm packages that this project's own tests install.
 fn real() -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut directories = vec![
@@ -164,7 +166,7 @@ fn real() -> Vec<Vec<u8>> {
             }
         }
     }
-    // As they are found differs by file system.
+    // The order of directories differs by file system.
     found.sort_unstable();
     found
 }
@@ -214,8 +216,8 @@ fn ours(text: &[u8]) -> Json {
 }
 
 #[test]
-fn node_reads_the_same() {
-    let Some(nodes) = nodes("node_reads_the_same") else {
+fn node_reads_the_same_fields() {
+    let Some(nodes) = nodes("node_reads_the_same_fields") else {
         return;
     };
     let count = std::env::var("SMALLFRY_TEST_PACKAGES");
@@ -231,7 +233,7 @@ fn node_reads_the_same() {
         let some = left.min(TOGETHER);
         left -= some;
         let mutated = |_| {
-            // Half of the short ones, which are about what a reader has to decide.
+            // Half of them are short ones, which cover the decisions of a reader.
             let among = if random.below(2) == 0 {
                 short
             } else {
@@ -246,7 +248,7 @@ fn node_reads_the_same() {
     }
 }
 
-/// Texts that are on the disk at one time.
+/// The number of texts on the disk at a time.
 const TOGETHER: usize = 10_000;
 
 fn compare(nodes: &[PathBuf], texts: &[Vec<u8>]) {

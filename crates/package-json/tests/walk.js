@@ -1,5 +1,6 @@
-// Prints for each question, a line of JSON `[call, path or URL]` on standard input, which package.json Node finds: its path, name and
-// type, null for none, or where a scope's search ended.
+// Reads questions from standard input, each `[call, path or URL]` as a line of JSON, and prints the
+// package.json that Node finds: its path, name and type, null for none, or the path where a scope's
+// search ended.
 
 'use strict';
 

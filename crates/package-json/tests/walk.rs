@@ -1,4 +1,6 @@
-//! Finds the same package.json as Node's own functions do, in trees drawn at random, from paths and from URLs.
+//! The search for a package.json, compared with Node's own functions, in random trees, from paths
+//! and from URLs. A search that stops a directory too early or too late gives a file another
+//! format.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -24,7 +26,7 @@ const NAMES: &[&str] = &[
     "package.json",
 ];
 
-/// What is between two separators of a URL, which need not be what a path has there.
+/// Spellings of names in a URL, and the names that they stand for in a path.
 const ENCODED: &[(&str, &str)] = &[
     ("ü x", "%C3%BC%20x"),
     ("%41", "%2541"),
@@ -46,7 +48,7 @@ fn pick<'a, T>(random: &mut Random, of: &'a [T]) -> &'a T {
     &of[random.below(of.len())]
 }
 
-/// Makes directories, most of them with a package.json; some of those are directories themselves.
+/// Makes directories, most of them with a package.json. Some of those are directories themselves.
 fn grow(random: &mut Random, directory: &Path, depth: usize) {
     fs::create_dir_all(directory).unwrap();
     let config = directory.join("package.json");
@@ -118,11 +120,11 @@ fn ours(cache: &Cache, call: &str, text: &str) -> Json {
 }
 
 #[test]
-fn node_finds_the_same() {
-    let Some(mut nodes) = nodes("node_finds_the_same") else {
+fn node_finds_the_same_package_json() {
+    let Some(mut nodes) = nodes("node_finds_the_same_package_json") else {
         return;
     };
-    // It has other functions for it.
+    // It has other functions for this.
     nodes.retain(|node| !node.ends_with("node22/bin/node"));
     let count = std::env::var("SMALLFRY_TEST_WALKS");
     let count: usize = count.map_or(20, |count| count.parse().unwrap());

@@ -1,25 +1,25 @@
-//! Why there is no slow disk.
+//! Errors of mounting and of arguments.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// What went wrong, in words for whoever asked for the mount.
+/// An error, worded for the person who asked for the mount.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A profile, parameter or fault that is not one.
+    /// The profile, parameter or fault does not exist or has a wrong value.
     Argument(String),
     /// A step of mounting failed.
     System {
-        /// What was tried, as in *cannot ...*.
+        /// The step, to follow *cannot*.
         step: &'static str,
-        /// On what.
+        /// The path that the step was about.
         path: PathBuf,
-        /// Why it failed.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The system has no FUSE that is supported.
+    /// FUSE is not supported on this system.
     Unsupported,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for Error {
                 write!(formatter, "cannot {step} {}: {source}", path.display())
             }
             Self::Unsupported => {
-                formatter.write_str("a slow disk needs Linux's FUSE; this system has none")
+                formatter.write_str("a simulated disk needs FUSE on Linux; this system has none")
             }
         }
     }

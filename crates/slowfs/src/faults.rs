@@ -1,12 +1,12 @@
-//! Faults on demand: which call of which operation fails, and when the disk is full.
+//! Faults: which call of which operation fails, and when the disk is full.
 
 use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Errors by name, as Linux numbers them. `ENOSYS` is missing on purpose: the kernel takes it to mean *never*, and does
-/// not ask again.
+/// Errors by name, with Linux's numbers. `ENOSYS` is missing on purpose: after it the kernel never
+/// sends the request again.
 const ERRORS: &[(&str, i32)] = &[
     ("EPERM", 1),
     ("ENOENT", 2),
@@ -40,16 +40,16 @@ const ERRORS: &[(&str, i32)] = &[
 
 macro_rules! calls {
     ($($call:ident $name:literal)*) => {
-        /// What a program can ask of a file system, as far as it reaches one.
+        /// A call that a program makes and that reaches the file system.
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         #[allow(missing_docs, reason = "they are the system calls' names")]
         pub enum Call { $($call),* }
 
         impl Call {
-            /// All there are.
+            /// All calls.
             pub const ALL: &[Self] = &[$(Self::$call),*];
 
-            /// As it is asked for.
+            /// The name of the call on the command line.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$call => $name),* }
             }
@@ -84,7 +84,7 @@ calls! {
     CopyFileRange "copy_file_range"
 }
 
-/// Which calls fail.
+/// The calls that fail.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Which {
     Nth(u64),
@@ -92,8 +92,10 @@ enum Which {
     Every(u64),
 }
 
-/// One fault: `write:3:EIO` fails the third write, `write:3+:EIO` the third and all after it, `write:every3:EIO` each
-/// third one. Closes count where a written file is closed.
+/// One fault.
+///
+/// `write:3:EIO` fails the third write, `write:3+:EIO` the third and all later ones,
+/// `write:every3:EIO` every third. A close counts only if it closes a written file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Fault {
     call: Call,
@@ -110,7 +112,7 @@ impl FromStr for Fault {
         let (Some(call), Some(which), Some(errno), None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
         else {
-            return Err(wrong("OPERATION:N:ERRNO is expected, such as write:3:EIO"));
+            return Err(wrong("expected OPERATION:N:ERRNO, as in write:3:EIO"));
         };
         let call = Call::ALL
             .iter()
@@ -161,7 +163,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The faults of a mount and how far each has come.
+/// The faults of a mount, each with the number of its calls so far.
 #[derive(Debug)]
 #[cfg_attr(
     not(target_os = "linux"),
@@ -169,7 +171,7 @@ impl fmt::Display for Fault {
 )]
 pub(crate) struct Faults {
     faults: Vec<(Fault, AtomicU64)>,
-    /// Bytes that can still be written, if the disk is to become full.
+    /// Bytes that can still be written before the disk is full, if it is to become full.
     room: Option<AtomicU64>,
 }
 
@@ -188,7 +190,7 @@ impl Faults {
         }
     }
 
-    /// Counts a call. `Err` is the error number that it fails with.
+    /// Counts a call. `Err` is the error number with which the call fails.
     pub(crate) fn meet(&self, call: Call) -> Result<(), i32> {
         let mut outcome = Ok(());
         for (fault, met) in self.faults.iter().filter(|(fault, _)| fault.call == call) {
@@ -205,7 +207,7 @@ impl Faults {
         outcome
     }
 
-    /// How many of so many bytes can be written; they count as written until they are given back. `None`: the disk is
+    /// Takes room for up to `bytes` bytes and returns how many fit. Returns `None` when the disk is
     /// full.
     pub(crate) fn take_room(&self, bytes: u64) -> Option<u64> {
         let Some(room) = &self.room else {
@@ -219,7 +221,7 @@ impl Faults {
         (before > 0 || bytes == 0).then(|| bytes.min(before))
     }
 
-    /// Whether there is room for so many bytes; if so, they count as written.
+    /// Takes room for all `bytes`, and returns whether they fit.
     pub(crate) fn take_all_room(&self, bytes: u64) -> bool {
         self.room.as_ref().is_none_or(|room| {
             room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| {
@@ -229,7 +231,7 @@ impl Faults {
         })
     }
 
-    /// Of room that was taken, what was not written after all.
+    /// Returns room that was taken and then not used.
     pub(crate) fn give_back(&self, bytes: u64) {
         if let Some(room) = &self.room {
             room.fetch_add(bytes, Ordering::Relaxed);
@@ -252,21 +254,21 @@ mod tests {
     }
 
     #[test]
-    fn the_calls_named_fail_and_no_others() {
+    fn only_the_named_calls_fail() {
         assert_eq!(failing("write:3:EIO", 6), [3]);
         assert_eq!(failing("write:3+:EIO", 6), [3, 4, 5, 6]);
         assert_eq!(failing("write:every3:EIO", 7), [3, 6]);
     }
 
     #[test]
-    fn a_fault_as_shown_is_the_same_fault() {
+    fn a_printed_fault_parses_to_the_same() {
         for text in ["close:1:EDQUOT", "rename:2+:EXDEV", "fsync:every7:EIO"] {
             assert_eq!(text.parse::<Fault>().unwrap().to_string(), text);
         }
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn wrong_faults_are_explained() {
         for (text, told) in [
             ("write", "OPERATION:N:ERRNO"),
             ("write:3:EIO:4", "OPERATION:N:ERRNO"),
@@ -281,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_becomes_full_takes_what_fits() {
+    fn a_filling_disk_takes_what_fits() {
         let faults = Faults::new(&[], Some(10));
         assert_eq!(faults.take_room(6), Some(6));
         assert_eq!(faults.take_room(6), Some(4));

@@ -1,11 +1,14 @@
-//! Where there is no FUSE that is supported: everything says so.
+//! Systems without a supported FUSE, where every call says so.
 
 use crate::crash::Log;
-use crate::{Error, Options, Profile, Unmounted};
+use crate::error::Error;
+use crate::options::Options;
+use crate::profile::Profile;
+use crate::unmounted::Unmounted;
 use std::io;
 use std::path::Path;
 
-/// Cannot be made.
+/// A session that cannot exist.
 pub(crate) enum Session {}
 
 impl Session {
@@ -33,18 +36,4 @@ impl Session {
 #[allow(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
 pub(crate) fn clean_up(_: u32) -> io::Result<bool> {
     Ok(true)
-}
-
-pub(crate) fn symbolic_link(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-#[allow(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
-pub(crate) fn change_owner(_: &Path, _: u32, _: u32) -> io::Result<()> {
-    Ok(())
-}
-
-#[allow(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
-pub(crate) fn change_mode(_: &Path, _: u32) -> io::Result<()> {
-    Ok(())
 }

@@ -1,15 +1,15 @@
-//! What a device is made of: its parameters, their units, what each stands for.
+//! Parameters of a device, with their units and meanings.
 //!
-//! One set of parameters describes every device. A network's profile has no disk, but a disk's parameters may be set in
-//! it too, and then it has one.
+//! One set of parameters describes every device. A network's profile has no disk, but setting a
+//! disk's parameters gives it one.
 
 use crate::error::Error;
 use crate::quantity;
 use std::time::Duration;
 
-/// A simulated device. Zero is always *none of that*: nothing is waited for, nothing is limited.
+/// Parameters of a simulated device. Zero means no delay and no limit.
 ///
-/// [`Profile`](crate::Profile) has the sets that stand for something real.
+/// [`Profile`](crate::Profile) has the sets that model real devices.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[allow(
     missing_docs,
@@ -43,19 +43,19 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Sets one by its name, as on the command line: `("seek", "8ms")`.
+    /// Sets one parameter by its name on the command line: `("seek", "8ms")`.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
         let Some(parameter) = PARAMETERS.iter().find(|parameter| parameter.name == name) else {
             let known: Vec<&str> = PARAMETERS.iter().map(|known| known.name).collect();
             return Err(Error::Argument(format!(
-                "there is no parameter {name}; there are {}",
+                "unknown parameter {name}; the parameters are {}",
                 known.join(", ")
             )));
         };
         parameter
             .field
             .put(self, value)
-            .map_err(|expected| Error::Argument(format!("{name}={value}: {expected} is expected")))
+            .map_err(|expected| Error::Argument(format!("{name}={value}: expected {expected}")))
     }
 
     pub(crate) fn has_disk(&self) -> bool {
@@ -72,7 +72,7 @@ impl Parameters {
     }
 }
 
-/// Time for so many bytes at so many a second.
+/// The time for `bytes` at a rate of `per_second`.
 pub(crate) fn at_rate(bytes: u64, per_second: u64) -> Duration {
     if per_second == 0 {
         return Duration::ZERO;
@@ -80,18 +80,18 @@ pub(crate) fn at_rate(bytes: u64, per_second: u64) -> Duration {
     Duration::from_secs_f64(bytes as f64 / per_second as f64)
 }
 
-/// One parameter, for a list of them.
+/// A parameter, to be listed.
 #[derive(Debug)]
 pub struct Parameter {
-    /// As it is set.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it stands for.
+    /// The meaning.
     pub about: &'static str,
     field: Field,
 }
 
 impl Parameter {
-    /// Its value in these parameters, as it could be set.
+    /// The value in `parameters`, as it could be set.
     pub fn of(&self, parameters: &Parameters) -> String {
         self.field.show(*parameters)
     }
@@ -106,14 +106,14 @@ enum Field {
 }
 
 impl Field {
-    /// `Err` says what is expected.
+    /// Sets the value. `Err` names what was expected.
     fn put(&self, parameters: &mut Parameters, value: &str) -> Result<(), &'static str> {
         match self {
             Self::Time(field) => {
                 *field(parameters) = quantity::time(value).ok_or("a time such as 8.5ms")?;
             }
             Self::Bytes(field) => {
-                *field(parameters) = quantity::bytes(value).ok_or("bytes, such as 64MiB")?;
+                *field(parameters) = quantity::bytes(value).ok_or("bytes such as 64MiB")?;
             }
             Self::Number(field) => {
                 *field(parameters) = value.parse().map_err(|_| "a whole number")?;
@@ -135,16 +135,16 @@ impl Field {
     }
 }
 
-/// All parameters, in the order in which to show them.
+/// All parameters, in the order in which to list them.
 pub static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "seed",
-        about: "decides what is random",
+        about: "seed of the random delays and places",
         field: Field::Number(|p| &mut p.seed),
     },
     Parameter {
         name: "names",
-        about: "for how long the system trusts a name or attributes before it asks again",
+        about: "how long the system caches names and attributes",
         field: Field::Time(|p| &mut p.names),
     },
     Parameter {
@@ -164,42 +164,42 @@ pub static PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "rate",
-        about: "bytes a second under the head",
+        about: "bytes per second under the head",
         field: Field::Bytes(|p| &mut p.rate),
     },
     Parameter {
         name: "command",
-        about: "time of a request outside the head",
+        about: "overhead of each request, apart from the head",
         field: Field::Time(|p| &mut p.command),
     },
     Parameter {
         name: "queue",
-        about: "waiting requests among which the disk chooses the nearest",
+        about: "number of waiting requests among which the disk chooses the nearest",
         field: Field::Count(|p| &mut p.queue),
     },
     Parameter {
         name: "patience",
-        about: "a request that has waited longer is the next",
+        about: "a request that has waited longer than this comes next",
         field: Field::Time(|p| &mut p.patience),
     },
     Parameter {
         name: "linger",
-        about: "how long the head waits for a neighbour to be asked for before it goes elsewhere",
+        about: "how long the head waits for a request nearby before it moves elsewhere",
         field: Field::Time(|p| &mut p.linger),
     },
     Parameter {
         name: "capacity",
-        about: "bytes on the disk",
+        about: "size of the disk",
         field: Field::Bytes(|p| &mut p.capacity),
     },
     Parameter {
         name: "cache",
-        about: "the disk's own memory, for what an idle head reads ahead",
+        about: "memory of the disk, which an idle head fills by reading ahead",
         field: Field::Bytes(|p| &mut p.cache),
     },
     Parameter {
         name: "scattered",
-        about: "one file in so many does not lie beside its neighbours",
+        about: "one file in this many does not lie beside its neighbours",
         field: Field::Count(|p| &mut p.scattered),
     },
     Parameter {
@@ -209,32 +209,32 @@ pub static PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "bandwidth",
-        about: "bytes a second on the link, shared by all",
+        about: "bytes per second on the link, shared by all requests",
         field: Field::Bytes(|p| &mut p.bandwidth),
     },
     Parameter {
         name: "servers",
-        about: "requests that the server works on at once; 0 is no limit",
+        about: "requests that the server handles at once; 0 is no limit",
         field: Field::Count(|p| &mut p.servers),
     },
     Parameter {
         name: "close",
-        about: "shortest close of a written file",
+        about: "shortest time to close a written file",
         field: Field::Time(|p| &mut p.close),
     },
     Parameter {
         name: "close-spread",
-        about: "how much longer, at random, a close can take",
+        about: "maximum random time added to a close",
         field: Field::Time(|p| &mut p.close_spread),
     },
     Parameter {
         name: "closers",
-        about: "closes that are worked on at once; 0 is no limit",
+        about: "closes that run at once; 0 is no limit",
         field: Field::Count(|p| &mut p.closers),
     },
     Parameter {
         name: "flush",
-        about: "one flush; those asked for meanwhile share the next",
+        about: "time of one flush; flushes that wait for it share the next one",
         field: Field::Time(|p| &mut p.flush),
     },
 ];

@@ -1,28 +1,28 @@
-//! The devices to choose from, and where their figures come from.
+//! Profiles: named devices, with the sources of their figures.
 
 use crate::error::Error;
-use crate::parameters::Parameters;
+use crate::parameters::{PARAMETERS, Parameters};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Parameters that stand for something real, and its name.
+/// A named set of parameters that models a real device.
 ///
-/// Read from text, the name may be followed by parameters: `hdd,seek=12ms,seed=3`.
+/// Parsed from text, parameters may follow the name: `hdd,seek=12ms,seed=3`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Profile {
-    /// As it is asked for.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it stands for.
+    /// The device that it models.
     pub about: &'static str,
-    /// Where its figures come from.
+    /// The sources of its figures.
     pub source: &'static str,
     /// The figures.
     pub parameters: Parameters,
 }
 
 impl Profile {
-    /// All there are.
+    /// All profiles.
     pub fn all() -> [Self; 5] {
         [
             Self::hdd(),
@@ -37,11 +37,12 @@ impl Profile {
     pub fn hdd() -> Self {
         Self {
             name: "hdd",
-            about: "a 7200-rpm disk: one head, reads of neighbours cheap, of anything else dear",
-            source: "data sheets of 7200-rpm desktop disks: average seek 8.5 ms, track to track 1 ms, 8.33 ms a turn, \
+            about: "a 7200-rpm disk with one head: reads of neighbouring files are cheap, all others expensive",
+            source: "data sheets of 7200-rpm desktop disks: average seek 8.5 ms, track to track 1 ms, 8.33 ms per turn, \
                      150 MB/s, 64 MiB cache, 32 queued commands. patience: the Linux deadline scheduler's limit for \
-                     reads. linger: BFQ waits up to 8 ms, and less where readers are quick. flush: one turn, since a journal's commit follows its blocks. scattered: the only one \
-                     that was fitted, to 10,000 files of 10 kB read one by one in 4.2 s from such a disk",
+                     reads. linger: BFQ waits up to 8 ms, and less for quick readers. flush: one turn, since a \
+                     journal's commit follows its blocks. scattered: fitted to 10,000 files of 10 kB, read one by \
+                     one in 4.2 s from such a disk",
             parameters: Parameters {
                 seek: Duration::from_micros(8500),
                 settle: Duration::from_millis(1),
@@ -60,13 +61,13 @@ impl Profile {
         }
     }
 
-    /// Windows, where scanners look at each written file that is closed.
+    /// Windows, where a scanner checks each written file as it is closed.
     pub fn windows_close() -> Self {
         Self {
             name: "windows-close",
             about: "closing a written file takes 1 to 10 ms, four at a time, as under a Windows virus scanner",
-            source: "1-10 ms a close on Windows, and four threads the most that helps: measurements published with \
-                     close_already, rustup and Mercurial",
+            source: "measurements published with close_already, rustup and Mercurial: 1-10 ms per close on Windows, and \
+                     more than four threads do not help",
             parameters: Parameters {
                 close: Duration::from_millis(1),
                 close_spread: Duration::from_millis(9),
@@ -80,7 +81,7 @@ impl Profile {
     pub fn nfs() -> Self {
         Self {
             name: "nfs",
-            about: "a file server: a round trip per look-up, open, read, change of names and close of a written file",
+            about: "a file server: one round trip per look-up, open, read, change of names and close of a written file",
             source: "round trip: 0.5-1 ms in a local network with a server that answers from memory; bandwidth: \
                      gigabit Ethernet; names: nfs(5), acregmin",
             parameters: Parameters {
@@ -92,11 +93,11 @@ impl Profile {
         }
     }
 
-    /// A disk that is fast but for its flushes.
+    /// A disk that is fast, except for flushes.
     pub fn slow_flush() -> Self {
         Self {
             name: "slow-flush",
-            about: "a flush takes 5 ms; flushes asked for meanwhile share the next",
+            about: "a flush takes 5 ms; flushes that wait for it share the next one",
             source: "the median of 1,000 synced writes, 5.1 ms, published for the JVM's FileDescriptor.sync; sharing: \
                      as ext4's journal commits",
             parameters: Parameters {
@@ -106,11 +107,11 @@ impl Profile {
         }
     }
 
-    /// No device at all: what the mount itself costs.
+    /// No device. Shows what the mount itself costs.
     pub fn none() -> Self {
         Self {
             name: "none",
-            about: "adds nothing: shows what the mount itself costs",
+            about: "no delay: shows what the mount itself costs",
             source: "names: libfuse's default",
             parameters: Parameters {
                 seed: 1,
@@ -133,25 +134,27 @@ impl FromStr for Profile {
             .ok_or_else(|| {
                 let names = Self::all().map(|profile| profile.name);
                 Error::Argument(format!(
-                    "there is no profile {name:?}; there are {}",
+                    "unknown profile {name:?}; the profiles are {}",
                     names.join(", ")
                 ))
             })?;
         for part in parts {
-            let (name, value) = part
-                .split_once('=')
-                .ok_or_else(|| Error::Argument(format!("{part:?}: parameter=value is expected")))?;
+            let (name, value) = part.split_once('=').ok_or_else(|| {
+                Error::Argument(format!(
+                    "{part:?}: expected PARAMETER=VALUE, as in seek=12ms"
+                ))
+            })?;
             profile.parameters.set(name, value)?;
         }
         Ok(profile)
     }
 }
 
-/// The name and what is not zero, so that a run can be repeated.
+/// Prints the name and the parameters that are not zero, so that a run can be repeated.
 impl fmt::Display for Profile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name)?;
-        for parameter in crate::PARAMETERS {
+        for parameter in PARAMETERS {
             let value = parameter.of(&self.parameters);
             if value != "0" {
                 write!(formatter, ",{}={value}", parameter.name)?;
@@ -166,10 +169,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_profile_as_shown_is_the_same_profile() {
+    fn a_printed_profile_parses_to_the_same() {
         for profile in Profile::all() {
             let mut again: Profile = profile.to_string().parse().unwrap();
-            // Shown as whole nanoseconds.
+            // They are printed as whole nanoseconds.
             again.parameters.rotation = profile.parameters.rotation;
             again.parameters.flush = profile.parameters.flush;
             assert_eq!(again, profile);
@@ -185,14 +188,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn wrong_profiles_are_explained() {
         for (text, told) in [
-            ("floppy", "no profile \"floppy\"; there are hdd, "),
-            ("hdd,speed=1", "no parameter speed; there are seed, "),
-            ("hdd,seek", "\"seek\": parameter=value"),
-            ("hdd,seek=8", "seek=8: a time such as 8.5ms"),
-            ("hdd,rate=fast", "rate=fast: bytes"),
-            ("hdd,queue=-1", "queue=-1: a whole number"),
+            (
+                "floppy",
+                "unknown profile \"floppy\"; the profiles are hdd, ",
+            ),
+            (
+                "hdd,speed=1",
+                "unknown parameter speed; the parameters are seed, ",
+            ),
+            ("hdd,seek", "\"seek\": expected PARAMETER=VALUE"),
+            ("hdd,seek=8", "seek=8: expected a time such as 8.5ms"),
+            ("hdd,rate=fast", "rate=fast: expected bytes"),
+            ("hdd,queue=-1", "queue=-1: expected a whole number"),
         ] {
             let error = text.parse::<Profile>().unwrap_err().to_string();
             assert!(error.contains(told), "{error}");

@@ -15,17 +15,17 @@ const BYTES: &[(&str, u64)] = &[
     ("B", 1),
 ];
 
-/// A time as the command line has it, such as `8.5ms`.
+/// Parses a time as on the command line, such as `8.5ms`.
 pub fn parse_time(text: &str) -> Result<Duration, Error> {
-    time(text).ok_or_else(|| Error::Argument(format!("{text}: a time such as 8.5ms is expected")))
+    time(text).ok_or_else(|| Error::Argument(format!("{text}: expected a time such as 8.5ms")))
 }
 
-/// A number of bytes as the command line has it, such as `64MiB`.
+/// Parses a number of bytes as on the command line, such as `64MiB`.
 pub fn parse_bytes(text: &str) -> Result<u64, Error> {
-    bytes(text).ok_or_else(|| Error::Argument(format!("{text}: bytes are expected, such as 64MiB")))
+    bytes(text).ok_or_else(|| Error::Argument(format!("{text}: expected bytes such as 64MiB")))
 }
 
-/// A number with a unit, or a bare 0.
+/// Parses a number with a unit, or a bare 0.
 pub(crate) fn time(text: &str) -> Option<Duration> {
     if text == "0" {
         return Some(Duration::ZERO);
@@ -35,7 +35,7 @@ pub(crate) fn time(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(number * seconds).ok()
 }
 
-/// A number with a unit, or a bare number of bytes.
+/// Parses a number with a unit, or a bare number of bytes.
 pub(crate) fn bytes(text: &str) -> Option<u64> {
     let (number, unit) = split(text)?;
     let unit = if unit.is_empty() { "B" } else { unit };
@@ -55,16 +55,16 @@ fn split(text: &str) -> Option<(f64, &str)> {
     Some((number.parse().ok()?, unit))
 }
 
-/// As [`time`] reads it.
+/// Prints a time so that [`time`] can parse it.
 pub(crate) fn show_time(time: Duration) -> String {
     if time.is_zero() {
         return "0".to_owned();
     }
-    // The standard library's form, but for the micro sign.
+    // The standard library prints a micro sign.
     format!("{time:?}").replace('µ', "u")
 }
 
-/// As [`bytes`] reads it: the largest unit that divides it.
+/// Prints bytes so that [`bytes`] can parse them, in the largest unit that divides them.
 pub(crate) fn show_bytes(bytes: u64) -> String {
     if bytes == 0 {
         return "0".to_owned();
@@ -84,7 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn units_are_understood_and_required_of_times() {
+    fn units_are_parsed_and_times_need_one() {
         assert_eq!(time("8.5ms"), Some(Duration::from_micros(8500)));
         assert_eq!(time("0"), Some(Duration::ZERO));
         assert_eq!(time("2s"), Some(Duration::from_secs(2)));
@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_can_be_set(nanos in 0..u64::from(u32::MAX) * 1000, size in 0..1_u64 << 50) {
+        fn printed_quantities_parse_to_the_same(nanos in 0..u64::from(u32::MAX) * 1000, size in 0..1_u64 << 50) {
             let shown = time(&show_time(Duration::from_nanos(nanos))).unwrap();
             prop_assert!(shown.abs_diff(Duration::from_nanos(nanos)) <= Duration::from_nanos(1));
             prop_assert_eq!(bytes(&show_bytes(size)), Some(size));

@@ -1,8 +1,12 @@
-//! Crashes of a real mount: whether the log has what programs do, by whatever call. What one forgets to write down would
-//! seem to survive everything, or never to have been. What may survive of a log is in `crash_log.rs`.
+//! Crashes of a real mount. The log must have everything that programs do, by whatever call. A call
+//! that it misses would seem to survive every crash, or never to have happened. The states that a
+//! log allows are tested in `crash_log.rs`.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
+use common::{Place, can_mount};
 use rustix::fs::{FallocateFlags, RenameFlags, fallocate, renameat_with};
 use smallfry_slowfs::crash::{ACKNOWLEDGEMENT, Crash, Kind, Log, Model, Survivors};
 use smallfry_slowfs::{Mount, Options, Profile};
@@ -14,37 +18,16 @@ use std::path::{Path, PathBuf};
 
 const SEEDS: u64 = 300;
 
-/// A directory and where it is mounted.
-struct Place {
-    // Before the directory, which cannot be removed under it.
-    mount: Mount,
-    root: tempfile::TempDir,
-}
-
 impl Place {
-    /// `None`, after a line that says so, where nothing can be mounted; with CI=true that is an error.
     fn new(prepare: impl FnOnce(&Path)) -> Option<Self> {
         Self::failing(&[], prepare)
     }
 
     fn failing(faults: &[&str], prepare: impl FnOnce(&Path)) -> Option<Self> {
-        if !can_mount() {
-            return None;
-        }
-        let root = tempfile::tempdir().unwrap();
-        let (real, shown) = (root.path().join("real"), root.path().join("shown"));
-        fs::create_dir(&real).unwrap();
-        fs::create_dir(&shown).unwrap();
-        prepare(&real);
         let mut options = Options::new(Profile::none());
         options.record = true;
         options.faults = faults.iter().map(|fault| fault.parse().unwrap()).collect();
-        let mount = Mount::new(&real, Some(&shown), &options).unwrap();
-        Some(Self { mount, root })
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.mount.path().join(name)
+        Self::mounted(&options, prepare)
     }
 
     fn log(&self) -> Log {
@@ -52,24 +35,15 @@ impl Place {
     }
 
     fn flush(&self, directory: &str) {
-        File::open(self.at(directory)).unwrap().sync_all().unwrap();
+        File::open(self.shown(directory))
+            .unwrap()
+            .sync_all()
+            .unwrap();
     }
 
     fn acknowledge(&self, what: &str) {
-        assert!(!self.at(&format!("{ACKNOWLEDGEMENT}{what}")).exists());
+        assert!(!self.shown(&format!("{ACKNOWLEDGEMENT}{what}")).exists());
     }
-}
-
-fn can_mount() -> bool {
-    let able = rustix::process::geteuid().is_root() && Path::new("/dev/fuse").exists();
-    if !able {
-        assert!(
-            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
-            "tests of the mount need root and /dev/fuse"
-        );
-        eprintln!("skipped: needs root and /dev/fuse");
-    }
-    able
 }
 
 fn states(log: &Log, model: Model) -> impl Iterator<Item = Survivors<'_>> {
@@ -77,7 +51,7 @@ fn states(log: &Log, model: Model) -> impl Iterator<Item = Survivors<'_>> {
     (0..SEEDS).map(move |seed| log.crash(Crash { point, model, seed }))
 }
 
-/// What a path may hold after the whole log; nothing is `-`.
+/// The possible contents of a path after the whole log. A missing file is `-`.
 fn outcomes(log: &Log, model: Model, path: &str) -> BTreeSet<String> {
     states(log, model)
         .map(|survivors| match survivors.get(path.as_ref()) {
@@ -93,12 +67,12 @@ fn set<const N: usize>(texts: [&str; N]) -> BTreeSet<String> {
 
 /// Replaces `file`, flushed or not.
 fn replace(place: &Place, flush: bool) {
-    let mut new = File::create(place.at("new")).unwrap();
+    let mut new = File::create(place.shown("new")).unwrap();
     new.write_all(b"newer").unwrap();
     if flush {
         new.sync_all().unwrap();
     }
-    fs::rename(place.at("new"), place.at("file")).unwrap();
+    fs::rename(place.shown("new"), place.shown("file")).unwrap();
 }
 
 #[test]
@@ -117,7 +91,7 @@ fn a_missing_flush_of_the_directory_is_caught() {
 }
 
 #[test]
-fn in_ordered_a_missing_flush_of_the_file_is_caught() {
+fn a_missing_flush_of_the_file_is_caught_in_ordered() {
     let Some(place) = Place::new(|real| fs::write(real.join("file"), "old").unwrap()) else {
         return;
     };
@@ -131,13 +105,13 @@ fn in_ordered_a_missing_flush_of_the_file_is_caught() {
 }
 
 #[test]
-fn what_is_overwritten_without_a_flush_may_be_torn() {
+fn overwritten_data_without_a_flush_may_be_torn() {
     let Some(place) = Place::new(|real| fs::write(real.join("file"), [b'a'; 8192]).unwrap()) else {
         return;
     };
     let file = OpenOptions::new()
         .write(true)
-        .open(place.at("file"))
+        .open(place.shown("file"))
         .unwrap();
     file.write_all_at(&[b'b'; 8192], 0).unwrap();
     let torn = |log: &Log, model| {
@@ -160,7 +134,7 @@ fn a_rename_leaves_one_name_and_one_directory_needs_another_flushed() {
     let Some(place) = Place::new(|real| fs::write(real.join("file"), "text").unwrap()) else {
         return;
     };
-    fs::create_dir(place.at("dir")).unwrap();
+    fs::create_dir(place.shown("dir")).unwrap();
     place.flush("dir");
     let there = |log: &Log, path: &str| -> BTreeSet<bool> {
         let found = states(log, Model::Weak);
@@ -171,7 +145,7 @@ fn a_rename_leaves_one_name_and_one_directory_needs_another_flushed() {
     assert_eq!(there(&place.log(), "dir"), [false, true].into());
     place.flush("");
     assert_eq!(there(&place.log(), "dir"), [true].into());
-    fs::rename(place.at("file"), place.at("dir/moved")).unwrap();
+    fs::rename(place.shown("file"), place.shown("dir/moved")).unwrap();
     let log = place.log();
     for model in Model::ALL {
         let pairs: BTreeSet<_> = states(&log, model)
@@ -188,14 +162,14 @@ fn acknowledgements_are_recorded_each_time_and_in_order() {
     let Some(place) = Place::new(|_| {}) else {
         return;
     };
-    fs::create_dir(place.at("dir")).unwrap();
+    fs::create_dir(place.shown("dir")).unwrap();
     let mut points = vec![place.log().len()];
     for what in ["one", "two", "two", "three"] {
-        fs::write(place.at("file"), what).unwrap();
+        fs::write(place.shown("file"), what).unwrap();
         place.acknowledge(what);
         points.push(place.log().len());
     }
-    assert!(!place.at(&format!("dir/{ACKNOWLEDGEMENT}four")).exists());
+    assert!(!place.shown(&format!("dir/{ACKNOWLEDGEMENT}four")).exists());
     let log = place.log();
     let acknowledged = |point| {
         let model = Model::Weak;
@@ -213,14 +187,14 @@ fn acknowledgements_are_recorded_each_time_and_in_order() {
     for (number, point) in points.into_iter().enumerate() {
         assert_eq!(acknowledged(point).len(), number);
     }
-    // Not to be confused with files.
-    let reserved = place.at(&format!("{ACKNOWLEDGEMENT}x"));
-    fs::write(place.at("file"), "").unwrap();
+    // Such a name must not be confused with a file.
+    let reserved = place.shown(&format!("{ACKNOWLEDGEMENT}x"));
+    fs::write(place.shown("file"), "").unwrap();
     for outcome in [
         fs::write(&reserved, "").map(drop),
         fs::create_dir(&reserved),
-        fs::rename(place.at("file"), &reserved),
-        fs::hard_link(place.at("file"), &reserved),
+        fs::rename(place.shown("file"), &reserved),
+        fs::hard_link(place.shown("file"), &reserved),
         symlink("file", &reserved),
     ] {
         assert_eq!(outcome.unwrap_err().raw_os_error(), Some(1));
@@ -248,11 +222,11 @@ fn a_flush_that_failed_promises_nothing() {
     };
     let file = OpenOptions::new()
         .write(true)
-        .open(place.at("file"))
+        .open(place.shown("file"))
         .unwrap();
     file.write_all_at(b"new", 0).unwrap();
     file.sync_all().unwrap_err();
-    File::create(place.at("other")).unwrap();
+    File::create(place.shown("other")).unwrap();
     File::open(place.mount.path())
         .unwrap()
         .sync_all()
@@ -262,7 +236,7 @@ fn a_flush_that_failed_promises_nothing() {
     assert!(outcomes(&log, Model::Weak, "other").contains("-"));
 }
 
-/// What a program sees of a tree.
+/// A tree as a program sees it.
 type Seen = BTreeMap<PathBuf, (&'static str, u32, Vec<u8>)>;
 
 fn seen_of(survivors: &Survivors) -> Seen {
@@ -305,9 +279,9 @@ fn seen_in(root: &Path) -> Seen {
     seen
 }
 
-/// By every call that changes something, on files that were there and on new ones.
+/// Uses every call that changes something, on existing files and on new ones.
 #[test]
-fn a_log_of_everything_that_was_done_ends_as_the_directory_itself() {
+fn a_log_of_every_kind_of_call_ends_as_the_directory() {
     let Some(place) = Place::new(|real| {
         fs::create_dir_all(real.join("old/inner")).unwrap();
         fs::write(real.join("old/file"), "before").unwrap();
@@ -323,7 +297,7 @@ fn a_log_of_everything_that_was_done_ends_as_the_directory_itself() {
         return;
     };
     let before = seen_in(place.mount.path());
-    let at = |name: &str| place.at(name);
+    let at = |name: &str| place.shown(name);
     // New ones of each kind.
     fs::create_dir_all(at("new/inner")).unwrap();
     fs::write(at("new/file"), vec![b'x'; 300_000]).unwrap();
@@ -332,7 +306,7 @@ fn a_log_of_everything_that_was_done_ends_as_the_directory_itself() {
     let mode = rustix::fs::Mode::from_raw_mode(0o640);
     let pipe = rustix::fs::FileType::Fifo;
     rustix::fs::mknodat(rustix::fs::CWD, at("pipe"), pipe, mode, 0).unwrap();
-    // Old ones changed.
+    // Existing ones are changed.
     fs::write(at("old/file"), "after, and longer").unwrap();
     fs::remove_file(at("old/inner/removed")).unwrap();
     fs::remove_dir(at("old/inner")).unwrap();
@@ -354,7 +328,7 @@ fn a_log_of_everything_that_was_done_ends_as_the_directory_itself() {
     fs::rename(at("copy"), at("old/symlink")).unwrap();
     let here = File::open(place.mount.path()).unwrap();
     renameat_with(&here, "link", &here, "old", RenameFlags::EXCHANGE).unwrap();
-    // One that is open without a name, and a number that is given again.
+    // One that is open without a name, and a number that is used again.
     let gone = File::create(at("gone")).unwrap();
     fs::remove_file(at("gone")).unwrap();
     gone.write_all_at(b"unseen", 0).unwrap();
@@ -375,7 +349,7 @@ fn a_log_of_everything_that_was_done_ends_as_the_directory_itself() {
         seed: 1,
     });
     assert_eq!(seen_of(&first), before);
-    log.settle();
+    log.set_baseline();
     let last = log.crash(Crash {
         point: 0,
         model: Model::Weak,
@@ -394,7 +368,7 @@ fn a_log_of_everything_that_was_done_ends_as_the_directory_itself() {
 }
 
 #[test]
-fn writers_at_the_same_time_leave_a_log_that_ends_as_the_directory() {
+fn concurrent_writers_leave_a_log_that_ends_as_the_directory() {
     let Some(place) = Place::new(|_| {}) else {
         return;
     };
@@ -404,12 +378,12 @@ fn writers_at_the_same_time_leave_a_log_that_ends_as_the_directory() {
             scope.spawn(move || {
                 for round in 0..40 {
                     let name = format!("{}", (thread + round) % 5);
-                    let new = place.at(&format!("new{thread}"));
+                    let new = place.shown(&format!("new{thread}"));
                     let mut file = File::create(&new).unwrap();
                     file.write_all(format!("{thread} {round}").as_bytes())
                         .unwrap();
                     file.sync_all().unwrap();
-                    fs::rename(&new, place.at(&name)).unwrap();
+                    fs::rename(&new, place.shown(&name)).unwrap();
                     place.flush("");
                     place.acknowledge(&name);
                 }
@@ -424,7 +398,7 @@ fn writers_at_the_same_time_leave_a_log_that_ends_as_the_directory() {
             assert_eq!(survivors.acknowledged().len(), 160);
         }
     }
-    // Whatever was acknowledged is never missing or half there, at any moment.
+    // At no moment is acknowledged data missing or half there.
     for point in 0..=log.len() {
         for (seed, model) in (0..4).flat_map(|seed| Model::ALL.map(|model| (seed, model))) {
             let survivors = log.crash(Crash { point, model, seed });
@@ -446,7 +420,7 @@ fn an_image_on_the_mount_is_replayed_in_blocks() {
     };
     let disk = OpenOptions::new()
         .write(true)
-        .open(place.at("disk"))
+        .open(place.shown("disk"))
         .unwrap();
     disk.write_all_at(&[1; 8192], 32 << 20).unwrap();
     disk.sync_data().unwrap();
@@ -472,7 +446,7 @@ fn an_image_on_the_mount_is_replayed_in_blocks() {
 }
 
 #[test]
-fn what_is_on_another_file_system_is_refused() {
+fn a_tree_with_another_file_system_is_refused() {
     if !can_mount() {
         return;
     }

@@ -1,5 +1,6 @@
-//! Crashes of logs that nobody would think of: directories moved into each other, names exchanged, flushes of half of it.
-//! However odd, what was flushed is there exactly, an ordered file system shows one moment, and a state comes again.
+//! Crashes of generated logs, with operations that no person would think of: directories moved into
+//! each other, names exchanged, flushes of half of it. In each of them flushed data are there
+//! exactly, an ordered file system shows one moment, and a crash can be repeated.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Something done to a tree. Names are few, so that operations meet.
+/// A change of a tree. There are few names, so that operations meet.
 #[derive(Clone, Debug)]
 enum Step {
     Make(Vec<u8>, bool),
@@ -52,13 +53,13 @@ fn path_of(parts: &[u8]) -> PathBuf {
         .collect()
 }
 
-/// The directory that a path is in, and the name in it.
+/// Finds the directory of a path, and the name in it.
 fn place(log: &Log, parts: &[u8]) -> Option<(Inode, PathBuf)> {
     let (last, before) = parts.split_last()?;
     Some((log.find(&path_of(before))?, path_of(&[*last])))
 }
 
-/// Does what can be done of a step.
+/// Does as much of a step as is possible.
 fn take(log: &mut Log, step: &Step, number: usize) -> Option<()> {
     let attributes = Attributes::default();
     match step {
@@ -119,7 +120,7 @@ fn take(log: &mut Log, step: &Step, number: usize) -> Option<()> {
 
 type Tree = BTreeMap<PathBuf, (Inode, Attributes, Vec<u8>)>;
 
-/// All of it, the directory included.
+/// The whole tree, with its root.
 fn tree(survivors: &Survivors) -> Tree {
     let root = (PathBuf::new(), survivors.get(Path::new("")).unwrap());
     std::iter::once(root)
@@ -134,10 +135,10 @@ fn tree(survivors: &Survivors) -> Tree {
         .collect()
 }
 
-/// As if nothing had crashed.
+/// The tree without a crash.
 fn whole(log: &Log) -> Tree {
     let mut log = log.clone();
-    log.settle();
+    log.set_baseline();
     tree(&log.crash(Crash {
         point: 0,
         model: Model::Weak,
@@ -147,7 +148,7 @@ fn whole(log: &Log) -> Tree {
 
 proptest! {
     #[test]
-    fn what_was_all_flushed_survives_exactly(
+    fn flushed_trees_survive_exactly(
         steps in proptest::collection::vec(any_step(), 1..60),
         seed in any::<u64>(),
         more in proptest::collection::vec(any_step(), 1..20),
@@ -164,7 +165,7 @@ proptest! {
             let crash = Crash { point: log.len(), model, seed };
             prop_assert_eq!(&tree(&log.crash(crash)), &wanted);
         }
-        // And what was settled, while nothing else was done.
+        // The same holds for settled data, while nothing else was done.
         let flushed = log.len();
         for (number, step) in more.iter().enumerate() {
             take(&mut log, step, number);
@@ -176,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn any_crash_of_any_log_leaves_what_was_there_at_some_time(
+    fn any_crash_leaves_only_data_that_existed(
         steps in proptest::collection::vec(any_step(), 1..80),
         settled in 0..80_usize,
         seed in any::<u64>(),
@@ -185,7 +186,7 @@ proptest! {
         for (number, step) in steps.iter().enumerate() {
             take(&mut log, step, number);
             if number == settled {
-                log.settle();
+                log.set_baseline();
             }
         }
         for point in 0..=log.len() {
@@ -202,9 +203,9 @@ proptest! {
         }
     }
 
-    /// Each survivor of an ordered file system's names is a moment that was: the names after some number of operations.
+    /// The names that survive on an ordered file system are those after some number of operations.
     #[test]
-    fn in_ordered_the_names_are_those_of_one_moment(
+    fn names_are_those_of_one_moment_in_ordered(
         steps in proptest::collection::vec(any_step(), 1..40),
         seed in any::<u64>(),
     ) {

@@ -1,5 +1,6 @@
-//! An image of a disk after a crash of the machine. A block that was flushed and is missing would make any file system look
-//! broken; were all later ones there, or none, none would ever be tried.
+//! The image of a disk after a crash of the machine. If a flushed block were missing, any file
+//! system would look broken. If always all later blocks were there, or none, no file system would
+//! be tested.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use smallfry_slowfs::crash::{Attributes, Inode, Kind, Log};
@@ -14,12 +15,12 @@ fn image(log: &mut Log, bytes: &[u8]) -> Inode {
 }
 
 #[test]
-fn an_image_has_what_was_flushed_and_any_of_the_blocks_after_it() {
+fn an_image_has_flushed_blocks_and_any_of_the_later_ones() {
     const BLOCK: usize = 4096;
     const BLOCKS: usize = 64;
     let mut log = Log::default();
     let image = image(&mut log, &vec![1; BLOCK * BLOCKS]);
-    log.settle();
+    log.set_baseline();
     log.write(image, 0, &vec![2; BLOCK * 8]).unwrap();
     log.zero(image, 8 * BLOCK as u64, BLOCK as u64).unwrap();
     log.flush(image, true).unwrap();
@@ -56,7 +57,7 @@ fn an_image_of_hundreds_of_megabytes_is_written_sparsely() {
     let mut log = Log::default();
     let image = image(&mut log, b"");
     log.resize(image, 300 << 20).unwrap();
-    log.settle();
+    log.set_baseline();
     for number in 0..1000_u64 {
         log.write(image, number * (300 << 10), &[number as u8 | 1; 8192])
             .unwrap();

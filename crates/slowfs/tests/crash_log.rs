@@ -1,6 +1,7 @@
-//! States after a crash, made from logs without a disk. A model that loses too much makes programs look wrong that are not;
-//! one that loses too little lets those pass that lose people's files, above all those that forget the directory's flush.
-//! Hence each promise is tried from both sides: what must be there always is, and what may be lost is in some state.
+//! States after a crash, made from logs without a disk. A model that loses too much makes correct
+//! programs look wrong. One that loses too little passes programs that lose people's files, above
+//! all those that forget to flush the directory. Each promise is therefore tested from both sides:
+//! data that must survive always do, and data that may be lost are lost in some state.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use smallfry_slowfs::crash::{Attributes, Crash, Inode, Kind, Log, Model, Survivors};
@@ -41,7 +42,7 @@ fn text(survivors: &Survivors, path: &str) -> Option<String> {
     Some(String::from_utf8(bytes).unwrap())
 }
 
-/// What a path may hold after the whole log; nothing is `-`.
+/// The possible contents of a path after the whole log. A missing file is `-`.
 fn outcomes(log: &Log, model: Model, path: &str) -> BTreeSet<String> {
     states(log, model)
         .map(|survivors| text(&survivors, path).unwrap_or_else(|| "-".to_owned()))
@@ -52,11 +53,11 @@ fn set<const N: usize>(texts: [&str; N]) -> BTreeSet<String> {
     texts.map(str::to_owned).into()
 }
 
-/// A file replaced by another one, and what is flushed.
+/// A file replaced by another one, with these flushes.
 fn replaced(flush_file: bool, flush_directory: bool) -> Log {
     let mut log = Log::default();
     file(&mut log, ROOT, "file", b"old");
-    log.settle();
+    log.set_baseline();
     let new = file(&mut log, ROOT, "new", b"newer");
     if flush_file {
         log.flush(new, false).unwrap();
@@ -70,7 +71,7 @@ fn replaced(flush_file: bool, flush_directory: bool) -> Log {
 }
 
 #[test]
-fn in_weak_a_name_needs_its_directory_flushed() {
+fn a_name_needs_its_directory_flushed_in_weak() {
     let found = |log: &Log| outcomes(log, Model::Weak, "file");
     assert_eq!(found(&replaced(true, false)), set(["old", "newer"]));
     assert_eq!(found(&replaced(true, true)), set(["newer"]));
@@ -80,7 +81,7 @@ fn in_weak_a_name_needs_its_directory_flushed() {
 }
 
 #[test]
-fn in_ordered_the_flush_of_a_file_takes_its_name_along() {
+fn flushing_a_file_flushes_its_name_in_ordered() {
     let mut log = replaced(true, false);
     assert_eq!(
         outcomes(&log, Model::Ordered, "file"),
@@ -93,16 +94,16 @@ fn in_ordered_the_flush_of_a_file_takes_its_name_along() {
 }
 
 #[test]
-fn in_ordered_a_replacement_that_was_not_flushed_may_be_empty() {
+fn an_unflushed_replacement_may_be_empty_in_ordered() {
     let found = outcomes(&replaced(false, true), Model::Ordered, "file");
-    // Never what nobody wrote: data comes before the size.
+    // Never bytes that nobody wrote: data come before the size.
     assert_eq!(found, set(["", "newer"]));
     let found = outcomes(&replaced(false, false), Model::Ordered, "file");
     assert_eq!(found, set(["old", "", "newer"]));
 }
 
 #[test]
-fn in_ordered_a_larger_file_may_be_short_but_holds_what_was_written() {
+fn a_grown_file_may_be_short_but_holds_written_bytes_in_ordered() {
     let mut log = Log::default();
     let bytes: Vec<u8> = (0..20_000_u32).map(|byte| byte as u8 | 1).collect();
     file(&mut log, ROOT, "file", &bytes);
@@ -117,10 +118,10 @@ fn in_ordered_a_larger_file_may_be_short_but_holds_what_was_written() {
 }
 
 #[test]
-fn what_was_truncated_and_written_anew_may_be_empty_in_each_model() {
+fn a_truncated_and_rewritten_file_may_be_empty_in_each_model() {
     let mut log = Log::default();
     let file = file(&mut log, ROOT, "file", b"old");
-    log.settle();
+    log.set_baseline();
     log.resize(file, 0).unwrap();
     log.write(file, 0, b"newer").unwrap();
     for model in Model::ALL {
@@ -134,10 +135,10 @@ fn what_was_truncated_and_written_anew_may_be_empty_in_each_model() {
 }
 
 #[test]
-fn what_was_overwritten_may_be_torn_at_sectors_and_at_pages() {
+fn overwritten_data_may_be_torn_at_sectors_and_pages() {
     let mut log = Log::default();
     let written = file(&mut log, ROOT, "file", &[b'a'; 8192]);
-    log.settle();
+    log.set_baseline();
     log.write(written, 0, &[b'b'; 8192]).unwrap();
     for model in Model::ALL {
         let mut places = BTreeSet::new();
@@ -167,7 +168,7 @@ fn what_was_overwritten_may_be_torn_at_sectors_and_at_pages() {
 }
 
 #[test]
-fn in_weak_a_new_directory_needs_its_parent_flushed() {
+fn a_new_directory_needs_its_parent_flushed_in_weak() {
     let mut log = Log::default();
     let made = directory(&mut log, ROOT, "dir");
     let written = file(&mut log, made, "file", b"text");
@@ -179,7 +180,7 @@ fn in_weak_a_new_directory_needs_its_parent_flushed() {
     assert_eq!(outcomes(&log, Model::Weak, "dir/file"), set(["text"]));
 }
 
-/// The pairs of names that lead somewhere.
+/// For each state, which of two names exist.
 fn pairs(log: &Log, model: Model, one: &str, other: &str) -> BTreeSet<(bool, bool)> {
     let there = |survivors: &Survivors, path: &str| survivors.get(path.as_ref()).is_some();
     states(log, model)
@@ -195,14 +196,14 @@ fn a_rename_leaves_one_name_in_each_model() {
         directory(&mut log, ROOT, "there"),
     );
     file(&mut log, here, "file", b"text");
-    log.settle();
+    log.set_baseline();
     log.rename((here, name("file")), (there, name("moved")))
         .unwrap();
     let either = BTreeSet::from([(true, false), (false, true)]);
     for model in Model::ALL {
         assert_eq!(pairs(&log, model, "here/file", "there/moved"), either);
     }
-    // Further on, and something else under the old name.
+    // Moved on, with another file under the old name.
     log.rename((there, name("moved")), (ROOT, name("last")))
         .unwrap();
     file(&mut log, here, "file", b"another");
@@ -225,12 +226,12 @@ fn a_rename_leaves_one_name_in_each_model() {
 }
 
 #[test]
-fn what_was_exchanged_is_in_one_order_or_the_other() {
+fn exchanged_names_are_in_one_order_or_the_other() {
     let mut log = Log::default();
     let made = directory(&mut log, ROOT, "dir");
     file(&mut log, ROOT, "one", b"1");
     file(&mut log, made, "two", b"2");
-    log.settle();
+    log.set_baseline();
     log.exchange((ROOT, name("one")), (made, name("two")))
         .unwrap();
     for model in Model::ALL {
@@ -242,13 +243,14 @@ fn what_was_exchanged_is_in_one_order_or_the_other() {
     }
 }
 
-/// Were moves of directories independent, each could end up in the other, and both out of reach.
+/// If moves of directories were independent, each directory could end up inside the other, and both
+/// out of reach.
 #[test]
-fn directories_that_are_moved_stay_within_reach() {
+fn moved_directories_stay_reachable() {
     let mut log = Log::default();
     let one = directory(&mut log, ROOT, "one");
     let two = directory(&mut log, one, "two");
-    log.settle();
+    log.set_baseline();
     log.rename((one, name("two")), (ROOT, name("two"))).unwrap();
     log.rename((ROOT, name("one")), (two, name("one"))).unwrap();
     for model in Model::ALL {
@@ -259,10 +261,10 @@ fn directories_that_are_moved_stay_within_reach() {
 }
 
 #[test]
-fn a_flush_covers_what_was_before_it_began_once_it_has_ended() {
+fn an_ended_flush_covers_operations_before_its_start() {
     let mut log = Log::default();
     let written = file(&mut log, ROOT, "file", b"1");
-    log.settle();
+    log.set_baseline();
     let begun = log.len();
     log.write(written, 0, b"2").unwrap();
     log.flushed(written, false, begun).unwrap();
@@ -280,7 +282,7 @@ fn a_flush_covers_what_was_before_it_began_once_it_has_ended() {
 fn fdatasync_keeps_contents_and_size_and_fsync_the_mode_too() {
     let mut log = Log::default();
     let written = file(&mut log, ROOT, "file", b"1");
-    log.settle();
+    log.set_baseline();
     log.write(written, 0, b"22").unwrap();
     let changed = Attributes {
         mode: 0o600,
@@ -321,7 +323,7 @@ fn acknowledgements_are_those_before_the_crash_in_order() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused() {
+fn impossible_operations_are_refused() {
     let mut log = Log::default();
     let made = directory(&mut log, ROOT, "dir");
     let written = file(&mut log, made, "file", b"text");
@@ -369,7 +371,7 @@ fn what_cannot_be_done_is_refused() {
         io::ErrorKind::NotFound
     );
     assert_eq!(kind(other.flush(stranger, false)), io::ErrorKind::NotFound);
-    // Holes of any size cost nothing, but cannot be read as a whole.
+    // Holes of any size cost nothing, but such a file cannot be read as a whole.
     log.resize(written, 1 << 60).unwrap();
     log.zero(written, 0, 1 << 60).unwrap();
     for survivors in states(&log, Model::Weak).take(20) {
@@ -378,7 +380,7 @@ fn what_cannot_be_done_is_refused() {
 }
 
 #[test]
-fn a_log_can_be_told_in_words() {
+fn a_log_is_described_in_words() {
     let mut log = replaced(true, true);
     log.acknowledge(name("done"));
     let told: Vec<String> = (0..log.len())
@@ -399,7 +401,7 @@ fn a_log_can_be_told_in_words() {
 }
 
 #[test]
-fn survivors_can_be_made_a_real_tree() {
+fn survivors_are_restored_as_a_real_tree() {
     let mut log = Log::default();
     let made = directory(&mut log, ROOT, "dir");
     let written = file(&mut log, made, "file", &[7; 5000]);
@@ -423,7 +425,7 @@ fn survivors_can_be_made_a_real_tree() {
     #[cfg(target_os = "linux")]
     log.make(made, name("to"), Kind::Symlink("../link".into()), changed)
         .unwrap();
-    log.settle();
+    log.set_baseline();
     let survivors = log.crash(Crash {
         point: usize::MAX,
         model: Model::Ordered,

@@ -1,19 +1,20 @@
-//! The device model in simulated time. A bench that shows how parallel reads win on a disk, or how flushes are shared, is
-//! worth as much as the model behind it; so it is held here to what queueing theory says of such devices, to data
-//! sheets, and to the one published measurement that its only fitted parameter comes from. Nothing here looks at a clock.
+//! The device model in simulated time. A bench that shows how parallel reads win on a disk, or how
+//! flushes are shared, is only as good as the model behind it. The model must therefore agree with
+//! queueing theory, with data sheets, and with the one published measurement that its only fitted
+//! parameter comes from. No test here uses a clock.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
-use smallfry_slowfs::device::{INODES_AT_ONCE, Operation, Ticket};
+use smallfry_slowfs::device::{INODES_AT_ONCE, Operation, RequestId};
 use smallfry_slowfs::{Device, Parameters, Profile};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Runs `clients` that each wait for an answer, think, and ask `script` for their next request until it has none, as
-/// threads with blocking calls do. Gives the time of the last answer.
+/// Runs `clients` that wait for an answer, think, and ask `script` for their next request until
+/// there is none, like threads with blocking calls. Returns the time of the last answer.
 fn closed(
     parameters: Parameters,
     clients: usize,
@@ -21,7 +22,7 @@ fn closed(
     mut script: impl FnMut(usize) -> Option<Operation>,
 ) -> Duration {
     let mut device = Device::new(parameters);
-    let mut waiting: HashMap<Ticket, usize> = HashMap::new();
+    let mut waiting: HashMap<RequestId, usize> = HashMap::new();
     let mut ready: Vec<(Duration, usize)> = (0..clients)
         .map(|client| (Duration::ZERO, client))
         .collect();
@@ -32,16 +33,16 @@ fn closed(
             (Some((time, client)), next) if next.is_none_or(|next| time < next) => {
                 ready.retain(|entry| *entry != (time, client));
                 match script(client).map(|operation| device.submit(time, operation)) {
-                    Some(Some(ticket)) => drop(waiting.insert(ticket, client)),
+                    Some(Some(request)) => drop(waiting.insert(request, client)),
                     Some(None) => ready.push((time + think, client)),
                     None => {}
                 }
             }
             (_, Some(time)) => {
                 let time = time.max(last);
-                for ticket in device.advance(time) {
+                for request in device.advance(time) {
                     last = time;
-                    ready.push((time + think, waiting.remove(&ticket).unwrap()));
+                    ready.push((time + think, waiting.remove(&request).unwrap()));
                 }
             }
             (_, None) => return last,
@@ -49,23 +50,23 @@ fn closed(
     }
 }
 
-/// Sends each request at its time, whatever was answered, and gives how long each took.
+/// Sends each request at its time, without waiting for answers, and returns how long each took.
 fn open(parameters: Parameters, requests: &[(Duration, Operation)]) -> Vec<Duration> {
     let mut device = Device::new(parameters);
     let mut took = vec![Duration::ZERO; requests.len()];
-    let mut waiting: HashMap<Ticket, usize> = HashMap::new();
-    let mut settle = |device: &mut Device, waiting: &mut HashMap<Ticket, usize>, until| {
+    let mut waiting: HashMap<RequestId, usize> = HashMap::new();
+    let mut settle = |device: &mut Device, waiting: &mut HashMap<RequestId, usize>, until| {
         while let Some(time) = device.next().filter(|&time| time <= until) {
-            for ticket in device.advance(time) {
-                let index = waiting.remove(&ticket).unwrap();
+            for request in device.advance(time) {
+                let index = waiting.remove(&request).unwrap();
                 took[index] = time.checked_sub(requests[index].0).unwrap();
             }
         }
     };
     for (index, &(time, operation)) in requests.iter().enumerate() {
         settle(&mut device, &mut waiting, time);
-        if let Some(ticket) = device.submit(time, operation) {
-            waiting.insert(ticket, index);
+        if let Some(request) = device.submit(time, operation) {
+            waiting.insert(request, index);
         }
     }
     settle(&mut device, &mut waiting, Duration::MAX);
@@ -85,7 +86,7 @@ fn assert_near(found: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// The disk without what makes neighbours cheap, for formulas that know nothing of that.
+/// The disk without the features that make neighbours cheap, for formulas that do not include them.
 fn plain_disk() -> Parameters {
     Parameters {
         cache: 0,
@@ -105,7 +106,8 @@ fn random_reads(seed: u64) -> impl FnMut() -> Operation {
     }
 }
 
-/// Time in which readers share out 10,000 files of 10 kB, as they were made, each looked up and read.
+/// The time in which `readers` together look up and read 10,000 files of 10 kB, in the order in
+/// which they were made.
 fn read_many(readers: usize) -> f64 {
     let mut files = 1000..11_000;
     let mut reading: Vec<Option<u64>> = vec![None; readers];
@@ -129,7 +131,8 @@ fn read_many(readers: usize) -> f64 {
     .as_secs_f64()
 }
 
-/// The published measurement: 4.2 s one by one, which `scattered` was fitted to, and 1.8 s in parallel, which it was not.
+/// The published measurement: 4.2 s one by one, to which `scattered` was fitted, and 1.8 s in
+/// parallel, to which it was not.
 #[test]
 fn ten_thousand_small_files_take_as_long_as_on_a_real_disk() {
     let alone = read_many(1);
@@ -140,7 +143,7 @@ fn ten_thousand_small_files_take_as_long_as_on_a_real_disk() {
     assert!((1.9..2.6).contains(&gains[2]), "{gains:?}");
 }
 
-/// What a data sheet's figures add up to.
+/// The sum of a data sheet's figures.
 #[test]
 fn a_random_read_takes_a_seek_half_a_turn_and_the_transfer() {
     let parameters = plain_disk();
@@ -155,8 +158,8 @@ fn a_random_read_takes_a_seek_half_a_turn_and_the_transfer() {
     assert_near(each, sheet, 0.02);
 }
 
-/// Pollaczek and Khinchine: with random arrivals, one server and first come first served, the mean time in the queue is
-/// `rate * E[S^2] / (2 * (1 - load))`.
+/// Pollaczek and Khinchine: with random arrivals, one server and first come first served, the mean
+/// time in the queue is `rate * E[S^2] / (2 * (1 - load))`.
 #[test]
 fn the_head_queues_as_one_server_does() {
     let parameters = Parameters {
@@ -195,7 +198,7 @@ fn the_head_queues_as_one_server_does() {
 }
 
 #[test]
-fn the_more_wait_the_less_the_head_moves() {
+fn more_waiting_requests_move_the_head_less() {
     let each = [1, 4, 16, 32].map(|readers| {
         let mut reads = random_reads(5);
         let mut left = 3000;
@@ -206,13 +209,14 @@ fn the_more_wait_the_less_the_head_moves() {
         took.as_secs_f64() / 3000.0
     });
     assert!(each.is_sorted_by(|more, less| less < more), "{each:?}");
-    // Command queueing at a depth of 32 is known to double or triple a disk's random reads, not more.
+    // Command queueing at a depth of 32 is known to double or triple a disk's random reads, not
+    // more.
     let gain = each[0] / each[3];
     assert!((1.8..3.5).contains(&gain), "{gain}");
 }
 
 #[test]
-fn nobody_waits_much_longer_than_patience_allows() {
+fn no_request_waits_much_longer_than_patience() {
     let parameters = plain_disk();
     let near = |inode| Operation::Read {
         inode,
@@ -230,7 +234,7 @@ fn nobody_waits_much_longer_than_patience_allows() {
 }
 
 #[test]
-fn a_file_in_one_piece_comes_as_fast_as_the_platter_turns() {
+fn a_contiguous_file_is_read_at_the_disks_rate() {
     let mut offset = 0;
     let took = closed(Profile::hdd().parameters, 1, MS / 10, |_| {
         offset += 128 << 10;
@@ -287,11 +291,12 @@ fn round_trips_overlap_and_bytes_share_the_link() {
 }
 
 #[test]
-fn flushes_asked_for_during_one_share_the_next() {
+fn waiting_flushes_share_the_next_one() {
     let parameters = Profile::slow_flush().parameters;
     let flush = Operation::Flush { inode: 1, bytes: 1 };
     assert_eq!(open(parameters, &[(MS, flush)]), [MS * 5]);
-    // The second comes too late for the first, which covers only what was there when it began.
+    // The second comes too late for the first flush, which covers only what was there when it
+    // began.
     let mut requests = vec![(MS, flush), (MS * 2, flush)];
     requests.extend(vec![(MS * 3, flush); 100]);
     let took = open(parameters, &requests);
@@ -345,10 +350,10 @@ fn any_operation() -> impl Strategy<Value = Operation> {
 }
 
 proptest! {
-    /// Whatever is asked of whatever device: each request is answered once, and the same way again, however often
-    /// somebody looks at the clock meanwhile.
+    /// For any requests to any device each is answered once, and the answers can be repeated,
+    /// however often the clock is looked at meanwhile.
     #[test]
-    fn every_request_is_answered_once_and_the_same_way_again(
+    fn every_request_is_answered_once_and_repeatably(
         profile in 0..5_usize,
         seed: u64,
         mut requests in proptest::collection::vec((0..200_000_u64, any_operation()), 1..100),
@@ -366,19 +371,20 @@ proptest! {
         prop_assert_eq!(&took, &open(parameters, &requests));
 
         let mut device = Device::new(parameters);
-        let mut unanswered: HashSet<Ticket> = HashSet::new();
+        let mut unanswered: HashSet<RequestId> = HashSet::new();
         for &(time, operation) in &requests {
             unanswered.extend(device.submit(time, operation));
         }
-        for ticket in device.advance(Duration::from_secs(100_000)) {
-            prop_assert!(unanswered.remove(&ticket));
+        for request in device.advance(Duration::from_secs(100_000)) {
+            prop_assert!(unanswered.remove(&request));
         }
         prop_assert!(unanswered.is_empty());
         prop_assert_eq!(device.next(), None);
     }
 }
 
-/// Otherwise the second round of a bench on few files finds all of them in the disk's 64 MiB, which no system can drop.
+/// Otherwise the second round of a bench on few files finds all of them in the disk's 64 MiB, which
+/// no system can drop.
 #[test]
 fn a_disk_whose_cache_is_emptied_reads_again() {
     let mut device = Device::new("hdd".parse::<Profile>().unwrap().parameters);
@@ -403,6 +409,6 @@ fn a_disk_whose_cache_is_emptied_reads_again() {
     let cached = took(&mut device, at(1));
     assert_eq!(took(&mut device, at(2)), cached);
     device.empty_cache(at(3));
-    // The platter may happen to be where it should, but the bytes have to be read.
+    // The platter may happen to be in place, but the bytes have to be read.
     assert!(took(&mut device, at(3)) > cached);
 }

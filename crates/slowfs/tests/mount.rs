@@ -1,10 +1,14 @@
-//! A real mount, beside the plain directory that it shows. A slow disk that is not in everything else the directory itself
-//! would make programs fail, or worse, pass, for reasons of its own: hence random operations done on both and compared,
-//! the corners that pass-through file systems get wrong (names that change or vanish while a file is open, links, owners,
-//! descriptors), and each fault just where it was asked for. How long anything takes is the model's, in model.rs.
+//! A real mount, compared with the plain directory that it shows. A slow disk that differs from the
+//! directory in anything else would make programs fail, or worse, pass, for reasons of its own.
+//! Random operations are therefore done on both and compared. Further tests cover the corners that
+//! pass-through file systems get wrong (names that change or vanish while a file is open, links,
+//! owners, descriptors), and each fault. Times are tested in model.rs.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
+use common::{Place, can_mount};
 use proptest::prelude::*;
 use smallfry_slowfs::{Mount, Options, Profile, Unmounted};
 use std::collections::BTreeMap;
@@ -17,25 +21,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A directory and where it is mounted.
-struct Place {
-    // Before the directory, which cannot be removed under it.
-    mount: Mount,
-    root: tempfile::TempDir,
-}
-
 impl Place {
-    /// `None`, after a line that says so, where nothing can be mounted; with CI=true that is an error.
     fn new(options: &Options) -> Option<Self> {
-        if !can_mount() {
-            return None;
-        }
-        let root = tempfile::tempdir().unwrap();
-        let (real, shown) = (root.path().join("real"), root.path().join("shown"));
-        fs::create_dir(&real).unwrap();
-        fs::create_dir(&shown).unwrap();
-        let mount = Mount::new(&real, Some(&shown), options).unwrap();
-        Some(Self { mount, root })
+        Self::mounted(options, |_| ())
     }
 
     fn plain() -> Option<Self> {
@@ -47,26 +35,6 @@ impl Place {
         options.faults = faults.iter().map(|fault| fault.parse().unwrap()).collect();
         Self::new(&options)
     }
-
-    fn shown(&self, name: &str) -> PathBuf {
-        self.mount.path().join(name)
-    }
-
-    fn real(&self, name: &str) -> PathBuf {
-        self.root.path().join("real").join(name)
-    }
-}
-
-fn can_mount() -> bool {
-    let able = rustix::process::geteuid().is_root() && Path::new("/dev/fuse").exists();
-    if !able {
-        assert!(
-            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
-            "tests of the mount need root and /dev/fuse"
-        );
-        eprintln!("skipped: needs root and /dev/fuse");
-    }
-    able
 }
 
 fn code<T>(outcome: io::Result<T>) -> Option<i32> {
@@ -76,7 +44,7 @@ fn code<T>(outcome: io::Result<T>) -> Option<i32> {
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 
-/// Something done to a tree. Names are few, so that operations meet.
+/// A change of a tree. There are few names, so that operations meet.
 #[derive(Clone, Debug)]
 enum Step {
     Mkdir(String),
@@ -106,7 +74,7 @@ fn any_data() -> impl Strategy<Value = Vec<u8>> {
     (any::<u8>(), 0..20_000_usize).prop_map(|(byte, length)| vec![byte; length])
 }
 
-// Links lead nowhere but into the tree, or the test would work on the machine's own files.
+// Links lead only into the tree, or the test would change the machine's own files.
 fn any_step() -> impl Strategy<Value = Step> {
     let path = any_path;
     let data = any_data;
@@ -132,7 +100,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a program sees of a step: its error number, or what it read.
+/// The result of a step for a program: its error number, or the bytes that it read.
 fn take(root: &Path, step: &Step) -> Result<Vec<u8>, Option<i32>> {
     let at = |path: &str| root.join(path);
     let nothing = |()| Vec::new();
@@ -225,7 +193,7 @@ fn tree(directory: &Path) -> BTreeMap<PathBuf, (String, i64, Vec<u8>)> {
             } else {
                 fs::read(&full).unwrap()
             };
-            // What was not set on purpose differs by when it was done.
+            // Times that were not set on purpose differ.
             if SystemTime::now()
                 .duration_since(time(modified))
                 .is_ok_and(|ago| ago.as_secs() < 600)
@@ -239,7 +207,7 @@ fn tree(directory: &Path) -> BTreeMap<PathBuf, (String, i64, Vec<u8>)> {
 }
 
 #[test]
-fn whatever_is_done_is_done_as_on_the_directory_itself() {
+fn random_operations_do_the_same_as_on_the_directory() {
     let Some(place) = Place::plain() else {
         return;
     };
@@ -299,7 +267,7 @@ fn a_directory_can_be_mounted_over_itself() {
 }
 
 #[test]
-fn what_is_open_outlives_its_name() {
+fn an_open_file_outlives_its_name() {
     let Some(place) = Place::plain() else {
         return;
     };
@@ -311,7 +279,7 @@ fn what_is_open_outlives_its_name() {
         .open(&path)
         .unwrap();
     fs::remove_file(&path).unwrap();
-    // A new file of that name, and perhaps of that inode number.
+    // A new file with that name, and perhaps with that inode number.
     fs::write(&path, "another").unwrap();
     file.write_all(b"after!").unwrap();
     file.set_len(5).unwrap();
@@ -330,7 +298,7 @@ fn what_is_open_outlives_its_name() {
 }
 
 #[test]
-fn a_file_that_is_replaced_while_open_stays_what_it_was() {
+fn an_open_file_keeps_its_contents_when_replaced() {
     let Some(place) = Place::plain() else {
         return;
     };
@@ -347,7 +315,7 @@ fn a_file_that_is_replaced_while_open_stays_what_it_was() {
 }
 
 #[test]
-fn what_is_below_a_renamed_directory_goes_with_it() {
+fn files_below_a_renamed_directory_move_with_it() {
     let Some(place) = Place::plain() else {
         return;
     };
@@ -376,15 +344,15 @@ fn inode_numbers_are_those_of_the_directory() {
     let inode = |path: PathBuf| fs::metadata(path).unwrap().ino();
     assert_eq!(inode(place.shown("one")), inode(place.real("one")));
     assert_eq!(inode(place.shown("one")), inode(place.shown("two")));
-    // A link that was removed does not take the other along.
+    // Removing one link does not remove the other.
     fs::remove_file(place.shown("one")).unwrap();
     assert_eq!(fs::read_to_string(place.shown("two")).unwrap(), "1");
 }
 
-/// File systems give a number again as soon as it is free. Whoever remembers the old file under it would show the old
-/// file's content, or refuse the new one.
+/// File systems reuse a number as soon as it is free. A mount that remembers the old file would
+/// show its contents, or refuse the new file.
 #[test]
-fn a_number_that_comes_again_is_another_file() {
+fn a_reused_inode_number_is_another_file() {
     let Some(place) = Place::plain() else {
         return;
     };
@@ -403,7 +371,7 @@ fn a_number_that_comes_again_is_another_file() {
 }
 
 #[test]
-fn files_belong_to_who_makes_them() {
+fn files_belong_to_the_user_who_makes_them() {
     let Some(place) = Place::plain() else {
         return;
     };
@@ -438,16 +406,20 @@ fn files_belong_to_who_makes_them() {
     }
 }
 
-/// A descriptor for each inode or directory that is known would end at the first large tree.
+/// One descriptor for each known inode or directory would run out at the first large tree.
 #[test]
-fn ten_thousand_files_in_a_thousand_directories_need_few_descriptors() {
+fn thousands_of_files_in_hundreds_of_directories_need_few_descriptors() {
     let Some(place) = Place::plain() else {
         return;
     };
-    for directory in 0..1000 {
+    let (directories, files) = match std::env::var_os("SMALLFRY_TEST_ALL") {
+        Some(_) => (1000, 10),
+        None => (500, 5),
+    };
+    for directory in 0..directories {
         let directory = place.shown(&directory.to_string());
         fs::create_dir(&directory).unwrap();
-        for file in 0..10 {
+        for file in 0..files {
             fs::write(directory.join(file.to_string()), "text").unwrap();
         }
     }
@@ -457,14 +429,14 @@ fn ten_thousand_files_in_a_thousand_directories_need_few_descriptors() {
             bytes += fs::read(file.unwrap().path()).unwrap().len();
         }
     }
-    assert_eq!(bytes, 40_000);
-    // This process has those of the mount, and of the other tests' mounts.
+    assert_eq!(bytes, 4 * directories * files);
+    // This process has the descriptors of the mount, and of the other tests' mounts.
     let open = fs::read_dir("/proc/self/fd").unwrap().count();
     assert!(open < 700, "{open}");
 }
 
 #[test]
-fn the_call_that_was_asked_to_fail_fails_and_no_other() {
+fn only_the_named_calls_fail() {
     let Some(place) = Place::failing(&[
         "write:2:EIO",
         "mkdir:every2:ENOSPC",
@@ -499,8 +471,8 @@ fn the_call_that_was_asked_to_fail_fails_and_no_other() {
     assert_eq!(removed, [None, Some(13), Some(13)]);
 }
 
-/// close(2) waits for FLUSH, which also comes for each duplicate of a descriptor, and for those that nothing was written
-/// to. Rust tells nobody that a close failed; `cp` does.
+/// close(2) waits for FLUSH, which also comes for each duplicate of a descriptor, and for files
+/// that were not written. Rust does not report that a close failed; `cp` does.
 #[test]
 fn only_the_close_of_a_written_file_can_fail() {
     let Some(place) = Place::failing(&["close:3:EIO"]) else {
@@ -509,7 +481,7 @@ fn only_the_close_of_a_written_file_can_fail() {
     let path = place.shown("file");
     let file = File::create(&path).unwrap();
     (&file).write_all(b"first").unwrap();
-    // The first close that counts, whatever the rest.
+    // Only the first close counts.
     drop([file.try_clone().unwrap(), file.try_clone().unwrap(), file]);
     drop(
         OpenOptions::new()
@@ -543,9 +515,9 @@ fn a_full_disk_takes_what_fits() {
     assert!(place.shown("b").exists());
 }
 
-/// `--full-after` is a promise of bytes written: calls that wrote none of them, or fewer, leave the rest.
+/// `--full-after` counts written bytes: calls that wrote none of them, or fewer, leave the rest.
 #[test]
-fn what_was_not_written_does_not_fill_the_disk() {
+fn failed_writes_do_not_fill_the_disk() {
     let mut options = Options::new(Profile::none());
     options.full_after = Some(10_000);
     let Some(place) = Place::new(&options) else {
@@ -555,7 +527,7 @@ fn what_was_not_written_does_not_fill_the_disk() {
     let none = rustix::fs::FallocateFlags::empty();
     let allocate = |bytes| rustix::fs::fallocate(&file, none, 0, bytes).map_err(io::Error::from);
     assert_eq!(code(allocate(10_001)), Some(ENOSPC));
-    // Refused by the directory's own file system, of which no file can be so long.
+    // The directory's own file system refuses it, since no file can be so long.
     assert!(file.write_at(b"x", i64::MAX as u64 - 1).is_err());
     fs::write(place.shown("from"), [1; 1000]).unwrap();
     let from = File::open(place.shown("from")).unwrap();
@@ -584,7 +556,7 @@ fn one_extended_attribute_empties_the_cache_and_all_others_are_refused() {
 }
 
 #[test]
-fn what_is_open_does_not_hold_up_an_unmount_and_fails_afterwards() {
+fn open_files_do_not_delay_an_unmount_and_fail_afterwards() {
     let Some(mut place) = Place::plain() else {
         return;
     };
@@ -598,7 +570,7 @@ fn what_is_open_does_not_hold_up_an_unmount_and_fails_afterwards() {
 }
 
 #[test]
-fn an_unmount_by_somebody_else_is_noticed() {
+fn an_unmount_by_another_program_is_noticed() {
     let Some(mut place) = Place::plain() else {
         return;
     };
@@ -615,9 +587,10 @@ fn an_unmount_by_somebody_else_is_noticed() {
     assert_eq!(place.mount.unmount().unwrap(), Unmounted::Already);
 }
 
-/// Threads that serve a mount end when it goes: to wait for them while another covers it would be to wait for ever.
+/// The threads of a mount end when it is unmounted. Waiting for them while another mount covers it
+/// would never end.
 #[test]
-fn what_another_mount_covers_stays_until_that_is_gone() {
+fn a_covered_mount_stays_until_the_other_is_gone() {
     if !can_mount() {
         return;
     }
@@ -628,16 +601,16 @@ fn what_another_mount_covers_stays_until_that_is_gone() {
     assert_eq!(first.unmount().unwrap(), Unmounted::Covered);
     assert!(first.is_mounted());
     assert_eq!(fs::read(root.path().join("file")).unwrap(), b"text");
-    // A process that another test starts just then may have a copy of what was open.
+    // A process that another test starts at that moment may have a copy of the open file.
     let gone = [Unmounted::Clean, Unmounted::Busy];
     assert!(gone.contains(&second.unmount().unwrap()));
     assert!(gone.contains(&first.unmount().unwrap()));
     assert_eq!(first.unmount().unwrap(), Unmounted::Already);
 }
 
-/// `umount -l` takes it out of the table of mounts at once, but whoever has a file open there is served on.
+/// `umount -l` removes it from the table of mounts at once, but open files in it are still served.
 #[test]
-fn what_somebody_else_has_detached_is_not_waited_for() {
+fn a_detached_mount_is_not_waited_for() {
     let Some(mut place) = Place::plain() else {
         return;
     };
@@ -651,7 +624,7 @@ fn what_somebody_else_has_detached_is_not_waited_for() {
 }
 
 #[test]
-fn holes_and_room_are_the_directorys() {
+fn holes_and_free_space_are_those_of_the_directory() {
     let Some(place) = Place::plain() else {
         return;
     };

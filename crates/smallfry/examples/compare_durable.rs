@@ -1,10 +1,11 @@
-//! What durable writes cost beside the bare system calls that promise the same, in turn in one process.
+//! Compares durable writes with the raw system calls that promise the same, in turn in one process.
 //!
 //! `cargo run --release -p smallfry --example compare_durable -- DIR`
 //!
-//! `smallfry bench sync` and `sync-many` compare more ways, each run in a process of its own; that is what programs pay, and
-//! scatters by more than what is to be told here. Each round does all of a table's rows, every other round backwards: the write
-//! that follows a rename is slower, whoever's it is. Medians, in microseconds.
+//! `smallfry bench sync` and `sync-many` compare more ways, each run in a process of its own. That
+//! is what programs pay, but it scatters more than the differences that this example can show. Each
+//! round runs all rows of a table, and every other round runs them backwards, since a write after a
+//! rename is slower in any row. Medians, in microseconds.
 
 #[cfg(target_os = "linux")]
 #[allow(clippy::unwrap_used, reason = "whoever runs it sees what failed")]
@@ -30,7 +31,7 @@ mod linux {
     use smallfry::{Durability, WriteOptions};
 
     const ROUNDS: usize = 31;
-    /// Of single writes, which are short.
+    /// Rounds of single writes, which are short.
     const SINGLE_ROUNDS: usize = 4_000;
 
     pub(super) fn main() {
@@ -46,7 +47,7 @@ mod linux {
         }
     }
 
-    /// 500 bytes into one file, again and again.
+    /// Writes 500 bytes to one file, again and again.
     fn singles(dir: &Path) {
         let path = dir.join("one");
         let text = [b'x'; 500];
@@ -83,7 +84,8 @@ mod linux {
         }
     }
 
-    /// Files of 1 KiB in one directory, beside one `syncfs`, or two around the renames.
+    /// Writes files of 1 KiB in one directory, compared with one `syncfs`, or with two around the
+    /// renames.
     fn batches(dir: &Path, count: usize, replace: bool) {
         let text = [b'x'; 1024];
         let mut writer = Writer::new();
@@ -149,7 +151,8 @@ mod linux {
         assert_eq!(unsafe { libc::syncfs(root.as_raw_fd()) }, 0);
     }
 
-    /// Times each way once a round, after it was told to start; the medians in microseconds.
+    /// Times each way once per round and returns the medians in microseconds. `run` is first called
+    /// to start.
     fn measure(rounds: usize, ways: usize, mut run: impl FnMut(usize, bool)) -> Vec<f64> {
         let mut times = vec![Vec::with_capacity(rounds); ways];
         for round in 0..rounds {

@@ -1,4 +1,5 @@
-//! Many files in one call: against std for every strategy, and whatever a caller may ask or get wrong.
+//! Many files in one call, compared with std for every strategy, including wrong uses by the
+//! caller.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -48,7 +49,7 @@ fn files(strategy: Workers) -> Files {
     files
 }
 
-/// `count` files that hold their numbers.
+/// Makes `count` files that hold their numbers.
 fn numbered(directory: &Directory, count: usize) -> Vec<PathBuf> {
     let paths: Vec<_> = (0..count).map(|i| directory.path(&i.to_string())).collect();
     for (index, path) in paths.iter().enumerate() {
@@ -57,12 +58,12 @@ fn numbered(directory: &Directory, count: usize) -> Vec<PathBuf> {
     paths
 }
 
-/// Contents that are easily told apart.
+/// Contents that differ for each seed.
 fn pattern(seed: usize, length: usize) -> Vec<u8> {
     (0..length).map(|i| (i * 31 + seed * 7) as u8).collect()
 }
 
-/// Some cases of a property that costs many files each.
+/// Limits the cases of a property that costs many files each.
 fn few_cases() -> ProptestConfig {
     let all = ProptestConfig::default();
     ProptestConfig {
@@ -71,7 +72,7 @@ fn few_cases() -> ProptestConfig {
     }
 }
 
-/// What is found under a name.
+/// The contents of a path.
 #[derive(Clone, Debug)]
 enum Node {
     File(usize),
@@ -100,7 +101,7 @@ proptest! {
     #![proptest_config(few_cases())]
 
     #[test]
-    fn reads_what_std_reads(
+    fn reads_the_same_as_std(
         nodes in prop::collection::vec(node(), 1..40),
         picks in prop::collection::vec(any::<prop::sample::Index>(), 0..300),
         in_flight in prop_oneof![Just(0_u64), 1..100_000_u64, Just(32 << 20)],
@@ -120,7 +121,7 @@ proptest! {
             for completion_order in [false, true] {
                 let mut reader = reader(strategy);
                 reader.completion_order(completion_order).max_in_flight(in_flight);
-                // All are kept, so that two of them in one place would be seen.
+                // All results are kept, so that a block of memory given out twice would show.
                 let mut results: Vec<_> = reader.read(picks.iter().map(|pick| &paths[*pick])).collect();
                 if completion_order {
                     results.sort_by_key(|(index, _)| *index);
@@ -136,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn writes_what_was_given_last(
+    fn the_last_write_to_a_path_wins(
         entries in prop::collection::vec((0..12_usize, 0..4_usize, prop_oneof![8 => 0..100_usize, 1 => 0..50_000_usize]), 0..200),
         in_flight in prop_oneof![Just(0_u64), 1..100_000_u64, Just(32 << 20)],
         only_if_changed: bool,
@@ -163,7 +164,7 @@ proptest! {
     }
 
     #[test]
-    fn asks_copies_and_removes_as_std(nodes in prop::collection::vec(node(), 0..60)) {
+    fn stat_copy_and_remove_agree_with_std(nodes in prop::collection::vec(node(), 0..60)) {
         for strategy in strategies() {
             let directory = Directory::new();
             let paths: Vec<_> = (0..nodes.len()).map(|i| directory.path(&i.to_string())).collect();
@@ -207,7 +208,7 @@ proptest! {
 }
 
 #[test]
-fn nothing_to_do() {
+fn empty_batches_have_no_results() {
     let none: [&Path; 0] = [];
     for strategy in strategies() {
         assert_eq!(reader(strategy).read(none).count(), 0);
@@ -226,7 +227,7 @@ fn nothing_to_do() {
 }
 
 #[test]
-fn paths_that_cannot_be() {
+fn impossible_paths_are_errors_of_their_entries() {
     for strategy in strategies() {
         for path in ["", "a\0b"] {
             let kind = if path.is_empty() {
@@ -276,7 +277,7 @@ fn contents_outlive_everything() {
     let paths = numbered(&directory, 1000);
     for strategy in strategies() {
         let mut kept: Vec<_> = reader(strategy).read(&paths).collect();
-        // Some go, and what comes next may take their place.
+        // Some are dropped, and later results may take their place.
         kept.retain(|(index, _)| index % 3 == 0);
         let others: Vec<_> = reader(strategy).read(&paths).collect();
         let kept = thread::spawn(move || kept).join().unwrap();
@@ -287,7 +288,7 @@ fn contents_outlive_everything() {
 }
 
 #[test]
-fn parents_are_made_if_asked() {
+fn missing_directories_are_made_if_asked() {
     for strategy in strategies() {
         let directory = Directory::new();
         let entries =
@@ -310,7 +311,7 @@ fn parents_are_made_if_asked() {
 }
 
 #[test]
-fn what_is_unchanged_is_left_alone() {
+fn unchanged_files_are_not_written() {
     let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     for strategy in strategies() {
         let directory = Directory::new();
@@ -319,7 +320,7 @@ fn what_is_unchanged_is_left_alone() {
             let file = File::options().write(true).open(path).unwrap();
             file.set_modified(old).unwrap();
         }
-        // Every tenth gets something else of the same length.
+        // Every tenth file gets other contents of the same length.
         let contents = |i: usize| {
             if i.is_multiple_of(10) {
                 "x".repeat(i.to_string().len())
@@ -351,7 +352,7 @@ fn what_is_unchanged_is_left_alone() {
 }
 
 #[test]
-fn what_is_there_is_refused_if_asked() {
+fn existing_files_are_refused_if_asked() {
     for strategy in strategies() {
         let directory = Directory::new();
         let paths = numbered(&directory, 20);
@@ -374,7 +375,8 @@ fn what_is_there_is_refused_if_asked() {
     }
 }
 
-/// The results of a batch that was stopped: some that were done, then some that were not begun, each in its place.
+/// Checks the results of a stopped batch: some inputs were done, then some were not begun, each in
+/// its place.
 fn assert_stopped<T>(results: &[(usize, Result<T, Error>)], of: usize) {
     assert!(results.len() < of);
     for (place, (index, _)) in results.iter().enumerate() {
@@ -383,9 +385,9 @@ fn assert_stopped<T>(results: &[(usize, Result<T, Error>)], of: usize) {
 }
 
 #[test]
-fn an_error_stops_the_rest_if_asked() {
+fn fail_fast_stops_the_rest() {
     let directory = Directory::new();
-    // So many that they take longer than a stop; under Wine fewer do.
+    // So many that they take longer than a stop. Under Wine fewer do.
     let count = if cfg!(windows) { 3000 } else { 20_000 };
     let paths = numbered(&directory, count);
     fs::remove_file(&paths[10]).unwrap();
@@ -433,7 +435,7 @@ fn an_error_stops_the_rest_if_asked() {
 }
 
 #[test]
-fn cancelled_before_it_began() {
+fn a_cancelled_batch_begins_nothing() {
     let directory = Directory::new();
     let paths = numbered(&directory, 10);
     let control = Control::new();
@@ -455,7 +457,7 @@ fn cancelled_before_it_began() {
 }
 
 #[test]
-fn endless_inputs_until_cancelled() {
+fn endless_inputs_end_when_cancelled() {
     let directory = Directory::new();
     let path = &numbered(&directory, 1)[0];
     for strategy in strategies() {
@@ -478,7 +480,7 @@ fn endless_inputs_until_cancelled() {
         let mut failed = results.iter().filter_map(|result| result.as_ref().err());
         assert!(failed.all(Error::is_cancelled));
 
-        // Nobody sees results before all are there, so somebody else has to stop it.
+        // The results come only once all are there, so another thread has to stop the batch.
         let control = Control::new();
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -500,7 +502,7 @@ fn endless_inputs_until_cancelled() {
 }
 
 #[test]
-fn inputs_are_asked_for_as_they_are_needed() {
+fn inputs_are_pulled_only_as_needed() {
     let directory = Directory::new();
     let path = &numbered(&directory, 1)[0];
     for strategy in strategies() {
@@ -530,7 +532,7 @@ fn inputs_are_asked_for_as_they_are_needed() {
 }
 
 #[test]
-fn an_iterator_is_not_asked_again_after_its_end() {
+fn an_ended_iterator_is_not_called_again() {
     let directory = Directory::new();
     let path = &numbered(&directory, 1)[0];
     for strategy in strategies() {
@@ -572,7 +574,7 @@ fn the_last_copy_to_a_destination_wins() {
 }
 
 #[test]
-fn progress_counts_everything() {
+fn progress_counts_files_and_bytes() {
     let directory = Directory::new();
     let mut paths = numbered(&directory, 500);
     paths.extend((0..50).map(|i| directory.path(&format!("missing {i}"))));
@@ -606,7 +608,7 @@ fn progress_counts_everything() {
     }
 }
 
-/// Waits until threads have stopped for want of room.
+/// Waits until threads have stopped for lack of room.
 fn settled(control: &Control) -> Progress {
     let mut before = control.progress();
     loop {
@@ -620,7 +622,7 @@ fn settled(control: &Control) -> Progress {
 }
 
 #[test]
-fn what_nobody_takes_is_bounded() {
+fn unconsumed_results_are_bounded() {
     const SIZE: u64 = 1000;
     let directory = Directory::new();
     let path = directory.path("a");
@@ -636,7 +638,8 @@ fn what_nobody_takes_is_bounded() {
             for consumed in 1..=3 {
                 results.next().unwrap().1.unwrap();
                 let done = settled(&control).bytes;
-                // At most one beyond the bound for the consumer itself, one that it needed next, one that was alone.
+                // Beyond the limit there is at most one file for the consumer itself, one that it
+                // needed next, and one that was alone.
                 let bound = consumed * SIZE + room + 3 * (SIZE + 1);
                 assert!(done <= bound, "{done} bytes, {bound} at most");
             }
@@ -647,7 +650,7 @@ fn what_nobody_takes_is_bounded() {
 
 #[test]
 fn one_slow_file_holds_up_a_bounded_number_of_others() {
-    // Errors take no bytes in flight, but memory they do.
+    // Errors take no bytes in flight, but they do take memory.
     let directory = Directory::new();
     let missing = directory.path("missing");
     let control = Control::new();
@@ -696,7 +699,7 @@ fn large_files_are_refused_before_memory_is_taken() {
 }
 
 #[test]
-fn files_that_grow_and_shrink_meanwhile() {
+fn growing_and_shrinking_files_give_bounded_contents() {
     let directory = Directory::new();
     let path = directory.path("a");
     let whole = pattern(0, 300_000);
@@ -715,7 +718,8 @@ fn files_that_grow_and_shrink_meanwhile() {
         });
         for strategy in strategies() {
             for (_, contents) in reader(strategy).read(iter::repeat_n(&path, 300)) {
-                // A cut in the middle of a read may leave zeros, from the kernel, but never more than there ever was.
+                // A cut in the middle of a read may leave zeros from the kernel, but never more
+                // bytes than there ever were.
                 assert!(contents.unwrap().len() <= 2 * whole.len());
             }
         }
@@ -723,7 +727,7 @@ fn files_that_grow_and_shrink_meanwhile() {
     });
 }
 
-/// An input that panics when it is looked at.
+/// An input that panics when its path is read.
 struct Trap(bool, PathBuf);
 
 impl AsRef<Path> for Trap {
@@ -741,7 +745,7 @@ impl AsRef<[u8]> for Trap {
 }
 
 #[test]
-fn a_panic_goes_on_to_the_caller() {
+fn a_panic_reaches_the_caller() {
     let directory = Directory::new();
     let paths = numbered(&directory, 2000);
     let traps = |at: usize| {
@@ -771,7 +775,7 @@ fn a_panic_goes_on_to_the_caller() {
                     .for_each(drop);
             });
         }
-        // What has panicked is over, and leaves the next one alone.
+        // The stream that panicked has ended, and the next one works.
         let mut results = reader(strategy).read(traps(5));
         let panic = catch_unwind(AssertUnwindSafe(|| results.by_ref().for_each(drop)));
         assert!(panic.is_err() && results.next().is_none());
@@ -780,7 +784,7 @@ fn a_panic_goes_on_to_the_caller() {
 }
 
 #[test]
-fn many_batches_at_once() {
+fn many_batches_run_at_once() {
     let directory = Directory::new();
     let paths = numbered(&directory, 300);
     thread::scope(|scope| {
@@ -796,7 +800,7 @@ fn many_batches_at_once() {
 }
 
 #[test]
-fn one_batch_within_another() {
+fn a_batch_can_run_inside_another() {
     let directory = Directory::new();
     let paths = numbered(&directory, 50);
     for strategy in strategies() {

@@ -1,7 +1,9 @@
-//! Batches where Unix makes it hard: files that are not files, no descriptors, no threads, no memory, no room on the disk,
-//! and an input/output error at every operation in turn. Every entry gets its result, nothing stays open, nothing hangs.
+//! Batches under the hard conditions of Unix: special files, no descriptors, no threads, no memory,
+//! no room on the disk, and an input/output error at every operation in turn. A bug in this code
+//! shows only there: an entry without a result, a descriptor that stays open, or a batch that
+//! hangs.
 //!
-//! What concerns the whole process happens in a child.
+//! Tests that affect the whole process run in a child process.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -56,17 +58,17 @@ fn files(strategy: Strategy) -> Files {
     files
 }
 
-/// C libraries do not agree on its type.
+/// C libraries disagree about its type.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 type Resource = libc::__rlimit_resource_t;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 type Resource = libc::c_int;
 
-/// Lets this process have so much of a resource.
-fn limit(resource: Resource, most: u64) {
+/// Limits a resource of this process.
+fn limit(resource: Resource, max: u64) {
     let limit = libc::rlimit {
-        rlim_cur: most,
-        rlim_max: most,
+        rlim_cur: max,
+        rlim_max: max,
     };
     // SAFETY: the structure is initialised and outlives the call.
     assert_eq!(unsafe { libc::setrlimit(resource, &raw const limit) }, 0);
@@ -78,7 +80,7 @@ fn take_all_descriptors() -> Vec<File> {
 }
 
 #[test]
-fn files_that_are_not_files() {
+fn special_files_work_as_with_std() {
     let dir = Directory::new();
     let (plain, fifo, circle, link) = (
         dir.path("plain"),
@@ -123,7 +125,7 @@ fn files_that_are_not_files() {
             }
         }
 
-        // Comparing neither waits for the pipe's other end nor takes anything from it.
+        // Comparing neither waits for the other end of the pipe nor takes anything from it.
         let received = thread::scope(|scope| {
             let received = scope.spawn(|| fs::read(&fifo).unwrap());
             let entries = [(&plain, &b"plain"[..]), (&fifo, &long), (&plain, b"plain")];
@@ -135,12 +137,13 @@ fn files_that_are_not_files() {
     }
 }
 
-/// Runs something in a thread that permissions hold for, which they do not for root.
+/// Runs `act` in a thread without root's right to ignore permissions.
 #[cfg(target_os = "linux")]
 fn as_anybody<T: Send>(act: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let act = || {
-            // SAFETY: has no preconditions; it is about this thread and those that it starts only.
+            // SAFETY: has no preconditions; it affects this thread and the threads that it starts
+            // only.
             unsafe { libc::setfsuid(65534) };
             act()
         };
@@ -154,7 +157,7 @@ fn as_anybody<T>(act: impl FnOnce() -> T) -> T {
 }
 
 #[test]
-fn what_must_not_be_read_or_written() {
+fn missing_permissions_are_errors_of_their_entries() {
     let dir = Directory::new();
     fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o755)).unwrap();
     let (secret, open) = (dir.path("secret"), dir.path("open"));
@@ -179,7 +182,7 @@ fn what_must_not_be_read_or_written() {
             }
             assert_eq!(results.len(), 200);
 
-            // A file that cannot be compared is written, and that fails likewise.
+            // A file that cannot be compared is written, and that fails as well.
             let mut writer = writer(strategy);
             writer.create_parents(true).only_if_changed(true);
             let new = dir.path("new/file");
@@ -206,19 +209,19 @@ fn what_must_not_be_read_or_written() {
 }
 
 #[test]
-fn a_disk_that_is_full() {
+fn a_full_disk_is_an_error_of_its_entries() {
     let dir = Directory::new();
     let mountpoint = dir.path("disk");
     let disk = match SmallDisk::mount(&mountpoint, "size=64k") {
         Ok(disk) => disk,
-        Err(reason) => return skip("a_disk_that_is_full", &reason),
+        Err(reason) => return skip("a_full_disk_is_an_error_of_its_entries", &reason),
     };
     for strategy in strategies() {
         let path = |i: usize| disk.path().join(i.to_string());
         let entries = (0..200).map(|i| (path(i), vec![b'x'; 4096]));
         let report = writer(strategy).write(entries);
         assert_eq!(report.results().len(), 200);
-        // Each either has its block or has failed, and says so.
+        // Each entry either has its block or has failed and says so.
         for (index, result) in report.results().iter().enumerate() {
             match result {
                 Ok(_) => assert_eq!(fs::read(path(index)).unwrap().len(), 4096),
@@ -238,12 +241,12 @@ fn a_disk_that_is_full() {
 }
 
 #[test]
-fn few_descriptors() {
+fn batches_work_with_few_descriptors() {
     let dir = Directory::new();
     run_child("child_with_few_descriptors", &dir, &DIRECTLY);
 }
 
-/// Peak memory of this process, in bytes, where the system tells.
+/// The peak memory of this process in bytes, where the system tells.
 fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status
@@ -259,7 +262,7 @@ fn child_with_few_descriptors() {
         return;
     }
     limit(libc::RLIMIT_NOFILE, 64);
-    let count = env::var("SMALLFRY_TEST_FILES").map_or(20_000, |count| count.parse().unwrap());
+    let count = env::var("SMALLFRY_TEST_FILES").map_or(5000, |count| count.parse().unwrap());
     let dir = child_directory();
     let path = |i: usize| dir.join(format!("{}/{i}", i % 1000));
     let all = || (0..count).map(path);
@@ -306,7 +309,7 @@ fn child_with_few_descriptors() {
 }
 
 #[test]
-fn no_descriptors_for_a_while() {
+fn batches_wait_for_descriptors_and_give_up_once() {
     let dir = Directory::new();
     fs::write(dir.path("a"), "contents").unwrap();
     run_child("child_without_descriptors", &dir, &DIRECTLY);
@@ -322,7 +325,7 @@ fn child_without_descriptors() {
     let dir = child_directory();
     let path = dir.join("a");
     let paths = || iter::repeat_n(&path, 50);
-    // Somebody else has them all, and gives them back some time later.
+    // Another thread has all descriptors, and returns them some time later.
     let meanwhile = |act: &dyn Fn()| {
         let taken = take_all_descriptors();
         thread::scope(|scope| {
@@ -355,7 +358,7 @@ fn child_without_descriptors() {
             assert!(files(strategy).copy(pairs).iter().all(Result::is_ok));
         });
     }
-    // Nobody does: an error, in the end, and not for each file anew.
+    // No thread returns them: an error after the maximum wait, and not for each file anew.
     let taken = take_all_descriptors();
     let results = reader(threads(2)).read(iter::repeat_n(&path, 5000));
     for (_, result) in results {
@@ -364,12 +367,12 @@ fn child_without_descriptors() {
     drop(taken);
 }
 
-/// Descriptors and threads of this process.
+/// The numbers of descriptors and threads of this process.
 fn open_and_running() -> [usize; 2] {
     ["/proc/self/fd", "/proc/self/task"].map(|dir| fs::read_dir(dir).unwrap().count())
 }
 
-/// Waits until there are as many as before: a thread that is through is still there for a moment.
+/// Waits until there are as many as before, since a finished thread exists for a moment longer.
 #[track_caller]
 fn assert_as_before(before: [usize; 2]) {
     let began = Instant::now();
@@ -384,9 +387,12 @@ fn assert_as_before(before: [usize; 2]) {
 }
 
 #[test]
-fn nothing_is_left_behind() {
+fn unfinished_batches_leave_no_descriptors_or_threads() {
     if !cfg!(target_os = "linux") {
-        return skip("nothing_is_left_behind", "no /proc");
+        return skip(
+            "unfinished_batches_leave_no_descriptors_or_threads",
+            "no /proc",
+        );
     }
     let dir = Directory::new();
     for i in 0..200 {
@@ -462,7 +468,7 @@ fn child_that_keeps_empty_files() {
 }
 
 #[test]
-fn more_than_there_is_memory_for() {
+fn a_lack_of_memory_is_an_error() {
     let dir = Directory::new();
     File::create(dir.path("sparse"))
         .unwrap()
@@ -494,7 +500,7 @@ fn child_without_memory() {
 }
 
 #[test]
-fn directories_as_deep_as_a_path_can_be() {
+fn the_deepest_directories_are_made() {
     let dir = Directory::new();
     let mut deep = dir.path("");
     while deep.as_os_str().len() < 4050 {
@@ -532,7 +538,8 @@ fn each_directory_is_made_once() {
     );
     let log = fs::read_to_string(dir.path("log")).unwrap();
     let mut made = HashMap::<_, usize>::new();
-    // A call may be shown in two parts, with those of other threads in between; the path is in the first.
+    // A call may be shown in two parts, with calls of other threads in between. The path is in the
+    // first part.
     let mut at = HashMap::new();
     for line in log.lines() {
         let (thread, call) = line.split_once(' ').unwrap();
@@ -544,7 +551,7 @@ fn each_directory_is_made_once() {
             *made.entry(at[thread]).or_default() += 1;
         }
     }
-    // For each of four strategies the directory itself, 10 in it, 5 in each of these.
+    // For each of four strategies the directory itself, 10 in it, and 5 in each of these.
     assert_eq!(made.len(), strategies().len() * (1 + 10 + 50));
     assert!(made.values().all(|times| *times == 1));
 }
@@ -564,8 +571,8 @@ fn child_that_makes_directories() {
 }
 
 #[test]
-fn a_system_without_threads() {
-    if !can_trace("a_system_without_threads") {
+fn batches_work_without_threads() {
+    if !can_trace("batches_work_without_threads") {
         return;
     }
     let dir = Directory::new();
@@ -602,8 +609,8 @@ fn child_without_threads() {
 }
 
 #[test]
-fn copies_are_private_from_the_start_and_closed_aloud() {
-    if !can_trace("copies_are_private_from_the_start_and_closed_aloud") {
+fn copies_are_private_from_the_start_and_report_errors_of_close() {
+    if !can_trace("copies_are_private_from_the_start_and_report_errors_of_close") {
         return;
     }
     let dir = Directory::new();
@@ -665,16 +672,16 @@ fn child_that_copies() {
     }
 }
 
-/// Files in the batches that errors are injected into.
+/// The number of files in batches that get injected errors.
 const INJECTED: usize = 12;
 
 #[test]
-fn an_error_at_every_operation() {
-    if !can_trace("an_error_at_every_operation") {
+fn an_error_of_every_operation_reaches_its_entry() {
+    if !can_trace("an_error_of_every_operation_reaches_its_entry") {
         return;
     }
-    // By the names that C libraries have for them, on this machine or another.
-    for (operation, calls) in [
+    // By the names that C libraries use for them, on this machine or another.
+    let operations = [
         ("open", "openat"),
         ("fstat", "fstat,?newfstatat,?statx"),
         ("read", "read"),
@@ -683,41 +690,52 @@ fn an_error_at_every_operation() {
         ("mkdir", "?mkdir,mkdirat"),
         ("unlink", "?unlink,unlinkat"),
         ("copy", "copy_file_range,sendfile,fchmod"),
-    ] {
-        // Each thread counts for itself. Each of these is a process under strace, which takes a second.
-        let all: &[&str] = &["1", "3", "1+", "2", "7", "2+2"];
-        let everything = env::var_os("SMALLFRY_TEST_ALL").is_some();
-        for &when in if everything { all } else { &all[..3] } {
-            let dir = Directory::new();
-            let paths: Vec<_> = injected_paths(&dir.path(""))
-                .iter()
-                .map(|path| path.to_str().unwrap().to_owned())
-                .collect();
-            let trace = format!("trace={calls}");
-            let inject = format!("inject={calls}:error=EIO:when={when}");
-            // Only calls about these paths: errors are for the batch, not for the rest of the process.
-            let only = paths.iter().flat_map(|path| ["-P", path]);
-            let options = ["-e", &trace, "-e", &inject].into_iter().chain(only);
-            fs::write(dir.path("operation"), operation).unwrap();
-            for index in 0..INJECTED {
-                fs::write(dir.path(&format!("there{index}")), contents(index)).unwrap();
-            }
-            run_child("child_with_errors", &dir, &strace(&dir, options));
-            let log = fs::read_to_string(dir.path("log")).unwrap();
-            assert!(
-                when != "1+" || log.contains("(INJECTED)"),
-                "{operation}: nothing injected\n{log}"
-            );
+    ];
+    // Each thread counts for itself. Each of these is a process under strace.
+    let all: &[&str] = &["1", "3", "1+", "2", "7", "2+2"];
+    let everything = env::var_os("SMALLFRY_TEST_ALL").is_some();
+    let whens = if everything { all } else { &all[..3] };
+    thread::scope(|scope| {
+        for (operation, calls) in operations {
+            scope.spawn(move || {
+                for when in whens {
+                    inject_errors(operation, calls, when);
+                }
+            });
         }
-    }
+    });
 }
 
-/// What is in a file of the batches.
+/// Runs the batches in a child in which these calls fail.
+fn inject_errors(operation: &str, calls: &str, when: &str) {
+    let dir = Directory::new();
+    let paths: Vec<_> = injected_paths(&dir.path(""))
+        .iter()
+        .map(|path| path.to_str().unwrap().to_owned())
+        .collect();
+    let trace = format!("trace={calls}");
+    let inject = format!("inject={calls}:error=EIO:when={when}");
+    // Only calls about these paths, so that errors reach the batch and not the rest of the process.
+    let only = paths.iter().flat_map(|path| ["-P", path]);
+    let options = ["-e", &trace, "-e", &inject].into_iter().chain(only);
+    fs::write(dir.path("operation"), operation).unwrap();
+    for index in 0..INJECTED {
+        fs::write(dir.path(&format!("there{index}")), contents(index)).unwrap();
+    }
+    run_child("child_with_errors", &dir, &strace(&dir, options));
+    let log = fs::read_to_string(dir.path("log")).unwrap();
+    assert!(
+        when != "1+" || log.contains("(INJECTED)"),
+        "{operation}: nothing injected\n{log}"
+    );
+}
+
+/// The contents of a file of the batches.
 fn contents(index: usize) -> String {
     index.to_string().repeat(1000)
 }
 
-/// The paths of the batches: what is there to be read, what is written, what is copied, and missing directories.
+/// The paths of the batches: existing files, written files, copies, and missing directories.
 fn injected_paths(dir: &Path) -> Vec<PathBuf> {
     let each = |kind: &'static str| (0..INJECTED).map(move |i| dir.join(format!("{kind}{i}")));
     let directories = (0..strategies().len()).map(|i| dir.join(format!("new{i}")));
@@ -776,13 +794,14 @@ fn child_with_errors() {
         let report = writer(strategy).create_parents(true).write(entries);
         check(report.into_results(), &["mkdir", "open"]);
     }
-    // A close that is said to have failed was not even tried, so that one leaves descriptors open.
+    // strace makes a close fail without trying it, so descriptors stay open.
     if operation != "close" {
         assert_as_before(before);
     }
 }
 
-/// Every entry has a result, and if it is an error then the one that was injected, at one of these operations.
+/// Checks that every entry has a result, and that every error is the injected one, at one of these
+/// operations.
 #[track_caller]
 fn check<T>(results: Vec<Result<T, Error>>, operations: &[&str]) {
     assert_eq!(results.len(), INJECTED);

@@ -1,5 +1,5 @@
-//! Batches beneath a directory: all that they do is done there, nothing leads out, and it does not matter whether the
-//! system resolves paths in one call, or refuses to, or does so only sometimes.
+//! Batches beneath a directory. An attacker who can make links must not lead them out, whether the
+//! system resolves paths in one call, refuses to, or does so only sometimes.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -43,7 +43,7 @@ fn files(strategy: Strategy, directory: &Path) -> Files {
     files
 }
 
-/// Does all that there is beneath a directory, and leaves it empty but for directories.
+/// Does every operation beneath a directory, and leaves only directories there.
 fn do_everything(strategy: Strategy, directory: &Path) {
     let name = |i: usize| format!("{}/new/{i}", i % 3);
     let copy = |i: usize| format!("{}/new/../copy {i}", i % 3);
@@ -81,7 +81,7 @@ fn do_everything(strategy: Strategy, directory: &Path) {
 }
 
 #[test]
-fn everything_is_done_beneath() {
+fn every_operation_works_beneath_a_directory() {
     let dir = Directory::new();
     for strategy in strategies() {
         do_everything(strategy, &dir.path(""));
@@ -89,7 +89,7 @@ fn everything_is_done_beneath() {
 }
 
 #[test]
-fn nothing_leads_out() {
+fn no_path_leads_out() {
     let dir = Directory::new();
     let (inside, secret) = (dir.path("in"), dir.path("out/secret"));
     for directory in ["in/d", "out"] {
@@ -135,7 +135,7 @@ fn nothing_leads_out() {
         for result in files.copy(ways.iter().map(|way| ("a", way))) {
             refused(result.unwrap_err(), Operation::Copy, Path::new("a"));
         }
-        // The last one is a link itself, and goes.
+        // The last one is a link itself, and is removed.
         let ways = &ways[..ways.len() - 1];
         for (way, result) in ways.iter().zip(files.remove(ways)) {
             refused(result.unwrap_err(), Operation::Unlink, way);
@@ -147,7 +147,7 @@ fn nothing_leads_out() {
 }
 
 #[test]
-fn what_is_no_file_is_not_copied_over_one() {
+fn special_files_are_not_copied_over_files() {
     let dir = Directory::new();
     fs::create_dir(dir.path("d")).unwrap();
     fs::write(dir.path("to"), "kept").unwrap();
@@ -160,7 +160,7 @@ fn what_is_no_file_is_not_copied_over_one() {
 }
 
 #[test]
-fn names_that_differ_only_in_case() {
+fn names_that_differ_only_in_case_are_refused_where_they_are_one_file() {
     let folds_case = cfg!(any(windows, target_vendor = "apple"));
     for strategy in strategies() {
         let dir = Directory::new();
@@ -179,14 +179,14 @@ fn names_that_differ_only_in_case() {
     }
 }
 
-/// Linux resolves paths by `openat2`: it says `EAGAIN` while directories are renamed, is missing from old kernels and
-/// refused by filters of containers, perhaps by one that came into force since the directory was opened. For want of
-/// descriptors it is asked again.
+/// Linux resolves paths with `openat2`. It fails with `EAGAIN` while directories are renamed, is
+/// missing from old kernels, and is refused by filters of containers, perhaps from a moment after
+/// the directory was opened. For lack of descriptors it is called again.
 #[cfg(unix)]
 #[test]
-fn however_the_system_resolves() {
+fn failures_of_openat2_change_nothing() {
     use common::unix::{can_trace, run_child, strace};
-    if !can_trace("however_the_system_resolves") {
+    if !can_trace("failures_of_openat2_change_nothing") {
         return;
     }
     // The first call of a directory finds out whether there is an openat2.

@@ -1,4 +1,5 @@
-//! Files closed by others: everything is closed once, errors arrive with their paths, and nothing waits for ever.
+//! Files closed by other threads. The danger is a file that is never closed or closed twice, an
+//! error without its path, and a wait without end.
 //!
 //! A closer belongs to the process, so these tests take turns.
 
@@ -27,7 +28,7 @@ use smallfry::close::{
 };
 use smallfry::raw::BorrowedFile;
 
-/// The closer of the process, for one test at a time and as it is at first.
+/// The closer of the process, in its initial state, for one test at a time.
 struct Turn(#[expect(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
 fn turn(policy: Policy) -> Turn {
@@ -47,7 +48,7 @@ impl Drop for Turn {
     }
 }
 
-/// Something whose closing is counted, and ends as it is told.
+/// A handle that counts closes, and whose close ends as told.
 #[derive(Debug)]
 struct Fake {
     closed: Arc<AtomicUsize>,
@@ -96,7 +97,7 @@ fn fake(ends: Ends) -> (Fake, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn a_wrapper_does_what_its_file_does() {
+fn a_wrapper_behaves_like_its_file() {
     let _turn = turn(Policy::Always);
     let mut file = tempfile::tempfile().unwrap().fast_close();
     assert_eq!(size_of_val(&file), size_of::<File>());
@@ -150,7 +151,7 @@ impl BufRead for Text {
 }
 
 #[test]
-fn wrappers_compare_as_what_they_hold() {
+fn wrappers_compare_like_their_values() {
     let _turn = turn(Policy::Always);
     let [one, two] = [b"1\nx", b"2\ny"].map(|text| Text(text).fast_close());
     assert!(one < two && one != two && one == Text(b"1\nx").fast_close());
@@ -170,7 +171,8 @@ fn no_error_of_many_is_lost() {
     let directory = tempfile::tempdir().unwrap();
     let count = 100_000;
     let sent = Arc::new(AtomicUsize::new(0));
-    // Four threads hand over, some through the queue and, when it is full, by closing themselves.
+    // Four threads hand files over, some through the queue and, when it is full, by closing them
+    // themselves.
     let returned: Vec<PathBuf> = thread::scope(|scope| {
         let work = |part: usize| {
             let (directory, sent) = (directory.path(), &sent);
@@ -228,7 +230,7 @@ fn a_sink_is_told_and_may_panic() {
     let send = Mutex::new(send);
     closer.set_sink(move |error| {
         assert!(error.path() != Some(Path::new("boom")), "as asked");
-        // What a sink closes, and asks, must not wait for itself.
+        // Calls that a sink makes must not wait for the sink itself.
         let (inner, closed) = fake(Ends::Well);
         drop(inner.fast_close());
         assert_eq!(closed.load(Ordering::SeqCst), 1);
@@ -250,7 +252,7 @@ fn a_sink_is_told_and_may_panic() {
     let told: Vec<String> = told.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2);
     assert!(told[0].starts_with("close one: "), "{told:?}");
-    // The one that the sink choked on is not lost.
+    // The error at which the sink panicked is not lost.
     closer.remove_sink();
     let left = closer.drain();
     assert_eq!(left.len(), 1);
@@ -269,7 +271,7 @@ fn a_close_that_panics_is_an_error_of_its_file() {
     assert_eq!(closed.load(Ordering::SeqCst), 1);
 }
 
-/// Panics again when somebody drops what it panicked with.
+/// Panics again when the payload of its panic is dropped.
 struct Stubborn;
 
 impl Drop for Stubborn {
@@ -297,7 +299,7 @@ impl Close for Panics {
 }
 
 #[test]
-fn whatever_panics_nobody_waits_for_ever() {
+fn panics_cause_no_endless_wait() {
     for policy in [Policy::Always, Policy::Auto, Policy::Never] {
         let _turn = turn(policy);
         let closer = Closer::global();
@@ -316,7 +318,7 @@ fn whatever_panics_nobody_waits_for_ever() {
 }
 
 #[test]
-fn what_is_dropped_in_a_panic_is_closed() {
+fn files_dropped_in_a_panic_are_closed() {
     for policy in [Policy::Always, Policy::Never, Policy::Auto] {
         let _turn = turn(policy);
         let (fake, closed) = fake(Ends::Well);
@@ -331,7 +333,7 @@ fn what_is_dropped_in_a_panic_is_closed() {
 }
 
 #[test]
-fn what_a_thread_leaves_in_its_own_storage_is_closed() {
+fn files_in_thread_local_storage_are_closed() {
     thread_local! {
         static LEFT: std::cell::RefCell<Vec<FastClose<Fake>>> = const { std::cell::RefCell::new(Vec::new()) };
     }
@@ -343,7 +345,7 @@ fn what_a_thread_leaves_in_its_own_storage_is_closed() {
     assert_eq!(closed.load(Ordering::SeqCst), 1);
 }
 
-/// What a backend does with a job.
+/// How a backend runs a job.
 type Spawn = fn(close::Job);
 
 #[test]
@@ -384,7 +386,7 @@ fn backends_that_refuse_work_are_replaced() {
 }
 
 #[test]
-fn a_backend_that_keeps_its_jobs_is_left() {
+fn a_backend_that_keeps_its_jobs_is_abandoned() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
     let kept: Arc<Mutex<Vec<close::Job>>> = Arc::default();
@@ -397,7 +399,7 @@ fn a_backend_that_keeps_its_jobs_is_left() {
     assert_eq!(closer.pending(), 20);
     closer.set_backend(Backend::Threads);
     hand_over();
-    // Nobody drains, and nobody else closes.
+    // No thread drains, and no other thread closes.
     while closer.pending() > 0 {
         thread::sleep(Duration::from_millis(1));
     }
@@ -414,7 +416,7 @@ fn a_backend_that_keeps_its_jobs_is_left() {
     }
 }
 
-/// Closed only when [`open`](Gate::open) was called.
+/// Its close ends only after [`open`](Gate::open) was called.
 #[derive(Clone, Debug, Default)]
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -443,13 +445,13 @@ impl Close for Gate {
 }
 
 #[test]
-fn only_what_concerns_a_file_is_waited_for() {
+fn wait_for_waits_only_for_closes_of_that_file() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
     let (one, unknown) = (Gate::default(), Gate::default());
     let closed = closer.close(Handle::new(one.clone()), "dir/one").unwrap();
     assert_eq!(closed, Closed::Later);
-    // Returns, though the gate is shut.
+    // Returns although the gate is shut.
     closer.wait_for("other/two");
     let settled = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -463,7 +465,7 @@ fn only_what_concerns_a_file_is_waited_for() {
         one.open();
         thread.join().unwrap();
 
-        // What has no path may be any file.
+        // A handle without a path may be any file.
         let report = |gate: Gate| closer.close(Handle::new(gate), "..").unwrap();
         report(unknown.clone());
         let thread = scope.spawn(settle);
@@ -477,14 +479,14 @@ fn only_what_concerns_a_file_is_waited_for() {
 }
 
 #[test]
-fn settling_ends_though_others_go_on() {
+fn settle_ends_while_other_files_are_pending() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
     let is_settled = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                // Of no known path, so each may be the file.
+                // None has a known path, so each may be the file.
                 while is_settled.load(Ordering::SeqCst) == 0 {
                     drop(Slow.fast_close());
                 }
@@ -546,7 +548,7 @@ fn the_queue_is_bounded() {
 }
 
 #[test]
-fn who_waits_waits_for_what_was_there() {
+fn drain_waits_for_files_handed_over_before() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
     let (early, late) = (Gate::default(), Gate::default());
@@ -563,7 +565,7 @@ fn who_waits_waits_for_what_was_there() {
 }
 
 #[test]
-fn never_means_never() {
+fn policy_never_defers_nothing() {
     let _turn = turn(Policy::Never);
     let (fake, closed) = fake(Ends::Badly);
     let error = Closer::global().close(Handle::new(fake), "a").unwrap_err();
@@ -573,7 +575,7 @@ fn never_means_never() {
 }
 
 #[test]
-fn whole_files() {
+fn whole_files_are_read_and_written() {
     for policy in [Policy::Always, Policy::Never, Policy::Auto] {
         let _turn = turn(policy);
         let directory = tempfile::tempdir().unwrap();
@@ -605,7 +607,7 @@ fn whole_files() {
 }
 
 #[test]
-fn removed_and_made_anew() {
+fn removed_files_can_be_made_again() {
     let _turn = turn(Policy::Always);
     let directory = tempfile::tempdir().unwrap();
     let paths: Vec<PathBuf> = (0..50)
@@ -631,7 +633,7 @@ fn removed_and_made_anew() {
 }
 
 #[test]
-fn a_file_whose_close_has_failed_takes_the_place_of_no_other() {
+fn a_file_whose_close_failed_replaces_no_other() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
     let directory = tempfile::tempdir().unwrap();
@@ -648,7 +650,7 @@ fn a_file_whose_close_has_failed_takes_the_place_of_no_other() {
     assert_eq!(error.operation(), Operation::Close);
     assert_eq!(error.path(), Some(&*bad));
     assert_eq!(fs::read(&good).unwrap(), b"good");
-    // Said once, and that of another file is kept.
+    // Reported once. The error of another file is kept.
     smallfry::fs::rename(&bad, &good).unwrap();
     assert_eq!(fs::read(&good).unwrap(), b"bad");
     let left = closer.drain();
@@ -676,7 +678,7 @@ fn a_batch_has_closed_its_files() {
 }
 
 #[test]
-fn anybody_may_hand_over_at_any_time() {
+fn any_thread_can_hand_over_at_any_time() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
     let counts: Vec<Arc<AtomicUsize>> = thread::scope(|scope| {

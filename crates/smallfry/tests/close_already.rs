@@ -1,5 +1,6 @@
-//! The same program with the crate `close_already` and with smallfry: what is written for the one works with the other, and
-//! does the same. On Windows that crate closes on threads; elsewhere it closes in place.
+//! The same program with the crate `close_already` and with smallfry. A program that moves from one
+//! to the other must not change its behaviour. On Windows that crate closes on threads, elsewhere
+//! in place.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use smallfry::close::{Closer, Policy};
 
-/// Tests that compile and pass with either.
+/// Tests that compile and pass with either crate.
 macro_rules! behaves {
     ($name:ident, $from:path, $drain:expr) => {
         mod $name {
@@ -110,7 +111,8 @@ macro_rules! behaves {
     };
 }
 
-// That crate has no means to wait. Nothing here needs it but renaming, for which half a second is plenty.
+// That crate has no means to wait. Only renaming needs it here, and half a second is plenty for
+// that.
 behaves!(theirs, close_already, sleep(Duration::from_millis(500)));
 behaves!(
     ours,
@@ -120,7 +122,7 @@ behaves!(
 
 #[test]
 fn ours_defers_on_windows_as_theirs_does() {
-    // Theirs always does there; ours where it is told to, or finds closing slow.
+    // That crate always defers there. smallfry defers if told to, or if it finds closing slow.
     let closer = Closer::global();
     closer.set_policy(Policy::Always);
     let directory = tempfile::tempdir().unwrap();

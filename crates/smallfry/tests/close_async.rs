@@ -1,5 +1,5 @@
-//! Threads and files of asynchronous runtimes. What a runtime does to a file that is dropped, and what is left of it after
-//! it has ended, is different for each, and none of it may lose bytes or hang.
+//! Threads and files of asynchronous runtimes. Each runtime treats a dropped file differently, and
+//! leaves something else behind when it has ended. None of that may lose bytes or hang.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg_attr(
@@ -78,13 +78,13 @@ impl Close for Fake {
         None
     }
 
-    // Or it would never be given to a backend.
+    // Otherwise it would never be given to a backend.
     fn is_idle(&self) -> bool {
         true
     }
 }
 
-/// Hands a few hundred over; how many are closed in the end.
+/// Hands over a few hundred files, and returns how many are closed in the end.
 fn hand_over() -> usize {
     let (closed, elsewhere) = (Arc::<AtomicUsize>::default(), Arc::default());
     for number in 0..300 {
@@ -131,7 +131,7 @@ fn every_backend_closes_inside_outside_and_after_every_runtime() {
             .num_threads(1)
             .build()
             .unwrap();
-        // The only thread of the pool waits: nobody else is there to run jobs.
+        // The only thread of the pool waits, so no other thread can run jobs.
         assert_eq!(pool.install(hand_over), 300, "{backend:?}, rayon");
         let mut one = tokio::runtime::Builder::new_current_thread();
         let one = one.max_blocking_threads(1).build().unwrap();
@@ -142,7 +142,7 @@ fn every_backend_closes_inside_outside_and_after_every_runtime() {
 
 #[cfg(feature = "backend-tokio")]
 #[test]
-fn a_runtime_that_ends_while_files_wait() {
+fn a_runtime_may_end_while_files_wait() {
     let _turn = turn();
     Closer::global().set_backend(Backend::Tokio);
     for _ in 0..20 {
@@ -161,7 +161,7 @@ fn a_runtime_that_ends_while_files_wait() {
         let unwritten = (0..100).filter(|number| {
             fs::read(directory.path().join(number.to_string())).unwrap() != b"text"
         });
-        // A write that the runtime gave up cannot be made good, but it is told.
+        // A write that the runtime gave up cannot be repeated, but it is reported.
         assert!(unwritten.count() <= errors.len(), "{errors:?}");
         assert_eq!(Closer::global().pending(), 0);
     }
@@ -182,7 +182,7 @@ fn check_written(path: &Path) {
 
 #[cfg(feature = "backend-tokio")]
 #[test]
-fn files_of_tokio() {
+fn files_of_tokio_are_closed() {
     use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWrite, AsyncWriteExt};
     let _turn = turn();
     let runtime = runtime();
@@ -210,7 +210,7 @@ fn files_of_tokio() {
             file.read_to_string(&mut text).await.unwrap();
             assert_eq!(text, "two three");
         });
-        // Outside of the runtime, with something under way.
+        // Outside of the runtime, with a call in flight.
         let mut file = runtime.block_on(async {
             let mut file = tokio::fs::File::create(&path).await.unwrap().fast_close();
             file.write_all(b"one two three").await.unwrap();
@@ -234,7 +234,7 @@ fn files_of_tokio() {
 
 #[cfg(feature = "backend-tokio")]
 #[test]
-fn many_files_of_tokio_dropped_at_once() {
+fn many_files_of_tokio_can_be_dropped_at_once() {
     use tokio::io::AsyncWriteExt;
     let _turn = turn();
     let directory = tempfile::tempdir().unwrap();
@@ -243,7 +243,7 @@ fn many_files_of_tokio_dropped_at_once() {
         tokio::runtime::Builder::new_current_thread(),
         tokio::runtime::Builder::new_multi_thread(),
     ] {
-        // More than a task may do in one turn by tokio's count, and more than the queue has room for.
+        // More than a task may do in one turn by tokio's count, and more than the queue can hold.
         runtime.build().unwrap().block_on(async {
             let mut files = Vec::new();
             for number in 0..600 {
@@ -261,7 +261,7 @@ fn many_files_of_tokio_dropped_at_once() {
     }
 }
 
-/// Holds the thread that closes it until it is told that others went on.
+/// Blocks the thread that closes it until it is told that others went on.
 #[cfg(feature = "backend-tokio")]
 #[derive(Debug)]
 struct Held(std::sync::mpsc::Receiver<()>);
@@ -298,7 +298,8 @@ fn a_pool_of_one_thread_does_not_wait_for_itself() {
         Closer::global()
             .close(Handle::new(Held(held)), "held")
             .unwrap();
-        // Its write waits behind what holds the only thread, and who closes it waits for the write.
+        // Its write waits behind the job that blocks the only thread, and its close waits for the
+        // write.
         file.write_all(b"one two three").await.unwrap();
         drop(file);
         go_on.send(()).unwrap();
@@ -315,7 +316,7 @@ fn futures_poll<F: Future>(future: std::pin::Pin<&mut F>) -> std::task::Poll<F::
 
 #[cfg(feature = "backend-smol")]
 #[test]
-fn files_of_smol() {
+fn files_of_smol_are_closed() {
     use smol::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
     let _turn = turn();
     for policy in POLICIES {
@@ -344,7 +345,7 @@ fn files_of_smol() {
 
 #[cfg(feature = "backend-async-std")]
 #[test]
-fn files_of_async_std() {
+fn files_of_async_std_are_closed() {
     use async_std::io::prelude::{ReadExt, SeekExt, WriteExt};
     let _turn = turn();
     for policy in POLICIES {
@@ -373,13 +374,13 @@ fn files_of_async_std() {
     }
 }
 
-/// Every write to it fails, which async files find out after they have said that all is well.
+/// Every write to it fails. Asynchronous files learn that only after they have reported success.
 #[cfg(target_os = "linux")]
 const FULL: &str = "/dev/full";
 
 #[cfg(all(target_os = "linux", feature = "backend-tokio"))]
 #[test]
-fn what_tokio_cannot_write_after_all_is_told() {
+fn late_write_errors_of_tokio_are_reported() {
     use tokio::io::AsyncWriteExt;
     let _turn = turn();
     let runtime = runtime();
@@ -396,7 +397,7 @@ fn what_tokio_cannot_write_after_all_is_told() {
 
 #[cfg(all(target_os = "linux", feature = "backend-smol"))]
 #[test]
-fn what_smol_cannot_write_after_all_is_told() {
+fn late_write_errors_of_smol_are_reported() {
     use smol::io::AsyncWriteExt;
     let _turn = turn();
     for policy in POLICIES {
@@ -412,7 +413,7 @@ fn what_smol_cannot_write_after_all_is_told() {
 
 #[cfg(all(target_os = "linux", feature = "backend-async-std"))]
 #[test]
-fn what_async_std_cannot_write_after_all_is_told() {
+fn late_write_errors_of_async_std_are_reported() {
     use async_std::io::prelude::WriteExt;
     let _turn = turn();
     for policy in POLICIES {

@@ -1,6 +1,7 @@
-//! What a power failure leaves, on a simulated disk that is really mounted and records all that is done. Every flush that is missing
-//! is a state in which something acknowledged is lost, but a real disk shows that state once in a thousand crashes; from the
-//! record any number of them can be made. Two models: one orders names as a journal does, the other promises no more than POSIX.
+//! Power failures, simulated on a mount that records all operations. Every missing flush makes a
+//! state possible in which acknowledged data are lost, but a real disk shows that state once in a
+//! thousand crashes. The record gives any number of them. There are two models: one orders names as
+//! a journal does, the other promises no more than POSIX.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -23,7 +24,7 @@ fn crashes() -> u64 {
     count.map_or(300, |count| count.parse().unwrap())
 }
 
-/// What is done by programs with these levels.
+/// Records programs with these levels.
 fn record(test: &str, workload: Workload) -> Option<Log> {
     if !is_root() || !Path::new("/dev/fuse").exists() {
         skip(test, "it needs root and /dev/fuse");
@@ -38,14 +39,14 @@ fn record(test: &str, workload: Workload) -> Option<Log> {
     options.record = true;
     let mount = Mount::new(&real, Some(&shown), &options).unwrap();
     run(mount.path(), workload, |told| {
-        // Nothing has such a name; looking for it is what is recorded.
+        // No file has such a name, and looking it up is recorded.
         let path = mount.path().join(format!("{ACKNOWLEDGEMENT}{told}"));
         assert!(fs::symlink_metadata(path).is_err());
     });
     mount.log()
 }
 
-/// What is broken by a crash.
+/// Returns the promise that a crash breaks, as an error.
 fn broken_by(log: &Log, crash: Crash) -> Result<(), String> {
     let survivors = log.crash(crash);
     let told = survivors.acknowledged();
@@ -53,7 +54,7 @@ fn broken_by(log: &Log, crash: Crash) -> Result<(), String> {
     judge(told, |file| survivors.read(Path::new(file)).ok())
 }
 
-/// Crashes at points all over the log. Every one of them, if there are as many crashes.
+/// Crashes at points all over the log: at every point, if there are enough crashes.
 fn all_crashes(log: &Log, model: Model, count: u64) -> impl Iterator<Item = Crash> {
     let points = log.len() as u64 + 1;
     (0..count).map(move |number| Crash {
@@ -90,17 +91,17 @@ fn nothing_acknowledged_is_lost() {
     }
 }
 
-/// A kind of flush that is taken away, and what then breaks in which model.
+/// A kind of flush that is removed, and the promises that then break in each model.
 struct Missing {
     name: &'static str,
     forgets: fn(&str, &Kind, bool) -> bool,
     model: Model,
-    /// The first always, the others perhaps.
+    /// The first always breaks, the others perhaps.
     expected: &'static [&'static str],
 }
 
 #[test]
-fn each_flush_is_missed_for_a_reason_of_its_own() {
+fn each_missing_flush_breaks_a_promise_of_its_own() {
     let cases = [
         Missing {
             name: "of a temporary",
@@ -186,7 +187,7 @@ fn each_flush_is_missed_for_a_reason_of_its_own() {
         });
         let broken =
             all_crashes(&log, case.model, 150).filter_map(|crash| broken_by(&without, crash).err());
-        // Which promise, without the file.
+        // The broken promise, without the file.
         let found: BTreeSet<String> = broken
             .map(|what| what.split(':').next().unwrap().to_owned())
             .collect();

@@ -1,7 +1,8 @@
-//! What a power failure leaves on real file systems. The model that judges elsewhere is ours, and so may be wrong in our favour;
-//! here ext4, XFS and Btrfs themselves are the judge. They live on a loop device whose backing file is on a simulated disk that
-//! records every write and flush; from that record the disk is made as it would be if it had been cut off at some moment, with
-//! what it had not flushed there or not. Then the file system's own tools repair it, it is mounted, and the files are looked at.
+//! Power failures on real file systems. The model in the other tests is our own, and could be wrong
+//! in our favour. Here ext4, XFS and Btrfs themselves judge. They live on a loop device whose
+//! backing file is on a simulated disk that records every write and flush. From that record the
+//! disk is restored as if it had been cut off at some moment, with any part of the unflushed
+//! writes. Then the file system's own tools repair it, it is mounted, and the files are checked.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -26,13 +27,14 @@ fn cuts() -> u64 {
     count.map_or(10, |count| count.parse().unwrap())
 }
 
-/// A file system, and what belongs to it.
+/// A file system, with its tools and options.
 struct Kind {
     name: &'static str,
     make: &'static [&'static str],
-    /// In MiB: none makes itself on much less.
+    /// In MiB. No file system can be made on much less.
     size: u64,
-    /// Nothing orders what it writes, so a promise is kept only while nothing is being written: cut off at the end alone.
+    /// Whether the file system orders its writes. One that does not keeps a promise only while
+    /// nothing is written, so it is cut off only at the end.
     is_ordered: bool,
     /// Run on the disk before it is mounted, and after.
     check_before: &'static [&'static str],
@@ -99,14 +101,14 @@ fn succeed(words: &[&str], last: &Path) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// A file as a disk, mounted; all of it gone when it is dropped.
+/// A file as a disk, mounted. Dropping it removes everything.
 struct Mounted {
     device: PathBuf,
     directory: PathBuf,
 }
 
 impl Mounted {
-    /// Or what the system says of it.
+    /// Fails with the system's message.
     fn new(kind: &Kind, image: &Path, directory: &Path) -> Result<Self, String> {
         let device = succeed(&["losetup", "--find", "--show"], image);
         let this = Self {
@@ -124,7 +126,8 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // Not mounted if that failed; and both are busy for as long as somebody else looks at them, such as `blkid`.
+        // Not mounted if that failed. Both are busy while another program, such as `blkid`, looks
+        // at them.
         for words in [&["umount"][..], &["losetup", "--detach"]] {
             let last = if words.len() == 1 {
                 &self.directory
@@ -143,7 +146,7 @@ impl Drop for Mounted {
     }
 }
 
-/// Where disks are made: in memory if there is some for files.
+/// The directory for disks: in memory, if there is a file system there.
 fn work_directory() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() {
@@ -152,7 +155,8 @@ fn work_directory() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Runs the programs on that file system, and cuts it off again and again. What breaks is given.
+/// Runs the programs on that file system, and cuts it off again and again. Returns the broken
+/// promises.
 fn cut(kind: &Kind, workload: Workload) -> Option<Vec<String>> {
     let test = format!("crash_real on {}", kind.name);
     if !is_root() || !Path::new("/dev/fuse").exists() {
@@ -215,7 +219,7 @@ fn cut(kind: &Kind, workload: Workload) -> Option<Vec<String>> {
     Some(broken)
 }
 
-/// What is wrong with the disk as it is after a cut.
+/// Returns what is wrong with the disk after a cut.
 fn check(
     kind: &Kind,
     log: &Log,
@@ -228,7 +232,7 @@ fn check(
         .unwrap();
     let tool = |words: &[&str]| {
         let output = command(words, image);
-        // e2fsck answers 1 for what it has mended, such as a journal that was to be replayed.
+        // e2fsck exits with 1 after a repair, such as a replayed journal.
         if matches!(output.status.code(), Some(0 | 1)) {
             return Ok(());
         }
@@ -260,28 +264,28 @@ fn keeps_what_was_promised(kind: &Kind) {
 }
 
 #[test]
-fn ext4_keeps_what_was_promised() {
+fn ext4_keeps_the_promises() {
     keeps_what_was_promised(&EXT4);
 }
 
 #[test]
-fn ext4_without_a_journal_keeps_what_was_promised() {
+fn ext4_without_a_journal_keeps_the_promises() {
     keeps_what_was_promised(&EXT4_WITHOUT_JOURNAL);
 }
 
 #[test]
-fn xfs_keeps_what_was_promised() {
+fn xfs_keeps_the_promises() {
     keeps_what_was_promised(&XFS);
 }
 
 #[test]
-fn btrfs_keeps_what_was_promised() {
+fn btrfs_keeps_the_promises() {
     keeps_what_was_promised(&BTRFS);
 }
 
-/// The judge itself: what nobody flushes is lost.
+/// Checks the judge itself: data that nobody flushes are lost.
 #[test]
-fn what_is_not_flushed_is_lost() {
+fn unflushed_data_are_lost() {
     let workload = Workload {
         levels: &[smallfry::Durability::None],
         rounds: 3,

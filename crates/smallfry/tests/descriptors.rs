@@ -1,4 +1,5 @@
-//! No descriptor stays open, whatever fails. Alone in its file, hence alone in its process: other tests open some too.
+//! No descriptor stays open, whatever fails. This is the only test of its file, and hence of its
+//! process, since other tests open descriptors too.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -14,7 +15,7 @@ fn open_descriptors() -> usize {
 }
 
 #[test]
-fn none_is_left_open() {
+fn no_descriptor_is_left_open() {
     let directory = Directory::new();
     let path = directory.path("a");
     let file = fs::File::create(directory.path("own")).unwrap();
@@ -42,6 +43,6 @@ fn none_is_left_open() {
             .unwrap_err();
     }
     assert_eq!(open_descriptors(), before);
-    // The caller's own is open still.
+    // The caller's own is still open.
     file.sync_all().unwrap();
 }

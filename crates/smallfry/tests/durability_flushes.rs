@@ -1,5 +1,5 @@
-//! Which flushes a write makes, in which order, and no others: seen by strace. A flush too few is lost data that no other test
-//! would miss; one too many is milliseconds.
+//! The flushes of a write, in their order, as strace sees them. One flush too few loses data, and
+//! no other test would notice. One too many costs milliseconds.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -15,11 +15,11 @@ use common::{Directory, skip};
 use smallfry::bulk::Writer;
 use smallfry::{Durability, Outcome, WriteOptions};
 
-/// Where the child works, in the directory of the test.
+/// The directory where the child works, in that of the test.
 const DATA: &str = "data";
 
-/// Runs some work in a child and gives its flushes and renames: `fsync a`, `rename a`. A temporary file is called by its target's
-/// name and `temporary file`.
+/// Runs some work in a child and returns its flushes and renames: `fsync a`, `rename a`. A
+/// temporary file is called by its target's name and `temporary`.
 fn flushes(work: &str) -> Vec<String> {
     let dir = Directory::new();
     fs::create_dir(dir.path(DATA)).unwrap();
@@ -35,7 +35,7 @@ fn flushes(work: &str) -> Vec<String> {
         .collect()
 }
 
-/// A line of strace's about something in that directory: `1234 fsync(3</directory/a>) = 0`.
+/// Parses a line of strace about something in that directory: `1234 fsync(3</directory/a>) = 0`.
 fn flush_in(line: &str, data: &str) -> Option<String> {
     let call = line.split_once(' ')?.1.trim_start();
     let (name, arguments) = call.split_once('(')?;
@@ -56,7 +56,7 @@ fn flush_in(line: &str, data: &str) -> Option<String> {
     }
 }
 
-/// `.a.0123456789abcdef.smallfry` is `a temporary file`.
+/// Shortens `.a.0123456789abcdef.smallfry` to `a temporary`.
 fn without_digits(path: &str) -> String {
     let path = path.trim_start_matches('/');
     let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -74,7 +74,7 @@ fn without_digits(path: &str) -> String {
     }
 }
 
-/// What is there before the child begins.
+/// Makes the files that exist before the child begins.
 fn prepare(work: &str, data: &Path) {
     let there = |name: &str| fs::write(data.join(name), "old").unwrap();
     for name in ["a", "b", "c"] {
@@ -92,11 +92,11 @@ fn prepare(work: &str, data: &Path) {
             fs::create_dir(data.join(directory_name(number))).unwrap();
         }
     }
-    // What the tests have written so far is not for the child to wait for.
+    // The child must not wait for what the tests have written so far.
     assert!(Command::new("sync").status().unwrap().success());
 }
 
-/// One of five; a file's name ends in a digit.
+/// One of five directories. The name of a file ends in a digit.
 fn directory_name(number: usize) -> &'static str {
     ["v", "w", "x", "y", "z"][number % 5]
 }
@@ -171,7 +171,7 @@ fn child() {
 }
 
 #[test]
-fn one_file() {
+fn single_writes_flush_exactly_what_their_level_needs() {
     if !can_trace("one_file") {
         return;
     }
@@ -185,7 +185,7 @@ fn one_file() {
         ("one changed data", &["fdatasync a"]),
         ("one changed full", &["fsync a", "fsync ."]),
         ("one replace", &["rename a"]),
-        // Not fdatasync: the temporary file has been given permissions.
+        // Not fdatasync, since the temporary file was given permissions.
         ("one replace data", &["fsync a temporary", "rename a"]),
         (
             "one replace full",
@@ -199,13 +199,13 @@ fn one_file() {
             "one link replace full",
             &["fsync x/target temporary", "rename x/target", "fsync x"],
         ),
-        // In place, too, the name is where the link leads.
+        // In place, too, the name is at the target of the link.
         ("one link full", &["fsync x/target", "fsync x"]),
         ("one new parents data", &["fdatasync x/y/a"]),
     ] {
         assert_eq!(flushes(work), expected, "{work}");
     }
-    // Those above may come in any order.
+    // The flushes above may come in any order.
     let mut found = flushes("one new parents replace full");
     assert_eq!(
         found[..3],
@@ -241,7 +241,7 @@ fn a_few_files_are_flushed_one_by_one_and_their_directory_once() {
     }
 }
 
-/// Whether files in the temporary directory are on a file system that is flushed whole.
+/// Whether the temporary directory is on a file system that is flushed as a whole.
 fn is_flushed_whole() -> bool {
     let dir = Directory::new();
     let output = Command::new("stat")
@@ -261,7 +261,7 @@ fn a_thousand_files_have_a_few_flushes() {
         let reason = "the temporary dir is not on ext4, XFS or Btrfs";
         return println!("skipped a_thousand_files: {reason}");
     }
-    // The second makes sure of the disk's own cache, by the descriptor of the first file.
+    // The second call flushes the disk's own cache, by the descriptor of the first file.
     let whole: &[&str] = &["syncfs", "fsync"];
     for (work, directories, is_replaced) in [
         ("thousand new data", 0, false),
@@ -271,7 +271,8 @@ fn a_thousand_files_have_a_few_flushes() {
         ("thousand dirs replace full", 5, true),
         ("thousand parents full", 0, false),
     ] {
-        // Others may have too much to be written meanwhile: then files are flushed one by one, and rightly.
+        // Other programs may have too much to be written. Then files are rightly flushed one by
+        // one.
         let Some(found) = (0..5)
             .map(|_| without_name(flushes(work)))
             .find(|found| !has_single(found))
@@ -292,7 +293,7 @@ fn a_thousand_files_have_a_few_flushes() {
     }
 }
 
-/// Calls the flush that follows `syncfs` just `fsync`.
+/// Shortens the flush after `syncfs` to `fsync`.
 fn without_name(mut flushes: Vec<String>) -> Vec<String> {
     for index in 1..flushes.len() {
         if flushes[index - 1] == "syncfs" {
@@ -302,7 +303,7 @@ fn without_name(mut flushes: Vec<String>) -> Vec<String> {
     flushes
 }
 
-/// Whether there is a flush of a file, or of its temporary file, for its own sake.
+/// Whether a file, or its temporary file, is flushed by itself.
 fn has_single(flushes: &[String]) -> bool {
     flushes.iter().any(|flush| {
         let path = flush.split_once("sync ").map(|(_, path)| path);
@@ -314,12 +315,12 @@ fn has_single(flushes: &[String]) -> bool {
 }
 
 #[test]
-fn renames_come_after_the_flush_of_what_they_name() {
+fn renames_come_after_the_flush_of_their_file() {
     if !can_trace("renames_come_after") || !is_flushed_whole() {
         return skip_quietly();
     }
     let found = flushes("thousand replace full");
-    // Where others have much to write, the first files are flushed, and named, alone.
+    // If other programs have much to write, the first files are flushed and named alone.
     if has_single(&found) {
         return;
     }

@@ -1,5 +1,6 @@
-//! Programs that are killed while they replace files, on the real disk: whoever looks, at any moment and afterwards, finds a whole
-//! file, and what is left besides can be told and removed.
+//! Programs that are killed while they replace files, on the real disk. A reader must find a whole
+//! file, at any moment and afterwards, and temporary files that are left must be recognizable and
+//! removable.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -17,7 +18,7 @@ use smallfry::durable::remove_temporary_files;
 use smallfry::{Durability, WriteOptions};
 
 const FILES: usize = 6;
-/// Set in the child, to the directory it works in.
+/// Set in the child to its directory.
 const CHILD: &str = "SMALLFRY_TEST_KILLED";
 
 /// Kills: `SMALLFRY_TEST_KILLS`.
@@ -26,7 +27,7 @@ fn kills() -> usize {
     count.map_or(60, |count| count.parse().unwrap())
 }
 
-/// Long enough to be caught in the midst of it.
+/// Long enough to be caught in the middle.
 fn text(version: usize) -> String {
     format!("{version}\n").repeat(30_000) + "end"
 }
@@ -67,7 +68,7 @@ fn child_replaces() {
 }
 
 #[test]
-fn whoever_looks_finds_a_whole_file() {
+fn a_reader_always_finds_a_whole_file() {
     let directory = Directory::new();
     let path = |index: usize| directory.path(&index.to_string());
     for index in 0..FILES {

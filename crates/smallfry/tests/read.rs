@@ -1,4 +1,5 @@
-//! Whole files read: the size that the system tells is a hint, and files may change under the reader.
+//! Reading whole files. The size that the system reports is only a hint, and files may change under
+//! the reader.
 
 mod common;
 
@@ -11,7 +12,7 @@ use common::{Directory, assert_error};
 use smallfry::Operation;
 
 #[test]
-fn every_size() {
+fn files_of_every_size_are_read_whole() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mut buffer = Vec::new();
@@ -29,7 +30,7 @@ fn every_size() {
 }
 
 #[test]
-fn a_missing_file() {
+fn a_missing_file_is_an_error_with_its_path() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mut buffer = vec![1, 2, 3];
@@ -58,10 +59,10 @@ fn strings_are_utf8_or_an_error_with_the_path() {
     }
 }
 
-/// A file that grows while it is read comes as it was at some moment: a whole number of records, never fewer than there
-/// were before.
+/// A file that grows while it is read comes as it was at some moment: a whole number of records,
+/// and never fewer than there were before.
 #[test]
-fn a_file_that_grows() {
+fn a_growing_file_is_read_as_of_one_moment() {
     const RECORD: &[u8] = b"0123456789abcdef";
     let directory = Directory::new();
     let path = directory.path("a");
@@ -86,18 +87,20 @@ fn a_file_that_grows() {
     });
 }
 
-/// More than memory holds is an error, not an abort.
+/// A file that does not fit into memory is an error, not an abort.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_file_larger_than_memory() {
+fn a_file_larger_than_memory_is_an_error() {
     let directory = Directory::new();
     let path = directory.path("a");
     let file = fs::File::create(&path).unwrap();
-    // As large as the file system takes.
+    // As large as the file system allows.
     let largest = (30..63).rev().find(|bits| file.set_len(1 << bits).is_ok());
     if largest.is_none_or(|bits| bits < 47) {
         // ext4 stops at 16 TiB, which an address space might hold.
-        return println!("skipped a_file_larger_than_memory: files here stop at 2^{largest:?}");
+        return println!(
+            "skipped a_file_larger_than_memory_is_an_error: files here stop at 2^{largest:?}"
+        );
     }
     let error = smallfry::fs::read(&path).unwrap_err();
     assert_error(&error, Operation::Read, Some(&path), ErrorKind::OutOfMemory);

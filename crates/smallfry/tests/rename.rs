@@ -1,4 +1,4 @@
-//! A file is put in another's place in one step, or everything stays as it is.
+//! Renaming replaces a file in one step, or leaves everything as it is.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -10,7 +10,7 @@ use common::{Directory, assert_error};
 use smallfry::Operation;
 
 #[test]
-fn replaces_what_is_there() {
+fn rename_replaces_an_existing_file() {
     let directory = Directory::new();
     let (from, to) = (directory.path("a"), directory.path("b"));
     for (contents, old) in [("one", None), ("two", Some("older")), ("", Some("x"))] {
@@ -25,7 +25,7 @@ fn replaces_what_is_there() {
 }
 
 #[test]
-fn directories_have_names_too() {
+fn rename_moves_directories() {
     let directory = Directory::new();
     let (from, to) = (directory.path("a"), directory.path("b"));
     fs::create_dir(&from).unwrap();

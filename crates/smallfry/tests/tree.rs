@@ -1,5 +1,6 @@
-//! The files of a tree: which come, in which order, and what becomes of those that cannot. A pattern must never cost a
-//! file that it matches, however cleverly directories are left unread; a generated comparison sees to that.
+//! The files of a tree: which come, in which order, and how errors are reported. A pattern must
+//! never miss a file that it matches, however many directories are skipped. A generated comparison
+//! checks that.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
@@ -68,7 +69,7 @@ fn matching(patterns: &[&str]) -> TreeOptions {
 }
 
 #[test]
-fn all_files_sorted_by_name() {
+fn files_come_sorted_by_name() {
     let directory = Directory::new();
     make(
         &directory,
@@ -77,7 +78,7 @@ fn all_files_sorted_by_name() {
     fs::create_dir(directory.path("empty")).unwrap();
     let expected = ["B", "a/b/c", "a/z", "a-", "a.txt", "b.txt", "c/d", "é"];
     assert_files(&directory, &TreeOptions::new(), &expected);
-    // As the root was named, so are the files.
+    // Files are named as the root was named.
     let root = directory.path("a/../a/.");
     let files: Vec<_> = TreeOptions::new().walk(&root).unwrap().flatten().collect();
     assert_eq!(files, [root.join("b/c"), root.join("z")]);
@@ -145,7 +146,7 @@ fn patterns() {
 }
 
 #[test]
-fn what_is_ignored_by_pattern() {
+fn ignore_patterns_leave_files_out() {
     let directory = Directory::new();
     make(&directory, SITE);
     let mut options = matching(&["**/*.md"]);
@@ -165,7 +166,7 @@ fn what_is_ignored_by_pattern() {
 }
 
 #[test]
-fn hidden_names_come_if_spelled_or_asked_for() {
+fn hidden_files_come_if_named_or_asked_for() {
     let directory = Directory::new();
     make(&directory, SITE);
     make(&directory, &[".git/config"]);
@@ -251,11 +252,11 @@ fn ignore_rules_below_the_root() {
     )
     .unwrap();
     fs::write(directory.path("a/.ignore"), "!b.log\nonly\n").unwrap();
-    // A copy without a repository gives the same as the repository.
+    // A copy without a repository gives the same files as the repository.
     for _ in 0..2 {
         let expected = ["a/b.log", "a/c", "a/out/y", "keep.log", "z"];
         assert_files(&directory, &TreeOptions::new(), &expected);
-        // A pattern brings nothing back.
+        // A pattern never brings back an ignored file.
         assert_files(&directory, &matching(&["*.log", "out/*"]), &["keep.log"]);
         fs::create_dir_all(directory.path(".git")).unwrap();
     }
@@ -265,10 +266,10 @@ fn ignore_rules_below_the_root() {
     assert_files(&directory, TreeOptions::new().ignore_files(false), &all);
 }
 
-/// Files that should have been left out must not come in silence.
+/// Files that should have been ignored must not come without a word.
 #[cfg(unix)]
 #[test]
-fn ignore_rules_that_cannot_be_read() {
+fn unreadable_ignore_files_are_errors() {
     let directory = Directory::new();
     make(&directory, &["a/x", "b/x", "c/x", "d/x", "d/.gitignore/x"]);
     for (rules, target) in [("b/.gitignore", ".gitignore"), ("c/.ignore", "nowhere")] {
@@ -318,14 +319,14 @@ fn ignore_rules_above_the_root_reach_as_far_as_the_repository() {
     fs::write(directory.path("repo/content/.gitignore"), "*.tmp\n").unwrap();
     let root = directory.path("repo/content");
     let files = || below(&root, TreeOptions::new().walk(&root).unwrap());
-    // No repository: only what lies below.
+    // No repository: only rules below the root count.
     assert_eq!(files(), ["a.md", "b.log"]);
     fs::create_dir(directory.path("repo/.git")).unwrap();
     assert_eq!(files(), ["a.md"]);
 }
 
 #[test]
-fn patterns_that_are_none() {
+fn invalid_patterns_are_errors() {
     let directory = Directory::new();
     let root = directory.path("");
     for pattern in [
@@ -348,7 +349,7 @@ fn patterns_that_are_none() {
 }
 
 #[test]
-fn roots_that_are_none() {
+fn impossible_roots_are_errors() {
     let directory = Directory::new();
     make(&directory, &["file"]);
     for (root, kind) in [
@@ -365,9 +366,9 @@ fn roots_that_are_none() {
     assert!(walk.next().is_none() && walk.next().is_none());
 }
 
-/// Directories are read when their turn comes, not before; one that cannot be read is an error in its place.
+/// Directories are read when their turn comes. One that cannot be read is an error in its place.
 #[test]
-fn a_directory_that_is_gone_does_not_stop_the_rest() {
+fn a_removed_directory_does_not_stop_the_walk() {
     let directory = Directory::new();
     make(&directory, &["a", "b/x", "c/d/x", "e/x", "f"]);
     let mut walk = TreeOptions::new().walk(directory.path("")).unwrap();
@@ -381,7 +382,7 @@ fn a_directory_that_is_gone_does_not_stop_the_rest() {
         Some(&directory.path("b")),
         ErrorKind::NotFound,
     );
-    // The number is the system's, so that a lack of descriptors can be told.
+    // The error has the system's number, so that a lack of descriptors can be recognized.
     assert!(error.raw_os_error().is_some());
     let rest: Result<Vec<_>, Error> = walk.collect();
     let expected = ["c/d/x", "c/new", "e/x", "f"].map(|name| directory.path(name));
@@ -395,9 +396,10 @@ fn a_walk_can_move_to_another_thread() {
     is_send(&TreeOptions::new().walk(directory.path("")).unwrap());
 }
 
-/// The roots that are named from the current directory, in a process of its own since that is one per process.
+/// The roots are relative to the current directory. There is one per process, so this needs a
+/// process of its own.
 #[test]
-fn roots_in_the_current_directory() {
+fn relative_roots_begin_at_the_current_directory() {
     let directory = Directory::new();
     make(&directory, &["-/x", "a"]);
     let output = std::process::Command::new(std::env::current_exe().unwrap())
@@ -457,7 +459,7 @@ mod unix {
             &options,
             &["a/f", "b/directory/f", "b/file", "b/g"],
         );
-        // A root that is a link is walked in any case.
+        // A root that is a link is always walked.
         let root = directory.path("b/directory");
         assert_eq!(below(&root, TreeOptions::new().walk(&root).unwrap()), ["f"]);
     }
@@ -502,7 +504,7 @@ mod unix {
                 fine("z.md")
             ]
         );
-        // What nobody asked for is no error.
+        // A file that was not asked for is no error.
         let mut options = matching(&["a/*.md"]);
         assert_eq!(walk(&options), std::slice::from_ref(&nowhere));
         assert_eq!(walk(options.follow_links(true)), [nowhere]);
@@ -512,7 +514,7 @@ mod unix {
     }
 
     #[test]
-    fn what_is_no_file_is_passed_over() {
+    fn special_files_are_left_out() {
         let directory = Directory::new();
         make(&directory, &["a", "z"]);
         let _socket = UnixListener::bind(directory.path("socket")).unwrap();
@@ -522,12 +524,14 @@ mod unix {
     }
 
     #[test]
-    fn names_that_are_not_unicode() {
+    fn names_that_are_not_unicode_are_found() {
         let directory = Directory::new();
         let name = OsStr::from_bytes(b"\xff\xfe.md");
         let path = directory.path("").join(name);
         if fs::write(&path, "").is_err() {
-            return println!("skipped names_that_are_not_unicode: this file system refuses them");
+            return println!(
+                "skipped names_that_are_not_unicode_are_found: this file system refuses them"
+            );
         }
         for options in [matching(&["*.md"]), TreeOptions::new()] {
             let mut walk = options.walk(directory.path("")).unwrap();
@@ -571,7 +575,7 @@ fn patterns_of_names() -> impl Strategy<Value = String> {
     prop::collection::vec(name, 1..5).prop_map(|names| names.join("/"))
 }
 
-/// Every file below, by the simplest means.
+/// Lists every file below, in the simplest way.
 fn listed(root: &Path, directory: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
         let entry = entry.unwrap();
@@ -584,9 +588,10 @@ fn listed(root: &Path, directory: &Path, files: &mut Vec<PathBuf>) {
 }
 
 proptest! {
-    /// Leaving directories unread makes no difference: the same files as from reading everything and matching whole paths.
+    /// Skipping directories makes no difference: the files are the same as from reading everything
+    /// and matching whole paths.
     #[test]
-    fn pruning_loses_no_file(
+    fn skipping_directories_loses_no_file(
         files in prop::collection::vec(prop::collection::vec(names(), 1..5), 0..20),
         wanted in prop::collection::vec(patterns_of_names(), 0..3),
         unwanted in prop::collection::vec(patterns_of_names(), 0..2),
@@ -616,7 +621,7 @@ proptest! {
         listed(&root, &root, &mut expected);
         expected.retain(|path| {
             (wanted.is_empty() || wanted.iter().any(|glob| glob.is_match(path)))
-                // A directory that is ignored is so with all that is in it.
+                // In an ignored directory everything is ignored.
                 && !path.ancestors().filter(|path| !path.as_os_str().is_empty())
                     .any(|path| unwanted.iter().any(|glob| glob.is_match(path)))
         });

@@ -1,5 +1,5 @@
-//! What only Unix has, and where small-file code goes wrong: files that are not files, calls done in parts or
-//! interrupted, full disks, descriptors left open.
+//! Conditions that only Unix has and where code for small files goes wrong: special files, partial
+//! and interrupted calls, full disks, descriptors that stay open.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -21,7 +21,7 @@ use common::{Directory, assert_error, skip};
 use smallfry::{Operation, Outcome, WriteOptions};
 
 #[test]
-fn a_mode_is_for_new_files_less_the_umask() {
+fn the_mode_applies_to_new_files_less_the_umask() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
@@ -64,7 +64,8 @@ fn symbolic_links_are_followed() {
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(smallfry::fs::read(&target).unwrap(), b"through");
 
-    // The parent of the target is missing, not that of the link: nothing can be made for it.
+    // The directory of the target is missing, not that of the link, so making directories does not
+    // help.
     let dangling = directory.path("dangling");
     symlink(directory.path("no/target"), &dangling).unwrap();
     let error = WriteOptions::new()
@@ -85,9 +86,9 @@ fn symbolic_links_are_followed() {
 }
 
 #[test]
-fn paths_of_every_length() {
+fn paths_of_every_length_work() {
     let directory = Directory::new();
-    // Around the length up to which a path is kept on the stack.
+    // Around the maximum length of a path on the stack.
     let start = directory.path("").as_os_str().len();
     for length in (380..390).chain([1000]) {
         let mut path = directory.path("");
@@ -121,7 +122,7 @@ fn paths_of_every_length() {
 }
 
 #[test]
-fn a_directory_opens_but_is_not_read() {
+fn reading_a_directory_is_eisdir() {
     let directory = Directory::new();
     let path = directory.path("");
     let error = smallfry::fs::read(&path).unwrap_err();
@@ -134,10 +135,10 @@ fn a_directory_opens_but_is_not_read() {
 }
 
 #[test]
-fn a_read_only_directory() {
+fn writing_to_a_read_only_directory_is_an_error() {
     // SAFETY: has no preconditions.
     if unsafe { libc::geteuid() } == 0 {
-        // Permissions do not stop root. A file system that is read-only does.
+        // Permissions do not stop root. A read-only file system does.
         let directory = Directory::new();
         let mountpoint = directory.path("disk");
         match SmallDisk::mount(&mountpoint, "ro") {
@@ -159,7 +160,7 @@ fn a_read_only_directory() {
                     ErrorKind::ReadOnlyFilesystem,
                 );
             }
-            Err(reason) => skip("a_read_only_directory", &reason),
+            Err(reason) => skip("writing_to_a_read_only_directory_is_an_error", &reason),
         }
         return;
     }
@@ -188,9 +189,12 @@ fn a_read_only_directory() {
 }
 
 #[test]
-fn proc_files_are_longer_than_they_say() {
+fn proc_files_are_read_whole_although_they_report_other_sizes() {
     if !cfg!(target_os = "linux") {
-        return skip("proc_files_are_longer_than_they_say", "no /proc");
+        return skip(
+            "proc_files_are_read_whole_although_they_report_other_sizes",
+            "no /proc",
+        );
     }
     for path in [
         "/proc/version",
@@ -207,12 +211,12 @@ fn proc_files_are_longer_than_they_say() {
         assert_eq!(contents, fs::read(path).unwrap(), "{path}");
         assert!(!contents.is_empty(), "{path}");
     }
-    // These say 4096 and hold less.
+    // These files report 4096 bytes and hold fewer.
     let path = "/sys/kernel/mm/transparent_hugepage/enabled";
     if Path::new(path).exists() {
         assert_eq!(smallfry::fs::read(path).unwrap(), fs::read(path).unwrap());
     }
-    // Empty is what /proc files look like, and is not what they are.
+    // Files in /proc look empty, and are not.
     let outcome = WriteOptions::new()
         .only_if_changed(true)
         .write("/dev/null", "")
@@ -221,7 +225,7 @@ fn proc_files_are_longer_than_they_say() {
 }
 
 #[test]
-fn descriptors_are_used_where_they_stand_and_stay_open() {
+fn descriptors_are_used_from_their_position_and_stay_open() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mut file = File::options()
@@ -258,7 +262,7 @@ fn descriptors_are_used_where_they_stand_and_stay_open() {
 }
 
 #[test]
-fn a_pipe_takes_and_gives_in_parts() {
+fn pipes_are_read_and_written_in_parts() {
     let (mut reader, writer) = io::pipe().unwrap();
     let contents: Vec<u8> = (0..1_000_000_u32).map(|i| (i % 251) as u8).collect();
     let received = thread::scope(|scope| {
@@ -286,9 +290,9 @@ fn a_closed_pipe_is_an_error() {
 }
 
 #[test]
-fn a_full_pipe_that_must_not_wait_is_an_error() {
+fn a_full_nonblocking_pipe_is_an_error() {
     let (_reader, writer) = io::pipe().unwrap();
-    // SAFETY: the descriptor is open, and the flags are those of a pipe's writing end.
+    // SAFETY: the descriptor is open, and the flags are those of the writing end of a pipe.
     unsafe {
         libc::fcntl(
             writer.as_raw_fd(),
@@ -301,7 +305,7 @@ fn a_full_pipe_that_must_not_wait_is_an_error() {
 }
 
 #[test]
-fn a_named_pipe_by_path() {
+fn a_named_pipe_works_by_path() {
     let directory = Directory::new();
     let path = directory.path("fifo");
     make_fifo(&path);
@@ -320,9 +324,9 @@ fn a_named_pipe_by_path() {
 }
 
 #[test]
-fn a_full_device() {
+fn a_full_device_is_an_error() {
     if !Path::new("/dev/full").exists() {
-        return skip("a_full_device", "no /dev/full");
+        return skip("a_full_device_is_an_error", "no /dev/full");
     }
     let path = Path::new("/dev/full");
     for error in [
@@ -339,12 +343,12 @@ fn a_full_device() {
 }
 
 #[test]
-fn a_disk_that_fills_up_half_way() {
+fn a_disk_that_fills_up_is_an_error() {
     let directory = Directory::new();
     let mountpoint = directory.path("disk");
     let disk = match SmallDisk::mount(&mountpoint, "size=64k") {
         Ok(disk) => disk,
-        Err(reason) => return skip("a_disk_that_fills_up_half_way", &reason),
+        Err(reason) => return skip("a_disk_that_fills_up_is_an_error", &reason),
     };
     let path = disk.path().join("a");
     // The system takes the part that fits without an error, and reports the rest at the next call.
@@ -356,7 +360,7 @@ fn a_disk_that_fills_up_half_way() {
         ErrorKind::StorageFull,
     );
     assert_eq!(fs::metadata(&path).unwrap().len(), 64 << 10);
-    // What is written over a part of other contents must not be taken for whole.
+    // A file that was partly overwritten must not be taken for whole.
     let error = WriteOptions::new()
         .overwrite(true)
         .write(&path, vec![1; 128 << 10])
@@ -372,7 +376,7 @@ fn a_disk_that_fills_up_half_way() {
     smallfry::fs::write(&path, vec![0; 32 << 10]).unwrap();
 }
 
-/// Counts signals; that it is called at all is what interrupts a system call.
+/// Counts signals. Calling the handler is what interrupts a system call.
 static SIGNALS: AtomicUsize = AtomicUsize::new(0);
 
 extern "C" fn count_signal(_: libc::c_int) {
@@ -381,8 +385,9 @@ extern "C" fn count_signal(_: libc::c_int) {
 
 /// Signals without `SA_RESTART`: each system call that waits fails with EINTR, again and again.
 #[test]
-fn a_storm_of_signals() {
-    // SAFETY: the structure is valid when zeroed; the handler only touches an atomic, which a handler may.
+fn signals_do_not_break_reads_and_writes() {
+    // SAFETY: the structure is valid when zeroed; the handler only touches an atomic, which a
+    // handler may.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = count_signal as extern "C" fn(libc::c_int) as libc::sighandler_t;
@@ -405,7 +410,8 @@ fn a_storm_of_signals() {
     };
     thread::scope(|scope| {
         let (sender, targets) = mpsc::channel();
-        // Opening waits for the other end, writing for room, reading for bytes: all under fire.
+        // Opening waits for the other end, writing for room, and reading for bytes, all under
+        // signals.
         let sender_of_writer = sender.clone();
         let (path, contents) = (&path, &contents);
         let writer = scope.spawn(move || {
@@ -421,7 +427,7 @@ fn a_storm_of_signals() {
         assert_eq!(targets.len(), 2);
         while !writer.is_finished() || !reader.is_finished() {
             for &target in &targets {
-                // SAFETY: neither thread has been joined, so both identifiers are valid still.
+                // SAFETY: neither thread has been joined, so both identifiers are still valid.
                 unsafe { libc::pthread_kill(target as libc::pthread_t, libc::SIGUSR1) };
             }
             thread::sleep(Duration::from_micros(100));
@@ -432,7 +438,7 @@ fn a_storm_of_signals() {
     assert!(SIGNALS.load(Ordering::Relaxed) > 100);
 }
 
-/// The system calls that a child makes, by name, between the two markers that it opens.
+/// The system calls of a child, by name, between the two markers that it opens.
 fn traced_calls(work: &str) -> Option<Vec<String>> {
     let directory = Directory::new();
     let log = directory.path("log");
@@ -532,9 +538,12 @@ fn traced_child() {
 }
 
 #[test]
-fn the_fewest_system_calls() {
+fn operations_make_the_fewest_system_calls() {
     if !cfg!(target_os = "linux") {
-        return skip("the_fewest_system_calls", "strace is for Linux");
+        return skip(
+            "operations_make_the_fewest_system_calls",
+            "strace is for Linux",
+        );
     }
     for (work, expected) in [
         ("write", &["open", "write", "close"][..]),
@@ -559,8 +568,8 @@ fn the_fewest_system_calls() {
     ] {
         match traced_calls(work) {
             Some(calls) => assert_eq!(calls, expected, "{work}"),
-            // Not installed, which says nothing of this crate: not even CI must have it.
-            None => return println!("skipped the_fewest_system_calls: no strace"),
+            // A missing strace says nothing about this crate, so even CI need not have it.
+            None => return println!("skipped operations_make_the_fewest_system_calls: no strace"),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What only Windows has: files that others keep from being replaced, paths longer than 260 characters, attributes.
+//! Conditions that only Windows has: files that another program keeps from being replaced, paths
+//! longer than 260 characters, attributes.
 #![cfg(windows)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -20,7 +21,8 @@ const FILE_ATTRIBUTE_HIDDEN: u32 = 2;
 const ERROR_ACCESS_DENIED: i32 = 5;
 const ERROR_SHARING_VIOLATION: i32 = 32;
 
-/// Opens as programs do that want a file for themselves: others may read it, but neither write nor remove it.
+/// Opens a file like programs that want it for themselves: others may read it, but neither write
+/// nor remove it.
 fn hold(path: &Path) -> File {
     let mut options = OpenOptions::new();
     options.read(true).share_mode(FILE_SHARE_READ);
@@ -28,7 +30,7 @@ fn hold(path: &Path) -> File {
 }
 
 #[test]
-fn rename_waits_for_whoever_holds_the_source_or_the_target() {
+fn rename_waits_while_source_or_target_is_open() {
     let directory = Directory::new();
     let (from, to) = (directory.path("a"), directory.path("b"));
     for held in [&from, &to] {
@@ -90,7 +92,7 @@ fn rename_replaces_no_read_only_target() {
 }
 
 #[test]
-fn what_is_open_here_can_be_read_renamed_and_removed_by_others() {
+fn open_files_can_be_read_renamed_and_removed_by_others() {
     let directory = Directory::new();
     let (path, other) = (directory.path("a"), directory.path("b"));
     fs::write(&path, "text").unwrap();
@@ -104,7 +106,7 @@ fn what_is_open_here_can_be_read_renamed_and_removed_by_others() {
 }
 
 #[test]
-fn whoever_shares_nothing_keeps_us_out() {
+fn a_file_opened_without_sharing_is_an_error() {
     let directory = Directory::new();
     let path = directory.path("a");
     fs::write(&path, "text").unwrap();
@@ -142,7 +144,7 @@ fn hidden_files_are_written_and_stay_hidden() {
     );
 }
 
-/// A path of some 700 characters beneath `directory`, whose directories are not there.
+/// A path of some 700 characters beneath `directory`, whose directories do not exist.
 fn long_path(directory: &Directory, name: &str) -> PathBuf {
     let mut path = directory.path("");
     for _ in 0..6 {
@@ -176,7 +178,7 @@ fn long_paths_need_no_prefix() {
 }
 
 #[test]
-fn long_paths_in_batches() {
+fn batches_take_long_paths() {
     let directory = Directory::new();
     let paths: Vec<_> = (0..40)
         .map(|index| long_path(&directory, &index.to_string()))
@@ -189,7 +191,7 @@ fn long_paths_in_batches() {
         assert_eq!(&*result.1.unwrap(), b"text");
     }
 
-    // Beneath a directory the name is handed to the kernel itself, which has no such limit.
+    // Beneath a directory the kernel itself gets the name, and it has no such limit.
     let root = directory.path("");
     let mut within = Writer::new();
     within.within(&root).unwrap();
@@ -200,7 +202,7 @@ fn long_paths_in_batches() {
 
 #[test]
 fn long_relative_paths_begin_at_the_working_directory() {
-    // The only test that changes directory, and no other uses relative paths that must exist.
+    // No other test changes the directory, or uses relative paths that must exist.
     let directory = Directory::new();
     std::env::set_current_dir(directory.path("")).unwrap();
     let path = long_path(&directory, "a");

@@ -1,4 +1,5 @@
-//! Whole files written: against std, on the odd files where writing goes wrong, and without leaking a descriptor.
+//! Writing whole files, compared with std, on the odd files where writing goes wrong, and without
+//! leaking a descriptor.
 
 mod common;
 
@@ -10,7 +11,7 @@ use proptest::prelude::*;
 use smallfry::{Durability, Operation, Outcome, WriteOptions};
 
 #[test]
-fn new_and_overwritten() {
+fn files_are_made_and_overwritten() {
     let directory = Directory::new();
     let path = directory.path("a");
     for contents in ["long enough", "short", "", "again"] {
@@ -20,7 +21,7 @@ fn new_and_overwritten() {
 }
 
 #[test]
-fn what_is_written_over_is_cut_to_its_new_length() {
+fn overwritten_files_get_their_new_length() {
     let directory = Directory::new();
     let (one, many) = (directory.path("one"), directory.path("many"));
     for level in [Durability::None, Durability::Data, Durability::Full] {
@@ -28,7 +29,7 @@ fn what_is_written_over_is_cut_to_its_new_length() {
         options.overwrite(true).durability(level);
         let mut writer = smallfry::bulk::Writer::new();
         writer.overwrite(true).durability(level);
-        // More than 1 MiB is not written over.
+        // More than 1 MiB is not overwritten in place.
         for length in [11, 5, 0, 5, 20, 1 << 20, (1 << 20) + 1, (1 << 20) + 1, 5] {
             let contents = vec![b'0' + (length % 10) as u8; length];
             options.write(&one, &contents).unwrap();
@@ -41,7 +42,7 @@ fn what_is_written_over_is_cut_to_its_new_length() {
 }
 
 #[test]
-fn append_makes_and_adds() {
+fn append_makes_missing_files_and_adds_to_others() {
     let directory = Directory::new();
     let path = directory.path("a");
     for _ in 0..3 {
@@ -52,7 +53,7 @@ fn append_makes_and_adds() {
 }
 
 #[test]
-fn create_new_refuses_what_is_there() {
+fn create_new_refuses_existing_files() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mut options = WriteOptions::new();
@@ -77,7 +78,7 @@ fn create_new_refuses_what_is_there() {
 }
 
 #[test]
-fn parents_are_made_only_if_asked() {
+fn missing_directories_are_made_only_if_asked() {
     let directory = Directory::new();
     let path = directory.path("b/c/d");
     let error = smallfry::fs::write(&path, "x").unwrap_err();
@@ -90,7 +91,8 @@ fn parents_are_made_only_if_asked() {
     assert_eq!(options.write(&path, "y").unwrap(), Outcome::Written);
     assert_eq!(fs::read(&path).unwrap(), b"y");
 
-    // A file where a directory should be: the open itself says so, but on Windows only that there is no directory.
+    // A file stands where a directory should be. The open itself says so, but on Windows only that
+    // there is no directory.
     let below = path.join("e");
     let error = options.write(&below, "x").unwrap_err();
     let (operation, at, kind) = if cfg!(windows) {
@@ -99,7 +101,7 @@ fn parents_are_made_only_if_asked() {
         (Operation::Open, &below, ErrorKind::NotADirectory)
     };
     assert_error(&error, operation, Some(at), kind);
-    // An empty path has no parent to make.
+    // An empty path has no directory to make.
     let error = options.write("", "x").unwrap_err();
     assert_error(
         &error,
@@ -110,7 +112,7 @@ fn parents_are_made_only_if_asked() {
 }
 
 #[test]
-fn a_directory_is_not_written() {
+fn writing_a_directory_is_an_error() {
     let directory = Directory::new();
     let error = smallfry::fs::write(directory.path(""), "x").unwrap_err();
     assert_eq!(error.operation(), Operation::Open);
@@ -119,7 +121,7 @@ fn a_directory_is_not_written() {
 }
 
 #[test]
-fn a_nul_in_the_path() {
+fn a_nul_in_the_path_is_an_error() {
     for length in [0, 10, 1000] {
         let path = format!("{}a\0b", "x".repeat(length));
         let error = smallfry::fs::write(&path, "x").unwrap_err();
@@ -159,14 +161,14 @@ fn errors_print_operation_path_and_reason() {
 }
 
 #[test]
-fn copy_is_as_std_has_it() {
+fn copy_agrees_with_std() {
     let directory = Directory::new();
     let (from, to) = (directory.path("a"), directory.path("b"));
     fs::write(&from, vec![7; 100_000]).unwrap();
     assert_eq!(smallfry::fs::copy(&from, &to).unwrap(), 100_000);
     assert_eq!(fs::read(&to).unwrap(), fs::read(&from).unwrap());
 
-    // What cannot be copied leaves the destination as it is.
+    // A failed copy leaves the destination as it is.
     for from in [directory.path(""), directory.path("missing")] {
         smallfry::fs::copy(&from, &to).unwrap_err();
         assert_eq!(fs::metadata(&to).unwrap().len(), 100_000);
@@ -174,12 +176,12 @@ fn copy_is_as_std_has_it() {
 }
 
 #[test]
-fn unchanged_is_left_alone() {
+fn unchanged_files_are_not_written() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mut options = WriteOptions::new();
     options.only_if_changed(true);
-    // Around the piece that is compared at a time, and a difference in each place that matters.
+    // Around the piece that is compared at a time, with a difference in each place that matters.
     for length in [0, 1, 100, 16_383, 16_384, 16_385, 40_000] {
         let contents = vec![b'a'; length];
         let _ = fs::remove_file(&path);
@@ -209,7 +211,7 @@ fn unchanged_is_left_alone() {
 }
 
 #[test]
-fn options_that_exclude_each_other() {
+fn contradictory_options_are_refused() {
     let directory = Directory::new();
     let path = directory.path("a");
     let mut with_append = WriteOptions::new();
@@ -239,7 +241,7 @@ fn options_that_exclude_each_other() {
     assert_eq!(fs::read(&path).unwrap(), b"");
 }
 
-/// What stands at a path before it is written.
+/// The state of a path before it is written.
 #[derive(Clone, Debug)]
 enum Before {
     Nothing,
@@ -258,9 +260,9 @@ fn before() -> impl Strategy<Value = Before> {
 }
 
 proptest! {
-    /// The same options given to std leave the same bytes, or fail with the same kind of error.
+    /// With the same options std leaves the same bytes, or fails with the same kind of error.
     #[test]
-    fn options_are_as_std_has_them(
+    fn options_agree_with_std(
         before in before(),
         bytes in prop::collection::vec(any::<u8>(), 0..20),
         append: bool,
@@ -320,16 +322,16 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read(chunks in prop::collection::vec(
-        prop::collection::vec(any::<u8>(), 0..20_000), 1..5,
-    )) {
+    fn appended_bytes_are_read_back(chunks in prop::collection::vec((any::<u64>(), 0..20_000_usize), 1..5)) {
         let directory = Directory::new();
         let path = directory.path("a");
         let mut buffer = Vec::new();
         let mut all = Vec::new();
-        for chunk in &chunks {
-            smallfry::fs::append(&path, chunk).unwrap();
-            all.extend_from_slice(chunk);
+        for (seed, length) in chunks {
+            let mut chunk = vec![0; length];
+            fastrand::Rng::with_seed(seed).fill(&mut chunk);
+            smallfry::fs::append(&path, &chunk).unwrap();
+            all.extend_from_slice(&chunk);
             prop_assert_eq!(smallfry::fs::read_into(&path, &mut buffer).unwrap(), all.len());
             prop_assert_eq!(&buffer, &all);
             prop_assert_eq!(&smallfry::fs::read(&path).unwrap(), &all);

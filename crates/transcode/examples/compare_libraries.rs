@@ -1,12 +1,15 @@
-//! Which library converts fastest, at which length, for which text: the table behind this crate's choice.
+//! Compares how fast libraries convert texts of several kinds and lengths. Its table led to this
+//! crate's choice.
 //!
 //! `cargo run --release -p smallfry-transcode --example compare_libraries`
 //!
-//! Every row's candidates run in turn within each round, so that a machine that slows down slows all of them. A cell
-//! is the median over the rounds, in nanoseconds for one conversion into a buffer that exists already.
+//! The candidates of a row run in turn within each round, so a machine that slows down slows all of
+//! them. A cell is the median over the rounds, in nanoseconds for one conversion into an existing
+//! buffer.
 //!
-//! Sources end in slack. A conversion loads 64 bytes at a time, masked; where a short source lies right before an output
-//! in memory, those loads wait for the stores of the round before, and 12 units take twice as long as they should.
+//! Sources end in slack. A conversion loads 64 bytes at a time, masked. If a short source lies
+//! right before an output in memory, those loads wait for the stores of the round before, and 12
+//! units take twice as long as they should.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -19,7 +22,7 @@ const LENGTHS: [usize; 6] = [12, 1_024, 12_288, 18_432, 102_400, 1_048_576];
 const ROUNDS: usize = 41;
 const TIME_PER_SAMPLE: Duration = Duration::from_micros(300);
 
-/// A job with its source and buffers inside; returns something that depends on all of the work.
+/// A job with its source and buffers. It returns a value that depends on all of the work.
 type Job<'a> = Box<dyn FnMut() -> usize + 'a>;
 
 fn main() {
@@ -56,7 +59,8 @@ const LATIN1_TEXTS: [(&str, &str); 3] = [
     ("latin1, dense", "éàüñ"),
 ];
 
-/// The last is for UTF-16 only: U+10FFFF stands for a lone surrogate, which a `char` cannot be.
+/// The last text is for UTF-16 only: U+10FFFF stands for a lone surrogate, which a `char` cannot
+/// be.
 const ALL_TEXTS: [(&str, &str); 5] = [
     ("ascii", "abcdefgh"),
     ("latin1, every 8th", "abcdefgé"),
@@ -65,10 +69,10 @@ const ALL_TEXTS: [(&str, &str); 5] = [
     ("lone surrogates", "\u{10ffff}"),
 ];
 
-/// Bytes after each source that nothing is written to.
+/// Bytes after each source that are never written.
 const SLACK: usize = 256;
 
-/// `items` with slack after them.
+/// Collects `items` with slack after them.
 fn apart<T>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut source = Vec::with_capacity(items.size_hint().0 + SLACK);
     source.extend(items);

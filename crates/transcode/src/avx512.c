@@ -1,9 +1,9 @@
 /*
  * UTF-16 to UTF-8 with AVX-512 (VBMI2), for the text of most files: no surrogates.
  *
- * Each character is spread over the bytes it may take, the bytes it does not take are squeezed out (vpcompressb), and
- * the whole register is stored: the room behind the result makes that safe, and a store under a mask, which needs no
- * such room, takes several times as long on AMD's Zen 4. Rust has these instructions from 1.89 on.
+ * Each character is spread over the bytes that it may take, the unused bytes are removed (vpcompressb), and the
+ * whole register is stored. The room behind the result makes that safe. A masked store needs no such room, but takes
+ * several times as long on AMD's Zen 4. Rust has these instructions from 1.89 on.
  */
 
 #include <stddef.h>
@@ -18,19 +18,19 @@
 #define WIDE
 #endif
 
-/* Units in a block, and the room that a block may touch. */
+/* Units in a block, and bytes of room that a block may touch. */
 enum { BLOCK = 32, ROOM = BLOCK * 3 + 64 };
 
-/* Sixteen characters in 32-bit lanes: stores their UTF-8, returns its end. */
+/* Stores the UTF-8 of sixteen characters in 32-bit lanes, and returns its end. */
 WIDE static inline uint8_t *store16(__m512i character, uint8_t *out)
 {
     const __mmask16 beyond_ascii = _mm512_cmpge_epu32_mask(character, _mm512_set1_epi32(0x80));
     const __mmask16 three = _mm512_cmpge_epu32_mask(character, _mm512_set1_epi32(0x800));
-    /* Bytes 0, 1 and 2 of a lane: the character from bit 12, 6 and 0 on. */
+    /* Bytes 0, 1 and 2 of a lane hold the character from bit 12, 6 and 0 on. */
     const __m512i spread =
         _mm512_multishift_epi64_epi8(_mm512_set1_epi64(0x2020262c0000060c), character);
     const __m512i tags = _mm512_mask_mov_epi32(_mm512_set1_epi32(0x0080c000), three, _mm512_set1_epi32(0x008080e0));
-    /* (spread & 0x3f3f0f) | tags, and ASCII as it is in byte 2. */
+    /* (spread & 0x3f3f0f) | tags; ASCII stays as it is in byte 2. */
     const __m512i bytes = _mm512_mask_ternarylogic_epi32(
         spread, beyond_ascii, _mm512_set1_epi32(0x003f3f0f), tags, 0xea);
     __m512i kept = _mm512_mask_mov_epi32(_mm512_set1_epi32(0x00800000), beyond_ascii, _mm512_set1_epi32(0x00808000));
@@ -40,7 +40,7 @@ WIDE static inline uint8_t *store16(__m512i character, uint8_t *out)
     return out + _mm_popcnt_u64(_cvtmask64_u64(mask));
 }
 
-/* As many as a register holds, all below 0x800, in 16-bit lanes: stores their UTF-8, returns its end. */
+/* Stores the UTF-8 of a full register of characters below 0x800 in 16-bit lanes, and returns its end. */
 WIDE static inline uint8_t *store32(__m512i character, uint8_t *out)
 {
     const __mmask32 beyond_ascii = _mm512_cmpge_epu16_mask(character, _mm512_set1_epi16(0x80));
@@ -56,7 +56,7 @@ WIDE static inline uint8_t *store32(__m512i character, uint8_t *out)
 
 /*
  * Converts blocks of UTF-16 until one holds a surrogate, fewer than a block are left, or the room gets short.
- * Returns the number of units taken; *written is the number of bytes.
+ * Returns the number of converted units; *written is the number of bytes.
  */
 WIDE size_t smallfry_utf16_to_utf8_avx512(const uint16_t *units, size_t count, uint8_t *out, size_t room, size_t *written)
 {

@@ -1,7 +1,11 @@
-//! UTF-16 to UTF-8 on processors with AVX-512 (VBMI2), half again as fast there as the library. The edge to `avx512.c`.
+//! UTF-16 to UTF-8 on processors with AVX-512 (VBMI2), where it is 1.5 times as fast as simdutf.
+//! The code itself is in `avx512.c`.
 
-/// Converts what it can of the beginning of `units`, at the end of `out`, within its room; returns the number of units
-/// taken. It stops before a surrogate and near the end of either buffer, at once on other processors.
+/// Converts units from the beginning of `units`, appends them to `out` within its capacity, and
+/// returns their number.
+///
+/// It stops before a surrogate and near the end of either buffer. On other processors it converts
+/// nothing.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) -> usize {
@@ -19,8 +23,8 @@ pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) -> usize {
     }
     let spare = out.spare_capacity_mut();
     let mut written = 0;
-    // SAFETY: the processor has the instructions; the function reads `units`, writes only within `spare` and returns
-    // how many bytes it has written from its start.
+    // SAFETY: the processor has the instructions; the function reads `units`, writes only within
+    // `spare` and returns how many bytes it has written from its start.
     unsafe {
         let taken = smallfry_utf16_to_utf8_avx512(
             units.as_ptr(),
@@ -45,13 +49,13 @@ pub(crate) fn available() -> bool {
         && is_x86_feature_detected!("avx512vbmi2")
 }
 
-/// No such processor.
+/// Returns `false`: other processors have no AVX-512.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn available() -> bool {
     false
 }
 
-/// No such processor.
+/// Converts nothing.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn push_utf16(_units: &[u16], _out: &mut Vec<u8>) -> usize {
     0

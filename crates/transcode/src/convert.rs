@@ -1,23 +1,24 @@
-//! One slice to UTF-8 at the end of a buffer that has room for it. The edge to simdutf.
+//! Conversions of one slice to UTF-8, at the end of a buffer that has room for it. All calls of
+//! simdutf are here.
 
 use crate::avx512;
 
-/// Up to this many bytes a plain loop beats the call into the library.
+/// The maximum length in bytes for which a plain loop is faster than a call of the library.
 const SHORT: usize = 32;
 
-/// How much is asked about at a time where one byte may decide.
+/// Bytes that are checked at a time where one byte may decide.
 const ASCII_PIECE: usize = 16 * 1024;
 
-/// How many units the library takes where the faster conversion met a surrogate.
+/// Units that the library converts after the faster conversion met a surrogate.
 const BETWEEN: usize = 512;
 
-/// How far the plain conversion goes on after a lone surrogate.
+/// Units that the plain conversion converts after a lone surrogate.
 const AFTER_LONE_SURROGATE: usize = 32;
 
 /// UTF-8 bytes of a character that takes a surrogate pair.
 pub(crate) const PAIR_LEN: usize = 4;
 
-/// What stands for a surrogate without its partner.
+/// Replaces a surrogate without its partner.
 pub(crate) const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
 pub(crate) const fn is_high_surrogate(unit: u16) -> bool {
@@ -38,7 +39,8 @@ pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     if bytes.len() <= SHORT {
         bytes.is_ascii()
     } else {
-        // In pieces, because the library looks at all it is given even after it has seen the answer.
+        // In pieces, because the library looks at all bytes that it is given even after it has seen
+        // the answer.
         bytes.chunks(ASCII_PIECE).all(simdutf::validate_ascii)
     }
 }
@@ -58,11 +60,11 @@ pub(crate) fn utf16_len(units: &[u16]) -> usize {
         .sum()
 }
 
-/// Adds Latin-1 to `out` as UTF-8.
+/// Appends Latin-1 to `out` as UTF-8.
 ///
 /// # Panics
 ///
-/// If `out` has not the room for [`latin1_len`] bytes.
+/// If `out` has no room for [`latin1_len`] bytes.
 #[inline]
 pub(crate) fn push_latin1(bytes: &[u8], out: &mut Vec<u8>) {
     let room = out.capacity() - out.len();
@@ -70,8 +72,8 @@ pub(crate) fn push_latin1(bytes: &[u8], out: &mut Vec<u8>) {
         room >= bytes.len() * 2 || room >= latin1_len(bytes),
         "no room for the text"
     );
-    // SAFETY: the source is a slice; the room past the vector's length was just found to hold the exact result, which
-    // is what simdutf asks for; what it says it wrote is initialised.
+    // SAFETY: the source is a slice. The room after the vector's length was just checked to hold
+    // the exact result, as simdutf requires. The bytes that simdutf reports are initialised.
     let written = unsafe {
         let end = out.as_mut_ptr().add(out.len());
         let written = simdutf::convert_latin1_to_utf8(bytes.as_ptr(), bytes.len(), end);
@@ -83,8 +85,9 @@ pub(crate) fn push_latin1(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// For where simdutf refuses to work: `SIMDUTF_FORCE_IMPLEMENTATION` in the environment names one that this processor
-/// has not. Text must not be lost to that.
+/// Converts without simdutf. simdutf refuses to work if `SIMDUTF_FORCE_IMPLEMENTATION` in the
+/// environment names an implementation that this processor lacks, and text must not be lost to
+/// that.
 #[cold]
 fn push_latin1_plainly(bytes: &[u8], out: &mut Vec<u8>) {
     for &byte in bytes {
@@ -92,11 +95,11 @@ fn push_latin1_plainly(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Adds UTF-16 to `out` as UTF-8, with surrogates without a partner as U+FFFD.
+/// Appends UTF-16 to `out` as UTF-8, with surrogates without a partner as U+FFFD.
 ///
 /// # Panics
 ///
-/// If `out` has not the room for [`utf16_len`] bytes.
+/// If `out` has no room for [`utf16_len`] bytes.
 #[inline]
 pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
     let room = out.capacity() - out.len();
@@ -107,7 +110,8 @@ pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
     let mut rest = units;
     loop {
         rest = &rest[avx512::push_utf16(rest, out)..];
-        // What is in its way, a surrogate or an end, is the library's. After a surrogate others are likely.
+        // The library converts what stopped the faster conversion: a surrogate or an end. After a
+        // surrogate others are likely.
         let count = split_point(rest, BETWEEN);
         let (piece, after) = rest.split_at(count);
         if !push_if_well_formed(piece, out) {
@@ -120,7 +124,7 @@ pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
     }
 }
 
-/// The first `count` units, or one less where that would split a pair.
+/// Returns `count`, or one less if that would split a pair.
 pub(crate) fn split_point(units: &[u16], count: usize) -> usize {
     if count >= units.len() {
         units.len()
@@ -131,13 +135,14 @@ pub(crate) fn split_point(units: &[u16], count: usize) -> usize {
     }
 }
 
-/// Adds UTF-16 that fits, with surrogates without a partner as U+FFFD.
+/// Appends UTF-16 that fits, with surrogates without a partner as U+FFFD.
 #[cold]
 fn push_ill_formed(mut units: &[u16], out: &mut Vec<u8>) {
     while !units.is_empty() {
-        // SAFETY: the source is a slice; the room past the vector's length holds the exact result of what is left of
-        // the text (its caller has made sure; each round takes as much room as its part of the text needs), which is what
-        // simdutf asks for. Its count is used only after success.
+        // SAFETY: the source is a slice. The room after the vector's length holds the exact result
+        // of the rest of the text, as simdutf requires: the caller has made sure of it, and each
+        // round takes as much room as its part of the text needs. The count is used only after
+        // success.
         let result = unsafe {
             let end = out.as_mut_ptr().add(out.len());
             simdutf::convert_utf16_to_utf8_with_errors(units.as_ptr(), units.len(), end)
@@ -147,19 +152,23 @@ fn push_ill_formed(mut units: &[u16], out: &mut Vec<u8>) {
             unsafe { out.set_len(out.len() + result.count) };
             return;
         }
-        // The library says where in the source it stopped, not how far it wrote. What is before is well-formed.
+        // The library reports where in the source it stopped, not how much it wrote. The units
+        // before are well-formed.
         let (good, rest) = units.split_at(result.count);
         push_well_formed(good, out);
-        // On plainly for a while: where there is one lone surrogate there are often more, and a call for each costs.
+        // Converts plainly for a while: after one lone surrogate there are often more, and each
+        // would cost a call.
         let taken = push_utf16_plainly(rest, AFTER_LONE_SURROGATE.min(rest.len()), out);
         units = &rest[taken..];
     }
 }
 
-/// Adds UTF-16 that fits, or nothing if it is ill-formed. The library's call that does not say where is faster.
+/// Appends UTF-16 that fits, or nothing if it is ill-formed. The library's call that does not
+/// report the position is faster.
 #[inline]
 fn push_if_well_formed(units: &[u16], out: &mut Vec<u8>) -> bool {
-    // SAFETY: the source is a slice; its caller has made sure of the room; what simdutf says it wrote is initialised.
+    // SAFETY: the source is a slice. The caller has made sure of the room. The bytes that simdutf
+    // reports are initialised.
     let written = unsafe {
         let end = out.as_mut_ptr().add(out.len());
         let written = simdutf::convert_utf16_to_utf8(units.as_ptr(), units.len(), end);
@@ -169,11 +178,11 @@ fn push_if_well_formed(units: &[u16], out: &mut Vec<u8>) -> bool {
     written != 0 || units.is_empty()
 }
 
-/// Adds UTF-16 that is known to be well-formed and to fit.
+/// Appends UTF-16 that is well-formed and fits.
 fn push_well_formed(units: &[u16], out: &mut Vec<u8>) {
     debug_assert!(simdutf::validate_utf16(units));
-    // SAFETY: the source is a slice and was just found well-formed; its caller has made sure of the room; what simdutf
-    // says it wrote is initialised.
+    // SAFETY: the source is a slice and was just found well-formed. The caller has made sure of the
+    // room. The bytes that simdutf reports are initialised.
     unsafe {
         let end = out.as_mut_ptr().add(out.len());
         let written = simdutf::convert_valid_utf16_to_utf8(units.as_ptr(), units.len(), end);
@@ -181,7 +190,8 @@ fn push_well_formed(units: &[u16], out: &mut Vec<u8>) {
     }
 }
 
-/// Adds the first `count` units, and the second half of a pair that begins in them; returns the number of units taken.
+/// Appends the first `count` units, and the second half of a pair that begins in them. Returns the
+/// number of converted units.
 #[inline]
 fn push_utf16_plainly(units: &[u16], count: usize, out: &mut Vec<u8>) -> usize {
     let mut index = 0;
@@ -203,7 +213,7 @@ fn push_utf16_plainly(units: &[u16], count: usize, out: &mut Vec<u8>) -> usize {
     index
 }
 
-/// Adds a character below U+10000 that is not a surrogate.
+/// Appends a character below U+10000 that is not a surrogate.
 #[inline]
 fn push_char(character: u32, out: &mut Vec<u8>) {
     let continuation = |shift: u32| 0x80 | (character >> shift & 0x3f) as u8;
@@ -218,7 +228,7 @@ fn push_char(character: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Adds the character that a surrogate pair stands for.
+/// Appends the character of a surrogate pair.
 #[inline]
 pub(crate) fn push_pair(high: u16, low: u16, out: &mut Vec<u8>) {
     let character = 0x1_0000 + ((u32::from(high) & 0x3ff) << 10 | u32::from(low) & 0x3ff);
@@ -231,27 +241,30 @@ pub(crate) fn push_pair(high: u16, low: u16, out: &mut Vec<u8>) {
     ]);
 }
 
-/// Whether every character is below U+0100, if `bytes` are well-formed UTF-8: none begins with more than 0xc3.
+/// Whether every character is below U+0100. `bytes` must be well-formed UTF-8: then no character
+/// begins with more than 0xc3.
 pub(crate) fn is_latin1_range(bytes: &[u8]) -> bool {
     // In pieces, because a loop that may stop at any byte is not vectorised.
     bytes
         .chunks(256)
-        .all(|piece| piece.iter().fold(0, |most, byte| most.max(*byte)) <= 0xc3)
+        .all(|piece| piece.iter().fold(0, |max, byte| max.max(*byte)) <= 0xc3)
 }
 
 /// Makes `out` an empty buffer with room for `count`.
 fn make_room<U>(out: &mut Vec<U>, count: usize) {
     out.clear();
     if out.capacity() < count {
-        // Freed before, so that two buffers never exist together and nothing is copied.
+        // Freed first, so that two buffers never exist at once and nothing is copied.
         *out = Vec::new();
         out.reserve_exact(count);
     }
 }
 
-/// Puts UTF-8 that has no character above U+00FF into `out` as Latin-1. False if it is ill-formed.
+/// Converts UTF-8 without characters above U+00FF to Latin-1 in `out`. Returns `false` if it is
+/// ill-formed.
 ///
-/// Up to a length of `roomy` the room is for the worst case, which saves two passes; above it is exact.
+/// Up to a length of `roomy` the buffer has room for the worst case, which saves two passes. Beyond
+/// that its size is exact.
 pub(crate) fn utf8_to_latin1(bytes: &[u8], roomy: usize, out: &mut Vec<u8>) -> bool {
     if bytes.len() <= roomy.max(out.capacity()) {
         make_room(out, bytes.len());
@@ -260,8 +273,9 @@ pub(crate) fn utf8_to_latin1(bytes: &[u8], roomy: usize, out: &mut Vec<u8>) -> b
     } else {
         return false;
     }
-    // SAFETY: the source is a slice; the buffer has room for one byte of each of its bytes, and no byte makes more, or
-    // else for the exact result of a text just found well-formed; what simdutf says it wrote is initialised.
+    // SAFETY: the source is a slice. The buffer has room for one byte per source byte, and no byte
+    // makes more; or for the exact result of a text that was just found well-formed. The bytes that
+    // simdutf reports are initialised.
     unsafe {
         let written =
             simdutf::convert_utf8_to_latin1(bytes.as_ptr(), bytes.len(), out.as_mut_ptr());
@@ -270,14 +284,15 @@ pub(crate) fn utf8_to_latin1(bytes: &[u8], roomy: usize, out: &mut Vec<u8>) -> b
     bytes.is_empty() || !out.is_empty()
 }
 
-/// Puts UTF-8 into `out` as UTF-16. False if it is ill-formed.
+/// Converts UTF-8 to UTF-16 in `out`. Returns `false` if it is ill-formed.
 ///
-/// Up to a length of `roomy` the room is for the worst case, which saves two passes; above it is exact.
+/// Up to a length of `roomy` the buffer has room for the worst case, which saves two passes. Beyond
+/// that its size is exact.
 pub(crate) fn utf8_to_utf16(bytes: &[u8], roomy: usize, out: &mut Vec<u16>) -> bool {
     if bytes.len() <= roomy.max(out.capacity()) {
         make_room(out, bytes.len());
-        // SAFETY: the source is a slice; the buffer has room for one unit of each of its bytes, and no byte makes more;
-        // what simdutf says it wrote is initialised.
+        // SAFETY: the source is a slice. The buffer has room for one unit per source byte, and no
+        // byte makes more. The units that simdutf reports are initialised.
         unsafe {
             let written =
                 simdutf::convert_utf8_to_utf16(bytes.as_ptr(), bytes.len(), out.as_mut_ptr());
@@ -289,8 +304,8 @@ pub(crate) fn utf8_to_utf16(bytes: &[u8], roomy: usize, out: &mut Vec<u16>) -> b
         return false;
     }
     make_room(out, simdutf::utf16_length_from_utf8(bytes));
-    // SAFETY: the source is a slice and was just found well-formed; the buffer has room for the exact result; what
-    // simdutf says it wrote is initialised.
+    // SAFETY: the source is a slice and was just found well-formed. The buffer has room for the
+    // exact result. The units that simdutf reports are initialised.
     unsafe {
         let written =
             simdutf::convert_valid_utf8_to_utf16(bytes.as_ptr(), bytes.len(), out.as_mut_ptr());

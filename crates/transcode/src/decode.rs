@@ -1,23 +1,25 @@
-//! Bytes of a file to the string forms of a runtime.
+//! The bytes of a file as strings of a runtime.
 
 use crate::convert;
 
-/// What a file's bytes make, in the smallest form that a runtime can hold.
+/// The text of a file, in the smallest form that a runtime can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decoded<Latin1 = Vec<u8>, Utf16 = Vec<u16>> {
-    /// All ASCII: the bytes themselves are the Latin-1 string.
+    /// All bytes are ASCII, and so are already the Latin-1 string.
     Ascii,
-    /// No character above U+00FF: a byte for each.
+    /// No character is above U+00FF: one byte for each.
     Latin1(Latin1),
-    /// Anything else that is well-formed.
+    /// Any other well-formed text.
     Utf16(Utf16),
-    /// Not UTF-8. What to make of it (and how many U+FFFD) is for the runtime's own decoder to say.
+    /// Not UTF-8. The runtime's own decoder decides how many U+FFFD it becomes.
     Invalid,
 }
 
-/// Buffers for [`decode_with`], kept from one file to the next, so that their memory is allocated and paged in once.
+/// Buffers for [`decode_with`]. Keep them from one file to the next, so that their memory is
+/// allocated and paged in once.
 ///
-/// What they grew to for a text of more than [`DecodeScratch::LIMIT`] is freed by the next that needs less.
+/// After a text of more than [`DecodeScratch::LIMIT`] bytes, the next smaller text frees the excess
+/// memory.
 ///
 /// ```
 /// use smallfry_transcode::{DecodeScratch, Decoded, decode_with};
@@ -33,10 +35,11 @@ pub struct DecodeScratch {
 }
 
 impl DecodeScratch {
-    /// 2 Mi units: up to this length a text is given room for its worst case, and that room is kept.
+    /// The maximum length in bytes for which a text gets room for its worst case, and for which
+    /// that room is kept: 2 Mi.
     pub const LIMIT: usize = 2 << 20;
 
-    /// Allocates nothing yet.
+    /// Makes empty buffers.
     pub const fn new() -> Self {
         Self {
             latin1: Vec::new(),
@@ -44,7 +47,8 @@ impl DecodeScratch {
         }
     }
 
-    /// Frees what only a text longer than the limit needed, when one of `length` bytes does not.
+    /// Frees memory that only a text longer than the limit needed, unless `length` is beyond the
+    /// limit too.
     fn release_oversized(&mut self, length: usize) {
         if length <= Self::LIMIT {
             if self.latin1.capacity() > Self::LIMIT {
@@ -57,7 +61,7 @@ impl DecodeScratch {
     }
 }
 
-/// Decodes UTF-8 into memory of its own, of exactly the size. A byte order mark is kept as U+FEFF.
+/// Decodes UTF-8 into new memory of exactly the needed size. A byte order mark is kept as U+FEFF.
 ///
 /// ```
 /// use smallfry_transcode::{Decoded, decode};
@@ -85,7 +89,8 @@ pub fn decode(bytes: &[u8]) -> Decoded {
     Decoded::Invalid
 }
 
-/// Decodes UTF-8 as [`decode`] does, into memory that is used again: for a result that is copied into the runtime.
+/// Decodes UTF-8 like [`decode`], into memory that is reused. Use it if the result is copied into
+/// the runtime.
 pub fn decode_with<'scratch>(
     bytes: &[u8],
     scratch: &'scratch mut DecodeScratch,

@@ -1,14 +1,15 @@
-//! A runtime's strings to UTF-8.
+//! The strings of a runtime as UTF-8.
 
 use crate::avx512;
 use crate::convert::{self, REPLACEMENT};
 use crate::scratch::Scratch;
 
-/// Units converted at a time where the room is tight, so that counting a piece leaves it in the cache for converting it.
+/// Units that are converted at a time where the room is tight. A piece that was just counted is
+/// then still in the cache when it is converted.
 const PIECE: usize = 32 * 1024;
 
-/// Room for the result of text that is given out in parts, if the limit allows. Writes to a file in memory gain a few
-/// percent with each doubling up to here.
+/// Bytes of room for text that is passed on in parts, if the limit allows. Writes to a file in
+/// memory gain a few percent with each doubling up to this size.
 const PART: usize = 2 << 20;
 
 /// Text as runtimes hold it.
@@ -21,7 +22,8 @@ pub enum Text<'text> {
 }
 
 impl Text<'_> {
-    /// Number of units: bytes of Latin-1, 16-bit units of UTF-16. This is the string's length in JavaScript and Java.
+    /// The number of units: bytes of Latin-1, 16-bit units of UTF-16. This is the string's length
+    /// in JavaScript and Java.
     pub const fn len(&self) -> usize {
         match self {
             Self::Latin1(bytes) => bytes.len(),
@@ -29,14 +31,15 @@ impl Text<'_> {
         }
     }
 
-    /// No units at all.
+    /// Whether there are no units.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Converts a whole text and gives it to `sink`, in one call if it fits under the limit of `scratch`, else in several,
-/// none of which splits a character. Empty text makes no call.
+/// Converts a whole text and passes it to `sink`. A text that fits under the limit of `scratch`
+/// takes one call. A longer text takes several, none of which splits a character. An empty text
+/// takes none.
 ///
 /// # Errors
 ///
@@ -85,23 +88,25 @@ pub fn encode<E>(
 /// ```
 #[derive(Debug, Default)]
 pub struct Encoder {
-    /// The last unit fed, if its partner may come with the next chunk.
+    /// The last unit, if its partner may come with the next chunk.
     high_surrogate: Option<u16>,
 }
 
 impl Encoder {
-    /// At the start of a text.
+    /// Makes an encoder at the start of a text.
     pub const fn new() -> Self {
         Self {
             high_surrogate: None,
         }
     }
 
-    /// Converts the next chunk, and gives it to `sink` as [`encode`] does. A high surrogate at its end is held back.
+    /// Converts the next chunk and passes it to `sink`, like [`encode`]. A high surrogate at its
+    /// end is held back.
     ///
     /// # Errors
     ///
-    /// The first error of `sink`. What was fed is then partly given out, and the encoder is at the start of a text.
+    /// The first error of `sink`. A part of the chunk may have been passed on, and the encoder is
+    /// at the start of a text.
     #[inline]
     pub fn feed<E>(
         &mut self,
@@ -138,8 +143,8 @@ impl Encoder {
         }
     }
 
-    /// Ends the text: a high surrogate that was held back has no partner, and becomes U+FFFD. The encoder is then at
-    /// the start of a text.
+    /// Ends the text. A high surrogate that was held back has no partner, and becomes U+FFFD. The
+    /// encoder is then at the start of a text.
     #[inline]
     pub fn finish<E>(&mut self, mut sink: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         match self.high_surrogate.take() {
@@ -165,7 +170,7 @@ pub fn encode_to_vec(text: Text<'_>) -> Vec<u8> {
     out
 }
 
-/// Bytes that a text takes in UTF-8, exactly.
+/// Returns the exact length of a text in UTF-8, in bytes.
 ///
 /// ```
 /// use smallfry_transcode::{Text, utf8_len};
@@ -179,8 +184,8 @@ pub fn utf8_len(text: Text<'_>) -> usize {
     }
 }
 
-/// Whether long UTF-16 is converted by code of our own that outruns simdutf, as this processor allows. A runtime that has
-/// a good encoder itself may be the better choice where not.
+/// Whether this crate converts long UTF-16 faster than simdutf on this processor. If it does not, a
+/// runtime's own encoder may be the better choice.
 ///
 /// ```
 /// println!("{}", smallfry_transcode::outruns_simdutf());
@@ -204,7 +209,7 @@ fn encode_latin1<E>(
     encode_units(&[], bytes, scratch, sink)
 }
 
-/// `units` after a high surrogate that was held back.
+/// Converts `units` after a high surrogate that was held back.
 #[cold]
 fn encode_after<E>(
     high: u16,
@@ -226,7 +231,7 @@ fn encode_after<E>(
     encode_units(&head, rest, scratch, sink)
 }
 
-/// Gives `head`, then `units` as UTF-8, to `sink`.
+/// Passes `head` and then `units` as UTF-8 to `sink`.
 #[inline]
 fn encode_units<U: Unit, E>(
     head: &[u8],
@@ -234,21 +239,22 @@ fn encode_units<U: Unit, E>(
     scratch: &mut Scratch,
     mut sink: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let most = units
+    let worst_case = units
         .len()
         .saturating_mul(U::MAX_BYTES)
         .saturating_add(head.len());
-    if most > scratch.limit() {
+    if worst_case > scratch.limit() {
         return encode_long(head, units, scratch, sink);
     }
-    // Room for the worst case costs nothing: memory that is not touched is not there. Counting would cost a pass.
-    let out = scratch.room(most);
+    // Room for the worst case is free, since untouched memory is never paged in. Counting would
+    // cost a pass.
+    let out = scratch.room(worst_case);
     out.extend_from_slice(head);
     U::push(units, out);
     if out.is_empty() { Ok(()) } else { sink(out) }
 }
 
-/// As [`encode_units`], for a text that may not fit.
+/// Works like [`encode_units`], for a text that may not fit.
 #[cold]
 fn encode_long<U: Unit, E>(
     head: &[u8],
@@ -256,7 +262,8 @@ fn encode_long<U: Unit, E>(
     scratch: &mut Scratch,
     mut sink: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    // Every unit takes a byte at least, so a text of more units than that need not be counted.
+    // Every unit takes at least one byte, so a text with more units than the limit need not be
+    // counted.
     let exact = if units.len() <= scratch.limit() {
         head.len() + U::len_in_utf8(units)
     } else {
@@ -288,7 +295,7 @@ fn encode_long<U: Unit, E>(
     Ok(())
 }
 
-/// Adds all of `units` to `out`, which has room for exactly that.
+/// Appends all `units` to `out`, which has exactly the room.
 fn push_all<U: Unit>(mut units: &[U], out: &mut Vec<u8>) {
     while !units.is_empty() {
         let (piece, rest) = U::split(units, PIECE);
@@ -297,21 +304,21 @@ fn push_all<U: Unit>(mut units: &[U], out: &mut Vec<u8>) {
     }
 }
 
-/// What Latin-1 and UTF-16 differ in.
+/// The differences between Latin-1 and UTF-16.
 trait Unit: Sized {
-    /// UTF-8 bytes of one unit, at most.
+    /// The maximum UTF-8 bytes of one unit.
     const MAX_BYTES: usize;
 
     /// The exact length in UTF-8.
     fn len_in_utf8(units: &[Self]) -> usize;
 
-    /// Adds `units` to `out`, which has the room.
+    /// Appends `units` to `out`, which has the room.
     fn push(units: &[Self], out: &mut Vec<u8>);
 
-    /// Cuts after `count` units or, where that would split a pair, after one less.
+    /// Splits after `count` units, or after one less if that would split a pair.
     fn split(units: &[Self], count: usize) -> (&[Self], &[Self]);
 
-    /// The units themselves, if they are UTF-8 as they stand.
+    /// The units themselves, if they are already UTF-8.
     fn as_utf8(units: &[Self]) -> Option<&[u8]>;
 }
 

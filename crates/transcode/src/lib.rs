@@ -1,17 +1,15 @@
-//! The strings of JavaScript and Java as UTF-8, and back, at the speed of memory.
+//! Converts the strings of JavaScript and Java to UTF-8 and back, about as fast as memory can be
+//! read.
 //!
-//! Their engines hold text as Latin-1 (one byte for each character up to U+00FF) or as UTF-16. Files want UTF-8.
+//! Their engines hold text as Latin-1 (one byte for each character up to U+00FF) or as UTF-16.
+//! Files hold UTF-8.
 //!
-//! # Which call for which job
-//!
-//! | job | call |
-//! |---|---|
-//! | write a string to a file | [`encode`] with a [`Scratch`] that lives on, and the write as its sink |
-//! | write a string that arrives in chunks | [`Encoder`] |
-//! | a string as bytes to keep | [`encode_to_vec`] |
-//! | how long it will be | [`utf8_len`] |
-//! | make a string from a file's bytes | [`decode_with`] if the runtime copies the result, [`decode`] if it keeps it |
-//! | whether bytes are ASCII, and so already right in all three encodings | [`is_ascii`] |
+//! - Use [`encode`] to write a string to a file. Keep its [`Scratch`] from one string to the next.
+//! - Use [`Encoder`] when the string arrives in chunks.
+//! - Use [`encode_to_vec`] to keep the bytes, and [`utf8_len`] to know their number beforehand.
+//! - Use [`decode_with`] to make a string from a file's bytes if the runtime copies the result, and
+//!   [`decode`] if it keeps the result.
+//! - Use [`is_ascii`] to know whether bytes are the same in all three encodings.
 //!
 //! ```
 //! use smallfry_transcode::{Scratch, Text, encode};
@@ -28,14 +26,17 @@
 //!
 //! # Memory
 //!
-//! Text whose UTF-8 is certain to fit under the scratch's limit goes to the sink in one call, so that a write to a file
-//! is one system call. Longer text goes in several, and memory stays under the limit however long it is. ASCII held as
-//! Latin-1 is not copied at all: the sink gets the source itself.
+//! Text whose UTF-8 is certain to fit under the scratch's limit goes to the sink in one call, so
+//! that a write to a file is one system call. Longer text takes several calls, and memory stays
+//! under the limit however long the text is. ASCII held as Latin-1 is not copied: the sink gets the
+//! source itself.
 //!
 //! # Speed
 //!
-//! The conversions are those of simdutf, chosen by measurement, but for UTF-16 without surrogates on processors with
-//! AVX-512 (VBMI2), for which `avx512.c` is faster. Nanoseconds for one, AMD EPYC (Zen 4), which has it; by `cargo run --release -p smallfry-transcode --example compare_libraries`:
+//! The conversions are those of simdutf, chosen by measurement. The exception is UTF-16 without
+//! surrogates on processors with AVX-512 (VBMI2), for which `avx512.c` is faster. The table has
+//! nanoseconds per conversion on an AMD EPYC (Zen 4), which has AVX-512, by `cargo run --release -p
+//! smallfry-transcode --example compare_libraries`:
 //!
 //! | | text | units | smallfry | `encoding_rs` | std |
 //! |---|---|--:|--:|--:|--:|
@@ -48,12 +49,14 @@
 //! | | lone surrogates only | 1,024 | 2,020 | 1,680 | 2,500 |
 //! | [`decode_with`] | 1 to 3 bytes | 18,432 | 7,020 | 41,600 | 43,800 |
 //!
-//! simdutf is C++ and needs a C++ compiler to build, and the C++ standard library where it runs.
+//! simdutf is C++. It needs a C++ compiler to build, and the C++ standard library to run.
 //!
 //! # What is not promised
 //!
-//! UTF-16 may be ill-formed, as in JavaScript: each surrogate without its partner becomes U+FFFD, as the Encoding
-//! Standard and Node.js have it, and cannot be told afterwards from a real U+FFFD.
+//! - Ill-formed UTF-16, which JavaScript allows, does not survive a round trip. Each surrogate
+//!   without its partner becomes U+FFFD, as the Encoding Standard and Node.js have it, and cannot
+//!   be told from a real U+FFFD afterwards.
+//! - [`decode`] does not repair bytes that are not UTF-8: it returns [`Decoded::Invalid`].
 
 mod avx512;
 mod convert;

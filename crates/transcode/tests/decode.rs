@@ -1,4 +1,6 @@
-//! Against std: the smallest form that holds the text, and never a guess at bytes that are not UTF-8.
+//! Decoding, compared with std. A bug here would turn a file into wrong text without an error: the
+//! string must have the smallest form that holds the text, and bytes that are not UTF-8 must never
+//! be guessed at.
 
 use proptest::prelude::*;
 use smallfry_transcode::{DecodeScratch, Decoded, decode, decode_with, is_ascii};
@@ -40,7 +42,7 @@ fn check(bytes: &[u8], scratch: &mut DecodeScratch) {
 
 proptest! {
     #[test]
-    fn text_is_as_std_has_it(
+    fn decoding_text_agrees_with_std(
         texts in prop::collection::vec(prop_oneof![".{0,200}", "[ -~]{0,200}", "[ -ÿ]{0,200}"], 1..4),
     ) {
         let mut scratch = DecodeScratch::new();
@@ -50,7 +52,7 @@ proptest! {
     }
 
     #[test]
-    fn one_wrong_byte_is_found(text in ".{1,200}", place in any::<prop::sample::Index>(), byte: u8) {
+    fn text_with_one_changed_byte_agrees_with_std(text in ".{1,200}", place in any::<prop::sample::Index>(), byte: u8) {
         let mut bytes = text.into_bytes();
         let place = place.index(bytes.len());
         bytes[place] = byte;
@@ -59,13 +61,13 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn decoding_any_bytes_agrees_with_std(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         check(&bytes, &mut DecodeScratch::new());
     }
 }
 
 #[test]
-fn ill_formed_in_every_way() {
+fn every_kind_of_ill_formed_utf8_is_invalid() {
     let mut scratch = DecodeScratch::new();
     let wrong: [&[u8]; 9] = [
         b"\x80",
@@ -96,7 +98,7 @@ fn a_byte_order_mark_is_kept() {
 
 /// Longer than what the scratch gives worst-case room for, then short again.
 #[test]
-fn long_and_short_in_turn() {
+fn a_scratch_decodes_long_and_short_texts_in_turn() {
     let mut scratch = DecodeScratch::new();
     for text in ["é", "漢", "😀"] {
         check(text.repeat(DecodeScratch::LIMIT).as_bytes(), &mut scratch);

@@ -1,10 +1,11 @@
-//! Against std, for every length, piece and chunk: a pair of surrogates must survive each edge it can fall on, and a
-//! lone one must become one U+FFFD, neither two nor none. Pieces and chunks are where both go wrong.
+//! Encoding, compared with std, for every length, piece and chunk. Text is converted in pieces and
+//! arrives in chunks, and every edge between them can fall into a surrogate pair. A pair must
+//! survive each edge, and a lone surrogate must become exactly one U+FFFD.
 
 use proptest::prelude::*;
 use smallfry_transcode::{Encoder, Scratch, Text, encode, encode_to_vec, utf8_len};
 
-/// What std makes of the same text.
+/// The bytes that std makes of the same text.
 fn expected(text: Text<'_>) -> Vec<u8> {
     match text {
         Text::Latin1(bytes) => bytes.iter().copied().map(char::from).collect::<String>(),
@@ -24,8 +25,8 @@ fn calls(text: Text<'_>, scratch: &mut Scratch) -> Vec<Vec<u8>> {
     calls
 }
 
-/// Units that are often surrogates, in pairs and alone, and otherwise of every length in UTF-8.
-fn units(most: usize) -> impl Strategy<Value = Vec<u16>> {
+/// Units that are often surrogates, in pairs and alone, and otherwise have every length in UTF-8.
+fn units(max: usize) -> impl Strategy<Value = Vec<u16>> {
     let unit = prop_oneof![
         4 => 0x20..0x7f_u16,
         2 => 0x80..0x800_u16,
@@ -37,14 +38,14 @@ fn units(most: usize) -> impl Strategy<Value = Vec<u16>> {
     let pair = (0xd800..0xdc00_u16, 0xdc00..0xe000_u16).prop_map(|(high, low)| vec![high, low]);
     let run = (any::<u16>(), 1..80_usize).prop_map(|(unit, count)| vec![unit; count]);
     let part = prop_oneof![8 => unit.prop_map(|unit| vec![unit]), 3 => pair, 1 => run];
-    prop::collection::vec(part, 0..most).prop_map(|parts| parts.concat())
+    prop::collection::vec(part, 0..max).prop_map(|parts| parts.concat())
 }
 
-fn latin1(most: usize) -> impl Strategy<Value = Vec<u8>> {
+fn latin1(max: usize) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
-        prop::collection::vec(any::<u8>(), 0..most),
-        prop::collection::vec(0..0x80_u8, 0..most),
-        (prop::collection::vec(0..0x80_u8, 0..most), 0x80..=0xff_u8).prop_map(
+        prop::collection::vec(any::<u8>(), 0..max),
+        prop::collection::vec(0..0x80_u8, 0..max),
+        (prop::collection::vec(0..0x80_u8, 0..max), 0x80..=0xff_u8).prop_map(
             |(mut ascii, last)| {
                 ascii.push(last);
                 ascii
@@ -55,7 +56,7 @@ fn latin1(most: usize) -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn utf16_is_as_std_has_it(units in units(300), limit in 0..600_usize) {
+    fn encoding_utf16_agrees_with_std(units in units(300), limit in 0..600_usize) {
         let text = Text::Utf16(&units);
         let expected = expected(text);
         prop_assert_eq!(utf8_len(text), expected.len());
@@ -74,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn latin1_is_as_std_has_it(bytes in latin1(500), limit in 0..600_usize) {
+    fn encoding_latin1_agrees_with_std(bytes in latin1(500), limit in 0..600_usize) {
         let text = Text::Latin1(&bytes);
         let expected = expected(text);
         prop_assert_eq!(utf8_len(text), expected.len());
@@ -90,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn chunks_are_as_the_whole(
+    fn chunks_encode_like_the_whole_text(
         units in units(300),
         cuts in prop::collection::vec(0..40_usize, 0..60),
         limit in 0..200_usize,
@@ -114,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn a_scratch_remembers_nothing(texts in prop::collection::vec(units(60), 1..8)) {
+    fn a_reused_scratch_keeps_nothing_of_earlier_texts(texts in prop::collection::vec(units(60), 1..8)) {
         let mut scratch = Scratch::with_limit(256);
         for units in &texts {
             let text = Text::Utf16(units);
@@ -123,9 +124,10 @@ proptest! {
     }
 }
 
-/// The library works in blocks of 8 to 64 units: each length around them, each kind of end.
+/// The library works in blocks of 8 to 64 units, so each length around them and each kind of end is
+/// tried.
 #[test]
-fn every_short_length() {
+fn every_short_length_encodes_like_std() {
     let ends: [&[u16]; 6] = [
         &[],
         &[0xd800],
@@ -150,9 +152,9 @@ fn every_short_length() {
     }
 }
 
-/// A pair on each place around the edges of the pieces that long text is converted in.
+/// Puts a pair at each place around the edges of the pieces that long text is converted in.
 #[test]
-fn pairs_at_the_edges_of_parts() {
+fn pairs_survive_the_edges_of_parts() {
     let mut scratch = Scratch::with_limit(1 << 20);
     for start in (32_768 - 3..32_768 + 3).chain(87_381 - 4..87_381 + 4) {
         let mut units = vec![0x20ac_u16; 400_000];
@@ -180,7 +182,7 @@ fn ascii_is_not_copied() {
 }
 
 #[test]
-fn nothing_makes_no_call() {
+fn empty_text_makes_no_call() {
     let mut scratch = Scratch::new();
     for text in [Text::Latin1(&[]), Text::Utf16(&[])] {
         assert!(text.is_empty());
@@ -194,8 +196,8 @@ fn nothing_makes_no_call() {
 }
 
 #[test]
-fn one_call_up_to_the_limit_exactly() {
-    // A worst case of three times the limit that comes out at the limit.
+fn text_up_to_the_limit_takes_one_call() {
+    // The worst case is three times the limit, and the result just fits the limit.
     let units = vec![0x61_u16; 1000];
     let mut scratch = Scratch::with_limit(1000);
     assert_eq!(calls(Text::Utf16(&units), &mut scratch).len(), 1);
@@ -204,7 +206,7 @@ fn one_call_up_to_the_limit_exactly() {
 }
 
 #[test]
-fn the_first_error_ends_it() {
+fn the_first_error_of_the_sink_ends_encoding() {
     let units = vec![0x20ac_u16; 10_000];
     let mut scratch = Scratch::with_limit(1024);
     let mut calls = 0;
@@ -214,7 +216,7 @@ fn the_first_error_ends_it() {
     });
     assert_eq!((result, calls), (Err("full"), 3));
 
-    // The encoder forgets the surrogate that it held back: the text it belonged to is over.
+    // The encoder forgets the surrogate that it held back, because its text is over.
     let mut encoder = Encoder::new();
     assert_eq!(
         encoder.feed(Text::Utf16(&[0x61, 0xd800]), &mut scratch, |_| Err("full")),
@@ -243,7 +245,8 @@ fn a_surrogate_held_back_is_alone_before_latin1() {
     assert_eq!(out, "\u{fffd}é".as_bytes());
 }
 
-/// Memory stays under the limit and a text of nothing but errors stays linear: 100 MB in a moment, not in hours.
+/// Memory stays under the limit, and a text of nothing but errors takes linear time: 100 MB in a
+/// moment, not in hours.
 #[test]
 fn a_long_text_needs_no_long_buffer() {
     let lone = vec![0xdc00_u16; 10 << 20];

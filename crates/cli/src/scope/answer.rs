@@ -1,4 +1,4 @@
-//! What Node makes of a file, as facts.
+//! Facts about how Node loads a file.
 
 use super::place::{Place, Resolver};
 use smallfry_package_json::{
@@ -10,32 +10,32 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is said of one file.
+/// The answer for one file.
 pub(super) struct Answer {
-    /// As it was given.
+    /// The path as it was given.
     pub(super) file: OsString,
     pub(super) found: Result<Facts, Failure>,
 }
 
-/// Of a path that may be.
+/// Facts about a path that is possible.
 pub(super) struct Facts {
     pub(super) place: Place,
-    /// `None` if there is none; empty for a name that ends in a dot.
+    /// `None` if there is none. A name that ends in a dot has an empty one.
     pub(super) extension: Option<String>,
     /// `None` where a package.json decides and cannot be used.
     pub(super) format: Option<Format>,
     pub(super) package: Result<Nearest, Failure>,
-    /// The nearest directory that has the name of a package.json, and so is none.
-    pub(super) passed_over: Option<PathBuf>,
+    /// The nearest directory named package.json, which Node ignores.
+    pub(super) ignored_directory: Option<PathBuf>,
 }
 
 /// The package.json that is nearest to a file.
 pub(super) enum Nearest {
     Says(Arc<Package>, Declared),
-    /// None up to here: the root, or a directory `node_modules`.
+    /// There is none up to `end`: the root, or a directory `node_modules`.
     Nothing {
         end: PathBuf,
-        /// The one at the root, with its type: it counts for some.
+        /// The package.json at the root with its type, which counts only in some cases.
         root: Option<(PathBuf, ModuleType)>,
     },
 }
@@ -46,23 +46,24 @@ pub(super) enum Declared {
     Module,
     CommonJs,
     Nothing,
-    /// It is neither of these.
+    /// Neither of these.
     Other(String),
-    /// The text is no JSON, though Node takes it, so what it says is not known but that it is neither.
+    /// The text is not JSON although Node accepts it, so its type is unknown. It is neither
+    /// `module` nor `commonjs`.
     Unclear,
 }
 
-/// Why there is no answer, or what is in the way of the file that it is for.
+/// The reason why a file has no answer, or the error that Node throws for it.
 #[derive(Clone, Debug)]
 pub(super) struct Failure {
-    /// What Node throws.
+    /// The code of Node's error.
     pub(super) code: &'static str,
-    /// Without the place.
+    /// The message without the place.
     pub(super) message: String,
     pub(super) path: PathBuf,
     /// Line and column, if a text was read.
     pub(super) at: Option<(usize, usize)>,
-    /// Whether it is a package.json, and not the path that was asked about.
+    /// Whether `path` is a package.json, and not the path that was asked about.
     pub(super) is_package: bool,
 }
 
@@ -76,7 +77,7 @@ impl Answer {
 }
 
 impl Facts {
-    /// Whether the extension leaves it to a package.json.
+    /// Whether the extension leaves the decision to a package.json.
     pub(super) fn is_by_type(&self) -> bool {
         matches!(self.extension.as_deref(), None | Some("js" | "ts"))
     }
@@ -85,7 +86,7 @@ impl Facts {
         matches!(self.extension.as_deref(), Some("ts" | "mts" | "cts"))
     }
 
-    /// Whether it belongs to a package that was installed.
+    /// Whether the file belongs to an installed package.
     pub(super) fn is_in_node_modules(&self) -> bool {
         let directory = directory_of(&self.place);
         directory.iter().any(|name| name == "node_modules")
@@ -98,7 +99,7 @@ impl Facts {
         }
     }
 
-    /// In a word.
+    /// The reason in one word.
     pub(super) fn reason(&self) -> &'static str {
         if !self.is_by_type() {
             return match self.format {
@@ -118,14 +119,14 @@ impl Facts {
     }
 }
 
-/// The answers for files, in their order.
+/// Finds the answers for files, in their order.
 pub(super) fn find(files: &[OsString]) -> Vec<Answer> {
     let mut resolver = Resolver::default();
     let places: Vec<io::Result<Place>> = files
         .iter()
         .map(|file| resolver.place(Path::new(file)))
         .collect();
-    // It ends before anything that it remembers could matter.
+    // The cache lives too briefly for any change to matter.
     let cache = Cache::new().with(Revalidate::Never);
     let keys: Vec<PathBuf> = places.iter().flatten().map(key).collect();
     let mut packages = cache.nearest_of_each(&keys).into_iter();
@@ -151,7 +152,7 @@ pub(super) fn find(files: &[OsString]) -> Vec<Answer> {
         .collect()
 }
 
-/// What the cache is asked for: it takes a separator at the end for the sign of a directory.
+/// The path to ask the cache for. A separator at the end stands for a directory.
 fn key(place: &Place) -> PathBuf {
     if place.is_directory {
         place.path.join("")
@@ -160,7 +161,7 @@ fn key(place: &Place) -> PathBuf {
     }
 }
 
-/// Where the search for a package.json begins.
+/// The directory where the search for a package.json begins.
 fn directory_of(place: &Place) -> &Path {
     match place.path.parent() {
         Some(above) if !place.is_directory => above,
@@ -168,10 +169,10 @@ fn directory_of(place: &Place) -> &Path {
     }
 }
 
-/// What is looked up beside the package itself, once for all files.
+/// Facts beside the package itself. Each is looked up once for all files.
 struct Details<'cache> {
     cache: &'cache Cache,
-    /// By package.json.
+    /// By the path of the package.json.
     declared: HashMap<PathBuf, Declared>,
     /// Whether the package.json in a directory is a directory.
     directories: HashMap<PathBuf, bool>,
@@ -218,7 +219,7 @@ impl<'cache> Details<'cache> {
                 .filter(|_| !place.is_directory)
                 .map(|extension| extension.to_string_lossy().into_owned()),
             format,
-            passed_over: self.passed_over(directory_of(&place), end),
+            ignored_directory: self.ignored_directory(directory_of(&place), end),
             package,
             place,
         })
@@ -236,7 +237,7 @@ impl<'cache> Details<'cache> {
         Ok(Nearest::Nothing { end, root })
     }
 
-    /// The cache knows only what Node knows; a person wants to see what is written.
+    /// Reads the `type` as it is written. The cache keeps only the types that Node knows.
     fn declared(&mut self, package: &Package) -> Declared {
         match package.module_type() {
             ModuleType::Module => return Declared::Module,
@@ -256,14 +257,14 @@ impl<'cache> Details<'cache> {
         declared
     }
 
-    fn passed_over(&mut self, directory: &Path, end: &Path) -> Option<PathBuf> {
+    fn ignored_directory(&mut self, directory: &Path, end: &Path) -> Option<PathBuf> {
         let mut above = directory.ancestors().take_while(|above| *above != end);
         above
-            .find(|directory| self.is_passed_over(directory))
+            .find(|directory| self.is_ignored_directory(directory))
             .map(|directory| directory.join("package.json"))
     }
 
-    fn is_passed_over(&mut self, directory: &Path) -> bool {
+    fn is_ignored_directory(&mut self, directory: &Path) -> bool {
         if let Some(known) = self.directories.get(directory) {
             return *known;
         }
@@ -274,7 +275,7 @@ impl<'cache> Details<'cache> {
     }
 }
 
-/// What a package.json has for its `type` that is none to Node.
+/// Reads a `type` that Node does not know.
 fn other_type(bytes: &[u8]) -> Declared {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let Ok(document) = serde_json::from_slice::<serde_json::Value>(bytes) else {
@@ -288,7 +289,7 @@ fn other_type(bytes: &[u8]) -> Declared {
     }
 }
 
-/// Of a package.json, or of a path that the cache refuses.
+/// The failure of a package.json, or of a path that the cache refuses.
 fn failure(error: &Error) -> Failure {
     let path = error.path().to_owned();
     match error.problem() {
@@ -329,7 +330,7 @@ fn failure(error: &Error) -> Failure {
     }
 }
 
-/// Of a path that no file has.
+/// The failure of a path that no file can have.
 fn cannot_be(file: &OsStr, error: &io::Error) -> Failure {
     let (code, message) = match error.kind() {
         ErrorKind::InvalidInput => ("ERR_INVALID_ARG_VALUE", "an empty path".to_owned()),
@@ -351,7 +352,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_that_is_none_is_shown_as_it_is_written() {
+    fn an_unknown_type_is_shown_as_written() {
         let other = |text: &str| Declared::Other(text.to_owned());
         for (text, expected) in [
             (r#"{"name":"a"}"#, Declared::Nothing),

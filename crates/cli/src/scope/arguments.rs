@@ -4,20 +4,21 @@ use std::ffi::OsString;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit status: 0 if there is an answer for each file, 1 if a package.json is invalid or cannot be
-read, or a path cannot be.
+Exit status: 0 if every file has an answer, 1 if a package.json is invalid or unreadable, or a
+path is impossible.
 
 With --json: {\"schema\": \"smallfry-scope/1\", \"files\": [{
-  file         as it was given
-  realPath     where links on the way lead; absent if there are none
-  format       module, commonjs, json, wasm, addon, unknown (the extension); null with an error
-  type         what packageJson says: module, commonjs, none; null if it is invalid
-  packageJson  the nearest, whether it decides or the extension does; null if there is none
-  reason       extension, unknown-extension, type, no-type, no-package, error,
+  file         the path as it was given
+  realPath     the path with symbolic links resolved; absent if there are none
+  format       module, commonjs, json, wasm, addon, or unknown (an extension that Node does not
+               know); null if the file has no answer
+  type         the type in packageJson: module, commonjs or none; null if the file is invalid
+  packageJson  the nearest package.json, even where the extension decides; null if there is none
+  reason       what decides: extension, unknown-extension, type, no-type, no-package, error, or
                unknown-type (neither \"module\" nor \"commonjs\")
-  why          the same in words
-  error        null or {code, message, path, line, column}: what Node throws, or what is wrong with
-               the path; line and column count from 1, and are null if nothing was read
+  why          the explanation in sentences
+  error        null, or {code, message, path, line, column}: the error that Node throws, or the
+               problem with the path; line and column count from 1, and are null if nothing was read
 }]}
 
 Examples:
@@ -28,8 +29,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// The file; it need not exist. A directory stands for the .js files in it
-    // Not a path, of which clap refuses an empty one for all others with it.
+    /// File to look up; it need not exist. A directory stands for the .js files in it
+    // No `PathBuf`: clap would refuse an empty path, and the other files would get no answer.
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<OsString>,
 }

@@ -1,9 +1,9 @@
-//! `smallfry scope`: which package.json decides whether a file is a module or CommonJS, and why.
+//! `smallfry scope`: tells which package.json makes a file a module or CommonJS, and why.
 //!
-//! - `place.rs` where a path leads: links, directories, what is missing
-//! - `answer.rs` what Node makes of it, as facts
-//! - `words.rs` the same in sentences
-//! - `report.rs` how that is printed, as text or JSON
+//! - `place.rs`: where a path leads: links, directories, missing files
+//! - `answer.rs`: how Node loads the file, as facts
+//! - `words.rs`: the same in sentences
+//! - `report.rs`: output as text or JSON
 
 mod answer;
 mod arguments;
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         .and_then(|()| output.flush())
     {
         Ok(()) => {}
-        // Who closes it has read enough.
+        // The reader has read enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         Err(error) => {
             eprintln!("smallfry scope: cannot write to standard output: {error}");

@@ -1,40 +1,40 @@
-//! Where a path leads.
+//! The place that a path leads to.
 
 use std::collections::HashMap;
 use std::fs::{canonicalize, metadata, symlink_metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf, absolute, is_separator};
 
-/// Of a longer path links are not followed: no file has it, but on Windows.
-const LONGEST: usize = 4096;
+/// The maximum length of a path whose links are followed. Longer paths exist only on Windows.
+const MAX_LENGTH: usize = 4096;
 
-/// A file that somebody asks about.
+/// The file that a path leads to.
 #[derive(Debug)]
 pub(super) struct Place {
     /// From the root, without dots and links.
     pub(super) path: PathBuf,
-    /// Where it is named, if that differs.
+    /// The kind of link, if `path` differs from the given path.
     pub(super) link: Option<Link>,
-    /// Or written as one, if there is nothing.
+    /// Whether it is a directory or, if it is missing, is written as one.
     pub(super) is_directory: bool,
     pub(super) seen: Seen,
 }
 
-/// What on the way is a symbolic link.
+/// Where a symbolic link was followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
     Itself,
     Above,
 }
 
-/// What is there.
+/// What exists at the path.
 #[derive(Debug)]
 pub(super) enum Seen {
     Something,
-    /// A link that leads nowhere, and why.
+    /// A link that cannot be followed, with the error.
     Dangling(io::Error),
     Missing,
-    /// It cannot be looked at.
+    /// Unknown, because it cannot be inspected.
     Hidden(io::Error),
 }
 
@@ -46,7 +46,8 @@ pub(super) struct Resolver {
 }
 
 impl Resolver {
-    /// Node makes a path absolute first, and then follows links: so `..` takes away the name before it, even that of a link.
+    /// Resolves a path. Like Node, it makes the path absolute before it follows links, so `..`
+    /// removes the name before it, even that of a link.
     pub(super) fn place(&mut self, path: &Path) -> io::Result<Place> {
         let named = plain(&absolute(path)?);
         let ends_as_directory = path
@@ -62,7 +63,7 @@ impl Resolver {
                 seen: Seen::Something,
             });
         };
-        if named.as_os_str().len() > LONGEST {
+        if named.as_os_str().len() > MAX_LENGTH {
             return Ok(Place {
                 path: named,
                 link: None,
@@ -134,7 +135,7 @@ impl Resolver {
     }
 }
 
-/// Without `.`, `..` and a separator at the end.
+/// Removes `.`, `..` and a separator at the end.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -149,7 +150,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// On Windows without the sign that it is one of the kernel's, which nobody writes.
+/// Resolves links. On Windows it removes the prefix `\\?\`, which people do not write.
 fn real(path: &Path) -> io::Result<PathBuf> {
     let real = canonicalize(path)?;
     let plain = real
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dots_are_taken_out_of_paths() {
+    fn dots_are_removed_from_paths() {
         for (path, expected) in [
             ("/a/./b//c/", "/a/b/c"),
             ("/a/../../b", "/b"),

@@ -1,4 +1,5 @@
-//! Answers as text, and as JSON: `"schema": "smallfry-scope/1"`. Its fields are told by `smallfry scope --help`.
+//! Answers as text, and as JSON (`"schema": "smallfry-scope/1"`). `smallfry scope --help` describes
+//! the fields.
 
 use super::answer::{Answer, Facts, Failure, Nearest};
 use super::words;
@@ -9,10 +10,10 @@ use std::fmt::Write;
 use std::path::Path;
 
 const SCHEMA: &str = "smallfry-scope/1";
-/// As wide as the longest format, `commonjs`, and two spaces.
+/// The width of the longest format, `commonjs`, and two spaces.
 const INDENT: &str = "          ";
 
-/// The answer, the file, and beneath them why.
+/// Formats the answers: format and file, with the explanation beneath.
 pub(super) fn text(answers: &[Answer]) -> String {
     let columns = width();
     let mut text = String::new();
@@ -31,7 +32,7 @@ pub(super) fn json(answers: &[Answer]) -> String {
         schema: SCHEMA,
         files: answers.iter().map(Told::of).collect(),
     };
-    // Strings and numbers: there is nothing in it that JSON has not.
+    // Strings and numbers can always be written as JSON.
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');
     text
@@ -111,7 +112,7 @@ fn type_name(module_type: ModuleType) -> &'static str {
     }
 }
 
-/// JSON has no place for what is not Unicode.
+/// JSON can hold only Unicode.
 fn lossy(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

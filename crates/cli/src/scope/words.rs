@@ -1,8 +1,9 @@
 //! Answers in sentences.
 //!
-//! What is said of versions was seen in Node 20.20, 22.23, 24.21 and 26.10; the first versions are those of Node's own
-//! documentation: <https://nodejs.org/api/packages.html#syntax-detection>, <https://nodejs.org/api/typescript.html>,
-//! <https://nodejs.org/api/esm.html#wasm-modules>.
+//! The statements about versions were checked with Node 20.20, 22.23, 24.21 and 26.10. The first
+//! versions come from Node's documentation:
+//! <https://nodejs.org/api/packages.html#syntax-detection>,
+//! <https://nodejs.org/api/typescript.html>, <https://nodejs.org/api/esm.html#wasm-modules>.
 
 use super::answer::{Answer, Declared, Facts, Failure, Nearest};
 use super::place::{Link, Seen};
@@ -11,13 +12,13 @@ use std::path::Path;
 
 const NOT_A_MODULE: &str = "\"Cannot use import statement outside a module\"";
 
-/// In a word: what Node takes the file for.
+/// The format in one word.
 pub(super) fn format(answer: &Answer) -> &'static str {
     let format = answer.found.as_ref().ok().and_then(|facts| facts.format);
     format.map_or("error", Format::name)
 }
 
-/// Why, and what to do about it: each sentence or two that belong together.
+/// Explains the answer, and what to do about it. Each item has one or two sentences.
 pub(super) fn why(answer: &Answer) -> Vec<String> {
     let facts = match &answer.found {
         Ok(facts) => facts,
@@ -39,9 +40,9 @@ pub(super) fn why(answer: &Answer) -> Vec<String> {
     if facts.is_typescript() {
         said.push(typescript(facts));
     }
-    if let Some(directory) = &facts.passed_over {
+    if let Some(directory) = &facts.ignored_directory {
         let directory = path(directory);
-        said.push(format!("{directory} is a directory, and passed over."));
+        said.push(format!("{directory} is a directory, so Node ignores it."));
     }
     said.extend(other_way(facts));
     if let Err(failure) = &facts.package
@@ -53,7 +54,7 @@ pub(super) fn why(answer: &Answer) -> Vec<String> {
     said
 }
 
-/// A path with what would break a line, or the terminal, escaped.
+/// Prints a path, escaping characters that would break a line or the terminal.
 pub(super) fn path(path: &Path) -> String {
     let mut text = String::new();
     for character in path.to_string_lossy().chars() {
@@ -66,14 +67,14 @@ pub(super) fn path(path: &Path) -> String {
     text
 }
 
-/// How one comes to the file that the rest is about.
+/// Explains how the given path leads to the file.
 fn way(facts: &Facts) -> Option<String> {
     let link = match facts.place.link? {
         Link::Itself => "It is a symbolic link",
         Link::Above => "A symbolic link leads there",
     };
     Some(format!(
-        "{link}, and Node goes by the real path, {} (unless told --preserve-symlinks).",
+        "{link}. Node uses the real path, {} (unless it runs with --preserve-symlinks).",
         path(&facts.place.path)
     ))
 }
@@ -81,12 +82,12 @@ fn way(facts: &Facts) -> Option<String> {
 fn missing(facts: &Facts) -> Option<String> {
     match &facts.place.seen {
         Seen::Something => None,
-        Seen::Missing => Some("It does not exist; once it does, this holds.".to_owned()),
+        Seen::Missing => Some("It does not exist. The answer holds once it does.".to_owned()),
         Seen::Dangling(error) => Some(format!(
-            "It is a symbolic link that cannot be followed ({error}); this is by its name."
+            "It is a symbolic link that cannot be followed ({error}). The answer is based on its name."
         )),
         Seen::Hidden(error) => Some(format!(
-            "It cannot be looked at ({error}); this is by its name."
+            "It cannot be inspected ({error}). The answer is based on its name."
         )),
     }
 }
@@ -107,11 +108,11 @@ fn by_extension(facts: &Facts) -> String {
             "The extension is .json: `require` reads it, `import` only with { type: 'json' }."
                 .to_owned()
         }
-        Some(Format::Wasm) => "The extension is .wasm: `import` compiles it (Node 22.19, 24.5 and later), `require` takes it for \
+        Some(Format::Wasm) => "The extension is .wasm: `import` compiles it (Node 22.19, 24.5 and later), `require` treats it as \
                                CommonJS and fails."
             .to_owned(),
-        Some(Format::Addon) => "The extension is .node: `require` loads it as an addon. `import` fails in Node 20 and 22, and is an \
-                                experiment in later ones."
+        Some(Format::Addon) => "The extension is .node: `require` loads it as an addon. `import` fails in Node 20 and 22, and is \
+                                experimental in later versions."
             .to_owned(),
         _ => unknown(facts, extension),
     }
@@ -119,20 +120,20 @@ fn by_extension(facts: &Facts) -> String {
 
 fn unknown(facts: &Facts, extension: &str) -> String {
     let is_module = facts.module_type() == Some(ModuleType::Module);
-    // With a package.json that cannot be read, none of it is sure.
+    // With a package.json that cannot be read, this is uncertain.
     let started = match &facts.package {
         Ok(Nearest::Says(package, _)) if is_module => format!(
-            ", and so does `node FILE`, because {} says \"type\": \"module\". `require` takes it for CommonJS.",
+            ", and so does `node FILE`, because {} says \"type\": \"module\". `require` treats it as CommonJS.",
             path(package.path())
         ),
-        Ok(_) => "; `require` and `node FILE` take it for CommonJS.".to_owned(),
-        Err(_) => "; `require` takes it for CommonJS.".to_owned(),
+        Ok(_) => "; `require` and `node FILE` treat it as CommonJS.".to_owned(),
+        Err(_) => "; `require` treats it as CommonJS.".to_owned(),
     };
     let lower = extension.to_lowercase();
     let hint = match lower.as_str() {
         "jsx" | "tsx" => " JSX has to be compiled first.".to_owned(),
         "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "json" | "wasm" | "node" => {
-            format!(" Capitals count: it would know .{lower}.")
+            format!(" Extensions are case-sensitive: Node knows .{lower}.")
         }
         _ => String::new(),
     };
@@ -149,8 +150,8 @@ fn by_type(facts: &Facts, nearest: &Nearest) -> String {
             match declared {
                 Declared::Module if facts.extension.is_none() && !facts.place.is_directory => {
                     format!(
-                        "{file} says \"type\": \"module\". `require` takes a file without extension for CommonJS all the same, up to \
-                         Node 24."
+                        "{file} says \"type\": \"module\". Up to Node 24, `require` treats a file without extension as \
+                         CommonJS all the same."
                     )
                 }
                 Declared::Module => format!("{file} says \"type\": \"module\"."),
@@ -166,7 +167,7 @@ fn by_type(facts: &Facts, nearest: &Nearest) -> String {
                     tried_again(facts, true)
                 ),
                 Declared::Other(other) => format!(
-                    "{file} says \"type\": {}, which is neither \"module\" nor \"commonjs\": Node passes over that, so it is \
+                    "{file} says \"type\": {}, which is neither \"module\" nor \"commonjs\": Node ignores it, so the file is \
                      CommonJS. {}",
                     serde_json::Value::from(other.as_str()),
                     tried_again(facts, true)
@@ -187,17 +188,17 @@ fn by_type(facts: &Facts, nearest: &Nearest) -> String {
     }
 }
 
-/// What becomes of a module that is taken for CommonJS because somebody says so.
+/// Tells what happens to a module that is explicitly marked as CommonJS.
 fn fails(facts: &Facts) -> String {
     if facts.extension.is_none() && !facts.place.is_directory {
         return format!(
-            "With `import` in it, `node FILE` does nothing up to Node 24, and says nothing; later ones fail: {NOT_A_MODULE}."
+            "With `import` in it, up to Node 24 `node FILE` does nothing and prints nothing; later versions fail: {NOT_A_MODULE}."
         );
     }
     format!("With `import` in it, it fails: {NOT_A_MODULE}.")
 }
 
-/// What becomes of a module that is taken for CommonJS, if no package.json says that it is.
+/// Tells what happens to a module that counts as CommonJS by default.
 fn tried_again(facts: &Facts, has_package: bool) -> String {
     let has_extension = facts.extension.is_some() || facts.place.is_directory;
     let warns = has_package && has_extension && !facts.is_in_node_modules();
@@ -212,12 +213,12 @@ fn tried_again(facts: &Facts, has_package: bool) -> String {
         );
     }
     format!(
-        "With `import` or `export` in it, Node 20.19, 22.7 and later try it again as a module, {price}; earlier ones fail: \
+        "With `import` or `export` in it, Node 20.19, 22.7 and later try it again as a module, {price}; earlier versions fail: \
          {NOT_A_MODULE}."
     )
 }
 
-/// The one package.json that counts for some and not for others.
+/// Explains the package.json at the root, which counts only in some cases.
 fn at_the_root(nearest: &Nearest) -> Option<String> {
     let Nearest::Nothing {
         root: Some((file, module_type @ (ModuleType::Module | ModuleType::CommonJs))),
@@ -231,8 +232,8 @@ fn at_the_root(nearest: &Nearest) -> Option<String> {
         _ => "commonjs",
     };
     Some(format!(
-        "{} says \"type\": \"{name}\", which counts when it is imported, and in Node 20 and 22 always; from Node 24 on `require` \
-         and `node FILE` do not look at the root.",
+        "{} says \"type\": \"{name}\". That applies when the file is imported, and always in Node 20 and 22. From Node 24 on, \
+         `require` and `node FILE` do not look at the root.",
         path(file)
     ))
 }
@@ -243,14 +244,14 @@ fn typescript(facts: &Facts) -> String {
             .to_owned();
     }
     format!(
-        "Node 22.18, 23.6 and later strip its types; earlier ones do not know .{}.",
+        "Node 22.18, 23.6 and later strip its types; earlier versions do not know .{}.",
         facts.extension.as_deref().unwrap_or_default()
     )
 }
 
-/// How it becomes a module, or CommonJS.
+/// Tells how to turn CommonJS into a module, or a module into CommonJS.
 fn other_way(facts: &Facts) -> Option<String> {
-    // What was installed is not for the one who asks to change.
+    // The user should not change installed packages.
     if facts.is_in_node_modules() {
         return None;
     }
@@ -286,7 +287,7 @@ fn other_way(facts: &Facts) -> Option<String> {
 fn write_type(nearest: &Nearest) -> String {
     let all = |package: &Package| {
         format!(
-            "{} (which goes for all its .js files)",
+            "{} (this applies to all its .js files)",
             path(package.path())
         )
     };
@@ -312,14 +313,14 @@ fn place_and_reason(failure: &Failure) -> String {
     }
 }
 
-/// Which versions throw, and when.
+/// Tells which versions throw an error, and when.
 fn thrown(failure: &Failure, when: &str) -> String {
     let place = place_and_reason(failure);
     if failure.at.is_some() {
         return format!("{place}. Node 22 and later throw ERR_INVALID_PACKAGE_CONFIG {when}.");
     }
     format!(
-        "{place}. Node 24 and later throw ERR_INVALID_PACKAGE_CONFIG {when}; earlier ones pass over it."
+        "{place}. Node 24 and later throw ERR_INVALID_PACKAGE_CONFIG {when}; earlier versions ignore it."
     )
 }
 
@@ -327,7 +328,8 @@ fn in_the_way(failure: &Failure) -> String {
     thrown(failure, "for each file whose type it decides")
 }
 
-/// The extension decides, but Node asks the same package.json for other things.
+/// Explains an invalid package.json where the extension decides: Node reads the file for other
+/// purposes.
 fn in_the_way_of_some(facts: &Facts, failure: &Failure) -> String {
     let when = match facts.format {
         Some(Format::Module) => "when this file imports a package",
@@ -346,7 +348,7 @@ mod tests {
 
     /// No test can put a package.json at the root.
     #[test]
-    fn a_package_at_the_root_counts_for_some() {
+    fn a_package_json_at_the_root_counts_only_for_imports() {
         let root = Path::new("/package.json");
         for (module_type, expected) in [
             (ModuleType::Module, Some("says \"type\": \"module\"")),
@@ -369,20 +371,20 @@ mod tests {
                     extension: Some("js".to_owned()),
                     format: Some(Format::CommonJs),
                     package: Ok(nearest),
-                    passed_over: None,
+                    ignored_directory: None,
                 }),
             };
             let said = why(&answer).join(" ");
             assert!(said.contains("below the root, so it is CommonJS"), "{said}");
             match expected {
                 Some(expected) => assert!(said.contains(expected), "{said}"),
-                None => assert!(!said.contains("from Node 24 on"), "{said}"),
+                None => assert!(!said.contains("From Node 24 on"), "{said}"),
             }
         }
     }
 
     #[test]
-    fn what_would_break_a_line_is_escaped() {
+    fn control_characters_in_paths_are_escaped() {
         assert_eq!(path(Path::new("a\n\u{1b}[1mü")), "a\\n\\u{1b}[1mü");
     }
 }

@@ -14,73 +14,80 @@ smallfry slow [OPTIONS] PROFILE DIR
        smallfry slow --list")]
 #[command(after_help = "\
 Examples:
-  smallfry slow hdd site                      site/ behind a 7200-rpm disk, until Ctrl-C
+  smallfry slow hdd site                      site/ on a 7200-rpm disk, until Ctrl-C
   smallfry slow nfs --set round-trip=2ms --at /mnt site
   smallfry slow none --fail fsync:1:EIO site  the first flush fails
   smallfry slow none --then 5s:hdd site       fast for five seconds, then a disk
   smallfry slow --crash random --seed 3 site  what a crash leaves, after Ctrl-C
 
-To crash a program: start it on DIR, and press Ctrl-C when you like. DIR then shows what survived,
-until Ctrl-C again; the directory itself keeps everything that was done. A program says that
-something is safe by looking for a file .smallfry-ack-NAME, which is never there: after the crash
-you are told the NAMEs that came before it. docs/design.md has what can be lost, and when.
+To crash a program: mount DIR with --crash, run the program on it, and press Ctrl-C at any time. DIR
+then shows what survived, until the next Ctrl-C. The directory itself keeps everything that was
+written. A program can report that data is safe: it looks up a file .smallfry-ack-NAME, which never
+exists. After the crash the command prints the NAMEs that were looked up before it. docs/design.md
+tells what can be lost, and when.
 
-Needs Linux and root. Profiles, parameters and where their figures come from: smallfry slow --list")]
+Needs Linux and root. smallfry slow --list prints the profiles, the parameters and their sources.")]
 pub(crate) struct Arguments {
-    /// The device: hdd, windows-close, nfs, slow-flush or none; with parameters if need be, as in hdd,seek=12ms
+    /// Simulated device: hdd, windows-close, nfs, slow-flush or none
+    ///
+    /// Parameters may follow the name, as in hdd,seek=12ms.
     #[arg(required_unless_present = "list", value_name = "PROFILE")]
     profile: Option<OsString>,
 
-    /// The directory to show through it
+    /// Directory to show through the device
     #[arg(required_unless_present_any = ["list", "crash"], value_name = "DIR")]
     directory: Option<PathBuf>,
 
-    /// Show it at this directory, and leave DIR as it is
+    /// Mount at this directory instead of over DIR
     #[arg(long, value_name = "MOUNTPOINT")]
     pub(super) at: Option<PathBuf>,
 
-    /// Set a parameter of the device; can be given again
+    /// Set a parameter of the device; may be repeated
     #[arg(long, value_name = "PARAMETER=VALUE")]
     set: Vec<String>,
 
-    /// Become another device so long after mounting; can be given again
+    /// Switch to another device this long after mounting; may be repeated
     #[arg(long, value_name = "TIME:PROFILE", value_parser = change)]
     then: Vec<(Duration, Profile)>,
 
-    /// Fail the Nth call of an operation (3), the Nth and all later (3+), or each Nth (every3); can be given again
+    /// Fail calls of an operation with this error; may be repeated
+    ///
+    /// N selects the calls: 3 is the third call, 3+ the third and all later ones, every3 every
+    /// third.
     #[arg(long, value_name = "OPERATION:N:ERRNO")]
     fail: Vec<Fault>,
 
-    /// Be full (ENOSPC) once so many bytes were written
+    /// Fail writes with ENOSPC once this many bytes were written
     #[arg(long, value_name = "BYTES", value_parser = smallfry_slowfs::bytes)]
     full_after: Option<u64>,
 
-    /// Keep the system's page cache when a file is opened, so that only first reads reach the device
+    /// Keep file contents in the page cache, so that only first reads reach the device
     #[arg(long)]
     keep_cache: bool,
 
-    /// When unmounted, crash: after a random one of the operations that there were, or after the Nth; then show the survivors
-    /// where DIR was, until unmounted again
+    /// When unmounted, simulate a crash after a random operation, or after the Nth
+    ///
+    /// What survived the crash is then mounted in place of DIR, until it is unmounted in turn.
     #[arg(long, value_name = "random|N")]
     crash: Option<Point>,
 
-    /// What the crash chooses by; the same operations and seed leave the same [default: any]
+    /// Seed of the crash: the same operations and seed leave the same [default: random]
     #[arg(long, requires = "crash", value_name = "NUMBER")]
     seed: Option<u64>,
 
-    /// What the file system promised: ordered (as ext4 does) or weak (as POSIX does) [default: either]
+    /// Promises of the file system: ordered (ext4) or weak (POSIX) [default: either]
     #[arg(long, requires = "crash")]
     model: Option<Model>,
 
-    /// Put what survives the crash into this directory, which is empty or new, and end
+    /// Write what survives the crash to this directory (empty or new), then exit
     #[arg(long, requires = "crash", value_name = "DIRECTORY")]
     survivors: Option<PathBuf>,
 
-    /// End when this process is not the parent, or no longer
+    /// Ends when this process is not, or no longer, the parent
     #[arg(long, hide = true, value_name = "PROCESS")]
     pub(super) parent: Option<u32>,
 
-    /// List profiles, parameters and where their figures come from
+    /// List profiles and parameters, and the sources of their figures
     #[arg(long)]
     pub(super) list: bool,
 }
@@ -93,7 +100,9 @@ impl Arguments {
         };
         for setting in &self.set {
             let (name, value) = setting.split_once('=').ok_or_else(|| {
-                Error::Argument(format!("--set {setting}: PARAMETER=VALUE is expected"))
+                Error::Argument(format!(
+                    "--set {setting}: expected PARAMETER=VALUE, as in seek=12ms"
+                ))
             })?;
             profile.parameters.set(name, value)?;
         }
@@ -111,7 +120,7 @@ impl Arguments {
         Ok(self.profile_and_directory()?.1)
     }
 
-    /// What is to be done when it ends.
+    /// The crash to simulate when the mount ends.
     pub(super) fn crashes(&self) -> Result<Option<Crashes>, Error> {
         let Some(point) = self.crash else {
             return Ok(None);
@@ -119,7 +128,7 @@ impl Arguments {
         Crashes::new(point, self.model, self.seed, self.survivors.clone()).map(Some)
     }
 
-    /// Who crashes something does not need it to be slow.
+    /// With `--crash` the profile may be left out, since a crash does not need a slow device.
     fn profile_and_directory(&self) -> Result<(Option<&OsStr>, &Path), Error> {
         match (&self.profile, &self.directory) {
             (Some(profile), Some(directory)) => Ok((Some(profile), directory)),
@@ -130,12 +139,14 @@ impl Arguments {
 }
 
 fn missing() -> Error {
-    Error::Argument("PROFILE and DIR are needed, with --crash only DIR".to_owned())
+    Error::Argument("expected PROFILE and DIR; with --crash, DIR is enough".to_owned())
 }
 
 fn change(text: &str) -> Result<(Duration, Profile), Error> {
-    let (time, profile) = text
-        .split_once(':')
-        .ok_or_else(|| Error::Argument(format!("{text}: TIME:PROFILE is expected")))?;
+    let (time, profile) = text.split_once(':').ok_or_else(|| {
+        Error::Argument(format!(
+            "--then {text}: expected TIME:PROFILE, as in 5s:hdd"
+        ))
+    })?;
     Ok((smallfry_slowfs::time(time)?, profile.parse()?))
 }

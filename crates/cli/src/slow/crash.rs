@@ -1,4 +1,4 @@
-//! `smallfry slow --crash`: what is left when the mount ends as if the machine had crashed.
+//! `smallfry slow --crash`: simulates a crash of the machine when the mount ends.
 
 use smallfry_slowfs::Error;
 use smallfry_slowfs::crash::{Crash, Log, Model, Survivors};
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use tempfile::TempDir;
 
-/// When it crashes.
+/// The moment of the crash.
 #[derive(Clone, Copy)]
 pub(super) enum Point {
     Random,
-    /// After so many operations, or all if there are fewer.
+    /// After this number of operations, or after the last one.
     After(usize),
 }
 
@@ -26,16 +26,16 @@ impl FromStr for Point {
         let number = text.parse();
         number
             .map(Self::After)
-            .map_err(|_| "random is expected, or a number of operations".to_owned())
+            .map_err(|_| "expected random or a number of operations".to_owned())
     }
 }
 
-/// A crash to come.
+/// A crash to be simulated.
 pub(super) struct Crashes {
     point: Point,
     model: Option<Model>,
     seed: u64,
-    /// Where the survivors go, if not onto a mount.
+    /// The directory for the survivors, if they are not to be mounted.
     directory: Option<PathBuf>,
 }
 
@@ -52,16 +52,16 @@ impl Crashes {
         Ok(Self {
             point,
             model,
-            // Short enough to be typed again.
+            // Short, so that it is easy to type again.
             seed: seed.unwrap_or_else(|| fastrand::u16(..).into()),
             directory,
         })
     }
 
     pub(super) fn crash<'log>(&'log self, log: &'log Log) -> Crashed<'log> {
-        let mut chance = fastrand::Rng::with_seed(self.seed);
-        // Both are drawn in each case, so that to name one does not change the other.
-        let (point, model) = (chance.usize(..=log.len()), chance.choice(Model::ALL));
+        let mut random = fastrand::Rng::with_seed(self.seed);
+        // Both are always drawn, so that giving one does not change the other.
+        let (point, model) = (random.usize(..=log.len()), random.choice(Model::ALL));
         let crash = Crash {
             point: match self.point {
                 Point::Random => point,
@@ -79,16 +79,17 @@ impl Crashes {
     }
 }
 
-/// A crash that was.
+/// A crash that was simulated.
 pub(super) struct Crashed<'log> {
-    /// It, on one line.
+    /// A description on one line.
     pub(super) told: String,
     survivors: Survivors<'log>,
     directory: Option<&'log Path>,
 }
 
 impl Crashed<'_> {
-    /// Puts the survivors where they were asked for, or into a temporary directory to be shown.
+    /// Writes the survivors to the directory that was asked for, or to a temporary directory to be
+    /// mounted.
     pub(super) fn restore(&self) -> Result<Option<TempDir>, Error> {
         if let Some(directory) = self.directory {
             refuse_full(directory)?;
@@ -104,7 +105,7 @@ impl Crashed<'_> {
     }
 }
 
-/// With what makes it again, should the program do the same again.
+/// Describes a crash, with the options that repeat it if the program does the same again.
 fn tell(log: &Log, survivors: &Survivors) -> String {
     let Crash { point, model, seed } = survivors.of();
     let last = point
@@ -122,7 +123,7 @@ fn tell(log: &Log, survivors: &Survivors) -> String {
         acknowledged.join(" ")
     };
     format!(
-        "crashed after {point} of {} operations{}; acknowledged: {acknowledged}. Again: --crash {point} --model {model} --seed \
+        "crashed after {point} of {} operations{}; acknowledged: {acknowledged}. To repeat: --crash {point} --model {model} --seed \
          {seed}",
         log.len(),
         last.unwrap_or_default(),
@@ -134,7 +135,7 @@ fn refuse_full(directory: &Path) -> Result<(), Error> {
         Ok(mut entries) => match entries.next() {
             None => Ok(()),
             Some(_) => Err(Error::Argument(format!(
-                "{} is not empty: what survives goes into an empty or new directory",
+                "{} is not empty: --survivors needs an empty or new directory",
                 directory.display()
             ))),
         },

@@ -1,4 +1,4 @@
-//! What `slow` needs of Linux beside the mount.
+//! Functions for `slow` that only Linux has.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -9,10 +9,13 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Calls it when the process that started this one ends. `known` is its number, if it told: should it have ended before
-/// this looks, the parent is another one by now.
+/// Calls `call` when the parent process ends.
 ///
-/// A descriptor of the parent and not `PR_SET_PDEATHSIG`, which comes when the *thread* that started us ends.
+/// `known` is the parent's process ID, if the parent gave it. If that process ended before this
+/// call, the current parent is another one.
+///
+/// It uses a descriptor of the parent, since `PR_SET_PDEATHSIG` sends its signal when the *thread*
+/// that started this process ends.
 pub(super) fn when_orphaned(
     known: Option<u32>,
     call: impl FnOnce() + Send + 'static,
@@ -24,7 +27,7 @@ pub(super) fn when_orphaned(
         return Ok(());
     }
     let Some(parent) = parent else {
-        // It is outside our namespace of processes, where nobody can tell.
+        // The parent is outside of our PID namespace, so its end cannot be seen.
         return Ok(());
     };
     let opened = pidfd_open(parent, PidfdFlags::empty());
@@ -43,10 +46,10 @@ pub(super) fn when_orphaned(
     Ok(())
 }
 
-/// Each file that is open on the mount is open here too.
+/// Raises the limit of descriptors, since each file that is open on the mount is open here too.
 pub(super) fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
-    // Should it fail, opening fails when there are too many, and says so.
+    // If it fails, opening too many files reports an error later.
     let _ = setrlimit(
         Resource::Nofile,
         Rlimit {
@@ -56,7 +59,7 @@ pub(super) fn raise_descriptor_limit() {
     );
 }
 
-/// The terminal's signals, and those to all of our group, do not reach it.
+/// Shields the command from signals of the terminal and to our process group.
 pub(super) fn apart(command: &mut Command) {
     command.process_group(0);
 }

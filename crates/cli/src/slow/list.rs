@@ -1,4 +1,4 @@
-//! What can be chosen and set, and where the figures come from.
+//! The list of profiles and parameters, with the sources of their figures.
 
 use comfy_table::{ContentArrangement, Table, presets};
 use smallfry_slowfs::{PARAMETERS, Profile};
@@ -15,7 +15,7 @@ pub(super) fn print() -> io::Result<()> {
         ["parameter".to_owned()]
             .into_iter()
             .chain(names)
-            .chain(["what it is".to_owned()]),
+            .chain(["meaning".to_owned()]),
     );
     for parameter in PARAMETERS {
         let values = profiles
@@ -31,11 +31,11 @@ pub(super) fn print() -> io::Result<()> {
     let mut output = io::stdout().lock();
     for profile in &profiles {
         writeln!(output, "{}: {}", profile.name, profile.about)?;
-        writeln!(output, "    from {}", profile.source)?;
+        writeln!(output, "    source: {}", profile.source)?;
     }
     writeln!(output, "\n{table}")?;
     writeln!(
         output,
-        "\n0 is none of that. Each can be set in each profile: --set seek=12ms, or hdd,seek=12ms"
+        "\n0 switches a parameter off. Any profile takes any parameter: --set seek=12ms, or hdd,seek=12ms"
     )
 }

@@ -1,7 +1,7 @@
-//! `smallfry slow`: a directory behind a simulated disk, for as long as the command runs.
+//! `smallfry slow`: shows a directory through a simulated disk while the command runs.
 //!
-//! However it ends, no mount stays: it unmounts on Ctrl-C and termination, when its parent dies, and when somebody else
-//! has unmounted it; and should it be killed outright, a guard (a process that only waits for that) unmounts in its place.
+//! No mount stays behind. The command unmounts on Ctrl-C and termination, when its parent ends, and
+//! notices when another program has unmounted. If the command is killed, a guard process unmounts.
 
 mod arguments;
 mod crash;
@@ -30,10 +30,10 @@ use std::time::Duration;
 /// The hidden subcommand of the guard.
 pub(crate) const GUARD: &str = "__slow-guard";
 
-/// How often to look whether somebody else has unmounted.
+/// The interval of checks whether another program has unmounted.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Runs it and says on one line why it could not, if so.
+/// Runs the command, and reports an error on one line.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let outcome = if arguments.list {
         list::print().map_err(Into::into)
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// The guard: when its standard input ends, the process that held the other end has ended.
+/// Runs the guard. Its standard input ends when the process at the other end has ended.
 pub(crate) fn guard(process: u32) -> ExitCode {
     let _ = io::stdin().read_to_end(&mut Vec::new());
     loop {
@@ -96,11 +96,11 @@ fn serve(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Once that is possible: what another mount covers cannot be reached until that is gone.
+/// Unmounts. A mount that another one covers can be unmounted only after that one, so this waits.
 fn unmount(mount: &mut Mount) -> io::Result<Unmounted> {
     let mut outcome = mount.unmount()?;
     if outcome == Unmounted::Covered {
-        say("another mount covers it: it serves on, and unmounts when that is unmounted");
+        say("another mount covers this one: it stays until that one is unmounted");
     }
     while outcome == Unmounted::Covered {
         std::thread::sleep(LOOK);
@@ -109,11 +109,12 @@ fn unmount(mount: &mut Mount) -> io::Result<Unmounted> {
     Ok(outcome)
 }
 
-/// Something comes once there is a reason to end. `parent` is the process that started this one, if it said so.
+/// Returns a channel that receives the reason to end. `parent` is the process that started this
+/// one, if it was given.
 fn listen(parent: Option<u32>) -> Result<Receiver<End>, Box<dyn Error>> {
     let (stop, stopped) = channel();
     let orphaned = stop.clone();
-    // An error means that the end has begun already.
+    // An error means that the end has already begun.
     ctrlc::set_handler(move || {
         let _ = stop.send(End::Asked);
     })
@@ -124,12 +125,12 @@ fn listen(parent: Option<u32>) -> Result<Receiver<End>, Box<dyn Error>> {
     Ok(stopped)
 }
 
-/// Why it ends.
+/// The reason to end.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum End {
-    /// Somebody wants it to, or has unmounted it.
+    /// The user asked for it, or another program has unmounted.
     Asked,
-    /// Who started it is gone.
+    /// The parent process has ended.
     Orphaned,
 }
 
@@ -144,7 +145,7 @@ fn wait(mount: &Mount, stop: &Receiver<End>) -> End {
     End::Asked
 }
 
-/// One line on standard output, which scripts wait for: it begins with `mounted`.
+/// Prints one line that begins with `mounted`. Scripts wait for it.
 fn say_mounted(mount: &Mount, directory: &Path, what: &str, unmounts: &str) {
     let place = mount.path().display();
     let shown = if mount.path() == directory {
@@ -161,18 +162,18 @@ fn say_unmounted(how: Unmounted) {
     say(match how {
         Unmounted::Covered => return,
         Unmounted::Clean => "unmounted",
-        Unmounted::Busy => "unmounted, though something in it was open: that fails from now on",
-        Unmounted::Already => "somebody else unmounted it",
+        Unmounted::Busy => "unmounted while files were open in it: they fail from now on",
+        Unmounted::Already => "already unmounted by another program",
     });
 }
 
 fn say(line: &str) {
     let mut output = io::stdout().lock();
-    // Whoever started it may not be listening any more; it serves nevertheless.
+    // A closed output is no reason to stop serving.
     let _ = writeln!(output, "{line}").and_then(|()| output.flush());
 }
 
-/// A process that unmounts when this one is gone.
+/// A process that unmounts if this one is killed.
 struct Guard(Child);
 
 impl Guard {
@@ -188,7 +189,7 @@ impl Guard {
         platform::apart(&mut command);
         let child = command
             .spawn()
-            .map_err(|error| format!("cannot start its guard: {error}"))?;
+            .map_err(|error| format!("cannot start the guard process: {error}"))?;
         Ok(Self(child))
     }
 

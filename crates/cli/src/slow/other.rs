@@ -1,4 +1,4 @@
-//! Where nothing can be mounted there is nothing to watch.
+//! Systems without mounts, where there is nothing to watch.
 
 use std::io;
 use std::process::Command;

@@ -1,5 +1,6 @@
-//! Where the time on small files went, as the program itself tells: each process that loads smallfry with `SMALLFRY_COUNT`
-//! set leaves a JSON file in the directory it names (`bindings/node/lib/counting`, schema "smallfry-count/1").
+//! Time spent on small files, counted by the program itself. Each process that loads smallfry with
+//! `SMALLFRY_COUNT` set writes a JSON file to that directory (`bindings/node/lib/counting`, schema
+//! "smallfry-count/1").
 
 use super::process::Usage;
 use crate::bench::failure::Failure;
@@ -8,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// The parts of the work on a small file, in its order. A whole-file function does three of them at once.
+/// The parts of the work on a small file, in order. A function for whole files does three of them.
 const PARTS: [&str; 9] = [
     "look up",
     "open",
@@ -21,7 +22,7 @@ const PARTS: [&str; 9] = [
     "make, move, remove",
 ];
 
-/// Scripts of programs whose work is to start others, by the name without ending.
+/// Programs that start other programs, by the names of their scripts without extension.
 const LAUNCHERS: [&str; 13] = [
     "npm",
     "npm-cli",
@@ -38,7 +39,7 @@ const LAUNCHERS: [&str; 13] = [
     "env-cmd",
 ];
 
-/// Where counts are written to; gone when dropped.
+/// The directory for counts. Dropping it removes it.
 pub(super) struct Directory(TempDir);
 
 impl Directory {
@@ -54,7 +55,8 @@ impl Directory {
         self.0.path()
     }
 
-    /// What all processes have written. Those that are being written to just now are taken as not ended.
+    /// Reads the counts of all processes. A file that is still being written counts as a process
+    /// that has not ended.
     pub(super) fn read(&self, usage: Usage) -> Result<Counts, Failure> {
         let list = Failure::at("list", self.path());
         let mut names: Vec<_> = std::fs::read_dir(self.path())
@@ -63,7 +65,7 @@ impl Directory {
             .into_iter()
             .map(|entry| entry.path())
             .collect();
-        // By process number: in the order they began, mostly.
+        // By process ID, which is roughly the order of their starts.
         names.sort_unstable();
         let mut processes = Vec::new();
         for name in names {
@@ -74,7 +76,7 @@ impl Directory {
     }
 }
 
-/// Of all processes of a run.
+/// The counts of all processes of a run.
 pub(super) struct Counts {
     usage: Usage,
     processes: Vec<Process>,
@@ -90,15 +92,15 @@ struct Process {
     left_alone: BTreeSet<String>,
     ended: bool,
     threads: u64,
-    /// How many processes it started.
+    /// The number of processes that it started.
     children: u64,
-    /// Commands that it started without smallfry, should they be Node.
+    /// Commands that it started without smallfry, if they are Node.
     children_without: BTreeSet<String>,
     functions: Vec<Function>,
 }
 
 impl Process {
-    /// Its script, or what it was started with.
+    /// The name of its script or, without one, of its program.
     fn name(&self) -> &str {
         let script = self.command.get(1).or(self.command.first());
         let script = script.map_or("?", String::as_str);
@@ -108,14 +110,15 @@ impl Process {
             .unwrap_or(script)
     }
 
-    /// A package manager that ran something, as `npm run` does, and not one that installs.
+    /// Whether it is a package manager that ran something, like `npm run`, and did not just
+    /// install.
     fn is_launcher(&self) -> bool {
         let name = self.name();
         let stem = ["js", "cjs", "mjs"]
             .iter()
             .find_map(|ending| name.strip_suffix(ending)?.strip_suffix('.'))
             .unwrap_or(name);
-        // Of its own releases that a project keeps, yarn has the version in the name.
+        // A project can keep a release of yarn, with the version in its name.
         self.children > 0 && (LAUNCHERS.contains(&stem) || stem.starts_with("yarn-"))
     }
 }
@@ -131,7 +134,7 @@ struct Function {
     counts: Numbers,
 }
 
-/// How a function gives its result.
+/// How a function returns its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Form {
@@ -156,17 +159,18 @@ struct Numbers {
 pub(super) struct Part {
     pub(super) calls: u64,
     pub(super) failed: u64,
-    /// Calls that smallfry did.
+    /// Calls that smallfry handled.
     pub(super) native: u64,
     pub(super) bytes: u64,
-    /// While the calling thread stood still.
+    /// Time while the calling thread was blocked.
     pub(super) sync_ns: u64,
-    /// The same, in functions that smallfry does.
+    /// The same, in functions that smallfry replaces.
     pub(super) native_sync_ns: u64,
-    /// Calls that gave their result later, and how long it took to be there; of calls under way together each counts.
+    /// Calls that returned later, and the sum of the times until then. Calls in flight at once each
+    /// count in full.
     pub(super) async_calls: u64,
     pub(super) async_ns: u64,
-    /// The same, in functions that smallfry does.
+    /// The same, in functions that smallfry replaces.
     pub(super) native_async_ns: u64,
 }
 
@@ -200,7 +204,7 @@ impl Part {
 }
 
 impl Counts {
-    /// How long the counted run took.
+    /// The wall time of the counted run.
     pub(super) fn wall_ns(&self) -> u64 {
         self.usage.wall_ns
     }
@@ -213,7 +217,7 @@ impl Counts {
         self.processes.iter().map(|process| process.threads).sum()
     }
 
-    /// Those that were killed, or still ran: nothing is known of their calls.
+    /// The number of processes that were killed or still ran, so that their calls are unknown.
     pub(super) fn unknown(&self) -> usize {
         self.processes
             .iter()
@@ -221,14 +225,15 @@ impl Counts {
             .count()
     }
 
-    /// Why smallfry did nothing in any process, if so.
+    /// The reason why smallfry handled no call in any process, if so.
     pub(super) fn not_native(&self) -> Option<&str> {
         let is_native = self.processes.iter().any(|process| process.native);
         let process = self.processes.first().filter(|_| !is_native)?;
         Some(&process.reason)
     }
 
-    /// Functions that somebody else had changed before smallfry came, and that it left to them.
+    /// Functions that other code had replaced before smallfry was loaded, so that smallfry left
+    /// them alone.
     pub(super) fn left_alone(&self) -> BTreeSet<&str> {
         let names = self
             .processes
@@ -237,7 +242,7 @@ impl Counts {
         names.map(String::as_str).collect()
     }
 
-    /// Node versions that ran.
+    /// The versions of Node that ran.
     pub(super) fn versions(&self) -> BTreeSet<&str> {
         self.processes
             .iter()
@@ -245,17 +250,17 @@ impl Counts {
             .collect()
     }
 
-    /// Each process's script, or what it was started with.
+    /// The name of each process's script or program.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.processes.iter().map(Process::name)
     }
 
-    /// Did smallfry reach nothing but what starts the command proper?
+    /// Whether only launchers loaded smallfry.
     pub(super) fn are_of_launchers_only(&self) -> bool {
         !self.processes.is_empty() && self.processes.iter().all(Process::is_launcher)
     }
 
-    /// Commands that were started without smallfry, should they be Node.
+    /// Commands that were started without smallfry, if they are Node.
     pub(super) fn children_without(&self) -> BTreeSet<&str> {
         let commands = self
             .processes
@@ -264,7 +269,7 @@ impl Counts {
         commands.map(String::as_str).collect()
     }
 
-    /// Those that occur, in the order of the work.
+    /// The parts that occur, in the order of the work.
     pub(super) fn parts(&self) -> Vec<(&'static str, Part)> {
         let mut parts = PARTS.map(|name| (name, Part::default()));
         for function in self.processes.iter().flat_map(|process| &process.functions) {
@@ -278,7 +283,7 @@ impl Counts {
             .collect()
     }
 
-    /// As the processes wrote it.
+    /// The counts as the processes wrote them.
     pub(super) fn document(&self) -> impl Serialize + '_ {
         &self.processes
     }
@@ -288,7 +293,7 @@ impl Counts {
 mod tests {
     use super::*;
 
-    /// Of processes that ran these scripts and started so many others.
+    /// Counts of processes that ran these scripts and started this many others.
     fn counts(scripts: &[(&str, u64)]) -> Counts {
         let process = |&(script, children): &(&str, u64)| Process {
             command: vec!["node".to_owned(), script.to_owned()],

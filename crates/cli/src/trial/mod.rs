@@ -1,15 +1,18 @@
-//! `smallfry try`: the user's own command, in turn with and without smallfry.
+//! `smallfry try`: runs the user's own command in turn with and without smallfry.
 //!
-//! - `subject.rs` the command, and what makes the two sides of it
-//! - `process.rs` one run of it; `system/` is the part that differs between systems
-//! - `seen/` what a run leaves to be compared: exit status, what it printed, the files it made
-//! - `schedule.rs` how many pairs
-//! - `counts.rs`, `system_calls.rs` where the time on small files went, as the program itself or strace tells
-//! - `report/` to whom: the terminal, a JSON file
+//! - `answer.rs`: the result of a trial
+//! - `subject.rs`: the command, and the environment of each side
+//! - `process.rs`: one run of the command; `system/` has the parts that differ between systems
+//! - `seen/`: the results of a run that are compared: exit status, printed text, output files
+//! - `schedule.rs`: the number of pairs of runs
+//! - `counts.rs`, `system_calls.rs`: where the time on small files went, by the program's own
+//!   counts or by strace
+//! - `report/`: output on the terminal and as JSON
 //!
-//! A warm-up pair comes first and is not measured: it counts instead, which tells whether smallfry was loaded at all, on the
-//! side where it should be and on the other, where it should not.
+//! The warm-up pair comes first. It is counted and not measured, which shows whether smallfry was
+//! loaded on the side where it should be, and only there.
 
+mod answer;
 mod arguments;
 mod counts;
 mod process;
@@ -26,6 +29,7 @@ use crate::bench::failure::Failure;
 use crate::bench::interrupt::Interrupt;
 use crate::bench::progress::Progress;
 use crate::bench::report::json::File;
+use answer::{Answer, FailedRun, Pair, Results, Sameness};
 use counts::Counts;
 use process::{Runner, Usage};
 use schedule::Schedule;
@@ -34,7 +38,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 use subject::{Side, Subject};
 
-/// Runs it and says on one line why it stopped, if it did.
+/// Runs the command, and reports on one line why it stopped early.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let interrupt = Interrupt::default();
     let outcome = interrupt
@@ -52,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// Whether the command ran on both sides, and did the same.
+/// Returns whether the command ran on both sides and did the same.
 fn attempt(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure> {
     let subject = Subject::of(arguments)?;
     let json = arguments.json.as_deref().map(File::create).transpose()?;
@@ -71,46 +75,6 @@ fn attempt(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
     }
     Ok(matches!(&answer, Answer::Compared(results) if results.comparison.is_same()))
 }
-
-/// What came of it.
-enum Answer {
-    Compared(Box<Results>),
-    /// The command did not succeed.
-    Failed(FailedRun),
-    /// Nothing was compared, because both sides would have been the same.
-    NoDifference(Sameness),
-}
-
-/// Why there is nothing to compare.
-enum Sameness {
-    /// No process loaded smallfry; the system calls, or why they are not known.
-    NotLoaded(Result<system_calls::Summary, String>),
-    /// It was loaded, but its native half does not work, for this reason.
-    NotNative(String),
-    /// The command loads it without being made to.
-    AlreadyLoaded,
-    /// Only what starts the command proper loaded it, as npm does for a script.
-    OnlyLaunchers(Counts),
-}
-
-struct FailedRun {
-    side: Side,
-    status: std::process::ExitStatus,
-    /// The last of what it printed.
-    tail: String,
-    /// How many runs of each side went well before, in [`Side::BOTH`]'s order.
-    before: [usize; 2],
-}
-
-struct Results {
-    pairs: Vec<Pair>,
-    comparison: Comparison,
-    counts: Result<Counts, String>,
-}
-
-/// One run of each side, in [`Side::BOTH`]'s order.
-#[derive(Clone, Copy, Debug)]
-struct Pair([Usage; 2]);
 
 struct Trial<'a> {
     runner: Runner<'a>,
@@ -153,7 +117,7 @@ impl Trial<'_> {
         })))
     }
 
-    /// A run of each side, counted.
+    /// Runs each side once, counted.
     fn warm_up(&self, comparison: &mut Comparison) -> Result<WarmUp, Failure> {
         self.progress.show(0.0, "warm-up");
         let directory = counts::Directory::make()?;
@@ -169,9 +133,9 @@ impl Trial<'_> {
         let directory = counts::Directory::make()?;
         let run = self.runner.run(Side::With, Some(directory.path()))?;
         if self.failure(Side::With, &run, comparison)?.is_some() {
-            // Is it the counting that it cannot stand, or smallfry?
-            let again = self.runner.run(Side::With, None)?;
-            return Ok(match self.failure(Side::With, &again, comparison)? {
+            // Does the command fail because of the counting, or because of smallfry?
+            let uncounted = self.runner.run(Side::With, None)?;
+            return Ok(match self.failure(Side::With, &uncounted, comparison)? {
                 Some(failed) => WarmUp::Answered(Answer::Failed(failed)),
                 None => WarmUp::not_counted("the command fails when its calls are counted"),
             });
@@ -189,7 +153,7 @@ impl Trial<'_> {
         })
     }
 
-    /// Tells of a run that did not succeed, unless the user said that this is to be expected.
+    /// Describes a run that failed, unless the user allows failures.
     fn failure(
         &self,
         side: Side,
@@ -213,7 +177,7 @@ impl Trial<'_> {
 }
 
 enum WarmUp {
-    /// What was counted, or why nothing was.
+    /// The counts, or the reason why there are none.
     Counted(Result<Counts, String>),
     Answered(Answer),
 }

@@ -1,7 +1,7 @@
-//! One run of the command: nothing to read, what it prints kept aside, processor time of all that it waited for.
+//! One run of the command. It reads from an empty input, and its output goes to temporary files.
 
 use super::subject::{Side, Subject};
-use super::system::{self, Child};
+use super::system::{self, Child, Processor};
 use crate::bench::failure::Failure;
 use crate::bench::interrupt::{Interrupt, Running};
 use serde::Serialize;
@@ -13,28 +13,22 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Of what a failed command printed, so much is shown.
-const TAIL_LINES: usize = 15;
-const TAIL_BYTES: u64 = 16 << 10;
+/// Limits of the output of a failed command that is shown.
+const MAX_TAIL_LINES: usize = 15;
+const MAX_TAIL_BYTES: u64 = 16 << 10;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Usage {
     pub(super) wall_ns: u64,
-    /// Of the process and all those that it and theirs waited for; `None` where the system does not tell.
+    /// Of the process and all its waited-for descendants. `None` where the system does not tell.
     pub(super) processor: Option<Processor>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Processor {
-    pub(super) user_ns: u64,
-    pub(super) sys_ns: u64,
 }
 
 pub(super) struct Run {
     pub(super) status: ExitStatus,
     pub(super) usage: Usage,
-    /// What it printed. Files, not pipes: a process that outlives the command cannot hold up the end of a run, and ours takes
-    /// no processor from the command's while it reads.
+    /// The printed text. Files and not pipes: a process that outlives the command cannot delay the
+    /// end of a run, and reading takes no processor time from the command.
     pub(super) output: File,
     pub(super) errors: File,
 }
@@ -55,12 +49,12 @@ impl Run {
 
 fn tail_of(mut file: &File) -> std::io::Result<String> {
     let length = file.seek(SeekFrom::End(0))?;
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_TAIL_BYTES)))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.trim_end().lines().collect();
-    Ok(lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n"))
+    Ok(lines[lines.len().saturating_sub(MAX_TAIL_LINES)..].join("\n"))
 }
 
 pub(super) fn unreadable<E: Display>(error: E) -> Failure {
@@ -69,7 +63,7 @@ pub(super) fn unreadable<E: Display>(error: E) -> Failure {
     ))
 }
 
-/// Starts the command, and what prepares for it.
+/// Starts the command, and the preparation before it.
 pub(super) struct Runner<'a> {
     subject: &'a Subject,
     prepare: Option<&'a str>,
@@ -89,12 +83,13 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Prepares, then runs one side; with a directory to write counts to, counting.
+    /// Prepares and runs one side. `counts` is the directory for counts, if the run is to be
+    /// counted.
     pub(super) fn run(&self, side: Side, counts: Option<&Path>) -> Result<Run, Failure> {
         self.run_command(self.subject.command(side, counts)?)
     }
 
-    /// Prepares, then runs the command made of the untouched one by `wrap`.
+    /// Prepares and runs the command that `wrap` makes of the side without smallfry.
     pub(super) fn run_wrapped(
         &self,
         wrap: impl FnOnce(&Command) -> Command,
@@ -113,7 +108,7 @@ impl<'a> Runner<'a> {
                     format!("\n{tail}")
                 };
                 return Err(Failure::said(format!(
-                    "{line:?} failed ({}){said}",
+                    "the command of --prepare failed ({}): {line}{said}",
                     run.status
                 )));
             }
@@ -128,8 +123,8 @@ fn run(mut command: Command, interrupt: &Interrupt) -> Result<Run, Failure> {
     let errors = scratch()?;
     command
         .stdin(Stdio::null())
-        .stdout(again(&output)?)
-        .stderr(again(&errors)?);
+        .stdout(duplicate(&output)?)
+        .stderr(duplicate(&errors)?);
     let program = command.get_program().to_string_lossy().into_owned();
     let started = Instant::now();
     let child = Child::start(&mut command)
@@ -161,7 +156,7 @@ pub(super) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A file without a name, gone when it is closed.
+/// Opens a file without a name, which is removed when it is closed.
 fn scratch() -> Result<File, Failure> {
     tempfile::tempfile().map_err(|error| {
         Failure::said(format!(
@@ -171,6 +166,6 @@ fn scratch() -> Result<File, Failure> {
     })
 }
 
-fn again(file: &File) -> Result<Stdio, Failure> {
+fn duplicate(file: &File) -> Result<Stdio, Failure> {
     Ok(Stdio::from(file.try_clone().map_err(unreadable)?))
 }

@@ -1,21 +1,23 @@
-//! How many pairs of runs: so many, or as many as fit.
+//! The number of pairs of runs: as asked for, or as many as fit.
 
 use std::time::{Duration, Instant};
 
-/// With fewer, even widened intervals leave out the truth too often: of two sides that are the same, one in four trials
-/// of three pairs would have a gain or a loss. So they give no interval and no verdict.
-pub(super) const ENOUGH: usize = 6;
-/// Of a command so long that there is no time for enough: they tell at least whether it does the same.
-const LEAST: usize = 3;
-const USUAL: usize = 10;
-/// Of a command so short that they take no time.
-const MOST: usize = 40;
+/// The minimum number of pairs for an interval and a verdict. With fewer, even widened intervals
+/// miss the truth too often: of two equal sides, one in four trials of three pairs would show a
+/// gain or a loss.
+pub(super) const ENOUGH_PAIRS: usize = 6;
+/// For a command so long that there is no time for more. It is enough to tell whether the command
+/// does the same.
+const MIN_PAIRS: usize = 3;
+const USUAL_PAIRS: usize = 10;
+/// For a command so short that runs take hardly any time.
+const MAX_PAIRS: usize = 40;
 
-/// More than so many pairs are run only as far as they fit in this time.
+/// More than this number of pairs run only if they fit into this time.
 const LIMITS: [(usize, Duration); 3] = [
-    (LEAST, Duration::from_secs(300)),
-    (ENOUGH, Duration::from_secs(120)),
-    (USUAL, Duration::from_secs(10)),
+    (MIN_PAIRS, Duration::from_secs(300)),
+    (ENOUGH_PAIRS, Duration::from_secs(120)),
+    (USUAL_PAIRS, Duration::from_secs(10)),
 ];
 
 pub(super) struct Schedule {
@@ -38,7 +40,7 @@ impl Schedule {
         }
     }
 
-    /// Is another pair to be run? If so, it begins.
+    /// Returns whether another pair is to run, and starts it.
     pub(super) fn another(&mut self) -> bool {
         let now = Instant::now();
         if self.done > 0 {
@@ -50,7 +52,7 @@ impl Schedule {
         goes_on
     }
 
-    /// How far it is, from 0 to 1, with `part` of the current pair done.
+    /// The progress, from 0 to 1, with `part` of the current pair done.
     pub(super) fn used(&self, part: f64) -> f64 {
         let pairs = self.done.saturating_sub(1) as f64 + part;
         if let Some(asked) = self.asked {
@@ -60,11 +62,11 @@ impl Schedule {
         let towards = |(least, limit): (usize, Duration)| {
             (pairs / least as f64).min(time / limit.as_secs_f64())
         };
-        let most = pairs / MOST as f64;
+        let limit = pairs / MAX_PAIRS as f64;
         LIMITS
             .map(towards)
             .into_iter()
-            .fold(most, f64::max)
+            .fold(limit, f64::max)
             .min(1.0)
     }
 }
@@ -74,14 +76,14 @@ fn goes_on(asked: Option<usize>, done: usize, spent: Duration, longest: Duration
         return done < asked;
     }
     let fits = |(least, limit)| done < least || spent + longest <= limit;
-    done < MOST && LIMITS.into_iter().all(fits)
+    done < MAX_PAIRS && LIMITS.into_iter().all(fits)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Pairs of a command of which a pair takes so many seconds.
+    /// The number of pairs of a command whose pairs take this many seconds.
     fn pairs(asked: Option<usize>, seconds: f64) -> usize {
         let pair = Duration::from_secs_f64(seconds);
         let mut done = 0;
@@ -93,14 +95,14 @@ mod tests {
 
     #[test]
     fn short_commands_run_more_often_and_long_ones_less() {
-        assert_eq!(pairs(None, 0.01), MOST);
+        assert_eq!(pairs(None, 0.01), MAX_PAIRS);
         assert_eq!(pairs(None, 0.5), 19);
-        assert_eq!(pairs(None, 5.0), USUAL);
+        assert_eq!(pairs(None, 5.0), USUAL_PAIRS);
         assert_eq!(pairs(None, 15.0), 7);
-        assert_eq!(pairs(None, 20.0), ENOUGH);
-        assert_eq!(pairs(None, 40.0), ENOUGH);
+        assert_eq!(pairs(None, 20.0), ENOUGH_PAIRS);
+        assert_eq!(pairs(None, 40.0), ENOUGH_PAIRS);
         assert_eq!(pairs(None, 60.0), 4);
-        assert_eq!(pairs(None, 300.0), LEAST);
+        assert_eq!(pairs(None, 300.0), MIN_PAIRS);
         assert_eq!(pairs(Some(1), 300.0), 1);
         assert_eq!(pairs(Some(100), 0.1), 100);
     }

@@ -1,4 +1,4 @@
-//! The command that is tried, and what makes its two sides: `NODE_OPTIONS`.
+//! The command, and the variable that makes its two sides: `NODE_OPTIONS`.
 
 use super::arguments::Arguments;
 use super::system;
@@ -8,11 +8,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Tells smallfry to count, and where to write; see `bindings/node/lib/counting`.
+/// Names the directory where smallfry writes its counts; see `bindings/node/lib/counting`.
 const COUNT: &str = "SMALLFRY_COUNT";
 const NODE_OPTIONS: &str = "NODE_OPTIONS";
 
-/// Whose functions the command's calls of node:fs go to.
+/// The side of a comparison: whether the command runs with smallfry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Without,
@@ -34,12 +34,12 @@ pub(super) struct Subject {
     how: How,
     /// The file that `--require smallfry/register` loads.
     register: PathBuf,
-    /// The user's own, to which ours is added.
+    /// The user's own options, which stay.
     node_options: Option<OsString>,
 }
 
 enum How {
-    /// A program and its arguments, as they are; and the program's file.
+    /// A program's file, and the arguments as they were given.
     Direct(PathBuf, Vec<OsString>),
     Shell(OsString),
 }
@@ -50,7 +50,7 @@ impl Subject {
         let register = package.join("dist").join("register.js");
         if !register.is_file() {
             return Err(Failure::said(format!(
-                "{} is no built smallfry npm package: it has no dist/register.js (make build makes it)",
+                "{} is not a built npm package of smallfry: dist/register.js is missing (`make build` builds it)",
                 package.display()
             )));
         }
@@ -61,7 +61,7 @@ impl Subject {
         })
     }
 
-    /// The command for one side; with a directory to write counts to, counting.
+    /// The command for one side. `counts` is the directory for counts, if it is to be counted.
     pub(super) fn command(&self, side: Side, counts: Option<&Path>) -> Result<Command, Failure> {
         let mut command = match &self.how {
             How::Direct(program, arguments) => {
@@ -81,11 +81,11 @@ impl Subject {
         Ok(command)
     }
 
-    /// The user's options and `--require` of our file.
+    /// The user's options, and `--require` with our file.
     fn with_register(&self) -> Result<OsString, Failure> {
         let register = self.register.to_str().ok_or_else(|| {
             Failure::said(format!(
-                "NODE_OPTIONS cannot name {}: it is not Unicode",
+                "NODE_OPTIONS cannot name {}: the path is not Unicode; move the package elsewhere",
                 self.register.display()
             ))
         })?;
@@ -100,11 +100,11 @@ impl Subject {
 
     /// The package's directory.
     pub(super) fn package(&self) -> &Path {
-        // The file is two levels down, by construction.
+        // `register` is two levels below it.
         self.register.ancestors().nth(2).unwrap_or(&self.register)
     }
 
-    /// As a person would type it.
+    /// The command as a person would type it.
     pub(super) fn line(&self, words: &[OsString]) -> String {
         match &self.how {
             How::Shell(line) => line.to_string_lossy().into_owned(),
@@ -112,7 +112,7 @@ impl Subject {
         }
     }
 
-    /// The words after `node`, if that is what is run.
+    /// The words after `node`, if the command runs node directly.
     pub(super) fn node_arguments<'a>(&self, words: &'a [OsString]) -> Option<&'a [OsString]> {
         let (program, rest) = words.split_first()?;
         let is_node = Path::new(program)
@@ -133,7 +133,7 @@ impl Subject {
 impl How {
     fn of(words: &[OsString]) -> Result<Self, Failure> {
         let Some((program, arguments)) = words.split_first() else {
-            return Err(Failure::said("there is no command to run"));
+            return Err(Failure::said("no command to run was given"));
         };
         let for_shell = arguments.is_empty()
             && program.to_string_lossy().contains(char::is_whitespace)
@@ -144,14 +144,14 @@ impl How {
         match which::which(program) {
             Ok(file) => Ok(Self::Direct(file, arguments.to_vec())),
             Err(_) => Err(Failure::said(format!(
-                "there is no program {}",
+                "cannot find the program {}: is it on PATH?",
                 program.to_string_lossy()
             ))),
         }
     }
 }
 
-/// Words as a POSIX shell takes them.
+/// Joins words so that a POSIX shell splits them again.
 pub(super) fn joined<W: AsRef<OsStr>>(words: &[W]) -> String {
     let quoted = |word: &W| {
         let word = word.as_ref().to_string_lossy().into_owned();
@@ -160,8 +160,9 @@ pub(super) fn joined<W: AsRef<OsStr>>(words: &[W]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// As Node splits `NODE_OPTIONS`: at spaces outside double quotes, with a backslash taking the next character as it is inside
-/// them, and only there. Source: `ParseNodeOptionsEnvVar` in Node's `src/node_options.cc`.
+/// Quotes a word for `NODE_OPTIONS`. Node splits it at spaces outside double quotes. Inside quotes
+/// a backslash escapes the next character. Source: `ParseNodeOptionsEnvVar` in Node's
+/// `src/node_options.cc`.
 fn quoted(word: &str) -> String {
     if !word.contains([' ', '"']) {
         return word.to_owned();
@@ -175,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_needs_it_is_quoted() {
+    fn only_words_with_spaces_or_quotes_are_quoted() {
         assert_eq!(quoted("/a/b.js"), "/a/b.js");
         assert_eq!(quoted(r"C:\a\b.js"), r"C:\a\b.js");
         assert_eq!(quoted("/a b/c.js"), "\"/a b/c.js\"");

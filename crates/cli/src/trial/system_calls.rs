@@ -1,10 +1,10 @@
-//! Where the time on files goes in a program that is not Node: what strace counts, where the system has it.
+//! Where a program other than Node spends its time on files, as counted by strace.
 
 use super::process::Runner;
 use crate::bench::failure::Failure;
 use std::process::Command;
 
-/// Processor time that the kernel spent, by kind of call; see strace(1), `-c`.
+/// Processor time in the kernel, by kind of call; see strace(1), `-c`.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Summary {
     pub(super) rows: Vec<Row>,
@@ -16,11 +16,11 @@ pub(super) struct Row {
     pub(super) calls: u64,
     pub(super) errors: u64,
     pub(super) seconds: f64,
-    /// Of the system calls, the one that took most.
+    /// The system call that took the most time.
     pub(super) mostly: String,
 }
 
-/// Parts of the work, and the system calls that do them; all else is `other`.
+/// Parts of the work and their system calls. All others count as `other`.
 const PARTS: [(&str, &[&str]); 7] = [
     (
         "look up",
@@ -102,7 +102,7 @@ const PARTS: [(&str, &[&str]); 7] = [
     ),
 ];
 
-/// Runs the command once more under strace; why not, where that cannot be.
+/// Runs the command once more under strace. The inner `Err` is the reason why that is impossible.
 pub(super) fn count(runner: &Runner) -> Result<Result<Summary, String>, Failure> {
     if !cfg!(target_os = "linux") {
         return Ok(Err("this system has no strace".to_owned()));
@@ -139,14 +139,16 @@ pub(super) fn count(runner: &Runner) -> Result<Result<Summary, String>, Failure>
         let said = run.tail()?;
         Err(format!(
             "strace counted nothing: {}",
-            said.lines().last().unwrap_or("it may not trace here")
+            said.lines()
+                .last()
+                .unwrap_or("tracing may be forbidden here")
         ))
     } else {
         Ok(summary)
     })
 }
 
-/// Lines of `% time, seconds, usecs/call, calls, [errors,] syscall`.
+/// Parses lines of `% time, seconds, usecs/call, calls, [errors,] syscall`.
 fn parse(text: &str) -> Summary {
     let mut rows: Vec<(Row, f64)> = Vec::new();
     for line in text.lines() {
@@ -174,7 +176,7 @@ fn parse(text: &str) -> Summary {
     Summary { rows }
 }
 
-/// Each row goes with the time of the call in it that took most.
+/// Adds a call to its row. The second value of a row is the time of its longest call.
 fn add(rows: &mut Vec<(Row, f64)>, name: &str, seconds: f64, calls: u64, errors: u64) {
     let part = PARTS
         .iter()
@@ -208,7 +210,7 @@ fn add(rows: &mut Vec<(Row, f64)>, name: &str, seconds: f64, calls: u64, errors:
 mod tests {
     use super::*;
 
-    /// As strace 6.1 prints it.
+    /// Output of strace 6.1.
     const TEXT: &str = "\
 % time     seconds  usecs/call     calls    errors syscall
 ------ ----------- ----------- --------- --------- ----------------
@@ -222,7 +224,7 @@ mod tests {
 ";
 
     #[test]
-    fn calls_are_put_together_by_part() {
+    fn system_calls_are_summed_by_part() {
         let summary = parse(TEXT);
         let shown: Vec<_> = summary
             .rows

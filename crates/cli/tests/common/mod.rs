@@ -1,11 +1,11 @@
-//! What the tests of the command share.
+//! Helpers of the command's tests.
 
 #![allow(dead_code, reason = "each of them uses some of it")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::process::{Command, Output};
 
-/// A test that cannot run here says so; in continuous integration that is an error.
+/// Prints that a test cannot run here. In continuous integration that is an error.
 pub(crate) fn skip_unless(possible: bool, why_not: &str) {
     if !possible {
         assert!(
@@ -25,7 +25,7 @@ pub(crate) fn node_is_here() -> bool {
     here
 }
 
-/// It failed with one line that holds all `parts`.
+/// Checks that the command failed with one line that holds all `parts`.
 #[track_caller]
 pub(crate) fn assert_one_line(output: &Output, parts: &[&str]) {
     let said = String::from_utf8_lossy(&output.stderr);
@@ -43,7 +43,7 @@ pub(crate) fn is_running(pid: u32) -> bool {
         .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
-/// Mounting takes root and FUSE.
+/// Whether this process can mount: that takes root and FUSE.
 #[cfg(target_os = "linux")]
 pub(crate) fn can_mount() -> bool {
     let able = rustix::process::geteuid().is_root() && std::path::Path::new("/dev/fuse").exists();

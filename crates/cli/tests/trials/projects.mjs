@@ -1,12 +1,13 @@
-// The projects that the trials build: of a given number of files, always the same bytes for the same number.
+// Makes the projects that the trials build. The same number of files always gives the same bytes.
 //
-// Each is what such a project looks like to the tool that builds it: modules in directories that import a few others, pages
-// with front matter and a layout. `command`, `prepare` and `outputs` are what `smallfry try` is given.
+// To the tool that builds it, each looks like a real project: modules in directories that import a
+// few others, or pages with front matter and a layout. `command`, `prepare` and `outputs` are the
+// arguments of `smallfry try`.
 
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** Files of a full-size project are so many times `files`. */
+/** `files` is the number of files of a full-size project. */
 export const PROJECTS = {
   tsc: { files: 1500, make: makeTypeScript, command: ['tsc', '--project', '.'], prepare: 'rm -rf dist', outputs: ['dist'] },
   eslint: { files: 1500, make: makeEslint, command: ['eslint', '--format', 'json', '--output-file', 'out/report.json', 'src'], prepare: 'rm -rf out', outputs: ['out'] },
@@ -15,7 +16,7 @@ export const PROJECTS = {
   eleventy: { files: 2000, make: makeEleventy, command: ['eleventy', '--quiet'], prepare: 'rm -rf _site', outputs: ['_site'] },
 };
 
-/** Numbers from a seed (mulberry32): `below(n)`. */
+/** Returns a random generator with this seed (mulberry32). `below(n)` draws a number below n. */
 function chance(seed) {
   let state = seed >>> 0;
   return (n) => {

@@ -1,14 +1,18 @@
-// Tries `smallfry try` on programs that people use: tsc, eslint, prettier, vite and Eleventy, each on a project made for it.
+// Runs `smallfry try` with programs that people use: tsc, eslint, prettier, vite and Eleventy, each
+// on a generated project.
 //
-//   node run.mjs [--size PART] [--runs N] [--node PATH]... [--only NAME]... [--smallfry PATH] [--in DIR]
+//   node run.mjs [--size PART] [--runs N] [--node PATH]... [--only NAME]...
+//                [--smallfry PATH] [--in DIR]
 //
-// --size   of the full projects (1,000 to 2,000 files); 1 is the default, 0.05 is enough to see that all goes well
-// --runs   pairs of runs; the default is that of `smallfry try`
-// --node   Node.js binaries; the default is the oldest and the newest that the package is tested on
-// --in     where the projects are made; the default is the system's temporary directory. They are removed at the end
+// --size   share of the full projects (1,000 to 2,000 files). The default is 1; 0.05 is enough to
+//          check that all trials pass
+// --runs   pairs of runs. The default is that of `smallfry try`
+// --node   Node.js binaries. The default is the oldest and the newest that the package is tested on
+// --in     directory for the projects, which are removed at the end. The default is the system's
+//          temporary directory
 //
-// A trial goes well if the program ends well and does the same with smallfry as without: `smallfry try` says so. The last
-// line is `N passed, N failed, N skipped`.
+// A trial passes if `smallfry try` reports that the program succeeds, and does the same with and
+// without smallfry. The last line is `N passed, N failed, N skipped`.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -32,7 +36,10 @@ const { values } = parseArgs({
   },
 });
 
-/** The oldest and the newest Node that the package's own tests run on, else this one. */
+/**
+ * Returns the oldest and the newest Node that the package's own tests run on, or this one if they
+ * are not installed.
+ */
 function nodes() {
   const installed = ['node20', 'node26']
     .map((name) => path.join(root, 'bindings/node/test/runtimes/node_modules', name, 'bin/node'))

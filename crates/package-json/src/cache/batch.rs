@@ -12,16 +12,16 @@ use crate::error::Error;
 
 type Answer = Result<Checked, Error>;
 
-/// What was found for each of many paths.
+/// The answers for many paths.
 pub(super) struct Answers {
-    /// Where the answer is, for each path.
+    /// The index of the answer for each path.
     directories: Vec<Result<usize, Error>>,
     answers: Vec<Answer>,
 }
 
 impl Answers {
-    /// Finds the package.json of each path. A directory is looked at once, however many of the paths lead through it, by as many
-    /// threads as make it faster.
+    /// Finds the package.json of each path. Each directory is checked once, however many of the
+    /// paths lead through it, by as many threads as make it faster.
     pub(super) fn find<'p>(
         table: &Table,
         manner: Manner<'_>,
@@ -63,7 +63,7 @@ impl Answers {
         }
     }
 
-    /// For each path in turn.
+    /// The answer for each path, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Result<&Checked, &Error>> {
         self.directories
             .iter()
@@ -84,7 +84,7 @@ impl<'cache> Task for Look<'cache> {
     }
 
     fn cancelled(&self, directory: Self::Input) -> Answer {
-        // Nobody can cancel it.
+        // Nothing cancels this batch.
         directory.nearest(self.0)
     }
 

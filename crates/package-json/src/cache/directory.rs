@@ -5,15 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::{Package, Revalidate};
-use crate::Fields;
+use super::package::Package;
+use super::revalidate::Revalidate;
 use crate::error::{Error, Problem};
-use crate::sys::{Found, Stamp, look, read};
+use crate::fields::Fields;
+use crate::sys::{Stamp, look, read};
 
 /// A directory that a look-up came through.
 #[derive(Debug)]
 pub(super) struct Directory {
-    /// Its package.json.
+    /// The path of its package.json.
     file: Box<Path>,
     /// The directory above, if the walk may go on there.
     above: Option<Arc<Directory>>,
@@ -22,62 +23,64 @@ pub(super) struct Directory {
     nearest: Mutex<Option<Nearest>>,
 }
 
-/// Where a directory is, as far as it decides what a walk does there.
+/// The place of a directory, as far as it matters to a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Ordinary,
     /// `node_modules`: it belongs to no package, and the walk ends.
     NodeModules,
-    /// At the top: a package.json there counts for scopes alone.
+    /// The root, where a package.json counts for scopes only.
     Root,
 }
 
-/// What was found in a directory when it was last looked at.
+/// What was found in a directory at the last check.
 #[derive(Debug, Default)]
 struct Known {
     package: Option<Arc<Package>>,
-    /// When that was read, or found missing; `None` if it has not been.
+    /// When the package was read, or found missing. `None`: never.
     seen: Option<Seen>,
-    /// Of the batch that looked at it last, which need not look again.
+    /// The last batch that checked it, which need not check again.
     call: u64,
-    /// For that batch only: what is invalid is not remembered.
+    /// For that batch only, since errors are not remembered.
     error: Option<Error>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    found: Found,
-    /// What has changed since may not show.
+    /// `None`: no file.
+    found: Option<Stamp>,
+    /// Whether a change since then may leave the stamp as it is.
     racy: bool,
-    /// When it was last found to be so.
+    /// The time of the last check.
     checked: Instant,
     /// Counts how often it was read.
     reading: u64,
 }
 
-/// The answer of a walk from here, for who does not want it revalidated.
+/// The answer of a walk from here, for callers that do not revalidate.
 #[derive(Debug)]
 struct Nearest {
-    /// Of what is known.
+    /// The epoch of the answer.
     epoch: u64,
     answer: Checked,
 }
 
-/// What a look found, and when it was last found to be so.
+/// The result of a check, and its time.
 pub(super) type Checked = (Option<Arc<Package>>, Instant);
 
-/// How a look-up looks.
+/// How a look-up works.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manner<'cache> {
     pub(super) revalidate: Revalidate,
-    /// Other than 0 for a batch: what was looked at for one of its files is not for another.
+    /// The number of a batch, or 0. A directory that was checked for one file of a batch is not
+    /// checked for another.
     pub(super) call: u64,
-    /// Raised whenever an answer that was given may no longer be right. Begins with 1.
+    /// Raised whenever an earlier answer may no longer be right. Begins with 1.
     pub(super) epoch: &'cache AtomicU64,
 }
 
-/// A file is read again that was changed while it was read and so came out invalid, but not for ever.
-const ATTEMPTS: usize = 8;
+/// The maximum number of reads of a file that changes while it is read, and so is invalid.
+const MAX_ATTEMPTS: usize = 8;
 
 impl Directory {
     pub(super) fn new(file: Box<Path>, above: Option<Arc<Directory>>, place: Place) -> Self {
@@ -102,12 +105,13 @@ impl Directory {
         self.above.as_ref()
     }
 
-    /// The package.json that decides for files in this directory: its own or, going up, the first.
+    /// Finds the package.json that decides for files in this directory: its own, or the first one
+    /// above.
     pub(super) fn nearest(&self, manner: Manner<'_>) -> Result<Checked, Error> {
         if manner.revalidate != Revalidate::Never {
             return self.walk(manner);
         }
-        // Read first: what changes during the walk makes the answer one of the past.
+        // Loaded first: a change during the walk must make the answer outdated.
         let epoch = manner.epoch.load(Ordering::Acquire);
         {
             let nearest = lock(&self.nearest);
@@ -133,7 +137,7 @@ impl Directory {
             && lock(&self.nearest).as_ref().is_some_and(is_current)
     }
 
-    /// The same, asking each directory on the way. Found to be so when the one that was looked at longest ago was.
+    /// Walks up and checks each directory on the way. The earliest check counts.
     fn walk(&self, manner: Manner<'_>) -> Result<Checked, Error> {
         let mut directory = self;
         let mut oldest = None;
@@ -152,8 +156,8 @@ impl Directory {
         Ok((None, oldest.unwrap_or_else(Instant::now)))
     }
 
-    /// This directory's own package.json. Unless it is read now, and but by [`Revalidate::After`], no clock is read: it may have been
-    /// found to be so later than is said.
+    /// Checks this directory's own package.json. The time of the check may be too early: the clock
+    /// is read only for a read and for [`Revalidate::After`].
     pub(super) fn own(&self, manner: Manner<'_>) -> Result<Checked, Error> {
         let (seen, package) = {
             let known = lock(&self.known);
@@ -172,9 +176,10 @@ impl Directory {
                 seen => (seen, known.package.clone()),
             }
         };
-        // Before the look: what changes after it must not count as seen.
+        // Before the check: a later change must not count as seen.
         let asked = matches!(manner.revalidate, Revalidate::After(_)).then(Instant::now);
-        // Without the lock, so that others can ask as well. What cannot be asked is read, which tells why.
+        // Without the lock, so that other threads can check as well. A file that cannot be checked
+        // is read, and that gives the error.
         let is_same =
             |seen: &Seen| !seen.racy && look(&self.file).is_ok_and(|found| found == seen.found);
         if let Some(seen) = seen.filter(is_same) {
@@ -184,14 +189,14 @@ impl Directory {
         self.read(manner, seen)
     }
 
-    /// What was seen is still so, or was when that was asked.
+    /// Notes that the last result still held at the time of the check.
     fn confirm(&self, manner: Manner<'_>, seen: &Seen, asked: Option<Instant>) {
         if manner.call == 0 && asked.is_none() {
             return;
         }
         let mut known = lock(&self.known);
         let Some(now) = known.seen.as_mut().filter(|now| now.found == seen.found) else {
-            // Somebody has found a change since.
+            // Another thread has found a change since.
             return;
         };
         if let Some(asked) = asked {
@@ -200,9 +205,9 @@ impl Directory {
         known.call = manner.call;
     }
 
-    /// Reads it, unless somebody else has since it was found to have to be.
+    /// Reads the package.json, unless another thread has read it since the check.
     fn read(&self, manner: Manner<'_>, before: Option<Seen>) -> Result<Checked, Error> {
-        // Held while reading: who asks meanwhile waits, and reads nothing.
+        // Held while reading: other threads wait, and read nothing.
         let mut known = lock(&self.known);
         if let Some(now) = &known.seen
             && before.is_none_or(|before| before.reading != now.reading)
@@ -224,7 +229,7 @@ impl Directory {
                 known.package.clone_from(&package);
                 known.seen = Some(Seen {
                     found,
-                    racy: matches!(found, Found::File(stamp) if stamp.is_racy()),
+                    racy: found.is_some_and(|stamp| stamp.is_racy()),
                     checked,
                     reading: before.map_or(0, |before| before.reading) + 1,
                 });
@@ -251,20 +256,20 @@ impl Directory {
     }
 }
 
-/// Reads a package.json as it is now; `None` where there is none.
+/// Reads a package.json now. `None`: there is none.
 pub(super) fn read_package(
     path: &Path,
     bytes: &mut Vec<u8>,
-) -> Result<(Found, Option<Fields>), Error> {
+) -> Result<(Option<Stamp>, Option<Fields>), Error> {
     for attempt in 1.. {
         let io = |(operation, error)| Error::new(path, Problem::Io(operation, error));
         let found = read(path, bytes).map_err(io)?;
-        let Found::File(stamp) = found else {
+        let Some(stamp) = found else {
             return Ok((found, None));
         };
         match Fields::parse(bytes) {
             Ok(fields) => return Ok((found, Some(fields))),
-            Err(_) if attempt < ATTEMPTS && was_changed(path, stamp) => {}
+            Err(_) if attempt < MAX_ATTEMPTS && was_changed(path, stamp) => {}
             Err(invalid) => return Err(Error::new(path, Problem::Invalid(invalid))),
         }
     }
@@ -272,10 +277,10 @@ pub(super) fn read_package(
 }
 
 fn was_changed(path: &Path, stamp: Stamp) -> bool {
-    look(path).is_ok_and(|found| found != Found::File(stamp))
+    look(path).is_ok_and(|found| found != Some(stamp))
 }
 
-/// Whether what was seen counts without another look.
+/// Whether the last result counts without another check.
 fn holds(seen: &Seen, revalidate: Revalidate) -> bool {
     match revalidate {
         Revalidate::Never => true,

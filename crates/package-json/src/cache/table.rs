@@ -12,12 +12,12 @@ use smallfry::Operation;
 use super::directory::{Directory, Place};
 use crate::error::{Error, Problem};
 
-/// So many that threads seldom meet.
+/// Enough that threads seldom wait for each other.
 const SHARDS: usize = 16;
-/// As long as a path may be on Linux, its end included. In bytes.
-const LONGEST: usize = if cfg!(windows) { 32_767 } else { 4096 };
-/// Directories above one another: as many as fit such a path on Linux.
-const DEEPEST: usize = 2048;
+/// The maximum length of a path in bytes, with its terminator on Linux.
+const MAX_LENGTH: usize = if cfg!(windows) { 32_767 } else { 4096 };
+/// The maximum depth of a directory: as many as fit into a path on Linux.
+const MAX_DEPTH: usize = 2048;
 
 const NAME: &str = "package.json";
 
@@ -40,10 +40,10 @@ impl Default for Table {
 }
 
 impl Table {
-    /// The directory where a walk for a file begins: the one above it, or itself if it ends in a separator or a dot. It need not
-    /// exist.
+    /// The directory where a walk for a file begins: the one above it, or the path itself if it
+    /// ends in a separator or a dot. It need not exist.
     pub(super) fn of_file(&self, path: &Path) -> Result<Arc<Directory>, Error> {
-        // Only paths that are absolute and have no needless part are in the table.
+        // Only absolute paths without needless parts are in the table.
         if let Some(key) = plain_parent(path)
             && let Ok(directory) = self.find(key)
         {
@@ -56,20 +56,20 @@ impl Table {
         }
     }
 
-    /// The directory with this path, which is absolute and has no needless part.
+    /// The directory with this path, which must be absolute and without needless parts.
     fn make(&self, path: &Path) -> Arc<Directory> {
         let hash = match self.find(key_of(path)) {
             Ok(directory) => return directory,
             Err(hash) => hash,
         };
-        // Mostly the one above is there.
+        // Usually the directory above is there.
         let Some(parent) = path.parent() else {
             return self.insert(path, hash, None);
         };
         if let Ok(above) = self.find(key_of(parent)) {
             return self.insert(path, hash, Some(above));
         }
-        // From the top, and not by recursion: a path may be deep.
+        // From the top, and without recursion, since a path may be deep.
         let mut directory = None;
         let missing: Vec<&Path> = parent.ancestors().collect();
         for path in missing.into_iter().rev().chain([path]) {
@@ -100,7 +100,7 @@ impl Table {
         directory
     }
 
-    /// The directory of this key, or the key's hash.
+    /// The directory of this key, or the hash of the key.
     fn find(&self, key: &[u8]) -> Result<Arc<Directory>, u64> {
         let hash = self.hasher.hash_one(key);
         let shard = read(&self.shards[shard_of(hash)]);
@@ -117,8 +117,8 @@ impl Table {
         }
     }
 
-    /// Forgets what is known of `path`: a package.json, a directory, or a file that was there before a directory took its place;
-    /// and of everything beneath it.
+    /// Forgets what is known of `path` and of everything beneath it. `path` is a package.json, a
+    /// directory, or a file that was there before a directory took its place.
     pub(super) fn forget(&self, path: &Path) -> Result<(), Error> {
         let (path, _) = absolute(path)?;
         if path.file_name().is_some_and(|name| name == NAME)
@@ -141,18 +141,18 @@ impl Table {
         Ok(())
     }
 
-    /// How many directories there are.
+    /// The number of directories.
     pub(super) fn len(&self) -> usize {
         self.shards.iter().map(|shard| read(shard).len()).sum()
     }
 }
 
 fn shard_of(hash: u64) -> usize {
-    // The table itself goes by the lowest and the highest bits.
+    // The table itself uses the lowest and the highest bits.
     (hash >> 40) as usize % SHARDS
 }
 
-/// What a directory is found by: its path without a separator at its end.
+/// The key of a directory: its path without a separator at the end.
 fn key_of(directory: &Path) -> &[u8] {
     let bytes = directory.as_os_str().as_encoded_bytes();
     match bytes.split_last() {
@@ -163,14 +163,14 @@ fn key_of(directory: &Path) -> &[u8] {
 
 fn key_of_directory(directory: &Directory) -> &[u8] {
     let bytes = directory.file().as_os_str().as_encoded_bytes();
-    // And the separator before it.
+    // And without the separator before it.
     &bytes[..bytes.len() - NAME.len() - 1]
 }
 
-/// Whether a file is in the directory whose key this is, and would be found by it.
+/// Whether a file is in the directory with this key, and the table would find it by the key.
 pub(super) fn is_directly_in(path: &Path, key: &[u8]) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
-    // Mostly it is, and then the key is looked for where it ends.
+    // Usually it is, so the end of the key is checked first.
     bytes.len() > key.len() && bytes.starts_with(key) && plain_parent(path) == Some(key)
 }
 
@@ -184,12 +184,12 @@ pub(super) fn plain_parent(path: &Path) -> Option<&[u8]> {
     (bytes[end] != 0 && name != b"." && name != b"..").then(|| &bytes[..end])
 }
 
-/// A path from the root, without dots and double separators, and whether it is written as one of a directory. Links are not
-/// looked at: `..` takes the name before it away, as it does in a URL.
+/// Makes a path absolute, without dots and double separators. Also tells whether it is written as a
+/// directory. Symbolic links are not resolved: `..` removes the name before it, as in a URL.
 ///
 /// # Errors
 ///
-/// A path that no file can have, or a current directory that is gone.
+/// No file can have the path, or the current directory does not exist any more.
 pub(super) fn absolute(path: &Path) -> Result<(Cow<'_, Path>, bool), Error> {
     let refused = |reason| Err(Error::new(path, Problem::Path(reason)));
     let bytes = path.as_os_str().as_encoded_bytes();
@@ -221,16 +221,16 @@ pub(super) fn absolute(path: &Path) -> Result<(Cow<'_, Path>, bool), Error> {
             }
         }
     }
-    if whole.as_os_str().len() + 1 + NAME.len() >= LONGEST || deep > DEEPEST {
+    if whole.as_os_str().len() + 1 + NAME.len() >= MAX_LENGTH || deep > MAX_DEPTH {
         return Err(io(io::Error::from(io::ErrorKind::InvalidFilename)));
     }
     Ok((Cow::Owned(whole), is_directory))
 }
 
-/// Whether a path is that of a file, absolute, no longer than a path may be, and without a needless part. Others may be as well: on
-/// Windows none is looked at.
+/// Whether a path is absolute, not too long, without needless parts, and not written as a
+/// directory. `false` is no proof of the opposite: on Windows no path is checked.
 fn is_plain(path: &[u8]) -> bool {
-    if cfg!(windows) || path.first() != Some(&b'/') || path.len() + NAME.len() >= LONGEST {
+    if cfg!(windows) || path.first() != Some(&b'/') || path.len() + NAME.len() >= MAX_LENGTH {
         return false;
     }
     let mut start = 1;
@@ -247,7 +247,7 @@ fn is_plain(path: &[u8]) -> bool {
         start = end + 1;
         deep += 1;
     }
-    deep < DEEPEST && !matches!(&path[start..], b"" | b"." | b"..")
+    deep < MAX_DEPTH && !matches!(&path[start..], b"" | b"." | b"..")
 }
 
 fn read(shard: &RwLock<Shard>) -> RwLockReadGuard<'_, Shard> {

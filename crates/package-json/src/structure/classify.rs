@@ -1,11 +1,12 @@
-//! Which of 64 bytes are which: one mask a class, its lowest bit the first byte.
+//! Classifies 64 bytes: one mask for each class, with the lowest bit for the first byte.
 //!
-//! Four ways that give the same masks. SSE2 and NEON belong to every x86-64 and `AArch64`, so only AVX2 has to be asked for.
+//! Four implementations give the same masks. SSE2 and NEON belong to every x86-64 and `AArch64`, so
+//! only AVX2 has to be detected.
 
-/// How many bytes a mask is about.
+/// The number of bytes in a mask.
 pub(super) const LENGTH: usize = 64;
 
-/// What parsing wants to know of 64 bytes.
+/// The classes of 64 bytes that parsing needs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Classes {
     pub(super) backslash: u64,
@@ -14,12 +15,12 @@ pub(super) struct Classes {
     pub(super) open: u64,
     /// `}` and `]`
     pub(super) close: u64,
-    /// Those, `:` and `,`, and two control characters that simdjson takes for the latter on x86-64: it sets bit 5 of each byte
-    /// first, to see a bracket and a brace as one.
+    /// The brackets, `:` and `,`. On x86-64 also two control characters that simdjson takes for the
+    /// latter: it sets bit 5 of each byte first, to treat a bracket and a brace alike.
     pub(super) sign: u64,
-    /// Neither signs nor what JSON takes for space.
+    /// Neither signs nor JSON's space.
     pub(super) scalar: u64,
-    /// All below the space.
+    /// All bytes below the space.
     pub(super) control: u64,
     pub(super) is_ascii: bool,
 }
@@ -48,7 +49,7 @@ mod x86_64 {
         bits(0) | bits(1) | bits(2) | bits(3)
     }
 
-    /// With SSE2.
+    /// Classifies with SSE2.
     #[inline]
     pub(in super::super) fn classify(block: &[u8; LENGTH]) -> Classes {
         // SAFETY: SSE2 belongs to every x86-64 that has the standard library.
@@ -95,7 +96,7 @@ mod x86_64 {
         bits(0) | bits(1) << 32
     }
 
-    /// To be looked up by the low four bits of a byte below 128.
+    /// A table to be looked up by the low four bits of a byte below 128.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn table(bytes: [u8; 16]) -> __m256i {
@@ -104,7 +105,7 @@ mod x86_64 {
         _mm256_broadcastsi128_si256(half)
     }
 
-    /// With AVX2, about twice as fast.
+    /// Classifies with AVX2, about twice as fast.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(in super::super) fn classify_avx2(block: &[u8; LENGTH]) -> Classes {
@@ -114,8 +115,8 @@ mod x86_64 {
         let parts = [load(0), load(1)];
         let is = |part, byte: u8| _mm256_cmpeq_epi8(part, _mm256_set1_epi8(byte.cast_signed()));
         let curly = |part| _mm256_or_si256(part, _mm256_set1_epi8(0x20));
-        // Of spaces, and of signs as `curly` makes them, no two have the same low four bits. Where there is none the table has 0,
-        // which is no byte with such bits, or is no sign.
+        // No two spaces have the same low four bits, and no two signs as `curly` makes them. Unused
+        // entries are 0, which is no byte with these bits, or is no sign.
         let spaces = table([
             0x20, 0, 0, 0, 0, 0, 0, 0, 0, b'\t', b'\n', 0, 0, b'\r', 0, 0,
         ]);
@@ -156,7 +157,8 @@ mod aarch64 {
     #[inline]
     #[target_feature(enable = "neon")]
     fn mask(parts: [uint8x16_t; 4], of: impl Fn(uint8x16_t) -> uint8x16_t) -> u64 {
-        // Bit n in lane n of eight, so that adding neighbours three times gathers eight lanes in one.
+        // Bit n in lane n of eight, so that adding neighbours three times gathers eight lanes in
+        // one.
         let powers = vcreate_u8(0x8040_2010_0804_0201);
         let powers = vcombine_u8(powers, powers);
         let bits = |part: usize| vandq_u8(of(parts[part]), powers);
@@ -166,7 +168,7 @@ mod aarch64 {
         vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(all, all)))
     }
 
-    /// With NEON.
+    /// Classifies with NEON.
     #[inline]
     pub(in super::super) fn classify(block: &[u8; LENGTH]) -> Classes {
         // SAFETY: NEON belongs to every AArch64 that has the standard library.
@@ -212,7 +214,7 @@ mod aarch64 {
 )))]
 pub(super) use classify_plain as classify;
 
-/// Byte by byte.
+/// Classifies byte by byte.
 #[cfg(any(
     test,
     not(any(
@@ -245,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_byte_is_classed_alike_at_each_place() {
+    fn all_implementations_classify_each_byte_alike() {
         for byte in 0..=u8::MAX {
             for place in 0..LENGTH {
                 for filling in [b' ', byte] {

@@ -1,6 +1,6 @@
-//! The same byte by byte, to compare with.
+//! The same index, computed byte by byte, for comparison.
 
-use crate::Invalid;
+use crate::invalid::Invalid;
 
 /// The offset of each part.
 pub(super) fn index(bytes: &[u8]) -> Result<Vec<usize>, Invalid> {
@@ -8,13 +8,13 @@ pub(super) fn index(bytes: &[u8]) -> Result<Vec<usize>, Invalid> {
         return Err(Invalid::at(bytes, error.valid_up_to(), "not UTF-8"));
     }
     let mut parts = Vec::with_capacity(bytes.len() / 6);
-    // The quotation mark that began the string that is open.
+    // The quotation mark that began the open string.
     let mut string = None;
     let mut is_escaped = false;
-    // Of a number, a word or what else stands outside strings.
+    // After a number, a word or anything else outside strings.
     let mut is_after_word = false;
     for (offset, &byte) in bytes.iter().enumerate() {
-        // Outside strings, too.
+        // Even outside strings.
         let was_escaped = is_escaped;
         is_escaped = byte == b'\\' && !was_escaped;
         let is_quote = byte == b'"' && !was_escaped;
@@ -38,7 +38,8 @@ pub(super) fn index(bytes: &[u8]) -> Result<Vec<usize>, Invalid> {
                 }
                 string = Some(offset);
             }
-            // On x86-64 two control characters are taken for signs, which makes them errors wherever something is expected.
+            // On x86-64 two control characters count as signs, which makes them errors wherever
+            // something else is expected.
             b'{' | b'}' | b'[' | b']' | b':' | b',' | 0x0C | 0x1A => {
                 parts.push(offset);
                 is_after_word = false;

@@ -8,10 +8,10 @@ use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, open};
 use rustix::io::{Errno, read as read_some, retry_on_intr};
 use smallfry::Operation;
 
-use super::{Failure, Found, MOST, may_change_unseen, no_file, too_large};
+use super::rules::{Failure, MAX_SIZE, may_change_unseen, not_a_file, too_large};
 
-/// What changes when a file does: its inode when another takes its place, the others when it is written to. No program can
-/// set the time of the last change (ctime).
+/// The identity of a file's state. The inode changes when another file takes its place, the other
+/// values when it is written to. No program can set the time of the last change (ctime).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     inode: u64,
@@ -36,16 +36,16 @@ impl Stamp {
         }
     }
 
-    /// Whether the file was so new that it may have changed since without a difference to this.
+    /// Whether the file was so new that it may have changed since and still have this stamp.
     pub(crate) fn is_racy(&self) -> bool {
         may_change_unseen(self.changed)
     }
 }
 
-fn found(stat: &Stat) -> Found {
+fn found(stat: &Stat) -> Option<Stamp> {
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory => Found::Nothing,
-        _ => Found::File(Stamp::of(stat)),
+        FileType::Directory => None,
+        _ => Some(Stamp::of(stat)),
     }
 }
 
@@ -53,44 +53,45 @@ fn is_nothing(error: Errno) -> bool {
     matches!(error, Errno::NOENT | Errno::NOTDIR)
 }
 
-/// What is there, a symbolic link followed.
+/// Returns the stamp of a file, following symbolic links. `None`: there is nothing, or a directory.
 ///
 /// [stat(2)](https://man7.org/linux/man-pages/man2/stat.2.html)
-pub(crate) fn look(path: &Path) -> Result<Found, Failure> {
+pub(crate) fn look(path: &Path) -> Result<Option<Stamp>, Failure> {
     match rustix::fs::stat(path) {
         Ok(stat) => Ok(found(&stat)),
-        Err(error) if is_nothing(error) => Ok(Found::Nothing),
+        Err(error) if is_nothing(error) => Ok(None),
         Err(error) => Err((Operation::Stat, error.into())),
     }
 }
 
-/// Puts the contents of a file into `bytes`, whose own are given up, and says at what stamp it began. It is opened so that a
-/// pipe without a writer does not hold it up.
+/// Reads a file into `bytes`, replacing their contents, and returns the stamp that it had before.
+/// `None`: there is nothing, or a directory. A pipe without a writer does not block the open.
 ///
-/// [open(2)](https://man7.org/linux/man-pages/man2/open.2.html), [read(2)](https://man7.org/linux/man-pages/man2/read.2.html)
-pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Found, Failure> {
+/// [open(2)](https://man7.org/linux/man-pages/man2/open.2.html),
+/// [read(2)](https://man7.org/linux/man-pages/man2/read.2.html)
+pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Option<Stamp>, Failure> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match retry_on_intr(|| open(path, flags, Mode::empty())) {
         Ok(file) => file,
-        Err(error) if is_nothing(error) => return Ok(Found::Nothing),
-        // A socket.
-        Err(Errno::NXIO) => return Err(no_file()),
+        Err(error) if is_nothing(error) => return Ok(None),
+        // It is a socket.
+        Err(Errno::NXIO) => return Err(not_a_file()),
         Err(error) => return Err((Operation::Open, error.into())),
     };
     let stat = fstat(&file).map_err(|error| (Operation::Fstat, io::Error::from(error)))?;
-    let Found::File(stamp) = found(&stat) else {
-        return Ok(Found::Nothing);
+    let Some(stamp) = found(&stat) else {
+        return Ok(None);
     };
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(no_file());
+        return Err(not_a_file());
     }
-    if stamp.size > MOST {
+    if stamp.size > MAX_SIZE {
         return Err(too_large());
     }
     bytes.clear();
     // Checked above to fit.
     let size = stamp.size as usize;
-    // Where the size is not told, as in /proc, it is 0.
+    // The size is 0 where the system does not report it, as in /proc.
     bytes.reserve(size.max(512));
     loop {
         if bytes.len() == bytes.capacity() {
@@ -98,11 +99,11 @@ pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Found, Failure> {
         }
         let count = retry_on_intr(|| read_some(&file, spare_capacity(bytes)));
         let count = count.map_err(|error| (Operation::Read, io::Error::from(error)))?;
-        // The end, or as much as there was: what has been added since has changed the stamp.
+        // The end, or the reported size. Bytes that were appended since have changed the stamp.
         if count == 0 || bytes.len() == size {
-            return Ok(Found::File(stamp));
+            return Ok(Some(stamp));
         }
-        if bytes.len() as u64 > MOST {
+        if bytes.len() as u64 > MAX_SIZE {
             return Err(too_large());
         }
     }

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use smallfry::Operation;
 
-use super::{Failure, Found, MOST, may_change_unseen, no_file, too_large};
+use super::rules::{Failure, MAX_SIZE, may_change_unseen, not_a_file, too_large};
 
-/// What changes when a file does. The time of creation stands for the file's identity, whose number only an open file tells.
-/// All times can be set by programs.
+/// The identity of a file's state. The time of creation stands for the number of the file, which
+/// only an open file tells. Programs can set all of these times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     size: u64,
@@ -28,7 +28,7 @@ impl Stamp {
         }
     }
 
-    /// Whether the file was so new that it may have changed since without a difference to this.
+    /// Whether the file was so new that it may have changed since and still have this stamp.
     pub(crate) fn is_racy(&self) -> bool {
         // From 1601 to 1970.
         const SECONDS: i64 = 11_644_473_600;
@@ -45,30 +45,31 @@ fn is_nothing(error: &io::Error) -> bool {
     )
 }
 
-/// What is there, a symbolic link followed.
+/// Returns the stamp of a file, following symbolic links. `None`: there is nothing, or a directory.
 ///
 /// [`GetFileInformationByHandle`](https://learn.microsoft.com/en-us/windows/win32/api/fileapi/nf-fileapi-getfileinformationbyhandle)
-pub(crate) fn look(path: &Path) -> Result<Found, Failure> {
+pub(crate) fn look(path: &Path) -> Result<Option<Stamp>, Failure> {
     match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => Ok(Found::Nothing),
-        Ok(metadata) => Ok(Found::File(Stamp::of(&metadata))),
-        Err(error) if is_nothing(&error) => Ok(Found::Nothing),
+        Ok(metadata) if metadata.is_dir() => Ok(None),
+        Ok(metadata) => Ok(Some(Stamp::of(&metadata))),
+        Err(error) if is_nothing(&error) => Ok(None),
         Err(error) => Err((Operation::Stat, error)),
     }
 }
 
-/// Puts the contents of a file into `bytes`, whose own are given up, and says at what stamp it began.
+/// Reads a file into `bytes`, replacing their contents, and returns the stamp that it had before.
+/// `None`: there is nothing, or a directory.
 ///
 /// [`CreateFileW`](https://learn.microsoft.com/en-us/windows/win32/api/fileapi/nf-fileapi-createfilew),
 /// [`ReadFile`](https://learn.microsoft.com/en-us/windows/win32/api/fileapi/nf-fileapi-readfile)
-pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Found, Failure> {
+pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Option<Stamp>, Failure> {
     let mut file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if is_nothing(&error) => return Ok(Found::Nothing),
-        // Of a directory, too.
+        Err(error) if is_nothing(&error) => return Ok(None),
+        // The error for directories as well.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return match look(path) {
-                Ok(Found::Nothing) => Ok(Found::Nothing),
+                Ok(None) => Ok(None),
                 _ => Err((Operation::Open, error)),
             };
         }
@@ -77,17 +78,17 @@ pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Found, Failure> {
     let metadata = file.metadata();
     let metadata = metadata.map_err(|error| (Operation::Fstat, error))?;
     if !metadata.is_file() {
-        return Err(no_file());
+        return Err(not_a_file());
     }
     let stamp = Stamp::of(&metadata);
-    if stamp.size > MOST {
+    if stamp.size > MAX_SIZE {
         return Err(too_large());
     }
     bytes.clear();
-    let read = file.by_ref().take(MOST + 1).read_to_end(bytes);
+    let read = file.by_ref().take(MAX_SIZE + 1).read_to_end(bytes);
     read.map_err(|error| (Operation::Read, error))?;
-    if bytes.len() as u64 > MOST {
+    if bytes.len() as u64 > MAX_SIZE {
         return Err(too_large());
     }
-    Ok(Found::File(stamp))
+    Ok(Some(stamp))
 }

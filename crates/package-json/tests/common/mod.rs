@@ -1,4 +1,4 @@
-//! What tests share that compare with Node.
+//! Helpers of tests that compare with Node.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value as Json;
 
-/// Versions whose rules are these, where `npm ci` of the Node package's tests has put them. `None`, after a line that says so, where
-/// there are none, as on Windows; with CI=true that is an error on Linux.
+/// The versions of Node with the same rules, where `npm ci` of the Node package's tests has put
+/// them. `None`, after a line that says so, where there are none, as on Windows. With CI=true on
+/// Linux that is an error.
 pub(crate) fn nodes(test: &str) -> Option<Vec<PathBuf>> {
     let runtimes = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../bindings/node/test/runtimes/node_modules");
@@ -25,7 +26,7 @@ pub(crate) fn nodes(test: &str) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
-/// Lines of JSON that a script beside the tests prints for `input`.
+/// Returns the lines of JSON that a script beside the tests prints for `input`.
 pub(crate) fn ask(node: &Path, options: &[&str], script: &str, input: &str) -> Vec<Json> {
     let mut child = Command::new(node)
         .args(options)
@@ -49,7 +50,7 @@ pub(crate) fn ask(node: &Path, options: &[&str], script: &str, input: &str) -> V
         .collect()
 }
 
-/// A generator of numbers for which nothing matters but that they are the same each time: `SplitMix64`.
+/// A generator of numbers that are the same each time: `SplitMix64`.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

@@ -1,20 +1,22 @@
-//! What a crash may leave of a file's contents.
+//! The contents of a file after a crash.
 
 use super::extents::Extents;
 use super::log::Log;
-use super::model::{Crash, Luck, Model, durable};
+use super::model::{Crash, Model, Survival, durable};
 use super::node::Inode;
 use super::operation::{Operation, apply};
 use fastrand::Rng;
 
-/// What a system writes at a time.
+/// Bytes that a system writes at a time.
 pub(super) const PAGE: u64 = 4096;
-/// What a disk writes as a whole.
+/// Bytes that a disk writes as a whole.
 const SECTOR: u64 = 512;
-/// The most parts of one write that have a fate of their own; those of larger ones are larger.
+/// The maximum number of parts of one write that survive independently. The parts of larger writes
+/// are larger.
 const PARTS: u64 = 1 << 16;
 
-/// The contents of a file. `commit`: up to where the journal was written, if there is one.
+/// Returns the contents of a file. `commit` is the operation up to which the journal was written,
+/// if there is one.
 pub(super) fn contents(log: &Log, inode: Inode, crash: &Crash, commit: usize) -> Extents {
     let Ok(node) = log.node(inode) else {
         return Extents::default();
@@ -30,45 +32,44 @@ pub(super) fn contents(log: &Log, inode: Inode, crash: &Crash, commit: usize) ->
     for operation in durable {
         apply(&mut contents, operation);
     }
-    let mut chance = crash.chance(u64::from(inode.0));
+    let mut random = crash.random(u64::from(inode.0));
     match crash.model {
-        Model::Weak => weak(&mut contents, doubtful, &mut chance),
+        Model::Weak => weak(&mut contents, doubtful, &mut random),
         Model::Ordered => {
-            // Behind a truncation that the journal does not have, all is as if it had not been.
+            // After a truncation that is not in the journal, all is as if it had not happened.
             let committed = until(commit).saturating_sub(flushed);
             let lost = doubtful.iter().skip(committed);
             let reached = lost
                 .take_while(|operation| !matches!(operation, Operation::Resize(..)))
                 .count();
             let reached = &doubtful[..committed.min(doubtful.len()) + reached];
-            ordered(&mut contents, reached, &mut chance);
+            ordered(&mut contents, reached, &mut random);
         }
     }
     contents
 }
 
-/// At some moment the system writes what there is of the file by then, and lets it be as long as that. Before and after,
-/// only what overwrites something may reach the disk.
-fn ordered(contents: &mut Extents, doubtful: &[&Operation], chance: &mut Rng) {
-    let luck = Luck::draw(chance);
-    let moment = match luck {
-        Luck::Nothing => 0,
-        Luck::Everything => doubtful.len(),
-        Luck::Each(_) => chance.usize(..=doubtful.len()),
+/// At some moment the system writes the file as it is by then, with its length. Of earlier and
+/// later operations, only those that overwrite something may reach the disk.
+fn ordered(contents: &mut Extents, doubtful: &[&Operation], random: &mut Rng) {
+    let survival = Survival::draw(random);
+    let moment = match survival {
+        Survival::Nothing => 0,
+        Survival::Everything => doubtful.len(),
+        Survival::Each(_) => random.usize(..=doubtful.len()),
     };
-    let (before, after) = doubtful.split_at(moment);
     let mut shown = contents.clone();
     let mut wanted = contents.clone();
-    for operation in before {
+    for operation in &doubtful[..moment] {
         apply(&mut wanted, operation);
     }
-    // Truncations take effect at once, and writes behind the end only as a whole.
-    let written = if chance.bool() {
+    // Truncations take effect at once, and writes beyond the end only as a whole.
+    let written = if random.bool() {
         wanted.size
     } else {
-        chance.u64(..=wanted.size) / PAGE * PAGE
+        random.u64(..=wanted.size) / PAGE * PAGE
     };
-    for operation in before {
+    for (index, operation) in doubtful.iter().enumerate() {
         match operation {
             Operation::Resize(_, size) => shown.resize(*size),
             Operation::Write {
@@ -79,9 +80,9 @@ fn ordered(contents: &mut Extents, doubtful: &[&Operation], chance: &mut Rng) {
             } => {
                 let end = offset + length;
                 let old = shown.size.clamp(*offset, end);
-                overwrite(&mut shown, (*offset, old, *bytes), luck, chance);
+                overwrite(&mut shown, (*offset, old, *bytes), survival, random);
                 let grown = written.clamp(old, end);
-                if grown > old {
+                if index < moment && grown > old {
                     place(&mut shown, *offset, (old, grown), *bytes);
                     shown.size = grown;
                 }
@@ -89,34 +90,19 @@ fn ordered(contents: &mut Extents, doubtful: &[&Operation], chance: &mut Rng) {
             _ => {}
         }
     }
-    for operation in after {
-        match operation {
-            Operation::Resize(_, size) => shown.resize(*size),
-            Operation::Write {
-                offset,
-                length,
-                bytes,
-                ..
-            } => {
-                let old = shown.size.clamp(*offset, offset + length);
-                overwrite(&mut shown, (*offset, old, *bytes), luck, chance);
-            }
-            _ => {}
-        }
-    }
     *contents = shown;
 }
 
-/// Any part of anything.
-fn weak(contents: &mut Extents, doubtful: &[&Operation], chance: &mut Rng) {
-    let luck = Luck::draw(chance);
+/// Any part of any operation may survive.
+fn weak(contents: &mut Extents, doubtful: &[&Operation], random: &mut Rng) {
+    let survival = Survival::draw(random);
     let mut sizes = vec![contents.size];
     for operation in doubtful {
         let size = sizes.last().copied().unwrap_or_default();
         match operation {
             Operation::Resize(_, size) => {
                 sizes.push(*size);
-                if luck.keeps(chance) {
+                if survival.keeps(random) {
                     contents.zero(*size, u64::MAX - *size);
                 }
             }
@@ -128,37 +114,38 @@ fn weak(contents: &mut Extents, doubtful: &[&Operation], chance: &mut Rng) {
             } => {
                 let end = offset + length;
                 sizes.push(size.max(end));
-                overwrite(contents, (*offset, end, *bytes), luck, chance);
+                overwrite(contents, (*offset, end, *bytes), survival, random);
             }
             _ => {}
         }
     }
-    let size = match luck {
-        Luck::Nothing => 0,
-        Luck::Everything => sizes.len() - 1,
-        Luck::Each(_) => chance.usize(..sizes.len()),
+    let size = match survival {
+        Survival::Nothing => 0,
+        Survival::Everything => sizes.len() - 1,
+        Survival::Each(_) => random.usize(..sizes.len()),
     };
     contents.resize(sizes[size]);
 }
 
-/// What survives of a write that begins at an offset, up to an end: each page of it, none, or some of its sectors.
+/// Applies the part of a write from `offset` to `end` that survives: each page as a whole, not at
+/// all, or in some sectors.
 fn overwrite(
     contents: &mut Extents,
     (offset, end, bytes): (u64, u64, Option<u64>),
-    luck: Luck,
-    chance: &mut Rng,
+    survival: Survival,
+    random: &mut Rng,
 ) {
     for (start, stop) in parts(offset, end) {
-        match luck {
-            Luck::Nothing => {}
-            // Parts larger than pages are too many to be torn.
-            Luck::Each(_) if stop - start <= PAGE && chance.u8(..4) == 0 => {
-                for sectors in torn((start, stop), chance) {
+        match survival {
+            Survival::Nothing => {}
+            // Parts larger than a page are not torn, since there are too many sectors.
+            Survival::Each(_) if stop - start <= PAGE && random.u8(..4) == 0 => {
+                for sectors in torn((start, stop), random) {
                     place(contents, offset, sectors, bytes);
                 }
             }
-            Luck::Each(_) | Luck::Everything => {
-                if luck.keeps(chance) {
+            Survival::Each(_) | Survival::Everything => {
+                if survival.keeps(random) {
                     place(contents, offset, (start, stop), bytes);
                 }
             }
@@ -166,25 +153,25 @@ fn overwrite(
     }
 }
 
-/// A range in pages.
+/// Splits a range into pages.
 pub(super) fn parts(offset: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
     let length = end.saturating_sub(offset);
     let part = PAGE * (length / (PAGE * PARTS) + 1);
     cut(offset, end, part)
 }
 
-/// Some sectors of a range: the first ones, or any.
-fn torn((start, stop): (u64, u64), chance: &mut Rng) -> Vec<(u64, u64)> {
+/// Chooses some sectors of a range: the first ones, or any.
+fn torn((start, stop): (u64, u64), random: &mut Rng) -> Vec<(u64, u64)> {
     let sectors: Vec<_> = cut(start, stop, SECTOR).collect();
-    if chance.bool() {
-        let first = chance.usize(..=sectors.len());
+    if random.bool() {
+        let first = random.usize(..=sectors.len());
         sectors.into_iter().take(first).collect()
     } else {
-        sectors.into_iter().filter(|_| chance.bool()).collect()
+        sectors.into_iter().filter(|_| random.bool()).collect()
     }
 }
 
-/// A range at the multiples of `part`.
+/// Splits a range at the multiples of `part`.
 fn cut(offset: u64, end: u64, part: u64) -> impl Iterator<Item = (u64, u64)> {
     let mut start = offset;
     std::iter::from_fn(move || {
@@ -195,7 +182,7 @@ fn cut(offset: u64, end: u64, part: u64) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// Puts a range of a write that begins at an offset where it belongs; the size stays.
+/// Puts a range of a write that begins at `offset` where it belongs. The size does not change.
 pub(super) fn place(
     contents: &mut Extents,
     offset: u64,

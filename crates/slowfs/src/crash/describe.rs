@@ -1,12 +1,13 @@
-//! A log in words, for whoever looks for what went wrong.
+//! Operations of a log in words.
 
 use super::log::Log;
-use super::node::{Inode, Kind};
-use super::operation::{Name, Operation};
+use super::node::{Inode, Kind, Name};
+use super::operation::Operation;
 use std::path::PathBuf;
 
 impl Log {
-    /// What was done as the operation of this number, the first being 0. Files are called by the last name that they had.
+    /// Describes the operation with this number, counted from 0. Files are called by their last
+    /// name.
     pub fn describe(&self, index: usize) -> Option<String> {
         let entry = self.entries.get(index)?;
         let at = |name: &Name| self.place(name.directory).join(&name.name);
@@ -77,7 +78,7 @@ impl Log {
         self.place(inode)
     }
 
-    /// Where an inode is, or was last, below the directory.
+    /// The path of an inode below the directory, or its last one.
     fn place(&self, inode: Inode) -> PathBuf {
         let mut names = Vec::new();
         let mut inode = inode;

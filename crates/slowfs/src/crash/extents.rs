@@ -1,4 +1,4 @@
-//! Where each byte of a file is: a range of the log's bytes, or nowhere, and then it is zero.
+//! Where the bytes of a file are kept in the log. Bytes that are kept nowhere are zero.
 
 use super::store::Store;
 use std::collections::BTreeMap;
@@ -12,12 +12,12 @@ const PIECE: usize = 1 << 20;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extents {
     pub(super) size: u64,
-    /// By where they begin: how long they are, and where the bytes are kept.
+    /// By offset: the length of a range, and where its bytes are kept.
     ranges: BTreeMap<u64, (u64, u64)>,
 }
 
 impl Extents {
-    /// These bytes are there now; the size stays.
+    /// Puts bytes at `offset`. The size does not change.
     pub(super) fn put(&mut self, offset: u64, length: u64, at: u64) {
         if length > 0 {
             self.zero(offset, length);
@@ -25,10 +25,10 @@ impl Extents {
         }
     }
 
-    /// A hole.
+    /// Makes a hole.
     pub(super) fn zero(&mut self, offset: u64, length: u64) {
         let end = offset.saturating_add(length);
-        // The one before may reach into the hole, and beyond.
+        // The previous range may reach into the hole and beyond.
         if let Some((&start, &(held, at))) = self.ranges.range(..offset).next_back()
             && start + held > offset
         {
@@ -48,22 +48,22 @@ impl Extents {
         }
     }
 
-    /// As truncate(2).
+    /// Works like truncate(2).
     pub(super) fn resize(&mut self, size: u64) {
         self.zero(size, u64::MAX - size);
         self.size = size;
     }
 
-    /// As write(2).
+    /// Works like write(2).
     pub(super) fn write(&mut self, offset: u64, length: u64, at: u64) {
         self.put(offset, length, at);
         self.size = self.size.max(offset.saturating_add(length));
     }
 
-    /// All bytes.
+    /// Returns all bytes.
     pub(super) fn read(&self, store: &Store) -> io::Result<Vec<u8>> {
         let size = usize::try_from(self.size).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        // A file may be longer than memory.
+        // The file may be longer than memory, so the allocation may fail.
         Vec::<u8>::new()
             .try_reserve_exact(size)
             .map_err(|_| io::ErrorKind::OutOfMemory)?;
@@ -75,7 +75,7 @@ impl Extents {
         Ok(bytes)
     }
 
-    /// Makes a file hold just that, with holes where it has any.
+    /// Writes the contents to a file, with holes.
     pub(super) fn write_to(&self, store: &Store, mut file: &File) -> io::Result<()> {
         file.set_len(0)?;
         file.set_len(self.size)?;
@@ -93,7 +93,7 @@ impl Extents {
         Ok(())
     }
 
-    /// Ranges within the size: where, how long, and where the bytes are kept.
+    /// The ranges within the size: offset, length, and where the bytes are kept.
     fn shown(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         self.ranges
             .range(..self.size)
@@ -108,7 +108,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_hold_what_a_plain_buffer_would(
+        fn extents_hold_the_bytes_of_a_plain_buffer(
             steps in proptest::collection::vec((0..4_u8, 0..50_u64, 0..30_u64), 1..40),
         ) {
             let mut store = Store::default();
@@ -119,7 +119,7 @@ mod tests {
                     0 | 1 => {
                         let data: Vec<u8> = (0..length).map(|byte| (number as u64 * 31 + byte) as u8 | 1).collect();
                         extents.write(offset, length, store.add(&data).unwrap());
-                        // write(2) of nothing extends nothing, but here it may.
+                        // A write(2) of no bytes does not extend a file, but here it may.
                         plain.resize(plain.len().max(end), 0);
                         plain[start..end].copy_from_slice(&data);
                     }

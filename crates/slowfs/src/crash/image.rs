@@ -1,4 +1,5 @@
-//! One file of a log as a disk that lost its cache: for images of disks, whose file systems are judged by what they make of it.
+//! A file that serves as a disk, after a crash: for images of disks whose file systems are to be
+//! tested.
 
 use super::contents::{parts, place};
 use super::log::Log;
@@ -9,11 +10,11 @@ use std::fs::File;
 use std::io;
 
 impl Log {
-    /// Writes one file, as a crash of the machine may leave it that used it as a disk, into another one.
+    /// Writes a file, as a crash of the machine may leave it that used it as a disk, to `into`.
     ///
-    /// What was written before the last flush of the file that had ended is there; of what was written after it each block of
-    /// 4,096 bytes is there or not, by the seed, and those that are there came in order. Its size is that at the time. What is
-    /// zero becomes a hole.
+    /// Everything that was written before the last completed flush of the file is there. Of later
+    /// writes each block of 4,096 bytes is there or not, depending on the seed, and the blocks that
+    /// are there came in order. The size is that at the time of the crash. Zeros become holes.
     pub fn image(&self, file: Inode, point: usize, seed: u64, into: &File) -> io::Result<()> {
         let node = self.node(file)?;
         let point = point.min(self.len());
@@ -23,7 +24,7 @@ impl Log {
             model: Model::Weak,
             seed,
         };
-        let mut chance = crash.chance(!u64::from(file.0));
+        let mut random = crash.random(!u64::from(file.0));
         let mut contents = node.before.clone();
         let indices = node.contents.iter().take_while(|&&index| index < point);
         for &index in indices {
@@ -37,7 +38,7 @@ impl Log {
                 } if index >= flushed => {
                     let end = offset + length;
                     for block in parts(offset, end) {
-                        if chance.bool() {
+                        if random.bool() {
                             place(&mut contents, offset, block, bytes);
                         }
                     }

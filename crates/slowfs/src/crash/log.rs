@@ -1,19 +1,19 @@
-//! What was done to a tree, in order.
+//! The log of all operations on a tree, in order.
 
-use super::node::{Attributes, Inode, Kind, Node};
-use super::operation::{Entry, Name, Operation, apply};
+use super::node::{Attributes, Inode, Kind, Name, Node};
+use super::operation::{Entry, Operation, apply};
 use super::store::Store;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path};
 
-/// The longest file, as Linux has it.
-const LARGEST: u64 = i64::MAX as u64;
+/// The maximum size of a file on Linux.
+const MAX_SIZE: u64 = i64::MAX as u64;
 
-/// Everything that was done to a tree, in order, flushes and acknowledgements included: what a [`Mount`](crate::Mount)
-/// records, or a test makes by hand.
+/// A log of all operations on a tree, in order, with flushes and acknowledgements. A
+/// [`Mount`](crate::Mount) records one, and a test can make one by hand.
 ///
-/// Nothing is done to any real tree here. What cannot be done is refused as a file system would.
+/// No real tree is changed. Impossible operations fail as in a file system.
 #[derive(Clone, Debug)]
 pub struct Log {
     pub(super) nodes: Vec<Node>,
@@ -34,7 +34,7 @@ impl Default for Log {
 }
 
 impl Log {
-    /// Of an empty directory that has these attributes.
+    /// A log of an empty directory with these attributes.
     pub fn new(attributes: Attributes) -> Self {
         Self {
             nodes: vec![Node::new(Kind::Directory, attributes)],
@@ -45,17 +45,17 @@ impl Log {
         }
     }
 
-    /// How many operations there are; a crash may come after any number of them.
+    /// The number of operations. A crash can come after any number of them.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether nothing was done.
+    /// Whether there are no operations.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// What is there when all was done and nothing was lost.
+    /// Finds the inode at `path` after all operations, if nothing is lost.
     pub fn find(&self, path: &Path) -> Option<Inode> {
         path.components()
             .try_fold(Inode::ROOT, |directory, part| match part {
@@ -65,8 +65,9 @@ impl Log {
             })
     }
 
-    /// All that was done so far becomes what was on the disk before, safely.
-    pub fn settle(&mut self) {
+    /// Turns everything that was done so far into the state before the log, which no crash can
+    /// lose.
+    pub fn set_baseline(&mut self) {
         for node in &mut self.nodes {
             let contents = std::mem::take(&mut node.contents);
             for index in contents {
@@ -77,14 +78,14 @@ impl Log {
             {
                 node.attributes = attributes;
             }
-            node.settle();
+            node.set_baseline();
         }
         self.entries.clear();
         self.flushes.clear();
         self.last_move = None;
     }
 
-    /// As creat(2), mkdir(2), symlink(2) and mknod(2).
+    /// Works like creat(2), mkdir(2), symlink(2) and mknod(2).
     pub fn make(
         &mut self,
         directory: Inode,
@@ -103,7 +104,7 @@ impl Log {
         Ok(inode)
     }
 
-    /// As link(2).
+    /// Works like link(2).
     pub fn link(&mut self, inode: Inode, directory: Inode, name: &OsStr) -> io::Result<()> {
         if self.is_directory(inode)? {
             return Err(io::ErrorKind::PermissionDenied.into());
@@ -115,7 +116,7 @@ impl Log {
         Ok(())
     }
 
-    /// As unlink(2) and rmdir(2).
+    /// Works like unlink(2) and rmdir(2).
     pub fn remove(&mut self, directory: Inode, name: &OsStr) -> io::Result<()> {
         let inode = self.present(directory, name)?;
         self.refuse_full(inode)?;
@@ -125,14 +126,14 @@ impl Log {
         Ok(())
     }
 
-    /// As rename(2).
+    /// Works like rename(2).
     pub fn rename(&mut self, from: (Inode, &OsStr), to: (Inode, &OsStr)) -> io::Result<()> {
         let moved = self.present(from.0, from.1)?;
         self.require_directory(to.0)?;
         require_name(to.1)?;
         let replaced = self.child(to.0, to.1);
         if replaced == Some(moved) {
-            // Two links of one file: such a rename does nothing.
+            // Both names are links to one file, and then rename(2) does nothing.
             return Ok(());
         }
         if let Some(replaced) = replaced {
@@ -146,7 +147,7 @@ impl Log {
         self.moved(moved, from, to, None)
     }
 
-    /// As renameat2(2) with `RENAME_EXCHANGE`.
+    /// Works like renameat2(2) with `RENAME_EXCHANGE`.
     pub fn exchange(&mut self, one: (Inode, &OsStr), other: (Inode, &OsStr)) -> io::Result<()> {
         let moved = self.present(one.0, one.1)?;
         let exchanged = self.present(other.0, other.1)?;
@@ -179,7 +180,8 @@ impl Log {
         };
         self.push(operation, &[&from, &to]);
         if directories && from.directory != to.directory {
-            // Were only the later of two to survive, two directories could be in each other and in nothing else.
+            // If only the later of two moves survived, two directories could contain each other and
+            // be in no other one.
             self.entries[index].needs.extend(self.last_move);
             self.last_move = Some(index);
         }
@@ -188,14 +190,14 @@ impl Log {
         Ok(())
     }
 
-    /// As pwrite(2).
+    /// Works like pwrite(2).
     pub fn write(&mut self, inode: Inode, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let kept = self.keep(bytes)?;
         self.written(inode, offset, bytes.len() as u64, Some(kept))
     }
 
-    /// Makes part of a file zero, as fallocate(2) with `FALLOC_FL_ZERO_RANGE`; with `FALLOC_FL_PUNCH_HOLE` no more than its
-    /// size is to be given.
+    /// Makes a part of a file zero, like fallocate(2) with `FALLOC_FL_ZERO_RANGE`. For
+    /// `FALLOC_FL_PUNCH_HOLE` the range must not exceed the size.
     pub fn zero(&mut self, inode: Inode, offset: u64, length: u64) -> io::Result<()> {
         self.written(inode, offset, length, None)
     }
@@ -213,7 +215,7 @@ impl Log {
         bytes: Option<u64>,
     ) -> io::Result<()> {
         self.require_file(inode)?;
-        let end = offset.checked_add(length).filter(|&end| end <= LARGEST);
+        let end = offset.checked_add(length).filter(|&end| end <= MAX_SIZE);
         let end = end.ok_or(io::ErrorKind::FileTooLarge)?;
         if length == 0 {
             return Ok(());
@@ -234,10 +236,10 @@ impl Log {
         Ok(())
     }
 
-    /// As ftruncate(2).
+    /// Works like ftruncate(2).
     pub fn resize(&mut self, inode: Inode, size: u64) -> io::Result<()> {
         self.require_file(inode)?;
-        if size > LARGEST {
+        if size > MAX_SIZE {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let index = self.push(Operation::Resize(inode, size), &[]);
@@ -248,7 +250,7 @@ impl Log {
         Ok(())
     }
 
-    /// As chmod(2) and chown(2).
+    /// Works like chmod(2) and chown(2).
     pub fn change(&mut self, inode: Inode, attributes: Attributes) -> io::Result<()> {
         self.node(inode)?;
         let index = self.push(Operation::Change(inode, attributes), &[]);
@@ -256,12 +258,13 @@ impl Log {
         Ok(())
     }
 
-    /// As fsync(2) of a file or directory, or with `data_only` as fdatasync(2).
+    /// Works like fsync(2) of a file or directory; with `data_only`, like fdatasync(2).
     pub fn flush(&mut self, inode: Inode, data_only: bool) -> io::Result<()> {
         self.flushed(inode, data_only, self.len())
     }
 
-    /// The same, when there were fewer operations: later ones it need not have met.
+    /// Records a flush that began when there were `before` operations. It need not cover later
+    /// ones.
     pub fn flushed(&mut self, inode: Inode, data_only: bool, before: usize) -> io::Result<()> {
         self.node(inode)?;
         let before = before.min(self.len());
@@ -276,12 +279,12 @@ impl Log {
         Ok(())
     }
 
-    /// Somebody was told here that something is done.
+    /// Records that the program told somebody that something is safe.
     pub fn acknowledge(&mut self, name: &OsStr) {
         self.push(Operation::Acknowledge(name.to_owned()), &[]);
     }
 
-    /// How long a file is when all was done.
+    /// The size of a file after all operations.
     #[cfg_attr(
         not(target_os = "linux"),
         allow(dead_code, reason = "only a mount needs it")
@@ -294,7 +297,7 @@ impl Log {
         self.node(directory).ok()?.now.get(name).copied()
     }
 
-    /// Makes the temporary file for bytes, as long as that is not on a mount whose log this is.
+    /// Makes the temporary file for bytes now, while it is not on a mount whose log this is.
     #[cfg_attr(
         not(target_os = "linux"),
         allow(dead_code, reason = "only a mount needs it")
@@ -303,7 +306,7 @@ impl Log {
         self.store.prepare()
     }
 
-    /// An operation on these names: each keeps its place among those on the same name.
+    /// Appends an operation on these names. Operations on one name keep their order.
     fn push(&mut self, operation: Operation, names: &[&Name]) -> usize {
         let last = |name: &&Name| {
             self.nodes[name.directory.index()]
@@ -380,7 +383,7 @@ impl Log {
         }
     }
 
-    /// A directory cannot be moved into itself.
+    /// Refuses to move a directory into itself.
     fn refuse_loop(&self, moved: Inode, into: Inode) -> io::Result<()> {
         let mut directory = into;
         loop {
@@ -395,7 +398,7 @@ impl Log {
     }
 }
 
-/// One part of a path, and no special one.
+/// Refuses names that are not exactly one ordinary part of a path.
 fn require_name(name: &OsStr) -> io::Result<()> {
     let mut parts = Path::new(name).components();
     match (parts.next(), parts.next()) {

@@ -1,15 +1,19 @@
-//! What a crash may leave of what was not flushed.
+//! Simulated crashes: the states that a crash may leave when not everything was flushed.
 //!
-//! A [`Log`] holds what was done to a tree, in order: operations, flushes, and [acknowledgements](ACKNOWLEDGEMENT), which are
-//! the moments at which a program told somebody that something is safe. A mount with
-//! [`Options::record`](crate::Options::record) writes one. The states that a [`Crash`] after any number of its operations may
-//! leave are then made from it off-line, as many as wanted, thousands a second: [`Log::crash`] gives the [`Survivors`].
+//! - Use [`Options::record`](crate::Options::record) to have a mount record a [`Log`], or build one
+//!   by hand.
+//! - Use [`Log::crash`] to get the [`Survivors`] of one [`Crash`], after any number of operations.
+//!   Thousands of crashes can be simulated per second.
+//! - Use [`Log::without_flushes`] to check that a test would notice a missing flush.
+//!
+//! A log holds operations, flushes and [acknowledgements](ACKNOWLEDGEMENT), in order. An
+//! acknowledgement is the moment at which a program reported that something is safe.
 //!
 //! ```
 //! use smallfry_slowfs::crash::{Attributes, Crash, Inode, Kind, Log, Model};
 //! use std::path::Path;
 //!
-//! // What a program does that forgets to flush the directory.
+//! // This program forgets to flush the directory.
 //! let mut log = Log::default();
 //! let file = log.make(Inode::ROOT, "new".as_ref(), Kind::File, Attributes::default())?;
 //! log.write(file, 0, b"important")?;
@@ -28,9 +32,9 @@
 //!
 //! # What is not modelled
 //!
-//! - Stale bytes of other files: what is lost of a file that grew is zero.
-//! - syncfs(2) and sync(2), which no FUSE file system but virtiofs gets to see: they flush nothing here, so a program that
-//!   relies on them seems to lose more than it would.
+//! - Stale bytes of other files: lost parts of a file that grew are zero.
+//! - syncfs(2) and sync(2), which only virtiofs gets to see among the FUSE file systems. They flush
+//!   nothing here, so a program that relies on them seems to lose more than it would.
 //! - Times, extended attributes, and pipes, sockets and devices beyond their names.
 
 mod contents;
@@ -51,6 +55,8 @@ pub use model::{Crash, Model};
 pub use node::{Attributes, Inode, Kind};
 pub use survivors::{Survivor, Survivors};
 
-/// Looking up a name that begins like this, in any directory of a mount that records, puts an acknowledgement with the rest of
-/// the name into the log. It is always answered that there is no such file, and none can be made.
+/// The beginning of names whose look-up is an acknowledgement.
+///
+/// When a program looks up such a name in any directory of a mount that records, the rest of the
+/// name goes into the log. The look-up always fails with `ENOENT`, and no such file can be made.
 pub const ACKNOWLEDGEMENT: &str = ".smallfry-ack-";

@@ -1,32 +1,34 @@
-//! What a crash may leave of names and attributes.
+//! Names and attributes after a crash.
 
 use super::log::Log;
-use super::node::{Attributes, Inode};
-use super::operation::{Name, Operation};
-use crate::Error;
+use super::node::{Attributes, Inode, Name};
+use super::operation::Operation;
+use crate::error::Error;
 use fastrand::Rng;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
 use std::str::FromStr;
 
-/// What a file system promises of what was not flushed.
+/// The promises of a file system about operations that were not flushed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Model {
-    /// As ext4 with its journal (`data=ordered`): names, attributes and truncations survive in the order in which they were
-    /// made, up to some moment not before the last flush of anything. A file is as long as what was written to the disk of
-    /// it, so one that was renamed but not flushed may be short or empty. What was overwritten in place may be old, new or
-    /// torn.
+    /// The promises of ext4 with its journal (`data=ordered`). Names, attributes and truncations
+    /// survive in the order in which they were made, up to some moment not before the last flush of
+    /// anything. A file is as long as the part of it that was written to the disk, so a file that
+    /// was renamed but not flushed may be short or empty. Parts that were overwritten in place may
+    /// be old, new or torn.
     Ordered,
-    /// No more than POSIX promises. A name survives for sure when its directory was flushed since, and a flush of the file
-    /// does not help; contents, size and (but for fdatasync) attributes when the file was. Of everything else any part
-    /// may survive, in any order, pages and sectors torn. A rename happens as a whole or not, and operations on one name
-    /// keep their order.
+    /// The promises of POSIX only. A name is sure to survive once its directory was flushed;
+    /// flushing the file does not help. Contents, size and (except with fdatasync) attributes are
+    /// sure to survive once the file was flushed. Of everything else any part may survive, in any
+    /// order, with torn pages and sectors. A rename happens as a whole or not at all, and
+    /// operations on one name keep their order.
     Weak,
 }
 
 impl Model {
-    /// All there are.
+    /// All models.
     pub const ALL: [Self; 2] = [Self::Ordered, Self::Weak];
 
     fn name(self) -> &'static str {
@@ -54,20 +56,20 @@ impl FromStr for Model {
     }
 }
 
-/// One crash: after so many operations, and which of the states that it may leave.
+/// One crash: its moment, and which of the possible states it leaves.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Crash {
-    /// Operations before it.
+    /// The number of operations before the crash.
     pub point: usize,
-    /// What the file system promised.
+    /// The promises of the file system.
     pub model: Model,
-    /// The same seed leaves the same state.
+    /// The seed. The same seed leaves the same state.
     pub seed: u64,
 }
 
 impl Crash {
-    /// Chance for one part of the state, whatever else was asked for before.
-    pub(super) fn chance(&self, part: u64) -> Rng {
+    /// Random numbers for one part of the state, independent of those for other parts.
+    pub(super) fn random(&self, part: u64) -> Rng {
         let mut mixed = self.seed;
         for value in [self.point as u64, self.model as u64, part] {
             mixed = Rng::with_seed(mixed ^ value.wrapping_mul(0x9e37_79b9_7f4a_7c15)).u64(..);
@@ -86,56 +88,57 @@ impl fmt::Display for Crash {
     }
 }
 
-/// How much survives of what nobody flushed.
+/// How much survives of the operations that were not flushed.
 #[derive(Clone, Copy)]
-pub(super) enum Luck {
+pub(super) enum Survival {
     Nothing,
     Everything,
     Each(f64),
 }
 
-impl Luck {
-    /// The extremes are where programs break, and among many things they would hardly ever come by themselves.
-    pub(super) fn draw(chance: &mut Rng) -> Self {
-        match chance.u8(..5) {
+impl Survival {
+    /// Draws the extremes often: programs break there, and with many operations they would hardly
+    /// ever come by chance.
+    pub(super) fn draw(random: &mut Rng) -> Self {
+        match random.u8(..5) {
             0 => Self::Nothing,
             1 => Self::Everything,
-            _ => Self::Each(chance.f64()),
+            _ => Self::Each(random.f64()),
         }
     }
 
-    pub(super) fn keeps(self, chance: &mut Rng) -> bool {
+    pub(super) fn keeps(self, random: &mut Rng) -> bool {
         match self {
             Self::Nothing => false,
             Self::Everything => true,
-            Self::Each(share) => chance.f64() < share,
+            Self::Each(share) => random.f64() < share,
         }
     }
 }
 
-/// Names that are not as before the log: what they lead to, if anything.
+/// Names that differ from those before the log, and the inodes that they lead to, if any.
 pub(super) type Names<'log> = BTreeMap<(Inode, &'log OsStr), Option<Inode>>;
 
-/// The moment up to which the journal was written.
+/// The operation up to which the journal was written.
 pub(super) fn commit(log: &Log, crash: &Crash) -> usize {
     let mut earliest = 0;
     for (inode, data_only, before) in flushes(log, &log.flushes, crash.point) {
-        // fdatasync(2) needs the journal only for a size.
+        // fdatasync(2) needs the journal only when the size changed.
         let resized = |&size: &usize| (earliest..before).contains(&size);
         let sizes = log.node(inode).map_or(&[][..], |node| &node.sizes);
         if !data_only || sizes.iter().any(resized) {
             earliest = earliest.max(before);
         }
     }
-    let mut chance = crash.chance(u64::MAX);
-    match Luck::draw(&mut chance) {
-        Luck::Nothing => earliest,
-        Luck::Everything => crash.point,
-        Luck::Each(_) => chance.usize(earliest..=crash.point),
+    let mut random = crash.random(u64::MAX);
+    match Survival::draw(&mut random) {
+        Survival::Nothing => earliest,
+        Survival::Everything => crash.point,
+        Survival::Each(_) => random.usize(earliest..=crash.point),
     }
 }
 
-/// Which names survive.
+/// Returns the names that survive.
 pub(super) fn names<'log>(log: &'log Log, crash: &Crash, commit: usize) -> Names<'log> {
     let mut names = Names::new();
     let survivors = match crash.model {
@@ -167,7 +170,7 @@ pub(super) fn names<'log>(log: &'log Log, crash: &Crash, commit: usize) -> Names
     names
 }
 
-/// Of the operations on names before the crash, those that survive where each directory is on its own.
+/// Chooses the surviving operations on names before the crash, where each directory is independent.
 fn independent(log: &Log, crash: &Crash) -> Vec<bool> {
     let entries = &log.entries[..crash.point];
     let durable = durable_directories(log, crash.point);
@@ -183,7 +186,7 @@ fn independent(log: &Log, crash: &Crash) -> Vec<bool> {
             Operation::Make(_, name) | Operation::Link(_, name) | Operation::Remove(name) => {
                 is_durable(index, name)
             }
-            // In both directories, or it would be in neither.
+            // A rename is durable in both directories or in neither.
             Operation::Rename { from, to, .. } => is_durable(index, from) || is_durable(index, to),
             _ => false,
         })
@@ -195,18 +198,18 @@ fn independent(log: &Log, crash: &Crash) -> Vec<bool> {
             }
         }
     }
-    let mut chance = crash.chance(u64::MAX);
-    let luck = Luck::draw(&mut chance);
+    let mut random = crash.random(u64::MAX);
+    let survival = Survival::draw(&mut random);
     for (index, entry) in entries.iter().enumerate() {
         if !survives[index] {
             let possible = entry.needs.iter().all(|&needed| survives[needed]);
-            survives[index] = possible && luck.keeps(&mut chance);
+            survives[index] = possible && survival.keeps(&mut random);
         }
     }
     survives
 }
 
-/// Of each directory that was flushed, how many operations were before that.
+/// For each directory that was flushed, the number of operations before its last flush.
 fn durable_directories(log: &Log, point: usize) -> BTreeMap<Inode, usize> {
     let mut durable = BTreeMap::new();
     for (inode, _, before) in flushes(log, &log.flushes, point) {
@@ -216,7 +219,7 @@ fn durable_directories(log: &Log, point: usize) -> BTreeMap<Inode, usize> {
     durable
 }
 
-/// How many operations were before the last flush of an inode.
+/// The number of operations before the last flush of an inode.
 pub(super) fn durable(log: &Log, inode: Inode, point: usize, attributes: bool) -> usize {
     let indices = log.node(inode).map_or(&[][..], |node| &node.flushes);
     flushes(log, indices, point)
@@ -226,7 +229,8 @@ pub(super) fn durable(log: &Log, inode: Inode, point: usize, attributes: bool) -
         .unwrap_or(0)
 }
 
-/// Flushes that had ended: of what, whether of data only, and how many operations were before.
+/// Completed flushes: the inode, whether only its data were flushed, and the number of operations
+/// before.
 fn flushes<'log>(
     log: &'log Log,
     indices: &'log [usize],
@@ -243,7 +247,7 @@ fn flushes<'log>(
     })
 }
 
-/// An inode's attributes.
+/// Returns the attributes of an inode.
 pub(super) fn attributes(log: &Log, inode: Inode, crash: &Crash, commit: usize) -> Attributes {
     let Ok(node) = log.node(inode) else {
         return Attributes::default();
@@ -254,7 +258,7 @@ pub(super) fn attributes(log: &Log, inode: Inode, crash: &Crash, commit: usize) 
         Model::Weak => {
             let fewest = made(durable(log, inode, crash.point, true));
             let all = made(crash.point);
-            crash.chance(!u64::from(inode.0) << 1).usize(fewest..=all)
+            crash.random(!u64::from(inode.0) << 1).usize(fewest..=all)
         }
     };
     let last = survives.checked_sub(1).map(|last| node.changes[last]);

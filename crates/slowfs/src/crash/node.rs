@@ -1,9 +1,8 @@
-//! What names lead to.
+//! Inodes: files, directories and links of a log.
 
 use super::extents::Extents;
-use super::operation::Name;
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 /// A file, directory or link of one log.
@@ -11,7 +10,7 @@ use std::path::PathBuf;
 pub struct Inode(pub(super) u32);
 
 impl Inode {
-    /// The directory that the log is of.
+    /// The directory that the log is about.
     pub const ROOT: Self = Self(0);
 
     pub(super) fn index(self) -> usize {
@@ -19,52 +18,68 @@ impl Inode {
     }
 }
 
-/// What an inode is.
+/// The kind of an inode.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Kind {
-    /// With contents.
+    /// A file.
     File,
-    /// With names in it.
+    /// A directory.
     Directory,
-    /// To there.
+    /// A symbolic link, with its target.
     Symlink(PathBuf),
-    /// A pipe, socket or device: it has a name and is not made again.
+    /// A pipe, socket or device. It has a name, and is not restored.
     Special,
 }
 
-/// Who may use an inode.
+/// Owner and permissions of an inode.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Attributes {
-    /// Permissions, the lowest twelve bits.
+    /// Permissions: the lowest twelve bits.
     pub mode: u32,
-    /// The owner's number.
+    /// The user ID of the owner.
     pub user: u32,
-    /// The group's number.
+    /// The group ID.
     pub group: u32,
 }
 
-/// An inode, and which operations have to do with it.
+/// A name in a directory.
+#[derive(Clone, Debug)]
+pub(super) struct Name {
+    pub(super) directory: Inode,
+    pub(super) name: OsString,
+}
+
+impl Name {
+    pub(super) fn new(directory: Inode, name: &OsStr) -> Self {
+        Self {
+            directory,
+            name: name.to_owned(),
+        }
+    }
+}
+
+/// An inode, and the numbers of the operations on it.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    /// When it was made, or before the log.
+    /// Attributes when it was made, or before the log.
     pub(super) attributes: Attributes,
     /// Contents before the log.
     pub(super) before: Extents,
-    /// Names in it before the log, if it is a directory.
+    /// Names in a directory before the log.
     pub(super) names: BTreeMap<OsString, Inode>,
-    /// Operations on its contents.
+    /// Operations on the contents.
     pub(super) contents: Vec<usize>,
-    /// Those that changed its size, and that which made it.
+    /// Operations that changed the size, and the one that made the inode.
     pub(super) sizes: Vec<usize>,
     pub(super) changes: Vec<usize>,
     pub(super) flushes: Vec<usize>,
-    /// As it is after all operations.
+    /// The size after all operations.
     pub(super) size: u64,
     pub(super) now: BTreeMap<OsString, Inode>,
-    /// The last operation on each name in it.
+    /// The last operation on each name in a directory.
     pub(super) last: HashMap<OsString, usize>,
-    /// The last name that it got; the root has none.
+    /// The last name of the inode. The root has none.
     pub(super) place: Option<Name>,
 }
 
@@ -86,8 +101,8 @@ impl Node {
         }
     }
 
-    /// Forgets operations.
-    pub(super) fn settle(&mut self) {
+    /// Forgets all operations, and keeps their effects.
+    pub(super) fn set_baseline(&mut self) {
         self.names.clone_from(&self.now);
         self.sizes.clear();
         self.changes.clear();

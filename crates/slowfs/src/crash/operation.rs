@@ -1,13 +1,13 @@
-//! What a log has of one call.
+//! Operations of a log.
 
 use super::extents::Extents;
-use super::node::{Attributes, Inode};
-use std::ffi::{OsStr, OsString};
+use super::node::{Attributes, Inode, Name};
+use std::ffi::OsString;
 
-/// One thing that was done, and had an effect.
+/// An operation that had an effect.
 #[derive(Clone, Debug)]
 pub(super) enum Operation {
-    /// The inode got its first name.
+    /// The inode was made with this name.
     Make(Inode, Name),
     Link(Inode, Name),
     Remove(Name),
@@ -15,19 +15,19 @@ pub(super) enum Operation {
         moved: Inode,
         from: Name,
         to: Name,
-        /// What was there goes to where the other was.
+        /// The inode that moved the other way in an exchange.
         exchanged: Option<Inode>,
     },
     Write {
         inode: Inode,
         offset: u64,
         length: u64,
-        /// Where its bytes are kept. `None`: they are zeros, as a hole's.
+        /// Where the bytes are kept. `None`: they are zero, as in a hole.
         bytes: Option<u64>,
     },
     Resize(Inode, u64),
     Change(Inode, Attributes),
-    /// It was flushed, as it was when there were so many operations.
+    /// A flush that began when there were `before` operations.
     Flush {
         inode: Inode,
         data_only: bool,
@@ -36,30 +36,14 @@ pub(super) enum Operation {
     Acknowledge(OsString),
 }
 
-/// A name in a directory.
-#[derive(Clone, Debug)]
-pub(super) struct Name {
-    pub(super) directory: Inode,
-    pub(super) name: OsString,
-}
-
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) operation: Operation,
-    /// Earlier operations without which this one makes no sense.
+    /// Earlier operations without which this one cannot survive.
     pub(super) needs: Vec<usize>,
 }
 
-impl Name {
-    pub(super) fn new(directory: Inode, name: &OsStr) -> Self {
-        Self {
-            directory,
-            name: name.to_owned(),
-        }
-    }
-}
-
-/// What an operation does to a file's contents.
+/// Applies an operation to the contents of a file.
 pub(super) fn apply(contents: &mut Extents, operation: &Operation) {
     match *operation {
         Operation::Write {

@@ -1,17 +1,23 @@
-//! A tree after a crash, as a real one.
+//! Writes the tree after a crash to a real directory.
+
+#[cfg_attr(target_os = "linux", path = "restore/linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "restore/other.rs")]
+mod platform;
 
 use super::node::{Attributes, Inode, Kind};
 use super::survivors::Survivors;
-use crate::Error;
-use crate::platform;
+use crate::error::Error;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 impl Survivors<'_> {
-    /// Makes all of it in an empty directory, with permissions, and owners if that is allowed. Pipes, sockets and devices
-    /// are left out. Elsewhere than on Linux nobody is given permissions, and a symbolic link is an error.
+    /// Restores everything into an empty directory, with permissions and, if that is allowed,
+    /// owners.
+    ///
+    /// Pipes, sockets and devices are left out. On systems other than Linux permissions are not
+    /// restored, and a symbolic link is an error.
     pub fn restore(&self, directory: &Path) -> Result<(), Error> {
         let failed = |step, path: &Path| {
             let path = path.to_owned();
@@ -42,7 +48,8 @@ impl Survivors<'_> {
                 attributes.push((path, survivor.attributes()));
             }
         }
-        // What is inside first: who may not write to a directory makes nothing in it.
+        // Entries come before their directory: in a directory without write permission none could
+        // be made.
         for (path, attributes) in attributes.into_iter().rev() {
             give(&path, attributes).map_err(failed("give permissions to", &path))?;
         }

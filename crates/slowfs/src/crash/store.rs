@@ -1,11 +1,12 @@
-//! The bytes of all writes of a log, one after the other.
+//! Storage for the bytes of all writes of a log, one after the other.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is kept in memory; the rest goes to a temporary file. Logs of programs that write small files fit, and their
-/// states are made without I/O; those of disk images do not.
+/// Bytes that are kept in memory; later ones go to a temporary file. The logs of programs that
+/// write small files fit, so their states are computed without I/O. The logs of disk images do not
+/// fit.
 const MEMORY: usize = 64 << 20;
 
 /// Addresses from here on are in the file.
@@ -15,7 +16,7 @@ const FILED: u64 = 1 << 63;
 pub(super) struct Store {
     memory: Vec<u8>,
     limit: usize,
-    /// Copies of a log share it: what one has read from it stays, and each appends at its end.
+    /// Shared by all copies of a log. Bytes in it never change, and each copy appends at the end.
     file: Option<Arc<Mutex<File>>>,
 }
 
@@ -30,7 +31,7 @@ impl Default for Store {
 }
 
 impl Store {
-    /// Makes the temporary file now. It must not be made on a mount that the store itself serves.
+    /// Makes the temporary file now. It must not be on a mount that the store itself serves.
     pub(super) fn prepare(&mut self) -> io::Result<()> {
         if self.file.is_none() {
             self.file = Some(Arc::new(Mutex::new(tempfile::tempfile()?)));
@@ -38,7 +39,7 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps bytes and says where.
+    /// Keeps bytes and returns their address.
     pub(super) fn add(&mut self, bytes: &[u8]) -> io::Result<u64> {
         if bytes.len() <= self.limit.saturating_sub(self.memory.len()) {
             let at = self.memory.len() as u64;
@@ -72,7 +73,7 @@ impl Store {
 }
 
 fn lock(file: &Mutex<File>) -> MutexGuard<'_, File> {
-    // Each use of it says where.
+    // Every use of the file gives its own offset.
     file.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_into_memory_is_kept_too() {
+    fn bytes_beyond_the_memory_limit_are_kept() {
         let mut store = Store {
             limit: 10,
             ..Store::default()

@@ -1,4 +1,4 @@
-//! A tree after a crash.
+//! The tree after a crash.
 
 use super::contents::contents;
 use super::extents::Extents;
@@ -11,17 +11,17 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// What a crash left. Contents are made when they are asked for.
+/// The tree that a crash left. Contents are computed on demand.
 #[derive(Clone, Debug)]
 pub struct Survivors<'log> {
     log: &'log Log,
     crash: Crash,
-    /// Up to where the journal was written, if there is one.
+    /// The operation up to which the journal was written, if there is one.
     commit: usize,
     names: Names<'log>,
 }
 
-/// Something that a crash left.
+/// A file, directory or link that a crash left.
 #[derive(Clone, Copy, Debug)]
 pub struct Survivor<'a> {
     survivors: &'a Survivors<'a>,
@@ -29,7 +29,7 @@ pub struct Survivor<'a> {
 }
 
 impl Log {
-    /// What a crash leaves; if it is to come after more operations than there are, it comes after all.
+    /// Simulates a crash. A crash after more operations than there are comes after the last one.
     pub fn crash(&self, mut crash: Crash) -> Survivors<'_> {
         crash.point = crash.point.min(self.len());
         let commit = match crash.model {
@@ -46,12 +46,12 @@ impl Log {
 }
 
 impl<'log> Survivors<'log> {
-    /// The crash that left it.
+    /// The crash that left this tree.
     pub fn of(&self) -> Crash {
         self.crash
     }
 
-    /// What was acknowledged before the crash, in order.
+    /// The acknowledgements before the crash, in order.
     pub fn acknowledged(&self) -> Vec<&'log OsStr> {
         self.log.entries[..self.crash.point]
             .iter()
@@ -62,7 +62,7 @@ impl<'log> Survivors<'log> {
             .collect()
     }
 
-    /// What is at a path, without following links; the empty path is the directory itself.
+    /// Looks up a path without following links. The empty path is the directory itself.
     pub fn get(&self, path: &Path) -> Option<Survivor<'_>> {
         let inode = path
             .components()
@@ -74,18 +74,18 @@ impl<'log> Survivors<'log> {
         Some(self.survivor(inode))
     }
 
-    /// All bytes of the file at a path.
+    /// Reads the file at a path.
     pub fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.get(path).ok_or(io::ErrorKind::NotFound)?.read()
     }
 
-    /// Everything below the directory, each after what it is in.
+    /// Everything below the directory. Each directory comes before its entries.
     pub fn all(&self) -> Vec<(PathBuf, Survivor<'_>)> {
         let mut all = Vec::new();
         let mut waiting = vec![(PathBuf::new(), Inode::ROOT)];
         let mut seen = HashSet::new();
         while let Some((path, directory)) = waiting.pop() {
-            // Nothing is in itself, whatever the log.
+            // A directory is never inside itself, whatever the log says.
             if !seen.insert(directory) {
                 continue;
             }
@@ -134,12 +134,12 @@ impl<'log> Survivors<'log> {
 }
 
 impl<'a> Survivor<'a> {
-    /// Which of the log's it is: two names of one file have the same.
+    /// The inode in the log. Two names of one file have the same.
     pub fn inode(&self) -> Inode {
         self.inode
     }
 
-    /// What it is.
+    /// Its kind.
     pub fn kind(&self) -> &'a Kind {
         self.survivors
             .log
@@ -147,7 +147,7 @@ impl<'a> Survivor<'a> {
             .map_or(&Kind::Special, |node| &node.kind)
     }
 
-    /// Who may use it.
+    /// Its owner and permissions.
     pub fn attributes(&self) -> Attributes {
         let Survivors {
             log, crash, commit, ..
@@ -155,12 +155,12 @@ impl<'a> Survivor<'a> {
         model::attributes(log, self.inode, crash, *commit)
     }
 
-    /// How long the file is.
+    /// The size of the file.
     pub fn size(&self) -> u64 {
         self.contents().size
     }
 
-    /// All bytes of the file. Large logs keep them in a temporary file.
+    /// Reads the whole file. The bytes of large logs come from a temporary file.
     pub fn read(&self) -> io::Result<Vec<u8>> {
         match self.kind() {
             Kind::File => self.contents().read(&self.survivors.log.store),
@@ -169,7 +169,7 @@ impl<'a> Survivor<'a> {
         }
     }
 
-    /// Writes the file's bytes into another one, which has holes where they are zero.
+    /// Writes the bytes to `file`, with holes where they are zero.
     pub fn copy_to(&self, file: &std::fs::File) -> io::Result<()> {
         self.contents().write_to(&self.survivors.log.store, file)
     }

@@ -1,4 +1,4 @@
-//! A log of a program that forgets something: to see whether whoever judges the survivors would notice.
+//! Logs with missing flushes, to check that a test would notice them.
 
 use super::log::Log;
 use super::node::Kind;
@@ -6,8 +6,9 @@ use super::operation::Operation;
 use std::ffi::OsStr;
 
 impl Log {
-    /// The same log as if some flushes had not been made. `is_missing` is asked of each: with the last name of what was flushed,
-    /// empty for the directory itself that the log is of; with what that is; and whether only its data were flushed.
+    /// Returns the same log without some flushes. `is_missing` is called for each flush, with the
+    /// last name of the inode (empty for the directory that the log is about), its kind, and
+    /// whether only its data were flushed.
     #[must_use]
     pub fn without_flushes(&self, is_missing: impl Fn(&OsStr, &Kind, bool) -> bool) -> Self {
         let is_kept = |&index: &usize| {
@@ -39,7 +40,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn what_is_not_flushed_any_more_can_be_lost() {
+    fn data_without_their_flush_can_be_lost() {
         let mut log = Log::default();
         let make = |log: &mut Log, name: &str| {
             let file = log.make(

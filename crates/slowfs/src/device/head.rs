@@ -1,34 +1,37 @@
-//! A disk's one head: where it is, how long it takes to get elsewhere, which waiting request it goes to next, and what
-//! the disk read ahead meanwhile.
+//! The one head of a disk: its position, the time that it takes to move, the request that it serves
+//! next, and the data that the disk read ahead.
 //!
-//! The time to begin a request is seek and rotation. A seek costs the settling time and then grows with the square root
-//! of the distance, as an arm that speeds up half the way and slows down the other half does (Ruemmler and Wilkes, "An
-//! introduction to disk drive modeling", 1994). The platter's angle is a function of the time, and a byte's of its
-//! position. Of the waiting requests the one that takes least time to begin goes first (shortest positioning time
-//! first, which native command queueing is for), unless the oldest has waited too long.
+//! The time to begin a request is seek plus rotation. A seek costs the settling time and then grows
+//! with the square root of the distance, as for an arm that speeds up half the way and slows down
+//! the other half (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994). The angle
+//! of the platter is a function of the time, and the angle of a byte a function of its position.
+//! The waiting request that can begin soonest is served first (shortest positioning time first, the
+//! purpose of native command queueing), unless the oldest has waited too long.
 //!
-//! A head with nothing to do goes on reading where it is, into the disk's cache: a neighbour is then there already, or
-//! comes by. A disk that has requests waiting does not read ahead, but for a moment: where a reader went along with the
-//! head, the head waits for its next request before it goes elsewhere (anticipatory scheduling: Iyer and Druschel,
-//! "Deceptive idleness", 2001; Linux's BFQ does it for such disks).
+//! An idle head goes on reading where it is, into the disk's cache. A neighbour is then in the
+//! cache already, or passes by. A disk with waiting requests does not read ahead, with one
+//! exception: after a request that followed the head, the head waits a moment for the reader's next
+//! request before it moves elsewhere (anticipatory scheduling: Iyer and Druschel, "Deceptive
+//! idleness", 2001; Linux's BFQ does it for such disks).
 
-use super::{Extent, Ticket};
+use super::request::{Extent, RequestId};
 use crate::parameters::{Parameters, at_rate};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Runs of bytes that the cache is divided into.
+/// The number of runs that the cache holds.
 const SEGMENTS: u64 = 32;
-/// How far from a run's end a reader still counts as going on with it: the window that Linux reads ahead.
+/// The maximum distance from the end of a run at which a reader still counts as following it. This
+/// is the window that Linux reads ahead.
 const NEAR: u64 = 128 << 10;
-/// The mean of the square root of the distance of two random places, as a share of the whole: 8/15.
+/// The mean square root of the distance between two random places, as a share of the disk: 8/15.
 const MEAN_ROOT: f64 = 8.0 / 15.0;
-/// A track where the transfer rate is unlimited, for the platter's angle.
+/// The size of a track where the transfer rate is unlimited, to compute the platter's angle.
 const NOMINAL_TRACK: f64 = 1_048_576.0;
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    ticket: Ticket,
+    request: RequestId,
     extent: Extent,
     since: Duration,
 }
@@ -37,23 +40,23 @@ struct Waiting {
 #[derive(Clone, Copy, Debug)]
 struct Run {
     start: u64,
-    /// First byte after all that was asked for.
+    /// The first byte after everything that was asked for.
     asked: u64,
-    /// When a reader was last seen to go along, if one was.
+    /// When a reader was last seen to follow the head.
     followed: Option<Duration>,
 }
 
 #[derive(Debug)]
 pub(super) struct Head {
     waiting: Vec<Waiting>,
-    current: Option<(Duration, Ticket)>,
-    /// First byte that the head had not passed when it last ended a request.
+    current: Option<(Duration, RequestId)>,
+    /// The first byte that the head had not passed when it last ended a request.
     position: u64,
     ended: Duration,
     run: Option<Run>,
-    /// First and last bytes of runs read before and still in the cache, the latest last.
+    /// First and last bytes of earlier runs that are still in the cache, the latest last.
     cached: VecDeque<(u64, u64)>,
-    /// Until when the head stays where it is although requests wait elsewhere.
+    /// The end of the time for which the head stays although requests wait elsewhere.
     stays: Option<Duration>,
 }
 
@@ -70,11 +73,11 @@ impl Head {
         }
     }
 
-    /// Whether it is answered at once, from the disk's cache.
+    /// Takes a request. Returns whether the cache answers it at once.
     pub(super) fn arrive(
         &mut self,
         now: Duration,
-        ticket: Ticket,
+        request: RequestId,
         extent: Extent,
         parameters: &Parameters,
     ) -> bool {
@@ -83,7 +86,7 @@ impl Head {
             return true;
         }
         self.waiting.push(Waiting {
-            ticket,
+            request,
             extent,
             since: now,
         });
@@ -93,30 +96,30 @@ impl Head {
         false
     }
 
-    /// Empties the cache, of what the head reads along with too.
+    /// Empties the cache, including the run that the head reads along.
     pub(super) fn forget(&mut self) {
         self.cached.clear();
         self.run = None;
     }
 
-    /// When the head is next done with a request, or with staying.
+    /// When the head ends a request, or ends its wait.
     pub(super) fn next(&self) -> Option<Duration> {
         self.current.map(|(end, _)| end).or(self.stays)
     }
 
     /// Ends the current request and begins the next.
-    pub(super) fn finish(&mut self, parameters: &Parameters) -> Option<Ticket> {
-        let Some((end, ticket)) = self.current.take() else {
+    pub(super) fn finish(&mut self, parameters: &Parameters) -> Option<RequestId> {
+        let Some((end, request)) = self.current.take() else {
             if let Some(end) = self.stays.take() {
                 self.start(end, parameters);
             }
             return None;
         };
         self.start(end, parameters);
-        Some(ticket)
+        Some(request)
     }
 
-    /// Whether all of it is in the disk's cache.
+    /// Whether the whole extent is in the cache.
     fn has(&self, now: Duration, extent: Extent, parameters: &Parameters) -> bool {
         let within = |start: u64, end: u64| {
             start <= extent.position && extent.position + extent.bytes <= end
@@ -128,7 +131,7 @@ impl Head {
                 || self.cached.iter().any(|&(start, end)| within(start, end)))
     }
 
-    /// First byte that the head has not passed at `now`: while it is idle, it reads ahead.
+    /// The first byte that the head has not passed at `now`. An idle head reads ahead.
     fn passed(&self, now: Duration, parameters: &Parameters) -> u64 {
         if self.run.is_none() || self.current.is_some() {
             return self.position;
@@ -152,13 +155,13 @@ impl Head {
             self.stays = Some(until);
             return;
         }
-        let ticket = self.waiting.remove(index).ticket;
+        let request = self.waiting.remove(index).request;
         self.ended = now + self.go(now, extent, parameters);
         self.follow(self.ended, extent, parameters);
-        self.current = Some((self.ended, ticket));
+        self.current = Some((self.ended, request));
     }
 
-    /// Moves the head over the extent and gives the time that it takes.
+    /// Moves the head over the extent and returns the time that it takes.
     fn go(&mut self, now: Duration, extent: Extent, parameters: &Parameters) -> Duration {
         let passed = self.passed(now, parameters);
         let end = extent.position + extent.bytes;
@@ -183,7 +186,7 @@ impl Head {
         positioning + transfer(extent.bytes, parameters)
     }
 
-    /// Notices a reader that goes along with the head.
+    /// Notes a reader that follows the head.
     fn follow(&mut self, now: Duration, extent: Extent, parameters: &Parameters) {
         let end = extent.position + extent.bytes;
         let follows = self.follows(extent, parameters);
@@ -193,12 +196,12 @@ impl Head {
         }
     }
 
-    /// Until when the head waits for the reader that goes along.
+    /// The end of the wait for the reader that follows the head.
     fn linger(&self, parameters: &Parameters) -> Option<Duration> {
         Some(self.run?.followed? + parameters.linger)
     }
 
-    /// Keeps in the cache what the head read before it goes elsewhere.
+    /// Keeps the current run in the cache before the head moves elsewhere.
     fn leave(&mut self, passed: u64) {
         if let Some(run) = self.run.take() {
             self.cached.push_back((run.start, passed));
@@ -208,7 +211,7 @@ impl Head {
         }
     }
 
-    /// Index of the request to serve next.
+    /// The index of the request to serve next.
     fn choose(&self, now: Duration, parameters: &Parameters) -> Option<usize> {
         let oldest = self.waiting.first()?;
         if oldest.since + parameters.patience < now {
@@ -218,7 +221,7 @@ impl Head {
             .min_by_key(|&index| self.positioning(now, self.waiting[index].extent, parameters))
     }
 
-    /// Whether the head reaches it, or has passed it, by going on as it does.
+    /// Whether the head reaches the extent, or has passed it, by going on reading.
     fn follows(&self, extent: Extent, parameters: &Parameters) -> bool {
         self.run.is_some_and(|run| {
             let reach = self.position + segment(parameters);
@@ -226,7 +229,7 @@ impl Head {
         })
     }
 
-    /// Time until the head is at the first byte that is not in the cache.
+    /// The time until the head is at the first byte that is not in the cache.
     fn positioning(&self, now: Duration, extent: Extent, parameters: &Parameters) -> Duration {
         let passed = self.passed(now, parameters);
         if self.follows(extent, parameters) {
@@ -237,7 +240,7 @@ impl Head {
     }
 }
 
-/// Bytes that the head reads ahead at most.
+/// The maximum number of bytes that the head reads ahead.
 fn segment(parameters: &Parameters) -> u64 {
     parameters.cache / SEGMENTS
 }
@@ -251,7 +254,7 @@ fn track(parameters: &Parameters) -> f64 {
     if bytes >= 1.0 { bytes } else { NOMINAL_TRACK }
 }
 
-/// Time for the arm to move that far and come to rest.
+/// The time for the arm to move that far and settle.
 fn seek(distance: u64, parameters: &Parameters) -> Duration {
     if (distance as f64) < track(parameters) {
         return Duration::ZERO;
@@ -261,7 +264,7 @@ fn seek(distance: u64, parameters: &Parameters) -> Duration {
     parameters.settle + travel.mul_f64(share.sqrt() / MEAN_ROOT)
 }
 
-/// Time until the platter has brought the byte to a head that is on its track at `now`.
+/// The time until the platter has brought the byte to a head that is on its track at `now`.
 fn rotation(now: Duration, position: u64, parameters: &Parameters) -> Duration {
     if parameters.rotation.is_zero() {
         return Duration::ZERO;

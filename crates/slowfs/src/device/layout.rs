@@ -1,25 +1,28 @@
-//! Where a file lies on the simulated disk, from nothing but its inode number.
+//! The place of a file on the simulated disk, computed from its inode number.
 //!
-//! As on ext4: inode numbers count along the disk, one for every 16 KiB (mke2fs's default `inode_ratio`), and a file's
-//! data lie in that order. Files made one after the other are therefore neighbours. One file in `scattered` lies
-//! somewhere else in the same 2 GiB (ext4's flexible block group): its place was taken when it was written. The inodes
-//! themselves lie together at the beginning of each 128 MiB, and the system reads [`INODES_AT_ONCE`].
+//! The layout follows ext4. Inode numbers count along the disk, one for every 16 KiB (mke2fs's
+//! default `inode_ratio`), and the data of files lie in that order. Files that were made one after
+//! the other are therefore neighbours. One file in `scattered` lies elsewhere in the same 2 GiB
+//! (ext4's flexible block group), because its place was taken when it was written. The inodes
+//! themselves lie together at the beginning of each 128 MiB, and the system reads
+//! [`INODES_AT_ONCE`].
 
-use crate::Parameters;
+use crate::parameters::Parameters;
 
-/// Inodes that are read when one is: ext4's default `inode_readahead_blks`, 32 blocks of 16.
+/// The number of inodes that are read together: ext4's default `inode_readahead_blks`, 32 blocks of
+/// 16.
 pub const INODES_AT_ONCE: u64 = 512;
 
 /// Bytes of disk for each inode.
 const BYTES_PER_INODE: u64 = 16 << 10;
 /// Bytes of an inode itself.
 const INODE: u64 = 256;
-/// Bytes of disk that have their inodes at their beginning.
+/// Bytes of disk that have their inodes at the beginning.
 const GROUP: u64 = 128 << 20;
-/// Bytes of disk within which a file still lies that found its place taken.
+/// Bytes of disk within which a scattered file lies.
 const REGION: u64 = 2 << 30;
 
-/// First byte of the inodes that are read together with this one, and their number of bytes.
+/// The first byte of the inodes that are read together with this one, and their number of bytes.
 pub(super) fn table(inode: u64, parameters: &Parameters) -> (u64, u64) {
     let home = inode.wrapping_mul(BYTES_PER_INODE);
     let within = home % GROUP / BYTES_PER_INODE / INODES_AT_ONCE * INODES_AT_ONCE * INODE;
@@ -27,13 +30,13 @@ pub(super) fn table(inode: u64, parameters: &Parameters) -> (u64, u64) {
     (position, INODES_AT_ONCE * INODE)
 }
 
-/// Byte of the disk at which the file begins.
+/// The byte of the disk at which the file begins.
 pub(super) fn position(inode: u64, parameters: &Parameters) -> u64 {
     let home = inode.wrapping_mul(BYTES_PER_INODE);
-    let mut luck = fastrand::Rng::with_seed(inode ^ parameters.seed.rotate_left(32));
-    let scattered = parameters.scattered > 0 && luck.u32(..parameters.scattered) == 0;
+    let mut random = fastrand::Rng::with_seed(inode ^ parameters.seed.rotate_left(32));
+    let scattered = parameters.scattered > 0 && random.u32(..parameters.scattered) == 0;
     let position = if scattered {
-        home / REGION * REGION + luck.u64(..REGION)
+        home / REGION * REGION + random.u64(..REGION)
     } else {
         home
     };
@@ -43,7 +46,7 @@ pub(super) fn position(inode: u64, parameters: &Parameters) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Profile;
+    use crate::profile::Profile;
 
     #[test]
     fn neighbours_by_number_are_neighbours_on_the_disk() {
@@ -58,13 +61,13 @@ mod tests {
             })
             .count();
         let broken = 1000 - near;
-        // A scattered file is missing from between its neighbours too.
+        // A scattered file also separates its two neighbours.
         let expected = 2 * 1000 / parameters.scattered as usize;
         assert!(broken.abs_diff(expected) <= expected / 2, "{broken}");
     }
 
     #[test]
-    fn a_place_depends_on_the_seed_and_on_nothing_else() {
+    fn a_place_depends_only_on_inode_and_seed() {
         let parameters = Profile::hdd().parameters;
         let other = Parameters {
             seed: 8,

@@ -1,11 +1,14 @@
-//! The device model: which request is answered when. Pure: it has no clock and does no I/O, so that a second of a disk's
-//! time can be tested in a millisecond, and twice the same requests at the same times get twice the same answers.
+//! The device model, which decides when each request is answered.
 //!
-//! A request passes through one or two *stations* (`head.rs`, `lanes.rs`, `flushes.rs`), each with its own queue. Who
-//! drives the model calls [`Device::submit`] when a request comes, [`Device::advance`] when the time that
-//! [`Device::next`] names has come, and answers the requests that `advance` names.
+//! It has no clock and does no I/O, so a test simulates a second of a disk's time in a millisecond,
+//! and the same requests at the same times always get the same answers.
 //!
-//! What is charged, and what is not:
+//! A request passes through one or two *stations* (`head.rs`, `lanes.rs`, `flushes.rs`), each with
+//! its own queue. The caller calls [`Device::submit`] when a request arrives, and
+//! [`Device::advance`] at the time that [`Device::next`] names. It then answers the requests that
+//! `advance` returns.
+//!
+//! The costs of each operation:
 //!
 //! | operation | disk | network | closing | flush |
 //! |---|---|---|---|---|
@@ -17,75 +20,68 @@
 //! | close of a written file | | a trip with the bytes written | one scan | |
 //! | flush | the bytes written, then the journal | a trip with the bytes written | | one, shared |
 //!
-//! Writes are free because a system keeps them in memory, here as on a real disk; and so are changes of names, which a
-//! journal keeps. What is flushed pays for them.
+//! Writes are free because a system keeps them in memory, here as on a real disk. Changes of names
+//! are free because a journal keeps them. The flush pays for both.
 
 mod flushes;
 mod head;
 mod lanes;
 mod layout;
+mod request;
 
 use crate::parameters::{self, Parameters};
 use flushes::Flushes;
 use head::Head;
 use lanes::Lanes;
 pub use layout::INODES_AT_ONCE;
+use request::Extent;
+pub use request::RequestId;
 use std::collections::HashMap;
 use std::time::Duration;
-
-/// Names a request that is answered later.
-pub type Ticket = u64;
 
 /// Bytes read to list a directory.
 const BLOCK: u64 = 4096;
 
-/// What is asked of the device, as far as the device can tell.
+/// A request to the device, reduced to what the device can see.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Operation {
     /// A name is looked up.
     Lookup {
-        /// What was found, unless the system has it in memory already: it has [`INODES_AT_ONCE`] or none of them.
+        /// The inode that was found, unless the system has it in memory. The system has all or none
+        /// of the [`INODES_AT_ONCE`] that are read together.
         cold: Option<u64>,
     },
-    /// A file is opened, attributes are asked for or changed, or a name is made, changed or removed.
+    /// A file is opened, attributes are read or changed, or a name is made, changed or removed.
     Name,
     /// A directory is read.
     List {
-        /// The directory, unless the system has it in memory already.
+        /// The directory, unless the system has it in memory.
         cold: Option<u64>,
     },
     /// Bytes are read.
     Read {
-        /// Of which file.
+        /// The file.
         inode: u64,
-        /// From where in the file.
+        /// The offset in the file.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: u64,
     },
     /// A written file is closed.
     Close {
-        /// Bytes written since it was last flushed or closed.
+        /// Bytes written since the last flush or close of the file.
         bytes: u64,
     },
     /// A file or directory is flushed.
     Flush {
-        /// Which.
+        /// The file or directory.
         inode: u64,
-        /// Bytes written to it since it was last flushed.
+        /// Bytes written to it since its last flush.
         bytes: u64,
     },
 }
 
-/// A run of bytes on the simulated disk.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    position: u64,
-    bytes: u64,
-    write: bool,
-}
-
-/// One visit of a request.
+/// A visit of a request to a station.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Command,
@@ -96,21 +92,21 @@ enum Stage {
     Flush,
 }
 
-/// The simulated device. See the module.
+/// The simulated device; see the module.
 #[derive(Debug)]
 pub struct Device {
     parameters: Parameters,
-    luck: fastrand::Rng,
-    tickets: Ticket,
+    random: fastrand::Rng,
+    requests: RequestId,
     commands: Lanes,
     head: Head,
     network: Lanes,
     link: Lanes,
     closing: Lanes,
     flushes: Flushes,
-    /// What each request has yet to visit, the next one last.
-    ahead: HashMap<Ticket, Vec<Stage>>,
-    answered: Vec<Ticket>,
+    /// The stages that each request still has to visit, the next one last.
+    ahead: HashMap<RequestId, Vec<Stage>>,
+    answered: Vec<RequestId>,
 }
 
 impl Device {
@@ -118,8 +114,8 @@ impl Device {
     pub fn new(parameters: Parameters) -> Self {
         Self {
             parameters,
-            luck: fastrand::Rng::with_seed(parameters.seed),
-            tickets: 0,
+            random: fastrand::Rng::with_seed(parameters.seed),
+            requests: 0,
             commands: Lanes::default(),
             head: Head::new(),
             network: Lanes::default(),
@@ -131,43 +127,43 @@ impl Device {
         }
     }
 
-    /// The parameters in force.
+    /// The current parameters.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// A different device from `now` on. Requests that are being served end as they would have.
+    /// Replaces the device from `now` on. Requests that are being served end as they would have.
     pub fn change(&mut self, now: Duration, parameters: Parameters) {
         self.run(now);
         if self.parameters.seed != parameters.seed {
-            self.luck = fastrand::Rng::with_seed(parameters.seed);
+            self.random = fastrand::Rng::with_seed(parameters.seed);
         }
         self.parameters = parameters;
     }
 
-    /// From `now` on nothing of what was read is in the device's own cache, which a system that drops its caches cannot
-    /// reach.
+    /// Empties the device's own cache at `now`. A system that drops its caches cannot reach this
+    /// one.
     pub fn empty_cache(&mut self, now: Duration) {
         self.run(now);
         self.head.forget();
     }
 
-    /// Takes a request at `now`, which is never before an earlier call's. `None`: it costs nothing and is answered at
-    /// once.
-    pub fn submit(&mut self, now: Duration, operation: Operation) -> Option<Ticket> {
+    /// Takes a request at `now`, which must not be before the time of an earlier call. Returns
+    /// `None` if the request costs nothing and is answered at once.
+    pub fn submit(&mut self, now: Duration, operation: Operation) -> Option<RequestId> {
         let stages = self.route(operation);
         if stages.is_empty() {
             return None;
         }
         self.run(now);
-        self.tickets += 1;
-        let ticket = self.tickets;
-        self.ahead.insert(ticket, stages);
-        self.proceed(now, ticket);
-        Some(ticket)
+        self.requests += 1;
+        let request = self.requests;
+        self.ahead.insert(request, stages);
+        self.proceed(now, request);
+        Some(request)
     }
 
-    /// When [`advance`](Self::advance) has something to do.
+    /// The time at which to call [`advance`](Self::advance).
     pub fn next(&self) -> Option<Duration> {
         if self.answered.is_empty() {
             self.next_event().map(|(time, _)| time)
@@ -176,13 +172,13 @@ impl Device {
         }
     }
 
-    /// Lets the time be `now`, and gives the requests that are to be answered, in the order of their answers.
-    pub fn advance(&mut self, now: Duration) -> Vec<Ticket> {
+    /// Advances the time to `now` and returns the requests to be answered, in order.
+    pub fn advance(&mut self, now: Duration) -> Vec<RequestId> {
         self.run(now);
         std::mem::take(&mut self.answered)
     }
 
-    /// The stations that it visits, the last one first.
+    /// The stages of an operation, the last one first.
     fn route(&self, operation: Operation) -> Vec<Stage> {
         let parameters = &self.parameters;
         let mut stages = Vec::new();
@@ -241,7 +237,7 @@ impl Device {
         stages
     }
 
-    /// Lets everything happen that happens until `now`.
+    /// Processes all events up to `now`.
     fn run(&mut self, now: Duration) {
         while let Some((time, station)) = self.next_event() {
             if time > now {
@@ -283,42 +279,42 @@ impl Device {
                 .collect(),
             Station::Flushes => self.flushes.finish(parameters.flush),
         };
-        for ticket in served {
-            self.proceed(time, ticket);
+        for request in served {
+            self.proceed(time, request);
         }
     }
 
-    /// Sends a request to its next station, or off.
-    fn proceed(&mut self, now: Duration, ticket: Ticket) {
-        while let Some(stage) = self.ahead.get_mut(&ticket).and_then(Vec::pop) {
-            if !self.visit(now, ticket, stage) {
+    /// Sends a request to its next station, or answers it.
+    fn proceed(&mut self, now: Duration, request: RequestId) {
+        while let Some(stage) = self.ahead.get_mut(&request).and_then(Vec::pop) {
+            if !self.visit(now, request, stage) {
                 return;
             }
         }
-        self.ahead.remove(&ticket);
-        self.answered.push(ticket);
+        self.ahead.remove(&request);
+        self.answered.push(request);
     }
 
-    /// Whether the station was done with it at once.
-    fn visit(&mut self, now: Duration, ticket: Ticket, stage: Stage) -> bool {
+    /// Visits a station. Returns whether the request can proceed at once.
+    fn visit(&mut self, now: Duration, request: RequestId, stage: Stage) -> bool {
         let parameters = &self.parameters;
         match stage {
-            Stage::Command => self.commands.arrive(now, ticket, parameters.command, 0),
-            Stage::Head(extent) => return self.head.arrive(now, ticket, extent, parameters),
+            Stage::Command => self.commands.arrive(now, request, parameters.command, 0),
+            Stage::Head(extent) => return self.head.arrive(now, request, extent, parameters),
             Stage::Trip => {
                 self.network
-                    .arrive(now, ticket, parameters.round_trip, parameters.servers);
+                    .arrive(now, request, parameters.round_trip, parameters.servers);
             }
             Stage::Link { bytes } => {
                 let service = parameters::at_rate(bytes, parameters.bandwidth);
-                self.link.arrive(now, ticket, service, 1);
+                self.link.arrive(now, request, service, 1);
             }
             Stage::Close => {
-                let service = parameters.close + parameters.close_spread.mul_f64(self.luck.f64());
+                let service = parameters.close + parameters.close_spread.mul_f64(self.random.f64());
                 self.closing
-                    .arrive(now, ticket, service, parameters.closers);
+                    .arrive(now, request, service, parameters.closers);
             }
-            Stage::Flush => self.flushes.arrive(now, ticket, parameters.flush),
+            Stage::Flush => self.flushes.arrive(now, request, parameters.flush),
         }
         false
     }

@@ -1,4 +1,4 @@
-//! Attributes as the kernel's protocol wants them.
+//! Attributes as the kernel's protocol encodes them.
 
 use super::tree::Id;
 use fuser::{FileAttr, INodeNo};

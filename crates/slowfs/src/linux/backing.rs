@@ -1,7 +1,8 @@
-//! The real tree: each call of a file system, done below an open directory and never outside of it.
+//! Calls on the real tree, always below an open directory and never outside of it.
 //!
-//! Names are used only inside directories that are already open, one name at a time, and never followed if they are
-//! symbolic links: the kernel resolves those on the mount. What has no name any more is reached by what is open.
+//! Names are used one at a time, only inside directories that are already open, and symbolic links
+//! are never followed: the kernel resolves them on the mount. A file without a name is reached
+//! through an open descriptor.
 
 use super::directories::Directories;
 use super::handles::{Directory, File, Handles};
@@ -15,18 +16,19 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Flags of open(2) that mean something to the descriptor below. The kernel sees to the others itself: it gives offsets
-/// for `O_APPEND`, sends a flush after each write for `O_SYNC`, and passes its own page cache by for `O_DIRECT`.
+/// Flags of open(2) that matter for the descriptor below. The kernel handles the others itself: it
+/// sends offsets for `O_APPEND`, a flush after each write for `O_SYNC`, and bypasses its own page
+/// cache for `O_DIRECT`.
 const OPEN_FLAGS: OFlags = OFlags::ACCMODE.union(OFlags::TRUNC).union(OFlags::NOATIME);
 
-/// Who is to own what is made.
+/// The owner of what is made.
 #[derive(Clone, Copy)]
 pub(super) struct Owner {
     pub(super) user: u32,
     pub(super) group: u32,
 }
 
-/// What setattr(2)'s relatives change; `None` stays.
+/// Changes of setattr(2)'s relatives. `None` leaves a value as it is.
 #[derive(Default)]
 pub(super) struct Changes {
     pub(super) mode: Option<u32>,
@@ -34,7 +36,7 @@ pub(super) struct Changes {
     pub(super) group: Option<u32>,
     pub(super) size: Option<u64>,
     pub(super) times: Option<Timestamps>,
-    /// Not by root, so that a change of size takes set-user-ID away.
+    /// Whether the caller is not root, so that a change of size clears set-user-ID.
     pub(super) unprivileged: bool,
 }
 
@@ -43,7 +45,8 @@ pub(super) struct Backing {
     directories: Directories,
     pub(super) files: Handles<File>,
     pub(super) open_directories: Handles<Directory>,
-    /// Held for writing while names change, so that nobody looks for a name that has just become another.
+    /// Held for writing while names change, so that no thread looks up a name that is just being
+    /// renamed.
     names: RwLock<()>,
 }
 
@@ -205,7 +208,7 @@ impl Backing {
         let moved_id = self.tree.id(&moved);
         let replaced_id = replaced.as_ref().and_then(|stat| self.tree.id(stat));
         if moved_id.is_some() && moved_id == replaced_id {
-            // Two links of one file: such a rename does nothing.
+            // Both names are links to one file, and then rename(2) does nothing.
             return Ok(());
         }
         if let (Some(replaced), Some(id)) = (replaced, replaced_id) {
@@ -257,7 +260,7 @@ impl Backing {
                 let (found, stat) = self.adopt(&directory, parent, name, Some(mode), owner)?;
                 (descriptor, found, stat)
             }
-            // Made behind the mount since the kernel looked.
+            // The file was made behind the mount after the kernel looked.
             Err(Errno::EXIST) if !exclusive => {
                 let descriptor = fs::openat(&*directory, name, flags, mode)?;
                 let (found, stat) = self.look(&*directory, parent, name)?;
@@ -298,7 +301,7 @@ impl Backing {
         Ok((self.tree.found(parent, name, &stat), stat))
     }
 
-    /// Calls with an open directory and the inode's name in it.
+    /// Calls `act` with an open directory and the inode's name in it.
     fn with_place<T>(
         &self,
         id: Id,
@@ -312,7 +315,7 @@ impl Backing {
         call(self.directory(parent)?.as_fd(), &name)
     }
 
-    /// Holds the inode itself, so that what follows cannot meet another one.
+    /// Holds the inode itself, so that the next calls cannot reach another one.
     fn grip(&self, id: Id) -> Result<Grip> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let named = self
@@ -328,7 +331,7 @@ impl Backing {
             })
     }
 
-    /// Something open on an inode that may have lost its name.
+    /// Finds an open file of an inode that may have lost its name.
     fn nameless(&self, id: Id) -> Option<Arc<File>> {
         self.files.find(|file| file.id == id)
     }
@@ -353,7 +356,8 @@ impl Backing {
             .removed(parent, name, id, directory || stat.st_nlink <= 1);
     }
 
-    /// Gives what was just made to whoever asked for it, with the mode that was asked for whatever our umask.
+    /// Gives a new inode to the user who asked for it, with the mode that was asked for, whatever
+    /// our umask.
     fn adopt(
         &self,
         directory: &OwnedFd,
@@ -387,7 +391,7 @@ impl Backing {
     }
 }
 
-/// An inode that is held, by an `O_PATH` descriptor or by one that is open.
+/// An inode that is held by an `O_PATH` descriptor or by an open file.
 enum Grip {
     Held(OwnedFd),
     Open(Arc<File>),
@@ -406,7 +410,7 @@ fn open_flags(flags: i32) -> OFlags {
     OFlags::from_bits_retain(flags.cast_unsigned()) & OPEN_FLAGS
 }
 
-/// A name for an open descriptor that leads to its very inode: proc(5), /proc/self/fd.
+/// A path that leads to the inode of an open descriptor: proc(5), /proc/self/fd.
 fn name_of(descriptor: BorrowedFd<'_>) -> String {
     format!("/proc/self/fd/{}", descriptor.as_raw_fd())
 }
@@ -423,7 +427,7 @@ fn chmod(descriptor: BorrowedFd<'_>, mode: Mode) -> Result<()> {
 fn resize(grip: &Grip, size: u64) -> Result<()> {
     if let Grip::Open(file) = grip {
         match fs::ftruncate(&file.descriptor, size) {
-            // It was opened for reading only.
+            // The file was opened for reading only.
             Err(Errno::INVAL | Errno::BADF) => {}
             outcome => return outcome,
         }
@@ -431,7 +435,8 @@ fn resize(grip: &Grip, size: u64) -> Result<()> {
     fs::ftruncate(reopen(grip.as_fd(), OFlags::WRONLY)?, size)
 }
 
-/// Takes set-user-ID away, and set-group-ID where it means that: as a change by others than root does.
+/// Clears set-user-ID, and set-group-ID where it has that meaning, as a change by a user other than
+/// root does.
 pub(super) fn drop_privileges(descriptor: BorrowedFd<'_>) -> Result<()> {
     let mode = Mode::from_raw_mode(fs::fstat(descriptor)?.st_mode & 0o7777);
     let mut kept = mode - Mode::SUID;

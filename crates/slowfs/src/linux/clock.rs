@@ -1,8 +1,9 @@
-//! The device's time, and the one thread that answers when the device says so.
+//! The device's time, and the one thread that gives answers when the device releases them.
 //!
-//! Nobody else waits: who handles a request does the real work, leaves the answer here and takes the next request.
+//! No other thread waits. A thread that handles a request does the real work, leaves the answer
+//! here and takes the next request.
 
-use crate::device::{Device, Operation, Ticket};
+use crate::device::{Device, Operation, RequestId};
 use crate::parameters::Parameters;
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 
 type Answer = Box<dyn FnOnce() + Send>;
 
-/// Dropping it gives all answers that are still waited for.
+/// The clock of a device. Dropping it gives all answers that are still held.
 pub(super) struct Clock {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -27,9 +28,9 @@ struct Shared {
 
 struct State {
     device: Device,
-    /// What to do when a request's time has come. `None`: the real work is not done yet.
-    answers: HashMap<Ticket, Option<Answer>>,
-    /// What the device becomes, and when.
+    /// The answer to give at a request's time. `None`: the real work is not done yet.
+    answers: HashMap<RequestId, Option<Answer>>,
+    /// Later devices, with the time at which each takes over.
     changes: VecDeque<(Duration, Parameters)>,
     /// When the thread wakes by itself.
     wakes: Duration,
@@ -65,7 +66,7 @@ impl Clock {
         })
     }
 
-    /// The device becomes another one now.
+    /// Replaces the device now.
     pub(super) fn change(&self, parameters: Parameters) {
         let mut state = self.shared.lock();
         let now = self.shared.began.elapsed();
@@ -73,7 +74,7 @@ impl Clock {
         self.shared.wake.notify_one();
     }
 
-    /// The device forgets what it read.
+    /// Empties the device's cache.
     pub(super) fn empty_cache(&self) {
         let mut state = self.shared.lock();
         let now = self.shared.began.elapsed();
@@ -81,27 +82,31 @@ impl Clock {
         self.shared.wake.notify_one();
     }
 
-    /// How long the kernel is to trust names and attributes.
+    /// The time for which the kernel may cache names and attributes.
     pub(super) fn names(&self) -> Duration {
         self.shared.lock().device.parameters().names
     }
 
-    /// Tells the device of a request. `None`: it costs nothing.
-    pub(super) fn begin(&self, operation: Operation) -> Option<Ticket> {
+    /// Starts a request on the device. Returns `None` if the request costs nothing.
+    pub(super) fn begin(&self, operation: Operation) -> Option<RequestId> {
         let mut state = self.shared.lock();
         let now = self.shared.began.elapsed();
-        let ticket = state.device.submit(now, operation)?;
-        state.answers.insert(ticket, None);
+        let request = state.device.submit(now, operation)?;
+        state.answers.insert(request, None);
         if state.device.next().is_some_and(|next| next < state.wakes) {
             self.shared.wake.notify_one();
         }
-        Some(ticket)
+        Some(request)
     }
 
-    /// Gives the answer when the device is done with the request; at once, if it is by now.
-    pub(super) fn answer(&self, ticket: Option<Ticket>, answer: impl FnOnce() + Send + 'static) {
-        if let Some(ticket) = ticket
-            && let Some(place) = self.shared.lock().answers.get_mut(&ticket)
+    /// Gives the answer once the device is done with the request, or at once if it already is.
+    pub(super) fn answer(
+        &self,
+        request: Option<RequestId>,
+        answer: impl FnOnce() + Send + 'static,
+    ) {
+        if let Some(request) = request
+            && let Some(place) = self.shared.lock().answers.get_mut(&request)
         {
             *place = Some(Box::new(answer));
             return;
@@ -109,10 +114,10 @@ impl Clock {
         answer();
     }
 
-    /// Tells the device of a request whose real work is done, and gives its answer in time.
+    /// Starts a request whose real work is done, and gives its answer in time.
     pub(super) fn after(&self, operation: Operation, answer: impl FnOnce() + Send + 'static) {
-        let ticket = self.begin(operation);
-        self.answer(ticket, answer);
+        let request = self.begin(operation);
+        self.answer(request, answer);
     }
 }
 
@@ -121,7 +126,7 @@ impl Drop for Clock {
         self.shared.lock().stop = true;
         self.shared.wake.notify_one();
         if let Some(thread) = self.thread.take() {
-            // It cannot panic but by an answer that panics, which is told where it happens.
+            // The thread panics only if an answer panics, and that is reported there.
             let _ = thread.join();
         }
     }
@@ -134,7 +139,8 @@ impl Shared {
     }
 
     fn run(&self) {
-        // The kernel may otherwise let a sleeper sleep 50 us longer, half a close's time on a fast network.
+        // Otherwise the kernel may wake the thread 50 us late, half a close's time on a fast
+        // network.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let mut state = self.lock();
         loop {
@@ -182,7 +188,7 @@ impl State {
         self.device.next().into_iter().chain(change).min()
     }
 
-    /// Answers whose time has come.
+    /// Takes the answers whose time has come.
     fn due(&mut self, now: Duration) -> Vec<Answer> {
         while let Some((time, parameters)) = self.changes.front().copied() {
             if time > now {
@@ -195,7 +201,7 @@ impl State {
             .device
             .advance(now)
             .into_iter()
-            .filter_map(|ticket| self.answers.remove(&ticket).flatten())
+            .filter_map(|request| self.answers.remove(&request).flatten())
             .collect();
         if self.stop {
             due.extend(self.answers.drain().filter_map(|(_, answer)| answer));

@@ -1,7 +1,8 @@
-//! A bounded number of open directories, so that most calls need one name and no path, however many inodes are known.
+//! A bounded number of open directories. With them most calls need one name and no path, however
+//! many inodes are known.
 //!
-//! An open directory stays right when it or a directory above it is renamed, and a name in it cannot lead out of the
-//! tree.
+//! An open directory stays valid when it or a directory above it is renamed, and a name in it
+//! cannot lead out of the tree.
 
 use super::tree::{Id, ROOT, Tree};
 use rustix::fs::{Mode, OFlags, fstat, openat};
@@ -11,8 +12,9 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Enough for the directories that are worked in at a time, and few beside a limit of 1,024 descriptors.
-const MOST: usize = 256;
+/// The maximum number of open directories: enough for those in use at a time, and few compared with
+/// a limit of 1,024 descriptors.
+const MAX_OPEN: usize = 256;
 
 pub(super) struct Directories {
     root: Arc<OwnedFd>,
@@ -37,9 +39,9 @@ impl Directories {
         &self.root
     }
 
-    /// The directory, open for names to be used in it.
+    /// Returns the directory, opened so that names can be used in it.
     pub(super) fn get(&self, tree: &Tree, id: Id) -> Result<Arc<OwnedFd>> {
-        // Up to a directory that is open, then down again.
+        // Walks up to a directory that is open, and then down again.
         let mut below: Vec<(Id, OsString)> = Vec::new();
         let mut current = id;
         let mut directory = loop {
@@ -54,7 +56,7 @@ impl Directories {
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let opened = openat(&*directory, &name, flags, Mode::empty())?;
             if tree.id(&fstat(&opened)?) != Some(id) {
-                // Somebody changed it behind the mount.
+                // It was changed behind the mount.
                 return Err(Errno::STALE);
             }
             directory = Arc::new(opened);
@@ -63,7 +65,7 @@ impl Directories {
         Ok(directory)
     }
 
-    /// It was removed.
+    /// Closes a directory that was removed.
     pub(super) fn forget(&self, id: Id) {
         self.lock().directories.remove(&id);
     }
@@ -87,7 +89,7 @@ impl Directories {
 
 impl Open {
     fn keep(&mut self, id: Id, directory: Arc<OwnedFd>) {
-        if self.directories.len() >= MOST {
+        if self.directories.len() >= MAX_OPEN {
             let oldest = self.directories.iter().min_by_key(|(_, (_, used))| *used);
             if let Some(oldest) = oldest.map(|(id, _)| *id) {
                 self.directories.remove(&oldest);

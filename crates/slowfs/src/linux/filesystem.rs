@@ -1,8 +1,9 @@
-//! The kernel's requests: each is counted for its faults, done on the real tree, told to the device, and answered when the
-//! device says so.
+//! The kernel's requests. Each is counted for its faults, done on the real tree, sent to the
+//! device, and answered when the device releases it.
 //!
-//! A real flush may take long, so it goes to threads of its own and the device is told before; everything else is a
-//! system call on the real tree, done where the request was taken from the kernel.
+//! A real flush may take long, so it runs on threads of its own, and the device hears of it first.
+//! Everything else is a system call on the real tree, made by the thread that took the request from
+//! the kernel.
 
 use super::attributes::{attributes, kind};
 use super::backing::{Backing, Changes, Owner, drop_privileges};
@@ -11,9 +12,9 @@ use super::handles::{Directory, File};
 use super::pool::Pool;
 use super::record::{Recorder, can_be_recorded};
 use super::tree::{Found, Id};
-use crate::EMPTY_CACHE;
 use crate::device::Operation;
 use crate::faults::{Call, Faults};
+use crate::options::EMPTY_CACHE;
 use fuser::{
     AccessFlags, BsdFileFlags, CopyFileRangeFlags, FileHandle, Filesystem, FopenFlags, Generation,
     INodeNo, InitFlags, IoctlFlags, KernelConfig, LockOwner, OpenAccMode, OpenFlags, RenameFlags,
@@ -29,11 +30,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The largest write that the kernel sends; its own limit is as large unless somebody raised it.
+/// The maximum size of a write from the kernel. The kernel's own default limit is the same.
 const MAX_WRITE: u32 = 1 << 20;
-/// Requests that nobody waits for, read-ahead first of all. The default of 12 would be the disk's queue.
+/// The maximum number of background requests, such as read-ahead. The kernel's default of 12 would
+/// limit the disk's queue.
 const MAX_BACKGROUND: u16 = 1024;
-/// No copy keeps a thread for longer than this takes.
+/// The maximum size of one copy, which limits how long a copy occupies a thread.
 const MAX_COPY: u64 = 64 << 20;
 const UTIME_NOW: i64 = 0x3fff_ffff;
 const TRUNCATE: i32 = OFlags::TRUNC.bits().cast_signed();
@@ -44,7 +46,7 @@ pub(super) struct SlowFilesystem {
     pub(super) clock: Arc<Clock>,
     pub(super) faults: Faults,
     pub(super) flushes: Pool,
-    /// Whether the system's page cache survives an open, as on a real disk.
+    /// Whether the page cache survives an open, as on a real disk.
     pub(super) keep_cache: bool,
     pub(super) recorder: Option<Arc<Recorder>>,
 }
@@ -96,8 +98,9 @@ impl SlowFilesystem {
         self.clock.after(operation, move || finish(reply, outcome));
     }
 
-    /// Tells the device now and does the real flush of `open`, if it is, meanwhile: the later of the two answers.
-    /// `bytes` were written to it since the last one.
+    /// Starts a flush on the device, and does the real flush of `open`, if it is open, at the same
+    /// time. The answer is given after the later of the two. `bytes` were written since the last
+    /// flush.
     fn flush<T: Send + Sync + 'static>(
         &self,
         reply: ReplyEmpty,
@@ -111,7 +114,7 @@ impl SlowFilesystem {
             Ok(open) => open,
             Err(error) => return self.done(reply, operation, Err(error)),
         };
-        let ticket = self.clock.begin(operation);
+        let request = self.clock.begin(operation);
         let clock = Arc::clone(&self.clock);
         let recorder = self.recorder.clone();
         let begun = recorder
@@ -127,11 +130,11 @@ impl SlowFilesystem {
             if let (Ok(()), Some(recorder), Some(begun)) = (outcome, recorder, begun) {
                 recorder.lock().flushed(begun, datasync);
             }
-            clock.answer(ticket, move || finish(reply, outcome));
+            clock.answer(request, move || finish(reply, outcome));
         });
     }
 
-    /// As much as there is room for; what is not written makes room again.
+    /// Writes as much as there is room for. Room for bytes that were not written is returned.
     fn write_at(&self, file: &File, offset: u64, data: &[u8], flags: WriteFlags) -> Result<u32> {
         let room = self
             .faults
@@ -164,12 +167,12 @@ impl SlowFilesystem {
 
 impl Filesystem for SlowFilesystem {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> std_io::Result<()> {
-        // Only what this kernel has: it says no to a set as a whole.
+        // Asks only for what this kernel has: the kernel refuses a set as a whole.
         for wanted in [
             InitFlags::FUSE_PARALLEL_DIROPS,
             InitFlags::FUSE_ATOMIC_O_TRUNC,
             InitFlags::FUSE_ASYNC_DIO,
-            // Else the kernel asks for an extended attribute before each write.
+            // Otherwise the kernel asks for an extended attribute before each write.
             InitFlags::FUSE_HANDLE_KILLPRIV_V2,
         ] {
             let _ = config.add_capabilities(wanted);
@@ -545,7 +548,7 @@ impl Filesystem for SlowFilesystem {
             }
         };
         if offset > 0 && offset >= entries.len() {
-            // The last answer told that there is no more.
+            // The previous answer was the last one.
             reply.ok();
             return;
         }
@@ -632,7 +635,7 @@ impl Filesystem for SlowFilesystem {
     }
 
     fn access(&self, _: &Request, _: INodeNo, _: AccessFlags, reply: ReplyEmpty) {
-        // The kernel itself checks permissions and does not ask.
+        // The kernel checks permissions itself and does not ask.
         reply.ok();
     }
 
@@ -691,7 +694,7 @@ impl Filesystem for SlowFilesystem {
         whence: i32,
         reply: ReplyLseek,
     ) {
-        // Only holes are asked for; the kernel knows the rest.
+        // The kernel asks only for holes, and knows the rest.
         let outcome = self.meet(Call::Lseek).and_then(|()| {
             let offset = u64::try_from(offset).map_err(|_| Errno::NXIO)?;
             let target = match whence {
@@ -778,7 +781,8 @@ pub(super) fn read_at(file: &File, offset: u64, size: u32) -> Result<Vec<u8>> {
     Ok(data)
 }
 
-/// How many bytes were written: fewer than all if something failed on the way, an error if at the first.
+/// Writes `data` and returns the number of written bytes: fewer than all after an error on the way.
+/// An error at the first byte is returned.
 pub(super) fn write_at(file: &File, offset: u64, data: &[u8]) -> Result<usize> {
     let mut done = 0;
     while done < data.len() {

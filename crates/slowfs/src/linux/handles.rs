@@ -1,4 +1,4 @@
-//! What is open: real descriptors, by the numbers that the kernel gives back to us.
+//! Open files and directories: real descriptors, by the numbers that the kernel sends back.
 
 use super::tree::Id;
 use rustix::fs::{AtFlags, Dir, FileType, statat};
@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 pub(super) struct File {
     pub(super) descriptor: OwnedFd,
     pub(super) id: Id,
-    /// Changed since it was last closed: of several closes of one description, one counts.
+    /// Whether it changed since its last close. Of several closes of one description, one counts.
     changed: AtomicBool,
-    /// Bytes written since they were last sent off by a flush or close.
+    /// Bytes written since the last flush or close.
     written: AtomicU64,
 }
 
@@ -35,7 +35,8 @@ impl File {
         self.written.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Whether a close now closes a written file; the next one does not unless more is written.
+    /// Returns whether a close now closes a written file. The next close does not, unless more is
+    /// written.
     pub(super) fn take_changed(&self) -> bool {
         self.changed.swap(false, Ordering::Relaxed)
     }
@@ -52,7 +53,7 @@ pub(super) struct Entry {
     pub(super) name: OsString,
 }
 
-/// An open directory, and what was in it when it was last read from its beginning.
+/// An open directory, with its entries as last read from the beginning.
 pub(super) struct Directory {
     pub(super) descriptor: OwnedFd,
     entries: Mutex<Arc<Vec<Entry>>>,
@@ -66,12 +67,12 @@ impl Directory {
         }
     }
 
-    /// What was in it when it was last read.
+    /// The entries as last read.
     pub(super) fn entries(&self) -> Arc<Vec<Entry>> {
         Arc::clone(&self.entries.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What is in it now, in the order of their inodes, which is that of the simulated disk.
+    /// Reads the entries now, and sorts them by inode, which is their order on the simulated disk.
     pub(super) fn read(&self) -> Result<Arc<Vec<Entry>>> {
         let mut entries = Vec::new();
         for entry in Dir::read_from(&self.descriptor)? {
@@ -95,7 +96,7 @@ impl Directory {
     }
 }
 
-/// Open things by number.
+/// Open files or directories, by number.
 pub(super) struct Handles<T> {
     open: RwLock<HashMap<u64, Arc<T>>>,
     last: AtomicU64,
@@ -135,7 +136,7 @@ impl<T> Handles<T> {
             .remove(&number);
     }
 
-    /// One that is as asked, for an inode that has no name any more.
+    /// Finds an open one that matches, for an inode that has no name any more.
     pub(super) fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<Arc<T>> {
         self.open
             .read()

@@ -1,4 +1,4 @@
-//! The mount itself, on Linux.
+//! The mount on Linux.
 
 mod attributes;
 mod backing;
@@ -9,10 +9,8 @@ mod handles;
 mod pool;
 mod record;
 mod recorded;
-mod restore;
 mod session;
 mod table;
 mod tree;
 
-pub(crate) use restore::{change_mode, change_owner, symbolic_link};
 pub(crate) use session::{Session, clean_up};

@@ -1,5 +1,5 @@
-//! Threads for what can take long on the real disk too: flushes. While they wait, the threads that take requests from the
-//! kernel go on.
+//! Threads for flushes, which can take long on the real disk too. The threads that take requests
+//! from the kernel do not wait for them.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// As many real flushes at a time. They share a journal's commits, so more would not be faster.
+/// The number of real flushes at a time. They share a journal's commits, so more would not be
+/// faster.
 const THREADS: usize = 8;
 
-/// The threads end when it is dropped and its work is done.
+/// The threads. They end once the pool is dropped and its work is done.
 pub(super) struct Pool {
     work: Sender<Work>,
 }

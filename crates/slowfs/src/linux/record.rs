@@ -1,11 +1,12 @@
-//! The log of what is done on a mount, for crashes.
+//! Recording the operations on a mount in a log, to simulate crashes.
 //!
-//! While an operation is done and written down, no other one that changes something is: the log is in the order of what
-//! happened. A flush is done beside them, and written down with what was before it began.
+//! While an operation runs and is recorded, no other operation that changes something runs, so the
+//! log has the real order. Flushes run in parallel, and each is recorded with the number of
+//! operations before it began.
 
 use super::tree::{Id, ROOT};
-use crate::Error;
 use crate::crash::{ACKNOWLEDGEMENT, Attributes, Inode, Kind, Log};
+use crate::error::Error;
 use rustix::fs::{FallocateFlags, FileType, Stat};
 use rustix::io::{Errno, Result};
 use std::collections::HashMap;
@@ -17,7 +18,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a file that are looked at together: if they are zero, they are not kept.
+/// Bytes of a file that are read together. If all are zero, they are not kept.
 const BLOCK: usize = 64 << 10;
 
 pub(super) struct Recorder(Mutex<Recording>);
@@ -29,7 +30,7 @@ pub(super) struct Recording {
 }
 
 impl Recorder {
-    /// With all that is in a directory as what is on the disk safely.
+    /// Records a directory, with its current contents as the state before the log.
     pub(super) fn of(directory: &Path) -> std::result::Result<Self, Error> {
         Recording::of(directory).map(|recording| Self(Mutex::new(recording)))
     }
@@ -38,14 +39,14 @@ impl Recorder {
         self.lock().log.clone()
     }
 
-    /// Nobody else changes anything meanwhile.
+    /// Locks the recording, so that no other thread changes anything meanwhile.
     pub(super) fn lock(&self) -> MutexGuard<'_, Recording> {
-        // Each operation is written down at once.
+        // Each operation is recorded as a whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What is acknowledged by looking up a name, if it is one of those.
+/// The acknowledgement that a look-up of `name` makes, if it makes one.
 pub(super) fn acknowledged(name: &OsStr) -> Option<&OsStr> {
     let rest = name.as_bytes().strip_prefix(ACKNOWLEDGEMENT.as_bytes())?;
     Some(OsStr::from_bytes(rest))
@@ -56,7 +57,7 @@ impl Recording {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| Error::System {
-                step: "copy for crashes",
+                step: "record",
                 path,
                 source,
             }
@@ -77,7 +78,7 @@ impl Recording {
                 let stat = fs::symlink_metadata(&path).map_err(failed(&path))?;
                 if stat.dev() != root.dev() {
                     return Err(Error::Argument(format!(
-                        "{} is on another file system: only one can be recorded",
+                        "cannot record {}: it is on another file system than the mounted directory",
                         path.display()
                     )));
                 }
@@ -89,7 +90,7 @@ impl Recording {
                 }
             }
         }
-        recording.log.settle();
+        recording.log.set_baseline();
         Ok(recording)
     }
 
@@ -141,12 +142,12 @@ impl Recording {
         self.log.resize(inode, size)
     }
 
-    /// Something new was made under a name, unless it was there: then it is not.
+    /// Records a new inode under a name. Returns `false` if the name existed.
     pub(super) fn made(&mut self, parent: Id, name: &OsStr, id: Id, stat: &Stat) -> bool {
         self.made_link(parent, name, id, stat, Path::new(""))
     }
 
-    /// The same, if it is a symbolic link to `target`.
+    /// Records a new symbolic link to `target`. Returns `false` if the name existed.
     pub(super) fn made_link(
         &mut self,
         parent: Id,
@@ -167,7 +168,7 @@ impl Recording {
         let attributes = of_stat(stat);
         let made = self.log.make(directory, name, kind, attributes);
         if let Ok(inode) = made {
-            // The number may have been another file's before.
+            // The number may have belonged to another file before.
             self.inodes.insert(id, inode);
             self.attributes.insert(inode, attributes);
         }
@@ -217,7 +218,7 @@ impl Recording {
         }
     }
 
-    /// As fallocate(2) does, of what [`can_be_recorded`].
+    /// Records an fallocate(2) that [`can_be_recorded`].
     pub(super) fn allocated(&mut self, id: Id, mode: FallocateFlags, offset: u64, length: u64) {
         let Some(inode) = self.inode(id) else {
             return;
@@ -236,7 +237,7 @@ impl Recording {
         }
     }
 
-    /// Permissions and owner are these now.
+    /// Records permissions and owner.
     pub(super) fn changed(&mut self, id: Id, stat: &Stat) {
         let attributes = of_stat(stat);
         if let Some(inode) = self.inode(id)
@@ -246,7 +247,7 @@ impl Recording {
         }
     }
 
-    /// What a flush that begins now is of, and after how many operations it began.
+    /// The inode of a flush that begins now, and the number of operations before it.
     pub(super) fn flushes(&self, id: Id) -> Option<(Inode, usize)> {
         Some((self.inode(id)?, self.log.len()))
     }
@@ -259,7 +260,8 @@ impl Recording {
         self.log.acknowledge(name);
     }
 
-    /// What was changed other than through the mount is not known to the log, which cannot follow it.
+    /// Records an operation. The log does not know what was changed behind the mount and cannot
+    /// follow it, so errors are ignored.
     fn done(&mut self, record: impl FnOnce(&mut Log) -> io::Result<()>) {
         let _ = record(&mut self.log);
     }
@@ -269,7 +271,7 @@ impl Recording {
     }
 }
 
-/// Whether the log has a word for it: not where contents move.
+/// Whether the log can record this call. It cannot if contents move.
 pub(super) fn can_be_recorded(mode: FallocateFlags) -> bool {
     let known = FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE | FallocateFlags::ZERO_RANGE;
     known.contains(mode)

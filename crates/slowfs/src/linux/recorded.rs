@@ -1,4 +1,4 @@
-//! What requests do beside the real call where a mount records.
+//! Calls that are recorded if the mount records.
 
 use super::filesystem::{SlowFilesystem, read_at, write_at};
 use super::handles::File;
@@ -9,7 +9,7 @@ use rustix::io::{Errno, Result};
 use std::ffi::OsStr;
 
 impl SlowFilesystem {
-    /// Does something that changes the tree, and writes it down if that is wanted.
+    /// Does something that changes the tree, and records it if the mount records.
     pub(super) fn recorded<T>(
         &self,
         act: impl FnOnce() -> Result<T>,
@@ -24,7 +24,7 @@ impl SlowFilesystem {
         Ok(done)
     }
 
-    /// Whether something may get this name.
+    /// Refuses names that are acknowledgements.
     pub(super) fn allow(&self, name: &OsStr) -> Result<()> {
         if self.recorder.is_some() && acknowledged(name).is_some() {
             return Err(Errno::PERM);
@@ -32,7 +32,7 @@ impl SlowFilesystem {
         Ok(())
     }
 
-    /// Looking for some names is how a program says that something is safe.
+    /// Looks up a name. Looking up some names is an acknowledgement.
     pub(super) fn find(&self, parent: Id, name: &OsStr) -> Result<(Found, Stat)> {
         if let Some(recorder) = &self.recorder
             && let Some(what) = acknowledged(name)
@@ -58,7 +58,7 @@ impl SlowFilesystem {
         &self,
         (from, start): (&File, u64),
         (to, offset): (&File, u64),
-        most: u64,
+        max: u64,
     ) -> Result<usize> {
         let mut recording = self.recorder.as_ref().map(|recorder| recorder.lock());
         let (mut read, mut written) = (start, offset);
@@ -67,7 +67,7 @@ impl SlowFilesystem {
             Some(&mut read),
             &to.descriptor,
             Some(&mut written),
-            most as usize,
+            max as usize,
         )?;
         if let Some(recording) = &mut recording {
             let copied = read_at(from, start, bytes as u32)?;

@@ -1,7 +1,8 @@
 //! Mounting and unmounting.
 //!
-//! Both are done here and not by the FUSE library, which unmounts by path whatever is there: with the user's directory
-//! itself a mount, that could be the user's disk. Ours is known by its source, which names this process.
+//! The FUSE library would unmount by path, whatever is mounted there. If the user's directory is
+//! itself a mount, that could be the user's disk. This module therefore unmounts itself, and
+//! recognizes a mount by its source, which names this process.
 
 use super::backing::Backing;
 use super::clock::Clock;
@@ -10,8 +11,11 @@ use super::pool::Pool;
 use super::record::Recorder;
 use super::table::{self, Place};
 use crate::crash::Log;
+use crate::error::Error;
 use crate::faults::Faults;
-use crate::{Error, Options, Profile, Unmounted};
+use crate::options::Options;
+use crate::profile::Profile;
+use crate::unmounted::Unmounted;
 use fuser::{BackgroundSession, Config, SessionACL};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -23,10 +27,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Threads that take requests from the kernel. They do not wait for the device, but now and then for the real disk.
+/// Threads that take requests from the kernel. They do not wait for the device, but sometimes for
+/// the real disk.
 const THREADS: usize = 4;
 
-/// The type of the file system, as `mount` shows it.
+/// The type of the file system, as `mount` prints it.
 const KIND: &str = "fuse.smallfry";
 
 static MOUNTS: AtomicU32 = AtomicU32::new(0);
@@ -45,7 +50,7 @@ impl Session {
             move |source: io::Error| Error::System { step, path, source }
         };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // Before anything is mounted over it.
+        // Opened before the mount covers it.
         let root = open(directory, flags, Mode::empty())
             .map_err(io::Error::from)
             .map_err(failed("open", directory))?;
@@ -105,8 +110,8 @@ impl Session {
             .is_some_and(|served| !served.guard.is_finished())
     }
 
-    /// Its threads are waited for only if this call has unmounted it: those of one that is covered serve on, and those
-    /// of one that somebody else has detached do so until the last file in it is closed.
+    /// Waits for the threads only if this call has unmounted. The threads of a covered mount serve
+    /// on. The threads of a mount that another program detached end when its last file is closed.
     pub(crate) fn unmount(&mut self) -> io::Result<Unmounted> {
         let outcome = release(&self.source)?;
         match (
@@ -122,17 +127,18 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Whoever wants to know calls unmount.
+        // Callers who want the outcome call `unmount`.
         let _ = self.unmount();
     }
 }
 
-/// A mount inside the tree that it shows would wait for itself.
+/// Refuses a mount point inside the tree that it would show, since such a mount would wait for
+/// itself.
 fn refuse_inside(directory: &Path, point: &Path) -> Result<(), Error> {
     let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     if point != directory && point.starts_with(&directory) {
         return Err(Error::Argument(format!(
-            "{} is inside {}, which it is to show",
+            "cannot mount at {}: it is inside {}; choose a directory outside of it",
             point.display(),
             directory.display()
         )));
@@ -140,7 +146,7 @@ fn refuse_inside(directory: &Path, point: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Unmounts what has this source, if it is mounted and not covered by another mount.
+/// Unmounts the mount with this source, if it exists and is not covered by another mount.
 fn release(source: &str) -> io::Result<Unmounted> {
     let point = match table::find(source)? {
         Place::Top(point) => point,
@@ -150,20 +156,20 @@ fn release(source: &str) -> io::Result<Unmounted> {
     match unmount(&point, UnmountFlags::NOFOLLOW) {
         Ok(()) => Ok(Unmounted::Clean),
         Err(Errno::BUSY) => {
-            // What is open fails from now on, rather than wait for a disk that is gone.
+            // Open files fail from now on, instead of waiting for a disk that is gone.
             unmount(
                 &point,
                 UnmountFlags::NOFOLLOW | UnmountFlags::FORCE | UnmountFlags::DETACH,
             )?;
             Ok(Unmounted::Busy)
         }
-        // Somebody else was faster.
+        // Another program was faster.
         Err(Errno::INVAL | Errno::NOENT) => Ok(Unmounted::Already),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Unmounts what a process left mounted that has ended. Is all of it gone, none being covered?
+/// Unmounts what an ended process left mounted. Returns `false` if something is still covered.
 pub(crate) fn clean_up(process: u32) -> io::Result<bool> {
     let process = process.to_string();
     let mut all_gone = true;
@@ -175,7 +181,7 @@ pub(crate) fn clean_up(process: u32) -> io::Result<bool> {
     Ok(all_gone)
 }
 
-/// mount(2), and fuse(4) for the options.
+/// Mounts: mount(2), with the options of fuse(4).
 fn attach(source: &str, point: &PathBuf) -> io::Result<OwnedFd> {
     let device = open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     let options = format!(

@@ -1,21 +1,21 @@
-//! The system's table of mounts: where ours is.
+//! The system's table of mounts, to find ours.
 
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// Where a mount is.
+/// The place of a mount.
 #[derive(Debug, PartialEq)]
 pub(super) enum Place {
-    /// What is unmounted there is this one.
+    /// Unmounting this path unmounts the mount.
     Top(PathBuf),
-    /// Another one was mounted there later, which is all that can be reached.
+    /// A later mount covers it.
     Covered,
     Nowhere,
 }
 
-/// Where the mount with this source is.
+/// Finds the mount with this source.
 ///
 /// proc(5), `/proc/[pid]/mountinfo`.
 pub(super) fn find(source: &str) -> io::Result<Place> {
@@ -23,7 +23,7 @@ pub(super) fn find(source: &str) -> io::Result<Place> {
     Ok(find_in(&table, source))
 }
 
-/// Sources of all mounts of this type.
+/// The sources of all mounts of this type.
 pub(super) fn sources(kind: &str) -> io::Result<Vec<String>> {
     let table = std::fs::read("/proc/self/mountinfo")?;
     let mounts = table.split(|&byte| byte == b'\n').filter_map(mount);
@@ -45,7 +45,7 @@ fn find_in(table: &[u8], source: &str) -> Place {
         return Place::Nowhere;
     };
     let point = &mounts[index].point;
-    // One on a directory above hides it as well.
+    // A mount on a directory above hides it as well.
     let covers = |other: &Mount| point.starts_with(&other.point);
     if mounts[index + 1..].iter().any(covers) {
         Place::Covered
@@ -54,7 +54,7 @@ fn find_in(table: &[u8], source: &str) -> Place {
     }
 }
 
-/// A line of the table, as far as it matters here.
+/// A line of the table, as far as it is used here.
 struct Mount {
     point: PathBuf,
     kind: Vec<u8>,
@@ -73,7 +73,7 @@ fn mount(line: &[u8]) -> Option<Mount> {
     })
 }
 
-/// Blanks and backslashes are written in octal.
+/// Decodes blanks and backslashes, which are written in octal.
 fn unescape(field: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(field.len());
     let mut rest = field;
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_covers_our_mount_is_left_alone() {
+    fn a_mount_that_covers_ours_is_left_alone() {
         assert_eq!(find_in(TABLE, "covered"), Place::Covered);
         assert_eq!(find_in(TABLE, "hidden"), Place::Covered);
     }

@@ -1,8 +1,9 @@
-//! Which inodes the kernel knows, and by which names they are reached.
+//! The inodes that the kernel knows, and the names by which they are reached.
 //!
-//! No inode costs a descriptor: a name in a directory is enough, and the directory has one too, up to the root. Renaming
-//! a directory therefore changes one entry. Numbers are the real inode numbers, so that they mean on the mount what they
-//! mean below it, but for the root, which is 1 to the kernel, and for other file systems mounted inside.
+//! An inode costs no descriptor: a name in a directory is enough, and the directory has one too, up
+//! to the root. Renaming a directory therefore changes one entry. Inode numbers on the mount are
+//! the real ones. Exceptions are the root, which is 1 to the kernel, and inodes of other file
+//! systems mounted inside.
 
 use crate::device::INODES_AT_ONCE;
 use rustix::fs::Stat;
@@ -10,12 +11,12 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// As the kernel knows an inode.
+/// The kernel's number of an inode.
 pub(super) type Id = u64;
 
-/// The kernel's number for the root.
+/// The kernel's number of the root.
 pub(super) const ROOT: Id = 1;
-/// First number for what has none of its own here.
+/// The first number for inodes of other file systems.
 const FOREIGN: Id = 1 << 63;
 
 pub(super) struct Tree {
@@ -29,33 +30,33 @@ struct Nodes {
     known: HashMap<Id, Node>,
     foreign: HashMap<(u64, u64), Id>,
     foreigners: u64,
-    /// How many inodes are known of those that a system reads together.
+    /// The number of known inodes in each group that a system reads together.
     warm: HashMap<u64, u32>,
 }
 
 #[derive(Default)]
 struct Node {
-    /// Times that the kernel was told of it and has not forgotten.
+    /// The number of look-ups that the kernel has not forgotten.
     lookups: u64,
-    /// Known nodes that this one is the directory of.
+    /// The number of known nodes in this directory.
     children: u32,
-    /// Directory and name, for each link that was seen.
+    /// Directory and name of each link that was seen.
     names: Vec<(Id, OsString)>,
-    /// Differs between files that had the same number one after the other.
+    /// Distinguishes files that had the same number one after the other.
     generation: u32,
-    /// Its last link is gone, so that its number may come back as another file's.
+    /// Whether the last link is gone, so that another file may get the number.
     gone: bool,
-    /// The system has read it, if it is a directory.
+    /// Whether the system has read this directory.
     listed: bool,
     foreign: Option<(u64, u64)>,
 }
 
-/// What a look-up told.
+/// The result of a look-up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) id: Id,
     pub(super) generation: u64,
-    /// Nor was any that lies beside it: a system would have had to read it.
+    /// Whether no inode of its group was known either, so that a system would have had to read it.
     pub(super) cold: bool,
 }
 
@@ -76,7 +77,7 @@ impl Tree {
         }
     }
 
-    /// The number that the kernel has, or would have, for it.
+    /// The number that the kernel has, or would have, for an inode.
     pub(super) fn id(&self, stat: &Stat) -> Option<Id> {
         self.own(stat).or_else(|| {
             self.lock()
@@ -98,7 +99,7 @@ impl Tree {
         }
     }
 
-    /// The kernel is told of an inode under a name.
+    /// Notes that the kernel learns of an inode under a name.
     pub(super) fn found(&self, parent: Id, name: &OsStr, stat: &Stat) -> Found {
         let own = self.own(stat);
         let mut nodes = self.lock();
@@ -121,7 +122,7 @@ impl Tree {
         }
     }
 
-    /// The kernel forgets what it was told so many times.
+    /// Notes that the kernel forgets this many look-ups.
     pub(super) fn forget(&self, id: Id, lookups: u64) {
         let mut nodes = self.lock();
         if let Some(node) = nodes.known.get_mut(&id) {
@@ -130,12 +131,12 @@ impl Tree {
         }
     }
 
-    /// A directory and a name in it by which the inode is reached, if it has one left.
+    /// A directory and a name in it by which the inode is reached, if it still has one.
     pub(super) fn name_of(&self, id: Id) -> Option<(Id, OsString)> {
         self.lock().known.get(&id)?.names.last().cloned()
     }
 
-    /// Whether the system has yet to read the directory, which it does now.
+    /// Marks a directory as read by the system. Returns whether it had not been.
     pub(super) fn list(&self, id: Id) -> bool {
         let mut nodes = self.lock();
         nodes
@@ -144,7 +145,7 @@ impl Tree {
             .is_some_and(|node| !std::mem::replace(&mut node.listed, true))
     }
 
-    /// A name is gone, and with it the inode if that was its last link.
+    /// Notes that a name is gone, and with it the inode if that was its last link.
     pub(super) fn removed(&self, parent: Id, name: &OsStr, id: Id, last: bool) {
         let mut nodes = self.lock();
         if last && let Some(node) = nodes.known.get_mut(&id) {
@@ -153,7 +154,7 @@ impl Tree {
         nodes.unname(id, parent, name);
     }
 
-    /// A name is now another one.
+    /// Notes a rename.
     pub(super) fn renamed(&self, id: Id, from: (Id, &OsStr), to: (Id, &OsStr)) {
         let mut nodes = self.lock();
         if nodes.known.contains_key(&id) {
@@ -163,7 +164,7 @@ impl Tree {
     }
 
     fn lock(&self) -> MutexGuard<'_, Nodes> {
-        // Nothing that holds it can panic half way.
+        // Code that holds it cannot panic half way.
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -181,7 +182,7 @@ impl Nodes {
         id
     }
 
-    /// Counts an inode that is about to be known. Whether nothing beside it was.
+    /// Counts an inode that becomes known. Returns whether no inode of its group was known.
     fn warm(&mut self, id: Id) -> bool {
         if self.known.contains_key(&id) {
             return false;
@@ -210,7 +211,7 @@ impl Nodes {
         if id == ROOT || node.names.iter().any(known) {
             return;
         }
-        // Most inodes have one name for ever.
+        // Most inodes have only one name.
         node.names.reserve_exact(1);
         node.names.push((parent, name.to_owned()));
         if let Some(parent) = self.known.get_mut(&parent) {
@@ -238,7 +239,8 @@ impl Nodes {
         }
     }
 
-    /// Drops a node that neither the kernel nor a child needs, and then perhaps its directories.
+    /// Drops a node that neither the kernel nor a child needs, and then its directories if they are
+    /// not needed either.
     fn tidy(&mut self, id: Id) {
         let mut doubtful = vec![id];
         while let Some(id) = doubtful.pop() {
@@ -277,7 +279,7 @@ mod tests {
         tree.lock().known.len()
     }
 
-    /// A tree with `directory/file`, and the two as the kernel knows them.
+    /// Makes a tree with `directory/file`, and returns the two as the kernel knows them.
     fn small() -> (tempfile::TempDir, Tree, Found, Found) {
         let root = tempfile::tempdir().unwrap();
         create_dir(root.path().join("directory")).unwrap();
@@ -297,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_known_while_something_in_it_is() {
+    fn a_directory_is_known_while_a_file_in_it_is() {
         let (_root, tree, directory, file) = small();
         assert_eq!(known(&tree), 3);
         tree.forget(directory.id, 1);
@@ -309,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_comes_again_has_another_generation() {
+    fn a_reused_inode_number_has_another_generation() {
         let (root, tree, directory, file) = small();
         let same = stat(&root.path().join("directory/file"));
         tree.removed(directory.id, "file".as_ref(), file.id, true);
@@ -325,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_links_one_is_enough() {
+    fn one_of_two_links_is_enough() {
         let (root, tree, directory, file) = small();
         let same = stat(&root.path().join("directory/file"));
         let link = tree.found(ROOT, "link".as_ref(), &same);

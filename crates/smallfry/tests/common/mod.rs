@@ -1,4 +1,4 @@
-//! What several test files need.
+//! Helpers of several test files.
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use smallfry::{Error, Operation};
 
-/// A directory of the test's own, gone when the test is over.
+/// A directory of the test's own. Dropping it removes it.
 pub(crate) struct Directory(tempfile::TempDir);
 
 impl Directory {
@@ -26,7 +26,7 @@ impl Directory {
     }
 }
 
-/// What is in a directory, sorted.
+/// The names in a directory, sorted.
 pub(crate) fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap();
     let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
@@ -51,7 +51,7 @@ pub(crate) fn assert_error(
     );
 }
 
-/// Says by name that a test cannot run here, which is an error where everything must run.
+/// Prints that a test cannot run here, or fails where all tests must run.
 #[track_caller]
 pub(crate) fn skip(test: &str, reason: &str) {
     assert!(

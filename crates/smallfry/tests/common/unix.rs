@@ -1,4 +1,4 @@
-//! What several test files need on Unix.
+//! Helpers of several test files on Unix.
 
 use std::ffi::{CString, OsStr};
 use std::fs;
@@ -22,7 +22,7 @@ pub(crate) fn make_fifo(path: &Path) {
     assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
 }
 
-/// A file system in memory, mounted in a directory of the test's own and gone with it.
+/// A file system in memory, mounted in a directory of the test's own. Dropping it unmounts it.
 pub(crate) struct SmallDisk<'directory>(&'directory Path);
 
 impl<'directory> SmallDisk<'directory> {
@@ -59,9 +59,9 @@ impl Drop for SmallDisk<'_> {
     }
 }
 
-/// Set in children, where tests of this binary that are ignored otherwise run.
+/// Set in children, where ignored tests of this binary run.
 const CHILD: &str = "SMALLFRY_TEST_CHILD";
-/// A child that takes longer hangs. One with a million files takes minutes.
+/// The time after which a child counts as hanging. One with a million files takes minutes.
 const WATCHDOG: Duration = Duration::from_secs(1200);
 
 /// Whether this process was started by [`run_child`].
@@ -69,15 +69,15 @@ pub(crate) fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
 
-/// Runs the ignored test of this name in a process of its own, with the directory to work in as [`child_directory`], and
-/// checks that it succeeds. `under` is the command it is run by, if any.
+/// Runs the ignored test of this name in a process of its own and checks that it succeeds. It can
+/// work in the directory, as [`child_directory`]. `under` is the command that runs it, if any.
 #[track_caller]
 pub(crate) fn run_child(test: &str, directory: &Directory, under: &[impl AsRef<OsStr>]) {
     let output = output_of_child(test, &directory.path(""), under);
     assert!(output.contains("1 passed"), "{test}\n{output}");
 }
 
-/// The same for one that ends its process: what it has printed.
+/// Does the same for a test that ends its process, and returns the printed text.
 #[track_caller]
 pub(crate) fn output_of_child(test: &str, directory: &Path, under: &[impl AsRef<OsStr>]) -> String {
     let exe = std::env::current_exe().unwrap();
@@ -101,7 +101,7 @@ pub(crate) fn child_directory() -> std::path::PathBuf {
     std::env::var_os(CHILD).unwrap().into()
 }
 
-/// Runs a command to its end, or fails if there is none.
+/// Runs a command to its end. Fails if it takes too long.
 #[track_caller]
 fn run(command: &mut Command) -> (ExitStatus, String) {
     let directory = Directory::new();
@@ -119,7 +119,8 @@ fn run(command: &mut Command) -> (ExitStatus, String) {
             break Some(status);
         }
         if began.elapsed() > WATCHDOG {
-            // SAFETY: the child leads this group and has not been waited for, so the number is its own.
+            // SAFETY: the child leads this group and has not been waited for, so the ID still
+            // belongs to it.
             unsafe { libc::kill(-child.id().cast_signed(), libc::SIGKILL) };
             child.wait().unwrap();
             break None;
@@ -139,20 +140,21 @@ fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
 
-/// strace as a command that runs a child, with a log in the directory.
+/// strace as a command that runs a child, with a log in the directory. Only the traced system calls
+/// stop the child, which makes it several times as fast.
 pub(crate) fn strace<'a>(
     directory: &Directory,
     options: impl IntoIterator<Item = &'a str>,
 ) -> Vec<String> {
     let log = directory.path("log").to_str().unwrap().to_owned();
-    let mut command: Vec<_> = ["strace", "-f", "-qq", "-o", &log]
+    let mut command: Vec<_> = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", &log]
         .map(str::to_owned)
         .into();
     command.extend(options.into_iter().map(str::to_owned));
     command
 }
 
-/// Whether [`strace`] is here, which a test says if it is not.
+/// Whether [`strace`] is here. If not, the test prints so.
 pub(crate) fn can_trace(test: &str) -> bool {
     let can = cfg!(target_os = "linux") && is_installed("strace");
     if !can {

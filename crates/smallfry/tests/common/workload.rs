@@ -1,7 +1,7 @@
-//! Programs that write durably, and a judge of what a crash has left of their files.
+//! Programs that write durably, and a judge of the files that a crash has left.
 //!
-//! Each write is announced and, when it has returned, acknowledged. The judge knows nothing of flushes: it takes the
-//! acknowledgements that came before the crash at their word, and looks at the files.
+//! Each write is announced and, when it has returned, acknowledged. The judge knows nothing of
+//! flushes. It takes the acknowledgements before the crash at their word, and checks the files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,23 +10,23 @@ use std::thread;
 use smallfry::bulk::Writer;
 use smallfry::{Durability, WriteOptions};
 
-/// Programs at work at the same time, each on files of its own.
+/// The number of programs that run at once, each on files of its own.
 pub(crate) const PROGRAMS: usize = 3;
 
-/// How a file is written.
+/// The way a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// There from the start, and replaced.
+    /// Exists from the start, and is replaced.
     Replaced,
-    /// Made anew, once.
+    /// Is made once.
     New,
-    /// There from the start, and written in place.
+    /// Exists from the start, and is written in place.
     InPlace,
     /// The same, without being emptied first.
     WrittenOver,
-    /// There from the start, and added to.
+    /// Exists from the start, and is appended to.
     Appended,
-    /// The same, with the old contents replaced by longer ones.
+    /// The same, by replacing the old contents with longer ones.
     AppendedWhole,
 }
 
@@ -65,7 +65,8 @@ impl Kind {
     }
 }
 
-/// What a file holds after so many writes, or what one append adds. Some are a few bytes and some several pages.
+/// The contents of a file after this many writes, or the text of one append. Some are a few bytes
+/// and some several pages.
 fn text(file: &str, version: u32) -> String {
     let sizes = [1, 40, 300, 700];
     let lines = sizes[(version as usize + file.len()) % sizes.len()];
@@ -74,12 +75,12 @@ fn text(file: &str, version: u32) -> String {
     text
 }
 
-/// All that was written to a file that is added to.
+/// All text that was written to a file that is appended to.
 fn texts(file: &str, versions: u32) -> String {
     (0..=versions).map(|version| text(file, version)).collect()
 }
 
-/// Files of one program that are there from the start.
+/// The files of one program that exist from the start.
 fn files_of(program: usize) -> Vec<String> {
     let mut files = Vec::new();
     for kind in Kind::ALL.into_iter().filter(|kind| kind.is_there()) {
@@ -93,7 +94,7 @@ fn files_of(program: usize) -> Vec<String> {
     files
 }
 
-/// Makes what is there from the start, which is to be on the disk before anything is recorded.
+/// Makes the files that exist from the start. They must be on the disk before anything is recorded.
 pub(crate) fn prepare(directory: &Path) {
     for program in 0..PROGRAMS {
         std::fs::create_dir(directory.join(format!("batch{program}"))).unwrap();
@@ -103,14 +104,15 @@ pub(crate) fn prepare(directory: &Path) {
     }
 }
 
-/// Which levels are used, and how often each program goes round.
+/// The levels that are used, and the number of rounds of each program.
 #[derive(Clone, Copy)]
 pub(crate) struct Workload {
     pub(crate) levels: &'static [Durability],
     pub(crate) rounds: u32,
 }
 
-/// Runs all programs to their end. `tell` is given each announcement and acknowledgement: a file name's worth of text.
+/// Runs all programs to their end. `tell` is called with each announcement and acknowledgement,
+/// which fits into a file name.
 pub(crate) fn run(directory: &Path, workload: Workload, tell: impl Fn(&str) + Sync) {
     thread::scope(|scope| {
         for program in 0..PROGRAMS {
@@ -158,7 +160,7 @@ fn one_round(
             .unwrap();
         acknowledge(file);
     }
-    // As batches: files that are there, then new ones, some in directories that are made.
+    // As batches: existing files, then new ones, some in directories that are made.
     let there = (0..12)
         .map(|number| format!("batch{program}/r{number}"))
         .collect();
@@ -194,12 +196,12 @@ fn said(what: &str, file: &str, version: u32, level: Durability) -> String {
 struct Known {
     begun: u32,
     done: u32,
-    /// At that level.
+    /// Writes done at the level `Full`.
     done_full: u32,
 }
 
-/// The first promise that is broken, if any, by what a crash has left: `read` gives what a file holds, or `None` if it is not
-/// there.
+/// Returns the first promise that the crash broke, if any. `read` returns the contents of a file,
+/// or `None` if it is missing.
 pub(crate) fn judge<'a>(
     told: impl IntoIterator<Item = &'a str>,
     read: impl Fn(&str) -> Option<Vec<u8>>,

@@ -1,9 +1,9 @@
-//! What to do with the answer: the one line to adopt, or that there is nothing to gain.
+//! The advice at the end: the line to adopt, or that there is nothing to gain.
 
 use super::gain::Gain;
-use crate::trial::Results;
+use crate::trial::answer::Results;
 use crate::trial::arguments::Arguments;
-use crate::trial::schedule::ENOUGH;
+use crate::trial::schedule::ENOUGH_PAIRS;
 use crate::trial::subject::{Subject, joined};
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ pub(super) fn say_all(
     if !results.comparison.is_same() {
         let _ = writeln!(
             out,
-            "\nNext: find out what the difference is; if it is smallfry's fault, please report it, with this command"
+            "\nNext: find the cause of the difference. If it is smallfry, please report it with this command"
         );
     } else if gain.is_one() {
         let _ = writeln!(out, "\nTo adopt it:");
@@ -26,19 +26,19 @@ pub(super) fn say_all(
             let package = joined(&[subject.package()]);
             let _ = writeln!(out, "  npm install --save-dev {package}");
         }
-        // Of what node itself is given, children that it starts know nothing; NODE_OPTIONS, as in the trial, reaches
-        // them.
+        // Child processes do not inherit node's own options. NODE_OPTIONS reaches them, as in the
+        // trial.
         let has_children = !matches!(&results.counts, Ok(counts) if counts.processes() == 1);
         let _ = writeln!(out, "  {}", line(subject, &arguments.command, has_children));
     } else if gain.has_too_few_pairs() {
         let _ = writeln!(
             out,
-            "\nNext: `smallfry try --runs {ENOUGH}`, and the rest as it was, to know whether it gains"
+            "\nNext: repeat with --runs {ENOUGH_PAIRS} to learn whether smallfry gains"
         );
     } else {
         let _ = writeln!(
             out,
-            "\nNext: leave it as it is; `smallfry bench` shows what does gain on this disk"
+            "\nNext: leave the command as it is; `smallfry bench` shows what gains on this disk"
         );
     }
 }
@@ -60,7 +60,7 @@ fn line(subject: &Subject, words: &[OsString], has_children: bool) -> String {
     }
 }
 
-/// Would `require('smallfry/register')` find it from here?
+/// Whether `require('smallfry/register')` would find it from here.
 fn is_installed() -> bool {
     std::env::current_dir().is_ok_and(|directory| {
         directory
@@ -81,7 +81,7 @@ mod tests {
         arguments: Arguments,
     }
 
-    /// The line to adopt for this command, which a package stands in for.
+    /// The line to adopt for this command, with a stand-in for the package.
     fn line_of(command: &str, has_children: bool) -> String {
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join("dist")).unwrap();
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_reach_children_is_set_for_all_that_runs() {
+    fn node_options_are_advised_if_the_command_has_children() {
         let options = "NODE_OPTIONS=\"--require smallfry/register\"";
         assert_eq!(line_of("sh -c x", false), format!("{options} sh -c x"));
         if which::which("node").is_err() {

@@ -1,19 +1,18 @@
 //! Where the time on small files went.
 
-use super::gain::plural;
-use super::say;
+use super::sentence::{plural, say};
 use crate::bench::report::text;
 use crate::trial::counts::{Counts, Part};
 use crate::trial::system_calls::Summary;
 use std::fmt::Write as _;
 
-/// As many times as fast as node:fs smallfry's functions are at best, about.
+/// About how many times as fast as node:fs smallfry's functions are at best.
 const AT_BEST: f64 = 8.0;
 
-/// So many processes are named.
-const NAMED: usize = 6;
+/// The maximum number of processes that are named.
+const MAX_NAMES: usize = 6;
 
-/// What the program's own processes counted.
+/// Prints the counts of the program's own processes.
 pub(super) fn counted(out: &mut String, counts: &Counts) {
     let versions: Vec<_> = counts
         .versions()
@@ -21,7 +20,7 @@ pub(super) fn counted(out: &mut String, counts: &Counts) {
         .filter(|version| !version.is_empty())
         .collect();
     let heading = format!(
-        "Where the small-file time went, in one more run with smallfry: calls of node:fs in {} ({}), {}, Node {}",
+        "Time spent on small files, counted in the warm-up run with smallfry: calls of node:fs in {} ({}), {}, Node {}",
         plural(counts.processes(), "process"),
         names(counts),
         plural(counts.threads() as usize, "thread"),
@@ -91,12 +90,15 @@ fn names(counts: &Counts) -> String {
             None => each.push((name, 1)),
         }
     }
-    let shown = each.iter().take(NAMED).map(|(name, times)| match times {
-        1 => (*name).to_owned(),
-        times => format!("{times}x {name}"),
-    });
+    let shown = each
+        .iter()
+        .take(MAX_NAMES)
+        .map(|(name, times)| match times {
+            1 => (*name).to_owned(),
+            times => format!("{times}x {name}"),
+        });
     let mut shown = shown.collect::<Vec<_>>().join(", ");
-    if each.len() > NAMED {
+    if each.len() > MAX_NAMES {
         shown.push_str(", ...");
     }
     shown
@@ -105,11 +107,12 @@ fn names(counts: &Counts) -> String {
 pub(super) fn uncounted(out: &mut String, reason: &str) {
     let _ = writeln!(
         out,
-        "\nWhere the small-file time went is not known: {reason}."
+        "\nThe time spent on small files is not known: {reason}."
     );
 }
 
-/// A gain that the functions which smallfry replaces cannot have brought. One interval in twenty misses the truth.
+/// Warns of a gain that the functions replaced by smallfry cannot have brought. One interval in
+/// twenty misses the truth.
 pub(super) fn doubt(out: &mut String, saved_ns: f64, parts: &[(&str, Part)]) {
     let own = |(_, part): &(_, Part)| part.native_sync_ns + part.native_async_ns;
     let own = parts.iter().map(own).sum::<u64>() as f64;
@@ -117,14 +120,14 @@ pub(super) fn doubt(out: &mut String, saved_ns: f64, parts: &[(&str, Part)]) {
         return;
     }
     let sentence = format!(
-        "DOUBTFUL: what smallfry does took {} of a run with it, too little to have saved {}. That is chance more likely; --runs 20 tells.",
+        "DOUBTFUL: smallfry's functions took {} of a run, too little to have saved {}. The gain is probably chance; --runs 20 tells.",
         text::duration(own),
         text::duration(saved_ns)
     );
     say(out, '!', &sentence);
 }
 
-/// What the table leaves open.
+/// Explains what the table leaves open.
 pub(super) fn say_all(out: &mut String, counts: &Counts) {
     let parts = counts.parts();
     let sum = |get: fn(&Part) -> u64| parts.iter().map(|(_, part)| get(part)).sum::<u64>();
@@ -142,11 +145,11 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
     );
     let calls = plural(calls as usize, "call");
     let sentence = if native == 0 {
-        format!("none of the {calls} counted is one that smallfry does; {of_run}.")
+        format!("smallfry replaces none of the {calls} counted; {of_run}.")
     } else {
         let own = text::duration(sum(|part| part.native_sync_ns) as f64);
         format!(
-            "smallfry did {} of the {calls} counted; {of_run}, {own} of it in functions that smallfry does.",
+            "smallfry did {} of the {calls} counted; {of_run}, {own} of it in functions that smallfry replaces.",
             number(native)
         )
     };
@@ -158,7 +161,7 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
             out,
             '!',
             &format!(
-                "somebody else had replaced {} before smallfry came, which leaves them alone.",
+                "other code had replaced {} before smallfry was loaded; smallfry leaves them alone.",
                 names.join(", ")
             ),
         );
@@ -170,7 +173,7 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
             out,
             '!',
             &format!(
-                "{} had not ended by itself when the command had: its calls are not counted, and one that stays (a daemon) may serve both sides.",
+                "{} had not exited when the command ended: the calls are not counted. A process that stays (a daemon) may serve both sides.",
                 plural(unknown, "process")
             ),
         );
@@ -178,14 +181,14 @@ pub(super) fn say_all(out: &mut String, counts: &Counts) {
     say(
         out,
         '-',
-        "not counted: what Node's own loaders look up, functions taken from node:fs before smallfry came, programs that are not Node.",
+        "not counted: files that Node's own loaders look up, functions taken from node:fs before smallfry was loaded, programs other than Node.",
     );
 }
 
-/// Smallfry reached only npm and the like.
+/// Explains that only npm and similar programs loaded smallfry.
 pub(super) fn only_launchers(out: &mut String, counts: &Counts) {
     let sentence = format!(
-        "only {} loaded smallfry, and nothing that was started there did. Either none of it is Node.js, or NODE_OPTIONS does not reach it.",
+        "only {} loaded smallfry; the programs that it started did not. Either they are not Node.js, or NODE_OPTIONS does not reach them.",
         names(counts)
     );
     say(out, '!', &sentence);
@@ -193,11 +196,11 @@ pub(super) fn only_launchers(out: &mut String, counts: &Counts) {
     say(
         out,
         '-',
-        "try the command of the script itself, without npm; or have the script add to $NODE_OPTIONS rather than replace it.",
+        "try the script's own command without npm, or let the script add to $NODE_OPTIONS instead of replacing it.",
     );
 }
 
-/// Whoever was started with other options would have been measured against itself.
+/// Warns of processes started with other options, which ran without smallfry on both sides.
 fn children_without(out: &mut String, counts: &Counts) {
     let commands: Vec<_> = counts.children_without().into_iter().collect();
     if commands.is_empty() {
@@ -205,32 +208,36 @@ fn children_without(out: &mut String, counts: &Counts) {
     }
     let shown: Vec<_> = commands
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMES)
         .map(|command| format!("`{command}`"))
         .collect();
     let sentence = format!(
         "started with a NODE_OPTIONS without smallfry, so not loading it: {}{}.",
         shown.join(", "),
-        if commands.len() > NAMED { ", ..." } else { "" }
+        if commands.len() > MAX_NAMES {
+            ", ..."
+        } else {
+            ""
+        }
     );
     say(out, '!', &sentence);
 }
 
-/// What strace counted of any other program.
+/// Prints what strace counted of any other program.
 pub(super) fn system_calls(out: &mut String, calls: &Result<Summary, String>) {
     let summary = match calls {
         Ok(summary) => summary,
         Err(reason) => {
             let _ = writeln!(
                 out,
-                "Where its small-file time goes is not known: {reason}."
+                "The time that it spends on files is not known: {reason}."
             );
             return;
         }
     };
     let _ = writeln!(
         out,
-        "\nWhere its time on files goes, in one run under strace, which slows it down: processor time in the kernel"
+        "\nTime spent on files, as processor time in the kernel, from one run under strace (which slows it down)"
     );
     let mut table = text::table(&["", "calls", "failed", "time", "mostly"], 1);
     for row in &summary.rows {

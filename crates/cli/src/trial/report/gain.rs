@@ -1,17 +1,18 @@
-//! Times of both sides, and what they say.
+//! Times of both sides, and the verdict.
 
-use super::say;
+use super::sentence::{plural, say};
 use crate::bench::report::text;
 use crate::bench::stats::bootstrap::{self, Interval};
 use crate::bench::stats::percentiles::median;
-use crate::trial::Pair;
-use crate::trial::process::{Processor, Usage};
-use crate::trial::schedule::ENOUGH;
+use crate::trial::answer::Pair;
+use crate::trial::process::Usage;
+use crate::trial::schedule::ENOUGH_PAIRS;
 use crate::trial::subject::Side;
+use crate::trial::system::Processor;
 use comfy_table::Table;
 use std::fmt::Write as _;
 
-/// What is timed, and how to get it from a run.
+/// The name of a time, and how to get it from a run.
 type Kind = (&'static str, fn(&Usage) -> Option<u64>);
 
 const KINDS: [Kind; 4] = [
@@ -26,7 +27,7 @@ const KINDS: [Kind; 4] = [
 
 /// How many times as fast the command is with smallfry.
 pub(super) struct Gain {
-    /// By [`KINDS`]; `None` where there are too few pairs, or the system does not tell.
+    /// By [`KINDS`]. `None` where there are too few pairs, or the system does not tell.
     ratios: [Option<Interval>; KINDS.len()],
     /// Median wall times, by side.
     wall_ns: [f64; 2],
@@ -40,7 +41,7 @@ impl Gain {
             ratios: KINDS.map(|(_, get)| {
                 let ratio =
                     || bootstrap::ratio(&side(Side::Without, get), &side(Side::With, get), seed);
-                (pairs.len() >= ENOUGH).then(ratio).flatten()
+                (pairs.len() >= ENOUGH_PAIRS).then(ratio).flatten()
             }),
             wall_ns: Side::BOTH.map(|each| middle(&side(each, KINDS[0].1)).unwrap_or(0.0)),
             pairs: pairs.len(),
@@ -55,17 +56,17 @@ impl Gain {
         self.ratios[3]
     }
 
-    /// Are there too few pairs to tell a gain from noise?
+    /// Whether there are too few pairs to tell a gain from noise.
     pub(super) fn has_too_few_pairs(&self) -> bool {
-        self.pairs < ENOUGH
+        self.pairs < ENOUGH_PAIRS
     }
 
-    /// Is it certain that less time passes with smallfry?
+    /// Whether a gain in wall time is certain.
     pub(super) fn is_one(&self) -> bool {
         self.wall().is_some_and(|wall| wall.low > 1.0)
     }
 
-    /// The wall time that a run takes less, if that is certain.
+    /// The wall time that a run saves, if a gain is certain.
     pub(super) fn saved_ns(&self) -> Option<f64> {
         let [without, with] = self.wall_ns;
         self.is_one().then_some(without - with)
@@ -78,7 +79,7 @@ impl Gain {
         }
         let _ = writeln!(
             out,
-            "\n{} of runs, each in random order, after one that was not measured",
+            "\n{} of runs, each in random order, after an unmeasured warm-up pair",
             plural(self.pairs, "pair")
         );
         text::put(out, &table);
@@ -97,7 +98,7 @@ impl Gain {
 
     fn no_verdict(&self) -> String {
         format!(
-            "{}: too few pairs to tell a gain or a loss from noise. --runs {ENOUGH} measures enough, --runs 20 tells smaller ones.",
+            "{}: too few to tell a gain or a loss from noise. --runs {ENOUGH_PAIRS} is enough; --runs 20 finds smaller differences.",
             plural(self.pairs, "pair")
         )
     }
@@ -109,13 +110,13 @@ impl Gain {
         let of = text::duration(without);
         if interval.holds_one() {
             format!(
-                "No gain here: {ratio} as fast, an interval that holds 1, so no difference can be told."
+                "No gain here: {ratio} as fast. The interval contains 1, so no difference is certain."
             )
         } else if interval.estimate > 1.0 {
-            format!("A gain: with smallfry the command is {ratio} as fast, {by} less of {of}.")
+            format!("A gain: the command is {ratio} as fast with smallfry, {by} less than {of}.")
         } else {
             format!(
-                "A LOSS: with smallfry the command is {ratio} as fast, {by} more than {of}. No gain here."
+                "A LOSS: the command is {ratio} as fast with smallfry, {by} more than {of}. No gain here."
             )
         }
     }
@@ -147,7 +148,7 @@ fn middle(times: &[Option<f64>]) -> Option<f64> {
     median(times.iter().copied().flatten())
 }
 
-/// How much less, or more, is needed of what is `interval` times as fast.
+/// How much less or more is needed, if the command is `interval` times as fast.
 fn change(interval: Interval) -> String {
     let percent = |ratio: f64| (1.0 - 1.0 / ratio) * 100.0;
     let (sign, what) = if interval.estimate > 1.0 {
@@ -165,21 +166,11 @@ fn change(interval: Interval) -> String {
     )
 }
 
-pub(super) fn plural(count: usize, what: &str) -> String {
-    let count_shown = text::thousands(count as i64);
-    let ending = match (count, what.ends_with("ss")) {
-        (1, _) => "",
-        (_, true) => "es",
-        (_, false) => "s",
-    };
-    format!("{count_shown} {what}{ending}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Pairs of which the side with smallfry takes half the time, always the same.
+    /// Equal pairs in which the side with smallfry takes half the time.
     fn pairs(count: usize) -> Vec<Pair> {
         let usage = |wall_ns| Usage {
             wall_ns,
@@ -189,8 +180,8 @@ mod tests {
     }
 
     #[test]
-    fn too_few_pairs_give_no_verdict_and_no_interval_whatever_they_are() {
-        for count in 1..ENOUGH {
+    fn too_few_pairs_give_no_verdict_and_no_interval() {
+        for count in 1..ENOUGH_PAIRS {
             let pairs = pairs(count);
             let gain = Gain::of(&pairs, 1);
             let mut said = String::new();
@@ -198,7 +189,7 @@ mod tests {
             gain.say(&mut said);
             assert!(gain.wall().is_none() && !gain.is_one() && gain.has_too_few_pairs());
             let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(words.contains("too few pairs to tell"), "{words}");
+            assert!(words.contains("too few to tell"), "{words}");
             assert!(words.contains("--runs 6"), "{words}");
             for verdict in ["2.00x", "A gain:", "A LOSS", "No gain here"] {
                 assert!(!words.contains(verdict), "{verdict:?} is in {words}");
@@ -207,8 +198,8 @@ mod tests {
     }
 
     #[test]
-    fn enough_pairs_give_one() {
-        let gain = Gain::of(&pairs(ENOUGH), 1);
+    fn enough_pairs_give_a_verdict() {
+        let gain = Gain::of(&pairs(ENOUGH_PAIRS), 1);
         let mut said = String::new();
         gain.say(&mut said);
         assert!(gain.is_one() && !gain.has_too_few_pairs());
@@ -217,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_in_per_cent_of_what_was() {
+    fn a_change_is_a_percentage_of_the_old_value() {
         let [low, estimate, high] = [1.25, 2.0, 4.0];
         let interval = Interval {
             low,
@@ -232,12 +223,5 @@ mod tests {
             high,
         };
         assert_eq!(change(interval), "25 % MORE (11-100 %)");
-    }
-
-    #[test]
-    fn words_are_counted_in_english() {
-        assert_eq!(plural(1, "process"), "1 process");
-        assert_eq!(plural(1200, "process"), "1,200 processes");
-        assert_eq!(plural(0, "run"), "0 runs");
     }
 }

@@ -2,28 +2,29 @@
 //!
 //! ```text
 //! schema      "smallfry-try/1"
-//! version     of smallfry
+//! version     version of smallfry
 //! finished    seconds since 1970
-//! command     its words
-//! prepare, outputs, seed   as given
+//! command     array of words
+//! prepare, outputs, seed   the options as given
 //! package     directory of the npm package
-//! outcome     "same", "different", "failed", "not loaded", "not native", "already loaded" or "only launchers"; only
-//!             the first two go on
+//! outcome     "same", "different", "failed", "not loaded", "not native", "already loaded" or
+//!             "only launchers"; only the first two have the fields below
 //! pairs       [[without, with]], each {wall_ns, processor: {user_ns, sys_ns} or null}
-//! gain        {low, estimate, high} of wall time, or null if the pairs are too few to tell
-//! files, bytes, runs   compared
-//! differences, varying   what differs with smallfry, what varies without it too: "exit status", "standard output",
+//! gain        {low, estimate, high} of wall time, or null if there are too few pairs to tell
+//! files, bytes, runs   numbers of what was compared
+//! differences array of what differs with smallfry: "exit status", "standard output",
 //!             "standard error", or a path
-//! counts      what each process counted (smallfry-count/1), or null
+//! varying     array of what varies without smallfry too, likewise
+//! counts      array of the counts of each process (smallfry-count/1), or null
 //! ```
 
 use super::gain::Gain;
 use super::same;
+use crate::trial::answer::{Answer, Pair, Results, Sameness};
 use crate::trial::arguments::Arguments;
 use crate::trial::counts::Counts;
 use crate::trial::seen::Judgement;
 use crate::trial::subject::Subject;
-use crate::trial::{Answer, Pair, Results, Sameness};
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 

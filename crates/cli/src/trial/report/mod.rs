@@ -1,33 +1,34 @@
-//! Where the answer goes: the terminal for a person, a JSON file for a program.
+//! Reports: text for the terminal, and a JSON file for programs.
 
 mod adopt;
 mod calls;
 mod gain;
 mod json;
 mod same;
+mod sentence;
 
 pub(super) use json::document;
 
+use super::answer::{Answer, FailedRun, Results, Sameness};
 use super::arguments::Arguments;
 use super::subject::{Side, Subject};
-use super::{Answer, FailedRun, Results, Sameness};
 use crate::bench::report::text;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// What is about to happen.
+/// Announces the trial.
 pub(super) fn opening(subject: &Subject, arguments: &Arguments) {
     let mut out = String::new();
     let _ = writeln!(out, "smallfry try: {}", subject.line(&arguments.command));
     let compared = if arguments.outputs.is_empty() {
-        "exit status and what is printed; no outputs (--outputs DIR names them)".to_owned()
+        "exit status and printed text; no output files (--outputs DIR names them)".to_owned()
     } else {
         let names = arguments
             .outputs
             .iter()
             .map(|path| path.display().to_string());
         format!(
-            "exit status, what is printed, and every file in {}",
+            "exit status, printed text, and every file in {}",
             names.collect::<Vec<_>>().join(", ")
         )
     };
@@ -61,7 +62,7 @@ fn compared(out: &mut String, subject: &Subject, arguments: &Arguments, results:
         Ok(counts) => calls::counted(out, counts),
         Err(reason) => calls::uncounted(out, reason),
     }
-    let _ = writeln!(out, "\nIn words");
+    let _ = writeln!(out, "\nSummary");
     gain.say(out);
     if let (Some(saved), Ok(counts)) = (gain.saved_ns(), &results.counts) {
         calls::doubt(out, saved, &counts.parts());
@@ -73,27 +74,18 @@ fn compared(out: &mut String, subject: &Subject, arguments: &Arguments, results:
     adopt::say_all(out, subject, arguments, &gain, results);
 }
 
-/// A sentence of the report, with what stands before it.
-fn say(out: &mut String, mark: char, sentence: &str) {
-    let _ = writeln!(
-        out,
-        "{}",
-        text::wrap(&format!("  {mark} "), sentence, text::width())
-    );
-}
-
 fn failed(out: &mut String, failed: &FailedRun) {
     let [without, with] = failed.before;
     let before = match failed.side {
-        Side::Without if without + with > 0 => format!(", after {without} that did not fail"),
+        Side::Without if without + with > 0 => format!(", after {without} runs that succeeded"),
         Side::With if without > 0 => {
-            format!(", without it {without} of {without} runs did not fail")
+            format!("; {without} of {without} runs without it succeeded")
         }
         Side::Without | Side::With => String::new(),
     };
     let _ = writeln!(
         out,
-        "\nThe command FAILED {} ({}){before}. The last that it printed:\n",
+        "\nThe command FAILED {} ({}){before}. Its last output:\n",
         failed.side.name(),
         failed.status
     );
@@ -105,13 +97,13 @@ fn failed(out: &mut String, failed: &FailedRun) {
     }
     let next = match failed.side {
         Side::With if without > 0 => {
-            "smallfry is to blame as it seems: please report it, with this command"
+            "smallfry is the likely cause: please report it with this command"
         }
         _ if with + without > 0 => {
-            "it does not always fail; is something missing that --prepare could make?"
+            "the command does not always fail; use --prepare to restore what it needs before each run"
         }
         _ => {
-            "make it run first; --allow-failure measures one that ends with another exit status than 0"
+            "make the command succeed first, or add --allow-failure if its exit status is expected"
         }
     };
     let _ = writeln!(out, "\nNext: {next}");
@@ -145,7 +137,7 @@ fn nothing(out: &mut String, sameness: &Sameness) {
     }
 }
 
-/// A reader who has seen enough (a closed pipe) is no error.
+/// Prints. A closed pipe is no error, since its reader has read enough.
 fn print(text: &str) {
     let mut output = std::io::stdout().lock();
     let _ = output

@@ -1,14 +1,13 @@
 //! Whether the command did the same on both sides.
 
-use super::gain::plural;
-use super::say;
+use super::sentence::{plural, say};
 use crate::bench::report::text;
 use crate::trial::arguments::Arguments;
 use crate::trial::seen::{Comparison, Difference, Judgement, Thing};
 use std::fmt::Write as _;
 
-/// Of each kind, so many are named.
-const NAMED: usize = 5;
+/// The maximum number of names in a sentence or list.
+const MAX_NAMES: usize = 5;
 
 pub(super) fn say_all(out: &mut String, arguments: &Arguments, comparison: &Comparison) {
     let judgements: Vec<_> = comparison.judgements().collect();
@@ -31,12 +30,12 @@ fn differences(out: &mut String, judgements: &[(&Thing, Judgement)]) {
     say(
         out,
         '!',
-        "DIFFERENT with smallfry, and never so without it; do not adopt it before you know why:",
+        "DIFFERENT with smallfry, and never so without it. Find the cause before you adopt it:",
     );
-    for (thing, difference) in differing.iter().take(NAMED) {
+    for (thing, difference) in differing.iter().take(MAX_NAMES) {
         detail(out, thing, difference);
     }
-    if let Some(more @ 1..) = differing.len().checked_sub(NAMED) {
+    if let Some(more @ 1..) = differing.len().checked_sub(MAX_NAMES) {
         let _ = writeln!(out, "      and {}", plural(more, "other"));
     }
 }
@@ -100,7 +99,7 @@ fn outputs(
                 ""
             };
             let sentence = format!(
-                "{compared}. {} from run to run without smallfry too, which tells nothing of it ({}){rest}.",
+                "{compared}. {} from run to run without smallfry too, and cannot be compared ({}){rest}.",
                 if varying.len() == 1 {
                     "One varies".to_owned()
                 } else {
@@ -126,7 +125,7 @@ fn outputs(
             )
         };
         let sentence = format!(
-            "{which} written by the runs compared, so comparing tells nothing there; --prepare 'rm -rf ...' has each run make its own."
+            "{which} written by the compared runs, so the comparison proves nothing there; --prepare 'rm -rf ...' makes each run write its own."
         );
         say(out, '!', &sentence);
     }
@@ -149,10 +148,10 @@ fn printed(out: &mut String, judgements: &[(&Thing, Judgement)]) {
                 );
             }
             (_, Judgement::NumbersVary) => {
-                same.push(format!("{} (but for numbers)", name(thing)));
+                same.push(format!("{} (except for numbers)", name(thing)));
             }
             (_, Judgement::TimesVary) => {
-                same.push(format!("{} (but for times)", name(thing)));
+                same.push(format!("{} (except for times)", name(thing)));
             }
         }
     }
@@ -177,11 +176,11 @@ pub(super) fn name(thing: &Thing) -> String {
 fn some_of(names: &[String]) -> String {
     let mut shown = names
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMES)
         .cloned()
         .collect::<Vec<_>>()
         .join(", ");
-    if names.len() > NAMED {
+    if names.len() > MAX_NAMES {
         shown.push_str(", ...");
     }
     shown

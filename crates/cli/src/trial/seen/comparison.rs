@@ -1,8 +1,9 @@
-//! Each thing's values over all runs of both sides, and what they say of smallfry.
+//! The values of each thing over all runs of both sides, and the judgement about smallfry.
 
 use super::outputs::Entry;
 use super::printed::Printed;
-use super::{Seen, Shape, Value};
+use super::run::Seen;
+use super::value::{Shape, Value};
 use crate::trial::subject::Side;
 use crate::trial::system::Stamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +18,7 @@ pub(in crate::trial) enum Thing {
 }
 
 impl Thing {
-    /// Of an output.
+    /// The directory of an output.
     fn directory(&self) -> Option<&Path> {
         match self {
             Self::Output(path) => path.parent(),
@@ -29,14 +30,14 @@ impl Thing {
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::trial) enum Judgement {
     Same,
-    /// It is not the same in each run without smallfry either.
+    /// It also varies without smallfry.
     Varies,
-    /// Printed text that is the same in all runs of both sides but for numbers, which are not the same in each run without
-    /// smallfry either.
+    /// Printed text that is the same in all runs of both sides except for numbers, which also vary
+    /// without smallfry.
     NumbersVary,
-    /// Printed text that is the same in all runs of both sides but for the times in it.
+    /// Printed text that is the same in all runs of both sides except for times.
     TimesVary,
-    /// It is with smallfry as it never was without.
+    /// It has a value with smallfry that it never had without.
     Differs(Difference),
 }
 
@@ -44,14 +45,14 @@ pub(in crate::trial) enum Judgement {
 pub(in crate::trial) struct Difference {
     /// As in `it <how>`.
     pub(in crate::trial) how: &'static str,
-    /// Of the runs with smallfry, in how many.
+    /// The number of runs with smallfry in which it differed.
     pub(in crate::trial) runs: usize,
     pub(in crate::trial) of: usize,
     /// Of printed text, the first line that differs, without and with smallfry.
     pub(in crate::trial) lines: Option<[String; 2]>,
 }
 
-/// Distinct values, or that it was not there, each with the number of runs.
+/// Distinct values (`None`: it was missing), each with the number of runs.
 type Tally = Vec<(Option<Value>, usize)>;
 
 #[derive(Default)]
@@ -61,16 +62,16 @@ pub(in crate::trial) struct Comparison {
     tallies: BTreeMap<Thing, [Tally; 2]>,
     /// Regular files among the outputs of the last run.
     files: BTreeMap<PathBuf, FileFacts>,
-    /// What the first run without smallfry printed, and the first with it that was different.
+    /// For each stream the first text without smallfry, and the first different one with it.
     printed: [Vec<(Side, Printed)>; 2],
-    /// Whether what was printed was not always the same, times and all.
+    /// For each stream whether the printed text varied, times included.
     times_vary: [bool; 2],
 }
 
 struct FileFacts {
     bytes: u64,
     stamp: Stamp,
-    /// By a run since the first look.
+    /// Whether a run wrote it after the first look.
     written: bool,
 }
 
@@ -121,7 +122,7 @@ impl Comparison {
         self.runs[side as usize] += 1;
         for thing in values.keys() {
             if !self.tallies.contains_key(thing) {
-                // It was not there in any run before.
+                // It was missing in all runs before.
                 let absent = before.map(|runs| match runs {
                     0 => Vec::new(),
                     runs => vec![(None, runs)],
@@ -144,7 +145,7 @@ impl Comparison {
         self.runs
     }
 
-    /// Nothing is with smallfry as it never was without.
+    /// Whether nothing has a value with smallfry that it never had without.
     pub(in crate::trial) fn is_same(&self) -> bool {
         self.judgements()
             .all(|(_, judgement)| !matches!(judgement, Judgement::Differs(_)))
@@ -171,13 +172,14 @@ impl Comparison {
         varying.filter_map(|(thing, _)| thing.directory()).collect()
     }
 
-    /// Regular files among the outputs of the last run, and their bytes.
+    /// The number of regular files among the outputs of the last run, and their bytes.
     pub(in crate::trial) fn files(&self) -> (usize, u64) {
         let bytes = self.files.values().map(|facts| facts.bytes).sum();
         (self.files.len(), bytes)
     }
 
-    /// Of those, how many no run has written since they were first looked at: comparing them tells nothing.
+    /// The number of those files that no run wrote after the first look. Comparing them proves
+    /// nothing.
     pub(in crate::trial) fn never_written(&self) -> usize {
         self.files.values().filter(|facts| !facts.written).count()
     }
@@ -210,7 +212,7 @@ impl Comparison {
             };
         }
         match strange(&|value| *value != known) {
-            // A count that is another with smallfry may be all that tells of a page that was left out.
+            // A changed count may be the only sign of a page that was left out.
             Some((value, runs)) => Judgement::Differs(difference(value, runs)),
             None if self.only_times_vary(thing) => Judgement::TimesVary,
             None => Judgement::Same,
@@ -226,12 +228,12 @@ impl Comparison {
         let [(_, without), (_, with)] = self.printed[stream(thing)?].as_slice() else {
             return None;
         };
-        // Past what is kept there are no lines to show.
+        // No lines are kept beyond the maximum.
         Some(without.first_difference(with).unwrap_or_default())
     }
 }
 
-/// The place of printed text among what is kept of both streams.
+/// The index of a stream of printed text.
 fn stream(thing: &Thing) -> Option<usize> {
     match thing {
         Thing::StandardOutput => Some(0),
@@ -240,8 +242,8 @@ fn stream(thing: &Thing) -> Option<usize> {
     }
 }
 
-/// A name that came up with smallfry and not without it, but by chance: it did not come up again, and where it is, names vary
-/// without smallfry too.
+/// Whether a name came up only with smallfry, but by chance: it came up once, in a directory where
+/// names also vary without smallfry.
 fn is_chance_name(thing: &Thing, [without, with]: &[Tally; 2], unstable: &BTreeSet<&Path>) -> bool {
     let never_without = without.iter().all(|(value, _)| value.is_none());
     let times: usize = with
@@ -257,7 +259,8 @@ fn is_chance_name(thing: &Thing, [without, with]: &[Tally; 2], unstable: &BTreeS
             .any(|directory| unstable.contains(directory))
 }
 
-/// Keeps the first text without smallfry, and of those with it one that is different: in more than numbers, if there is one.
+/// Keeps the first text without smallfry, and one different text with it: one that differs in more
+/// than numbers, if there is one.
 fn keep_for_example(kept: &mut Vec<(Side, Printed)>, side: Side, printed: Printed) {
     match (kept.as_slice(), side) {
         ([], Side::Without) => kept.push((side, printed)),
@@ -295,7 +298,7 @@ mod tests {
 
     const SIDES: [Side; 4] = [Side::Without, Side::With, Side::With, Side::Without];
 
-    /// Four runs, which leave one file with these contents (or none).
+    /// Judges four runs that leave one file with these contents, or none.
     fn judgement(contents: [Option<&str>; 4]) -> Judgement {
         let mut comparison = Comparison::default();
         let thing = Thing::Output("file".into());
@@ -326,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_happens_without_smallfry_is_a_difference() {
+    fn a_value_never_seen_without_smallfry_is_a_difference() {
         let (a, b) = (Some("a"), Some("b"));
         assert_eq!(judgement([a, a, a, a]), Judgement::Same);
         assert_eq!(judgement([a, b, b, a]), differs("has other bytes", 2));
@@ -343,15 +346,15 @@ mod tests {
     }
 
     #[test]
-    fn what_varies_without_smallfry_is_none() {
+    fn a_value_that_varies_without_smallfry_is_no_difference() {
         let (a, b, c) = (Some("a"), Some("b"), Some("c"));
         assert_eq!(judgement([a, c, c, b]), Judgement::Varies);
         assert_eq!(judgement([a, a, a, None]), Judgement::Varies);
     }
 
-    /// `chunk-1`, `chunk-2`: a build that names files by what is random in them.
+    /// A build that names files by something random in them: `chunk-1`, `chunk-2`.
     #[test]
-    fn names_that_come_up_once_are_none_where_names_vary_without_smallfry() {
+    fn a_name_seen_once_is_no_difference_where_names_vary_without_smallfry() {
         let mut comparison = Comparison::default();
         let value = Value {
             shape: Shape::File,
@@ -378,8 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_always_there_without_smallfry_and_never_with_it_is_a_difference_whatever_is_in_it()
-     {
+    fn a_missing_file_is_a_difference_even_if_its_contents_vary() {
         assert_eq!(
             judgement([Some("a"), None, None, Some("b")]),
             differs("is missing", 2)

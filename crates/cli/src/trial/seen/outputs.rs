@@ -1,6 +1,7 @@
-//! The files that a command makes: names, kinds, contents, where links point, and whether they may be executed.
+//! The files that a command writes: names, kinds, contents, targets of links, and whether they are
+//! executable.
 
-use super::{Shape, Value};
+use super::value::{Shape, Value};
 use crate::bench::failure::Failure;
 use crate::trial::system::{self, Stamp};
 use blake3::Hasher;
@@ -8,13 +9,13 @@ use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
-/// The directories and files to look at, as the user named them.
+/// The directories and files to compare, as the user named them.
 pub(in crate::trial) struct Outputs(Vec<PathBuf>);
 
 pub(super) struct Entry {
     pub(super) value: Value,
     pub(super) bytes: u64,
-    /// Another one tells that the file was written, or put in its place, in between.
+    /// Differs if the file was written, or replaced, between two looks.
     pub(super) stamp: Stamp,
 }
 
@@ -23,13 +24,15 @@ impl Outputs {
         Self(named.to_vec())
     }
 
+    /// Looks at all outputs.
+    ///
     /// # Errors
     ///
-    /// One of them is not there, or cannot be read.
+    /// An output is missing or unreadable.
     pub(super) fn look(&self) -> Result<BTreeMap<PathBuf, Entry>, Failure> {
         let mut entries = BTreeMap::new();
         for root in &self.0 {
-            // The name itself may be a link to where the outputs are.
+            // The name itself may be a link to the outputs.
             let metadata = std::fs::metadata(root).map_err(Failure::at("find the output", root))?;
             let mut left = vec![(root.clone(), metadata)];
             while let Some((path, metadata)) = left.pop() {

@@ -1,21 +1,21 @@
-//! What a command printed, compared without the times in it, since tools like to print how long they took; and without
-//! any number, for those that print others which vary.
+//! Printed text. It is compared without times, since tools like to print how long they took, and
+//! once more without any numbers, for tools that print other varying numbers.
 
-use super::{Shape, Value};
+use super::value::{Shape, Value};
 use crate::bench::failure::Failure;
 use crate::trial::process::unreadable;
 use blake3::{Hash, Hasher};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek};
 
-/// Of the start of the text, so much is kept to show a difference.
-const KEPT_LINES: usize = 2000;
-const LONGEST_LINE: usize = 200;
+/// Limits of the text that is kept to show a difference.
+const MAX_LINES: usize = 2000;
+const MAX_LINE_LENGTH: usize = 200;
 
 pub(super) struct Printed {
     /// Its contents are the text without times.
     pub(super) value: Value,
-    /// Times and all.
+    /// The text with times.
     pub(super) whole: Hash,
     start: Vec<String>,
 }
@@ -35,8 +35,8 @@ impl Printed {
             whole.update(&line);
             numberless.update(without_numbers(&text).as_bytes());
             timeless.update(without_times(&text).as_bytes());
-            if start.len() < KEPT_LINES {
-                start.push(text.trim_end().chars().take(LONGEST_LINE).collect());
+            if start.len() < MAX_LINES {
+                start.push(text.trim_end().chars().take(MAX_LINE_LENGTH).collect());
             }
             line.clear();
         }
@@ -52,8 +52,8 @@ impl Printed {
         })
     }
 
-    /// The first line that differs from `other`'s in more than times and, if there is one, in more than numbers; in
-    /// both, an empty one where there is none.
+    /// The first line that differs from `other`'s. A line that differs in more than numbers is
+    /// preferred; otherwise it differs in more than times. A missing line is empty.
     pub(super) fn first_difference(&self, other: &Self) -> Option<[String; 2]> {
         self.first_that_differs(other, without_numbers)
             .or_else(|| self.first_that_differs(other, without_times))
@@ -67,12 +67,12 @@ impl Printed {
     }
 }
 
-/// `text` with each number, and the unit of time behind it, as one `#`.
+/// Replaces each number, and a unit of time behind it, by `#`.
 fn without_numbers(text: &str) -> String {
     masked(text, true)
 }
 
-/// `text` with each number that has a unit of time behind it, and the unit, as one `#`.
+/// Replaces each number with a unit of time behind it, and the unit, by `#`.
 fn without_times(text: &str) -> String {
     masked(text, false)
 }
@@ -103,7 +103,7 @@ fn masked(text: &str, all_numbers: bool) -> String {
     masked
 }
 
-/// Behind digits, and further ones after a point, a comma or a colon.
+/// Skips digits, and further ones after a point, a comma or a colon.
 fn after_number(text: &str) -> &str {
     let rest = text.trim_start_matches(|char: char| char.is_ascii_digit());
     match rest.strip_prefix(['.', ',', ':']) {
@@ -112,7 +112,7 @@ fn after_number(text: &str) -> &str {
     }
 }
 
-/// `None` where there is no unit of time.
+/// Skips a unit of time. `None`: there is none.
 fn after_unit(text: &str) -> Option<&str> {
     let spaced = text.strip_prefix(' ').unwrap_or(text);
     [
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_look_alike_whatever_their_unit() {
+    fn times_are_masked_with_every_unit() {
         for text in [
             "built in 1.21s\n",
             "built in 980ms\n",

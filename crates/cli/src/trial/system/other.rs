@@ -1,7 +1,7 @@
-//! Elsewhere: the process alone is ended, and its processor time is not known.
+//! Systems other than Unix: only the process itself is ended, and its processor time is unknown.
 
+use super::processor::Processor;
 use crate::bench::interrupt::Running;
-use crate::trial::process::Processor;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::Result;
@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// `line`, run by the shell.
+/// Runs `line` in the shell.
 pub(in crate::trial) fn shell(line: &OsStr) -> Command {
     let mut command = Command::new("cmd");
     command.arg("/C").arg(line);
@@ -20,7 +20,7 @@ pub(in crate::trial) fn is_executable(_metadata: &Metadata) -> bool {
     false
 }
 
-/// Of a file: changed by every write.
+/// Every write changes it.
 pub(in crate::trial) type Stamp = Option<std::time::SystemTime>;
 
 pub(in crate::trial) fn stamp(metadata: &Metadata) -> Stamp {
@@ -34,7 +34,8 @@ impl Child {
         Ok(Self(Mutex::new(command.spawn()?)))
     }
 
-    /// The lock is free between looks, so that ending it is never held up.
+    /// Waits for the end. It does not hold the lock while it sleeps, so ending the process is never
+    /// delayed.
     pub(in crate::trial) fn wait(&self) -> Result<(ExitStatus, Option<Processor>)> {
         loop {
             let status = self.lock().try_wait()?;
@@ -52,7 +53,7 @@ impl Child {
 
 impl Running for Child {
     fn end(self: Arc<Self>) {
-        // An error means that it has ended already.
+        // An error means that it has already ended.
         let _ = self.lock().kill();
     }
 }

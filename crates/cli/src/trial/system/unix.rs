@@ -1,9 +1,10 @@
-//! Unix: a session per run, so that all of it can be ended and none of it can ask the terminal, and `wait4`, which
-//! tells the processor time of a process together with those that it waited for.
+//! Unix: each run has a session of its own, so that all of its processes can be ended and none can
+//! use the terminal. `wait4` reports the processor time of a process and its waited-for
+//! descendants.
 
+use super::processor::Processor;
 use crate::bench::child::{End, reap, until_ended};
 use crate::bench::interrupt::Running;
-use crate::trial::process::Processor;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::{Error, ErrorKind, Result};
@@ -14,10 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What was asked to end and has not by then is made to.
+/// The time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// `line`, run by the shell.
+/// Runs `line` in the shell.
 pub(in crate::trial) fn shell(line: &OsStr) -> Command {
     let mut command = Command::new("sh");
     command.arg("-c").arg(line);
@@ -28,25 +29,26 @@ pub(in crate::trial) fn is_executable(metadata: &Metadata) -> bool {
     metadata.permissions().mode() & 0o111 != 0
 }
 
-/// Of a file: changed by every write, and by being put in another's place, whatever times the writer sets.
+/// Every write and every replacement of the file changes it, whatever times the writer sets.
 pub(in crate::trial) type Stamp = (u64, i64, i64);
 
 pub(in crate::trial) fn stamp(metadata: &Metadata) -> Stamp {
     (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
 }
 
-/// A process that leads a session, and so a group, of its own.
+/// A process that leads its own session, and so its own process group.
 pub(in crate::trial) struct Child {
-    /// `None` once it was reaped and its number may be somebody else's.
+    /// `None` once it was reaped, since another process may then have its ID.
     leader: Mutex<Option<libc::pid_t>>,
     ended: AtomicBool,
 }
 
 impl Child {
     pub(in crate::trial) fn start(command: &mut Command) -> Result<Self> {
-        // In a mere group of its own, a question that is put to /dev/tty (a password) would stop it for ever: a group
-        // in the background may not read there. Without a terminal the question fails.
-        // SAFETY: between fork and exec only setsid is called, which is safe there and touches no memory.
+        // With only a group of its own, a question on /dev/tty (a password) would stop the command
+        // for ever, since a background group may not read there. Without a terminal the question
+        // fails. SAFETY: between fork and exec only setsid is called, which is safe there and
+        // touches no memory.
         unsafe { command.pre_exec(own_session) };
         let child = command.spawn()?;
         let leader = libc::pid_t::try_from(child.id()).map_err(Error::other)?;
@@ -56,12 +58,12 @@ impl Child {
         })
     }
 
-    /// Until the leader has ended; whatever else is in the group goes on, unless it was told to end.
+    /// Waits until the leader has ended. The rest of the group goes on, unless it was told to end.
     pub(in crate::trial) fn wait(&self) -> Result<(ExitStatus, Option<Processor>)> {
         let Some(leader) = *self.leader() else {
             return Err(ErrorKind::InvalidInput.into());
         };
-        // Not reaped yet: until then its number is not given to another process, and the lock is free.
+        // Not reaped yet: until then no other process gets its ID, and the lock is free.
         until_ended(leader)?;
         let mut known = self.leader();
         let all_end = self.ended.load(Ordering::SeqCst);
@@ -82,7 +84,7 @@ impl Child {
     }
 
     fn leader(&self) -> MutexGuard<'_, Option<libc::pid_t>> {
-        // A number or none: nothing that could be half changed.
+        // The value cannot be half changed.
         self.leader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -113,16 +115,18 @@ impl Running for Child {
     }
 }
 
-/// `kill(-leader)`: <https://man7.org/linux/man-pages/man2/kill.2.html>. Is anybody left?
+/// Sends a signal to a group and returns whether the group exists: `kill(-leader)`,
+/// <https://man7.org/linux/man-pages/man2/kill.2.html>.
 fn signal(leader: libc::pid_t, number: libc::c_int) -> bool {
     // SAFETY: a call with two numbers, which touches no memory of ours.
     unsafe { libc::kill(-leader, number) == 0 }
 }
 
-/// Waits, not for ever, until a group that was killed is gone, so that nothing of it runs on when we have ended.
+/// Waits, up to a limit, until a killed group is gone, so that none of its processes outlives this
+/// one.
 fn until_gone(leader: libc::pid_t) {
     let patience = Instant::now() + GRACE;
-    // Signal 0 is none: it only asks.
+    // Signal 0 only checks.
     while signal(leader, 0) && Instant::now() < patience {
         std::thread::sleep(Duration::from_millis(1));
     }
