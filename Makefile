@@ -37,7 +37,11 @@ ifeq ($(and $(JAVA),$(MVN)),)
   endif
 endif
 
-.PHONY: build bench bench-all bench-peers test fuzz test-all test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-tests node-lint node-peers jvm-package jvm-tests jvm-driver clean
+# The cargo profile of what is built, and its directory.
+PROFILE ?= release
+BUILT = $(TARGET_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
+
+.PHONY: build bench bench-all bench-peers test test-all soak rust-tests test-programs fuzz test-backends test-crash test-model test-sanitized test-windows trials lint node-package node-addon node-tests node-lint node-peers jvm-package jvm-library jvm-tests jvm-driver clean
 
 build: node-package
 	cargo build --release -q -p smallfry-cli
@@ -58,8 +62,38 @@ bench-peers: node-peers jvm-driver
 	cargo build --release -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --bin smallfry-bench-norad
 	cargo build --release -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --features rayon --bin smallfry-bench-norad-rayon
 
-test: node-tests jvm-tests test-model
-	cargo test -q --workspace --exclude smallfry-node --exclude smallfry-jvm --features '$(CORE_FEATURES)'
+# Every claim once, in a few minutes: on the newest Node and the default JDK, with programs that are
+# built without optimizing for long. The three suites run beside each other, since each waits a lot.
+test: export SMALLFRY_COMMAND := $(TARGET_DIR)/debug/smallfry
+test:
+	@$(MAKE) --no-print-directory PROFILE=dev test-programs
+	@$(MAKE) --no-print-directory PROFILE=dev -j3 --output-sync=target rust-tests node-tests jvm-tests
+
+# The same claims with everything that is slow by nature: the programs as they are shipped, each Node,
+# each JDK, every interleaving of threads, and Windows.
+test-all: export SMALLFRY_TEST_ALL := 1
+test-all:
+	@$(MAKE) --no-print-directory rust-tests node-tests jvm-tests test-model
+	@$(MAKE) --no-print-directory test-windows
+
+# Hours of generated cases, crashes and files, and programs that people use.
+soak: export SMALLFRY_TEST_ALL := 1
+soak: export SMALLFRY_SOAK := 1
+soak:
+	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 \
+		SMALLFRY_TEST_PACKAGES=1000000 SMALLFRY_TEST_WALKS=1000 SMALLFRY_TEST_URLS=400000 SMALLFRY_TEST_CALLS=1000000 \
+		$(MAKE) --no-print-directory rust-tests node-tests jvm-tests test-model
+	$(MAKE) --no-print-directory test-backends test-crash test-sanitized fuzz trials test-windows
+
+WORKSPACE := --workspace --exclude smallfry-node --exclude smallfry-jvm --features '$(CORE_FEATURES)'
+
+rust-tests:
+	cargo test -q $(WORKSPACE)
+
+# All programs and tests of a profile in two commands, so that each crate is built once.
+test-programs: $(if $(NEED_NODE),,$(NODE_DIR)/node_modules/.package-lock.json)
+	cargo build -q --profile $(PROFILE) --workspace --features '$(CORE_FEATURES)'
+	cargo test -q --no-run $(WORKSPACE)
 
 # How threads may interleave, explored by loom. Optimizing across crates takes longer here than it saves.
 test-model:
@@ -102,14 +136,6 @@ test-sanitized:
 		[ '$(CI)' != true ]; \
 	fi
 
-# Everything that `test` and `test-windows` do, with more generated cases and with what those leave out because it takes long;
-# and programs that people use.
-test-all: export SMALLFRY_TEST_ALL := 1
-test-all:
-	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 \
-		SMALLFRY_TEST_PACKAGES=1000000 SMALLFRY_TEST_WALKS=1000 SMALLFRY_TEST_URLS=400000 SMALLFRY_TEST_CALLS=1000000 $(MAKE) --no-print-directory test
-	$(MAKE) --no-print-directory test-backends test-crash test-sanitized fuzz trials test-windows
-
 # The tests in programs for Windows, under Wine. On Debian, as root, it installs what that takes: 310 MB.
 test-windows:
 	@scripts/windows/test.sh
@@ -139,12 +165,12 @@ node-peers:
 else
 node-package: $(NODE_DIR)/node_modules/.package-lock.json
 	cd $(NODE_DIR) && npx --no-install tsc --project .
-	cargo build --release -q -p smallfry-node
-	node $(NODE_DIR)/scripts/place-addon.mjs $(TARGET_DIR)/release
+	$(if $(filter dev,$(PROFILE)),,cargo build -q --profile $(PROFILE) -p smallfry-node)
+	node $(NODE_DIR)/scripts/place-addon.mjs $(BUILT)
 
 node-peers: $(PEERS_DIR)/node_modules/.package-lock.json $(SCOPE_DIR)/node_modules/.package-lock.json
 
-node-tests: build $(NODE_DIR)/test/runtimes/node_modules/.package-lock.json
+node-tests: $(if $(filter dev,$(PROFILE)),node-package,build) $(NODE_DIR)/test/runtimes/node_modules/.package-lock.json
 	node $(NODE_DIR)/test/all-versions.mjs
 
 # Small projects and one pair of runs tell whether all goes well; to measure: make trials TRIALS_FLAGS='--size 1'
@@ -165,17 +191,19 @@ jvm-driver:
 	$(call NEED_JVM,compared with others)
 else
 # A directory for each platform; here there is one.
-jvm-package:
-	cargo build --release -q -p smallfry-jvm
-	sh $(JVM_DIR)/place-library.sh $(TARGET_DIR)/release
+jvm-package: jvm-library
 	$(MAVEN) $(JVM_DIR) -DskipTests package
+
+jvm-library:
+	$(if $(filter dev,$(PROFILE)),,cargo build -q --profile $(PROFILE) -p smallfry-jvm)
+	sh $(JVM_DIR)/place-library.sh $(BUILT)
 
 # The library, and the process of the bench's rows in the JVM.
 jvm-driver: jvm-package
 	$(MAVEN) $(JVM_DRIVER) -DskipTests package
 
-# With the default JDK, and with the newest that is installed beside it.
-jvm-tests: jvm-package
+# With the default JDK; with SMALLFRY_TEST_ALL also with the newest that is installed beside it.
+jvm-tests: jvm-library
 	sh $(JVM_DIR)/test-all-jdks.sh
 endif
 

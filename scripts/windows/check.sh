@@ -17,7 +17,7 @@ export CARGO_UNSTABLE_WARNINGS=true CARGO_BUILD_WARNINGS=deny
 export CARGO_PROFILE_DEV_OPT_LEVEL=0
 # MinGW builds the tests for Windows anyway. Checking them here takes 1.5 times as long.
 targets=()
-if everything; then
+if is_soak; then
   targets=(--all-targets)
 else
   export CARGO_UNSTABLE_BUILD_STD=std,panic_unwind

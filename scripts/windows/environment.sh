@@ -17,8 +17,8 @@ export SMALLFRY_WINE_DIR="${SMALLFRY_WINE_DIR:-$(realpath -m "${CARGO_TARGET_DIR
 
 say() { printf 'smallfry: %s\n' "$*"; }
 
-# Whether `make test-all` runs this, and nothing is left out for taking long.
-everything() { [ -n "${SMALLFRY_TEST_ALL:-}" ]; }
+# True for `make soak`: nothing is left out for taking long.
+is_soak() { [ -n "${SMALLFRY_SOAK:-}" ]; }
 
 # Installs missing packages. Without apt-get or root it names them and exits: with 0, or with 1 if
 # CI=true.

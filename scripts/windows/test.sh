@@ -7,10 +7,10 @@ set -euo pipefail
 
 GNU=x86_64-pc-windows-gnu
 
-# Few generated cases, since each file call takes Wine many times as long as Linux. `make test-all`
+# Few generated cases, since each file call takes Wine many times as long as Linux. `make soak`
 # generates more.
 cases=8
-if everything; then cases=32; fi
+if is_soak; then cases=32; fi
 export PROPTEST_CASES="${PROPTEST_CASES:-$cases}"
 
 install_packages
@@ -24,7 +24,7 @@ say 'testing the crates under Wine'
 target_cargo "$GNU" test -q -p smallfry -p smallfry-transcode -p smallfry-package-json -p smallfry-slowfs --features "$CORE_FEATURES"
 # The command as a whole is tested on Linux, and here only its parts. Most of the time goes into
 # building it.
-if everything; then target_cargo "$GNU" test -q -p smallfry-cli --bins; fi
+if is_soak; then target_cargo "$GNU" test -q -p smallfry-cli --bins; fi
 
 scripts/windows/check.sh
 scripts/windows/node.sh

@@ -1,9 +1,11 @@
 // Runs the suite on each Node version that the package supports: `node test/all-versions.mjs`.
 //
 // The versions are npm packages that carry the binaries, installed by `npm ci` in test/runtimes.
-// Without them the suite runs on this Node alone, which is an error where CI is true. The oldest
-// and the newest run all of it, those between them only what depends on the version, unless
-// SMALLFRY_TEST_ALL is set. The last line is `N passed, N failed, N skipped`.
+// Without them the suite runs on this Node alone, which is an error where CI is true.
+//
+// Only the newest version runs. With SMALLFRY_TEST_ALL the oldest runs all files, too, and those in
+// between run the files that depend on the version. With SMALLFRY_SOAK each version runs all files.
+// The last line is `N passed, N failed, N skipped`.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -34,8 +36,10 @@ const files = fs.readdirSync(here).filter((name) => name.endsWith('.test.mjs')).
 /** Test files that depend on the version: on V8's strings, on module loaders, on node:fs itself. */
 const BETWEEN = ['counting.test.mjs', 'differential.test.mjs', 'durability.test.mjs', 'entry-points.test.mjs', 'special-files.test.mjs', 'transcoding.test.mjs'];
 
-const everything = process.env.SMALLFRY_TEST_ALL !== undefined;
-commands.slice(1, -1).forEach((between) => (between.files = everything ? files : BETWEEN));
+const { SMALLFRY_TEST_ALL, SMALLFRY_SOAK } = process.env;
+// The oldest and the newest run all files, and each version does in a soak.
+for (const between of commands.slice(1, -1)) between.files = SMALLFRY_SOAK === undefined ? BETWEEN : files;
+if (SMALLFRY_TEST_ALL === undefined && SMALLFRY_SOAK === undefined) commands.splice(0, commands.length - 1);
 
 /** The output of the running tests so far. It is printed if they hang and are stopped. */
 let output = '';

@@ -53,7 +53,7 @@ export function installPackage(directory) {
 export const major = Number.parseInt(process.versions.node, 10);
 
 /** The command `smallfry`, where make has put it. */
-const command = path.join(process.env.CARGO_TARGET_DIR || path.join(packageDirectory, '../../target'), 'release/smallfry');
+const command = process.env.SMALLFRY_COMMAND ?? path.join(process.env.CARGO_TARGET_DIR || path.join(packageDirectory, '../../target'), 'release/smallfry');
 
 /** Puts a directory behind a simulated disk; answers the directory and how to stop that. */
 export async function startSlowDisk(profile, options = []) {

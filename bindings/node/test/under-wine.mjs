@@ -4,7 +4,7 @@
 // The Node versions are npm packages, installed by `npm ci --os=win32 --cpu=x64` in
 // test/runtimes/windows. Two files at a time, each in a process of its own whose output goes to a
 // file: under Wine pipes may lose the end of it. Only the newest version runs, and not what takes
-// long there and is no other than on Linux, unless SMALLFRY_TEST_ALL is set. The last line is `N
+// long there and is no other than on Linux, unless SMALLFRY_SOAK is set. The last line is `N
 // passed, N failed, N skipped`.
 
 import { spawn } from 'node:child_process';
@@ -17,7 +17,7 @@ import { add, none, numbersOf, sayWhatIsSkipped, sentence } from './report.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const runtimes = path.join(here, 'runtimes', 'windows');
-const everything = process.env.SMALLFRY_TEST_ALL !== undefined;
+const everything = process.env.SMALLFRY_SOAK !== undefined;
 const versions = Object.keys(JSON.parse(fs.readFileSync(path.join(runtimes, 'package.json'), 'utf8')).optionalDependencies)
   .slice(everything ? 0 : -1);
 const wine = process.env.WINE ?? 'wine64';
