@@ -13,12 +13,12 @@ pub(crate) fn width() -> usize {
 }
 
 /// Columns for a bar beside numbers: none where the numbers need them all.
-pub(super) fn bar_cells() -> usize {
+pub(crate) fn bar_cells() -> usize {
     if width() < 96 { 0 } else { 9 }
 }
 
 /// Three significant digits, without exponent.
-pub(super) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 99.95 => thousands(value.round() as i64),
         size if size >= 9.995 => format!("{value:.1}"),
@@ -26,7 +26,7 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-pub(super) fn micros(ns: f64) -> String {
+pub(crate) fn micros(ns: f64) -> String {
     number(ns / 1e3)
 }
 
@@ -69,25 +69,31 @@ pub(crate) fn bytes(count: u64) -> String {
 
 /// `1.23x (1.20-1.26)`
 pub(crate) fn ratio(interval: Option<Interval>) -> String {
-    interval.map_or_else(
-        || "-".to_owned(),
-        |Interval {
-             low,
-             estimate,
-             high,
-         }| format!("{estimate:.2}x ({low:.2}-{high:.2})"),
-    )
+    let Some(Interval {
+        low,
+        estimate,
+        high,
+    }) = interval
+    else {
+        return "-".to_owned();
+    };
+    format!("{estimate:.2}x ({low:.2}-{high:.2})")
+}
+
+/// Shows the value, or a dash where there is none.
+pub(crate) fn or_dash(value: Option<f64>, form: impl Fn(f64) -> String) -> String {
+    value.map_or_else(|| "-".to_owned(), form)
 }
 
 /// `part` of `cells` columns, in eighths.
-pub(super) fn bar(part: f64, cells: usize) -> String {
+pub(crate) fn bar(part: f64, cells: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (part.clamp(0.0, 1.0) * cells as f64 * 8.0).round() as usize;
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
 /// One line of boxes, each as wide as its share of `whole`, with as much of its name as fits.
-pub(super) fn segments(parts: &[(&str, f64)], whole: f64, cells: usize) -> String {
+pub(crate) fn segments(parts: &[(&str, f64)], whole: f64, cells: usize) -> String {
     let mut line = String::new();
     let (mut sum, mut column) = (0.0, 0);
     for (name, part) in parts {
@@ -131,18 +137,18 @@ pub(crate) fn wrap(lead: &str, text: &str, columns: usize) -> String {
     wrapped
 }
 
-/// Columns under headings; all but the first `left` to the right.
+/// Returns columns under headings; all but the first `left` to the right, and those with the heading `<`.
 pub(crate) fn table(headings: &[&str], left: usize) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(
-        headings
-            .iter()
-            .map(|heading| Cell::new(heading).add_attribute(Attribute::Bold)),
+        headings.iter().map(|heading| {
+            Cell::new(heading.trim_start_matches('<')).add_attribute(Attribute::Bold)
+        }),
     );
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 1));
-        if index >= left {
+        if index >= left && headings[index] != "<" {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }

@@ -20,7 +20,22 @@ pub(crate) struct Percentiles {
     pub(crate) iterations: u64,
 }
 
+/// A percentile, by its name.
+type Line = (&'static str, fn(&Percentiles) -> f64);
+
 impl Percentiles {
+    /// The lines, or columns, of a table.
+    pub(crate) const TABLE: [Line; 8] = [
+        ("Min", |found| found.min),
+        ("P50", |found| found.p50),
+        ("P90", |found| found.p90),
+        ("P95", |found| found.p95),
+        ("P99", |found| found.p99),
+        ("P99.9", |found| found.p999),
+        ("Max", |found| found.max),
+        ("Total", |found| found.total),
+    ];
+
     /// Of samples that each timed `calls` calls. `None` when there are no samples.
     pub(crate) fn of(samples: impl IntoIterator<Item = u64>, calls: u32) -> Option<Self> {
         let calls = f64::from(calls.max(1));

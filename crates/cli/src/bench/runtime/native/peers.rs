@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 pub(crate) const BUILT: bool = true;
 
 /// On rayon's global pool, which the first call makes.
-pub(super) fn rayon<T: Send>(
+pub(crate) fn rayon<T: Send>(
     paths: &[PathBuf],
     work: impl Fn(usize, &Path) -> io::Result<T> + Sync,
 ) -> io::Result<Vec<T>> {
@@ -27,7 +27,7 @@ pub(super) fn rayon<T: Send>(
 }
 
 /// A task for each file on a new multi-threaded runtime. Results in order.
-pub(super) fn tokio<T: Send + Default + 'static, F>(
+pub(crate) fn tokio<T: Send + Default + 'static, F>(
     paths: &[PathBuf],
     work: impl Fn(usize, PathBuf) -> F,
 ) -> io::Result<Vec<T>>
@@ -50,17 +50,17 @@ where
 }
 
 /// `tokio::fs::read`.
-pub(super) async fn tokio_read(path: PathBuf) -> io::Result<Vec<u8>> {
+pub(crate) async fn tokio_read(path: PathBuf) -> io::Result<Vec<u8>> {
     tokio::fs::read(path).await
 }
 
 /// `tokio::fs::read_to_string`.
-pub(super) async fn tokio_read_to_string(path: PathBuf) -> io::Result<String> {
+pub(crate) async fn tokio_read_to_string(path: PathBuf) -> io::Result<String> {
     tokio::fs::read_to_string(path).await
 }
 
 /// `tokio::fs::write`.
-pub(super) async fn tokio_write(path: PathBuf, bytes: Vec<u8>) -> io::Result<()> {
+pub(crate) async fn tokio_write(path: PathBuf, bytes: Vec<u8>) -> io::Result<()> {
     tokio::fs::write(path, bytes).await
 }
 
@@ -68,11 +68,11 @@ pub(super) async fn tokio_write(path: PathBuf, bytes: Vec<u8>) -> io::Result<()>
 /// `resolve(directory, "./file.js")` with the option `module_type`, which finds the file that decides as Node's
 /// `LOOKUP_PACKAGE_SCOPE`, reads it by simd-json and remembers it with its directory, for ever. Besides, it looks whether the file
 /// is there, and for packages in `node_modules` at each directory up to the package's own. It is spared the resolving of links.
-pub(super) struct Oxc(ResolverGeneric<Disk>);
+pub(crate) struct Oxc(ResolverGeneric<Disk>);
 
 impl Oxc {
     /// With nothing remembered. Given `files`, it takes them for files and all else for directories, and asks no disk.
-    pub(super) fn new(files: Option<&[&Path]>) -> Self {
+    pub(crate) fn new(files: Option<&[&Path]>) -> Self {
         let own = |files: &[&Path]| files.iter().map(|path| path.to_path_buf()).collect();
         let disk = Disk {
             files: files.map(own),
@@ -86,7 +86,7 @@ impl Oxc {
         Self(ResolverGeneric::new_with_file_system(disk, options))
     }
 
-    pub(super) fn is_module(&self, path: &Path) -> io::Result<bool> {
+    pub(crate) fn is_module(&self, path: &Path) -> io::Result<bool> {
         let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };

@@ -1,0 +1,17 @@
+//! What several scenarios share.
+
+pub(super) mod cache;
+pub(super) mod idioms;
+pub(super) mod outputs;
+pub(super) mod rows;
+pub(super) mod trees;
+
+/// Names files and bytes of each: `300x10kB`.
+pub(super) fn shape(files: usize, bytes: usize) -> String {
+    for (unit, name) in [(1_000_000, "MB"), (1_000, "kB")] {
+        if bytes >= unit && bytes.is_multiple_of(unit) {
+            return format!("{files}x{}{name}", bytes / unit);
+        }
+    }
+    format!("{files}x{bytes}B")
+}
