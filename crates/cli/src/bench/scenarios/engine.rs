@@ -7,7 +7,7 @@ use crate::bench::host;
 use crate::bench::report::page::Page;
 use crate::bench::results::{CaseResult, Results};
 use crate::bench::runtime::peer::{Peer, PeerError};
-use crate::bench::runtime::protocol::{Launch, PeerFailure, Reply, Times};
+use crate::bench::runtime::protocol::{Reply, Times};
 use crate::bench::runtime::strace::Strace;
 use crate::bench::runtime::{Row, peaks};
 use crate::bench::schedule::Schedule;
@@ -25,16 +25,12 @@ impl<S: Scenario> Measured for Done<S> {
     }
 
     fn show(&self, page: &mut Page, session: &Session) {
-        S::show(page, session, &self.0);
+        (S::SHOW)(page, session, &self.0);
     }
 
     fn json(&self) -> Value {
         S::json(&self.0)
     }
-}
-
-pub(super) fn serve<S: Scenario>(launch: &Launch, request: Value) -> Result<Times, PeerFailure> {
-    S::serve(launch, request)
 }
 
 /// Returns the number of runs in a round.

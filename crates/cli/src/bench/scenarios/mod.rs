@@ -10,6 +10,7 @@ mod engine;
 mod fsync;
 mod fsync_many;
 mod package_scope;
+mod prelude;
 pub(crate) mod read_many;
 mod scale;
 mod scenario;
@@ -22,7 +23,7 @@ use super::report::page::Page;
 use super::runtime::protocol::{Launch, PeerFailure, Times};
 use super::session::Session;
 use engine::Done;
-use scenario::{Facts, Scenario};
+use scenario::{Facts, Scenario, Serve};
 use serde_json::Value;
 
 /// In the order in which they run when none is named.
@@ -48,7 +49,7 @@ pub(crate) struct Entry {
     pub(crate) facts: Facts,
     turns: fn(&Session) -> usize,
     run: fn(&mut Session) -> Result<Box<dyn Measured>, Failure>,
-    serve: fn(&Launch, Value) -> Result<Times, PeerFailure>,
+    serve: Serve,
 }
 
 impl Entry {
@@ -57,7 +58,7 @@ impl Entry {
             facts: S::FACTS,
             turns: engine::turns::<S>,
             run: |session| Ok(Box::new(Done::<S>(engine::run::<S>(session)?))),
-            serve: engine::serve::<S>,
+            serve: S::SERVE,
         }
     }
 

@@ -65,6 +65,10 @@ impl Facts {
 /// The times of a run, or why the row failed.
 pub(crate) type Answer = Result<Times, String>;
 
+pub(crate) type Show<C> = fn(&mut Page, &Session, &Results<C>);
+
+pub(crate) type Serve = fn(&Launch, Value) -> Result<Times, PeerFailure>;
+
 /// A kind of work; the value is what it prepares before it measures.
 pub(crate) trait Scenario: Sized + 'static {
     const FACTS: Facts;
@@ -72,6 +76,13 @@ pub(crate) trait Scenario: Sized + 'static {
     const REQUEST: &'static str = Self::FACTS.name;
     /// Its name is made of words, which `--cells` selects by.
     type Case: fmt::Display + Serialize;
+    /// Shows the results.
+    const SHOW: Show<Self::Case>;
+    /// Does a request in the process of a row in Rust.
+    const SERVE: Serve = |_, _| {
+        let error = io::Error::from(io::ErrorKind::Unsupported);
+        Err(failed("run", Self::FACTS.name)(error))
+    };
 
     /// Returns the cases of this run, `--cells` aside.
     fn cases(session: &Session) -> Vec<Self::Case>;
@@ -99,17 +110,8 @@ pub(crate) trait Scenario: Sized + 'static {
     /// Looks at what is left after the last round.
     fn finish(&self, _: &mut Results<Self::Case>) {}
 
-    fn show(page: &mut Page, session: &Session, results: &Results<Self::Case>);
-
     fn json(results: &Results<Self::Case>) -> Value {
         results.json()
-    }
-
-    /// Does a request in the process of a row in Rust.
-    fn serve(_: &Launch, _: Value) -> Result<Times, PeerFailure> {
-        Err(failed("run", Self::FACTS.name)(io::Error::from(
-            io::ErrorKind::Unsupported,
-        )))
     }
 }
 

@@ -21,25 +21,15 @@
 mod native;
 mod report;
 
-use super::engine::Turn;
-use super::scenario::{Answer, Facts, Scenario, parse};
+use super::prelude::*;
 use super::shared::outputs::{OUTPUTS, make_directory, put_aside};
 use super::shared::rows::{
     self, BULK_JVM, JAVA_FILES, NODE_PARALLEL, NODE_SYNC, OURS, OURS_IN_RUST, STD, SYNC_AA, in_jvm,
     in_rust, on_nodes,
 };
 use super::shared::trees;
-use crate::bench::directories;
-use crate::bench::failure::Failure;
-use crate::bench::host;
-use crate::bench::options::Extent;
-use crate::bench::report::page::Page;
-use crate::bench::results::Results;
-use crate::bench::runtime::Row;
-use crate::bench::runtime::protocol::{Functions, Launch, PeerFailure, Style, Times};
-use crate::bench::session::Session;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use crate::bench::{directories, host};
+use serde_json::json;
 use smallfry::{Durability, WriteOptions};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -139,6 +129,8 @@ impl Scenario for Build {
         )
     };
     type Case = Case;
+    const SHOW: Show<Case> = report::show;
+    const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(_: &Session) -> Vec<Case> {
         vec![Case::default()]
@@ -217,10 +209,6 @@ impl Scenario for Build {
         }
     }
 
-    fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
-        report::show(page, session, results);
-    }
-
     fn json(results: &Results<Case>) -> Value {
         let Some(result) = results.cases.first() else {
             return Value::Null;
@@ -229,10 +217,6 @@ impl Scenario for Build {
         json["rounds"] = json!(results.rounds);
         json["rows"] = json!(result.rows_json());
         json
-    }
-
-    fn serve(launch: &Launch, request: Value) -> Result<Times, PeerFailure> {
-        native::run(launch.functions, &parse(request)?)
     }
 }
 

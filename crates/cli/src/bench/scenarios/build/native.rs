@@ -1,10 +1,9 @@
 //! The rows in Rust. The counterpart of `driver.js`: same phases, same order, same bytes.
 
+use super::super::prelude::*;
 use super::Request;
-use crate::bench::runtime::native::usage::{Meter, nanoseconds};
-use crate::bench::runtime::native::{bulk, failed, flush_directory};
-use crate::bench::runtime::protocol::{Functions, PeerFailure, Threads, Times};
-use serde::Deserialize;
+use crate::bench::runtime::native::usage::nanoseconds;
+use crate::bench::runtime::native::{bulk, flush_directory};
 use smallfry::bulk::Writer;
 use smallfry::close::Closer;
 use smallfry::{Durability, WriteOptions, raw};
@@ -197,7 +196,7 @@ fn is_wanted(name: &str, extensions: &[String]) -> bool {
 #[derive(Deserialize)]
 struct Package {
     #[serde(rename = "type", default)]
-    kind: serde_json::Value,
+    kind: Value,
 }
 
 /// What Node takes each file for.

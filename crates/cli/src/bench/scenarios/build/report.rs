@@ -1,15 +1,12 @@
 //! A waterfall, a table of phases, a table of ratios, and sentences.
 
+use super::super::prelude::*;
 use super::{BUT_PUBLISH, Case, PHASES, WRITE_AND_CLOSE, phase};
-use crate::bench::report::page::Page;
-use crate::bench::report::text;
-use crate::bench::report::view::{View, WHOLE};
-use crate::bench::results::Results;
+use crate::bench::report::view::WHOLE;
 use crate::bench::scenarios::shared::idioms::ON_NODE;
 use crate::bench::scenarios::shared::rows::{
     BULK_JVM, BULK_RUST, JAVA_FILES, NODE_PARALLEL, NODE_SYNC, SMALLFRY_RUST, STD, SYNC_AA,
 };
-use crate::bench::session::Session;
 
 pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
     let Some(result) = results.cases.first() else {
@@ -24,7 +21,7 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
 }
 
 fn heading(page: &mut Page, session: &Session, case: &Case, rounds: usize) {
-    let found = text::thousands(case.files_found as i64);
+    let found = thousands(case.files_found as i64);
     let of = if case.files < case.files_found {
         format!(" (of {found}, the first by path)")
     } else {
@@ -33,7 +30,7 @@ fn heading(page: &mut Page, session: &Session, case: &Case, rounds: usize) {
     page.line(&format!(
         "\nbuild on {}: {} source files{of}, {}, from {}",
         session.disk_words(),
-        text::thousands(case.files as i64),
+        thousands(case.files as i64),
         text::bytes(case.bytes as u64),
         case.tree.display()
     ));

@@ -21,31 +21,21 @@ pub(super) mod font;
 mod native;
 mod report;
 
-use super::engine::{Turn, flush};
-use super::scenario::{Answer, Facts, Scenario, parse};
+use super::engine::flush;
+use super::prelude::*;
 use super::shared::outputs::{OUTPUTS, Output, empty, put_aside, verify_files};
 use super::shared::trees::{files_below, hash};
 use crate::bench::directories;
-use crate::bench::failure::Failure;
-use crate::bench::options::Extent;
-use crate::bench::report::page::Page;
-use crate::bench::results::Results;
 use crate::bench::runtime::norad::Program;
-use crate::bench::runtime::protocol::{Functions, Launch, PeerFailure, Style, Times};
-use crate::bench::runtime::{Row, Runtime, peaks};
-use crate::bench::session::Session;
+use crate::bench::runtime::{Runtime, peaks};
 use font::Font;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use smallfry_bench_closing::{self as closing, Backend, Policy, Way};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::fmt;
-use std::fs;
 use std::hash::{DefaultHasher, Hasher};
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Case {
@@ -133,6 +123,8 @@ impl Scenario for Close {
         "A font's 3,359 small files written, with each way of closing them",
     );
     type Case = Case;
+    const SHOW: Show<Case> = report::show;
+    const SERVE: Serve = |launch, request| native::run(launch, &parse(request)?);
 
     fn cases(session: &Session) -> Vec<Case> {
         let mut numbers = match session.extent {
@@ -276,14 +268,6 @@ impl Scenario for Close {
             fs::rename(&written, aside).map_err(Failure::at("move", &written))?;
         }
         Ok(answer)
-    }
-
-    fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
-        report::show(page, session, results);
-    }
-
-    fn serve(launch: &Launch, request: Value) -> Result<Times, PeerFailure> {
-        native::run(launch, &parse(request)?)
     }
 }
 

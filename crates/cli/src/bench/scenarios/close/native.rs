@@ -1,14 +1,11 @@
 //! The rows in Rust: one thread writes the files of a font's glyphs. The programs in
 //! `crates/cli/peers/norad` do the same through norad.
 
+use super::super::prelude::*;
 use super::{Request, font};
-use crate::bench::runtime::native::failed;
-use crate::bench::runtime::native::usage::Meter;
-use crate::bench::runtime::protocol::{Launch, PeerFailure, Times};
 use smallfry_bench_closing::{self as closing, Way};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Writes all files once. The time is from making what closing needs to the last close.
 pub(super) fn run(launch: &Launch, request: &Request) -> Result<Times, PeerFailure> {

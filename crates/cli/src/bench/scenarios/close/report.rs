@@ -1,12 +1,8 @@
 //! A table per case, then sentences.
 
+use super::super::prelude::*;
 use super::{Case, DESIGN, DESIGN_UNBOUNDED, PLAIN, PLAIN_AA, Work, closer};
-use crate::bench::report::page::Page;
-use crate::bench::report::text::{self, or_dash};
-use crate::bench::report::view::View;
-use crate::bench::results::{CaseResult, Results};
 use crate::bench::runtime::protocol::Peaks;
-use crate::bench::session::Session;
 use smallfry_bench_closing::{Backend, Policy, Way};
 
 /// Where deferring gains nothing, Auto may differ from plain close by this much.
@@ -101,7 +97,7 @@ fn peaks(page: &mut Page, result: &CaseResult<Case>) {
 }
 
 fn count(value: f64) -> String {
-    text::thousands(value as i64)
+    thousands(value as i64)
 }
 
 fn most(result: &CaseResult<Case>, row: usize, of: impl Fn(&Peaks) -> f64) -> Option<f64> {

@@ -16,23 +16,14 @@
 mod native;
 mod report;
 
-use super::engine::{Turn, flush};
-use super::scenario::{Answer, Facts, Scenario, parse};
+use super::engine::flush;
+use super::prelude::*;
 use super::shared::outputs::{OUTPUTS, Output, make_directory};
 use super::shared::rows::{self, RowOf, in_jvm, in_rust, on_nodes};
 use crate::bench::directories;
-use crate::bench::failure::Failure;
-use crate::bench::options::Extent;
-use crate::bench::report::page::Page;
-use crate::bench::results::Results;
-use crate::bench::runtime::Row;
-use crate::bench::runtime::protocol::{Functions, Launch, PeerFailure, Style, Text, Times};
-use crate::bench::session::Session;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::fmt;
-use std::fs;
+use crate::bench::runtime::protocol::Text;
 use std::path::Path;
+use std::{fmt, fs};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Case {
@@ -82,166 +73,131 @@ struct Kind {
     functions: Functions,
     level: Level,
     replace: bool,
-    /// The row that does the same without flushing.
-    unsynced: Option<&'static str>,
+}
+
+impl Kind {
+    /// Returns the row that does the same without flushing.
+    fn unsynced(&self) -> Option<&'static str> {
+        if self.level == Level::None || self.name == ALONE.name {
+            return None;
+        }
+        let tables = [&IN_NODE[..], &IN_JVM, &IN_RUST];
+        let table = tables
+            .into_iter()
+            .find(|table| table.iter().any(|kind| kind.name == self.name))?;
+        let is_it = |kind: &&Kind| {
+            let same = (kind.functions, kind.replace) == (self.functions, self.replace);
+            same && kind.level == Level::None
+        };
+        table.iter().find(is_it).map(|kind| kind.name)
+    }
 }
 
 const STD: &str = "Rust std, fsync";
 const STD_AA: &str = "Rust std, fsync A/A";
-const STD_UNSYNCED: &str = "Rust std, unsynced";
 const RAW_DATA: &str = "raw system calls, fdatasync";
 const RAW_FILE: &str = "raw system calls, fsync";
-const MOUNT_ALONE: &str = "raw system calls, fsync, mount alone";
 const RAW_FULL: &str = "raw system calls, fsync and directory";
 const RAW_REPLACED: &str = "raw system calls, replaced";
-const RAW_UNSYNCED: &str = "raw system calls, unsynced";
-const RAW_REPLACED_UNSYNCED: &str = "raw system calls, replaced unsynced";
 const RUST_DATA: &str = "smallfry in Rust, Data";
 const RUST_FULL: &str = "smallfry in Rust, Full";
 const RUST_REPLACED: &str = "smallfry in Rust, replaced";
-const RUST_UNSYNCED: &str = "smallfry in Rust, unsynced";
-const RUST_REPLACED_UNSYNCED: &str = "smallfry in Rust, replaced unsynced";
 const NODE_FLUSH: &str = "Node writeFileSync, flush";
-const NODE_UNSYNCED: &str = "Node writeFileSync, unsynced";
 const NODE_APART: &str = "Node open, write, fsync, close";
-const NODE_APART_UNSYNCED: &str = "Node open, write, close";
 const ATOMIC: &str = "write-file-atomic, no directory flush";
-const ATOMIC_UNSYNCED: &str = "write-file-atomic, unsynced";
 const DATA: &str = "smallfry data";
 const FULL: &str = "smallfry full";
 const REPLACED: &str = "smallfry replaced";
-const UNSYNCED: &str = "smallfry unsynced";
-const REPLACED_UNSYNCED: &str = "smallfry replaced unsynced";
-
 const STREAM: &str = "Java FileOutputStream, fd.sync";
-const STREAM_UNSYNCED: &str = "Java FileOutputStream, unsynced";
-const CHANNEL: &str = "Java FileChannel, force";
-const CHANNEL_UNSYNCED: &str = "Java FileChannel, unsynced";
-const OKIO: &str = "okio, flush";
-const OKIO_UNSYNCED: &str = "okio, unsynced";
 const FILE_UNSYNCED: &str = "Kotlin File.writeText, unsynced";
-const FILES_UNSYNCED: &str = "Java Files.writeString, unsynced";
 const JVM_DATA: &str = "smallfry in the JVM, Data";
 const JVM_FULL: &str = "smallfry in the JVM, Full";
 const JVM_UNSYNCED: &str = "smallfry in the JVM, unsynced";
 
-const fn synced(
-    name: &'static str,
-    functions: Functions,
-    level: Level,
-    unsynced: &'static str,
-) -> Kind {
+const fn write(name: &'static str, functions: Functions, level: Level) -> Kind {
     Kind {
         name,
         functions,
         level,
         replace: false,
-        unsynced: Some(unsynced),
     }
 }
 
-const fn unsynced(name: &'static str, functions: Functions) -> Kind {
-    Kind {
-        name,
-        functions,
-        level: Level::None,
-        replace: false,
-        unsynced: None,
-    }
-}
-
-const fn replacing(kind: Kind) -> Kind {
+const fn replace(name: &'static str, functions: Functions, level: Level) -> Kind {
     Kind {
         replace: true,
-        ..kind
+        ..write(name, functions, level)
     }
 }
 
 const IN_NODE: [Kind; 11] = {
     use Functions::{Before, Node, Smallfry, WriteFileAtomic};
+    use Level::{Data, File, Full};
     [
-        synced(NODE_FLUSH, Node, Level::File, NODE_UNSYNCED),
-        synced(NODE_APART, Before, Level::File, NODE_APART_UNSYNCED),
-        replacing(synced(
-            ATOMIC,
-            WriteFileAtomic,
-            Level::File,
-            ATOMIC_UNSYNCED,
-        )),
-        synced(DATA, Smallfry, Level::Data, UNSYNCED),
-        synced(FULL, Smallfry, Level::Full, UNSYNCED),
-        replacing(synced(REPLACED, Smallfry, Level::Full, REPLACED_UNSYNCED)),
-        unsynced(NODE_UNSYNCED, Node),
-        unsynced(NODE_APART_UNSYNCED, Before),
-        replacing(unsynced(ATOMIC_UNSYNCED, WriteFileAtomic)),
-        unsynced(UNSYNCED, Smallfry),
-        replacing(unsynced(REPLACED_UNSYNCED, Smallfry)),
+        write(NODE_FLUSH, Node, File),
+        write(NODE_APART, Before, File),
+        replace(ATOMIC, WriteFileAtomic, File),
+        write(DATA, Smallfry, Data),
+        write(FULL, Smallfry, Full),
+        replace(REPLACED, Smallfry, Full),
+        write("Node writeFileSync, unsynced", Node, Level::None),
+        write("Node open, write, close", Before, Level::None),
+        replace("write-file-atomic, unsynced", WriteFileAtomic, Level::None),
+        write("smallfry unsynced", Smallfry, Level::None),
+        replace("smallfry replaced unsynced", Smallfry, Level::None),
     ]
 };
 
 const IN_JVM: [Kind; 11] = {
     use Functions::{JavaChannel, JavaFiles, JavaStream, KotlinFile, Okio, Smallfry};
+    use Level::{Data, File, Full};
     [
-        synced(STREAM, JavaStream, Level::File, STREAM_UNSYNCED),
-        synced(CHANNEL, JavaChannel, Level::Data, CHANNEL_UNSYNCED),
-        synced(OKIO, Okio, Level::File, OKIO_UNSYNCED),
-        synced(JVM_DATA, Smallfry, Level::Data, JVM_UNSYNCED),
-        synced(JVM_FULL, Smallfry, Level::Full, JVM_UNSYNCED),
-        unsynced(STREAM_UNSYNCED, JavaStream),
-        unsynced(CHANNEL_UNSYNCED, JavaChannel),
-        unsynced(FILE_UNSYNCED, KotlinFile),
-        unsynced(FILES_UNSYNCED, JavaFiles),
-        unsynced(OKIO_UNSYNCED, Okio),
-        unsynced(JVM_UNSYNCED, Smallfry),
+        write(STREAM, JavaStream, File),
+        write("Java FileChannel, force", JavaChannel, Data),
+        write("okio, flush", Okio, File),
+        write(JVM_DATA, Smallfry, Data),
+        write(JVM_FULL, Smallfry, Full),
+        write("Java FileOutputStream, unsynced", JavaStream, Level::None),
+        write("Java FileChannel, unsynced", JavaChannel, Level::None),
+        write(FILE_UNSYNCED, KotlinFile, Level::None),
+        write("Java Files.writeString, unsynced", JavaFiles, Level::None),
+        write("okio, unsynced", Okio, Level::None),
+        write(JVM_UNSYNCED, Smallfry, Level::None),
     ]
 };
 
 /// On a slow disk, through a mount that adds no delay.
-const ALONE: Kind = Kind {
-    name: MOUNT_ALONE,
-    functions: Functions::Raw,
-    level: Level::File,
-    replace: false,
-    unsynced: None,
-};
+const ALONE: Kind = write(
+    "raw system calls, fsync, mount alone",
+    Functions::Raw,
+    Level::File,
+);
 
 const IN_RUST: [Kind; 14] = {
     use Functions::{Raw, Smallfry, Std};
+    use Level::{Data, File, Full};
     [
-        synced(STD, Std, Level::File, STD_UNSYNCED),
-        synced(STD_AA, Std, Level::File, STD_UNSYNCED),
-        synced(RUST_DATA, Smallfry, Level::Data, RUST_UNSYNCED),
-        synced(RUST_FULL, Smallfry, Level::Full, RUST_UNSYNCED),
-        replacing(synced(
-            RUST_REPLACED,
-            Smallfry,
-            Level::Full,
-            RUST_REPLACED_UNSYNCED,
-        )),
-        synced(RAW_DATA, Raw, Level::Data, RAW_UNSYNCED),
-        synced(RAW_FILE, Raw, Level::File, RAW_UNSYNCED),
-        synced(RAW_FULL, Raw, Level::Full, RAW_UNSYNCED),
-        replacing(synced(
-            RAW_REPLACED,
-            Raw,
-            Level::Full,
-            RAW_REPLACED_UNSYNCED,
-        )),
-        unsynced(STD_UNSYNCED, Std),
-        unsynced(RUST_UNSYNCED, Smallfry),
-        replacing(unsynced(RUST_REPLACED_UNSYNCED, Smallfry)),
-        unsynced(RAW_UNSYNCED, Raw),
-        replacing(unsynced(RAW_REPLACED_UNSYNCED, Raw)),
+        write(STD, Std, File),
+        write(STD_AA, Std, File),
+        write(RUST_DATA, Smallfry, Data),
+        write(RUST_FULL, Smallfry, Full),
+        replace(RUST_REPLACED, Smallfry, Full),
+        write(RAW_DATA, Raw, Data),
+        write(RAW_FILE, Raw, File),
+        write(RAW_FULL, Raw, Full),
+        replace(RAW_REPLACED, Raw, Full),
+        write("Rust std, unsynced", Std, Level::None),
+        write("smallfry in Rust, unsynced", Smallfry, Level::None),
+        replace("smallfry in Rust, replaced unsynced", Smallfry, Level::None),
+        write("raw system calls, unsynced", Raw, Level::None),
+        replace("raw system calls, replaced unsynced", Raw, Level::None),
     ]
 };
 
 /// Finds the kind of a row, by its name.
 fn kind_of(row: &Row) -> Option<&'static Kind> {
-    let mut kinds = IN_NODE
-        .iter()
-        .chain(&IN_JVM)
-        .chain(&IN_RUST)
-        .chain([&ALONE]);
+    let all = [&IN_NODE[..], &IN_JVM, &IN_RUST, &[ALONE]];
+    let mut kinds = all.into_iter().flatten();
     kinds.find(|kind| kind.name == row.implementation)
 }
 
@@ -285,6 +241,8 @@ impl Scenario for Fsync {
         )
     };
     type Case = Case;
+    const SHOW: Show<Case> = report::show;
+    const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(session: &Session) -> Vec<Case> {
         let (writes, lengths) = match session.extent {
@@ -344,14 +302,6 @@ impl Scenario for Fsync {
             samples: u32::try_from(turn.case.writes).unwrap_or(u32::MAX),
         })?;
         Ok(answer.and_then(|times| verify(&output.beneath, &text).map(|()| times)))
-    }
-
-    fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
-        report::show(page, session, results);
-    }
-
-    fn serve(launch: &Launch, request: Value) -> Result<Times, PeerFailure> {
-        native::run(launch.functions, &parse(request)?)
     }
 }
 

@@ -1,10 +1,9 @@
 //! The rows in Rust. The counterpart of `driver.js`: same steps, same bytes.
 
+use super::super::prelude::*;
 use super::{Level, Request};
-use crate::bench::runtime::native::failed;
 use crate::bench::runtime::native::raw::{Prepared, flags, write_to};
-use crate::bench::runtime::native::usage::{Meter, nanoseconds};
-use crate::bench::runtime::protocol::{Functions, PeerFailure, Times};
+use crate::bench::runtime::native::usage::nanoseconds;
 use smallfry::{Durability, WriteOptions};
 use std::fs::File;
 use std::io::{self, Write};

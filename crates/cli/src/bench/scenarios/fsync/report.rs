@@ -1,17 +1,13 @@
 //! A table of rows per case, then for each row the percentiles in the form in which the JVM's were
 //! published, then sentences.
 
+use super::super::prelude::*;
 use super::{
     ATOMIC, Case, DATA, FILE_UNSYNCED, FULL, JVM_DATA, JVM_FULL, JVM_UNSYNCED, Kind, Level,
     NODE_APART, NODE_FLUSH, RAW_DATA, RAW_FILE, RAW_FULL, RAW_REPLACED, REPLACED, RUST_DATA,
     RUST_FULL, RUST_REPLACED, STD, STD_AA, STREAM, kind_of, primitive,
 };
-use crate::bench::report::page::Page;
-use crate::bench::report::text::{self, or_dash, thousands};
-use crate::bench::report::view::View;
-use crate::bench::results::{CaseResult, Results};
 use crate::bench::runtime::strace::Flushes;
-use crate::bench::session::Session;
 use crate::bench::stats::bootstrap::Interval;
 use crate::bench::stats::percentiles::{Percentiles, median};
 use std::fmt::Write as _;
@@ -77,7 +73,7 @@ fn rows(page: &mut Page, session: &Session, result: &CaseResult<Case>) {
 /// Returns how many times as long as the same row without flushing it takes.
 fn unsynced(view: &View, row: usize, kind: &Kind) -> Option<Interval> {
     let runtime = view.rows[row].runtime.name();
-    view.ratio(row, view.find(runtime, kind.unsynced?)?)
+    view.ratio(row, view.find(runtime, kind.unsynced()?)?)
 }
 
 /// Returns the raw system calls that promise what the row does.
@@ -207,7 +203,7 @@ fn price(page: &mut Page, result: &CaseResult<Case>, view: &View, runtime: &str,
         let row = view.find(runtime, name)?;
         let kind = kind_of(&view.rows[row])?;
         let synced = view.median(row)?;
-        let plain = view.median(view.find(runtime, kind.unsynced?)?)?;
+        let plain = view.median(view.find(runtime, kind.unsynced()?)?)?;
         Some(format!(
             "{name} ({}) {} instead of {}, {}x",
             flushed_by(result, row, kind),

@@ -24,21 +24,12 @@ mod flush;
 mod native;
 mod report;
 
-use super::engine::{Turn, flush as flush_file_system};
-use super::scenario::{Answer, Facts, Scenario, parse};
+use super::engine::flush as flush_file_system;
+use super::prelude::*;
 use super::shared::outputs::{OUTPUTS, Output, fill, verify, within};
 use super::shared::rows::{self, RowOf, in_jvm, in_rust, on_nodes};
 use super::shared::shape;
-use crate::bench::failure::Failure;
 use crate::bench::host::Syncfs;
-use crate::bench::options::Extent;
-use crate::bench::report::page::Page;
-use crate::bench::results::Results;
-use crate::bench::runtime::Row;
-use crate::bench::runtime::protocol::{Functions, Launch, Layout, PeerFailure, Style, Times};
-use crate::bench::session::Session;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -196,6 +187,8 @@ impl Scenario for FsyncMany {
         )
     };
     type Case = Case;
+    const SHOW: Show<Case> = report::show;
+    const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(session: &Session) -> Vec<Case> {
         let options = &session.options;
@@ -275,13 +268,5 @@ impl Scenario for FsyncMany {
             output.put_aside(&beneath)?;
         }
         Ok(answer)
-    }
-
-    fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
-        report::show(page, session, results);
-    }
-
-    fn serve(launch: &Launch, request: Value) -> Result<Times, PeerFailure> {
-        native::run(launch.functions, &parse(request)?)
     }
 }

@@ -1,9 +1,9 @@
 //! The rows in Rust. The counterpart of `driver.js`: same files, same bytes.
 
+use super::super::prelude::*;
 use super::{Flushing, Request, flush};
-use crate::bench::runtime::native::usage::Meter;
-use crate::bench::runtime::native::{failed, flush_directory};
-use crate::bench::runtime::protocol::{Functions, PeerFailure, Times, contents_of};
+use crate::bench::runtime::native::flush_directory;
+use crate::bench::runtime::protocol::contents_of;
 use smallfry::Durability;
 use smallfry::bulk::Writer;
 use std::collections::BTreeSet;

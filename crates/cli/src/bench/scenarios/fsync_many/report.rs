@@ -1,17 +1,14 @@
 //! A table per case, then sentences.
 
+use super::super::prelude::*;
 use super::{
     ATOMIC, ATOMIC_ALL, BULK, BULK_JVM, BULK_SYNC, Case, EACH, EACH_AA, GIT, JVM_EACH, MOUNT_ALONE,
     NODE_EACH, RUST, SYNCFS_THEN_FSYNC, SYNCFS_UNKNOWN, promises_less,
 };
 use crate::bench::host::Syncfs;
-use crate::bench::report::page::{Page, verdict};
-use crate::bench::report::text::{self, or_dash, thousands};
-use crate::bench::report::view::View;
-use crate::bench::results::{CaseResult, Results};
+use crate::bench::report::page::verdict;
+use crate::bench::runtime::Runtime;
 use crate::bench::runtime::strace::Flushes;
-use crate::bench::runtime::{Row, Runtime};
-use crate::bench::session::Session;
 
 pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
     page.title(&format!(

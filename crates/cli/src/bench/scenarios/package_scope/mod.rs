@@ -31,22 +31,13 @@
 mod native;
 mod report;
 
-use super::engine::Turn;
-use super::scenario::{Answer, Facts, Scenario, parse};
+use super::prelude::*;
 use super::shared::rows::{self, not_built, not_installed};
 use super::shared::trees::{self, make_above};
-use crate::bench::directories;
-use crate::bench::failure::Failure;
-use crate::bench::host;
-use crate::bench::options::Extent;
-use crate::bench::report::page::Page;
-use crate::bench::results::Results;
 use crate::bench::runtime::native::PEERS_BUILT;
-use crate::bench::runtime::protocol::{Functions, Launch, PeerFailure, Style, Times};
-use crate::bench::runtime::{Engine, Row, Runtime, node};
-use crate::bench::session::{Node, Session};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use crate::bench::runtime::{Engine, Runtime, node};
+use crate::bench::session::Node;
+use crate::bench::{directories, host};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write as _};
 use std::fs;
@@ -245,6 +236,8 @@ impl Scenario for PackageScope {
         )
     };
     type Case = Case;
+    const SHOW: Show<Case> = report::show;
+    const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(_: &Session) -> Vec<Case> {
         let mut cases = Vec::new();
@@ -335,14 +328,6 @@ impl Scenario for PackageScope {
             }
             _ => Ok(times),
         }))
-    }
-
-    fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
-        report::show(page, session, results);
-    }
-
-    fn serve(launch: &Launch, request: Value) -> Result<Times, PeerFailure> {
-        native::run(launch.functions, &parse(request)?)
     }
 }
 

@@ -1,10 +1,11 @@
 //! The rows in Rust. The counterpart of `driver.js`: same files, same answers.
 
+use super::super::prelude::*;
 use super::{Lookup, Request};
+use crate::bench::runtime::native::peers;
 use crate::bench::runtime::native::raw::Prepared;
-use crate::bench::runtime::native::usage::{Meter, nanoseconds};
-use crate::bench::runtime::native::{failed, peers};
-use crate::bench::runtime::protocol::{Functions, HASH_START, PeerFailure, Times, hash_answer};
+use crate::bench::runtime::native::usage::nanoseconds;
+use crate::bench::runtime::protocol::{HASH_START, hash_answer};
 use smallfry_package_json::{Cache, Error, ModuleType, Revalidate};
 use std::collections::HashSet;
 use std::io;

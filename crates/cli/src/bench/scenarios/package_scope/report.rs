@@ -1,17 +1,12 @@
 //! A table per case, then sentences. All times are of one look-up.
 
+use super::super::prelude::*;
 use super::{
     Case, FIND, INTERNAL, INTERNAL_AA, MAP, NEVER, NEVER_BATCH, ON_CHANGE, ON_CHANGE_BATCH, OXC,
     OXC_ALONE, RAW, RAW_BATCH, RAW_EACH, RUST_NEVER, RUST_NEVER_BATCH, RUST_ON_CHANGE,
     RUST_ON_CHANGE_BATCH, WALK,
 };
-use crate::bench::report::page::Page;
-use crate::bench::report::text::{self, or_dash, thousands};
-use crate::bench::report::view::View;
-use crate::bench::results::{CaseResult, Results};
-use crate::bench::runtime::Row;
 use crate::bench::scenarios::shared::idioms::beside_raw;
-use crate::bench::session::Session;
 
 const NOTES: [&str; 2] = [
     "Node INTERNAL function: what Node itself calls; programs cannot, without the flag \

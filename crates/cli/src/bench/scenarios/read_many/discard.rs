@@ -1,10 +1,9 @@
 //! A whole process: lists the directory, reads every file, keeps nothing. The counterpart of
 //! `discard.js`.
 
+use super::super::prelude::*;
 use crate::bench::runtime::native::raw::Prepared;
 use crate::bench::runtime::native::{bulk, peers, share};
-use crate::bench::runtime::protocol::{Functions, Launch, Style, Threads};
-use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;

@@ -26,22 +26,15 @@ mod memory;
 mod native;
 mod report;
 
-use super::engine::{Turn, flush};
-use super::scenario::{Answer, Facts, Scenario, parse};
+use super::engine::flush;
+use super::prelude::*;
 use super::shared::cache::{self, Cache};
 use super::shared::outputs::{Output, make_directory, within};
 use super::shared::rows::{self, MOUNT_ALONE, RAW, RAW_KEPT};
 use super::shared::shape;
-use crate::bench::failure::Failure;
-use crate::bench::options::Extent;
-use crate::bench::report::page::Page;
-use crate::bench::results::Results;
-use crate::bench::runtime::protocol::{Data, Launch, Layout, PeerFailure, Style, Threads, Times};
-use crate::bench::runtime::{Row, Runtime};
-use crate::bench::session::Session;
+use crate::bench::runtime::Runtime;
+use crate::bench::runtime::protocol::Data;
 use discard::Discard;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -121,6 +114,8 @@ impl Scenario for ReadMany {
         )
     };
     type Case = Case;
+    const SHOW: Show<Case> = report::show;
+    const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     /// On a slow disk a warm cache tells little, on a fast one a cold one takes long.
     fn cases(session: &Session) -> Vec<Case> {
@@ -256,14 +251,6 @@ impl Scenario for ReadMany {
         };
         *turn.not_cold = turn.not_cold.take().or(not_cold);
         Ok(answer.map(|times| Times { cached, ..times }))
-    }
-
-    fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
-        report::show(page, session, results);
-    }
-
-    fn serve(launch: &Launch, request: Value) -> Result<Times, PeerFailure> {
-        native::run(launch.functions, &parse(request)?)
     }
 }
 

@@ -1,13 +1,12 @@
 //! The rows of `read-many` and `scale` in Rust. The counterpart of `driver.js`: same steps, same order.
 
+use super::super::prelude::*;
 use super::{Request, Watch, memory};
 use crate::bench::runtime::native::raw::Prepared;
-use crate::bench::runtime::native::usage::Meter;
-use crate::bench::runtime::native::{bulk, failed, peers, share};
-use crate::bench::runtime::protocol::{Data, Functions, PeerFailure, Times};
-use std::fs;
-use std::io;
+use crate::bench::runtime::native::{bulk, peers, share};
+use crate::bench::runtime::protocol::Data;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Reads all files once.
 pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {

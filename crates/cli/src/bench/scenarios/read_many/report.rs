@@ -1,12 +1,9 @@
 //! A table per case, one of delays, then sentences.
 
+use super::super::prelude::*;
 use super::Case;
-use crate::bench::report::page::Page;
-use crate::bench::report::text::{self, or_dash};
-use crate::bench::results::{CaseResult, Results};
 use crate::bench::runtime::protocol::PROBE_US;
 use crate::bench::scenarios::shared::{cache, idioms};
-use crate::bench::session::Session;
 use crate::bench::stats::delay::{Delay, delay};
 
 const NOTE: &str = "Columns of ratios: how many times as fast as that idiom, with 95 % intervals; \

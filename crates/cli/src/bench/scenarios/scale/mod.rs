@@ -9,21 +9,15 @@
 
 mod report;
 
-use super::engine::{Turn, flush};
+use super::engine::flush;
+use super::prelude::*;
 use super::read_many::{Request, Watch, check, source};
-use super::scenario::{Answer, Facts, Scenario};
 use super::shared::cache::Cache;
 use super::shared::outputs::{Output, make_directory, within};
 use super::shared::rows::{self, BULK, BULK_RUST, BULK_SYNC, RowOf, in_rust, on_nodes};
 use super::shared::shape;
-use crate::bench::failure::Failure;
-use crate::bench::options::Extent;
-use crate::bench::report::page::Page;
-use crate::bench::results::Results;
-use crate::bench::runtime::protocol::{Data, Functions, Layout, Style, Threads, Times};
-use crate::bench::runtime::{Row, Way};
-use crate::bench::session::Session;
-use serde::Serialize;
+use crate::bench::runtime::Way;
+use crate::bench::runtime::protocol::Data;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -76,6 +70,7 @@ impl Scenario for Scale {
     };
     const REQUEST: &'static str = "read-many";
     type Case = Case;
+    const SHOW: Show<Case> = report::show;
 
     fn cases(session: &Session) -> Vec<Case> {
         let options = &session.options;
@@ -152,9 +147,5 @@ impl Scenario for Scale {
         })?;
         let answer = answer.and_then(|times| check(times, (case.files, case.bytes_per_file)));
         Ok(answer.map(|times| Times { cached, ..times }))
-    }
-
-    fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
-        report::show(page, session, results);
     }
 }

@@ -1,12 +1,8 @@
 //! Cost per file and memory, by number of files, then sentences.
 
+use super::super::prelude::*;
 use super::Case;
-use crate::bench::report::page::Page;
-use crate::bench::report::text::{self, or_dash, thousands};
-use crate::bench::results::{CaseResult, Results};
-use crate::bench::runtime::protocol::Times;
 use crate::bench::scenarios::shared::cache;
-use crate::bench::session::Session;
 
 /// The cost of a file is called flat within this.
 const FLAT: f64 = 1.2;

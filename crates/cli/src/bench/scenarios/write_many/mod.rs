@@ -16,22 +16,12 @@
 mod native;
 mod report;
 
-use super::engine::{Turn, flush};
-use super::scenario::{Answer, Facts, Scenario, parse};
+use super::engine::flush;
+use super::prelude::*;
 use super::shared::outputs::{OUTPUTS, Output, fill, verify, within};
 use super::shared::rows::{self, RowOf, SMALLFRY_JVM, in_jvm};
 use super::shared::shape;
-use crate::bench::failure::Failure;
-use crate::bench::options::Extent;
-use crate::bench::report::page::Page;
-use crate::bench::results::Results;
-use crate::bench::runtime::Row;
-use crate::bench::runtime::protocol::{
-    Data, Functions, Launch, Layout, PeerFailure, Style, Threads, Times,
-};
-use crate::bench::session::Session;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use crate::bench::runtime::protocol::Data;
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -96,6 +86,8 @@ impl Scenario for WriteMany {
         )
     };
     type Case = Case;
+    const SHOW: Show<Case> = report::show;
+    const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(session: &Session) -> Vec<Case> {
         let options = &session.options;
@@ -176,13 +168,5 @@ impl Scenario for WriteMany {
             output.put_aside(&beneath)?;
         }
         Ok(answer)
-    }
-
-    fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
-        report::show(page, session, results);
-    }
-
-    fn serve(launch: &Launch, request: Value) -> Result<Times, PeerFailure> {
-        native::run(launch.functions, &parse(request)?)
     }
 }

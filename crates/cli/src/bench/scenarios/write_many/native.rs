@@ -1,13 +1,12 @@
 //! The rows in Rust. The counterpart of `driver.js`: same steps, same bytes.
 
+use super::super::prelude::*;
 use super::Request;
 use crate::bench::runtime::native::raw::Prepared;
-use crate::bench::runtime::native::usage::Meter;
-use crate::bench::runtime::native::{bulk, failed, peers, share};
-use crate::bench::runtime::protocol::{Functions, PeerFailure, Times, contents_of};
-use std::fs;
-use std::io;
+use crate::bench::runtime::native::{bulk, peers, share};
+use crate::bench::runtime::protocol::contents_of;
 use std::path::PathBuf;
+use std::{fs, io};
 
 /// Writes all files once.
 pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {

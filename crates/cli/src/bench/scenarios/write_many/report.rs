@@ -1,11 +1,9 @@
 //! A table per case, then sentences.
 
+use super::super::prelude::*;
 use super::Case;
-use crate::bench::report::page::Page;
-use crate::bench::results::Results;
 use crate::bench::scenarios::shared::idioms;
 use crate::bench::scenarios::shared::rows::RAW;
-use crate::bench::session::Session;
 
 const NOTE: &str = "Columns of ratios: how many times as fast as that idiom, with 95 % intervals; \
     rows in Rust are compared with the first Node's. Of raw: how many times as long as raw open, \

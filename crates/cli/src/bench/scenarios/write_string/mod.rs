@@ -19,21 +19,15 @@
 mod native;
 mod report;
 
-use super::engine::{Turn, times};
-use super::scenario::{Answer, Facts, Scenario, parse};
+use super::engine::times;
+use super::prelude::*;
 use super::shared::rows::{self, RowOf, in_rust, on_nodes};
 use crate::bench::directories;
-use crate::bench::failure::Failure;
-use crate::bench::options::Extent;
-use crate::bench::report::page::Page;
-use crate::bench::results::{CaseResult, Results, RowResult};
-use crate::bench::runtime::Row;
+use crate::bench::results::RowResult;
 use crate::bench::runtime::peer::{Peer, PeerError};
-use crate::bench::runtime::protocol::{Data, Functions, Launch, PeerFailure, Style, Text, Times};
-use crate::bench::session::Session;
+use crate::bench::runtime::protocol::{Data, Text};
 use crate::bench::stats::percentiles::{Percentiles, median};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -305,6 +299,8 @@ impl Scenario for WriteString {
         )
     };
     type Case = Case;
+    const SHOW: Show<Case> = report::show;
+    const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(session: &Session) -> Vec<Case> {
         let has_words = session.options.cells.is_some();
@@ -378,10 +374,6 @@ impl Scenario for WriteString {
         }))
     }
 
-    fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
-        report::show(page, session, results);
-    }
-
     fn json(results: &Results<Case>) -> Value {
         let batch = |run: &Option<Times>| {
             let run = run.as_ref()?;
@@ -407,10 +399,6 @@ impl Scenario for WriteString {
         };
         let cells: Vec<Value> = results.cases.iter().map(case).collect();
         json!({ "rounds": results.rounds, "cells": cells })
-    }
-
-    fn serve(launch: &Launch, request: Value) -> Result<Times, PeerFailure> {
-        native::run(launch.functions, &parse(request)?)
     }
 }
 

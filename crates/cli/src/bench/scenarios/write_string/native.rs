@@ -1,11 +1,10 @@
 //! The rows in Rust. The counterpart of `driver.js`: same steps, same names.
 
+use super::super::prelude::*;
 use super::super::shared::outputs::empty;
 use super::{Addressing, Function, Request};
-use crate::bench::runtime::native::failed;
 use crate::bench::runtime::native::raw::{Prepared, write_to};
-use crate::bench::runtime::native::usage::{Meter, nanoseconds};
-use crate::bench::runtime::protocol::{Functions, PeerFailure, Times};
+use crate::bench::runtime::native::usage::nanoseconds;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

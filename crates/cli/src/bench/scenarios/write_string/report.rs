@@ -1,17 +1,15 @@
 //! Both tables of the reference in their forms, medians and ratios per case, percentiles, geometric means
 //! and the cases that lose.
 
+use super::super::prelude::*;
 use super::{
     Addressing, BEFORE, Case, DISTRIBUTIONS, NODE, NODE_AA, RAW, SMALLFRY, SMALLFRY_RUST, STD,
     Target, call_ns, calls, percentiles, rate,
 };
-use crate::bench::options::Extent;
-use crate::bench::report::page::{Page, verdict};
-use crate::bench::report::text::{self, micros, or_dash};
-use crate::bench::report::view::View;
-use crate::bench::results::{CaseResult, Results};
+use crate::bench::report::page::verdict;
+use crate::bench::report::text::micros;
 use crate::bench::runtime::protocol::{Data, Text, Usage};
-use crate::bench::session::{Node, Session};
+use crate::bench::session::Node;
 use crate::bench::stats::bootstrap::{self, Interval};
 use crate::bench::stats::percentiles::Percentiles;
 use crate::bench::stats::welch::Welch;
@@ -204,7 +202,7 @@ fn comparison(page: &mut Page, all: &All, heading: &str, from: Named, to: Named)
                 continue;
             };
             let mut line = vec![
-                format!("{place}, {} ascii", text::thousands(i64::from(length))),
+                format!("{place}, {} ascii", thousands(i64::from(length))),
                 welch.stars().to_owned(),
                 format!("{:.2} %", welch.improvement),
             ];
@@ -265,7 +263,7 @@ fn rust(page: &mut Page, all: &All) {
         let above = medians[1].zip(medians[2]).map(|(ours, raw)| ours - raw);
         let mut line = vec![short(&result.case)];
         line.extend(medians.map(|ns| or_dash(ns, micros)));
-        line.push(or_dash(above, |ns| text::thousands(ns.round() as i64)));
+        line.push(or_dash(above, |ns| thousands(ns.round() as i64)));
         line.push(text::ratio(all.ratio(result, raw, ours)));
         line
     });
@@ -299,7 +297,7 @@ fn all_percentiles(page: &mut Page, result: &CaseResult<Case>) {
             "Total" => text::millis(of(found)),
             _ => micros(of(found)),
         }));
-        line.push(text::thousands(found.iterations as i64));
+        line.push(thousands(found.iterations as i64));
         line.extend([usage(|usage| usage.user_ns), usage(|usage| usage.sys_ns)]);
         line
     });
