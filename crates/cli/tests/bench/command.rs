@@ -36,7 +36,15 @@ fn a_package_that_does_not_load_is_one_clear_line() {
     }
     let place = Place::new();
     let dir = place.package_of("throw new Error('made for another machine')");
-    let output = place.quick().arg("--package").arg(&dir).output().unwrap();
+    let mut bench = place.quick();
+    bench.args([
+        "write-string",
+        "--runs",
+        "1",
+        "--cells",
+        "12 ascii string null fd",
+    ]);
+    let output = bench.arg("--package").arg(&dir).output().unwrap();
     assert!(output.status.success());
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
@@ -57,7 +65,7 @@ fn a_row_that_fails_is_shown_as_failed() {
          writeFileSync(path) { if (String(path).includes('file')) throw new Error('refused'); return fs.writeFileSync(...arguments); } };",
     );
     let mut bench = place.quick();
-    bench.arg("--package").arg(&dir);
+    bench.args(["--runs", "1", "--package"]).arg(&dir);
     assert_fails_saying(&mut bench, &["the output differs", "FAILED", "refused"]);
     assert!(is_empty(&place.disk()));
 }
@@ -79,7 +87,7 @@ fn bad_arguments_are_refused() {
     }
     let output = place
         .quick()
-        .args(["--no-smallfry", "--cells", "no such words"])
+        .args(["write-string", "--no-smallfry", "--cells", "no such words"])
         .output()
         .unwrap();
     assert_one_line(&output, &["no such words"]);

@@ -13,7 +13,7 @@ fn fsync_has_rows_that_flush_what_they_say() {
     }
     let place = Place::new();
     let mut bench = place.quick();
-    bench.args(["fsync", "--runs", "2", "--package"]);
+    bench.args(["fsync", "--runs", "1", "--package"]);
     bench.arg(place.package_of(&durable()));
     let parts = [
         "measures fsync",

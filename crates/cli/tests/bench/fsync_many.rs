@@ -17,7 +17,7 @@ fn fsync_many_writes_every_file_in_every_row_and_counts_flushes() {
     bench.args([
         "fsync-many",
         "--runs",
-        "2",
+        "1",
         "--files",
         "210",
         "--size",
@@ -28,7 +28,6 @@ fn fsync_many_writes_every_file_in_every_row_and_counts_flushes() {
         "measures fsync-many",
         "x one by one",
         "in 2 directories",
-        "promises as much",
         "WEAKER",
     ];
     let json = measured(&place, &mut bench, &parts);

@@ -6,7 +6,9 @@ use serde_json::Value;
 fn without_java_rows_in_the_jvm_are_named() {
     let place = Place::new();
     let mut bench = place.quick();
-    bench.env("PATH", "").args(["write-many", "--runs", "1"]);
+    bench
+        .env("PATH", "")
+        .args(["write-many", "--runs", "1", "--files", "5"]);
     let parts = ["rows in the JVM are left out: "];
     measured(&place, bench.args(["--rows", "Rust std"]), &parts);
 }

@@ -19,7 +19,7 @@ fn package_scope_asks_every_row_the_same_and_compares_the_answers() {
     std::fs::write(tree.join("inner/deep/own.mjs"), "").unwrap();
     std::fs::write(tree.join("top.cjs"), "").unwrap();
     let mut bench = place.quick();
-    bench.args(["package-scope", "--runs", "2", "--package"]);
+    bench.args(["package-scope", "--runs", "1", "--package"]);
     bench.arg(place.package_that_looks_up(LOOKS_UP));
     let parts = ["measures package-scope", "x INTERNAL", "look into"];
     let json = measured(&place, &mut bench, &parts);
@@ -55,7 +55,7 @@ fn package_scope_asks_every_row_the_same_and_compares_the_answers() {
                 all.extend(run["answers"].as_u64());
             }
         }
-        assert!(all.len() >= 2 * 14 && all.iter().all(|it| *it == all[0]));
+        assert!(all.len() >= 14 && all.iter().all(|it| *it == all[0]));
         for name in [
             "JavaScript, walking",
             "JavaScript, a Map",

@@ -189,3 +189,43 @@ pub(crate) fn beside_raw<'a>(
         ));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::fixed;
+    use super::*;
+    use crate::bench::runtime::Row;
+    use crate::bench::runtime::protocol::{Functions, Threads, Times};
+
+    #[test]
+    fn auto_is_compared_with_the_best_fixed_strategy() {
+        let four = fixed(Threads::Fixed(4.try_into().unwrap()));
+        let names = [BULK_RUST, &fixed(Threads::CallingThread), &four];
+        let row = |name| Row::native(Functions::Smallfry, name, Style::BulkSync);
+        let mut result = CaseResult::new("case", names.map(row).to_vec());
+        for (outcome, wall_ns) in result
+            .outcomes
+            .iter_mut()
+            .zip([2_000_000, 9_000_000, 2_000_000])
+        {
+            for round in 0..6 {
+                let mut run = Times::default();
+                run.usage.wall_ns = wall_ns;
+                outcome.record(Ok(run), Some(round));
+            }
+        }
+        let mut page = Page::default();
+        strategies(
+            &mut page,
+            &View::by(1, &result, |run, _| Some(run.usage.wall_ns as f64)),
+        );
+        let said = page
+            .finish()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        let expected = "Auto in Rust takes 2.00 ms, the best strategy of those fixed (bulk Rust, 4 \
+                        threads) 2.00 ms: Auto is 1.00x (1.00-1.00) as fast, it matches the best.";
+        assert!(said.contains(expected), "{said}");
+    }
+}
