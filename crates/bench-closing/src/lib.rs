@@ -1,13 +1,15 @@
-//! The ways of closing a file that the scenario `close` of the bench compares, behind one writer, so that like is
-//! compared with like. A crate of its own because two kinds of program need it: the bench's own rows, and those of the
-//! library norad, which are built apart.
+//! The ways of closing a file that the scenario `close` of the bench compares, behind one writer,
+//! so that like is compared with like. A crate of its own because two kinds of program need it: the
+//! bench's own rows, and those of the library norad, which are built apart.
 //!
 //! - `plain.rs` the writer closes: std's way
-//! - `pool.rs` a pool of threads behind a queue without end: the design of the crate `close_already` as it comes
+//! - `pool.rs` a pool of threads behind a queue without end: the design of the crate
+//!   `close_already` as it comes
 //! - `blocking.rs` the same on threads without end: its design with its feature `backend-blocking`
 //! - `ours.rs` smallfry's; `backends.rs` on whose threads
 //!
-//! The crate `close_already` itself does nothing but on Windows, so its design stands here in a few lines.
+//! The crate `close_already` itself does nothing but on Windows, so its design stands here in a few
+//! lines.
 
 #[cfg(feature = "peers")]
 mod backends;
@@ -112,7 +114,8 @@ pub fn write(closing: &dyn Closing, path: &Path, contents: &[u8]) -> io::Result<
 mod tests {
     use super::*;
 
-    /// What is measured is only worth something if all of it is done when [`Closing::wait`] returns.
+    /// What is measured is only worth something if all of it is done when [`Closing::wait`]
+    /// returns.
     #[test]
     fn all_is_written_and_closed_after_the_wait() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! What `close_already` does not count, so that a run can end when all is closed: the files on their way.
+//! What `close_already` does not count, so that a run can end when all is closed: the files on
+//! their way.
 
 use std::fs::File;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

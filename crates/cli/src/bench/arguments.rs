@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 #[derive(Args, Debug, Serialize)]
 pub(crate) struct Arguments {
-    /// What to measure [default: build, and the cases of write-string that tell most]
+    /// Scenarios to measure [default: build, and the cases of write-string that tell most]
     #[arg(value_enum)]
     pub(crate) scenarios: Vec<Entry>,
 

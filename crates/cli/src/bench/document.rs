@@ -61,8 +61,8 @@
 //!               answers: a hash of the answers, in `package_scope`, where files counts look-ups and usage.wall_ns is their time alone
 //! ```
 //!
-//! A batch is one process in one round: that, not the sample, is the unit for statistics. Usage counts the whole batch, what
-//! is not timed included.
+//! A batch is one process in one round: that, not the sample, is the unit for statistics. Usage
+//! counts the whole batch, what is not timed included.
 
 use super::Results;
 use super::arguments::Arguments;

@@ -1,6 +1,7 @@
-//! `smallfry bench`: measures file operations on a disk, row by row, and says what the samples mean.
+//! `smallfry bench`: measures file operations on a disk, row by row, and says what the samples
+//! mean.
 //!
-//! - `scenarios/` the kinds of work: a folder each
+//! - `scenarios/` the kinds of work: a directory each
 //! - `runtime/` the processes that do it: a fresh one per row and round, obeying one-line requests
 //! - `schedule.rs`, `plan.rs` for how long: rounds until the time is spent
 //! - `stats/` what the samples say
@@ -8,8 +9,8 @@
 //! - `disk/` the disk, the machine's own or a slow one
 //! - `report/` tables, sentences and a JSON file
 //!
-//! Rows are interleaved: in each round every row runs each case once, in random order, through the same
-//! directories.
+//! Rows are interleaved: in each round every row runs each case once, in random order, through the
+//! same directories.
 
 mod arguments;
 pub(crate) mod child;

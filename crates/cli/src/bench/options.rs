@@ -90,7 +90,7 @@ pub(crate) struct Options {
     pub(crate) size: Option<u32>,
 }
 
-/// How much is measured.
+/// The extent of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     Quick,

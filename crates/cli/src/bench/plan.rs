@@ -6,7 +6,7 @@ use super::scenarios::{ALL, Entry};
 use super::schedule::Budget;
 use std::time::Duration;
 
-/// What all scenarios that run unasked may take together.
+/// The time of all scenarios that run unasked.
 const UNASKED_SECONDS: f64 = 55.0;
 
 pub(crate) struct Plan {

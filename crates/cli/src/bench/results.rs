@@ -15,9 +15,9 @@ pub(crate) struct Results<C> {
 pub(crate) struct CaseResult<C> {
     pub(crate) case: C,
     pub(crate) rows: Vec<Row>,
-    /// By row.
+    /// Results by row.
     pub(crate) outcomes: Vec<RowResult>,
-    /// Why the cache was not cold where it should have been.
+    /// The reason why the cache was not cold where it should have been.
     pub(crate) not_cold: Option<String>,
 }
 
@@ -25,14 +25,15 @@ pub(crate) struct CaseResult<C> {
 #[derive(Default)]
 pub(crate) struct RowResult {
     pub(crate) error: Option<String>,
-    /// By round.
+    /// Runs by round.
     pub(crate) runs: Vec<Option<Times>>,
     /// The flushes of a run that was not timed, where they were counted.
     pub(crate) flushes: Option<Flushes>,
 }
 
 impl RowResult {
-    /// Of the first round, which meets whatever the file system was left in, only failures count.
+    /// Records a run. Of the first round, which meets whatever state the file system was left in,
+    /// only failures count.
     pub(crate) fn record(&mut self, run: Result<Times, String>, round: Option<usize>) {
         self.error = run.as_ref().err().cloned();
         if round.is_some() {

@@ -8,7 +8,7 @@ pub(crate) enum Budget {
     Time(Duration),
 }
 
-/// Fewer rounds than this give no interval worth printing.
+/// The minimum of rounds: fewer give no interval worth printing.
 pub(crate) const MIN_ROUNDS: usize = 4;
 
 /// Counts rounds from its creation on.
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_of_no_time_still_gives_the_least_rounds() {
+    fn a_budget_of_no_time_still_gives_the_minimum_of_rounds() {
         let mut schedule = Schedule::start(Budget::Time(Duration::from_nanos(1)));
         let rounds = std::iter::from_fn(|| schedule.next_round()).count();
         assert_eq!(rounds, MIN_ROUNDS);

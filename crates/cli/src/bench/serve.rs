@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
-/// Does the `work` given, or obeys requests.
+/// Runs the `work` given, or obeys requests.
 pub(crate) fn serve(launch: &str, work: Option<&str>) -> ExitCode {
     let done = match work {
         Some(work) => discard::run(launch, work),

@@ -161,8 +161,8 @@ impl Session {
         Ok(())
     }
 
-    /// Decides whether an error is the row's own. An interrupt, and a directory that is unfit for all
-    /// rows, stop the run.
+    /// Decides whether an error is the row's own. An interrupt, and a directory that is unfit for
+    /// all rows, stop the run.
     pub(crate) fn judge(
         &self,
         answer: Result<Reply, PeerError>,
@@ -197,6 +197,11 @@ impl Session {
             None if self.has_fewer_files() => usual.div_ceil(10),
             None => usual,
         }
+    }
+
+    /// Returns how many bytes a file of usually `usual` bytes has here.
+    pub(crate) fn bytes(&self, usual: usize) -> usize {
+        self.options.size.map_or(usual, |given| given as usize)
     }
 
     /// Notes a row that is missing in this build.

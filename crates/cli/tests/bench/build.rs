@@ -85,7 +85,8 @@ fn a_quick_run_writes_its_samples_and_leaves_nothing() {
     }
 }
 
-/// Where closing is slow smallfry's functions return before it is done, and publishing must not pay for what is left.
+/// Where closing is slow smallfry's functions return before it is done, and publishing must not pay
+/// for what is left.
 #[test]
 fn a_file_of_a_build_that_is_closed_late_and_in_vain_fails_its_row() {
     if !node_is_here() {

@@ -73,7 +73,8 @@ fn the_most_handles_and_threads_of_each_way_of_closing_are_counted() {
     }
 }
 
-/// Through a mount whose every close of a written file takes a while. What is read is not what is measured: it is no slower.
+/// Through a mount whose every close of a written file takes a while. What is read is not what is
+/// measured: it is no slower.
 #[cfg(target_os = "linux")]
 #[test]
 fn fonts_are_written_to_a_slow_disk_too() {

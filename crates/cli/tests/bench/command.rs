@@ -205,7 +205,8 @@ fn a_full_disk_is_one_line() {
     }
 }
 
-/// Children are told apart from everybody else's by the path of the fake node they were started from, or by this directory.
+/// Children are told apart from everybody else's by the path of the fake node they were started
+/// from, or by this directory.
 #[cfg(target_os = "linux")]
 #[test]
 fn every_way_of_stopping_leaves_no_files_and_no_processes() {

@@ -62,7 +62,8 @@ fn read_many_runs_when_named_and_reads_every_file_in_every_row() {
     row_named(&cases[0], "raw system calls, kept");
 }
 
-/// Whoever may not empty the cache, or whose file system has no other place, must not be told that it was cold.
+/// Whoever may not empty the cache, or whose file system has no other place, must not be told that
+/// it was cold.
 #[test]
 fn what_is_labelled_cold_was_looked_at() {
     let place = Place::new();

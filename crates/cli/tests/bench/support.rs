@@ -84,7 +84,8 @@ impl Place {
         command
     }
 
-    /// A package with the functions of node:fs, and bulk ones made of them: what the bench needs, without building it.
+    /// A package with the functions of node:fs, and bulk ones made of them: what the bench needs,
+    /// without building it.
     pub(crate) fn package(&self) -> PathBuf {
         self.package_of(&format!("module.exports = {PACKAGE};"))
     }
@@ -226,7 +227,8 @@ pub(crate) fn assert_did(row: &Value, files: u64, bytes: u64) {
     }
 }
 
-/// Of a row's run that was watched: `[fdatasync, fsync, fsync of directories, syncfs, sync_file_range]`.
+/// Of a row's run that was watched: `[fdatasync, fsync, fsync of directories, syncfs,
+/// sync_file_range]`.
 #[cfg(target_os = "linux")]
 pub(crate) fn flushes(row: &Value) -> [u64; 5] {
     [

@@ -6,7 +6,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A file that is opened before measuring, so that a path that cannot be written to is known at once.
+/// A file that is opened before measuring, so that a path that cannot be written to is known at
+/// once.
 pub(crate) struct File {
     temporary: NamedTempFile,
     path: PathBuf,

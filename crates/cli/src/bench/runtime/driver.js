@@ -1,6 +1,6 @@
 'use strict';
-// The process of a row under Node: obeys the requests of protocol.rs from standard input until it ends.
-// The drivers of the scenarios follow; each puts its function into `scenarios`, by its name.
+// The process of a row under Node: obeys the requests of protocol.rs from standard input until it
+// ends. The drivers of the scenarios follow; each puts its function into `scenarios`, by its name.
 
 const fs = require('node:fs');
 const scenarios = {};
@@ -36,7 +36,8 @@ function readSome(chunk) {
   }
 }
 
-// The next line of standard input, or null at its end. Blocks: a row that is not asked uses no processor time.
+// Returns the next line of standard input, or null at its end. Blocks: a row that is not asked uses
+// no processor time.
 function readLine() {
   const chunk = Buffer.allocUnsafe(1 << 16);
   for (;;) {
@@ -111,7 +112,8 @@ function pathsOf({ directory, directories, files, name }) {
   });
 }
 
-// A line again and again. As a string it is flat in memory, as text that a program has built and used usually is.
+// Returns one line, repeated. A string is flat in memory, as text that a program has built and used
+// usually is.
 function contentsOf(index, { data, bytes }) {
   const buffer = Buffer.alloc(bytes, `${index}: smallfry writes many small files.\n`);
   return data === 'string' ? buffer.toString('latin1') : buffer;
@@ -188,7 +190,8 @@ function before(flag) {
 
 const functionsBefore = { writeFileSync: before('w'), appendFileSync: before('a') };
 
-// Whether an option `durability` is taken: a right value passes and a wrong one is refused. node:fs passes both by.
+// Tells whether the option `durability` is taken: a right value passes and a wrong one is refused.
+// node:fs ignores both.
 function askDurability(functions) {
   const accepts = (durability) => {
     try {

@@ -1,5 +1,5 @@
-//! Rows in the JVM: one driver in Kotlin, built apart from this command (`crates/cli/peers/jvm`), for
-//! Java, Kotlin, okio and smallfry's Maven artifact.
+//! Rows in the JVM: one driver in Kotlin, built apart from this command (`crates/cli/peers/jvm`),
+//! for Java, Kotlin, okio and smallfry's Maven artifact.
 
 use super::node::{find_on_path, peer_directory};
 use super::protocol::{Functions, Launch};
@@ -10,8 +10,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A heap of fixed size whose pages are there, with a young generation for all that a run keeps: making
-/// pages, or moving what is kept, would be timed in some row.
+/// A heap of fixed size whose pages are there, with a young generation for all that a run keeps:
+/// making pages, or moving what is kept, would be timed in some row.
 pub(crate) const FLAGS: [&str; 5] = [
     "-Xms1g",
     "-Xmx1g",
@@ -43,8 +43,8 @@ impl Jvm {
     }
 }
 
-/// Returns the driver that was built, on the given JVM or the one that a shell would run; or why there is
-/// none.
+/// Returns the driver that was built, on the given JVM or the one that a shell would run; or why
+/// there is none.
 pub(crate) fn find(
     named: Option<&Path>,
     interrupt: &Interrupt,

@@ -1,4 +1,4 @@
-//! How a row is run: a process per row, told what to do in one JSON line, answering in one JSON line.
+//! Runs rows: a process per row gets each request, and answers it, in one JSON line.
 //!
 //! - `native/` this same binary, started as a hidden subcommand
 //! - `node.rs` a Node.js, Bun or Deno binary that runs `driver.js` and the scenarios' drivers
@@ -106,7 +106,7 @@ impl Runtime {
     }
 }
 
-/// How a row goes about many files.
+/// The way in which a row handles many files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     pub(crate) style: Style,
@@ -169,8 +169,8 @@ impl Row {
         Peer::start(trace.of(&self.runtime.command(&launch)?), interrupt)
     }
 
-    /// Runs a whole process that does `work` by `script` or, in Rust, by itself. Returns what it used,
-    /// or why it failed.
+    /// Runs a whole process that does `work` by `script` or, in Rust, by itself. Returns what it
+    /// used, or why it failed.
     pub(crate) fn run_whole(
         &self,
         script: &str,

@@ -1,5 +1,5 @@
-//! Rows under Node.js, Bun and Deno: finds the binary and the npm package, and makes the command that
-//! runs the drivers.
+//! Rows under Node.js, Bun and Deno: finds the binary and the npm package, and makes the command
+//! that runs the drivers.
 
 use super::peer::PeerError;
 use super::protocol::{ASK_DURABILITY, Functions, Launch, Reply};
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-/// Joins `driver.js`, the drivers of the scenarios, and the call that starts them, to one script: there
-/// is nothing to unpack, and nothing stays behind.
+/// Joins `driver.js`, the drivers of the scenarios, and the call that starts them, to one script:
+/// there is nothing to unpack, and nothing stays behind.
 pub(crate) fn script<'a>(drivers: impl Iterator<Item = &'a str>) -> Arc<str> {
     let parts = [include_str!("driver.js")].into_iter().chain(drivers);
     let parts = parts.chain(["main(JSON.parse(process.argv.at(-1)));\n"]);
@@ -95,8 +95,8 @@ pub(crate) fn probe(
     }
 }
 
-/// Loads the package once. Returns how long that takes and whether the package can write durably, or
-/// why it does not load.
+/// Loads the package once. Returns how long that takes and whether the package can write durably,
+/// or why it does not load.
 pub(crate) fn load(
     runtime: &Runtime,
     package: &Path,
@@ -120,8 +120,8 @@ pub(crate) fn load(
     })
 }
 
-/// Returns the npm package: the one that the user names, else the one beside the binary, else the one in
-/// the source tree.
+/// Returns the npm package: the one that the user names, else the one beside the binary, else the
+/// one in the source tree.
 pub(crate) fn find_package(named: Option<&Path>) -> Result<PathBuf, String> {
     if let Some(directory) = named {
         return match std::fs::canonicalize(directory) {

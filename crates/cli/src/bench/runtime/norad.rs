@@ -1,5 +1,5 @@
-//! Rows in programs that use the library norad, one with its feature `rayon` and one without. They are
-//! built apart from this command (`crates/cli/peers/norad`) and found beside it.
+//! Rows in programs that use the library norad, one with its feature `rayon` and one without. They
+//! are built apart from this command (`crates/cli/peers/norad`) and found beside it.
 
 use super::clean;
 use super::protocol::Launch;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// A runtime that takes longer to say hello does not work.
 const HELLO: Duration = Duration::from_secs(30);
-/// No single request takes longer on a disk worth measuring.
+/// The maximum time of a request on a disk worth measuring.
 const ANSWER: Duration = Duration::from_secs(300);
 /// The time between closing a peer's input and ending it.
 const GRACE: Duration = Duration::from_secs(2);
@@ -26,7 +26,7 @@ pub(crate) struct Peer {
     replies: Receiver<std::io::Result<String>>,
 }
 
-/// Why a request was not answered.
+/// The reason why a request was not answered.
 #[derive(Clone, Debug)]
 pub(crate) enum PeerError {
     /// The row's own functions failed; the process lives on.
@@ -55,7 +55,8 @@ impl std::fmt::Display for PeerFailure {
 }
 
 impl PeerFailure {
-    /// Whether the directory is unfit for every row. Then the run stops; any other error is the row's own.
+    /// Whether the directory is unfit for every row. Then the run stops; any other error is the
+    /// row's own.
     pub(crate) fn is_the_directory(&self) -> bool {
         matches!(
             self.code.as_deref(),

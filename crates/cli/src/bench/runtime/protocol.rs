@@ -1,9 +1,10 @@
 //! The lines between the bench and the process of a row: one JSON object per line, one reply per
 //! request.
 //!
-//! A request is `{"<scenario>": {...}}`; each scenario defines its own. `driver.js` beside this file,
-//! the scenarios' `driver.js` and `peers/` speak the same protocol.
+//! A request is `{"<scenario>": {...}}`; each scenario defines its own. `driver.js` beside this
+//! file, the scenarios' `driver.js` and `peers/` speak the same protocol.
 
+pub(crate) use crate::bench::child::Usage;
 use serde::{Deserialize, Serialize};
 use smallfry_bench_closing as closing;
 use std::fmt;
@@ -119,17 +120,7 @@ pub(crate) struct PeerFailure {
     pub(crate) message: String,
 }
 
-/// The times of a whole run. Processor times include untimed work (unlinking, truncating).
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Usage {
-    pub(crate) wall_ns: u64,
-    pub(crate) user_ns: u64,
-    pub(crate) sys_ns: u64,
-    /// The highest resident set of the process so far, in KiB.
-    pub(crate) peak_kib: u64,
-}
-
-/// What one run read or wrote, and what it took.
+/// The work and the cost of one run.
 ///
 /// The wall time ends with the last byte looked at, the last write, or, where files are closed by
 /// other threads, the last close.
@@ -183,11 +174,11 @@ pub(crate) const PROBE_US: u64 = 1_000;
 /// The resident set of the process in KiB.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Memory {
-    /// When only the paths were there.
+    /// The size when only the paths were there.
     pub(crate) before: u64,
     /// The highest while the process read.
     pub(crate) peak: u64,
-    /// When all was read, kept contents included.
+    /// The size when all was read, kept contents included.
     pub(crate) after: u64,
 }
 
@@ -233,7 +224,7 @@ impl fmt::Display for Data {
     }
 }
 
-/// How the calls of a row follow each other.
+/// The order in which the calls of a row follow each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Style {

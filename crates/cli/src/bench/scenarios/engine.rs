@@ -1,20 +1,23 @@
 //! Runs a scenario: rounds until the budget is spent, each run in a process of its own.
 
-use super::Measured;
-use super::scenario::{Answer, Scenario};
+use super::scenario::{Scenario, Turn};
 use crate::bench::failure::Failure;
 use crate::bench::host;
 use crate::bench::report::page::Page;
 use crate::bench::results::{CaseResult, Results};
-use crate::bench::runtime::peer::{Peer, PeerError};
-use crate::bench::runtime::protocol::{Reply, Times};
+use crate::bench::runtime::Row;
 use crate::bench::runtime::strace::Strace;
-use crate::bench::runtime::{Row, peaks};
 use crate::bench::schedule::Schedule;
 use crate::bench::session::Session;
-use serde::Serialize;
 use serde_json::Value;
-use std::path::Path;
+
+/// The results of a scenario.
+pub(crate) trait Measured {
+    /// Returns the number of rows that failed.
+    fn failures(&self) -> usize;
+    fn show(&self, page: &mut Page, session: &Session);
+    fn json(&self) -> Value;
+}
 
 /// The results of a scenario, to be shown.
 pub(super) struct Done<S: Scenario>(pub(super) Results<S::Case>);
@@ -121,8 +124,8 @@ fn counted(session: &mut Session) -> Option<Strace> {
         .ok()
 }
 
-/// Runs rounds until the budget is spent, after one (`None`) that is not counted; in each, every row of
-/// every case once, in random order within its group.
+/// Runs rounds until the budget is spent, after one (`None`) that is not counted; in each, every
+/// row of every case once, in random order within its group.
 fn measure<S: Scenario>(
     session: &mut Session,
     scenario: &mut S,
@@ -195,99 +198,4 @@ fn max_rounds<S: Scenario>(session: &Session, results: &Results<S::Case>) -> Opt
     // One goes to the round that is not counted.
     let max = (free as usize / 2).checked_div(per_round)?;
     Some(max.saturating_sub(1).max(1))
-}
-
-/// One row's part in a round.
-pub(crate) struct Turn<'a, S: Scenario> {
-    pub(crate) session: &'a Session,
-    /// The indices of the case, and of the row in it.
-    pub(crate) place: (usize, usize),
-    pub(crate) case: &'a mut S::Case,
-    pub(crate) row: &'a Row,
-    /// All rows of the case.
-    pub(crate) rows: &'a [Row],
-    /// Why the cache was not cold where it should have been.
-    pub(crate) not_cold: &'a mut Option<String>,
-    flushes: &'a mut Option<crate::bench::runtime::strace::Flushes>,
-    strace: Option<&'a Strace>,
-    pub(crate) round: Option<usize>,
-    /// The number of this turn.
-    pub(crate) count: usize,
-}
-
-impl<S: Scenario> Turn<'_, S> {
-    /// Whether contents are compared, and not only lengths: in the round that is not counted.
-    pub(crate) fn is_careful(&self) -> bool {
-        self.round.is_none()
-    }
-
-    /// Asks a fresh process of the row; in the round that is not counted, strace may count flushes.
-    pub(crate) fn ask(&mut self, request: &impl Serialize) -> Result<Answer, Failure> {
-        let Some(strace) = self.strace else {
-            return self.ask_prepared(request, || Ok(()));
-        };
-        let trace = strace.trace()?;
-        let peer = self.row.start_traced(&trace, &self.session.interrupt)?;
-        let process = peer.id();
-        let answer = self.ask_peer(peer, |peer| Ok(peer.ask(S::REQUEST, request)))?;
-        *self.flushes = trace.flushes(process).ok();
-        self.session.interrupt.check()?;
-        Ok(answer)
-    }
-
-    /// The same; `prepare` runs when the process has started.
-    pub(crate) fn ask_prepared(
-        &self,
-        request: &impl Serialize,
-        prepare: impl FnOnce() -> Result<(), Failure>,
-    ) -> Result<Answer, Failure> {
-        let peer = self.row.start(&self.session.interrupt)?;
-        self.ask_peer(peer, |peer| {
-            prepare()?;
-            Ok(peer.ask(S::REQUEST, request))
-        })
-    }
-
-    /// The same; meanwhile the handles, threads and memory of the process are counted.
-    pub(crate) fn ask_watched(&self, request: &impl Serialize) -> Result<Answer, Failure> {
-        let peer = self.row.start(&self.session.interrupt)?;
-        let mut seen = None;
-        let answer = self.ask_peer(peer, |peer| {
-            let watch = peaks::Watch::of(peer.id());
-            let (answer, peaks) = watch.during(|| peer.ask(S::REQUEST, request));
-            seen = Some(peaks);
-            Ok(answer)
-        })?;
-        Ok(answer.map(|times| Times {
-            peaks: seen,
-            ..times
-        }))
-    }
-
-    fn ask_peer(
-        &self,
-        mut peer: Peer,
-        ask: impl FnOnce(&mut Peer) -> Result<Result<Reply, PeerError>, Failure>,
-    ) -> Result<Answer, Failure> {
-        let mut answer = peer.hello().map(Reply::Hello);
-        if answer.is_ok() {
-            answer = ask(&mut peer)?;
-        }
-        drop(peer);
-        Ok(times(self.session.judge(answer)?))
-    }
-}
-
-/// Returns the times in a reply.
-pub(crate) fn times(answer: Result<Reply, PeerError>) -> Answer {
-    match answer {
-        Ok(Reply::Many(times)) => Ok(times),
-        Ok(other) => Err(format!("unexpected reply {other:?}")),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// Flushes the file system, so that a run does not wait for what the run before has written.
-pub(crate) fn flush(directory: &Path) -> Result<(), Failure> {
-    host::flush_all(directory).map_err(Failure::at("flush the file system of", directory))
 }

@@ -1,8 +1,8 @@
-//! The scenarios: a folder each, and a line each in [`ALL`].
+//! The scenarios: a directory each, and a line each in [`ALL`].
 //!
-//! A folder holds the cases (`mod.rs`), the rows in Rust (`native.rs`), those under Node (`driver.js`)
-//! and the report (`report.rs`). `scenario.rs` says what a scenario is, `engine.rs` runs it, `shared/`
-//! has what several of them need.
+//! A directory holds the cases (`mod.rs`), the rows in Rust (`native.rs`), those under Node
+//! (`driver.js`) and the report (`report.rs`). `scenario.rs` defines a scenario, `engine.rs` runs
+//! it, `shared/` has what several of them need.
 
 mod build;
 mod close;
@@ -19,14 +19,14 @@ mod write_many;
 mod write_string;
 
 use super::failure::Failure;
-use super::report::page::Page;
 use super::runtime::protocol::{Launch, PeerFailure, Times};
 use super::session::Session;
 use engine::Done;
+pub(crate) use engine::Measured;
 use scenario::{Facts, Scenario, Serve};
 use serde_json::Value;
 
-/// In the order in which they run when none is named.
+/// All scenarios, in the order in which they run when none is named.
 pub(crate) static ALL: [Entry; 9] = [
     Entry::of::<build::Build>(),
     Entry::of::<write_string::WriteString>(),
@@ -76,16 +76,8 @@ impl Entry {
         (self.run)(session)
     }
 
-    /// Does a request in the process of a row in Rust.
+    /// Serves a request in the process of a row in Rust.
     pub(crate) fn serve(&self, launch: &Launch, request: Value) -> Result<Times, PeerFailure> {
         (self.serve)(launch, request)
     }
-}
-
-/// The results of a scenario.
-pub(crate) trait Measured {
-    /// Returns the number of rows that failed.
-    fn failures(&self) -> usize;
-    fn show(&self, page: &mut Page, session: &Session);
-    fn json(&self) -> Value;
 }

@@ -13,8 +13,9 @@ pub(super) use crate::bench::runtime::native::usage::Meter;
 pub(super) use crate::bench::runtime::protocol::{
     Functions, Launch, Layout, PeerFailure, Style, Threads, Times,
 };
-pub(super) use crate::bench::scenarios::engine::Turn;
-pub(super) use crate::bench::scenarios::scenario::{Answer, Facts, Scenario, Serve, Show, parse};
+pub(super) use crate::bench::scenarios::scenario::{
+    Answer, Facts, Scenario, Serve, Show, Turn, parse,
+};
 pub(super) use crate::bench::session::Session;
 pub(super) use serde::{Deserialize, Serialize};
 pub(super) use serde_json::Value;

@@ -1,11 +1,13 @@
-//! What a scenario is.
+//! The trait of a scenario, and what it is given for each run.
 
 use crate::bench::failure::Failure;
 use crate::bench::report::page::Page;
 use crate::bench::results::Results;
-use crate::bench::runtime::Row;
 use crate::bench::runtime::native::failed;
-use crate::bench::runtime::protocol::{Launch, PeerFailure, Times};
+use crate::bench::runtime::peer::{Peer, PeerError};
+use crate::bench::runtime::protocol::{Launch, PeerFailure, Reply, Times};
+use crate::bench::runtime::strace::{Flushes, Strace};
+use crate::bench::runtime::{Row, peaks};
 use crate::bench::session::Session;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +15,7 @@ use serde_json::Value;
 use std::fmt;
 use std::io;
 
-/// What the schedule and the command line need to know of a scenario.
+/// The facts that the schedule and the command line need of a scenario.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Facts {
@@ -24,7 +26,7 @@ pub(crate) struct Facts {
     pub(crate) unasked: bool,
     /// Its time; among several scenarios, its share.
     pub(crate) seconds: f64,
-    /// With `--all`; with `counts_rounds` without it, too.
+    /// The number of rounds with `--all`, and with `counts_rounds` without it too.
     pub(crate) rounds: usize,
     pub(crate) counts_rounds: bool,
     /// The usual time of a run, measured on two cores.
@@ -78,7 +80,7 @@ pub(crate) trait Scenario: Sized + 'static {
     type Case: fmt::Display + Serialize;
     /// Shows the results.
     const SHOW: Show<Self::Case>;
-    /// Does a request in the process of a row in Rust.
+    /// Serves a request in the process of a row in Rust.
     const SERVE: Serve = |_, _| {
         let error = io::Error::from(io::ErrorKind::Unsupported);
         Err(failed("run", Self::FACTS.name)(error))
@@ -104,14 +106,112 @@ pub(crate) trait Scenario: Sized + 'static {
         0
     }
 
-    /// Does one run.
-    fn turn(&mut self, turn: &mut super::engine::Turn<Self>) -> Result<Answer, Failure>;
+    /// Makes one run.
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure>;
 
     /// Looks at what is left after the last round.
     fn finish(&self, _: &mut Results<Self::Case>) {}
 
     fn json(results: &Results<Self::Case>) -> Value {
         results.json()
+    }
+}
+
+/// The outputs that rounds rotate through.
+pub(crate) const OUTPUTS: usize = 4;
+
+/// One row's part in a round.
+pub(crate) struct Turn<'a, S: Scenario> {
+    pub(crate) session: &'a Session,
+    /// The indices of the case, and of the row in it.
+    pub(crate) place: (usize, usize),
+    pub(crate) case: &'a mut S::Case,
+    pub(crate) row: &'a Row,
+    /// All rows of the case.
+    pub(crate) rows: &'a [Row],
+    /// The reason why the cache was not cold where it should have been.
+    pub(crate) not_cold: &'a mut Option<String>,
+    pub(super) flushes: &'a mut Option<Flushes>,
+    pub(super) strace: Option<&'a Strace>,
+    pub(crate) round: Option<usize>,
+    /// The number of this turn.
+    pub(crate) count: usize,
+}
+
+impl<S: Scenario> Turn<'_, S> {
+    /// Whether contents are compared, and not only lengths: in the round that is not counted.
+    pub(crate) fn is_careful(&self) -> bool {
+        self.round.is_none()
+    }
+
+    /// Returns the index of this round's output.
+    pub(crate) fn output(&self) -> usize {
+        self.round.unwrap_or(0) % OUTPUTS
+    }
+
+    /// Asks a fresh process of the row; in the round that is not counted, strace may count flushes.
+    pub(crate) fn ask(&mut self, request: &impl Serialize) -> Result<Answer, Failure> {
+        let Some(strace) = self.strace else {
+            return self.ask_prepared(request, || Ok(()));
+        };
+        let trace = strace.trace()?;
+        let peer = self.row.start_traced(&trace, &self.session.interrupt)?;
+        let process = peer.id();
+        let answer = self.ask_peer(peer, |peer| Ok(peer.ask(S::REQUEST, request)))?;
+        *self.flushes = trace.flushes(process).ok();
+        self.session.interrupt.check()?;
+        Ok(answer)
+    }
+
+    /// The same; `prepare` runs when the process has started.
+    pub(crate) fn ask_prepared(
+        &self,
+        request: &impl Serialize,
+        prepare: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<Answer, Failure> {
+        let peer = self.row.start(&self.session.interrupt)?;
+        self.ask_peer(peer, |peer| {
+            prepare()?;
+            Ok(peer.ask(S::REQUEST, request))
+        })
+    }
+
+    /// The same; meanwhile the handles, threads and memory of the process are counted.
+    pub(crate) fn ask_watched(&self, request: &impl Serialize) -> Result<Answer, Failure> {
+        let peer = self.row.start(&self.session.interrupt)?;
+        let mut seen = None;
+        let answer = self.ask_peer(peer, |peer| {
+            let watch = peaks::Watch::of(peer.id());
+            let (answer, peaks) = watch.during(|| peer.ask(S::REQUEST, request));
+            seen = Some(peaks);
+            Ok(answer)
+        })?;
+        Ok(answer.map(|times| Times {
+            peaks: seen,
+            ..times
+        }))
+    }
+
+    fn ask_peer(
+        &self,
+        mut peer: Peer,
+        ask: impl FnOnce(&mut Peer) -> Result<Result<Reply, PeerError>, Failure>,
+    ) -> Result<Answer, Failure> {
+        let mut answer = peer.hello().map(Reply::Hello);
+        if answer.is_ok() {
+            answer = ask(&mut peer)?;
+        }
+        drop(peer);
+        Ok(times(self.session.judge(answer)?))
+    }
+}
+
+/// Returns the times in a reply.
+pub(crate) fn times(answer: Result<Reply, PeerError>) -> Answer {
+    match answer {
+        Ok(Reply::Many(times)) => Ok(times),
+        Ok(other) => Err(format!("unexpected reply {other:?}")),
+        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -1,13 +1,13 @@
-//! Without the feature `peers` their rows are left out, and nobody asks for them.
+//! Without the feature `peers` these rows are left out, and nothing calls these functions.
 
 use std::future::{Ready, ready};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Are they in this build?
+/// Whether they are in this build.
 pub(crate) const BUILT: bool = false;
 
-/// Would be the crate `oxc_resolver`.
+/// Stands for the crate `oxc_resolver`.
 pub(crate) struct Oxc;
 
 impl Oxc {

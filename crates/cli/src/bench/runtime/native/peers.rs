@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-/// Are they in this build?
+/// Whether they are in this build.
 pub(crate) const BUILT: bool = true;
 
-/// On rayon's global pool, which the first call makes.
+/// Runs on rayon's global pool, which the first call makes.
 pub(crate) fn rayon<T: Send>(
     paths: &[PathBuf],
     work: impl Fn(usize, &Path) -> io::Result<T> + Sync,
@@ -26,7 +26,7 @@ pub(crate) fn rayon<T: Send>(
         .collect()
 }
 
-/// A task for each file on a new multi-threaded runtime. Results in order.
+/// Runs a task per file on a new multi-threaded runtime, and returns results in order.
 pub(crate) fn tokio<T: Send + Default + 'static, F>(
     paths: &[PathBuf],
     work: impl Fn(usize, PathBuf) -> F,
@@ -64,14 +64,18 @@ pub(crate) async fn tokio_write(path: PathBuf, bytes: Vec<u8>) -> io::Result<()>
     tokio::fs::write(path, bytes).await
 }
 
-/// The crate `oxc_resolver`. It has no look-up of a package.json alone for others to call; the nearest to it is
-/// `resolve(directory, "./file.js")` with the option `module_type`, which finds the file that decides as Node's
-/// `LOOKUP_PACKAGE_SCOPE`, reads it by simd-json and remembers it with its directory, for ever. Besides, it looks whether the file
-/// is there, and for packages in `node_modules` at each directory up to the package's own. It is spared the resolving of links.
+/// The crate `oxc_resolver`.
+///
+/// It has no look-up of a package.json alone; the nearest is `resolve(directory, "./file.js")` with
+/// the option `module_type`. That finds the file that decides as Node's `LOOKUP_PACKAGE_SCOPE`,
+/// reads it by simd-json and remembers it with its directory, for ever. It also looks whether the
+/// file is there, and for packages in `node_modules` at each directory up to the package's own.
+/// Links are not resolved.
 pub(crate) struct Oxc(ResolverGeneric<Disk>);
 
 impl Oxc {
-    /// With nothing remembered. Given `files`, it takes them for files and all else for directories, and asks no disk.
+    /// Makes a resolver that remembers nothing. Given `files`, it takes them for files and all else
+    /// for directories, and asks no disk.
     pub(crate) fn new(files: Option<&[&Path]>) -> Self {
         let own = |files: &[&Path]| files.iter().map(|path| path.to_path_buf()).collect();
         let disk = Disk {

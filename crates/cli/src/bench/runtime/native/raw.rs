@@ -1,5 +1,5 @@
-//! The same work in raw system calls, on paths that were prepared beforehand. Nothing can do it with
-//! fewer calls.
+//! The same work in raw system calls, on paths that were prepared beforehand. Nothing can do it
+//! with fewer calls.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -21,7 +21,7 @@ pub(crate) mod flags {
     pub(crate) const READ: i32 = libc::O_RDONLY;
 }
 
-/// There are no such rows here.
+/// This system has no such rows.
 #[cfg(not(unix))]
 pub(crate) mod flags {
     pub(crate) const APPEND: i32 = 0;
@@ -38,7 +38,8 @@ impl Prepared {
         write_to(&self.open(how)?, bytes)
     }
 
-    /// `open`, `fstat`, `read` until the size is reached, `close`. The buffer grows to the longest file.
+    /// `open`, `fstat`, `read` until the size is reached, `close`. The buffer grows to the longest
+    /// file.
     pub(crate) fn read<'buffer>(&self, buffer: &'buffer mut Vec<u8>) -> io::Result<&'buffer [u8]> {
         let file = self.open(flags::READ)?;
         let size = size(&file)?;
@@ -132,7 +133,7 @@ fn check(result: isize) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
-/// There are no such rows here; the rows of other functions must do without.
+/// This system has no such rows.
 #[cfg(not(unix))]
 impl Prepared {
     pub(crate) fn new(_: &Path) -> io::Result<Self> {

@@ -45,7 +45,7 @@ fn so_far() -> Usage {
     crate::bench::child::usage_of(&usage)
 }
 
-/// Not known here: zero.
+/// Returns zero, since the usage is not known here.
 #[cfg(not(unix))]
 fn so_far() -> Usage {
     Usage::default()

@@ -18,7 +18,8 @@ const transform = (text, type) =>
 const published = { durability: 'full', replace: true };
 
 function firstOf(walked, request) {
-  // By code point, as in every runtime; JavaScript's own order differs for characters beyond U+FFFF.
+  // By code point, as in every runtime; JavaScript's own order differs for characters beyond
+  // U+FFFF.
   const beyond = walked.some((file) => /[\ud800-\uffff]/.test(file));
   walked.sort(beyond ? (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)) : undefined);
   return walked.slice(0, request.files);
@@ -237,7 +238,8 @@ async function build(loaded, request, launch) {
   texts = texts.map((text, i) => transform(text, types[i]));
   phase('transform');
   await steps.write(functions, request, files, texts);
-  // Where closing is slow, smallfry's functions leave it to other threads; without waiting, publish would pay for it.
+  // Where closing is slow, smallfry's functions leave it to other threads; without waiting, publish
+  // would pay for it.
   const [unclosed] = (await functions.drainCloses?.()) ?? [];
   if (unclosed) throw unclosed;
   // Functions for whole files close inside, so there is no phase for that.

@@ -10,19 +10,20 @@
 //! | close | closes files that a row opens, writes and then closes; it takes turns with write, file by file. A row whose functions close inside write has no such phase |
 //! | publish | writes up to some files once more, each to appear whole or not at all and to survive a crash of the system |
 //!
-//! smallfry replaces type, read, write, close and publish; its bulk rows make one call for each of them.
-//! Publishing writes a file beside its place, flushes it, renames it and flushes its directory. Idioms do
-//! that one by one; with `Promise.all` all files at once, then each directory; smallfry's bulk rows in one
-//! call, with one barrier for all.
+//! smallfry replaces type, read, write, close and publish; its bulk rows make one call for each of
+//! them. Publishing writes a file beside its place, flushes it, renames it and flushes its
+//! directory. Idioms do that one by one; with `Promise.all` all files at once, then each directory;
+//! smallfry's bulk rows in one call, with one barrier for all.
 //!
-//! Every run is a fresh process on a tree that was read just before (a warm cache); its start is not
-//! counted. The outputs of all rows must be the same bytes.
+//! Every run is a fresh process on a tree that was read just before (a warm cache); its start is
+//! not counted. The outputs of all rows must be the same bytes.
 
 mod native;
 mod report;
 
 use super::prelude::*;
-use super::shared::outputs::{OUTPUTS, make_directory, put_aside};
+use super::scenario::OUTPUTS;
+use super::shared::outputs::{make_directory, put_aside};
 use super::shared::rows::{
     self, BULK_JVM, JAVA_FILES, NODE_PARALLEL, NODE_SYNC, OURS, OURS_IN_RUST, STD, SYNC_AA, in_jvm,
     in_rust, on_nodes,
@@ -37,7 +38,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// In the order in which they run.
+/// The phases, in the order in which they run.
 const PHASES: [&str; 7] = [
     "walk",
     "type",
@@ -87,9 +88,9 @@ struct Request {
     extensions: Vec<String>,
     /// The maximum number of files, first in the order of their paths.
     files: usize,
-    /// Where to write; the directories in it are there, files are not.
+    /// The directory to write to; the directories in it are there, files are not.
     output: String,
-    /// Where to publish; likewise.
+    /// The directory to publish to; likewise.
     published: String,
     /// The maximum number of files to publish.
     publish: usize,
@@ -182,7 +183,7 @@ impl Scenario for Build {
     }
 
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
-        let output = &mut self.outputs[turn.round.unwrap_or(0) % OUTPUTS];
+        let output = &mut self.outputs[turn.output()];
         let request = Request {
             style: turn.row.way.style,
             tree: directories::unicode(&turn.case.tree)?,
@@ -220,8 +221,8 @@ impl Scenario for Build {
     }
 }
 
-/// Returns the time of a phase, of [`WRITE_AND_CLOSE`], of [`BUT_PUBLISH`], or of all phases; `None`
-/// where the row has no such phase.
+/// Returns the time of a phase, of [`WRITE_AND_CLOSE`], of [`BUT_PUBLISH`], or of all phases;
+/// `None` where the row has no such phase.
 fn phase(run: &Times, part: &str) -> Option<f64> {
     let counts = |name: &str| match part {
         "" => true,
@@ -245,7 +246,7 @@ fn on_the_disk(session: &Session, tree: PathBuf, sources: &[String]) -> Result<P
     Ok(session.directories.on_disk(0).join("tree"))
 }
 
-/// Where one run writes.
+/// The directories that one run writes to.
 struct Output {
     built: PathBuf,
     published: PathBuf,

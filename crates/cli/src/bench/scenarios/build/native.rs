@@ -144,7 +144,7 @@ impl Clock {
         self.push(second, time);
     }
 
-    /// Since the last one.
+    /// Returns the time since the last lap.
     fn lap(&mut self) -> Duration {
         let now = Instant::now();
         now - std::mem::replace(&mut self.last, now)
@@ -199,7 +199,7 @@ struct Package {
     kind: Value,
 }
 
-/// What Node takes each file for.
+/// Returns what Node takes each file for.
 fn types_in_one_call(tree: &Path, files: &[String]) -> Vec<&'static str> {
     let paths: Vec<PathBuf> = files.iter().map(|file| tree.join(file)).collect();
     let formats = Cache::new().formats(&paths, Extensions::TypeScript);
@@ -209,7 +209,8 @@ fn types_in_one_call(tree: &Path, files: &[String]) -> Vec<&'static str> {
 
 const COMMON_JS: &str = "commonjs";
 
-/// The same: by its extension or else by the nearest package.json's `type`, each directory asked once.
+/// The same: by its extension or else by the nearest package.json's `type`, each directory asked
+/// once.
 fn module_types(
     whole: &Whole,
     tree: &Path,
@@ -228,7 +229,7 @@ fn module_types(
         .collect()
 }
 
-/// As Node: no further than a directory `node_modules`, and not at the root.
+/// Searches as Node: no further than a directory `node_modules`, and not at the root.
 fn nearest_type<'a>(
     whole: &Whole,
     directory: Option<&'a Path>,
@@ -274,7 +275,7 @@ fn read(
     files.iter().map(text).collect()
 }
 
-/// As every runtime's decoder: what is not UTF-8 becomes U+FFFD.
+/// Decodes as every runtime: what is not UTF-8 becomes U+FFFD.
 fn decode(bytes: &[u8]) -> Cow<'_, str> {
     // The lossy conversion alone takes as long as reading the file.
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
@@ -310,8 +311,8 @@ fn write(
     for (file, text) in files.iter().zip(texts) {
         let path = output.join(file);
         let file = (whole.write)(&path, text).map_err(failed("write", &path))?;
-        // Telling closing apart costs two readings of the clock a file, some 50 ns where closing takes a microsecond at
-        // least. Rows that do not tell it apart are spared that.
+        // Telling closing apart costs two readings of the clock a file, some 50 ns where closing
+        // takes a microsecond at least. Rows that do not tell it apart are spared that.
         let started = Instant::now();
         (whole.close)(file, &path)?;
         closing += started.elapsed();

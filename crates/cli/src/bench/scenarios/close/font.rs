@@ -1,5 +1,5 @@
-//! The font that this command carries: a directory of 3,359 small files and eight others, as font editors
-//! leave them on disk. `data/README.md` names its authors.
+//! The font that this command carries: a directory of 3,359 small files and eight others, as font
+//! editors leave them on disk. `data/README.md` names its authors.
 
 use ruzstd::decoding::StreamingDecoder;
 use std::borrow::Cow;
@@ -63,7 +63,8 @@ fn files() -> io::Result<Vec<(String, Vec<u8>)>> {
     for entry in archive.entries()? {
         let mut entry = entry?;
         if entry.header().entry_type().is_file() {
-            // The first name is the font's own. Spelt as in the archive and in the list, with slashes on every system.
+            // The first name is the font's own. Spelt as in the archive and in the list, with
+            // slashes on every system.
             let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
             let path = path.split_once('/').map_or("", |(_, rest)| rest).to_owned();
             let mut contents = Vec::new();
@@ -74,8 +75,8 @@ fn files() -> io::Result<Vec<(String, Vec<u8>)>> {
     Ok(files)
 }
 
-/// Returns the list without the glyphs whose files are not `kept`. It has a line for each key, and one for
-/// its file.
+/// Returns the list without the glyphs whose files are not `kept`. It has a line for each key, and
+/// one for its file.
 fn without(list: &[u8], kept: &BTreeSet<&str>) -> io::Result<Vec<u8>> {
     let list = std::str::from_utf8(list).map_err(io::Error::other)?;
     let mut left = String::new();

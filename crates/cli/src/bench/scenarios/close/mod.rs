@@ -8,23 +8,24 @@
 //! | ` watched` | one of these once more, and meanwhile the most open handles, threads and memory are looked for; the looking takes time, so it has cases of its own |
 //!
 //! The time ends when the last file is closed. The writer is the same in all rows. The crate
-//! `close_already` was measured with a font of 2,300 files; ours has 3,359. What is written is in memory
-//! before the clock starts (`write`), or loaded from the disk that is measured (norad), where the page
-//! cache has it and a slow disk is asked for it.
+//! `close_already` was measured with a font of 2,300 files; ours has 3,359. What is written is in
+//! memory before the clock starts (`write`), or loaded from the disk that is measured (norad),
+//! where the page cache has it and a slow disk is asked for it.
 //!
-//! Every run is a fresh process, on a file system that was flushed just before. In the round that is not
-//! counted every file is compared with what it should hold (norad writes the font in a form of its own:
-//! there rows are compared with each other), in the others lengths are. Names are new in each run: a
-//! mount might remember the last run's.
+//! Every run is a fresh process, on a file system that was flushed just before. In the round that
+//! is not counted every file is compared with what it should hold (norad writes the font in a form
+//! of its own: there rows are compared with each other), in the others lengths are. Names are new
+//! in each run: a mount might remember the last run's.
 
 pub(super) mod font;
 mod native;
 mod report;
 
-use super::engine::flush;
 use super::prelude::*;
-use super::shared::outputs::{OUTPUTS, Output, empty, put_aside, verify_files};
+use super::shared::outputs::flush;
+use super::shared::outputs::{Output, empty, put_aside, verify_files};
 use super::shared::trees::{files_below, hash};
+use super::shared::word;
 use crate::bench::directories;
 use crate::bench::runtime::norad::Program;
 use crate::bench::runtime::{Runtime, peaks};
@@ -55,11 +56,7 @@ enum Work {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let work = match self.work {
-            Work::Write => "write",
-            Work::Norad => "norad",
-            Work::NoradRayon => "norad-rayon",
-        };
+        let work = word(self.work);
         let watched = if self.watched { " watched" } else { "" };
         write!(f, "{} {work}{watched}", self.files)
     }
@@ -93,7 +90,7 @@ const PLAIN: &str = "std";
 const PLAIN_AA: &str = "std A/A";
 const DESIGN: &str = "close_already's design";
 const DESIGN_UNBOUNDED: &str = "close_already's design, unbounded threads";
-/// On a slow disk, the baseline through a mount that adds no delay.
+/// The baseline through a mount that adds no delay, beside a slow disk.
 const MOUNT_ALONE: &str = "std, mount alone";
 
 /// Names the row in which smallfry closes that way.
@@ -113,7 +110,7 @@ pub(crate) struct Close {
     /// One for each number of glyphs.
     fonts: BTreeMap<usize, (Font, Output)>,
     outputs: Vec<Output>,
-    /// By case, what norad has written in the first row.
+    /// The font that norad has written in the first row, by case.
     expected: BTreeMap<usize, Written>,
 }
 
@@ -221,7 +218,7 @@ impl Scenario for Close {
         let Some((font, place)) = self.fonts.get(&turn.case.files) else {
             return Ok(Err("its font was not unpacked".to_owned()));
         };
-        let output = &self.outputs[turn.round.unwrap_or(0) % OUTPUTS];
+        let output = &self.outputs[turn.output()];
         flush(&output.beneath)?;
         let (case, careful) = (*turn.case, turn.is_careful());
         let is_alone = turn.row.implementation == MOUNT_ALONE;
@@ -324,7 +321,7 @@ impl Close {
 struct Written {
     glyphs: usize,
     bytes: usize,
-    /// Of names and contents; 0 if they were not read.
+    /// The hash of names and contents; 0 if they were not read.
     hash: u64,
 }
 

@@ -131,8 +131,8 @@ fn max_handles(page: &mut Page, result: &CaseResult<Case>) {
     }
 }
 
-/// Says of one case: the noise, each design beside plain close, smallfry beside the other design, and
-/// whether Auto chose well.
+/// Says of one case: the noise, each design beside plain close, smallfry beside the other design,
+/// and whether Auto chose well.
 fn sentences(page: &mut Page, session: &Session, result: &CaseResult<Case>, rounds: usize) {
     let view = View::of(session, result);
     let runtime = result.rows.first().map_or("", |row| row.runtime.name());

@@ -1,4 +1,5 @@
-// The rows under Node. The counterpart of native.rs: one file written again and again, each call timed alone.
+// The rows under Node. The counterpart of native.rs: one file written again and again, each call
+// timed alone.
 
 function writeApart(path, data, flush) {
   const fd = fs.openSync(path, 'w', 0o666);
@@ -17,7 +18,8 @@ function syncCallOf(functions, { path, text, level, replace }) {
   const flush = level !== 'none';
   if (functions === functionsBefore) return () => writeApart(path, text, flush);
   if (functions === fs) {
-    // Not with encoding 'utf8': then Node up to 26 does not flush, https://github.com/nodejs/node/issues/60552.
+    // Not with encoding 'utf8': then Node up to 26 does not flush,
+    // https://github.com/nodejs/node/issues/60552.
     const options = flush ? { flush } : 'utf8';
     return () => fs.writeFileSync(path, text, options);
   }

@@ -1,24 +1,25 @@
 //! `fsync`: what it costs that a write survives a crash of the system.
 //!
-//! One file is written again and again, by path, with and without a flush; each write is timed alone. A
-//! case is a number of ASCII characters.
+//! One file is written again and again, by path, with and without a flush; each write is timed
+//! alone. A case is a number of ASCII characters.
 //!
-//! Rows that flush less are named so: `fdatasync` keeps the contents and the size, `fsync` all that the
-//! file itself has, and only the flush of its directory keeps the name of a file that is new. A file that
-//! is replaced is new each time. Replacing a file frees an inode, and ext4 without a journal passes over
-//! those that were freed in the last minutes one by one when it makes a file: all rows that replace pay
-//! for what the others have freed, raw system calls included.
+//! Rows that flush less are named so: `fdatasync` keeps the contents and the size, `fsync` all that
+//! the file itself has, and only the flush of its directory keeps the name of a file that is new. A
+//! file that is replaced is new each time. Replacing a file frees an inode, and ext4 without a
+//! journal passes over those that were freed in the last minutes one by one when it makes a file:
+//! all rows that replace pay for what the others have freed, raw system calls included.
 //!
-//! Every run is a fresh process, on a file system that was flushed just before; some writes that are not
-//! counted come first. The round that is not counted is watched by strace, where it is installed: it
-//! tells which system calls flushed, and how often.
+//! Every run is a fresh process, on a file system that was flushed just before; some writes that
+//! are not counted come first. The round that is not counted is watched by strace, where it is
+//! installed: it tells which system calls flushed, and how often.
 
 mod native;
 mod report;
 
-use super::engine::flush;
 use super::prelude::*;
-use super::shared::outputs::{OUTPUTS, Output, make_directory};
+use super::scenario::OUTPUTS;
+use super::shared::outputs::flush;
+use super::shared::outputs::{Output, make_directory};
 use super::shared::rows::{self, RowOf, in_jvm, in_rust, on_nodes};
 use crate::bench::directories;
 use crate::bench::runtime::protocol::Text;
@@ -28,7 +29,7 @@ use std::{fmt, fs};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Case {
     characters: usize,
-    /// In a round.
+    /// The number in a round.
     writes: usize,
 }
 
@@ -38,7 +39,7 @@ impl fmt::Display for Case {
     }
 }
 
-/// What must survive a crash of the system.
+/// The part that must survive a crash of the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Level {
@@ -56,7 +57,7 @@ enum Level {
 struct Request {
     /// Its directory is there.
     path: String,
-    /// Of ASCII.
+    /// ASCII text.
     text: String,
     level: Level,
     /// Whether a new file takes the old one's name.
@@ -66,7 +67,7 @@ struct Request {
     samples: u32,
 }
 
-/// What a row does beside writing.
+/// The flush of a row.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     name: &'static str,
@@ -166,7 +167,7 @@ const IN_JVM: [Kind; 11] = {
     ]
 };
 
-/// On a slow disk, through a mount that adds no delay.
+/// The row beside a slow disk, through a mount that adds no delay.
 const ALONE: Kind = write(
     "raw system calls, fsync, mount alone",
     Functions::Raw,
@@ -214,8 +215,8 @@ fn primitive(kind: &Kind) -> &'static str {
     }
 }
 
-/// Calls before those that count: enough for a runtime to compile what is called, few where each waits
-/// for the disk or frees an inode.
+/// Calls before those that count: enough for a runtime to compile what is called, few where each
+/// waits for the disk or frees an inode.
 const WARM_UP: u32 = 500;
 const WARM_UP_SYNCED: u32 = 10;
 
@@ -284,7 +285,7 @@ impl Scenario for Fsync {
         let Some(kind) = kind_of(turn.row) else {
             return Ok(Err("there is no such row".to_owned()));
         };
-        let output = &self.outputs[turn.round.unwrap_or(0) % OUTPUTS];
+        let output = &self.outputs[turn.output()];
         flush(&output.beneath)?;
         let text = Text::Ascii.repeat(turn.case.characters);
         let path = output.seen(kind.name == ALONE.name).join(FILE);

@@ -85,7 +85,7 @@ fn durability(level: Level) -> Durability {
     }
 }
 
-/// A file that raw system calls write again and again.
+/// A file that raw system calls write repeatedly.
 struct Raw {
     path: Prepared,
     /// Beside it.
@@ -104,8 +104,8 @@ impl Raw {
         })
     }
 
-    /// `open`, `write` until all is written, the flush, `close`; for the name the directory's `open`,
-    /// `fsync`, `close`.
+    /// `open`, `write` until all is written, the flush, `close`; for the name the directory's
+    /// `open`, `fsync`, `close`.
     fn write(&self, level: Level, bytes: &[u8]) -> io::Result<()> {
         write_flushed(&self.path, flags::TRUNCATE, level, bytes)?;
         self.flush_directory(level)

@@ -119,8 +119,8 @@ fn calls(flushes: Flushes, writes: usize) -> String {
     }
 }
 
-/// Shows for each row all lengths side by side, two columns each: whole milliseconds (of what is not
-/// flushed microseconds), and exact milliseconds.
+/// Shows for each row all lengths side by side, two columns each: whole milliseconds (of what is
+/// not flushed microseconds), and exact milliseconds.
 fn percentiles(page: &mut Page, results: &Results<Case>) {
     let Some(first) = results.cases.first() else {
         return;

@@ -1,5 +1,5 @@
-//! `fsync-many`: many files that must all survive a crash of the system, contents and names, and how
-//! often that waits for the disk.
+//! `fsync-many`: many files that must all survive a crash of the system, contents and names, and
+//! how often that waits for the disk.
 //!
 //! | case | |
 //! |---|---|
@@ -14,19 +14,19 @@
 //! | `syncfs` | all written, the whole file system flushed; after renaming once more. On ext4 without a journal the flush of a directory follows each time |
 //! | `git's way` | as `core.fsyncMethod=batch`: the device takes each file's pages, then one other file is flushed. Nothing promises that metadata and names are there after it |
 //!
-//! Every run is a fresh process, on a file system that was flushed just before. In the round that is not
-//! counted every file is compared with what it should hold, in the others its length is. strace, where it
-//! is installed, watches that round: it counts the system calls that flush, and how many of them had to
-//! be waited for one after the other. No run can tell whether the promise is kept; it follows from the
-//! documentation of the system calls.
+//! Every run is a fresh process, on a file system that was flushed just before. In the round that
+//! is not counted every file is compared with what it should hold, in the others its length is.
+//! strace, where it is installed, watches that round: it counts the system calls that flush, and
+//! how many of them had to be waited for one after the other. No run can tell whether the promise
+//! is kept; it follows from the documentation of the system calls.
 
 mod flush;
 mod native;
 mod report;
 
-use super::engine::flush as flush_file_system;
 use super::prelude::*;
-use super::shared::outputs::{OUTPUTS, Output, fill, verify, within};
+use super::shared::outputs::flush as flush_file_system;
+use super::shared::outputs::{Output, fill, verify, within};
 use super::shared::rows::{self, RowOf, in_jvm, in_rust, on_nodes};
 use super::shared::shape;
 use crate::bench::host::Syncfs;
@@ -65,7 +65,7 @@ impl Case {
     }
 }
 
-/// How raw system calls make many files durable.
+/// The way in which raw system calls make many files durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Flushing {
@@ -73,7 +73,8 @@ enum Flushing {
     Each,
     /// The same for files, many at once; then each directory once.
     Concurrent,
-    /// Writing to the device is started for all, then each file is flushed; then each directory once.
+    /// Writing to the device is started for all, then each file is flushed; then each directory
+    /// once.
     Writeout,
     /// All is written, then the whole file system flushed; after renaming once more.
     Syncfs,
@@ -88,24 +89,24 @@ enum Flushing {
 #[derive(Serialize, Deserialize)]
 struct Request {
     style: Style,
-    /// Of raw system calls.
+    /// Only for raw system calls.
     flushing: Flushing,
     /// The directories are there; the files are, or are not.
     layout: Layout,
     /// Whether a new file takes the old one's name.
     replace: bool,
-    /// Of each file.
+    /// The size of each file.
     bytes: usize,
 }
 
 /// The baseline.
 const EACH: &str = "fsync and directory flush each";
 const EACH_AA: &str = "fsync and directory flush each A/A";
-/// On a slow disk, the baseline through a mount that adds no delay.
+/// The baseline through a mount that adds no delay, beside a slow disk.
 const MOUNT_ALONE: &str = "one by one, mount alone";
 const SYNCFS: &str = "syncfs";
 const SYNCFS_THEN_FSYNC: &str = "syncfs, then fsync";
-/// On a file system where it may flush nothing.
+/// The row on a file system where syncfs may flush nothing.
 const SYNCFS_UNKNOWN: &str = "syncfs, NOT known to flush here";
 const GIT: &str = "git's way, WEAKER promise";
 const RUST: &str = "smallfry in Rust";
@@ -159,13 +160,13 @@ fn ways(session: &Session) -> Vec<(&'static str, Flushing)> {
     ways
 }
 
-/// Only with `--all` or `--cells`: a file a millisecond is ten seconds a row.
+/// The number of files with `--all` or `--cells`: a millisecond per file is ten seconds per row.
 const MANY: usize = 10_000;
 /// Files in a directory, on average.
 const FILES_PER_DIRECTORY: usize = 100;
 const MAX_DIRECTORIES: usize = 100;
 
-/// In each of the session's directories.
+/// The name in each of the session's directories.
 const DIRECTORY: &str = "fsync-many";
 
 pub(crate) struct FsyncMany {
@@ -204,7 +205,7 @@ impl Scenario for FsyncMany {
             for replaced in [false, true] {
                 cases.push(Case {
                     files,
-                    bytes_per_file: options.size.map_or(1_000, |given| given as usize),
+                    bytes_per_file: session.bytes(1_000),
                     directories: (files / FILES_PER_DIRECTORY).clamp(1, MAX_DIRECTORIES),
                     replaced,
                 });
@@ -245,7 +246,7 @@ impl Scenario for FsyncMany {
 
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
         let (case, careful) = (*turn.case, turn.is_careful());
-        let output = &self.outputs[turn.round.unwrap_or(0) % OUTPUTS];
+        let output = &self.outputs[turn.output()];
         let layout = case.layout(turn.count);
         let beneath = within(&layout, &output.beneath)?;
         if careful && case.replaced {

@@ -148,7 +148,8 @@ impl Work {
         Ok(())
     }
 
-    /// `core.fsyncMethod=batch`: <https://git-scm.com/docs/git-config#Documentation/git-config.txt-corefsyncMethod>.
+    /// `core.fsyncMethod=batch`:
+    /// <https://git-scm.com/docs/git-config#Documentation/git-config.txt-corefsyncMethod>.
     fn like_git(&self) -> io::Result<()> {
         for target in &self.files {
             let file = self.write(target)?;
@@ -190,8 +191,8 @@ impl Work {
     }
 }
 
-/// Does the work on as many threads as there are items, up to the maximum; a free thread takes the next
-/// item.
+/// Does the work on as many threads as there are items, up to the maximum; a free thread takes the
+/// next item.
 fn at_once<T: Sync>(items: &[T], work: impl Fn(&T) -> io::Result<()> + Sync) -> io::Result<()> {
     let next = AtomicUsize::new(0);
     let run = || {

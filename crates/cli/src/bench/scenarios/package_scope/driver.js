@@ -6,11 +6,12 @@ function listed(list) {
   return lines.map((line) => line.slice(line.indexOf(' ') + 1));
 }
 
-// Asked as .js, so that the extension leaves the answer open. Few implementations look at the file itself.
+// Asked as .js, so that the extension leaves the answer open. Few implementations look at the file
+// itself.
 const asJavaScript = (file) => file.replace(/\.[cm]js$/, '.js');
 
-// Makes the paths anew for each pass, as flat strings: a string that was looked up once keeps its hash, and callers do not have
-// that.
+// Makes the paths anew for each pass, as flat strings: a string that was looked up once keeps its
+// hash, and callers do not have that.
 function freshly(files) {
   const bytes = Buffer.from(files.join(''));
   const ends = [];
@@ -46,8 +47,8 @@ const allAtOnce = (isModule) => async (files) => {
 
 const missing = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
 
-// As typeIn; undefined where there is no package.json. To ask first takes half as long as to have an error made where there is
-// none, which is most often.
+// As typeIn; undefined where there is no package.json. To ask first takes half as long as to have
+// an error made where there is none, which is most often.
 function typeWithin(directory) {
   const file = `${directory}/package.json`;
   if (!fs.existsSync(file)) return undefined;
@@ -110,7 +111,8 @@ function ours(revalidate) {
 }
 
 const theirs = {
-  // `as`: how it wants the paths. `cwd` is a directory, and joining and parting paths is not its work.
+  // `as`: how it wants the paths. `cwd` is a directory, and joining and parting paths is not its
+  // work.
   'read-package-up': ({ readPackageUpSync }) => ({
     as: directoryOf,
     pass: oneByOne((cwd) => readPackageUpSync({ cwd, normalize: false })?.packageJson.type === 'module'),
@@ -155,7 +157,8 @@ const lookups = {
   },
 };
 
-// Of files whose extension leaves it open: of others resolvers tell the type without a package.json.
+// Of files whose extension leaves it open: of others resolvers tell the type without a
+// package.json.
 function hashOf(answers, files) {
   let hash = 0x811c9dc5;
   files.forEach((file, i) => {

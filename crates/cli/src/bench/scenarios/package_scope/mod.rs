@@ -1,5 +1,5 @@
-//! `package-scope`: whether the nearest package.json of each file says `module`, as every loader and
-//! bundler asks.
+//! `package-scope`: whether the nearest package.json of each file says `module`, as every loader
+//! and bundler asks.
 //!
 //! | place | |
 //! |---|---|
@@ -7,9 +7,9 @@
 //! | `deep` | files 30 directories beneath the only package.json |
 //! | `wide` | a file in each of 20,000 directories, a package.json above them and in every 50th |
 //!
-//! Each cold (a fresh process, which remembers nothing; the files are in the page cache, but for those on
-//! a slow disk) and warm (further passes in the same process). On a slow disk `tree` and `wide` are a
-//! tenth, copied there.
+//! Each cold (a fresh process, which remembers nothing; the files are in the page cache, but for
+//! those on a slow disk) and warm (further passes in the same process). On a slow disk `tree` and
+//! `wide` are a tenth, copied there.
 //!
 //! | row | what it calls |
 //! |---|---|
@@ -25,8 +25,9 @@
 //! | `raw system calls` | those that a cold answer takes, or a warm one that is looked at again: see `native.rs` |
 //!
 //! All rows are asked for the same files, by paths made anew for each pass, and must give the same
-//! answers. Files are asked for as `.js`, so that an extension does not settle it; `findPackageJSON` and
-//! resolvers want the files that are there, so answers are compared of `.js` files.
+//! answers. Files are asked for as `.js`, so that an extension does not settle it;
+//! `findPackageJSON` and resolvers want the files that are there, so answers are compared of `.js`
+//! files.
 
 mod native;
 mod report;
@@ -34,6 +35,7 @@ mod report;
 use super::prelude::*;
 use super::shared::rows::{self, not_built, not_installed};
 use super::shared::trees::{self, make_above};
+use super::shared::word;
 use crate::bench::runtime::native::PEERS_BUILT;
 use crate::bench::runtime::{Engine, Runtime, node};
 use crate::bench::session::Node;
@@ -51,16 +53,6 @@ enum Place {
     Wide,
 }
 
-impl Place {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Tree => "tree",
-            Self::Deep => "deep",
-            Self::Wide => "wide",
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Case {
     place: Place,
@@ -73,11 +65,11 @@ pub(crate) struct Case {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.cold { "cold" } else { "warm" };
-        write!(f, "{} {state}", self.place.name())
+        write!(f, "{} {state}", word(self.place))
     }
 }
 
-/// How a row finds out whether a file's nearest package.json says `module`.
+/// The way in which a row finds out whether a file's nearest package.json says `module`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Lookup {
@@ -106,7 +98,8 @@ enum Lookup {
 struct Request {
     style: Style,
     lookup: Lookup,
-    /// A file that has a line for each file: in how many directories there is to look, and its path.
+    /// A file that has a line for each file: in how many directories there is to look, and its
+    /// path.
     list: String,
     /// Whether to make one pass, the first of the process. Else there are passes for so many
     /// milliseconds untimed, then so many timed.
@@ -206,7 +199,7 @@ const WIDE_GROUP: usize = 100;
 /// One directory of so many has a package.json.
 const WIDE_PACKAGES: usize = 50;
 const EXTENSIONS: [&str; 3] = ["js", "mjs", "cjs"];
-/// In each of the session's directories.
+/// The name in each of the session's directories.
 const DIRECTORY: &str = "package-scope";
 
 /// Files to ask about.
@@ -277,7 +270,7 @@ impl Scenario for PackageScope {
         let mut places: Vec<Prepared> = Vec::new();
         for case in cases {
             if places.last().is_none_or(|last| last.place != case.place) {
-                let what = format!("package-scope: making ready {}", case.place.name());
+                let what = format!("package-scope: making ready {}", word(case.place));
                 session.progress.show(0.0, &what);
                 places.push(prepare(session, case.place)?);
             }
@@ -391,7 +384,7 @@ fn prepare(session: &Session, place: Place) -> Result<Prepared, Failure> {
     let beneath = session.directories.beneath(0).join(DIRECTORY);
     let shown = session.directories.on_disk(0).join(DIRECTORY);
     // Where the files are for the bench, and for the rows.
-    let own = [beneath.join(place.name()), shown.join(place.name())];
+    let own = [beneath.join(word(place)), shown.join(word(place))];
     let ([here, there], files) = match place {
         Place::Tree => prepare_tree(session, own)?,
         Place::Deep => (own.clone(), make_deep(session, &own[0])?),
@@ -407,7 +400,7 @@ fn prepare(session: &Session, place: Place) -> Result<Prepared, Failure> {
         let count = levels.of(&here, above, &there);
         let _ = writeln!(text, "{count} {path}");
     }
-    let name = format!("{}.list", place.name());
+    let name = format!("{}.list", word(place));
     let list = beneath.join(&name);
     make_above(&list)?;
     fs::write(&list, text).map_err(Failure::at("write", &list))?;
@@ -428,8 +421,8 @@ struct Levels {
 }
 
 impl Levels {
-    /// Counts from `directory` on, which is in `here`, where rows see `there`. Also reads what there is,
-    /// so that it is in the page cache.
+    /// Counts from `directory` on, which is in `here`, where rows see `there`. Also reads what
+    /// there is, so that it is in the page cache.
     fn of(&mut self, here: &Path, directory: &Path, there: &Path) -> usize {
         let mut count = 0;
         let shown = there.join(directory);

@@ -12,8 +12,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Looks all files up, once or again and again. The time is from the first look-up of a pass to its last
-/// answer.
+/// Looks all files up, once or again and again. The time is from the first look-up of a pass to its
+/// last answer.
 pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
     let list = Path::new(&request.list);
     let files = listed(list).map_err(failed("read", list))?;
@@ -36,7 +36,8 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
 /// A line of the list.
 struct Listed {
     path: PathBuf,
-    /// The same as `.js`, so that the extension leaves the answer open. Only resolvers look at the file.
+    /// The same as `.js`, so that the extension leaves the answer open. Only resolvers look at the
+    /// file.
     asked: PathBuf,
     /// The number of directories to look into, from the file's own up to the one that decides.
     levels: usize,
@@ -83,11 +84,11 @@ fn by_smallfry(request: &Request, files: &[Listed]) -> io::Result<Times> {
 
 /// Makes the system calls that an answer takes and nothing else, paths prepared beforehand.
 ///
-/// With nothing known: for each directory from a file's own up to the one that decides one `open` of its
-/// package.json, whichever way that ends, each directory once however many files share it; and of those
-/// that are there `fstat`, `read` until the size is reached, `close`, into one buffer. With everything
-/// known: one `stat` of the same paths, either each once, or for each file all of its own, which checks
-/// one file after another.
+/// With nothing known: for each directory from a file's own up to the one that decides one `open`
+/// of its package.json, whichever way that ends, each directory once however many files share it;
+/// and of those that are there `fstat`, `read` until the size is reached, `close`, into one buffer.
+/// With everything known: one `stat` of the same paths, either each once, or for each file all of
+/// its own, which checks one file after another.
 fn by_raw(request: &Request, files: &[Listed]) -> io::Result<Times> {
     let mut seen = HashSet::new();
     let mut paths = Vec::new();
@@ -143,7 +144,8 @@ fn passes(
     let (passes, time) = passes_for(if request.cold { 0 } else { request.measure_ms })?;
     let mut usage = meter.stop();
     usage.wall_ns = nanoseconds(time);
-    // Of files whose extension leaves it open: of others resolvers tell the type without a package.json.
+    // Of files whose extension leaves it open: of others resolvers tell the type without a
+    // package.json.
     let open = files.iter().zip(&answers);
     let open = open.filter(|(file, _)| file.path.extension().is_some_and(|it| it == "js"));
     let answers = open.fold(HASH_START, |hash, (_, answer)| hash_answer(hash, *answer));

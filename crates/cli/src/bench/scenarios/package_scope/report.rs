@@ -121,8 +121,8 @@ fn sentences(page: &mut Page, session: &Session, result: &CaseResult<Case>, roun
     }
 }
 
-/// The rows that are compared with each row of raw system calls; the first is in cold cases only, the
-/// others in warm ones.
+/// The rows that are compared with each row of raw system calls; the first is in cold cases only,
+/// the others in warm ones.
 const BESIDE_RAW: [(&str, &[&str]); 3] = [
     (
         RAW,

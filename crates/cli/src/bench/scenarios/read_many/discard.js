@@ -1,6 +1,6 @@
 'use strict';
-// A whole process: list the directory, read every file, keep nothing. What was read is counted, because a row must not be fast by
-// reading less.
+// A whole process: list the directory, read every file, keep nothing. What was read is counted,
+// because a row must not be fast by reading less.
 const fs = require('node:fs');
 const { launch, work } = JSON.parse(process.argv.at(-1));
 const functions = launch.functions === 'smallfry' ? require(launch.package) : fs;

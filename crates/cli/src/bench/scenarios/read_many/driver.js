@@ -1,4 +1,5 @@
-// The rows of `read-many` and `scale` under Node. The counterpart of native.rs: same steps, same order.
+// The rows of `read-many` and `scale` under Node. The counterpart of native.rs: same steps, same
+// order.
 
 const readAll = {
   sync: (functions, files, encoding) => files.map((file) => functions.readFileSync(file, encoding)),
@@ -22,9 +23,10 @@ const readAll = {
 
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// Asks the event loop to turn each millisecond, which is the least that timers do, and notes in microseconds when it did.
-// perf_hooks.monitorEventLoopDelay would not do: it begins to count after its first turn, so that it overlooks whatever blocks the
-// loop from the start (starting 10,000 calls does), and it keeps no raw values. The function that comes back stops it.
+// Asks the event loop to turn each millisecond, which is the least that timers do, and notes in
+// microseconds when it did. perf_hooks.monitorEventLoopDelay would not do: it begins to count after
+// its first turn, so that it overlooks whatever blocks the loop from the start (starting 10,000
+// calls does), and it keeps no raw values. The function that comes back stops it.
 function watchEventLoop() {
   const gaps = [];
   let goesOn = true;

@@ -7,28 +7,28 @@
 //! | `discarded` | a whole process from its start to its end, as `time node script` does: list the directory, read every file, keep nothing |
 //! | `delay` | as `kept`; how late the event loop turns meanwhile |
 //!
-//! The files are of ASCII text that resembles source code, made once and flushed. `warm`: they were read
-//! before. `cold`: before every run the page cache is dropped and a sample of the files is looked up in
-//! it; where a sample is still there, or dropping fails, the case is labelled warm. The row's program is
-//! in memory nevertheless.
+//! The files are of ASCII text that resembles source code, made once and flushed. `warm`: they were
+//! read before. `cold`: before every run the page cache is dropped and a sample of the files is
+//! looked up in it; where a sample is still there, or dropping fails, the case is labelled warm.
+//! The row's program is in memory nevertheless.
 //!
-//! Every run is a fresh process. A run that keeps is timed from the first call to the last byte looked
-//! at, without the start of the process. All is read before anything is looked at: a search for a byte
-//! that is not there, without which a result could put its cost off until it is used. In the round that
-//! is not counted, what was read is compared with the files.
+//! Every run is a fresh process. A run that keeps is timed from the first call to the last byte
+//! looked at, without the start of the process. All is read before anything is looked at: a search
+//! for a byte that is not there, without which a result could put its cost off until it is used. In
+//! the round that is not counted, what was read is compared with the files.
 //!
-//! Raw system calls read into one buffer per thread, looked at on the spot; or, kept, each file into
-//! fresh memory. On a slow disk one such row reads through a mount that adds no delay: the time of the
-//! simulation itself.
+//! Raw system calls read into one buffer per thread, looked at on the spot; or, kept, each file
+//! into fresh memory. On a slow disk one such row reads through a mount that adds no delay: the
+//! time of the simulation itself.
 
 pub(crate) mod discard;
 mod memory;
 mod native;
 mod report;
 
-use super::engine::flush;
 use super::prelude::*;
 use super::shared::cache::{self, Cache};
+use super::shared::outputs::flush;
 use super::shared::outputs::{Output, make_directory, within};
 use super::shared::rows::{self, MOUNT_ALONE, RAW, RAW_KEPT};
 use super::shared::shape;
@@ -78,7 +78,7 @@ impl Case {
 pub(super) struct Request {
     pub(super) style: Style,
     pub(super) threads: Threads,
-    /// What is made of each file.
+    /// The form in which each file is kept.
     pub(super) data: Data,
     /// Only for raw system calls and bulk calls in Rust: others keep what they read.
     pub(super) keep: bool,
@@ -88,12 +88,12 @@ pub(super) struct Request {
     pub(super) watch: Watch,
 }
 
-/// What is watched beside the clock.
+/// A figure that is watched beside the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Watch {
     Nothing,
-    /// How often the event loop turns.
+    /// The turns of the event loop.
     EventLoop,
     Memory,
 }
@@ -117,7 +117,8 @@ impl Scenario for ReadMany {
     const SHOW: Show<Case> = report::show;
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
-    /// On a slow disk a warm cache tells little, on a fast one a cold one takes long.
+    /// Returns the cases: on a slow disk a warm cache tells little, on a fast one a cold one takes
+    /// long.
     fn cases(session: &Session) -> Vec<Case> {
         let is_slow = session.directories.profile().is_some();
         let has_words = session.options.cells.is_some();
@@ -268,7 +269,7 @@ fn shapes(session: &Session) -> Vec<(usize, usize)> {
     }
     for (files, bytes) in &mut shapes {
         *files = session.files(*files);
-        *bytes = options.size.map_or(*bytes, |given| given as usize);
+        *bytes = session.bytes(*bytes);
     }
     shapes
 }

@@ -1,4 +1,5 @@
-//! The rows of `read-many` and `scale` in Rust. The counterpart of `driver.js`: same steps, same order.
+//! The rows of `read-many` and `scale` in Rust. The counterpart of `driver.js`: same steps, same
+//! order.
 
 use super::super::prelude::*;
 use super::{Request, Watch, memory};
@@ -71,7 +72,8 @@ impl Run<'_> {
         let watch = self.watch()?;
         let meter = Meter::start();
         let all = read(self.files)?;
-        // Looking touches what is there already: it takes no memory, but time that belongs to reading.
+        // Looking touches what is there already: it takes no memory, but time that belongs to
+        // reading.
         let memory = watch.map(memory::Watch::stop).transpose()?;
         for (path, contents) in self.files.iter().zip(&all) {
             look(contents.as_ref()).map_err(|error| at(path, &error))?;
@@ -93,7 +95,7 @@ impl Run<'_> {
         })
     }
 
-    /// As text it is checked to be UTF-8 where it is.
+    /// Reads in bulk; text is checked to be UTF-8 in place.
     fn bulk(&self) -> io::Result<Times> {
         let Self { request, files } = self;
         let is_text = request.data == Data::String;
@@ -167,7 +169,7 @@ fn at(path: &Path, what: &dyn std::fmt::Display) -> io::Error {
     io::Error::other(format!("{}: {what}", path.display()))
 }
 
-/// At every byte: there is no zero among them.
+/// Looks at every byte: there is no zero among them.
 fn look(contents: &[u8]) -> io::Result<()> {
     if contents.contains(&0) {
         return Err(io::Error::other("a zero was found, and there is none"));

@@ -1,18 +1,19 @@
 //! `scale`: bulk reads of 1,000 to 1,000,000 files of 1 kB, spread over 1,000 directories.
 //!
-//! The cost of a file should not depend on how many there are, and neither should memory beside what the
-//! caller has: its paths, and the contents it keeps.
+//! The cost of a file should not depend on how many there are, and neither should memory beside
+//! what the caller has: its paths, and the contents it keeps.
 //!
-//! Memory is the highest resident set while reading, less that before, when the paths are there already,
-//! less the bytes kept. The rest is the batch's own, and with it what holds the contents: an object each
-//! in Node, a handle each in Rust. The row `nothing kept` looks at each file's bytes and drops them.
+//! Memory is the highest resident set while reading, less that before, when the paths are there
+//! already, less the bytes kept. The rest is the batch's own, and with it what holds the contents:
+//! an object each in Node, a handle each in Rust. The row `nothing kept` looks at each file's bytes
+//! and drops them.
 
 mod report;
 
-use super::engine::flush;
 use super::prelude::*;
 use super::read_many::{Request, Watch, check, source};
 use super::shared::cache::Cache;
+use super::shared::outputs::flush;
 use super::shared::outputs::{Output, make_directory, within};
 use super::shared::rows::{self, BULK, BULK_RUST, BULK_SYNC, RowOf, in_rust, on_nodes};
 use super::shared::shape;
@@ -83,7 +84,7 @@ impl Scenario for Scale {
         }
         let case = |files| Case {
             files: session.files(files),
-            bytes_per_file: options.size.map_or(1_000, |given| given as usize),
+            bytes_per_file: session.bytes(1_000),
             directories,
         };
         numbers.into_iter().map(case).collect()

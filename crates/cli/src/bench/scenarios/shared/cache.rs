@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// A run whose files are cached by more than this did not begin cold.
 const COLD: f64 = 0.02;
-/// Below this a sample of files was not all in the cache.
+/// A sample of files of which less is cached was not all in the cache.
 const ALL_CACHED: f64 = 0.98;
 /// A page that is in use just then stays; the next try may drop it.
 const TRIES: usize = 3;
@@ -22,10 +22,11 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// Drops the cache and looks up a sample of the files in it. Returns the part that is still there,
-    /// or why the cache is not cold.
+    /// Drops the cache and looks up a sample of the files in it. Returns the part that is still
+    /// there, or why the cache is not cold.
     ///
-    /// Looking opens the files, which brings inodes and names back, so the cache is dropped once more.
+    /// Looking opens the files, which brings inodes and names back, so the cache is dropped once
+    /// more.
     pub(crate) fn make_cold(
         &self,
         session: &Session,
@@ -54,8 +55,8 @@ impl Cache {
         ))
     }
 
-    /// Fills the cache again if it was dropped, with the programs that run the rows. Returns the part of
-    /// a sample that is in it.
+    /// Refills the cache if it was dropped, with the programs that run the rows. Returns the part
+    /// of a sample that is in it.
     pub(crate) fn make_warm(
         &self,
         session: &Session,

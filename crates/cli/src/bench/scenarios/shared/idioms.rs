@@ -1,5 +1,5 @@
-//! What the reports of reading and writing many files share: a table of the idioms and smallfry's
-//! counterparts per case, then sentences.
+//! The report of reading and writing many files: a table of the idioms and smallfry's counterparts
+//! per case, then sentences.
 
 use super::rows::{
     BULK, BULK_JVM, BULK_RUST, BULK_SYNC, JAVA_FILES, JAVA_PARALLEL, NODE_CALLBACK, NODE_PARALLEL,
@@ -39,8 +39,8 @@ pub(crate) fn table<C: Display>(
     );
 }
 
-/// Says of one case: the noise, what each idiom costs beside smallfry's counterparts, which idiom wins,
-/// how near raw system calls are, and whether Auto chose well.
+/// Says of one case: the noise, what each idiom costs beside smallfry's counterparts, which idiom
+/// wins, how near raw system calls are, and whether Auto chose well.
 pub(crate) fn sentences<C>(
     page: &mut Page,
     session: &Session,
@@ -127,7 +127,7 @@ fn winner(page: &mut Page, session: &Session, view: &View, runtime: &str) {
 /// Auto may be this much slower than the best strategy that could have been named.
 const MATCHES: f64 = 0.95;
 
-/// Compares Auto with the fixed strategy that turned out the best, which nobody knows beforehand.
+/// Compares Auto with the fixed strategy that turned out the best, which is not known beforehand.
 fn strategies(page: &mut Page, view: &View) {
     let Some(auto) = view.find("Rust", BULK_RUST) else {
         return;

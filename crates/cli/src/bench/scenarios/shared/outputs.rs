@@ -1,22 +1,21 @@
 //! The directories that rows write to, and the files in them.
 //!
-//! All rows write into the same directories, made beforehand: how long a file takes to create depends on
-//! where the file system put its directory. Files are then moved aside and emptied, untimed, and removed
-//! when the run ends: ext4 passes over the inodes of files removed in the last minute one by one, so
-//! that removing between runs would make each later run slower, up to twenty times.
+//! All rows write into the same directories, made beforehand: how long a file takes to create
+//! depends on where the file system put its directory. Files are then moved aside and emptied,
+//! untimed, and removed when the run ends: ext4 passes over the inodes of files removed in the last
+//! minute one by one, so that removing between runs would make each later run slower, up to twenty
+//! times.
 
 use crate::bench::directories;
 use crate::bench::failure::Failure;
+use crate::bench::host;
 use crate::bench::runtime::protocol::{Layout, contents_of};
-use crate::bench::scenarios::engine::flush;
+use crate::bench::scenarios::scenario::OUTPUTS;
 use crate::bench::session::Session;
 use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The rounds rotate through so many.
-pub(crate) const OUTPUTS: usize = 4;
 
 /// A directory, by its paths.
 pub(crate) struct Output {
@@ -125,7 +124,8 @@ pub(crate) fn verify(layout: &Layout, bytes: usize, careful: bool) -> Result<(),
     )
 }
 
-/// Checks that each file is there, as long as it should be, and if `careful` with the right contents.
+/// Checks that each file is there, as long as it should be, and if `careful` with the right
+/// contents.
 pub(crate) fn verify_files<'a>(
     files: impl Iterator<Item = (PathBuf, Cow<'a, [u8]>)>,
     careful: bool,
@@ -157,4 +157,9 @@ pub(crate) fn put_aside(path: &Path, aside: &Path) -> Result<(), Failure> {
         emptied => emptied.map_err(Failure::at("empty", path))?,
     }
     fs::rename(path, aside).map_err(Failure::at("move", path))
+}
+
+/// Flushes the file system, so that a run does not wait for what the run before has written.
+pub(crate) fn flush(directory: &Path) -> Result<(), Failure> {
+    host::flush_all(directory).map_err(Failure::at("flush the file system of", directory))
 }

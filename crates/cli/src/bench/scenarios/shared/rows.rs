@@ -21,12 +21,12 @@ pub(crate) const STD: &str = "Rust std";
 const RAYON: &str = "Rust rayon";
 const TOKIO: &str = "Rust tokio";
 pub(crate) const SMALLFRY_RUST: &str = "smallfry in Rust";
-/// With the strategy Auto; rows with a fixed one are named by [`fixed`].
+/// The row with the strategy Auto; rows with a fixed one are named by [`fixed`].
 pub(crate) const BULK_RUST: &str = "smallfry bulk in Rust";
 pub(crate) const RAW: &str = "raw system calls";
-/// Into memory that stays, as every row that keeps what it reads must have it.
+/// Reads into memory that stays, as every row that keeps what it reads must.
 pub(crate) const RAW_KEPT: &str = "raw system calls, kept";
-/// On a slow disk, through a mount that adds no delay: the cost of the simulation itself.
+/// The cost of the simulation itself: through a mount that adds no delay, beside a slow disk.
 pub(crate) const MOUNT_ALONE: &str = "raw system calls, mount alone";
 pub(crate) const JAVA_FILES: &str = "Java Files";
 pub(crate) const JAVA_PARALLEL: &str = "Java Files, parallel stream";

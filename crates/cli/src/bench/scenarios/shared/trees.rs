@@ -7,8 +7,8 @@ use std::hash::{DefaultHasher, Hash};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Returns `--tree`, else the development dependencies of this project's own npm package or the nearest
-/// ones.
+/// Returns `--tree`, else the development dependencies of this project's own npm package or the
+/// nearest ones.
 pub(crate) fn tree(session: &Session) -> Result<PathBuf, Failure> {
     if let Some(named) = &session.options.tree {
         let tree = fs::canonicalize(named).map_err(Failure::at("open tree", named))?;
@@ -40,8 +40,8 @@ pub(crate) fn tree(session: &Session) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Returns the files with these extensions: paths within the tree, with `/`, in order. Links are not
-/// followed; names that are not Unicode, or have two lines, are passed over.
+/// Returns the files with these extensions: paths within the tree, with `/`, in order. Links are
+/// not followed; names that are not Unicode, or have two lines, are passed over.
 pub(crate) fn walk(
     session: &Session,
     tree: &Path,

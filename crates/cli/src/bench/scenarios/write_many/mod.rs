@@ -5,20 +5,20 @@
 //! | `new` | no file of the name is there |
 //! | `overwritten` | a file as long is there, with other contents in the round that is not counted |
 //!
-//! The contents are made before: a string or a Buffer each (Rust has bytes for both; its rows run in the
-//! cases of strings). The time is from the first call to the return of the last; nothing is flushed. In
-//! the round that is not counted every file is compared with what it should hold, in the others its
-//! length is.
+//! The contents are made before: a string or a Buffer each (Rust has bytes for both; its rows run
+//! in the cases of strings). The time is from the first call to the return of the last; nothing is
+//! flushed. In the round that is not counted every file is compared with what it should hold, in
+//! the others its length is.
 //!
-//! Every run is a fresh process, on a file system that was flushed just before. The rounds are as few as
-//! leave half of the free inodes.
+//! Every run is a fresh process, on a file system that was flushed just before. The rounds are as
+//! few as leave half of the free inodes.
 
 mod native;
 mod report;
 
-use super::engine::flush;
 use super::prelude::*;
-use super::shared::outputs::{OUTPUTS, Output, fill, verify, within};
+use super::shared::outputs::flush;
+use super::shared::outputs::{Output, fill, verify, within};
 use super::shared::rows::{self, RowOf, SMALLFRY_JVM, in_jvm};
 use super::shared::shape;
 use crate::bench::runtime::protocol::Data;
@@ -66,7 +66,7 @@ struct Request {
     data: Data,
     /// The directories are there; the files are, or are not.
     layout: Layout,
-    /// Of each file.
+    /// The size of each file.
     bytes: usize,
 }
 
@@ -100,7 +100,7 @@ impl Scenario for WriteMany {
             for new in [true, false] {
                 cases.push(Case {
                     files: session.files(files),
-                    bytes_per_file: options.size.map_or(1_000, |given| given as usize),
+                    bytes_per_file: session.bytes(1_000),
                     directories,
                     data,
                     new,
@@ -147,7 +147,7 @@ impl Scenario for WriteMany {
 
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
         let case = *turn.case;
-        let output = &self.outputs[turn.round.unwrap_or(0) % OUTPUTS];
+        let output = &self.outputs[turn.output()];
         let layout = case.layout(turn.count);
         let beneath = within(&layout, &output.beneath)?;
         if turn.is_careful() && !case.new {

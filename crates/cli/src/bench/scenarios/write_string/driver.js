@@ -2,8 +2,8 @@
 
 const texts = new Map();
 
-// Flat in memory, as text that a program has built and used usually is: Array.prototype.join makes one sequential string, of one
-// byte a character if the pattern allows.
+// Flat in memory, as text that a program has built and used usually is: Array.prototype.join makes
+// one sequential string, of one byte a character if the pattern allows.
 function textOf({ pattern, length }) {
   const key = `${pattern} ${length}`;
   let text = texts.get(key);

@@ -1,27 +1,29 @@
-//! `write-string`: one string into one file, by every function, kind of text, length and target that
-//! matters.
+//! `write-string`: one string into one file, by every function, kind of text, length and target
+//! that matters.
 //!
-//! - text: `ascii`; `latin1`, one byte per character in memory but not in UTF-8; `mixed`, characters of
-//!   two and three bytes
+//! - text: `ascii`; `latin1`, one byte per character in memory but not in UTF-8; `mixed`,
+//!   characters of two and three bytes
 //! - target: the disk (`--dir`), a tmpfs, the null device (the overhead alone)
-//! - addressing: by path onto a file that is `new` (another name for each call) or `overwritten` (for
-//!   append: appended to); by `fd`, a descriptor that the caller holds. A file that grows is cut back,
-//!   untimed, every few megabytes
+//! - addressing: by path onto a file that is `new` (another name for each call) or `overwritten`
+//!   (for append: appended to); by `fd`, a descriptor that the caller holds. A file that grows is
+//!   cut back, untimed, every few megabytes
 //!
-//! In a round each row has one process, which does a batch in every case; the rows of a case follow each
-//! other. The first round, which is not counted, tells how many calls and samples suit each row. Where a
-//! call takes less than [`SHORTEST_SAMPLE_NS`] a sample times several calls; the number is shown.
+//! In a round each row has one process, which does a batch in every case; the rows of a case follow
+//! each other. The first round, which is not counted, tells how many calls and samples suit each
+//! row. Where a call takes less than [`SHORTEST_SAMPLE_NS`] a sample times several calls; the
+//! number is shown.
 //!
-//! Files on the disk stay, emptied, until the run ends: ext4 passes over the inodes of files removed in
-//! the last minute one by one, so that removing between samples would make each later create slower, up
-//! to twenty times.
+//! Files on the disk stay, emptied, until the run ends: ext4 passes over the inodes of files
+//! removed in the last minute one by one, so that removing between samples would make each later
+//! create slower, up to twenty times.
 
 mod native;
 mod report;
 
-use super::engine::times;
 use super::prelude::*;
+use super::scenario::times;
 use super::shared::rows::{self, RowOf, in_rust, on_nodes};
+use super::shared::word;
 use crate::bench::directories;
 use crate::bench::results::RowResult;
 use crate::bench::runtime::peer::{Peer, PeerError};
@@ -65,7 +67,7 @@ enum Function {
     Append,
 }
 
-/// How the file is named.
+/// The way in which the file is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Addressing {
@@ -91,26 +93,9 @@ pub(crate) struct Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match self.text {
-            Text::Ascii => "ascii",
-            Text::Latin1 => "latin1",
-            Text::Mixed => "mixed",
-        };
-        let function = match self.function {
-            Function::Write => "writeFileSync",
-            Function::Append => "appendFileSync",
-        };
-        let target = match self.target {
-            Target::Disk => "disk",
-            Target::Tmpfs => "tmpfs",
-            Target::Null => "null",
-        };
-        let addressing = match self.addressing {
-            Addressing::New => "path new",
-            Addressing::Overwritten => "path overwritten",
-            Addressing::Path => "path",
-            Addressing::Fd => "fd",
-        };
+        let [text, function, target] = [word(self.text), word(self.function), word(self.target)];
+        let by_path = matches!(self.addressing, Addressing::New | Addressing::Overwritten);
+        let addressing = [if by_path { "path " } else { "" }, &word(self.addressing)].concat();
         let Self { length, data, .. } = self;
         write!(f, "{length} {text} {data} {function} {target} {addressing}")
     }
@@ -129,8 +114,8 @@ impl Case {
         }
     }
 
-    /// Whether the file system of `--dir` looks the path up each time. Elsewhere the overhead is what is
-    /// seen.
+    /// Whether the file system of `--dir` looks the path up each time. Elsewhere the overhead is
+    /// what is seen.
     fn is_by_path_on_disk(&self) -> bool {
         self.target == Target::Disk && self.addressing != Addressing::Fd
     }
@@ -245,7 +230,7 @@ const IN_RUST: [RowOf; 3] = [
     (RAW, Functions::Raw, Style::Sync),
 ];
 
-/// How many calls and samples suit one row of one case.
+/// The numbers of calls and samples that suit one row of one case.
 #[derive(Clone, Copy)]
 struct Size {
     warm_up: u32,
@@ -253,7 +238,7 @@ struct Size {
     calls: u32,
 }
 
-/// For the round that is not counted.
+/// The numbers in the round that is not counted.
 const FIRST: Size = Size {
     warm_up: 8,
     samples: 5,

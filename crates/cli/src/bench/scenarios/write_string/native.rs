@@ -45,8 +45,8 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
     samples.map_err(failed("write", path))
 }
 
-/// Runs the warm-up, then the samples. Generic so that each implementation's call is in the loop, not
-/// behind a pointer.
+/// Runs the warm-up, then the samples. Generic so that each implementation's call is in the loop,
+/// not behind a pointer.
 fn batch(
     mut target: Target<'_>,
     mut call: impl FnMut(&Place) -> io::Result<()>,

@@ -1,5 +1,5 @@
-//! Both tables of the reference in their forms, medians and ratios per case, percentiles, geometric means
-//! and the cases that lose.
+//! Both tables of the reference in their forms, medians and ratios per case, percentiles, geometric
+//! means and the cases that lose.
 
 use super::super::prelude::*;
 use super::{
@@ -214,8 +214,8 @@ fn comparison(page: &mut Page, all: &All, heading: &str, from: Named, to: Named)
     page.table(&headings, 1, lines);
 }
 
-/// Shows the second table of the reference: `time (avg) (min … max) p75 p99 p995`, by path onto the null
-/// device.
+/// Shows the second table of the reference: `time (avg) (min … max) p75 p99 p995`, by path onto the
+/// null device.
 fn distributions(page: &mut Page, all: &All, session: &Session) {
     let mut lines = Vec::new();
     for (length, text_kind, name) in DISTRIBUTIONS {
@@ -339,7 +339,8 @@ fn summary(page: &mut Page, all: &All, node: &Node, rounds: usize) {
     }
 }
 
-/// Lists the cases whose interval reaches below [`LOST`], with what the baseline against itself did there.
+/// Lists the cases whose interval reaches below [`LOST`], with what the baseline against itself did
+/// there.
 fn lost(
     page: &mut Page,
     all: &All,

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Starts writing the file's pages to the device, and with `wait` waits until the device has taken them.
-/// The device's own cache and the file's metadata are not flushed.
+/// Starts writing the file's pages to the device, and with `wait` waits until the device has taken
+/// them. The device's own cache and the file's metadata are not flushed.
 ///
 /// `sync_file_range`: <https://man7.org/linux/man-pages/man2/sync_file_range.2.html>.
 pub(crate) fn start_writeback(file: &File, wait: bool) -> io::Result<()> {
@@ -17,8 +17,8 @@ pub(crate) fn start_writeback(file: &File, wait: bool) -> io::Result<()> {
     check(unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) })
 }
 
-/// Writes everything on the file system of that file to the device, and reports what went wrong since
-/// the file was opened.
+/// Writes everything on the file system of that file to the device, and reports what went wrong
+/// since the file was opened.
 ///
 /// `syncfs`: <https://man7.org/linux/man-pages/man2/syncfs.2.html>.
 pub(crate) fn file_system(file: &File) -> io::Result<()> {
