@@ -6,31 +6,33 @@ use std::path::PathBuf;
 
 #[derive(Args, Clone, Debug, Serialize)]
 pub(crate) struct Options {
-    /// Every case of every scenario; takes many minutes
+    /// Measure every case of every scenario, for many minutes
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Directory on the disk to measure; a fresh directory is made in it, and removed
+    /// Directory on the disk to measure; the bench cleans up what it makes there
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
 
-    /// Disk to simulate in the directory: hdd, nfs, windows-close, slow-flush, none (real: none is)
+    /// Slow disk to simulate: hdd, nfs, windows-close, slow-flush or none
+    ///
+    /// `none` adds no delay, and shows the cost of the simulation; `real` simulates nothing.
     #[arg(long, value_name = "PROFILE", default_value = super::disk::REAL)]
     pub(crate) disk: String,
 
-    /// A Node.js binary; may be repeated to compare versions [default: node on PATH]
+    /// Node.js binary; repeat it to compare versions [default: node on PATH]
     #[arg(long, value_name = "PATH")]
     pub(crate) node: Vec<PathBuf>,
 
-    /// A Bun binary, to compare with; may be repeated
+    /// Bun binary to compare with; may be repeated
     #[arg(long, value_name = "PATH")]
     pub(crate) bun: Vec<PathBuf>,
 
-    /// A Deno binary, to compare with; may be repeated
+    /// Deno binary to compare with; may be repeated
     #[arg(long, value_name = "PATH")]
     pub(crate) deno: Vec<PathBuf>,
 
-    /// The java binary that runs rows in the JVM [default: java on PATH]
+    /// Java binary for the rows in the JVM [default: java on PATH]
     #[arg(long, value_name = "PATH")]
     pub(crate) java: Option<PathBuf>,
 
@@ -49,15 +51,15 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     pub(crate) tree: Option<PathBuf>,
 
-    /// Measure so many rounds, however long they take
+    /// Number of rounds, however long they take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) runs: Option<u32>,
 
-    /// Measure for about so many seconds
+    /// Approximate time to measure, in seconds
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..=86_400), conflicts_with = "runs")]
     pub(crate) seconds: Option<u32>,
 
-    /// A few seconds and cases: enough to see that it works, too few to believe the figures
+    /// Measure for a few seconds: shows that it works, with figures too rough to use
     #[arg(long, conflicts_with_all = ["all", "seconds"])]
     pub(crate) quick: bool,
 
@@ -69,19 +71,20 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// Only cases whose names hold all these words, for example "12288 ascii fd null"
+    /// Only cases whose names have all these words: "12288 ascii fd null"
     #[arg(long, value_name = "WORDS", visible_alias = "cases")]
     pub(crate) cells: Option<String>,
 
-    /// Only rows with one of these names, for example "bulk Rust,Rust std"; not in `build`
+    /// Only rows with these names, except in `build`: "bulk Rust,Rust std"
     ///
     /// A text that is no row's whole name selects every row whose name holds it.
     #[arg(long, value_name = "TEXTS", value_delimiter = ',')]
     pub(crate) rows: Vec<String>,
 
-    /// Number of files per case (slow disks default to a tenth, except in `fsync-many`)
+    /// Number of files per case
     ///
-    /// In `fsync` the number of writes in a round.
+    /// By default each scenario has its own; slow disks get a tenth of it, except in `fsync-many`. In
+    /// `fsync` it is the number of writes in a round.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) files: Option<u32>,
 

@@ -11,7 +11,7 @@ fn fsync_has_rows_that_flush_what_they_say() {
     if !node_is_here() || !strace_is_here() {
         return;
     }
-    let place = Place::new();
+    let place = Place::in_memory();
     let mut bench = place.quick();
     bench.args(["fsync", "--runs", "1", "--package"]);
     bench.arg(place.package_of(&durable()));

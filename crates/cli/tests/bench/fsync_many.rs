@@ -12,7 +12,7 @@ fn fsync_many_writes_every_file_in_every_row_and_counts_flushes() {
     if !node_is_here() || !strace_is_here() {
         return;
     }
-    let place = Place::new();
+    let place = Place::in_memory();
     let mut bench = place.quick();
     bench.args([
         "fsync-many",

@@ -122,6 +122,7 @@ fn package_scope_copies_its_files_to_a_slow_disk() {
     let mut bench = place.quick();
     bench.env("PATH", "").args(["package-scope", "--runs", "1"]);
     bench.args(["--disk", "nfs", "--files", "5"]);
+    bench.args(["--rows", "Rust Never,batch"]);
     let parts = ["package-scope on the slow disk nfs"];
     let json = measured(&place, &mut bench, &parts);
     let cases = cases_of(&json, "package_scope");

@@ -38,6 +38,7 @@ fn a_table_on_a_slow_disk_has_the_cost_of_the_mount_alone() {
     let mut bench = place.quick();
     bench.env("PATH", "").args(["read-many", "--runs", "1"]);
     bench.args(["--disk", "slow-flush", "--files", "20"]);
+    bench.args(["--rows", "mount alone,Rust std"]);
     let json = measured(&place, &mut bench, &["raw system calls, mount alone"]);
     for case in cases_of(&json, "read_many") {
         // Without Node nobody's event loop can be late.
@@ -63,6 +64,7 @@ fn a_slow_disk_has_fewer_files_unless_their_number_is_given_and_says_so() {
         let mut bench = place.bench();
         bench.env("PATH", "").arg("--dir").arg(place.disk());
         bench.args(["write-many", "--runs", "1", "--cells", "string new"]);
+        bench.args(["--rows", "Rust std"]);
         bench.args(["--disk", "none"]).args(more);
         bench
     };

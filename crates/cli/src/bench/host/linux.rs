@@ -6,10 +6,7 @@
 pub(super) mod cache;
 
 use super::FileSystem;
-use std::ffi::CString;
 use std::fs::read_to_string;
-use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 pub(super) fn kernel() -> Option<String> {
@@ -181,43 +178,19 @@ fn journal(mount: &Mount) -> Option<bool> {
 }
 
 fn free(directory: &Path) -> Option<u64> {
-    let facts = facts(directory)?;
-    #[allow(
-        clippy::useless_conversion,
-        reason = "the field is 32 bits wide on some targets"
-    )]
-    Some(u64::from(facts.f_bavail) * u64::from(facts.f_frsize))
+    let facts = rustix::fs::statvfs(directory).ok()?;
+    Some(facts.f_bavail * facts.f_frsize)
 }
 
 /// Returns how many more files there can be; `None` if there is no limit.
 pub(super) fn free_inodes(directory: &Path) -> Option<u64> {
-    let facts = facts(directory)?;
-    #[allow(
-        clippy::useless_conversion,
-        reason = "the field is 32 bits wide on some targets"
-    )]
-    (facts.f_files > 0).then(|| u64::from(facts.f_favail))
-}
-
-/// `statvfs`: <https://man7.org/linux/man-pages/man3/statvfs.3.html>.
-fn facts(directory: &Path) -> Option<libc::statvfs> {
-    let path = CString::new(directory.as_os_str().as_bytes()).ok()?;
-    // SAFETY: an all-zero statvfs is a valid one; it is plain numbers.
-    let mut facts: libc::statvfs = unsafe { std::mem::zeroed() };
-    // SAFETY: the path ends in NUL, the pointer is to a whole statvfs, and both live across the
-    // call.
-    let result = unsafe { libc::statvfs(path.as_ptr(), &raw mut facts) };
-    (result == 0).then_some(facts)
+    let facts = rustix::fs::statvfs(directory).ok()?;
+    (facts.f_files > 0).then_some(facts.f_favail)
 }
 
 /// `syncfs`: <https://man7.org/linux/man-pages/man2/syncfs.2.html>.
 pub(super) fn flush_all(directory: &Path) -> std::io::Result<()> {
-    let directory = std::fs::File::open(directory)?;
-    // SAFETY: the descriptor is open across the call.
-    if unsafe { libc::syncfs(directory.as_raw_fd()) } != 0 {
-        return Err(std::io::Error::last_os_error());
-    }
-    Ok(())
+    Ok(rustix::fs::syncfs(std::fs::File::open(directory)?)?)
 }
 
 #[cfg(test)]

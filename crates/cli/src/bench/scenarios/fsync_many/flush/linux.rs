@@ -14,7 +14,10 @@ pub(crate) fn start_writeback(file: &File, wait: bool) -> io::Result<()> {
         flags |= libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
     }
     // SAFETY: no memory is involved; the descriptor is open across the call.
-    check(unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) })
+    match unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Writes everything on the file system of that file to the device, and reports what went wrong
@@ -22,8 +25,7 @@ pub(crate) fn start_writeback(file: &File, wait: bool) -> io::Result<()> {
 ///
 /// `syncfs`: <https://man7.org/linux/man-pages/man2/syncfs.2.html>.
 pub(crate) fn file_system(file: &File) -> io::Result<()> {
-    // SAFETY: no memory is involved; the descriptor is open across the call.
-    check(unsafe { libc::syncfs(file.as_raw_fd()) })
+    Ok(rustix::fs::syncfs(file)?)
 }
 
 /// Returns how many files may be open, after asking for as many as is allowed.
@@ -39,12 +41,4 @@ pub(crate) fn max_open() -> usize {
     let raised = setrlimit(Resource::Nofile, wanted).is_ok();
     let max = if raised { maximum } else { current };
     max.map_or(usize::MAX, |max| usize::try_from(max).unwrap_or(usize::MAX))
-}
-
-fn check(result: libc::c_int) -> io::Result<()> {
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
 }
