@@ -25,8 +25,7 @@ mod native;
 mod report;
 
 use super::prelude::*;
-use super::shared::outputs::flush as flush_file_system;
-use super::shared::outputs::{Output, fill, verify, within};
+use super::shared::outputs::{Output, Written};
 use super::shared::rows::{self, RowOf, in_jvm, in_rust, on_nodes};
 use super::shared::shape;
 use crate::bench::host::Syncfs;
@@ -229,14 +228,12 @@ impl Scenario for FsyncMany {
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
         rows::leave_out_durable(session);
         let directories = cases.iter().map(|case| case.directories).max();
-        let outputs = Output::make(session, DIRECTORY, directories.unwrap_or(0))?;
         let old = cases.iter().filter(|case| case.replaced);
         let old: Vec<_> = old
             .map(|case| (case.layout(0), case.bytes_per_file))
             .collect();
-        for output in &outputs {
-            output.fill(&old)?;
-        }
+        let directories = directories.unwrap_or(0);
+        let outputs = Output::make_filled(session, DIRECTORY, directories, &old)?;
         Ok(Self { outputs })
     }
 
@@ -245,29 +242,23 @@ impl Scenario for FsyncMany {
     }
 
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
-        let (case, careful) = (*turn.case, turn.is_careful());
-        let output = &self.outputs[turn.output()];
-        let layout = case.layout(turn.count);
-        let beneath = within(&layout, &output.beneath)?;
-        if careful && case.replaced {
-            fill(&beneath, case.bytes_per_file, 1)?;
-        }
-        flush_file_system(&output.beneath)?;
+        let case = *turn.case;
         let name = turn.row.implementation.as_str();
         let mut ways = ways(turn.session).into_iter();
         let way = ways.find(|(way, _)| *way == name);
-        let answer = turn.ask(&Request {
-            style: turn.row.way.style,
+        let written = Written {
+            output: &self.outputs[turn.output()],
+            layout: case.layout(turn.count),
+            bytes: case.bytes_per_file,
+            is_new: !case.replaced,
+            is_undelayed: name == MOUNT_ALONE,
+        };
+        written.ask(turn, |row, layout| Request {
+            style: row.way.style,
             flushing: way.map_or(Flushing::Each, |(_, flushing)| flushing),
-            layout: within(&layout, output.seen(name == MOUNT_ALONE))?,
+            layout,
             replace: case.replaced,
             bytes: case.bytes_per_file,
-        })?;
-        let answer =
-            answer.and_then(|times| verify(&beneath, case.bytes_per_file, careful).map(|()| times));
-        if !case.replaced {
-            output.put_aside(&beneath)?;
-        }
-        Ok(answer)
+        })
     }
 }

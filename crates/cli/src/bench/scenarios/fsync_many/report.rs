@@ -213,14 +213,7 @@ mod tests {
         };
         let row = |name| Row::native(Functions::Raw, name, Style::Sync);
         let rows = [RUST, EACH, "concurrent fsyncs", GIT, MOUNT_ALONE].map(row);
-        let mut result = CaseResult::new(case, rows.to_vec());
-        for (outcome, wall_ns) in result.outcomes.iter_mut().zip([1, 9, 3, 1, 1]) {
-            for round in 0..6 {
-                let mut run = Times::default();
-                run.usage.wall_ns = wall_ns * 1_000_000;
-                outcome.record(Ok(run), Some(round));
-            }
-        }
+        let result = CaseResult::of_millis(case, rows.to_vec(), &[1, 9, 3, 1, 1]);
         let mut page = Page::default();
         best_way(
             &mut page,

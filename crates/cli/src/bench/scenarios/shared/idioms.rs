@@ -195,25 +195,14 @@ mod tests {
     use super::super::rows::fixed;
     use super::*;
     use crate::bench::runtime::Row;
-    use crate::bench::runtime::protocol::{Functions, Threads, Times};
+    use crate::bench::runtime::protocol::{Functions, Threads};
 
     #[test]
     fn auto_is_compared_with_the_best_fixed_strategy() {
         let four = fixed(Threads::Fixed(4.try_into().unwrap()));
         let names = [BULK_RUST, &fixed(Threads::CallingThread), &four];
         let row = |name| Row::native(Functions::Smallfry, name, Style::BulkSync);
-        let mut result = CaseResult::new("case", names.map(row).to_vec());
-        for (outcome, wall_ns) in result
-            .outcomes
-            .iter_mut()
-            .zip([2_000_000, 9_000_000, 2_000_000])
-        {
-            for round in 0..6 {
-                let mut run = Times::default();
-                run.usage.wall_ns = wall_ns;
-                outcome.record(Ok(run), Some(round));
-            }
-        }
+        let result = CaseResult::of_millis("case", names.map(row).to_vec(), &[2, 9, 2]);
         let mut page = Page::default();
         strategies(
             &mut page,

@@ -9,9 +9,11 @@
 use crate::bench::directories;
 use crate::bench::failure::Failure;
 use crate::bench::host;
+use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::{Layout, contents_of};
-use crate::bench::scenarios::scenario::OUTPUTS;
+use crate::bench::scenarios::scenario::{Answer, OUTPUTS, Scenario, Turn};
 use crate::bench::session::Session;
+use serde::Serialize;
 use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io;
@@ -75,21 +77,66 @@ impl Output {
         self.beneath.with_file_name(format!("{}-aside", self.name))
     }
 
-    /// Makes the files of these layouts, each of so many bytes, and flushes them.
-    pub(crate) fn fill(&self, old: &[(Layout, usize)]) -> Result<(), Failure> {
-        for (old, bytes) in old {
-            fill(&within(old, &self.beneath)?, *bytes, 0)?;
+    /// Makes the same, with the files of these layouts, each of so many bytes.
+    pub(crate) fn make_filled(
+        session: &Session,
+        name: &str,
+        directories: usize,
+        old: &[(Layout, usize)],
+    ) -> Result<Vec<Self>, Failure> {
+        let outputs = Self::make(session, name, directories)?;
+        for output in &outputs {
+            for (old, bytes) in old {
+                fill(&within(old, &output.beneath)?, *bytes, 0)?;
+            }
+            flush(&output.beneath)?;
         }
-        flush(&self.beneath)
+        Ok(outputs)
     }
 
     /// Moves the files of a run aside.
-    pub(crate) fn put_aside(&self, layout: &Layout) -> Result<(), Failure> {
+    fn put_aside(&self, layout: &Layout) -> Result<(), Failure> {
         let aside = within(layout, &self.aside())?;
         for (path, aside) in layout.paths().zip(aside.paths()) {
             put_aside(Path::new(&path), Path::new(&aside))?;
         }
         Ok(())
+    }
+}
+
+/// Files that one run writes.
+pub(crate) struct Written<'a> {
+    pub(crate) output: &'a Output,
+    /// In a directory yet to be named.
+    pub(crate) layout: Layout,
+    /// The size of each file.
+    pub(crate) bytes: usize,
+    /// Whether no file of the name is there.
+    pub(crate) is_new: bool,
+    /// Whether the row writes through a mount that adds no delay.
+    pub(crate) is_undelayed: bool,
+}
+
+impl Written<'_> {
+    /// Asks the row to write the files, checks them, and puts new ones aside.
+    pub(crate) fn ask<S: Scenario, R: Serialize>(
+        &self,
+        turn: &mut Turn<S>,
+        request: impl FnOnce(&Row, Layout) -> R,
+    ) -> Result<Answer, Failure> {
+        let (output, careful) = (self.output, turn.is_careful());
+        let beneath = within(&self.layout, &output.beneath)?;
+        if careful && !self.is_new {
+            fill(&beneath, self.bytes, 1)?;
+        }
+        flush(&output.beneath)?;
+        let layout = within(&self.layout, output.seen(self.is_undelayed))?;
+        let answer = turn.ask(&request(turn.row, layout))?;
+        let answer = answer.and_then(|times| verify(&beneath, self.bytes, careful).map(|()| times));
+        if self.is_new {
+            output.put_aside(&beneath)?;
+        }
+        Ok(answer)
     }
 }
 
@@ -106,7 +153,7 @@ pub(crate) fn within(layout: &Layout, directory: &Path) -> Result<Layout, Failur
 }
 
 /// Makes the files, each with the contents of the one `shift` further on.
-pub(crate) fn fill(layout: &Layout, bytes: usize, shift: usize) -> Result<(), Failure> {
+fn fill(layout: &Layout, bytes: usize, shift: usize) -> Result<(), Failure> {
     for (index, path) in layout.paths().enumerate() {
         let contents = contents_of(index + shift, bytes);
         fs::write(&path, contents).map_err(Failure::at("write", Path::new(&path)))?;
@@ -115,7 +162,7 @@ pub(crate) fn fill(layout: &Layout, bytes: usize, shift: usize) -> Result<(), Fa
 }
 
 /// Checks that each file of a layout is there with its contents.
-pub(crate) fn verify(layout: &Layout, bytes: usize, careful: bool) -> Result<(), String> {
+fn verify(layout: &Layout, bytes: usize, careful: bool) -> Result<(), String> {
     let contents = |index| Cow::Owned(contents_of(index, bytes));
     let paths = layout.paths().enumerate();
     verify_files(

@@ -17,8 +17,7 @@ mod native;
 mod report;
 
 use super::prelude::*;
-use super::shared::outputs::flush;
-use super::shared::outputs::{Output, fill, verify, within};
+use super::shared::outputs::{Output, Written};
 use super::shared::rows::{self, RowOf, SMALLFRY_JVM, in_jvm};
 use super::shared::shape;
 use crate::bench::runtime::protocol::Data;
@@ -129,15 +128,13 @@ impl Scenario for WriteMany {
             rows::leave_out_peers(session);
         }
         let directories = cases.iter().map(|case| case.directories).max();
-        let outputs = Output::make(session, "write", directories.unwrap_or(0))?;
         let old = cases.iter().find(|case| !case.new);
         let old: Vec<_> = old
             .map(|case| (case.layout(0), case.bytes_per_file))
             .into_iter()
             .collect();
-        for output in &outputs {
-            output.fill(&old)?;
-        }
+        let directories = directories.unwrap_or(0);
+        let outputs = Output::make_filled(session, "write", directories, &old)?;
         Ok(Self { outputs })
     }
 
@@ -147,26 +144,19 @@ impl Scenario for WriteMany {
 
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
         let case = *turn.case;
-        let output = &self.outputs[turn.output()];
-        let layout = case.layout(turn.count);
-        let beneath = within(&layout, &output.beneath)?;
-        if turn.is_careful() && !case.new {
-            fill(&beneath, case.bytes_per_file, 1)?;
-        }
-        flush(&output.beneath)?;
-        let answer = turn.ask(&Request {
-            style: turn.row.way.style,
-            threads: turn.row.way.threads,
-            data: case.data,
-            layout: within(&layout, output.seen(false))?,
+        let written = Written {
+            output: &self.outputs[turn.output()],
+            layout: case.layout(turn.count),
             bytes: case.bytes_per_file,
-        })?;
-        let careful = turn.is_careful();
-        let answer =
-            answer.and_then(|times| verify(&beneath, case.bytes_per_file, careful).map(|()| times));
-        if case.new {
-            output.put_aside(&beneath)?;
-        }
-        Ok(answer)
+            is_new: case.new,
+            is_undelayed: false,
+        };
+        written.ask(turn, |row, layout| Request {
+            style: row.way.style,
+            threads: row.way.threads,
+            data: case.data,
+            layout,
+            bytes: case.bytes_per_file,
+        })
     }
 }
