@@ -15,7 +15,7 @@ struct Counter {
 pub(crate) struct Pending(Arc<Counter>);
 
 impl Pending {
-    /// The job that closes the file.
+    /// Returns the job that closes the file.
     pub(crate) fn job(&self, file: File) -> impl FnOnce() + Send + 'static {
         *self.files() += 1;
         let this = self.clone();

@@ -34,7 +34,7 @@ impl Pool {
     }
 }
 
-/// Until nobody can send any more.
+/// Works until every sender is gone.
 fn work(queue: &Mutex<Receiver<Job>>) {
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();

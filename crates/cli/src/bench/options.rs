@@ -83,8 +83,8 @@ pub(crate) struct Options {
 
     /// Number of files per case
     ///
-    /// By default each scenario has its own; slow disks get a tenth of it, except in `fsync-many`. In
-    /// `fsync` it is the number of writes in a round.
+    /// By default each scenario has its own; slow disks get a tenth of it, except in `fsync-many`.
+    /// In `fsync` it is the number of writes in a round.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) files: Option<u32>,
 

@@ -5,7 +5,8 @@ use crate::support::{
 };
 use serde_json::Value;
 
-/// Of a run of `build`. Functions that write whole files close in them, and have no phase for that.
+/// Asserts the phases of a run. Functions that write whole files close in them, and have no phase
+/// for that.
 fn assert_phases(run: &Value, tells_closing_apart: bool) {
     let phases = run["phases"].as_array().unwrap();
     let names: Vec<_> = phases

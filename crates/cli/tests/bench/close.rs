@@ -6,7 +6,7 @@ use crate::support::{CLOSERS, Place, assert_did, cases_of, measured, row_named};
 use serde_json::Value;
 use std::path::Path;
 
-/// Of a build with heavy libraries.
+/// The rows of a build with heavy libraries.
 const ON_OTHERS_THREADS: [&str; 6] = [
     "close_already's design, unbounded threads",
     "smallfry Auto, rayon",
@@ -54,7 +54,7 @@ fn close_writes_a_font_with_every_way_of_closing() {
 /// The kernel tells of another process what it has open only here.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_most_handles_and_threads_of_each_way_of_closing_are_counted() {
+fn the_maximum_of_handles_and_threads_is_counted_for_each_way_of_closing() {
     let place = Place::new();
     let mut bench = place.quick();
     bench.env("PATH", "");

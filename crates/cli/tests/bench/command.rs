@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 #[test]
-fn without_node_the_rows_of_rust_run_and_the_others_are_missed_aloud() {
+fn without_node_the_rows_in_rust_run_and_the_others_are_named() {
     let place = Place::new();
     let output = place.quick().env("PATH", "").output().unwrap();
     assert!(output.status.success());
@@ -30,7 +30,7 @@ fn without_node_the_rows_of_rust_run_and_the_others_are_missed_aloud() {
 }
 
 #[test]
-fn a_package_that_does_not_load_is_one_clear_line() {
+fn a_package_that_does_not_load_is_named_in_one_line() {
     if !node_is_here() {
         return;
     }
@@ -102,7 +102,7 @@ fn bad_arguments_are_refused() {
 }
 
 #[test]
-fn unfit_directories_are_one_line() {
+fn unfit_directories_fail_in_one_line() {
     let place = Place::new();
     let file = place.root.path().join("file");
     std::fs::write(&file, "").unwrap();
@@ -141,7 +141,7 @@ fn unfit_directories_are_one_line() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_not_node_is_one_line() {
+fn a_binary_that_is_not_node_fails_in_one_line() {
     let place = Place::new();
     for script in [
         "exit 0",
@@ -166,10 +166,10 @@ fn what_is_not_node_is_one_line() {
     assert!(is_empty(&place.disk()));
 }
 
-/// Both ways of filling up: while the bench prepares, and in the middle of a row.
+/// A disk fills up while the bench prepares, or in the middle of a row.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_one_line() {
+fn a_full_disk_fails_in_one_line() {
     let place = Place::new();
     let disk = place.disk();
     for (size, arguments) in [

@@ -64,7 +64,7 @@ fn fsync_many_writes_every_file_in_every_row_and_counts_flushes() {
     }
 }
 
-/// `syncfs` of a simulated disk tells nobody to flush anything.
+/// `syncfs` of a simulated disk flushes nothing.
 #[cfg(target_os = "linux")]
 #[test]
 fn fsync_many_on_a_slow_disk_does_not_trust_syncfs() {

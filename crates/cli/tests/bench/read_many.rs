@@ -4,7 +4,7 @@ use crate::support::{
     measured, row_named,
 };
 
-/// It is not among the scenarios that run unasked: they have a minute.
+/// The scenario does not run unasked, for lack of time in a minute.
 #[test]
 fn read_many_runs_when_named_and_reads_every_file_in_every_row() {
     if !node_is_here() {
@@ -62,10 +62,10 @@ fn read_many_runs_when_named_and_reads_every_file_in_every_row() {
     row_named(&cases[0], "raw system calls, kept");
 }
 
-/// Whoever may not empty the cache, or whose file system has no other place, must not be told that
-/// it was cold.
+/// A run that may not drop the cache, or whose file system has no other place, must not be labelled
+/// cold.
 #[test]
-fn what_is_labelled_cold_was_looked_at() {
+fn a_case_labelled_cold_has_been_looked_up_in_the_page_cache() {
     let place = Place::new();
     let mut bench = place.quick();
     bench.env("PATH", "");

@@ -41,7 +41,7 @@ fn a_table_on_a_slow_disk_has_the_cost_of_the_mount_alone() {
     bench.args(["--rows", "mount alone,Rust std"]);
     let json = measured(&place, &mut bench, &["raw system calls, mount alone"]);
     for case in cases_of(&json, "read_many") {
-        // Without Node nobody's event loop can be late.
+        // Without Node there is no event loop.
         if case["case"]["delay"] == false {
             assert_did(
                 row_named(case, "raw system calls, mount alone"),

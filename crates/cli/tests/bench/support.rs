@@ -115,7 +115,7 @@ impl Place {
         dir
     }
 
-    /// An executable that runs `script` under sh.
+    /// Makes an executable that runs `script` under sh.
     #[cfg(unix)]
     pub(crate) fn program(&self, script: &str) -> PathBuf {
         use std::os::unix::fs::PermissionsExt;
@@ -148,7 +148,7 @@ pub(crate) const PACKAGE: &str = "{
     writeFiles(entries) { return Promise.all(entries.map(([path, data]) => this.promises.writeFile(path, data))); },
 }";
 
-/// The same with the option `durability`, in the plainest way.
+/// Functions with the option `durability`, in the plainest way.
 pub(crate) const DURABLE: &str = "
     const fs = require('node:fs');
     const { dirname } = require('node:path');
@@ -175,7 +175,7 @@ pub(crate) const DURABLE: &str = "
         (typeof all[0] === 'string' ? writeFileSync(...all) : fs.promises.writeFile(...all)) };
 ";
 
-/// A package that writes durably.
+/// Returns the script of a package that writes durably.
 pub(crate) fn durable() -> String {
     format!(
         "{DURABLE} module.exports = {{ ...{PACKAGE}, writeFileSync, writeFilesSync, promises, \
@@ -187,12 +187,12 @@ pub(crate) fn is_empty(dir: &Path) -> bool {
     std::fs::read_dir(dir).unwrap().next().is_none()
 }
 
-/// It succeeds, and says all `parts`.
+/// Asserts that the bench succeeds, and says all `parts`.
 pub(crate) fn assert_says(bench: &mut Command, parts: &[&str]) {
     assert_ends_saying(bench, true, parts);
 }
 
-/// It measures what it can, says all `parts`, and does not succeed.
+/// Asserts that the bench measures what it can, says all `parts`, and fails.
 pub(crate) fn assert_fails_saying(bench: &mut Command, parts: &[&str]) {
     assert_ends_saying(bench, false, parts);
 }
@@ -209,7 +209,7 @@ pub(crate) fn assert_ends_saying(bench: &mut Command, success: bool, parts: &[&s
     }
 }
 
-/// Of a scenario or case in the JSON file.
+/// Finds a row of a scenario or case in the JSON file.
 pub(crate) fn row_named<'a>(within: &'a Value, name: &str) -> &'a Value {
     let rows = within["rows"].as_array().unwrap();
     rows.iter()
@@ -217,7 +217,7 @@ pub(crate) fn row_named<'a>(within: &'a Value, name: &str) -> &'a Value {
         .unwrap_or_else(|| panic!("no row {name}"))
 }
 
-/// The samples of a run, and that it left nothing.
+/// Returns the JSON of a run, which must succeed, say all `parts`, and leave nothing.
 pub(crate) fn measured(place: &Place, bench: &mut Command, parts: &[&str]) -> Value {
     let file = place.root.path().join("results.json");
     assert_says(bench.arg("--json").arg(&file), parts);
@@ -229,7 +229,7 @@ pub(crate) fn cases_of<'a>(json: &'a Value, scenario: &str) -> &'a [Value] {
     json[scenario]["cases"].as_array().unwrap()
 }
 
-/// It did all its work in every round.
+/// Asserts that a row did all its work in every round.
 pub(crate) fn assert_did(row: &Value, files: u64, bytes: u64) {
     let name = &row["implementation"];
     assert_eq!(row["error"], Value::Null, "{name}");
