@@ -1,4 +1,4 @@
-//! On whose threads smallfry can close in this build: everybody's.
+//! The threads on which smallfry can close in this build: those of every library.
 
 use crate::Backend;
 use smallfry::close::Backend as Theirs;

@@ -1,5 +1,5 @@
-//! `close_already`'s design with its feature `backend-blocking`: as it does, each file is a task of the crate `blocking`,
-//! which adds threads while tasks queue up, to 500.
+//! `close_already`'s design with its feature `backend-blocking`: as it does, each file is a task of
+//! the crate `blocking`, which adds threads while tasks queue up, to 500.
 
 use crate::Closing;
 use crate::pending::Pending;

@@ -1,13 +1,15 @@
-//! The ways of closing a file that the scenario `close` of the bench compares, behind one writer, so that like is
-//! compared with like. A crate of its own because two kinds of program need it: the bench's own rows, and those of the
-//! library norad, which are built apart.
+//! The ways of closing a file that the scenario `close` of the bench compares, behind one writer,
+//! so that like is compared with like. A crate of its own because two kinds of program need it: the
+//! bench's own rows, and those of the library norad, which are built apart.
 //!
-//! - `plain.rs` the writer closes: std's way
-//! - `pool.rs` a pool of threads behind a queue without end: the design of the crate `close_already` as it comes
+//! - `plain.rs` the writer closes, as with std
+//! - `pool.rs` a pool of threads behind a queue without end: the design of the crate
+//!   `close_already` as it comes
 //! - `blocking.rs` the same on threads without end: its design with its feature `backend-blocking`
 //! - `ours.rs` smallfry's; `backends.rs` on whose threads
 //!
-//! The crate `close_already` itself does nothing but on Windows, so its design stands here in a few lines.
+//! The crate `close_already` itself does nothing but on Windows, so its design stands here in a few
+//! lines.
 
 #[cfg(feature = "peers")]
 mod backends;
@@ -31,42 +33,42 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Are those that need other libraries in this build?
+/// Whether this build has the ways that need other libraries.
 pub const PEERS_BUILT: bool = cfg!(feature = "peers");
 
-/// Who closes what was written.
+/// Closes written files.
 pub trait Closing: Send + Sync {
-    /// Takes the file. It is closed when this returns, or later.
+    /// Takes the file, and closes it before it returns, or later.
     fn close(&self, file: File);
 
     /// Returns when all files taken are closed.
     fn wait(&self) -> io::Result<()>;
 }
 
-/// Names one.
+/// A way of closing files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
-    /// Whoever wrote closes.
+    /// The writer closes.
     Plain,
-    /// As `close_already` does it: as many threads as cores, a job per file.
+    /// `close_already`'s design: as many threads as cores, a job per file.
     Pool,
-    /// As `close_already` does it with the crate `blocking`: up to 500 threads, a job per file.
+    /// `close_already`'s design with the crate `blocking`: up to 500 threads, a job per file.
     Blocking,
-    /// As smallfry does it.
+    /// smallfry closes.
     Smallfry {
-        /// When a close is left to others.
+        /// When smallfry leaves a close to other threads.
         policy: Policy,
-        /// To whom.
+        /// The threads that close.
         backend: Backend,
     },
 }
 
-/// When smallfry leaves a close to other threads.
+/// The policy for leaving a close to other threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
-    /// When that turns out to pay.
+    /// Where that pays.
     Auto,
     /// For every file.
     Always,
@@ -74,12 +76,12 @@ pub enum Policy {
     Never,
 }
 
-/// On whose threads smallfry closes.
+/// The threads on which smallfry closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "each is the crate of that name")]
 pub enum Backend {
-    /// Its own.
+    /// smallfry's own threads.
     Threads,
     Rayon,
     Blocking,
@@ -89,7 +91,7 @@ pub enum Backend {
 }
 
 impl Way {
-    /// Makes what it needs. Once in a process: most of it is global.
+    /// Makes what this way needs. Call it once in a process: most of it is global.
     pub fn start(self) -> io::Result<Box<dyn Closing>> {
         Ok(match self {
             Self::Plain => Box::new(plain::Plain),
@@ -100,7 +102,7 @@ impl Way {
     }
 }
 
-/// The one writer: `std::fs::write`, with the file handed on instead of closed.
+/// Writes a file as `std::fs::write` does, and hands it on instead of closing it.
 pub fn write(closing: &dyn Closing, path: &Path, contents: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(contents)?;
@@ -112,7 +114,8 @@ pub fn write(closing: &dyn Closing, path: &Path, contents: &[u8]) -> io::Result<
 mod tests {
     use super::*;
 
-    /// What is measured is only worth something if all of it is done when [`Closing::wait`] returns.
+    /// What is measured is only worth something if all of it is done when [`Closing::wait`]
+    /// returns.
     #[test]
     fn all_is_written_and_closed_after_the_wait() {
         let directory = tempfile::tempdir().unwrap();
@@ -134,7 +137,7 @@ mod tests {
         }
     }
 
-    /// Files that this process holds open there; none where the system does not tell.
+    /// Counts the files that this process holds open there; 0 where the system does not tell.
     fn open_below(directory: &Path) -> usize {
         let Ok(handles) = std::fs::read_dir("/proc/self/fd") else {
             return 0;

@@ -1,4 +1,4 @@
-//! On whose threads smallfry can close in this build: its own alone.
+//! The threads on which smallfry can close in this build: only its own.
 
 use crate::Backend;
 use smallfry::close::Backend as Theirs;

@@ -1,4 +1,4 @@
-//! Without the feature `peers` its row is left out, and nobody asks for it.
+//! Without the feature `peers` the row is left out, and nothing calls this.
 
 use crate::Closing;
 use std::io;

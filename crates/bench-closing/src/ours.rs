@@ -6,7 +6,8 @@ use smallfry::close::{Closer, FastCloseable};
 use std::fs::File;
 use std::io;
 
-/// In the order of their rows: its own threads with every policy, then those of other libraries.
+/// Returns the ways in the order of their rows: smallfry's own threads with every policy, then
+/// those of other libraries.
 pub fn ways() -> Vec<Way> {
     let policies = [Policy::Auto, Policy::Always, Policy::Never];
     let own = policies.map(|policy| (policy, Backend::Threads));

@@ -1,4 +1,5 @@
-//! What `close_already` does not count, so that a run can end when all is closed: the files on their way.
+//! What `close_already` does not count, so that a run can end when all is closed: the files on
+//! their way.
 
 use std::fs::File;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,7 +15,7 @@ struct Counter {
 pub(crate) struct Pending(Arc<Counter>);
 
 impl Pending {
-    /// The job that closes the file.
+    /// Returns the job that closes the file.
     pub(crate) fn job(&self, file: File) -> impl FnOnce() + Send + 'static {
         *self.files() += 1;
         let this = self.clone();

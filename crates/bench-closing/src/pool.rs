@@ -1,7 +1,8 @@
-//! `close_already`'s design as it comes, with the crate `threadpool`: a thread for each core, one queue without end, a
-//! boxed job for each file.
+//! `close_already`'s design as it comes, with the crate `threadpool`: a thread for each core, one
+//! queue without end, a boxed job for each file.
 //!
-//! <https://docs.rs/close_already>, <https://docs.rs/threadpool>: a channel whose receiver the threads share.
+//! <https://docs.rs/close_already>, <https://docs.rs/threadpool>: a channel whose receiver the
+//! threads share.
 
 use crate::Closing;
 use crate::pending::Pending;
@@ -33,7 +34,7 @@ impl Pool {
     }
 }
 
-/// Until nobody can send any more.
+/// Works until every sender is gone.
 fn work(queue: &Mutex<Receiver<Job>>) {
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -46,7 +47,8 @@ fn work(queue: &Mutex<Receiver<Job>>) {
 
 impl Closing for Pool {
     fn close(&self, file: File) {
-        // The threads live as long as this does; were they gone, the job would come back and, dropped, close the file.
+        // The threads live as long as this does; were they gone, the job would come back and,
+        // dropped, close the file.
         let _ = self.jobs.send(Box::new(self.pending.job(file)));
     }
 

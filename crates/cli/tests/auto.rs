@@ -1,9 +1,11 @@
-//! `Auto` against fixed numbers of workers on real mounts of slow disks whose parameters are drawn at random, and which
-//! become other disks in mid-run. What the simulated time of `smallfry`'s own tests leaves out is here: threads that must
-//! be started, a kernel in between, a machine that does other things too.
+//! `Auto` against fixed numbers of workers on real mounts of slow disks whose parameters are drawn
+//! at random, and which become other disks in mid-run. What the simulated time of `smallfry`'s own
+//! tests leaves out is here: threads that must be started, a kernel in between, a machine that does
+//! other things too.
 //!
-//! A measurement, for an idle machine, as root: `cargo test --release -p smallfry-cli --test auto -- --ignored --nocapture`.
-//! `SMALLFRY_TEST_SEEDS=30` draws more disks; `SMALLFRY_TEST_FIRST=7` begins with the seventh.
+//! A measurement, for an idle machine, as root: `cargo test --release -p smallfry-cli --test auto
+//! -- --ignored --nocapture`. `SMALLFRY_TEST_SEEDS=30` draws more disks; `SMALLFRY_TEST_FIRST=7`
+//! begins with the seventh.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,7 +1,8 @@
 //! The directories that rows write to: made beforehand, shared by all rows, removed at the end.
 //!
-//! One file system can take ten times as long to create a file in one fresh directory as in the next (which part of
-//! the disk a directory falls in decides). So no row has a directory of its own: all go through the same ones.
+//! A file system can take ten times as long to create a file in one fresh directory as in the next,
+//! since directories lie in different parts of the disk. So all rows go through the same
+//! directories.
 
 use super::disk::{Slow, UNDELAYED};
 use super::failure::Failure;
@@ -9,13 +10,14 @@ use super::interrupt::Interrupt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// How many there are on the disk, and in memory.
+/// The number of directories on the disk, and in memory.
 pub(crate) const COUNT: usize = 8;
 const PREFIX: &str = ".smallfry-bench-";
 
-/// Dropping it removes everything.
+/// The directories; dropping them removes everything.
 pub(crate) struct Directories {
-    /// Mounted over `disk`. Before it in this list, so that it is gone when that is removed; the next one likewise.
+    /// Mounted over `disk`. It stands before `disk`, so that it is unmounted before that is
+    /// removed.
     slow: Option<Slow>,
     /// Shows what is on the disk at the directory behind it, through a mount that adds no delay.
     undelayed: Option<(Slow, TempDir)>,
@@ -24,7 +26,7 @@ pub(crate) struct Directories {
 }
 
 impl Directories {
-    /// Under `dir`, and under a tmpfs if the system has one besides.
+    /// Makes directories under `dir`, and under a tmpfs if the system has one.
     pub(crate) fn make(dir: &Path, tmpfs: Option<&Path>) -> Result<Self, Failure> {
         let disk = make_under(dir)?;
         // A tmpfs that may not be written to is as good as none.
@@ -37,7 +39,7 @@ impl Directories {
         })
     }
 
-    /// From now on what is on the disk is on the slow disk of that name.
+    /// Mounts the slow disk of that name over the directories on the disk.
     pub(crate) fn slow_down(
         &mut self,
         profile: &str,
@@ -55,12 +57,12 @@ impl Directories {
         Ok(())
     }
 
-    /// Of the slow disk, if there is one.
+    /// Returns the profile of the slow disk, if there is one.
     pub(crate) fn profile(&self) -> Option<&str> {
         self.slow.as_ref().map(Slow::profile)
     }
 
-    /// Of the slow disk, if there is one: what it has read itself is forgotten.
+    /// Empties the cache of the slow disk, if there is one.
     pub(crate) fn empty_device_cache(&self) -> std::io::Result<()> {
         self.slow.as_ref().map_or(Ok(()), Slow::empty_cache)
     }
@@ -73,13 +75,13 @@ impl Directories {
         self.disk.path().join((index % COUNT).to_string())
     }
 
-    /// The same directory through a mount that adds no delay, if there is one beside the slow disk.
+    /// Returns the same directory through a mount that adds no delay, beside a slow disk.
     pub(crate) fn undelayed(&self, index: usize) -> Option<PathBuf> {
         let (_, point) = self.undelayed.as_ref()?;
         Some(point.path().join((index % COUNT).to_string()))
     }
 
-    /// The same directory, for preparing what is in it without waiting for a slow disk.
+    /// Returns the same directory, to be prepared without waiting for a slow disk.
     pub(crate) fn beneath(&self, index: usize) -> PathBuf {
         match &self.slow {
             Some(slow) => slow.beneath().join((index % COUNT).to_string()),
@@ -127,7 +129,7 @@ fn make_under(directory: &Path) -> Result<TempDir, Failure> {
     Ok(root)
 }
 
-/// A path as the rows are told it.
+/// Returns the path as rows are told it.
 pub(crate) fn unicode(path: &Path) -> Result<String, Failure> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         Failure::said(format!(

@@ -1,13 +1,13 @@
-//! Why a run stops: one line for the user, and an exit code.
+//! The reason why a run stops: one line for the user, and an exit code.
 
 use std::fmt::Display;
 use std::path::Path;
 
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The user, or the system, asked to stop.
+    /// The user or the system asked to stop.
     Interrupted,
-    /// Said on standard error.
+    /// The line for standard error.
     Said(String),
 }
 
@@ -16,12 +16,12 @@ impl Failure {
         Self::Said(message.into())
     }
 
-    /// `cannot <operation> <path>: <error>`, for `map_err`.
+    /// Returns a function for `map_err` that says `cannot <operation> <path>: <error>`.
     pub(crate) fn at<E: Display>(operation: &'static str, path: &Path) -> impl FnOnce(E) -> Self {
         move |error| Self::Said(format!("cannot {operation} {}: {error}", path.display()))
     }
 
-    /// 130 is what shells give for an interrupted command.
+    /// Returns 130, as shells do, for an interrupted run.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Interrupted => 130,

@@ -1,4 +1,5 @@
-//! Ctrl-C, termination and hang-up: every child process is ended, then the run unwinds and its directories are removed.
+//! Ctrl-C, termination and hang-up: every child process is ended, then the run unwinds and its
+//! directories are removed.
 
 use super::child::{Child, End};
 use super::failure::Failure;
@@ -7,9 +8,9 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// Something that runs until it ends or is made to.
+/// A thing that runs until it ends or is ended.
 pub(crate) trait Running: Send + Sync {
-    /// Makes it end, soon; has no effect on what has ended already.
+    /// Makes it end soon; has no effect after its end.
     fn end(self: Arc<Self>);
 }
 
@@ -48,7 +49,8 @@ impl Interrupt {
         }
     }
 
-    /// A child, here a disk's, that the handlers leave alone: its owner ends it when the run unwinds, after all others.
+    /// Returns a child that the handlers leave alone, such as a disk's: its owner ends it when the
+    /// run unwinds, after all others.
     #[cfg(target_os = "linux")]
     pub(crate) fn keep(child: std::process::Child) -> Registered {
         Registered(Arc::new(Mutex::new(Child::new(child))))
@@ -59,12 +61,13 @@ impl Interrupt {
         let watched: Arc<dyn Running> = Arc::<Mutex<Child>>::clone(&child);
         self.watch(&watched);
         let registered = Registered(child);
-        // The handler may have gone through the list just before this child was on it; dropping ends the child.
+        // The handler may have gone through the list just before this child was on it; dropping
+        // ends the child.
         self.check()?;
         Ok(registered)
     }
 
-    /// Has `child` ended when a stop is asked for, for as long as there is another owner of it. Check after this, since
+    /// Ends `child` when a stop is asked for, while it has another owner. Check afterwards, since
     /// the stop may have come just before.
     pub(crate) fn watch(&self, child: &Arc<dyn Running>) {
         let mut children = lock(&self.children);
@@ -77,7 +80,7 @@ impl Interrupt {
 pub(crate) struct Registered(Arc<Mutex<Child>>);
 
 impl Registered {
-    /// The number by which the system knows it.
+    /// Returns the process id.
     pub(crate) fn id(&self) -> u32 {
         lock(&self.0).id()
     }
@@ -86,7 +89,7 @@ impl Registered {
         lock(&self.0).kill();
     }
 
-    /// The lock is free between looks, so that the handler is never held up.
+    /// Waits; the lock is free between looks, so that the handler is never held up.
     pub(crate) fn wait(&self, patience: Duration) -> Option<End> {
         let until = Instant::now() + patience;
         loop {
@@ -100,7 +103,8 @@ impl Registered {
         }
     }
 
-    /// Returns at once when it ends, where [`Registered::wait`] may take a millisecond more. Ends it when that takes too long.
+    /// Waits, and returns at once at the end, where [`Registered::wait`] may take a millisecond
+    /// more. Ends the child when `patience` is over.
     pub(crate) fn wait_long(&self, patience: Duration) -> Option<End> {
         let waiting = lock(&self.0).waiting();
         let (ended, end) = std::sync::mpsc::channel::<()>();
@@ -130,7 +134,7 @@ impl Registered {
             .is_none()
         {
             self.kill();
-            // A killed process ends; were it stuck in the kernel, waiting for ever would help nobody.
+            // A killed process that is stuck in the kernel must not hold up the bench for ever.
             self.wait(Duration::from_secs(5));
         }
     }

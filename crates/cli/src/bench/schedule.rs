@@ -1,4 +1,4 @@
-//! How many rounds: so many, or until the time is spent.
+//! The number of rounds: a fixed one, or until the time is spent.
 
 use std::time::{Duration, Instant};
 
@@ -8,8 +8,8 @@ pub(crate) enum Budget {
     Time(Duration),
 }
 
-/// Fewer rounds than this give no interval worth printing.
-pub(crate) const LEAST_ROUNDS: usize = 4;
+/// The minimum of rounds: fewer give no interval worth printing.
+pub(crate) const MIN_ROUNDS: usize = 4;
 
 /// Counts rounds from its creation on.
 pub(crate) struct Schedule {
@@ -32,7 +32,7 @@ impl Schedule {
         }
     }
 
-    /// The number of the next round, from 0; `None` when it would not fit.
+    /// Returns the number of the next round, from 0; `None` when it would not fit.
     pub(crate) fn next_round(&mut self) -> Option<usize> {
         if self.done > 0 {
             self.longest = self.longest.max(self.round_started.elapsed());
@@ -40,7 +40,7 @@ impl Schedule {
         let goes_on = match self.budget {
             Budget::Rounds(rounds) => self.done < rounds,
             Budget::Time(time) => {
-                self.done < LEAST_ROUNDS || self.started.elapsed() + self.longest <= time
+                self.done < MIN_ROUNDS || self.started.elapsed() + self.longest <= time
             }
         };
         self.round_started = Instant::now();
@@ -50,7 +50,7 @@ impl Schedule {
         })
     }
 
-    /// How much of the budget is used, from 0 to 1, with `part` of the current round done.
+    /// Returns how much of the budget is used, from 0 to 1, with `part` of the current round done.
     pub(crate) fn used(&self, part: f64) -> f64 {
         let used = match self.budget {
             Budget::Rounds(rounds) => (self.done.saturating_sub(1) as f64 + part) / rounds as f64,
@@ -78,10 +78,10 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_of_no_time_still_gives_the_least_rounds() {
+    fn a_budget_of_no_time_still_gives_the_minimum_of_rounds() {
         let mut schedule = Schedule::start(Budget::Time(Duration::from_nanos(1)));
         let rounds = std::iter::from_fn(|| schedule.next_round()).count();
-        assert_eq!(rounds, LEAST_ROUNDS);
+        assert_eq!(rounds, MIN_ROUNDS);
         assert!((schedule.used(0.0) - 1.0).abs() < f64::EPSILON);
     }
 }

@@ -1,5 +1,6 @@
-//! The process of a row of the bench's scenario `close`: obeys requests, each a JSON line on standard input, to load a font
-//! with norad and to save it. It speaks as the bench's `protocol.rs` says; a field added there is added here.
+//! The process of a row of the bench's scenario `close`: obeys requests, each a JSON line on
+//! standard input, to load a font with norad and to save it. It speaks as the bench's `protocol.rs`
+//! says; a field added there is added here.
 
 use nix::sys::resource::UsageWho;
 use nix::sys::time::{TimeVal, TimeValLike};

@@ -1,4 +1,4 @@
-//! Where a parent is not told what its child used: zero.
+//! Systems that do not tell a parent what its child used: the usage is zero.
 
 use super::{End, Usage};
 use std::time::Duration;

@@ -1,13 +1,15 @@
-//! Where a parent is told what its child used.
+//! Systems that tell a parent what its child used.
 //!
-//! Whoever asks for that must also be the one who reaps: so the standard library's handle stays inside.
+//! The code that asks for the usage must also reap the child, so the standard library's handle is
+//! private.
 
 use super::{End, Usage};
 use std::io::{Error, ErrorKind, Result};
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-/// Not reaped before [`Child::try_wait`] says so, so that until then its number is nobody else's.
+/// A child that is not reaped before [`Child::try_wait`] says so: until then its process id stays
+/// its own.
 pub(in crate::bench) struct Child {
     child: std::process::Child,
     end: Option<End>,
@@ -29,16 +31,17 @@ impl Child {
         }
     }
 
-    /// Asks it to end: SIGTERM.
+    /// Sends SIGTERM.
     #[cfg(target_os = "linux")]
     pub(in crate::bench) fn terminate(&mut self) {
         if self.end.is_none() {
-            // SAFETY: no memory is involved; the number is that of a child which has not been reaped.
+            // SAFETY: no memory is involved; the number is that of a child which has not been
+            // reaped.
             unsafe { libc::kill(self.pid(), libc::SIGTERM) };
         }
     }
 
-    /// How it ended, if it has.
+    /// Returns how the child ended, if it has.
     pub(in crate::bench) fn try_wait(&mut self) -> Option<End> {
         if self.end.is_none() {
             // An error means that there is no such child, of which there is nothing to tell.
@@ -47,7 +50,7 @@ impl Child {
         self.end
     }
 
-    /// To wait without holding on to the child.
+    /// Returns a handle to wait with, without borrowing the child.
     pub(in crate::bench) fn waiting(&self) -> Waiting {
         Waiting(self.end.is_none().then(|| self.pid()))
     }
@@ -60,7 +63,7 @@ impl Child {
 pub(in crate::bench) struct Waiting(Option<libc::pid_t>);
 
 impl Waiting {
-    /// Until it has ended, without reaping it.
+    /// Waits until the child has ended, without reaping it.
     pub(in crate::bench) fn wait(&self) {
         if let Some(pid) = self.0 {
             // An error means that it has ended already.
@@ -69,7 +72,7 @@ impl Waiting {
     }
 }
 
-/// Waits until the child has ended, without reaping it: its number stays its own. An error if there is no such child.
+/// Waits until the child has ended, without reaping it. Fails if there is no such child.
 ///
 /// `waitid(WNOWAIT)`: <https://man7.org/linux/man-pages/man2/waitid.2.html>.
 pub(crate) fn until_ended(child: libc::pid_t) -> Result<()> {
@@ -92,8 +95,8 @@ pub(crate) fn until_ended(child: libc::pid_t) -> Result<()> {
     }
 }
 
-/// How the child ended and what it used, together with those that it waited for. `None` if it runs on, which only
-/// `WNOHANG` among the flags lets it say. An error if there is no such child.
+/// Reaps the child, and returns how it ended and what it and its own children used. `None`, with
+/// the flag `WNOHANG`, while it runs. Fails if there is no such child.
 ///
 /// `wait4`: <https://man7.org/linux/man-pages/man2/wait4.2.html>.
 pub(crate) fn reap(child: libc::pid_t, flags: libc::c_int) -> Result<Option<End>> {
@@ -124,7 +127,7 @@ fn retry_if_interrupted() -> Result<()> {
     }
 }
 
-/// Without the time by the clock.
+/// Returns the usage, without the time by the clock.
 pub(in crate::bench) fn usage_of(usage: &libc::rusage) -> Usage {
     let ns = |time: libc::timeval| {
         u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000

@@ -1,4 +1,4 @@
-//! Over FUSE.
+//! Slow disks over FUSE.
 
 use super::COMMAND;
 use crate::bench::child::End;
@@ -15,7 +15,7 @@ use std::process::{ChildStderr, ChildStdout, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// For mounting, and for unmounting.
+/// The maximum time of mounting, and of unmounting.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The first word of the line that the child says when it serves.
 const READY: &str = "mounted";
@@ -29,7 +29,8 @@ pub(in crate::bench) struct Slow {
 }
 
 impl Slow {
-    /// Mounts at `point`, where the contents of `directory` are then seen through the mount; it may be `directory` itself.
+    /// Mounts at `point`, which then shows the contents of `directory`; it may be `directory`
+    /// itself.
     pub(in crate::bench) fn mount(
         profile: &str,
         directory: &Path,
@@ -71,7 +72,8 @@ impl Slow {
         &self.profile
     }
 
-    /// The mounted directory as it was before: what is prepared there costs nothing of the slow disk's time.
+    /// Returns the mounted directory as it was before, where work takes none of the slow disk's
+    /// time.
     pub(in crate::bench) fn beneath(&self) -> PathBuf {
         // The descriptor was opened before the mount, and still means the directory under it.
         PathBuf::from(format!(
@@ -81,7 +83,7 @@ impl Slow {
         ))
     }
 
-    /// What the simulated disk itself has read is forgotten: it would survive the kernel's cache.
+    /// Empties the simulated disk's own cache, which outlives the page cache.
     pub(in crate::bench) fn empty_cache(&self) -> io::Result<()> {
         Ok(setxattr(
             &self.point,
@@ -91,7 +93,7 @@ impl Slow {
         )?)
     }
 
-    /// Says so if it cannot.
+    /// Unmounts, or says that it cannot.
     pub(in crate::bench) fn unmount(&self) -> Result<(), Failure> {
         let end = self.child.terminate(PATIENCE);
         if matches!(end, Some(End { status, .. }) if status.success()) || !self.is_mounted() {
@@ -117,12 +119,12 @@ impl Slow {
             .any(|other| other == point)
     }
 
-    /// Why it did not serve, in its own words.
+    /// Returns why the child did not serve, in its own words.
     fn refused(&self, errors: Option<ChildStderr>) -> Failure {
         self.child.terminate(PATIENCE);
         let mut said = Vec::new();
         if let Some(errors) = errors {
-            // What it complained of is a help: unreadable means nothing to add.
+            // A complaint that cannot be read adds nothing.
             let _ = errors.take(64 << 10).read_to_end(&mut said);
         }
         let said = String::from_utf8_lossy(&said);
@@ -143,18 +145,19 @@ impl Slow {
 
 impl Drop for Slow {
     fn drop(&mut self) {
-        // Somebody who wanted to know has asked before.
+        // A caller that needs the error has called `unmount` before.
         let _ = self.unmount();
     }
 }
 
-/// Waits for the line that says so. What is said later is read and dropped, so that the child is never stuck.
+/// Waits for the line that says so. Later lines are read and dropped, so that the child is never
+/// stuck.
 fn is_ready(output: ChildStdout) -> bool {
     let (sender, first) = channel();
     std::thread::spawn(move || {
         for line in BufReader::new(output).lines() {
             let Ok(line) = line else { break };
-            // Nobody listens any more: that is what happens after the first line.
+            // After the first line the receiver is gone.
             let _ = sender.send(line);
         }
     });

@@ -1,4 +1,4 @@
-//! Not here yet.
+//! This system has no slow disks.
 
 use crate::bench::failure::Failure;
 use crate::bench::interrupt::Interrupt;

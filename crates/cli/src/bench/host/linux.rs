@@ -1,4 +1,4 @@
-//! Linux tells in /proc and /sys.
+//! The facts that Linux tells in /proc and /sys.
 //!
 //! Formats: <https://man7.org/linux/man-pages/man5/proc.5.html>, for the mount table
 //! <https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html>.
@@ -6,10 +6,7 @@
 pub(super) mod cache;
 
 use super::FileSystem;
-use std::ffi::CString;
 use std::fs::read_to_string;
-use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 pub(super) fn kernel() -> Option<String> {
@@ -44,7 +41,8 @@ pub(super) fn memory() -> Option<u64> {
     )
 }
 
-/// Of the container, by control groups version 2 or 1; "no limit" is a word or a number beyond any memory.
+/// Returns the container's limit, by control groups version 2 or 1; "no limit" is a word or a
+/// number beyond any memory.
 pub(super) fn memory_limit() -> Option<u64> {
     let limit: u64 = [
         "/sys/fs/cgroup/memory.max",
@@ -64,7 +62,7 @@ pub(super) fn load_average() -> Option<f64> {
         .ok()
 }
 
-/// The choice in brackets of `always [madvise] never`.
+/// Returns the choice in brackets of `always [madvise] never`.
 pub(super) fn transparent_huge_pages() -> Option<String> {
     let text = read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").ok()?;
     Some(text.split_once('[')?.1.split_once(']')?.0.to_owned())
@@ -125,13 +123,14 @@ impl Mount {
         })
     }
 
-    /// Later lines win over earlier ones of the same depth, as mounts cover each other: `max_by_key` takes the last.
+    /// Returns the depth. `max_by_key` takes the last line of the same depth, which covers earlier
+    /// mounts.
     fn depth(&self) -> usize {
         self.point.components().count()
     }
 }
 
-/// Options of the mount and of the file system, each once.
+/// Joins the options of the mount and of the file system, each once.
 fn merged(mount: &str, system: &str) -> String {
     let mut options: Vec<&str> = mount.split(',').collect();
     for option in system.split(',') {
@@ -142,7 +141,7 @@ fn merged(mount: &str, system: &str) -> String {
     options.join(",")
 }
 
-/// Blank, tab, newline and backslash stand there as three octal digits.
+/// Decodes blank, tab, newline and backslash, which stand there as three octal digits.
 fn unescape(text: &str) -> String {
     [
         ("\\040", " "),
@@ -156,7 +155,7 @@ fn unescape(text: &str) -> String {
     })
 }
 
-/// The queue belongs to the whole disk; of a partition it is the parent's.
+/// Reads the disk's queue; for a partition the parent has it.
 fn rotational(number: &str) -> Option<bool> {
     let device = Path::new("/sys/dev/block").join(number);
     let text = ["queue/rotational", "../queue/rotational"]
@@ -165,7 +164,7 @@ fn rotational(number: &str) -> Option<bool> {
     Some(text.trim() == "1")
 }
 
-/// Where ext4 has one its `journal_task` holds a number, else `<none>`.
+/// Reads `journal_task`, which holds a number where ext4 has a journal, else `<none>`.
 ///
 /// <https://docs.kernel.org/admin-guide/ext4.html#sys-entries>
 fn journal(mount: &Mount) -> Option<bool> {
@@ -179,42 +178,19 @@ fn journal(mount: &Mount) -> Option<bool> {
 }
 
 fn free(directory: &Path) -> Option<u64> {
-    let facts = facts(directory)?;
-    #[allow(
-        clippy::useless_conversion,
-        reason = "the field is 32 bits wide on some targets"
-    )]
-    Some(u64::from(facts.f_bavail) * u64::from(facts.f_frsize))
+    let facts = rustix::fs::statvfs(directory).ok()?;
+    Some(facts.f_bavail * facts.f_frsize)
 }
 
-/// How many more files there can be; `None` if there is no limit to tell.
+/// Returns how many more files there can be; `None` if there is no limit.
 pub(super) fn free_inodes(directory: &Path) -> Option<u64> {
-    let facts = facts(directory)?;
-    #[allow(
-        clippy::useless_conversion,
-        reason = "the field is 32 bits wide on some targets"
-    )]
-    (facts.f_files > 0).then(|| u64::from(facts.f_favail))
-}
-
-/// `statvfs`: <https://man7.org/linux/man-pages/man3/statvfs.3.html>.
-fn facts(directory: &Path) -> Option<libc::statvfs> {
-    let path = CString::new(directory.as_os_str().as_bytes()).ok()?;
-    // SAFETY: an all-zero statvfs is a valid one; it is plain numbers.
-    let mut facts: libc::statvfs = unsafe { std::mem::zeroed() };
-    // SAFETY: the path ends in NUL, the pointer is to a whole statvfs, and both live across the call.
-    let result = unsafe { libc::statvfs(path.as_ptr(), &raw mut facts) };
-    (result == 0).then_some(facts)
+    let facts = rustix::fs::statvfs(directory).ok()?;
+    (facts.f_files > 0).then_some(facts.f_favail)
 }
 
 /// `syncfs`: <https://man7.org/linux/man-pages/man2/syncfs.2.html>.
 pub(super) fn flush_all(directory: &Path) -> std::io::Result<()> {
-    let directory = std::fs::File::open(directory)?;
-    // SAFETY: the descriptor is open across the call.
-    if unsafe { libc::syncfs(directory.as_raw_fd()) } != 0 {
-        return Err(std::io::Error::last_os_error());
-    }
-    Ok(())
+    Ok(rustix::fs::syncfs(std::fs::File::open(directory)?)?)
 }
 
 #[cfg(test)]

@@ -14,13 +14,13 @@ use super::failure::Failure;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// `None` where the system does not tell.
+/// The machine; `None` where the system does not tell.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Host {
     pub(crate) system: String,
     pub(crate) kernel: Option<String>,
     pub(crate) cpu: Option<String>,
-    /// That this process may use, limits of a container included.
+    /// The cores that this process may use, limits of a container included.
     pub(crate) cores: usize,
     pub(crate) memory_bytes: Option<u64>,
     pub(crate) memory_limit_bytes: Option<u64>,
@@ -38,7 +38,7 @@ pub(crate) struct FileSystem {
     pub(crate) mount_point: Option<PathBuf>,
     pub(crate) options: Option<String>,
     pub(crate) rotational: Option<bool>,
-    /// Of ext4; of others nobody asks.
+    /// Only looked up for ext4.
     pub(crate) journal: Option<bool>,
     pub(crate) free_bytes: Option<u64>,
 }
@@ -66,7 +66,7 @@ impl Host {
         })
     }
 
-    /// Sentences for a user who may be about to believe the wrong thing.
+    /// Returns sentences for a user whose figures may mislead.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if matches!(self.file_system.kind.as_str(), "tmpfs" | "ramfs") {
@@ -89,20 +89,21 @@ impl Host {
     }
 }
 
-/// Waits until everything written to the file system of `directory` is on its device; where the system has no such call, does nothing.
+/// Waits until everything written to the file system of `directory` is on its device; does nothing
+/// where the system has no such call.
 pub(crate) fn flush_all(directory: &Path) -> std::io::Result<()> {
     platform::flush_all(directory)
 }
 
-/// What `syncfs` does for a file system.
+/// The effect of `syncfs` on a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Syncfs {
-    /// When it returns, all is on the device for good.
+    /// All is durable when it returns.
     Barrier,
-    /// It is, when a file has been flushed after it: ext4 without a journal empties the device's cache before it writes the last
-    /// blocks (`ext4_sync_fs`).
+    /// All is durable when a file has been flushed after it: ext4 without a journal empties the
+    /// device's cache before it writes the last blocks (`ext4_sync_fs`).
     BarrierWithFsync,
-    /// Nobody promises anything.
+    /// Nothing is promised.
     Unknown,
 }
 
@@ -116,12 +117,13 @@ impl FileSystem {
     }
 }
 
-/// Files that there can still be in the file system of `directory`, where it has a limit and tells.
+/// Returns how many more files the file system of `directory` can hold, where it has a limit and
+/// tells.
 pub(crate) fn free_inodes(directory: &Path) -> Option<u64> {
     platform::free_inodes(directory)
 }
 
-/// A look at more files would take as long as reading them on a slow disk.
+/// Looking at more files would take as long as reading them on a slow disk.
 const SAMPLE: usize = 32;
 
 /// Empties the kernel's cache, of all file systems; only root may.
@@ -129,8 +131,8 @@ pub(crate) fn drop_cache(directory: &Path) -> std::io::Result<()> {
     platform::cache::drop_all(directory)
 }
 
-/// Which part of some of the files, from 0 to 1, is in the kernel's cache; `None` where the system does not tell. Opens
-/// them.
+/// Returns the part of some of the files, from 0 to 1, that is in the page cache; `None` where the
+/// system does not tell. It opens them.
 pub(crate) fn cached(paths: &[PathBuf]) -> Option<f64> {
     let mut sum = (0, 0);
     for path in paths.iter().step_by(paths.len().div_ceil(SAMPLE).max(1)) {
@@ -140,7 +142,7 @@ pub(crate) fn cached(paths: &[PathBuf]) -> Option<f64> {
     (sum.1 > 0).then(|| sum.0 as f64 / sum.1 as f64)
 }
 
-/// A directory in memory, if there is one to compare the disk with.
+/// Finds a directory in memory to compare the disk with.
 pub(crate) fn tmpfs() -> Option<PathBuf> {
     ["/dev/shm", "/tmp", "/run/shm"]
         .into_iter()

@@ -1,4 +1,4 @@
-//! Where there is no /proc to ask: what the standard library knows.
+//! The facts that the standard library knows, without /proc.
 
 use super::FileSystem;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub(super) fn free_inodes(_: &Path) -> Option<u64> {
 }
 
 pub(super) mod cache {
-    //! Not known here.
+    //! The page cache is not known here.
 
     use std::io;
     use std::path::Path;

@@ -1,5 +1,6 @@
-//! Where results go: the terminal for a person, a JSON file for a program.
+//! The parts of a report: text, tables and sentences for a person, a JSON file for a program.
 
 pub(crate) mod json;
-pub(crate) mod terminal;
+pub(crate) mod page;
 pub(crate) mod text;
+pub(crate) mod view;

@@ -3,22 +3,22 @@
 use crate::bench::stats::bootstrap::Interval;
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
 
-/// Of a terminal that does not tell.
+/// The width of a terminal that does not tell.
 const USUAL_WIDTH: u16 = 100;
 
-/// Columns to fill.
+/// Returns the number of columns to fill.
 pub(crate) fn width() -> usize {
     let told = Table::new().width().unwrap_or(USUAL_WIDTH);
     usize::from(told.clamp(72, 140))
 }
 
-/// Columns for a bar beside numbers: none where the numbers need them all.
-pub(super) fn bar_cells() -> usize {
+/// Returns the columns for a bar beside numbers: none where the numbers need them all.
+pub(crate) fn bar_cells() -> usize {
     if width() < 96 { 0 } else { 9 }
 }
 
-/// Three significant digits, without exponent.
-pub(super) fn number(value: f64) -> String {
+/// Shows three significant digits, without exponent.
+pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 99.95 => thousands(value.round() as i64),
         size if size >= 9.995 => format!("{value:.1}"),
@@ -26,7 +26,7 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-pub(super) fn micros(ns: f64) -> String {
+pub(crate) fn micros(ns: f64) -> String {
     number(ns / 1e3)
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn thousands(value: i64) -> String {
     if value < 0 { format!("-{text}") } else { text }
 }
 
-/// A duration in the unit that suits it.
+/// Shows a duration in the unit that suits it.
 pub(crate) fn duration(ns: f64) -> String {
     match ns {
         ns if ns < 1e3 => format!("{} ns", number(ns)),
@@ -67,27 +67,33 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{} {}", number(value), UNITS[unit])
 }
 
-/// `1.23x (1.20-1.26)`
+/// Shows `1.23x (1.20-1.26)`.
 pub(crate) fn ratio(interval: Option<Interval>) -> String {
-    interval.map_or_else(
-        || "-".to_owned(),
-        |Interval {
-             low,
-             estimate,
-             high,
-         }| format!("{estimate:.2}x ({low:.2}-{high:.2})"),
-    )
+    let Some(Interval {
+        low,
+        estimate,
+        high,
+    }) = interval
+    else {
+        return "-".to_owned();
+    };
+    format!("{estimate:.2}x ({low:.2}-{high:.2})")
 }
 
-/// `part` of `cells` columns, in eighths.
-pub(super) fn bar(part: f64, cells: usize) -> String {
+/// Shows the value, or a dash where there is none.
+pub(crate) fn or_dash(value: Option<f64>, form: impl Fn(f64) -> String) -> String {
+    value.map_or_else(|| "-".to_owned(), form)
+}
+
+/// Draws `part` of `cells` columns, in eighths.
+pub(crate) fn bar(part: f64, cells: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (part.clamp(0.0, 1.0) * cells as f64 * 8.0).round() as usize;
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
-/// One line of boxes, each as wide as its share of `whole`, with as much of its name as fits.
-pub(super) fn segments(parts: &[(&str, f64)], whole: f64, cells: usize) -> String {
+/// Draws one line of boxes, each as wide as its share of `whole`, with as much of its name as fits.
+pub(crate) fn segments(parts: &[(&str, f64)], whole: f64, cells: usize) -> String {
     let mut line = String::new();
     let (mut sum, mut column) = (0.0, 0);
     for (name, part) in parts {
@@ -110,7 +116,8 @@ pub(super) fn segments(parts: &[(&str, f64)], whole: f64, cells: usize) -> Strin
     line
 }
 
-/// `lead` and the words of `text`, in lines of at most `columns`; later lines start as far in as the text does.
+/// Puts `lead` and the words of `text` into lines of at most `columns`; later lines are indented
+/// like the text.
 pub(crate) fn wrap(lead: &str, text: &str, columns: usize) -> String {
     let start = lead.chars().count();
     let mut wrapped = lead.to_owned();
@@ -131,18 +138,19 @@ pub(crate) fn wrap(lead: &str, text: &str, columns: usize) -> String {
     wrapped
 }
 
-/// Columns under headings; all but the first `left` to the right.
+/// Returns columns under headings; all but the first `left` to the right, and those with the
+/// heading `<`.
 pub(crate) fn table(headings: &[&str], left: usize) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(
-        headings
-            .iter()
-            .map(|heading| Cell::new(heading).add_attribute(Attribute::Bold)),
+        headings.iter().map(|heading| {
+            Cell::new(heading.trim_start_matches('<')).add_attribute(Attribute::Bold)
+        }),
     );
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 1));
-        if index >= left {
+        if index >= left && headings[index] != "<" {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }

@@ -1,8 +1,12 @@
-//! How a row is run: a process per row, told what to do in one JSON line, answering in one JSON line.
+//! Runs rows: a process per row gets each request, and answers it, in one JSON line.
 //!
-//! `native.rs` is this same binary, started as a hidden subcommand; `node.rs` is a Node.js, Bun or Deno binary running the scripts
-//! in `driver/`; `jvm.rs` is a JVM running the driver in `peers/jvm`; `norad.rs` is a program that uses the library of that name. All obey the requests of `protocol.rs`; between requests they block in a read and cost nothing. What is timed as a
-//! whole process, `whole.rs`, is told by its arguments and says nothing.
+//! - `native/` this same binary, started as a hidden subcommand
+//! - `node.rs` a Node.js, Bun or Deno binary that runs `driver.js` and the scenarios' drivers
+//! - `jvm.rs` a JVM that runs the driver in `peers/jvm`
+//! - `norad.rs` a program that uses the library of that name
+//! - `whole.rs` a process timed as a whole, which is told by its arguments and says nothing
+//!
+//! All others obey the requests of `protocol.rs`; between requests they block in a read.
 
 pub(crate) mod jvm;
 pub(crate) mod native;
@@ -14,13 +18,14 @@ pub(crate) mod protocol;
 pub(crate) mod strace;
 mod whole;
 
-use peer::Peer;
-use protocol::{Discard, Launch, Style, Threads, Usage};
-use std::path::PathBuf;
-use std::process::Command;
-
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use peer::Peer;
+use protocol::{Functions, Launch, Style, Threads, Usage};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
 
 /// A program that can run rows.
 #[derive(Clone, Debug)]
@@ -30,12 +35,14 @@ pub(crate) enum Runtime {
         engine: Engine,
         binary: PathBuf,
         version: String,
+        /// The script that obeys requests.
+        script: Arc<str>,
     },
     Jvm(jvm::Jvm),
     Norad(norad::Program),
 }
 
-/// Whose binary obeys the scripts.
+/// The engine that runs the scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
     Node,
@@ -44,7 +51,7 @@ pub(crate) enum Engine {
 }
 
 impl Runtime {
-    /// Short, for tables: `v26.10.0`, `Bun 1.4.4`, `Rust`.
+    /// Returns a short name for tables: `v26.10.0`, `Bun 1.4.4`, `Rust`.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Native => "Rust",
@@ -54,7 +61,7 @@ impl Runtime {
         }
     }
 
-    /// In a sentence: `Node v26.10.0`.
+    /// Returns the name for a sentence: `Node v26.10.0`.
     pub(crate) fn full_name(&self) -> String {
         match self {
             Self::Node {
@@ -63,6 +70,15 @@ impl Runtime {
                 ..
             } => format!("Node {version}"),
             other => other.name().to_owned(),
+        }
+    }
+
+    pub(crate) fn binary(&self) -> Option<&Path> {
+        match self {
+            Self::Native => None,
+            Self::Node { binary, .. } => Some(binary),
+            Self::Jvm(jvm) => Some(&jvm.binary),
+            Self::Norad(program) => Some(program.binary()),
         }
     }
 
@@ -78,33 +94,24 @@ impl Runtime {
     fn command(&self, launch: &Launch) -> Result<Command, Failure> {
         Ok(match self {
             Self::Native => native::command(launch)?,
-            Self::Node { engine, binary, .. } => node::command(*engine, binary, launch),
+            Self::Node {
+                engine,
+                binary,
+                script,
+                ..
+            } => node::command(*engine, binary, script, launch)?,
             Self::Jvm(jvm) => jvm.command(launch)?,
             Self::Norad(program) => program.command(launch)?,
         })
     }
-
-    /// A process that does one thing and ends.
-    fn whole(&self, launch: &Launch, work: &Discard) -> Result<Command, Failure> {
-        match self {
-            Self::Native => native::whole_command(launch, work),
-            Self::Node { engine, binary, .. } => {
-                Ok(node::whole_command(*engine, binary, launch, work))
-            }
-            Self::Jvm(_) | Self::Norad(_) => Err(Failure::said(format!(
-                "{} reads no files alone",
-                self.name()
-            ))),
-        }
-    }
 }
 
-/// How a row goes about many files.
+/// The way in which a row handles many files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     pub(crate) style: Style,
     pub(crate) threads: Threads,
-    /// Or throw away what was read.
+    /// Whether the row keeps what it has read.
     pub(crate) keep: bool,
 }
 
@@ -124,52 +131,80 @@ impl From<Style> for Way {
     }
 }
 
-/// What to start a row with: the runtime, and whose functions it calls.
+/// One of the implementations that a scenario compares.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) runtime: Runtime,
     pub(crate) launch: Launch,
     pub(crate) way: Way,
-    /// As the tables and the JSON call it, for example `node:fs again`.
+    /// The name in tables and JSON, for example `node:fs A/A`.
     pub(crate) implementation: String,
-    /// The implementation, and its runtime where there are several of its kind.
+    /// The implementation, with its runtime where there are several of its kind.
     pub(crate) label: String,
 }
 
 impl Row {
+    pub(crate) fn native(functions: Functions, name: &str, way: impl Into<Way>) -> Self {
+        Self {
+            runtime: Runtime::Native,
+            launch: Launch::of(functions),
+            way: way.into(),
+            implementation: name.to_owned(),
+            label: name.to_owned(),
+        }
+    }
+
     pub(crate) fn start(&self, interrupt: &Interrupt) -> Result<Peer, Failure> {
         self.runtime.start(&self.launch, interrupt)
     }
 
-    /// The same, and whatever it flushes is written down.
+    /// Starts the row under strace, which records what it flushes.
     pub(crate) fn start_traced(
         &self,
         trace: &strace::Trace,
         interrupt: &Interrupt,
     ) -> Result<Peer, Failure> {
-        let launch = Launch {
-            warm_up: false,
-            ..self.launch.clone()
-        };
-        let command = self.runtime.command(&launch)?;
-        Peer::start(trace.of(&command), interrupt)
+        let mut launch = self.launch.clone();
+        launch.warm_up = false;
+        Peer::start(trace.of(&self.runtime.command(&launch)?), interrupt)
     }
 
-    /// What a process took from its start to its end, or why it failed.
+    /// Runs a whole process that does `work` by `script` or, in Rust, by itself. Returns what it
+    /// used, or why it failed.
     pub(crate) fn run_whole(
         &self,
-        work: &Discard,
+        script: &str,
+        work: &impl Serialize,
         interrupt: &Interrupt,
     ) -> Result<Result<Usage, String>, Failure> {
-        whole::run(self.runtime.whole(&self.launch, work)?, interrupt)
+        let command = match &self.runtime {
+            Runtime::Native => {
+                let mut command = native::command(&self.launch)?;
+                command.arg(json(work)?);
+                command
+            }
+            Runtime::Node { engine, binary, .. } => {
+                let argument = serde_json::json!({ "launch": self.launch, "work": work });
+                node::eval(*engine, binary, &[], script, &argument.to_string())
+            }
+            Runtime::Jvm(_) | Runtime::Norad(_) => {
+                let name = self.runtime.name();
+                return Err(Failure::said(format!("{name} has no whole processes")));
+            }
+        };
+        whole::run(command, interrupt)
     }
 }
 
-/// A command whose environment cannot skew a row.
+/// Returns a command whose environment cannot skew a row.
 fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
     command
         .env_remove("NODE_OPTIONS")
         .env_remove("NODE_V8_COVERAGE");
     command
+}
+
+fn json(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string(value).map_err(|error| Failure::said(error.to_string()))
 }

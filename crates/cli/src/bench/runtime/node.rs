@@ -1,49 +1,43 @@
-//! Rows under Node.js, and under Bun and Deno with its modules: finding the binary and the npm package, and the command that runs the scripts of `driver/`.
+//! Rows under Node.js, Bun and Deno: finds the binary and the npm package, and makes the command
+//! that runs the drivers.
 
 use super::peer::PeerError;
-use super::protocol::{Discard, Functions, Launch, Reply, Request};
+use super::protocol::{ASK_DURABILITY, Functions, Launch, Reply};
 use super::{Engine, Runtime, clean};
 use crate::bench::failure::Failure;
 use crate::bench::interrupt::Interrupt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
-/// One script: nothing to unpack, so nothing to leave behind.
-const DRIVER: &str = concat!(
-    include_str!("driver/write-string.js"),
-    include_str!("driver/build.js"),
-    include_str!("driver/read-many.js"),
-    include_str!("driver/write-many.js"),
-    include_str!("driver/sync.js"),
-    include_str!("driver/sync-many.js"),
-    include_str!("driver/package-scope.js"),
-    include_str!("driver/main.js")
-);
+/// Joins `driver.js`, the drivers of the scenarios, and the call that starts them, to one script:
+/// there is nothing to unpack, and nothing stays behind.
+pub(crate) fn script<'a>(drivers: impl Iterator<Item = &'a str>) -> Arc<str> {
+    let parts = [include_str!("driver.js")].into_iter().chain(drivers);
+    let parts = parts.chain(["main(JSON.parse(process.argv.at(-1)));\n"]);
+    parts.collect::<String>().into()
+}
 
-/// As short as what it stands for: its compilation is timed too.
-const DISCARD: &str = include_str!("driver/discard.js");
-
-pub(super) fn command(engine: Engine, binary: &Path, launch: &Launch) -> Command {
-    // Plain data: serialising it cannot fail.
-    let argument = serde_json::to_string(launch).unwrap_or_default();
+pub(super) fn command(
+    engine: Engine,
+    binary: &Path,
+    script: &str,
+    launch: &Launch,
+) -> Result<Command, Failure> {
     let flags: &[&str] = match launch.functions {
         Functions::NodeInternal => &["--expose-internals", "--no-warnings"],
         _ => &[],
     };
-    eval(engine, binary, flags, DRIVER, &argument)
+    Ok(eval(engine, binary, flags, script, &super::json(launch)?))
 }
 
-pub(super) fn whole_command(
+pub(super) fn eval(
     engine: Engine,
     binary: &Path,
-    launch: &Launch,
-    work: &Discard,
+    flags: &[&str],
+    script: &str,
+    argument: &str,
 ) -> Command {
-    let argument = serde_json::json!({ "launch": launch, "work": work }).to_string();
-    eval(engine, binary, &[], DISCARD, &argument)
-}
-
-fn eval(engine: Engine, binary: &Path, flags: &[&str], script: &str, argument: &str) -> Command {
     let mut command = clean(binary);
     command.args(flags);
     match engine {
@@ -54,26 +48,25 @@ fn eval(engine: Engine, binary: &Path, flags: &[&str], script: &str, argument: &
     command
 }
 
-/// The `node` that a shell would run.
+/// Returns the `node` that a shell would run.
 pub(crate) fn on_path() -> Option<PathBuf> {
-    let name = if cfg!(windows) { "node.exe" } else { "node" };
-    std::env::split_paths(&std::env::var_os("PATH")?)
-        .map(|directory| directory.join(name))
-        .find(|node| node.is_file())
+    find_on_path("node")
 }
 
-/// Starts it once and asks for its version.
+pub(super) fn find_on_path(program: &str) -> Option<PathBuf> {
+    let name = format!("{program}{}", std::env::consts::EXE_SUFFIX);
+    std::env::split_paths(&std::env::var_os("PATH")?)
+        .map(|directory| directory.join(&name))
+        .find(|program| program.is_file())
+}
+
+/// Starts the binary once and asks for its version.
 pub(crate) fn probe(
     engine: Engine,
     binary: &Path,
+    script: &Arc<str>,
     interrupt: &Interrupt,
 ) -> Result<Runtime, Failure> {
-    let launch = Launch {
-        functions: Functions::Node,
-        package: None,
-        warm_up: false,
-        closing: None,
-    };
     let (name, version_starts) = match engine {
         Engine::Node => ("Node.js", "v"),
         Engine::Bun => ("Bun", "Bun "),
@@ -83,38 +76,39 @@ pub(crate) fn probe(
         engine,
         binary: binary.to_owned(),
         version,
+        script: Arc::clone(script),
     };
+    let launch = Launch::of(Functions::Node);
     let hello = of(String::new()).start(&launch, interrupt)?.hello();
     interrupt.check()?;
     match hello {
         Ok(hello) if hello.version.starts_with(version_starts) => Ok(of(hello.version)),
-        Ok(hello) => Err(Failure::said(format!(
-            "{} is not {name}: {}",
-            binary.display(),
-            hello.version
-        ))),
-        Err(error) => Err(Failure::said(format!(
-            "{} does not work as {name}: {error}",
-            binary.display()
-        ))),
+        Ok(hello) => {
+            let (binary, version) = (binary.display(), hello.version);
+            Err(Failure::said(format!("{binary} is not {name}: {version}")))
+        }
+        Err(error) => {
+            let binary = binary.display();
+            let what = format!("{binary} does not work as {name}: {error}");
+            Err(Failure::said(what))
+        }
     }
 }
 
-/// Does the package load in this Node, how long does that take, and can it write durably? The reason when it does not load.
+/// Loads the package once. Returns how long that takes and whether the package can write durably,
+/// or why it does not load.
 pub(crate) fn load(
     runtime: &Runtime,
     package: &Path,
     interrupt: &Interrupt,
 ) -> Result<Result<(u64, bool), String>, Failure> {
     let launch = Launch {
-        functions: Functions::Smallfry,
         package: Some(package.display().to_string()),
-        warm_up: false,
-        closing: None,
+        ..Launch::of(Functions::Smallfry)
     };
     let mut peer = runtime.start(&launch, interrupt)?;
     let loaded = peer.hello().and_then(|hello| {
-        let durable = peer.ask(&Request::AskDurability {})?;
+        let durable = peer.ask(ASK_DURABILITY, &serde_json::json!({}))?;
         Ok((hello.load_ns, matches!(durable, Reply::Durability(true))))
     });
     drop(peer);
@@ -126,7 +120,8 @@ pub(crate) fn load(
     })
 }
 
-/// The npm package: what the user names, else beside the binary, else the source tree it was built from.
+/// Returns the npm package: the one that the user names, else the one beside the binary, else the
+/// one in the source tree.
 pub(crate) fn find_package(named: Option<&Path>) -> Result<PathBuf, String> {
     if let Some(directory) = named {
         return match std::fs::canonicalize(directory) {
@@ -152,13 +147,14 @@ pub(crate) fn find_package(named: Option<&Path>) -> Result<PathBuf, String> {
         })
 }
 
-/// The directory of the npm package whose functions these are, if it was installed; see `crates/cli/peers/npm`.
+/// Returns the directory of the npm package that has these functions, if it is installed; see
+/// `crates/cli/peers/npm`.
 pub(crate) fn npm_peer(functions: Functions) -> Option<PathBuf> {
     let directory = format!("npm/node_modules/{}", functions.npm_peer()?);
     peer_directory(&directory).filter(|directory| directory.join("package.json").is_file())
 }
 
-/// A directory of `crates/cli/peers`, if it is there.
+/// Returns a directory of `crates/cli/peers`, if it is there.
 pub(crate) fn peer_directory(name: &str) -> Option<PathBuf> {
     let beside = std::env::current_exe()
         .ok()
@@ -172,7 +168,7 @@ pub(crate) fn peer_directory(name: &str) -> Option<PathBuf> {
         .find_map(|directory| std::fs::canonicalize(directory).ok())
 }
 
-/// Does the package look package.json files up, too? Then its own says where.
+/// Whether the package has look-ups of package.json files: its own package.json names their file.
 pub(crate) fn looks_packages_up(package: &Path) -> bool {
     std::fs::read(package.join("package.json"))
         .ok()

@@ -1,5 +1,5 @@
-//! Rows in programs that use the library norad, one built with its feature `rayon` and one without. They are built apart
-//! from this command (`crates/cli/peers/norad`) and found beside it.
+//! Rows in programs that use the library norad, one with its feature `rayon` and one without. They
+//! are built apart from this command (`crates/cli/peers/norad`) and found beside it.
 
 use super::clean;
 use super::protocol::Launch;
@@ -7,7 +7,7 @@ use crate::bench::failure::Failure;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One of the two.
+/// One of the two programs.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     rayon: bool,
@@ -15,7 +15,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// If it was built.
+    /// Returns the program, if it was built.
     pub(crate) fn find(rayon: bool) -> Option<Self> {
         let name = if rayon {
             "smallfry-bench-norad-rayon"
@@ -38,10 +38,8 @@ impl Program {
     }
 
     pub(super) fn command(&self, launch: &Launch) -> Result<Command, Failure> {
-        let launch =
-            serde_json::to_string(launch).map_err(|error| Failure::said(error.to_string()))?;
         let mut command = clean(&self.binary);
-        command.arg(launch);
+        command.arg(super::json(launch)?);
         Ok(command)
     }
 }

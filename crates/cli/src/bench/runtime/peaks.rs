@@ -1,9 +1,11 @@
-//! The most handles, threads and memory that a process has at once, looked up from outside while it runs. close(2) takes a handle
-//! out of the table before it waits: counted are those that nobody has begun to close.
+//! The maximum of handles, threads and memory that a process has at once, looked up from outside
+//! while it runs. close(2) takes a handle out of the table before it waits, so a handle whose
+//! closing has begun is not counted.
 //!
 //! <https://man7.org/linux/man-pages/man5/proc_pid_fd.5.html>,
-//! <https://man7.org/linux/man-pages/man5/proc_pid_status.5.html>. The highest resident set is the kernel's own count
-//! since the program began; that of `getrusage` may be the one of the process that started it.
+//! <https://man7.org/linux/man-pages/man5/proc_pid_status.5.html>. The highest resident set is the
+//! kernel's own count since the program began; that of `getrusage` may be the one of the process
+//! that started it.
 
 use super::protocol::Peaks;
 use std::path::{Path, PathBuf};
@@ -11,15 +13,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Between two looks. Queues that grow long do so for longer.
+/// The pause between two looks. Queues that grow long do so for longer.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Does this system tell?
+/// Whether this system tells.
 pub(crate) fn are_told() -> bool {
     Path::new("/proc/self/fd").is_dir()
 }
 
-/// Knows what the process has before it works.
+/// Knows what the process had open before it worked.
 pub(crate) struct Watch {
     directory: PathBuf,
     handles_before: usize,
@@ -34,7 +36,7 @@ impl Watch {
         }
     }
 
-    /// Looks, on another thread, until `work` is done.
+    /// Looks from another thread until `work` is done.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> (T, Peaks) {
         let done = AtomicBool::new(false);
         let look = || {

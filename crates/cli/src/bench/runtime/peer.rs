@@ -1,18 +1,20 @@
 //! The process of one row, seen from the bench.
 
-use super::protocol::{Hello, PeerFailure, Reply, Request};
+use super::protocol::{Hello, PeerFailure, Reply};
 use crate::bench::failure::Failure;
 use crate::bench::interrupt::{Interrupt, Registered};
+use serde::Serialize;
+use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStderr, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// A runtime that has not said hello by then is not one.
+/// A runtime that takes longer to say hello does not work.
 const HELLO: Duration = Duration::from_secs(30);
-/// No single request takes as long on a disk worth measuring.
+/// The maximum time of a request on a disk worth measuring.
 const ANSWER: Duration = Duration::from_secs(300);
-/// Between closing a peer's input and ending it.
+/// The time between closing a peer's input and ending it.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Dropping it ends the process and waits for it.
@@ -24,12 +26,12 @@ pub(crate) struct Peer {
     replies: Receiver<std::io::Result<String>>,
 }
 
-/// Why a request was not answered as hoped.
+/// The reason why a request was not answered.
 #[derive(Clone, Debug)]
 pub(crate) enum PeerError {
     /// The row's own functions failed; the process lives on.
     Failed(PeerFailure),
-    /// The process is gone, or what it says makes no sense.
+    /// The process is gone, or its answer makes no sense.
     Lost(String),
 }
 
@@ -53,7 +55,8 @@ impl std::fmt::Display for PeerFailure {
 }
 
 impl PeerFailure {
-    /// Is it the directory that is unfit, whoever writes to it? Then the run stops; anything else is the row's own failure.
+    /// Whether the directory is unfit for every row. Then the run stops; any other error is the
+    /// row's own.
     pub(crate) fn is_the_directory(&self) -> bool {
         matches!(
             self.code.as_deref(),
@@ -95,7 +98,7 @@ impl Peer {
         })
     }
 
-    /// The number by which the system knows the process.
+    /// Returns the process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
@@ -108,10 +111,9 @@ impl Peer {
         }
     }
 
-    pub(crate) fn ask(&mut self, request: &Request) -> Result<Reply, PeerError> {
-        let mut line =
-            serde_json::to_string(request).map_err(|error| PeerError::Lost(error.to_string()))?;
-        line.push('\n');
+    /// Sends the request of that name and waits for the reply.
+    pub(crate) fn ask(&mut self, name: &str, request: &impl Serialize) -> Result<Reply, PeerError> {
+        let line = format!("{}\n", json!({ name: request }));
         let sent = self
             .input
             .as_mut()
@@ -150,7 +152,7 @@ impl Peer {
         ))
     }
 
-    /// The process closed its output: how did it end, and what did it complain of?
+    /// Tells how a process ended that has closed its output, and what it complained of.
     fn ended(&mut self) -> PeerError {
         self.input = None;
         let how = match self.child.wait(GRACE) {
@@ -159,7 +161,7 @@ impl Peer {
         };
         let mut said = Vec::new();
         if let Some(errors) = self.errors.take() {
-            // What a dying process complained of is a help, not a result: unreadable means nothing to add.
+            // A complaint that cannot be read adds nothing.
             let _ = errors.take(64 << 10).read_to_end(&mut said);
         }
         let complaint = complaint(&String::from_utf8_lossy(&said));
@@ -170,7 +172,7 @@ impl Peer {
     }
 }
 
-/// The line that says most, after a colon.
+/// Returns the line that says most, after a colon.
 pub(super) fn complaint(said: &str) -> String {
     said.lines()
         .map(str::trim)

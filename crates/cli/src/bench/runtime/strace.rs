@@ -1,4 +1,4 @@
-//! What a row's process flushes, as strace sees it: in a run of its own, whose time is not counted.
+//! Counts what a row's process flushes, by strace: in a run of its own, which is not timed.
 
 use crate::bench::failure::Failure;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Of strace, to write down the end of a process that has ended.
+/// The time that strace has to write down the end of a process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 const CALLS: &str = "trace=fsync,fdatasync,syncfs,sync_file_range";
@@ -16,21 +16,21 @@ const CALLS: &str = "trace=fsync,fdatasync,syncfs,sync_file_range";
 /// System calls that flush, failed ones included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Flushes {
-    /// Of files.
+    /// Calls on files.
     pub(crate) fsync: usize,
-    /// Of directories.
+    /// Calls on directories.
     pub(crate) fsync_directory: usize,
     pub(crate) fdatasync: usize,
     pub(crate) syncfs: usize,
-    /// How many of all these one had to wait for after the other: the longest chain of calls that each began when the one before
-    /// had returned.
+    /// The calls that had to be waited for one after the other: the longest chain of calls that
+    /// each began when the one before had returned.
     pub(crate) in_turn: usize,
-    /// `sync_file_range`, which flushes nothing for good, and is not among those above.
+    /// Calls of `sync_file_range`, which makes nothing durable and is not counted above.
     pub(crate) sync_file_range: usize,
 }
 
 impl Flushes {
-    /// System calls that flush for good.
+    /// Returns the number of calls that make something durable.
     pub(crate) fn all(&self) -> usize {
         self.fsync + self.fsync_directory + self.fdatasync + self.syncfs
     }
@@ -41,7 +41,7 @@ impl Flushes {
 pub(crate) struct Strace(PathBuf);
 
 impl Strace {
-    /// Why there is none, where there is none.
+    /// Finds strace, or says why there is none.
     pub(crate) fn find() -> Result<Self, String> {
         if !cfg!(target_os = "linux") {
             return Err("this system has no strace".to_owned());
@@ -69,7 +69,7 @@ impl Strace {
         }
     }
 
-    /// To be written.
+    /// Makes a file for one trace.
     pub(crate) fn trace(&self) -> Result<Trace, Failure> {
         let directory = tempfile::Builder::new()
             .prefix("smallfry-bench-trace-")
@@ -83,8 +83,8 @@ impl Strace {
     }
 }
 
-/// With `-D` the row stays a child of the bench's own, which can end it; with `--seccomp-bpf` only the calls in question are
-/// slowed. See <https://man7.org/linux/man-pages/man1/strace.1.html>.
+/// With `-D` the row stays a child of the bench, which can end it; with `--seccomp-bpf` only the
+/// traced calls are slowed. See <https://man7.org/linux/man-pages/man1/strace.1.html>.
 const OPTIONS: [&str; 11] = [
     "-D",
     "-f",
@@ -99,7 +99,7 @@ const OPTIONS: [&str; 11] = [
     "signal=none",
 ];
 
-/// What strace writes about one process.
+/// The file that strace writes about one process.
 pub(crate) struct Trace {
     strace: PathBuf,
     file: PathBuf,
@@ -120,7 +120,7 @@ impl Trace {
         traced
     }
 
-    /// When the process of that number has ended.
+    /// Counts the flushes, once the process has ended.
     pub(crate) fn flushes(&self, process: u32) -> Result<Flushes, String> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -142,8 +142,8 @@ fn is_end_of(line: &str, process: u32) -> bool {
     words.next().and_then(|word| word.parse().ok()) == Some(process) && words.nth(1) == Some("+++")
 }
 
-/// Of lines as `123 1700000000.000000 fsync(3</a/b>) = 0 <0.000123>`, or two: `... <unfinished ...>`, and
-/// `123 1700000000.000000 <... fsync resumed>) = 0 <0.000123>`.
+/// Counts the flushes in lines such as `123 1700000000.000000 fsync(3</a/b>) = 0 <0.000123>`, or
+/// two: `... <unfinished ...>`, and `123 1700000000.000000 <... fsync resumed>) = 0 <0.000123>`.
 fn parse(text: &str, is_directory: impl Fn(&Path) -> bool) -> Flushes {
     let mut flushes = Flushes::default();
     let mut waits: Vec<(f64, f64)> = Vec::new();
@@ -188,7 +188,7 @@ fn parse(text: &str, is_directory: impl Fn(&Path) -> bool) -> Flushes {
     flushes
 }
 
-/// Of `3</a/b>) = 0 <0.000123>` or `3</a/b> <unfinished ...>`.
+/// Returns the path in `3</a/b>) = 0 <0.000123>` or `3</a/b> <unfinished ...>`.
 fn path_in(arguments: &str) -> &Path {
     let arguments = arguments
         .rsplit_once(") = ")
@@ -198,13 +198,14 @@ fn path_in(arguments: &str) -> &Path {
     Path::new(path.strip_suffix('>').unwrap_or(path))
 }
 
-/// The seconds in brackets at the end.
+/// Returns the seconds in brackets at the end.
 fn duration(call: &str) -> Option<f64> {
     let (_, end) = call.rsplit_once('<')?;
     end.strip_suffix('>')?.parse().ok()
 }
 
-/// How many of them can follow each other at most: the one that ends first is always among them.
+/// Returns how many of them can follow each other at most; the one that ends first is always among
+/// them.
 fn longest_chain(mut waits: Vec<(f64, f64)>) -> usize {
     waits.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut last = f64::NEG_INFINITY;
@@ -222,7 +223,7 @@ fn longest_chain(mut waits: Vec<(f64, f64)>) -> usize {
 mod tests {
     use super::*;
 
-    /// As strace 6.1 prints it.
+    /// The output of strace 6.1.
     const TEXT: &str = "\
 1034  100.000000 fdatasync(3</d/a>) = 0 <0.000500>
 1034  100.001000 fsync(3</d/b> <unfinished ...>

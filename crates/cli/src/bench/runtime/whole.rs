@@ -7,10 +7,10 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// No row takes as long on a disk worth measuring.
+/// The maximum time of a row on a disk worth measuring.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What it took; why it failed, if its exit code says so.
+/// Returns what the process used, or why it failed.
 pub(super) fn run(
     mut command: Command,
     interrupt: &Interrupt,
@@ -36,7 +36,7 @@ pub(super) fn run(
     if !end.status.success() {
         let mut said = Vec::new();
         if let Some(errors) = errors {
-            // What a dying process complained of is a help, not a result: unreadable means nothing to add.
+            // A complaint that cannot be read adds nothing.
             let _ = errors.take(64 << 10).read_to_end(&mut said);
         }
         let complaint = super::peer::complaint(&String::from_utf8_lossy(&said));

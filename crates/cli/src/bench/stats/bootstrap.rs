@@ -1,15 +1,17 @@
 //! A bootstrap interval on the ratio of medians.
 //!
-//! Samples of one process are alike (same heap, same code layout, same moment), so they are not what is resampled. Each
-//! round gives one number: the ratio of the two rows' medians in that round, where they ran side by side. The estimate is
-//! the centre of those ratios, the interval comes from resampling whole rounds. Times of I/O are far from normal; neither
-//! step supposes that they are.
+//! Samples of one process are alike (same heap, same code layout, same moment), so they are not
+//! what is resampled. Each round gives one number: the ratio of the two rows' medians in that
+//! round, where they ran side by side. The estimate is the centre of those ratios, the interval
+//! comes from resampling whole rounds. Times of I/O are far from normal; neither step supposes that
+//! they are.
 //!
-//! The centre is the Hodges-Lehmann estimate on logarithms: the median of the means of all pairs. It withstands a
-//! quarter of wild rounds, as a median does, and is nearly as sharp as the mean with few rounds.
-//! Sources: Hodges and Lehmann (1963), "Estimates of location based on rank tests"; Efron and Tibshirani (1993), "An
-//! introduction to the bootstrap", percentile interval; Hesterberg (2015), "What teachers should know about the bootstrap",
-//! its widening for few observations.
+//! The centre is the Hodges-Lehmann estimate on logarithms: the median of the means of all pairs.
+//! It withstands a quarter of wild rounds, as a median does, and is nearly as sharp as the mean
+//! with few rounds. Sources: Hodges and Lehmann (1963), "Estimates of location based on rank
+//! tests"; Efron and Tibshirani (1993), "An introduction to the bootstrap", percentile interval;
+//! Hesterberg (2015), "What teachers should know about the bootstrap", its widening for few
+//! observations.
 
 use super::percentiles::quantile;
 use serde::Serialize;
@@ -26,7 +28,7 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    /// Does the interval leave open which row is faster?
+    /// Whether the interval leaves open which row is faster.
     pub(crate) fn holds_one(&self) -> bool {
         self.low <= 1.0 && 1.0 <= self.high
     }
@@ -40,8 +42,8 @@ impl Interval {
     }
 }
 
-/// How many times as fast as `baseline` the `candidate` is: medians per round, index by index; a round that either lacks is left
-/// out. `None` when no round has both.
+/// Returns how many times as fast as `baseline` the `candidate` is, from medians per round. A round
+/// that either lacks is left out; `None` when no round has both.
 pub(crate) fn ratio(
     baseline: &[Option<f64>],
     candidate: &[Option<f64>],
@@ -50,7 +52,7 @@ pub(crate) fn ratio(
     geometric_mean(&[log_ratios(baseline, candidate)], seed)
 }
 
-/// Per round, the logarithm of baseline / candidate.
+/// Returns the logarithm of baseline / candidate, per round.
 pub(crate) fn log_ratios(baseline: &[Option<f64>], candidate: &[Option<f64>]) -> Vec<Option<f64>> {
     baseline
         .iter()
@@ -62,8 +64,8 @@ pub(crate) fn log_ratios(baseline: &[Option<f64>], candidate: &[Option<f64>]) ->
         .collect()
 }
 
-/// The geometric mean over cells of their ratios, given each cell's [`log_ratios`]. Rounds are resampled for all cells at once,
-/// because the cells of a round ran in the same processes.
+/// Returns the geometric mean over cells of their ratios, given each cell's [`log_ratios`]. Rounds
+/// are resampled for all cells at once, because the cells of a round ran in the same processes.
 pub(crate) fn geometric_mean(cells: &[Vec<Option<f64>>], seed: u64) -> Option<Interval> {
     let rounds = cells.iter().map(Vec::len).max()?;
     let tail = tail(observed(cells))?;
@@ -88,7 +90,7 @@ pub(crate) fn geometric_mean(cells: &[Vec<Option<f64>>], seed: u64) -> Option<In
     )
 }
 
-/// Rounds that have a ratio in some cell.
+/// Counts the rounds that have a ratio in some cell.
 fn observed(cells: &[Vec<Option<f64>>]) -> usize {
     let rounds = cells.iter().map(Vec::len).max().unwrap_or(0);
     (0..rounds)
@@ -100,8 +102,9 @@ fn observed(cells: &[Vec<Option<f64>>]) -> usize {
         .count()
 }
 
-/// Which quantile of the resampled values bounds a 95 % interval. Of few observations the plain 2.5 % gives too narrow an
-/// interval, by the same factors by which the normal distribution is narrower than Student's; one tells nothing.
+/// Returns the quantile of the resampled values that bounds a 95 % interval. With few observations
+/// the plain 2.5 % gives too narrow an interval, by the factors by which the normal distribution is
+/// narrower than Student's; one observation tells nothing.
 fn tail(observations: usize) -> Option<f64> {
     let n = observations as f64;
     let student = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(0.025);
@@ -125,7 +128,7 @@ fn mean_of_centres(cells: &[Vec<Option<f64>>], rounds: &[usize], room: &mut Room
     (count > 0.0).then(|| sum / count)
 }
 
-/// Room for values and the means of their pairs, used again for every resample.
+/// Room for values and the means of their pairs, reused by every resample.
 #[derive(Default)]
 struct Room {
     values: Vec<f64>,
@@ -216,7 +219,8 @@ mod tests {
 
     #[test]
     fn few_rounds_widen_the_interval() {
-        // Of 5 observations: Student's 2.776 (4 degrees) times the root of 5 / 4 is 3.104, beyond which lies 0.00096 of a normal tail.
+        // Of 5 observations: Student's 2.776 (4 degrees) times the root of 5 / 4 is 3.104, beyond
+        // which lies 0.00096 of a normal tail.
         assert!(tail(1).is_none());
         assert!((tail(5).unwrap() - 0.0010).abs() < 2e-4, "{:?}", tail(5));
         assert!((tail(20).unwrap() - 0.0159).abs() < 5e-4, "{:?}", tail(20));

@@ -1,13 +1,14 @@
-//! How late an event loop is, from the times between its turns.
+//! The lateness of an event loop, from the times between its turns.
 //!
-//! A turn that comes late holds up whatever was due meanwhile, not only the turn itself. So that a loop which is stuck for a second
-//! does not count as one delay among many small ones, each gap stands for all that could have come due in it, one a period: the last
-//! nearly on time, the first as late as the gap is long. Source: Tene, "How NOT to measure latency" (2013), coordinated omission, and
-//! `HdrHistogram`'s `recordValueWithExpectedInterval`, which does the same.
+//! A turn that comes late holds up whatever was due meanwhile, not only the turn itself. So that a
+//! loop which is stuck for a second does not count as one delay among many small ones, each gap
+//! stands for all that could have come due in it, one a period: the last nearly on time, the first
+//! as late as the gap is long. Source: Tene, "How NOT to measure latency" (2013), coordinated
+//! omission, and `HdrHistogram`'s `recordValueWithExpectedInterval`, which does the same.
 
 use super::percentiles::quantile;
 
-/// In microseconds.
+/// Lateness in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Delay {
     pub(crate) p50: f64,
@@ -15,7 +16,8 @@ pub(crate) struct Delay {
     pub(crate) max: f64,
 }
 
-/// Of a loop that was asked to turn every `period`, by the gaps between turns. `None` of no gaps.
+/// Returns the lateness of a loop that was asked to turn every `period`, from the gaps between
+/// turns; `None` without gaps.
 pub(crate) fn delay(gaps_us: &[u64], period: u64) -> Option<Delay> {
     let mut late = Vec::new();
     for gap in gaps_us {

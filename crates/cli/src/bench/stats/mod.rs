@@ -1,5 +1,5 @@
-//! The arithmetic behind every figure: percentiles of samples, Welch's t-test on rates, and a bootstrap that knows that
-//! samples of one process resemble each other.
+//! The arithmetic behind every figure: percentiles of samples, Welch's t-test on rates, and a
+//! bootstrap that knows that samples of one process resemble each other.
 
 pub(crate) mod bootstrap;
 pub(crate) mod delay;

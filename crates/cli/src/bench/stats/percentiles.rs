@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-/// What the tables show of one row's samples. Times are nanoseconds per call, `total` too.
+/// The figures of one row's samples that tables show, in nanoseconds per call; `total` is of all
+/// calls.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Percentiles {
     pub(crate) min: f64,
@@ -20,8 +21,23 @@ pub(crate) struct Percentiles {
     pub(crate) iterations: u64,
 }
 
+/// A percentile, by its name.
+type Line = (&'static str, fn(&Percentiles) -> f64);
+
 impl Percentiles {
-    /// Of samples that each timed `calls` calls. `None` when there are no samples.
+    /// The lines, or columns, of a table.
+    pub(crate) const TABLE: [Line; 8] = [
+        ("Min", |found| found.min),
+        ("P50", |found| found.p50),
+        ("P90", |found| found.p90),
+        ("P95", |found| found.p95),
+        ("P99", |found| found.p99),
+        ("P99.9", |found| found.p999),
+        ("Max", |found| found.max),
+        ("Total", |found| found.total),
+    ];
+
+    /// Takes samples that each timed `calls` calls. `None` when there are no samples.
     pub(crate) fn of(samples: impl IntoIterator<Item = u64>, calls: u32) -> Option<Self> {
         let calls = f64::from(calls.max(1));
         let mut sorted: Vec<f64> = samples.into_iter().map(|ns| ns as f64 / calls).collect();
@@ -48,8 +64,9 @@ impl Percentiles {
     }
 }
 
-/// The quantile `p` of ascending, non-empty `sorted`, interpolated between neighbours: definition 7 of Hyndman and Fan
-/// (1996), "Sample quantiles in statistical packages", which R and `NumPy` use by default.
+/// Returns the quantile `p` of ascending, non-empty `sorted`, interpolated between neighbours:
+/// definition 7 of Hyndman and Fan (1996), "Sample quantiles in statistical packages", which R and
+/// `NumPy` use by default.
 pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     let place = (sorted.len() - 1) as f64 * p.clamp(0.0, 1.0);
     let below = place.floor() as usize;
@@ -57,7 +74,7 @@ pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
 }
 
-/// The median, or `None` of nothing.
+/// Returns the median, or `None` of nothing.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     if sorted.is_empty() {

@@ -1,8 +1,9 @@
-//! Welch's t-test in the form that Node core's benchmark comparison prints: improvement in per cent, stars, and the
-//! half-width of the improvement's confidence interval at 95, 99 and 99.9 %.
+//! Welch's t-test in the form that Node core's benchmark comparison prints: improvement in per
+//! cent, stars, and the half-width of the improvement's confidence interval at 95, 99 and 99.9 %.
 //!
-//! An observation is the rate (calls per second) of one process, as it is there: samples within a process are not independent.
-//! Source: Welch (1947), "The generalization of Student's problem when several different population variances are involved".
+//! An observation is the rate (calls per second) of one process, as it is there: samples within a
+//! process are not independent. Source: Welch (1947), "The generalization of Student's problem when
+//! several different population variances are involved".
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -103,8 +104,9 @@ mod tests {
 
     #[test]
     fn agrees_with_a_published_example() {
-        // Students' sleep data (Student 1908), R's documentation of t.test: t = -1.8608, df = 17.776, p = 0.07939,
-        // 95 % interval of the difference -3.3654832 ... 0.2054832, means 0.75 and 2.33.
+        // Students' sleep data (Student 1908), R's documentation of t.test: t = -1.8608, df =
+        // 17.776, p = 0.07939, 95 % interval of the difference -3.3654832 ... 0.2054832, means 0.75
+        // and 2.33.
         let group1 = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
         let group2 = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
         let welch = Welch::compare(&group1, &group2).unwrap();

@@ -1,5 +1,5 @@
-//! Stands in for the crate `close_already`: what norad uses of it, with somebody to choose who closes. A norad that uses more
-//! does not compile, which is better than half a comparison.
+//! Stands in for the crate `close_already`: what norad uses of it, with somebody to choose who
+//! closes. A norad that uses more does not compile, which is better than half a comparison.
 
 pub mod fs;
 

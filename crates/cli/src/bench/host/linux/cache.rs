@@ -5,8 +5,9 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Empties it, entries of directories included: <https://docs.kernel.org/admin-guide/sysctl/vm.html#drop-caches>. What is not
-/// on its device yet cannot be dropped, so that comes first.
+/// Empties it, entries of directories included:
+/// <https://docs.kernel.org/admin-guide/sysctl/vm.html#drop-caches>. What is not on its device yet
+/// cannot be dropped, so that comes first.
 pub(in crate::bench::host) fn drop_all(directory: &Path) -> io::Result<()> {
     super::flush_all(directory)?;
     std::fs::write("/proc/sys/vm/drop_caches", "3")
@@ -14,7 +15,8 @@ pub(in crate::bench::host) fn drop_all(directory: &Path) -> io::Result<()> {
 
 /// Pages of the file that are in it, and pages that it has.
 ///
-/// `mincore` tells of every page without touching it: <https://man7.org/linux/man-pages/man2/mincore.2.html>.
+/// `mincore` tells of every page without touching it:
+/// <https://man7.org/linux/man-pages/man2/mincore.2.html>.
 pub(in crate::bench::host) fn pages(path: &Path) -> io::Result<(usize, usize)> {
     let file = File::open(path)?;
     let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;

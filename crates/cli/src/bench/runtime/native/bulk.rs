@@ -5,7 +5,7 @@ use smallfry::bulk::{Reader, Strategy, Writer};
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(super) use smallfry::bulk::Bytes;
+pub(crate) use smallfry::bulk::Bytes;
 
 fn strategy(threads: Threads) -> Strategy {
     match threads {
@@ -15,8 +15,8 @@ fn strategy(threads: Threads) -> Strategy {
     }
 }
 
-/// Contents in the order of `paths`, each handed on as it comes.
-pub(super) fn read(
+/// Hands on the contents in the order of `paths`, each as it comes.
+pub(crate) fn read(
     paths: &[PathBuf],
     threads: Threads,
     mut each: impl FnMut(Bytes) -> io::Result<()>,
@@ -27,14 +27,12 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Stops at nothing; then tells of the first failure.
-pub(super) fn write<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send>(
+/// Writes all entries, then returns the first error.
+pub(crate) fn write<P: AsRef<Path> + Send, B: AsRef<[u8]> + Send>(
     entries: impl IntoIterator<Item = (P, B)>,
     threads: Threads,
 ) -> io::Result<()> {
     let report = Writer::new().strategy(strategy(threads)).write(entries);
-    match report.into_results().into_iter().find_map(Result::err) {
-        Some(error) => Err(error.into()),
-        None => Ok(()),
-    }
+    let mut errors = report.into_results().into_iter().filter_map(Result::err);
+    errors.next().map_or(Ok(()), |error| Err(error.into()))
 }

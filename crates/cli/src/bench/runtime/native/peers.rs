@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-/// Are they in this build?
+/// Whether they are in this build.
 pub(crate) const BUILT: bool = true;
 
-/// On rayon's global pool, which the first call makes.
-pub(super) fn rayon<T: Send>(
+/// Runs on rayon's global pool, which the first call makes.
+pub(crate) fn rayon<T: Send>(
     paths: &[PathBuf],
     work: impl Fn(usize, &Path) -> io::Result<T> + Sync,
 ) -> io::Result<Vec<T>> {
@@ -26,8 +26,8 @@ pub(super) fn rayon<T: Send>(
         .collect()
 }
 
-/// A task for each file on a new multi-threaded runtime. Results in order.
-pub(super) fn tokio<T: Send + Default + 'static, F>(
+/// Runs a task per file on a new multi-threaded runtime, and returns results in order.
+pub(crate) fn tokio<T: Send + Default + 'static, F>(
     paths: &[PathBuf],
     work: impl Fn(usize, PathBuf) -> F,
 ) -> io::Result<Vec<T>>
@@ -50,29 +50,33 @@ where
 }
 
 /// `tokio::fs::read`.
-pub(super) async fn tokio_read(path: PathBuf) -> io::Result<Vec<u8>> {
+pub(crate) async fn tokio_read(path: PathBuf) -> io::Result<Vec<u8>> {
     tokio::fs::read(path).await
 }
 
 /// `tokio::fs::read_to_string`.
-pub(super) async fn tokio_read_to_string(path: PathBuf) -> io::Result<String> {
+pub(crate) async fn tokio_read_to_string(path: PathBuf) -> io::Result<String> {
     tokio::fs::read_to_string(path).await
 }
 
 /// `tokio::fs::write`.
-pub(super) async fn tokio_write(path: PathBuf, bytes: Vec<u8>) -> io::Result<()> {
+pub(crate) async fn tokio_write(path: PathBuf, bytes: Vec<u8>) -> io::Result<()> {
     tokio::fs::write(path, bytes).await
 }
 
-/// The crate `oxc_resolver`. It has no look-up of a package.json alone for others to call; the nearest to it is
-/// `resolve(directory, "./file.js")` with the option `module_type`, which finds the file that decides as Node's
-/// `LOOKUP_PACKAGE_SCOPE`, reads it by simd-json and remembers it with its directory, for ever. Besides, it looks whether the file
-/// is there, and for packages in `node_modules` at each directory up to the package's own. It is spared the resolving of links.
-pub(super) struct Oxc(ResolverGeneric<Disk>);
+/// The crate `oxc_resolver`.
+///
+/// It has no look-up of a package.json alone; the nearest is `resolve(directory, "./file.js")` with
+/// the option `module_type`. That finds the file that decides as Node's `LOOKUP_PACKAGE_SCOPE`,
+/// reads it by simd-json and remembers it with its directory, for ever. It also looks whether the
+/// file is there, and for packages in `node_modules` at each directory up to the package's own.
+/// Links are not resolved.
+pub(crate) struct Oxc(ResolverGeneric<Disk>);
 
 impl Oxc {
-    /// With nothing remembered. Given `files`, it takes them for files and all else for directories, and asks no disk.
-    pub(super) fn new(files: Option<&[&Path]>) -> Self {
+    /// Makes a resolver that remembers nothing. Given `files`, it takes them for files and all else
+    /// for directories, and asks no disk.
+    pub(crate) fn new(files: Option<&[&Path]>) -> Self {
         let own = |files: &[&Path]| files.iter().map(|path| path.to_path_buf()).collect();
         let disk = Disk {
             files: files.map(own),
@@ -86,7 +90,7 @@ impl Oxc {
         Self(ResolverGeneric::new_with_file_system(disk, options))
     }
 
-    pub(super) fn is_module(&self, path: &Path) -> io::Result<bool> {
+    pub(crate) fn is_module(&self, path: &Path) -> io::Result<bool> {
         let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };

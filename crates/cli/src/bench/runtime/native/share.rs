@@ -4,32 +4,32 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Pieces taken at once: enough to make the counter's cost vanish, few enough to end together.
-const HANDFUL: usize = 8;
+/// Pieces per batch: enough to make the counter's cost vanish, few enough to end together.
+const BATCH: usize = 8;
 
-/// Does all pieces, on the calling thread alone if `threads` is 1. Results in order. `tools` makes what each thread uses again and
-/// again.
-pub(super) fn share<T: Send, U>(
+/// Does all pieces, on the calling thread alone if `threads` is 1, and returns results in order.
+/// `scratch` makes the value that each thread reuses.
+pub(crate) fn share<T: Send, U>(
     threads: usize,
     pieces: usize,
-    tools: impl Fn() -> U + Sync,
+    scratch: impl Fn() -> U + Sync,
     work: impl Fn(&mut U, usize) -> io::Result<T> + Sync,
 ) -> io::Result<Vec<T>> {
     if threads <= 1 {
-        let mut tools = tools();
-        return (0..pieces).map(|piece| work(&mut tools, piece)).collect();
+        let mut scratch = scratch();
+        return (0..pieces).map(|piece| work(&mut scratch, piece)).collect();
     }
     let next = AtomicUsize::new(0);
     let run = || {
-        let mut tools = tools();
+        let mut scratch = scratch();
         let mut done = Vec::new();
         loop {
-            let first = next.fetch_add(HANDFUL, Ordering::Relaxed);
+            let first = next.fetch_add(BATCH, Ordering::Relaxed);
             if first >= pieces {
                 return Ok::<_, io::Error>(done);
             }
-            for piece in first..pieces.min(first + HANDFUL) {
-                done.push((piece, work(&mut tools, piece)?));
+            for piece in first..pieces.min(first + BATCH) {
+                done.push((piece, work(&mut scratch, piece)?));
             }
         }
     };

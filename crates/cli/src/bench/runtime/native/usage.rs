@@ -4,20 +4,20 @@ use crate::bench::runtime::protocol::Usage;
 use std::time::Instant;
 
 /// Counts from [`Meter::start`] to [`Meter::stop`].
-pub(super) struct Meter {
+pub(crate) struct Meter {
     started: Instant,
     before: Usage,
 }
 
 impl Meter {
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self {
             before: so_far(),
             started: Instant::now(),
         }
     }
 
-    pub(super) fn stop(self) -> Usage {
+    pub(crate) fn stop(self) -> Usage {
         let wall_ns = nanoseconds(self.started.elapsed());
         let now = so_far();
         Usage {
@@ -29,7 +29,7 @@ impl Meter {
     }
 }
 
-pub(super) fn nanoseconds(duration: std::time::Duration) -> u64 {
+pub(crate) fn nanoseconds(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
@@ -45,7 +45,7 @@ fn so_far() -> Usage {
     crate::bench::child::usage_of(&usage)
 }
 
-/// Not known here: zero.
+/// Returns zero, since the usage is not known here.
 #[cfg(not(unix))]
 fn so_far() -> Usage {
     Usage::default()

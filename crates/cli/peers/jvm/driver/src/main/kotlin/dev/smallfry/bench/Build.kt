@@ -29,11 +29,8 @@ class BuildRequest(
     val publish: Int,
 )
 
-/** The phases in nanoseconds, in order. */
-class BuildTimes(val phases: List<List<Any>>, val files: Int, val bytes: Long, val usage: Usage)
-
-/** The scenario `build`. The counterpart of `native/build.rs`: same phases, same order, same bytes. */
-fun build(functions: String, request: BuildRequest): BuildTimes {
+/** The scenario `build`. The counterpart of `build/native.rs`: same phases, same order, same bytes. */
+fun build(functions: String, request: BuildRequest): Times {
     // Of the same files, since how long a run takes before all is compiled depends on what is in them.
     warmUp { directory ->
         val inMemory = request.into(directory)
@@ -55,7 +52,7 @@ private fun BuildRequest.into(directory: Path): BuildRequest {
     return BuildRequest(style, tree, extensions, files, "$output", "$published", publish)
 }
 
-private fun pipeline(functions: String, request: BuildRequest): BuildTimes {
+private fun pipeline(functions: String, request: BuildRequest): Times {
     val tree = Path.of(request.tree)
     val isBulk = functions == "smallfry" && request.style == "bulk-sync"
     check(isBulk || functions == "java-files" && request.style == "sync") { "no functions $functions here" }
@@ -86,7 +83,7 @@ private fun pipeline(functions: String, request: BuildRequest): BuildTimes {
         if (isBulk) writeAll(all, PUBLISHED) else all.forEach { writeEach(it, replace = true) }
     }
     val usage = meter.stop()
-    return BuildTimes(phases, files.size, texts.sumOf { it.toByteArray().size.toLong() }, usage)
+    return Times(files.size, texts.sumOf { it.toByteArray().size.toLong() }, usage, phases = phases)
 }
 
 private val PUBLISHED = WriteOptions(durability = Durability.Full, replace = true)

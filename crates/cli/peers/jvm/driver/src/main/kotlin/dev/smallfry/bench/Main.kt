@@ -17,7 +17,7 @@ fun main(arguments: Array<String>) {
     while (true) {
         val request = json.fromJson(readlnOrNull() ?: return, JsonObject::class.java)
         try {
-            send(run(functions, request))
+            send("many" to run(functions, request))
         } catch (@Suppress("TooGenericExceptionCaught") error: Throwable) {
             // Whatever it is, it is the row's.
             send("failure" to failure(error))
@@ -71,16 +71,19 @@ private const val QUIET_MS = 20L
 
 private const val PREFIX = "smallfry-bench-"
 
-private fun run(functions: String, request: JsonObject): Pair<String, Any> {
-    val (scenario, of) = request.entrySet().single()
-    return when (scenario) {
-        "build" -> "build" to build(functions, json.fromJson(of, BuildRequest::class.java))
-        "sync" -> "many" to sync(functions, json.fromJson(of, SyncRequest::class.java))
-        "sync-many" -> "many" to syncMany(functions, json.fromJson(of, ManyRequest::class.java))
-        "read-many" -> "many" to readMany(functions, json.fromJson(of, ManyRequest::class.java))
-        "write-many" -> "many" to writeMany(functions, json.fromJson(of, ManyRequest::class.java))
-        else -> throw UnsupportedOperationException("no scenario $scenario here")
-    }
+/** The scenarios, by the names of their requests. */
+private val SCENARIOS: Map<String, (String, JsonObject) -> Times> = mapOf(
+    "build" to { functions, of -> build(functions, json.fromJson(of, BuildRequest::class.java)) },
+    "fsync" to { functions, of -> fsync(functions, json.fromJson(of, FsyncRequest::class.java)) },
+    "fsync-many" to { functions, of -> fsyncMany(functions, json.fromJson(of, ManyRequest::class.java)) },
+    "read-many" to { functions, of -> readMany(functions, json.fromJson(of, ManyRequest::class.java)) },
+    "write-many" to { functions, of -> writeMany(functions, json.fromJson(of, ManyRequest::class.java)) },
+)
+
+private fun run(functions: String, request: JsonObject): Times {
+    val (name, of) = request.entrySet().single()
+    val scenario = SCENARIOS[name] ?: throw UnsupportedOperationException("no scenario $name here")
+    return scenario(functions, of.asJsonObject)
 }
 
 private fun send(reply: Pair<String, Any>) = println(json.toJson(mapOf(reply)))
@@ -97,6 +100,8 @@ class Times(
     val bytes: Long,
     val usage: Usage,
     @Suppress("PropertyName") val samples_ns: LongArray? = null,
+    /** The phases of a build in nanoseconds, in order. */
+    val phases: List<List<Any>>? = null,
 )
 
 @Suppress("PropertyName")

@@ -1,0 +1,142 @@
+//! A page for the terminal: tables and notes first, then sentences.
+
+use super::text;
+use crate::bench::results::Results;
+use crate::bench::stats::bootstrap::Interval;
+use std::fmt::{Display, Write as _};
+
+/// A baseline that may differ from itself by more deserves a warning.
+const NOISE: f64 = 0.08;
+
+/// With fewer rounds, even widened intervals leave out the truth too often.
+const ENOUGH_ROUNDS: usize = 6;
+
+#[derive(Default)]
+pub(crate) struct Page {
+    out: String,
+    /// Sentences, each with its mark.
+    said: Vec<(&'static str, String)>,
+}
+
+impl Page {
+    /// Begins a scenario.
+    pub(crate) fn title(&mut self, title: &str) {
+        self.line(&format!("\n{}", text::wrap("", title, text::width())));
+    }
+
+    /// Begins a table.
+    pub(crate) fn heading(&mut self, heading: &str) {
+        self.line("");
+        self.note(heading);
+    }
+
+    pub(crate) fn note(&mut self, note: &str) {
+        self.line(&text::wrap("  ", note, text::width()));
+    }
+
+    pub(crate) fn line(&mut self, line: &str) {
+        self.out.push_str(line);
+        self.out.push('\n');
+    }
+
+    /// Puts lines under headings that `|` separates; all columns but the first `left` to the right.
+    pub(crate) fn table(
+        &mut self,
+        headings: &str,
+        left: usize,
+        lines: impl IntoIterator<Item = Vec<String>>,
+    ) {
+        let headings: Vec<&str> = headings.split('|').collect();
+        let mut table = text::table(&headings, left);
+        table.add_rows(lines);
+        if !table.is_empty() {
+            text::put(&mut self.out, &table);
+        }
+    }
+
+    /// Lists the rows that failed.
+    pub(crate) fn failures<C: Display>(&mut self, results: &Results<C>) {
+        for result in &results.cases {
+            for (row, outcome) in result.rows.iter().zip(&result.outcomes) {
+                if let Some(error) = &outcome.error {
+                    let (case, label) = (&result.case, &row.label);
+                    self.line(&format!("  FAILED  {case}, {label}: {error}"));
+                }
+            }
+        }
+    }
+
+    /// Names the subject of the next sentences.
+    pub(crate) fn about(&mut self, subject: impl Into<String>) {
+        self.said.push(("  ", subject.into()));
+    }
+
+    pub(crate) fn say(&mut self, sentence: impl Into<String>) {
+        self.said.push(("  - ", sentence.into()));
+    }
+
+    /// Says something that the reader should know before believing the rest.
+    pub(crate) fn warn(&mut self, sentence: impl Into<String>) {
+        self.said.push(("  ! ", sentence.into()));
+    }
+
+    pub(crate) fn detail(&mut self, detail: impl Into<String>) {
+        self.said.push(("      ", detail.into()));
+    }
+
+    /// Says what the baseline of that name against itself tells about the machine.
+    pub(crate) fn noise(&mut self, baseline: &str, itself: Option<Interval>, rounds: usize) {
+        if (2..ENOUGH_ROUNDS).contains(&rounds) {
+            self.warn(format!(
+                "only {rounds} rounds: intervals from so few are guesses."
+            ));
+        }
+        let Some(interval) = itself else {
+            return self.warn("one round tells nothing about noise: no intervals.");
+        };
+        let shown = text::ratio(itself);
+        let reach = (interval.high - 1.0).max(1.0 - interval.low);
+        let percent = (reach * 100.0).ceil().max(1.0);
+        if reach > NOISE {
+            self.warn(format!(
+                "this machine is too noisy to tell differences under {percent:.0} %: {baseline} \
+                 against itself came out at {shown}. Close other programs, or measure longer \
+                 (--seconds)."
+            ));
+        } else {
+            self.say(format!(
+                "noise: {baseline} against itself came out at {shown}; differences under \
+                 {percent:.0} % mean nothing here."
+            ));
+        }
+    }
+
+    /// Returns the tables, then the sentences.
+    pub(crate) fn finish(self) -> String {
+        let mut out = self.out;
+        out.push_str("\nIn words\n");
+        for (mark, sentence) in self.said {
+            let lead = format!("{mark} ");
+            let _ = writeln!(out, "{}", text::wrap(&lead, &sentence, text::width()));
+        }
+        out
+    }
+}
+
+/// Says `1.52x as fast (1.40-1.60)`, or that there is no difference worth a word, or the loss.
+pub(crate) fn verdict(interval: Interval) -> String {
+    let Interval {
+        low,
+        estimate,
+        high,
+    } = interval;
+    if interval.holds_one() {
+        format!("no measurable difference ({low:.2}-{high:.2})")
+    } else if (estimate - 1.0).abs() < 0.005 {
+        format!("as fast, to a hundredth ({low:.2}-{high:.2})")
+    } else if estimate > 1.0 {
+        format!("{estimate:.2}x as fast ({low:.2}-{high:.2})")
+    } else {
+        format!("a LOSS, {estimate:.2}x as fast ({low:.2}-{high:.2})")
+    }
+}

@@ -1,0 +1,340 @@
+//! `build`: what a file-heavy build does to a tree of sources, phase by phase.
+//!
+//! | phase | what every row does |
+//! |---|---|
+//! | walk | lists the tree and keeps the source files in order of their paths |
+//! | type | finds what Node takes each file for: by its extension, or else by its nearest package.json's `type`, each directory asked once |
+//! | read | reads every file into a string, all kept |
+//! | transform | puts a line in front and turns CRLF into LF: work on strings alone, the same in all rows |
+//! | write | writes every string to its file, in directories that are there already |
+//! | close | closes files that a row opens, writes and then closes; it takes turns with write, file by file. A row whose functions close inside write has no such phase |
+//! | publish | writes up to some files once more, each to appear whole or not at all and to survive a crash of the system |
+//!
+//! smallfry replaces type, read, write, close and publish; its bulk rows make one call for each of
+//! them. Publishing writes a file beside its place, flushes it, renames it and flushes its
+//! directory. Idioms do that one by one; with `Promise.all` all files at once, then each directory;
+//! smallfry's bulk rows in one call, with one barrier for all.
+//!
+//! Every run is a fresh process on a tree that was read just before (a warm cache); its start is
+//! not counted. The outputs of all rows must be the same bytes.
+
+mod native;
+mod report;
+
+use super::prelude::*;
+use super::scenario::OUTPUTS;
+use super::shared::outputs::{make_directory, put_aside};
+use super::shared::rows::{
+    self, BULK_JVM, JAVA_FILES, NODE_PARALLEL, NODE_SYNC, OURS, OURS_IN_RUST, STD, SYNC_AA, in_jvm,
+    in_rust, on_nodes,
+};
+use super::shared::trees;
+use crate::bench::{directories, host};
+use serde_json::json;
+use smallfry::{Durability, WriteOptions};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The phases, in the order in which they run.
+const PHASES: [&str; 7] = [
+    "walk",
+    "type",
+    "read",
+    "transform",
+    "write",
+    "close",
+    "publish",
+];
+
+/// Stands for write and, where a row tells it apart, close.
+const WRITE_AND_CLOSE: &str = "write and close";
+
+/// Stands for every phase but publish, whose waits for the device drown the others.
+const BUT_PUBLISH: &str = "all but publish";
+
+const EXTENSIONS: [&str; 5] = ["js", "cjs", "mjs", "json", "ts"];
+const MAX_PUBLISHED: usize = 100;
+/// A disk that flushes slowly publishes fewer files.
+const PUBLISH_TIME: Duration = Duration::from_millis(100);
+
+/// The one case; the bench fills it in when it has seen the tree.
+#[derive(Default, Serialize)]
+pub(crate) struct Case {
+    tree: PathBuf,
+    /// Source files found, those beyond the maximum included.
+    files_found: usize,
+    files: usize,
+    bytes: usize,
+    published: usize,
+    /// The part of a sample of the sources that was in the page cache at the end.
+    cached: Option<f64>,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("build")
+    }
+}
+
+/// One run.
+#[derive(Serialize, Deserialize)]
+struct Request {
+    style: Style,
+    tree: String,
+    /// The file name extensions to take, without the dot.
+    extensions: Vec<String>,
+    /// The maximum number of files, first in the order of their paths.
+    files: usize,
+    /// The directory to write to; the directories in it are there, files are not.
+    output: String,
+    /// The directory to publish to; likewise.
+    published: String,
+    /// The maximum number of files to publish.
+    publish: usize,
+}
+
+const IDIOMS: [rows::RowOf; 3] = [
+    (NODE_SYNC, Functions::Node, Style::Sync),
+    (SYNC_AA, Functions::Node, Style::Sync),
+    (NODE_PARALLEL, Functions::Node, Style::Parallel),
+];
+
+const IN_JVM: [rows::RowOf; 2] = [
+    (JAVA_FILES, Functions::JavaFiles, Style::Sync),
+    (BULK_JVM, Functions::Smallfry, Style::BulkSync),
+];
+
+pub(crate) struct Build {
+    sources: Vec<String>,
+    outputs: Vec<Output>,
+    /// The hash of the first row's output.
+    expected: Option<u64>,
+}
+
+impl Scenario for Build {
+    const FACTS: Facts = Facts {
+        unasked: true,
+        seconds: 35.0,
+        rounds: 12,
+        turn_seconds: 0.8,
+        has_jvm_rows: true,
+        fewer_files: false,
+        is_single: true,
+        driver: include_str!("driver.js"),
+        ..Facts::of(
+            "build",
+            "A file-heavy build: walk, ask types, read all, write all, publish durably",
+        )
+    };
+    type Case = Case;
+    const SHOW: Show<Case> = report::show;
+    const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
+
+    fn cases(_: &Session) -> Vec<Case> {
+        vec![Case::default()]
+    }
+
+    fn rows(session: &Session, _: &Case) -> Vec<Row> {
+        let mut rows = on_nodes(session, &[&IDIOMS[..], &OURS].concat(), rows::is_there);
+        rows.extend(in_rust(&[(STD, Functions::Std, Style::Sync)]));
+        rows.extend(in_rust(&OURS_IN_RUST));
+        rows.extend(in_jvm(session, &IN_JVM));
+        rows
+    }
+
+    fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
+        let tree = trees::tree(session)?;
+        session.progress.show(0.0, "build: reading the tree once");
+        let mut sources = trees::walk(session, &tree, &EXTENSIONS)?;
+        for source in &sources {
+            // So that every run finds it in the page cache.
+            let path = tree.join(source);
+            std::fs::read(&path).map_err(Failure::at("read", &path))?;
+        }
+        if sources.is_empty() {
+            let tree = tree.display();
+            let what = format!("cannot build {tree}: it holds no source files");
+            return Err(Failure::said(what));
+        }
+        let files_found = sources.len();
+        sources.truncate(match session.extent {
+            Extent::Quick => 60,
+            Extent::Core => 1_000,
+            Extent::All => 3_000,
+        });
+        let published = publishable(session)?.min(sources.len());
+        let outputs = Output::make(session, &sources, published)?;
+        let case = Case {
+            tree: on_the_disk(session, tree, &sources)?,
+            files_found,
+            files: sources.len(),
+            published,
+            ..Case::default()
+        };
+        *cases = vec![case];
+        Ok(Self {
+            sources,
+            outputs,
+            expected: None,
+        })
+    }
+
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
+        let output = &mut self.outputs[turn.output()];
+        let request = Request {
+            style: turn.row.way.style,
+            tree: directories::unicode(&turn.case.tree)?,
+            extensions: EXTENSIONS.map(str::to_owned).to_vec(),
+            files: turn.case.files,
+            output: directories::unicode(&output.built)?,
+            published: directories::unicode(&output.published)?,
+            publish: turn.case.published,
+        };
+        let answer = turn.ask(&request)?;
+        let answer = answer.and_then(|times| output.check(&mut self.expected).map(|()| times));
+        output.clear()?;
+        if let Ok(times) = &answer {
+            turn.case.bytes = times.bytes;
+            turn.case.files = times.files;
+        }
+        Ok(answer)
+    }
+
+    fn finish(&self, results: &mut Results<Case>) {
+        for result in &mut results.cases {
+            let paths = self.sources.iter().map(|file| result.case.tree.join(file));
+            result.case.cached = host::cached(&paths.collect::<Vec<_>>());
+        }
+    }
+
+    fn json(results: &Results<Case>) -> Value {
+        let Some(result) = results.cases.first() else {
+            return Value::Null;
+        };
+        let mut json = json!(result.case);
+        json["rounds"] = json!(results.rounds);
+        json["rows"] = json!(result.rows_json());
+        json
+    }
+}
+
+/// Returns the time of a phase, of [`WRITE_AND_CLOSE`], of [`BUT_PUBLISH`], or of all phases;
+/// `None` where the row has no such phase.
+fn phase(run: &Times, part: &str) -> Option<f64> {
+    let counts = |name: &str| match part {
+        "" => true,
+        BUT_PUBLISH => name != "publish",
+        WRITE_AND_CLOSE => matches!(name, "write" | "close"),
+        part => name == part,
+    };
+    let phases = run.phases.iter().filter(|(name, _)| counts(name));
+    phases.map(|(_, ns)| *ns as f64).reduce(|a, b| a + b)
+}
+
+/// Copies the sources to a slow disk, or reading them would not be slow.
+fn on_the_disk(session: &Session, tree: PathBuf, sources: &[String]) -> Result<PathBuf, Failure> {
+    if session.directories.profile().is_none() {
+        return Ok(tree);
+    }
+    let copy = session.directories.beneath(0).join("tree");
+    for source in sources {
+        trees::copy(session, &tree.join(source), &copy.join(source))?;
+    }
+    Ok(session.directories.on_disk(0).join("tree"))
+}
+
+/// The directories that one run writes to.
+struct Output {
+    built: PathBuf,
+    published: PathBuf,
+    /// The directory for files that are done with.
+    aside: PathBuf,
+    /// The number of files in it.
+    moved: usize,
+}
+
+impl Output {
+    /// Makes the directories that all rows write into.
+    fn make(session: &Session, sources: &[String], published: usize) -> Result<Vec<Self>, Failure> {
+        let above = |sources: &[String]| -> BTreeSet<PathBuf> {
+            let above = sources
+                .iter()
+                .filter_map(|source| Path::new(source).parent());
+            above.map(Path::to_owned).collect()
+        };
+        let mut outputs = Vec::new();
+        for index in 0..OUTPUTS {
+            let at = |name| session.directories.on_disk(index).join(name);
+            let output = Self {
+                built: at("built"),
+                published: at("published"),
+                aside: at("aside"),
+                moved: 0,
+            };
+            make_directory(&output.aside)?;
+            for (root, sources) in [
+                (&output.built, sources),
+                (&output.published, &sources[..published]),
+            ] {
+                for directory in above(sources) {
+                    session.interrupt.check()?;
+                    trees::make_above(&root.join(directory).join("file"))?;
+                }
+            }
+            outputs.push(output);
+        }
+        Ok(outputs)
+    }
+
+    /// Checks that the output equals the first row's, byte for byte.
+    fn check(&self, expected: &mut Option<u64>) -> Result<(), String> {
+        let mut hasher = DefaultHasher::new();
+        for tree in [&self.built, &self.published] {
+            trees::files_below(tree)
+                .and_then(|files| trees::hash(tree, &files, &mut hasher))
+                .map_err(|error| format!("cannot check the output {}: {error}", tree.display()))?;
+        }
+        let found = hasher.finish();
+        if *expected.get_or_insert(found) == found {
+            Ok(())
+        } else {
+            Err("the output differs from the other rows'".to_owned())
+        }
+    }
+
+    /// Moves the files aside; the directories stay.
+    fn clear(&mut self) -> Result<(), Failure> {
+        for tree in [&self.built, &self.published] {
+            let files = trees::files_below(tree).map_err(Failure::at("read directory", tree))?;
+            for path in files {
+                put_aside(&path, &self.aside.join(self.moved.to_string()))?;
+                self.moved += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns as many files as this disk flushes one after another in [`PUBLISH_TIME`], each with its
+/// directory.
+fn publishable(session: &Session) -> Result<usize, Failure> {
+    if session.extent == Extent::Quick {
+        return Ok(3);
+    }
+    let mut times = Vec::new();
+    for index in 0..directories::COUNT {
+        let path = session.directories.on_disk(index).join("flushed");
+        let started = Instant::now();
+        let flushed = WriteOptions::new()
+            .durability(Durability::Full)
+            .write(&path, b"flushed");
+        times.push(started.elapsed());
+        flushed.map_err(|error| Failure::at("write and flush", &path)(error.into_io_error()))?;
+    }
+    times.sort_unstable();
+    let typical = times[times.len() / 2].as_secs_f64();
+    Ok(((PUBLISH_TIME.as_secs_f64() / typical) as usize).clamp(10, MAX_PUBLISHED))
+}

@@ -1,0 +1,266 @@
+//! A waterfall, a table of phases, a table of ratios, and sentences.
+
+use super::super::prelude::*;
+use super::{BUT_PUBLISH, Case, PHASES, WRITE_AND_CLOSE, phase};
+use crate::bench::report::view::WHOLE;
+use crate::bench::scenarios::shared::idioms::ON_NODE;
+use crate::bench::scenarios::shared::rows::{
+    BULK_JVM, BULK_RUST, JAVA_FILES, NODE_PARALLEL, NODE_SYNC, SMALLFRY_RUST, STD, SYNC_AA,
+};
+
+pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
+    let Some(result) = results.cases.first() else {
+        return;
+    };
+    let view = View::by(session.options.seed, result, phase);
+    heading(page, session, &result.case, results.rounds);
+    waterfall(page, &view);
+    phases(page, Some(session), &view);
+    ratios(page, &view);
+    sentences(page, session, &view, &result.case, results.rounds);
+}
+
+fn heading(page: &mut Page, session: &Session, case: &Case, rounds: usize) {
+    let found = thousands(case.files_found as i64);
+    let of = if case.files < case.files_found {
+        format!(" (of {found}, the first by path)")
+    } else {
+        String::new()
+    };
+    page.line(&format!(
+        "\nbuild on {}: {} source files{of}, {}, from {}",
+        session.disk_words(),
+        thousands(case.files as i64),
+        text::bytes(case.bytes as u64),
+        case.tree.display()
+    ));
+    page.note(&format!(
+        "read, changed, all written, the first {} published durably; {rounds} rounds, a fresh \
+         process for every run; {}",
+        case.published,
+        cache(case)
+    ));
+}
+
+/// Says how much of the sources was in the page cache.
+fn cache(case: &Case) -> String {
+    match case.cached {
+        Some(part) => format!("{:.0} % of a sample of the sources cached", part * 100.0),
+        None => "sources read before, whether cached not checked".to_owned(),
+    }
+}
+
+fn waterfall(page: &mut Page, view: &View) {
+    let totals: Vec<Option<f64>> = view.labels().map(|(row, _)| view.median(row)).collect();
+    let longest = totals.iter().flatten().copied().fold(0.0, f64::max);
+    let lengths = view.labels().map(|(_, label)| label.chars().count());
+    let names = lengths.max().unwrap_or(0);
+    let room = text::width().saturating_sub(names + 14);
+    page.line(&format!(
+        "\n  {:<names$}  {:>8}  medians, to scale",
+        "", "ms"
+    ));
+    for (row, label) in view.labels() {
+        if let Some(error) = &view.outcomes[row].error {
+            page.line(&format!("  {label:<names$}  {:>8}  {error}", "failed"));
+            continue;
+        }
+        let Some(total) = totals[row] else { continue };
+        let part = |phase: &&'static str| Some((*phase, view.part(phase).median(row)?));
+        let parts: Vec<(&str, f64)> = PHASES.iter().filter_map(part).collect();
+        let whole: f64 = parts.iter().map(|(_, ns)| ns).sum();
+        let cells = (room as f64 * total / longest).round() as usize;
+        let boxes = text::segments(&parts, whole, cells);
+        page.line(&format!(
+            "  {label:<names$}  {:>8}  {boxes}",
+            text::millis(total)
+        ));
+    }
+}
+
+const NOTES: [&str; 3] = [
+    "Walking and transforming run the plain way in every row: smallfry does not do them.",
+    "Publishing makes each file whole or not at all, and durable: std, Node sync and the rows of \
+     smallfry that call it for each file wait for the disk file by file; Promise.all for all files \
+     together, then for each directory; smallfry's bulk rows have one barrier for all.",
+    "Where close shows -, closing is inside write: functions for whole files do not tell it apart.",
+];
+
+fn phases(page: &mut Page, session: Option<&Session>, view: &View) {
+    let lines = view.labels().map(|(row, label)| {
+        let mut line = vec![label.to_owned()];
+        line.extend(PHASES.map(|phase| view.part(phase).median_cell(row)));
+        line
+    });
+    page.table(&format!("ms, medians|{}", PHASES.join("|")), 1, lines);
+    for note in NOTES {
+        page.note(note);
+    }
+    for node in session.map_or(&[][..], |session| &session.nodes) {
+        let package = node.package.as_ref();
+        if package.is_some_and(|package| !package.durable) {
+            page.note(&format!(
+                "On {} all rows publish the plain way: this package of smallfry takes no option \
+                 `durability`.",
+                node.runtime.name()
+            ));
+        }
+    }
+}
+
+fn ratios(page: &mut Page, view: &View) {
+    let lines = view.labels().map(|(row, label)| {
+        let mut line = vec![label.to_owned()];
+        line.extend(view.ratio_cells(row, [NODE_SYNC, NODE_PARALLEL]));
+        line.extend(view.usage_cells(row));
+        line
+    });
+    page.table(
+        "whole pipeline|x Node sync (95 %)|x Promise.all (95 %)|user ms|sys ms|peak MiB",
+        1,
+        lines,
+    );
+}
+
+/// The costs that smallfry is about, by phase, in words.
+const COSTS: [(&str, &str); 7] = [
+    ("type", "asking module types"),
+    ("read", "reading all"),
+    (WRITE_AND_CLOSE, "writing and closing all"),
+    ("close", "of that, closing"),
+    (BUT_PUBLISH, "all that together"),
+    ("publish", "publishing durably"),
+    (WHOLE, "the whole pipeline"),
+];
+
+fn sentences(page: &mut Page, session: &Session, view: &View, case: &Case, rounds: usize) {
+    for node in &session.nodes {
+        let name = node.runtime.name();
+        page.about(format!("build, Node {name}"));
+        let itself = [NODE_SYNC, SYNC_AA];
+        view.part(BUT_PUBLISH)
+            .noise(page, name, itself, "node:fs", rounds);
+        let [baseline, again] = itself.map(|row| view.find(name, row));
+        let publish = view.part("publish");
+        let ratio = baseline.zip(again);
+        if let Some(interval) = ratio.and_then(|(one, other)| publish.ratio(one, other)) {
+            let shown = text::ratio(Some(interval));
+            page.say(format!(
+                "noise of publishing, which waits for the device: {shown}."
+            ));
+        }
+        costs(page, view, name, &ON_NODE);
+        winners(page, session, view, case, name);
+        if let Some(package) = &node.package {
+            let load = text::duration(package.load_ns as f64);
+            page.say(format!(
+                "loading smallfry costs a process {load} once; that is not in these figures."
+            ));
+        }
+    }
+    page.about("build, Rust");
+    costs(
+        page,
+        view,
+        "Rust",
+        &[(STD, SMALLFRY_RUST), (STD, BULK_RUST)],
+    );
+    if let Some(java) = &session.jvm {
+        page.about(format!("build, {}", java.name()));
+        costs(page, view, java.name(), &[(JAVA_FILES, BULK_JVM)]);
+    }
+}
+
+fn costs(page: &mut Page, view: &View, runtime: &str, pairs: &[(&str, &str)]) {
+    for (part, words) in COSTS {
+        view.part(part).costs(page, runtime, words, pairs);
+    }
+}
+
+/// Says where calling one after another and where `Promise.all` wins.
+fn winners(page: &mut Page, session: &Session, view: &View, case: &Case, runtime: &str) {
+    let idioms = [NODE_SYNC, NODE_PARALLEL].map(|name| view.find(runtime, name));
+    let [Some(sync), Some(parallel)] = idioms else {
+        return;
+    };
+    let won = |from: usize, to: usize| {
+        let parts = ["read", WRITE_AND_CLOSE, "publish"].map(|part| {
+            let ratio = view.part(part).ratio(from, to)?;
+            let won = !ratio.holds_one() && ratio.estimate > 1.0;
+            won.then(|| format!("{part} {}", text::ratio(Some(ratio))))
+        });
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() {
+            "nowhere".to_owned()
+        } else {
+            format!("at {}", parts.join(", "))
+        }
+    };
+    page.say(format!(
+        "which idiom to choose: on {} ({}), Node sync wins {}; Node Promise.all wins {}.",
+        session.disk_words(),
+        cache(case),
+        won(parallel, sync),
+        won(sync, parallel)
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::results::CaseResult;
+    use crate::bench::runtime::Row;
+    use crate::bench::runtime::protocol::{Functions, Style, Times};
+
+    /// A row that tells closing apart, and one that cannot, both with the same sum.
+    fn result() -> CaseResult<Case> {
+        let row = |name| Row::native(Functions::Std, name, Style::Sync);
+        let times: [&[(&str, u64)]; 2] = [
+            &[
+                ("write", 6_000_000),
+                ("close", 2_000_000),
+                ("publish", 1_000_000),
+            ],
+            &[("write", 8_000_000), ("publish", 1_000_000)],
+        ];
+        let mut result = CaseResult::new(Case::default(), vec![row("apart"), row("inside")]);
+        for (outcome, phases) in result.outcomes.iter_mut().zip(times) {
+            let phases = phases.iter().map(|(name, ns)| ((*name).to_owned(), *ns));
+            let run = Times {
+                phases: phases.collect(),
+                ..Times::default()
+            };
+            outcome.record(Ok(run), Some(0));
+        }
+        result
+    }
+
+    #[test]
+    fn a_row_that_closes_inside_write_has_no_figure_for_closing() {
+        let result = result();
+        let view = View::by(0, &result, phase);
+        assert_eq!(view.part("close").median(1), None);
+        for part in [WRITE_AND_CLOSE, BUT_PUBLISH, WHOLE] {
+            let view = view.part(part);
+            assert_eq!(view.median(0), view.median(1), "{part:?}");
+        }
+
+        let mut page = Page::default();
+        waterfall(&mut page, &view);
+        let out = page.finish();
+        let line = |name: &str| out.lines().find(|line| line.contains(name)).unwrap();
+        assert!(line("apart").contains("▕close"), "{out}");
+        assert!(!line("inside").contains("close"), "{out}");
+
+        let mut page = Page::default();
+        phases(&mut page, None, &view);
+        let out = page.finish();
+        let cells = |name: &str| -> Vec<&str> {
+            let line = out.lines().find(|line| line.trim_start().starts_with(name));
+            line.unwrap().split_whitespace().collect()
+        };
+        assert_eq!(cells("apart")[5..], ["6.00", "2.00", "1.00"]);
+        assert_eq!(cells("inside")[5..], ["8.00", "-", "1.00"]);
+        assert!(out.contains("Where close shows -"), "{out}");
+    }
+}

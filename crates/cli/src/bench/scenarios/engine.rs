@@ -1,0 +1,201 @@
+//! Runs a scenario: rounds until the budget is spent, each run in a process of its own.
+
+use super::scenario::{Scenario, Turn};
+use crate::bench::failure::Failure;
+use crate::bench::host;
+use crate::bench::report::page::Page;
+use crate::bench::results::{CaseResult, Results};
+use crate::bench::runtime::Row;
+use crate::bench::runtime::strace::Strace;
+use crate::bench::schedule::Schedule;
+use crate::bench::session::Session;
+use serde_json::Value;
+
+/// The results of a scenario.
+pub(crate) trait Measured {
+    /// Returns the number of rows that failed.
+    fn failures(&self) -> usize;
+    fn show(&self, page: &mut Page, session: &Session);
+    fn json(&self) -> Value;
+}
+
+/// The results of a scenario, to be shown.
+pub(super) struct Done<S: Scenario>(pub(super) Results<S::Case>);
+
+impl<S: Scenario> Measured for Done<S> {
+    fn failures(&self) -> usize {
+        self.0.failures()
+    }
+
+    fn show(&self, page: &mut Page, session: &Session) {
+        (S::SHOW)(page, session, &self.0);
+    }
+
+    fn json(&self) -> Value {
+        S::json(&self.0)
+    }
+}
+
+/// Returns the number of runs in a round.
+pub(super) fn turns<S: Scenario>(session: &Session) -> usize {
+    let cases = cases::<S>(session).unwrap_or_default();
+    cases
+        .iter()
+        .map(|case| rows::<S>(session, case).len())
+        .sum()
+}
+
+/// Returns the cases whose names hold all the words of `--cells`.
+fn cases<S: Scenario>(session: &Session) -> Result<Vec<S::Case>, Failure> {
+    let mut cases = S::cases(session);
+    let Some(words) = session
+        .options
+        .cells
+        .as_deref()
+        .filter(|_| !S::FACTS.is_single)
+    else {
+        return Ok(cases);
+    };
+    let example = cases.first().map(ToString::to_string).unwrap_or_default();
+    cases.retain(|case| {
+        let name = case.to_string();
+        let mut words = words.split_whitespace();
+        words.all(|word| name.split(' ').any(|part| part == word))
+    });
+    if cases.is_empty() {
+        let name = S::FACTS.name;
+        return Err(Failure::said(format!(
+            "no case of {name} has all the words {words:?}; one has {example:?}"
+        )));
+    }
+    Ok(cases)
+}
+
+/// Returns the rows that `--rows` selects. A text that is a whole name selects that row alone.
+fn rows<S: Scenario>(session: &Session, case: &S::Case) -> Vec<Row> {
+    let mut rows = S::rows(session, case);
+    let texts = &session.options.rows;
+    if !texts.is_empty() && !S::FACTS.is_single {
+        let names: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
+        rows.retain(|row| {
+            texts.iter().map(|text| text.trim()).any(|text| {
+                let is_name = names.iter().any(|name| name == text);
+                row.label == text || !is_name && row.label.contains(text)
+            })
+        });
+    }
+    rows
+}
+
+/// Measures until the budget is spent.
+pub(super) fn run<S: Scenario>(session: &mut Session) -> Result<Results<S::Case>, Failure> {
+    let mut cases = cases::<S>(session)?;
+    let mut scenario = S::prepare(session, &mut cases)?;
+    let mut results = Results {
+        cases: Vec::new(),
+        rounds: 0,
+    };
+    for case in cases {
+        let rows = rows::<S>(session, &case);
+        if !rows.is_empty() {
+            results.cases.push(CaseResult::new(case, rows));
+        }
+    }
+    let texts = &session.options.rows;
+    if results.cases.is_empty() && !texts.is_empty() {
+        let texts = texts.join(",");
+        let mut lines = vec![format!(
+            "no row has {texts:?} in its name; without --rows all are measured"
+        )];
+        lines.extend_from_slice(&session.skips);
+        return Err(Failure::said(lines.join("\n  ")));
+    }
+    let strace = S::FACTS.counts_flushes.then(|| counted(session)).flatten();
+    measure(session, &mut scenario, &mut results, strace.as_ref())?;
+    scenario.finish(&mut results);
+    Ok(results)
+}
+
+/// Returns what counts flushes; a system without it gets a note.
+fn counted(session: &mut Session) -> Option<Strace> {
+    let found = Strace::find();
+    found
+        .map_err(|reason| session.leave_out(format!("flushes are not counted: {reason}")))
+        .ok()
+}
+
+/// Runs rounds until the budget is spent, after one (`None`) that is not counted; in each, every
+/// row of every case once, in random order within its group.
+fn measure<S: Scenario>(
+    session: &mut Session,
+    scenario: &mut S,
+    results: &mut Results<S::Case>,
+    strace: Option<&Strace>,
+) -> Result<(), Failure> {
+    let mut places = Vec::new();
+    for (index, result) in results.cases.iter().enumerate() {
+        places.extend((0..result.rows.len()).map(|row| (index, row)));
+    }
+    let max_rounds = max_rounds::<S>(session, results);
+    let mut schedule = Schedule::start(session.budget);
+    let mut round = None;
+    let mut count = 0;
+    loop {
+        session.random.shuffle(&mut places);
+        let mut order: Vec<usize> = (0..results.cases.len()).collect();
+        session.random.shuffle(&mut order);
+        let group = |(case, _): &(usize, usize)| {
+            if S::FACTS.by_case {
+                order[*case]
+            } else {
+                S::group(&results.cases[*case].case)
+            }
+        };
+        places.sort_by_cached_key(group);
+        for (done, &(case, row)) in places.iter().enumerate() {
+            count += 1;
+            let result = &mut results.cases[case];
+            let part = schedule.used(done as f64 / places.len() as f64);
+            let (name, label) = (S::FACTS.name, &result.rows[row].label);
+            let what = format!("{name}: {}, {label}", result.case);
+            session.progress.show(part, &what);
+            // A slow disk's own cache holds what the turn before read, whatever the kernel drops.
+            session.directories.empty_device_cache().map_err(|error| {
+                Failure::said(format!("cannot empty the slow disk's cache: {error}"))
+            })?;
+            if result.outcomes[row].error.is_some() {
+                continue;
+            }
+            let mut turn = Turn {
+                session,
+                place: (case, row),
+                case: &mut result.case,
+                row: &result.rows[row],
+                rows: &result.rows,
+                not_cold: &mut result.not_cold,
+                flushes: &mut result.outcomes[row].flushes,
+                strace: strace.filter(|_| round.is_none()),
+                round,
+                count,
+            };
+            let answer = scenario.turn(&mut turn)?;
+            result.outcomes[row].record(answer, round);
+        }
+        results.rounds += usize::from(round.is_some());
+        let full = max_rounds.is_some_and(|max| results.rounds >= max);
+        round = schedule.next_round().filter(|_| !full);
+        if round.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Returns how many rounds leave half of the free inodes to others.
+fn max_rounds<S: Scenario>(session: &Session, results: &Results<S::Case>) -> Option<usize> {
+    let new = |result: &CaseResult<S::Case>| result.rows.len() * S::new_files(&result.case);
+    let per_round: usize = results.cases.iter().map(new).sum();
+    let free = host::free_inodes(&session.directories.on_disk(0)).unwrap_or(2_000_000);
+    // One goes to the round that is not counted.
+    let max = (free as usize / 2).checked_div(per_round)?;
+    Some(max.saturating_sub(1).max(1))
+}

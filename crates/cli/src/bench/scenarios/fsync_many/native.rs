@@ -1,0 +1,231 @@
+//! The rows in Rust. The counterpart of `driver.js`: same files, same bytes.
+
+use super::super::prelude::*;
+use super::{Flushing, Request, flush};
+use crate::bench::runtime::native::flush_directory;
+use crate::bench::runtime::protocol::contents_of;
+use smallfry::Durability;
+use smallfry::bulk::Writer;
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// A disk serves some dozens of flushes together, and a journal any number.
+const MAX_THREADS: usize = 128;
+/// Handles left for whatever else the process has open.
+const RESERVED_HANDLES: usize = 64;
+
+/// Writes all files once. Timed until all are durable.
+pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
+    let work = Work::prepare(request);
+    let meter = Meter::start();
+    let done = match functions {
+        Functions::Smallfry => work.by_smallfry(),
+        Functions::Raw => match request.flushing {
+            Flushing::Each => work.each(),
+            Flushing::Concurrent => work.concurrent(),
+            Flushing::Writeout => work.writeout(),
+            Flushing::Syncfs => work.whole_file_system(false),
+            Flushing::SyncfsThenFsync => work.whole_file_system(true),
+            Flushing::Git => work.like_git(),
+        },
+        _ => Err(io::ErrorKind::Unsupported.into()),
+    };
+    let usage = meter.stop();
+    done.map_err(failed("write durably", &request.layout.directory))?;
+    Ok(Times {
+        files: work.files.len(),
+        bytes: work.files.iter().map(|file| file.contents.len()).sum(),
+        usage,
+        ..Times::default()
+    })
+}
+
+struct Target {
+    path: PathBuf,
+    /// The file that is written, and then renamed; the path itself where nothing is replaced.
+    temporary: PathBuf,
+    dir: PathBuf,
+    contents: Vec<u8>,
+}
+
+struct Work {
+    root: PathBuf,
+    files: Vec<Target>,
+    /// The directories of the files, each once.
+    directories: BTreeSet<PathBuf>,
+    replace: bool,
+}
+
+impl Work {
+    fn prepare(request: &Request) -> Self {
+        let (layout, replace) = (&request.layout, request.replace);
+        let root = PathBuf::from(&layout.directory);
+        let target = |(index, path): (usize, String)| Target {
+            temporary: if replace {
+                format!("{path}.tmp").into()
+            } else {
+                path.clone().into()
+            },
+            dir: layout.directory(index).into(),
+            path: path.into(),
+            contents: contents_of(index, request.bytes),
+        };
+        let files: Vec<Target> = layout.paths().enumerate().map(target).collect();
+        Self {
+            directories: files.iter().map(|file| file.dir.clone()).collect(),
+            files,
+            root,
+            replace,
+        }
+    }
+
+    fn by_smallfry(&self) -> io::Result<()> {
+        let entries = self.files.iter().map(|file| (&file.path, &file.contents));
+        let mut writer = Writer::new();
+        writer.durability(Durability::Full).replace(self.replace);
+        Ok(writer.write(entries).into_result()?)
+    }
+
+    fn each(&self) -> io::Result<()> {
+        for target in &self.files {
+            self.write(target)?.sync_all()?;
+            self.name(target)?;
+            flush_directory(&target.dir)?;
+        }
+        Ok(())
+    }
+
+    fn concurrent(&self) -> io::Result<()> {
+        at_once(&self.files, |target| {
+            self.write(target)?.sync_all()?;
+            self.name(target)
+        })?;
+        let directories: Vec<&PathBuf> = self.directories.iter().collect();
+        at_once(&directories, |dir| flush_directory(dir))
+    }
+
+    /// Writes parts of as many files as may be open: a file that is closed and opened again may not
+    /// tell what went wrong before.
+    fn writeout(&self) -> io::Result<()> {
+        let max = flush::max_open().saturating_sub(RESERVED_HANDLES).max(1);
+        for part in self.files.chunks(max) {
+            let mut open = Vec::with_capacity(part.len());
+            for target in part {
+                let file = self.write(target)?;
+                flush::start_writeback(&file, false)?;
+                open.push(file);
+            }
+            for (file, target) in open.into_iter().zip(part) {
+                file.sync_all()?;
+                drop(file);
+                self.name(target)?;
+            }
+        }
+        self.flush_directories()
+    }
+
+    fn whole_file_system(&self, then_fsync: bool) -> io::Result<()> {
+        // Opened before the first write: errors are told from then on.
+        let root = File::open(&self.root)?;
+        let barrier = || {
+            flush::file_system(&root)?;
+            if then_fsync { root.sync_all() } else { Ok(()) }
+        };
+        for target in &self.files {
+            self.write(target)?;
+        }
+        barrier()?;
+        if self.replace {
+            for target in &self.files {
+                self.name(target)?;
+            }
+            barrier()?;
+        }
+        Ok(())
+    }
+
+    /// `core.fsyncMethod=batch`:
+    /// <https://git-scm.com/docs/git-config#Documentation/git-config.txt-corefsyncMethod>.
+    fn like_git(&self) -> io::Result<()> {
+        for target in &self.files {
+            let file = self.write(target)?;
+            flush::start_writeback(&file, true)?;
+        }
+        let dummy = self.root.join("bulk_fsync");
+        File::create(&dummy)?.sync_all()?;
+        fs::remove_file(&dummy)?;
+        for target in &self.files {
+            self.name(target)?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, target: &Target) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.write(true);
+        if self.replace {
+            options.create_new(true);
+        } else {
+            options.create(true).truncate(true);
+        }
+        let mut file = options.open(&target.temporary)?;
+        file.write_all(&target.contents)?;
+        Ok(file)
+    }
+
+    fn name(&self, target: &Target) -> io::Result<()> {
+        if self.replace {
+            fs::rename(&target.temporary, &target.path)?;
+        }
+        Ok(())
+    }
+
+    fn flush_directories(&self) -> io::Result<()> {
+        self.directories
+            .iter()
+            .try_for_each(|dir| flush_directory(dir))
+    }
+}
+
+/// Does the work on as many threads as there are items, up to the maximum; a free thread takes the
+/// next item.
+fn at_once<T: Sync>(items: &[T], work: impl Fn(&T) -> io::Result<()> + Sync) -> io::Result<()> {
+    let next = AtomicUsize::new(0);
+    let run = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            work(item)?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (1..items.len().min(MAX_THREADS))
+            .map(|_| scope.spawn(run))
+            .collect();
+        let mut done = run();
+        for thread in threads {
+            let other = thread.join();
+            done = done.and(other.unwrap_or_else(|_| Err(io::Error::other("a thread panicked"))));
+        }
+        done
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_one_thread_is_told() {
+        let items: Vec<usize> = (0..300).collect();
+        let done = at_once(&items, |item| match item {
+            200 => Err(io::Error::other("refused")),
+            _ => Ok(()),
+        });
+        assert_eq!(done.unwrap_err().to_string(), "refused");
+        assert!(at_once(&items, |_| Ok(())).is_ok());
+    }
+}

@@ -1,0 +1,83 @@
+//! The scenarios: a directory each, and a line each in [`ALL`].
+//!
+//! A directory holds the cases (`mod.rs`), the rows in Rust (`native.rs`), those under Node
+//! (`driver.js`) and the report (`report.rs`). `scenario.rs` defines a scenario, `engine.rs` runs
+//! it, `shared/` has what several of them need.
+
+mod build;
+mod close;
+mod engine;
+mod fsync;
+mod fsync_many;
+mod package_scope;
+mod prelude;
+pub(crate) mod read_many;
+mod scale;
+mod scenario;
+mod shared;
+mod write_many;
+mod write_string;
+
+use super::failure::Failure;
+use super::runtime::protocol::{Launch, PeerFailure, Times};
+use super::session::Session;
+use engine::Done;
+pub(crate) use engine::Measured;
+use scenario::{Facts, Scenario, Serve};
+use serde_json::Value;
+
+/// All scenarios, in the order in which they run when none is named.
+pub(crate) static ALL: [Entry; 9] = [
+    Entry::of::<build::Build>(),
+    Entry::of::<write_string::WriteString>(),
+    Entry::of::<read_many::ReadMany>(),
+    Entry::of::<write_many::WriteMany>(),
+    Entry::of::<close::Close>(),
+    Entry::of::<scale::Scale>(),
+    Entry::of::<fsync::Fsync>(),
+    Entry::of::<fsync_many::FsyncMany>(),
+    Entry::of::<package_scope::PackageScope>(),
+];
+
+pub(crate) fn find(name: &str) -> Option<Entry> {
+    ALL.iter().find(|entry| entry.name() == name).copied()
+}
+
+/// A scenario in the registry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) facts: Facts,
+    turns: fn(&Session) -> usize,
+    run: fn(&mut Session) -> Result<Box<dyn Measured>, Failure>,
+    serve: Serve,
+}
+
+impl Entry {
+    const fn of<S: Scenario>() -> Self {
+        Self {
+            facts: S::FACTS,
+            turns: engine::turns::<S>,
+            run: |session| Ok(Box::new(Done::<S>(engine::run::<S>(session)?))),
+            serve: S::SERVE,
+        }
+    }
+
+    pub(crate) const fn name(&self) -> &'static str {
+        self.facts.name
+    }
+
+    /// Returns the number of runs in a round.
+    pub(crate) fn turns(&self, session: &Session) -> usize {
+        (self.turns)(session)
+    }
+
+    /// Measures until the budget is spent.
+    pub(crate) fn run(&self, session: &mut Session) -> Result<Box<dyn Measured>, Failure> {
+        (self.run)(session)
+    }
+
+    /// Serves a request in the process of a row in Rust.
+    pub(crate) fn serve(&self, launch: &Launch, request: Value) -> Result<Times, PeerFailure> {
+        (self.serve)(launch, request)
+    }
+}

@@ -1,0 +1,90 @@
+//! A whole process: lists the directory, reads every file, keeps nothing. The counterpart of
+//! `discard.js`.
+
+use super::super::prelude::*;
+use crate::bench::runtime::native::raw::Prepared;
+use crate::bench::runtime::native::{bulk, peers, share};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The work of the process.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Discard {
+    pub(super) style: Style,
+    pub(super) threads: Threads,
+    pub(super) directory: String,
+    /// Files and bytes that there are: a process that has read less fails.
+    pub(super) files: usize,
+    pub(super) bytes: usize,
+}
+
+/// Reads as it is told; reading less than there is, is an error.
+pub(crate) fn run(launch: &str, work: &str) -> io::Result<()> {
+    let launch: Launch = serde_json::from_str(launch)?;
+    let work: Discard = serde_json::from_str(work)?;
+    let paths = std::fs::read_dir(&work.directory)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<io::Result<Vec<PathBuf>>>()?;
+    let bytes = read(launch.functions, &work, &paths)?;
+    if (paths.len(), bytes) != (work.files, work.bytes) {
+        return Err(io::Error::other(format!(
+            "it read {bytes} bytes of {} files instead of {} bytes of {}",
+            paths.len(),
+            work.bytes,
+            work.files
+        )));
+    }
+    Ok(())
+}
+
+/// Returns the number of bytes.
+fn read(functions: Functions, work: &Discard, paths: &[PathBuf]) -> io::Result<usize> {
+    let mut sum = 0;
+    match functions {
+        Functions::Std => {
+            // What is discarded needs no memory of its own.
+            let mut buffer = Vec::new();
+            for path in paths {
+                buffer.clear();
+                sum += File::open(path)?.read_to_end(&mut buffer)?;
+            }
+        }
+        Functions::Smallfry if work.style.is_bulk() => bulk::read(paths, work.threads, |bytes| {
+            sum += bytes.len();
+            Ok(())
+        })?,
+        Functions::Smallfry => {
+            let mut buffer = Vec::new();
+            for path in paths {
+                buffer.clear();
+                smallfry::fs::read_into(path, &mut buffer)?;
+                sum += buffer.len();
+            }
+        }
+        Functions::Raw => {
+            let threads = work.threads.count();
+            let lengths = share::share(threads, paths.len(), Vec::new, |buffer, index| {
+                Ok(Prepared::new(&paths[index])?.read(buffer)?.len())
+            })?;
+            sum = lengths.into_iter().sum();
+        }
+        Functions::Rayon => {
+            let all = AtomicUsize::new(0);
+            peers::rayon(paths, |_, path| {
+                all.fetch_add(std::fs::read(path)?.len(), Ordering::Relaxed);
+                Ok(())
+            })?;
+            sum = all.into_inner();
+        }
+        Functions::Tokio => {
+            let read = |_, path| async { Ok(peers::tokio_read(path).await?.len()) };
+            sum = peers::tokio(paths, read)?.into_iter().sum();
+        }
+        _ => {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+    }
+    Ok(sum)
+}

@@ -1,0 +1,178 @@
+//! The rows of `read-many` and `scale` in Rust. The counterpart of `driver.js`: same steps, same
+//! order.
+
+use super::super::prelude::*;
+use super::{Request, Watch, memory};
+use crate::bench::runtime::native::raw::Prepared;
+use crate::bench::runtime::native::{bulk, peers, share};
+use crate::bench::runtime::protocol::Data;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// Reads all files once.
+pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
+    let files: Vec<PathBuf> = request.layout.paths().map(PathBuf::from).collect();
+    let run = Run {
+        request,
+        files: &files,
+    };
+    let is_text = request.data == Data::String;
+    let done = match (functions, is_text) {
+        (Functions::Std, true) => run.keep(|all| one_by_one(all, |it| fs::read_to_string(it))),
+        (Functions::Std, false) => run.keep(|all| one_by_one(all, |it| fs::read(it))),
+        (Functions::Smallfry, _) if request.style.is_bulk() => run.bulk(),
+        (Functions::Smallfry, true) => {
+            run.keep(|all| one_by_one(all, |it| Ok(smallfry::fs::read_to_string(it)?)))
+        }
+        (Functions::Smallfry, false) => {
+            run.keep(|all| one_by_one(all, |it| Ok(smallfry::fs::read(it)?)))
+        }
+        (Functions::Rayon, true) => {
+            run.keep(|all| peers::rayon(all, |_, it| fs::read_to_string(it)))
+        }
+        (Functions::Rayon, false) => run.keep(|all| peers::rayon(all, |_, it| fs::read(it))),
+        (Functions::Tokio, true) => {
+            run.keep(|all| peers::tokio(all, |_, it| peers::tokio_read_to_string(it)))
+        }
+        (Functions::Tokio, false) => {
+            run.keep(|all| peers::tokio(all, |_, it| peers::tokio_read(it)))
+        }
+        (Functions::Raw, _) => run.raw(),
+        _ => Err(io::ErrorKind::Unsupported.into()),
+    };
+    done.map_err(failed("read", &request.layout.directory))
+}
+
+/// Generic so that each implementation's call is in the loop, not behind a pointer.
+fn one_by_one<T>(files: &[PathBuf], read: impl Fn(&Path) -> io::Result<T>) -> io::Result<Vec<T>> {
+    let mut all = Vec::with_capacity(files.len());
+    for path in files {
+        all.push(read(path).map_err(|error| at(path, &error))?);
+    }
+    Ok(all)
+}
+
+struct Run<'a> {
+    request: &'a Request,
+    files: &'a [PathBuf],
+}
+
+impl Run<'_> {
+    fn watch(&self) -> io::Result<Option<memory::Watch>> {
+        (self.request.watch == Watch::Memory)
+            .then(memory::Watch::start)
+            .transpose()
+    }
+
+    /// All is read before anything is looked at.
+    fn keep<T: AsRef<[u8]>>(
+        &self,
+        read: impl FnOnce(&[PathBuf]) -> io::Result<Vec<T>>,
+    ) -> io::Result<Times> {
+        let watch = self.watch()?;
+        let meter = Meter::start();
+        let all = read(self.files)?;
+        // Looking touches what is there already: it takes no memory, but time that belongs to
+        // reading.
+        let memory = watch.map(memory::Watch::stop).transpose()?;
+        for (path, contents) in self.files.iter().zip(&all) {
+            look(contents.as_ref()).map_err(|error| at(path, &error))?;
+        }
+        let usage = meter.stop();
+        if self.request.compare {
+            for (path, contents) in self.files.iter().zip(&all) {
+                if fs::read(path)? != contents.as_ref() {
+                    return Err(at(path, &"read wrongly"));
+                }
+            }
+        }
+        Ok(Times {
+            files: all.len(),
+            bytes: all.iter().map(|contents| contents.as_ref().len()).sum(),
+            usage,
+            memory_kib: memory,
+            ..Times::default()
+        })
+    }
+
+    /// Reads in bulk; text is checked to be UTF-8 in place.
+    fn bulk(&self) -> io::Result<Times> {
+        let Self { request, files } = self;
+        let is_text = request.data == Data::String;
+        let check = |bytes: &bulk::Bytes| match std::str::from_utf8(bytes) {
+            Err(error) if is_text => Err(io::Error::other(error)),
+            _ => Ok(()),
+        };
+        if request.keep {
+            return self.keep(|files| {
+                let mut all = Vec::with_capacity(files.len());
+                bulk::read(files, request.threads, |bytes| {
+                    if is_text {
+                        check(&bytes)?;
+                    }
+                    all.push(Kept(bytes));
+                    Ok(())
+                })?;
+                Ok(all)
+            });
+        }
+        let mut times = Times::default();
+        let watch = self.watch()?;
+        let meter = Meter::start();
+        bulk::read(files, request.threads, |bytes| {
+            times.files += 1;
+            times.bytes += bytes.len();
+            look(&bytes)
+        })?;
+        times.usage = meter.stop();
+        times.memory_kib = watch.map(memory::Watch::stop).transpose()?;
+        Ok(times)
+    }
+
+    /// Into one buffer a thread, looked at on the spot; or, kept, each file into fresh memory.
+    fn raw(&self) -> io::Result<Times> {
+        let prepared = self
+            .files
+            .iter()
+            .map(|path| Prepared::new(path))
+            .collect::<io::Result<Vec<_>>>()?;
+        let count = prepared.len();
+        let threads = self.request.threads.count();
+        if self.request.keep {
+            let read = |(): &mut (), index: usize| prepared[index].read_fresh();
+            return self.keep(|_| share::share(threads, count, || (), read));
+        }
+        let meter = Meter::start();
+        let lengths = share::share(threads, count, Vec::new, |buffer, index| {
+            let contents = prepared[index].read(buffer)?;
+            look(contents).map(|()| contents.len())
+        })?;
+        Ok(Times {
+            usage: meter.stop(),
+            files: lengths.len(),
+            bytes: lengths.iter().sum(),
+            ..Times::default()
+        })
+    }
+}
+
+/// A result of a bulk call as any other.
+struct Kept(bulk::Bytes);
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+fn at(path: &Path, what: &dyn std::fmt::Display) -> io::Error {
+    io::Error::other(format!("{}: {what}", path.display()))
+}
+
+/// Looks at every byte: there is no zero among them.
+fn look(contents: &[u8]) -> io::Result<()> {
+    if contents.contains(&0) {
+        return Err(io::Error::other("a zero was found, and there is none"));
+    }
+    Ok(())
+}

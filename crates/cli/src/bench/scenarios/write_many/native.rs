@@ -1,0 +1,63 @@
+//! The rows in Rust. The counterpart of `driver.js`: same steps, same bytes.
+
+use super::super::prelude::*;
+use super::Request;
+use crate::bench::runtime::native::raw::Prepared;
+use crate::bench::runtime::native::{bulk, peers, share};
+use crate::bench::runtime::protocol::contents_of;
+use std::path::PathBuf;
+use std::{fs, io};
+
+/// Writes all files once.
+pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
+    let files: Vec<PathBuf> = request.layout.paths().map(PathBuf::from).collect();
+    let contents: Vec<Vec<u8>> = (0..files.len())
+        .map(|index| contents_of(index, request.bytes))
+        .collect();
+    let prepared = match functions {
+        Functions::Raw => files.iter().map(|path| Prepared::new(path)).collect(),
+        _ => Ok(Vec::new()),
+    };
+    let meter = Meter::start();
+    let done =
+        prepared.and_then(|prepared| write(functions, request, &files, &contents, &prepared));
+    let usage = meter.stop();
+    done.map_err(failed("write", &request.layout.directory))?;
+    Ok(Times {
+        files: files.len(),
+        bytes: contents.iter().map(Vec::len).sum(),
+        usage,
+        ..Times::default()
+    })
+}
+
+fn write(
+    functions: Functions,
+    request: &Request,
+    files: &[PathBuf],
+    contents: &[Vec<u8>],
+    prepared: &[Prepared],
+) -> io::Result<()> {
+    let mut entries = files.iter().zip(contents);
+    match functions {
+        Functions::Std => entries.try_for_each(|(path, bytes)| fs::write(path, bytes)),
+        Functions::Smallfry if request.style.is_bulk() => bulk::write(entries, request.threads),
+        Functions::Smallfry => {
+            entries.try_for_each(|(path, bytes)| Ok(smallfry::fs::write(path, bytes)?))
+        }
+        Functions::Raw => {
+            let threads = request.threads.count();
+            let write = |(): &mut (), index: usize| prepared[index].write(false, &contents[index]);
+            share::share(threads, files.len(), || (), write).map(|_| ())
+        }
+        Functions::Rayon => {
+            peers::rayon(files, |index, path| fs::write(path, &contents[index])).map(|_| ())
+        }
+        Functions::Tokio => {
+            // A task owns what it writes: of what the caller keeps that is a copy.
+            let write = |index: usize, path| peers::tokio_write(path, contents[index].clone());
+            peers::tokio(files, write).map(|_| ())
+        }
+        _ => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
