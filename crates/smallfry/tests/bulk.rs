@@ -609,7 +609,7 @@ fn progress_counts_files_and_bytes() {
 }
 
 /// Waits until threads have stopped for lack of room.
-fn settled(control: &Control) -> Progress {
+fn steady(control: &Control) -> Progress {
     let mut before = control.progress();
     loop {
         thread::sleep(Duration::from_millis(100));
@@ -637,7 +637,7 @@ fn unconsumed_results_are_bounded() {
                 .read(iter::repeat_n(&path, 1000));
             for consumed in 1..=3 {
                 results.next().unwrap().1.unwrap();
-                let done = settled(&control).bytes;
+                let done = steady(&control).bytes;
                 // Beyond the limit there is at most one file for the consumer itself, one that it
                 // needed next, and one that was alone.
                 let bound = consumed * SIZE + room + 3 * (SIZE + 1);
@@ -658,7 +658,7 @@ fn one_slow_file_holds_up_a_bounded_number_of_others() {
         .control(&control)
         .read(iter::repeat_n(&missing, 200_000));
     results.next();
-    assert!(settled(&control).operations < 100_000);
+    assert!(steady(&control).operations < 100_000);
     assert_eq!(results.count(), 199_999);
 }
 

@@ -453,24 +453,24 @@ fn wait_for_waits_only_for_closes_of_that_file() {
     assert_eq!(closed, Closed::Later);
     // Returns although the gate is shut.
     closer.wait_for("other/two");
-    let settled = AtomicUsize::new(0);
+    let returned = AtomicUsize::new(0);
     thread::scope(|scope| {
-        let settle = || {
+        let wait = || {
             closer.wait_for("elsewhere/../dir/one");
-            settled.fetch_add(1, Ordering::SeqCst)
+            returned.fetch_add(1, Ordering::SeqCst)
         };
-        let thread = scope.spawn(settle);
+        let thread = scope.spawn(wait);
         thread::sleep(Duration::from_millis(20));
-        assert_eq!(settled.load(Ordering::SeqCst), 0);
+        assert_eq!(returned.load(Ordering::SeqCst), 0);
         one.open();
         thread.join().unwrap();
 
         // A handle without a path may be any file.
         let report = |gate: Gate| closer.close(Handle::new(gate), "..").unwrap();
         report(unknown.clone());
-        let thread = scope.spawn(settle);
+        let thread = scope.spawn(wait);
         thread::sleep(Duration::from_millis(20));
-        assert_eq!(settled.load(Ordering::SeqCst), 1);
+        assert_eq!(returned.load(Ordering::SeqCst), 1);
         unknown.open();
         thread.join().unwrap();
     });
@@ -479,15 +479,15 @@ fn wait_for_waits_only_for_closes_of_that_file() {
 }
 
 #[test]
-fn settle_ends_while_other_files_are_pending() {
+fn wait_for_ends_while_other_files_are_pending() {
     let _turn = turn(Policy::Always);
     let closer = Closer::global();
-    let is_settled = AtomicUsize::new(0);
+    let is_done = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 // None has a known path, so each may be the file.
-                while is_settled.load(Ordering::SeqCst) == 0 {
+                while is_done.load(Ordering::SeqCst) == 0 {
                     drop(Slow.fast_close());
                 }
             });
@@ -496,7 +496,7 @@ fn settle_ends_while_other_files_are_pending() {
         for _ in 0..5 {
             closer.wait_for("unrelated");
         }
-        is_settled.store(1, Ordering::SeqCst);
+        is_done.store(1, Ordering::SeqCst);
     });
     assert!(closer.drain().is_empty());
 }

@@ -36,7 +36,7 @@ fun build(functions: String, request: BuildRequest): Times {
         val inMemory = request.into(directory)
         compile(BUILDS_TO_COMPILE) { pipeline(functions, inMemory) }
     }
-    settle()
+    collectGarbage()
     return pipeline(functions, request)
 }
 

@@ -49,14 +49,14 @@ fun warmUp(body: (Path) -> Unit) {
  * reading and writing, makes compiled code void when it is missed for the first time.
  */
 fun compile(times: Int, body: () -> Unit) = repeat(times) { time ->
-    if (time % TIMES_BETWEEN_COLLECTIONS == 0) settle()
+    if (time % TIMES_BETWEEN_COLLECTIONS == 0) collectGarbage()
     body()
 }
 
 private const val TIMES_BETWEEN_COLLECTIONS = 5
 
 /** Has what was left over collected, and waits until the compiler has nothing to do: both would go on in the midst of what is timed. */
-fun settle() {
+fun collectGarbage() {
     System.gc()
     if (!warmsUp) return
     val compiler = ManagementFactory.getCompilationMXBean()

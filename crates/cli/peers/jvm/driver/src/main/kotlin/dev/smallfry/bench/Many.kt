@@ -43,7 +43,7 @@ fun <T> unchecked(body: () -> T): T = try {
 /** Times writing all files. */
 fun timed(request: ManyRequest, write: (List<FileOf>) -> Unit): Times {
     val all = contentsOf(request.layout.paths(), request)
-    settle()
+    collectGarbage()
     val meter = Meter()
     write(all)
     return Times(all.size, all.size.toLong() * request.bytes, meter.stop())

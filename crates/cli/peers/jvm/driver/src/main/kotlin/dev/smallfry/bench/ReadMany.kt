@@ -19,7 +19,7 @@ fun readMany(functions: String, request: ManyRequest): Times {
         compile(PASSES_TO_COMPILE) { look(read(few + few)) }
     }
     val paths = request.layout.paths()
-    settle()
+    collectGarbage()
     val meter = Meter()
     val all = read(paths)
     val looked = look(all)
