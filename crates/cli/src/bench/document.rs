@@ -11,7 +11,7 @@
 //! skipped       [reason]: rows that are missing
 //! build         null, or
 //!   tree, files_found, files, bytes, published, rounds,
-//!   cached      part of a sample of the sources that was in the kernel's cache at the end; null where the system does not tell
+//!   cached      part of a sample of the sources that was in the page cache at the end; null where the system does not tell
 //!   rows        [{implementation, runtime, style, threads, error, runs}]
 //!     runs      by round, null where there is none:
 //!               {phases: [[name, ns]], files, bytes, usage: {wall_ns, user_ns, sys_ns, peak_kib}}
@@ -52,7 +52,7 @@
 //!               {fsync, fsync_directory, fdatasync, syncfs, in_turn, sync_file_range}
 //!               in_turn: how many of the first four had to be waited for one after the other
 //!     runs      by round, null where there is none: {files, bytes, usage} and, where it was asked,
-//!               cached: part of a sample of the files that was in the kernel's cache before,
+//!               cached: part of a sample of the files that was in the page cache before,
 //!               gaps_us: microseconds between turns of an event loop asked to turn every 1,000,
 //!               memory_kib: {before, peak, after}: the resident set,
 //!               load_ns: the part of the time in which norad loaded,

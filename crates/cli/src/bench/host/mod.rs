@@ -126,7 +126,7 @@ pub(crate) fn free_inodes(directory: &Path) -> Option<u64> {
 /// Looking at more files would take as long as reading them on a slow disk.
 const SAMPLE: usize = 32;
 
-/// Empties the kernel's cache, of all file systems; only root may.
+/// Empties the page cache, of all file systems; only root may.
 pub(crate) fn drop_cache(directory: &Path) -> std::io::Result<()> {
     platform::cache::drop_all(directory)
 }

@@ -1,4 +1,4 @@
-//! The kernel's cache of files: emptied, and looked into.
+//! The page cache: dropping it, and looking files up in it.
 
 use std::fs::File;
 use std::io;

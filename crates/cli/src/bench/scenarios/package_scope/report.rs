@@ -45,11 +45,11 @@ fn view<'a>(session: &Session, result: &'a CaseResult<Case>) -> View<'a> {
 fn table(page: &mut Page, session: &Session, result: &CaseResult<Case>) {
     let case = result.case;
     let state = match (case.cold, &result.not_cold) {
-        (true, Some(reason)) => format!("nothing remembered, the kernel's cache warm: {reason}"),
+        (true, Some(reason)) => format!("nothing remembered, the page cache warm: {reason}"),
         (true, None) if session.directories.profile().is_some() => {
-            "nothing remembered, the kernel's cache dropped".to_owned()
+            "nothing remembered, the page cache dropped".to_owned()
         }
-        (true, None) => "nothing remembered, the kernel's cache warm".to_owned(),
+        (true, None) => "nothing remembered, the page cache warm".to_owned(),
         (false, _) => "asked before by the same process".to_owned(),
     };
     page.heading(&format!(
