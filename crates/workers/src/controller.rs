@@ -1,46 +1,38 @@
-//! How many workers a batch should have: what `Auto` decides, and nothing else.
+//! Decides how many workers a batch has: this is what `Auto` does.
 //!
-//! Workers report what they did every 250 us, the first time after 100 us, or after each operation that takes longer; the
-//! controller answers how many there should be. There is no clock and no thread here, so all of it can be tried in simulated
-//! time (`tests`).
+//! Each worker reports every 250 us, the first time after 100 us, or after each operation that takes
+//! longer. The controller answers with the number of workers. It has no clock and no thread, so the
+//! tests run it in simulated time.
 //!
 //! # How
 //!
-//! The rate is work done per second of wall time by all workers together. An operation is one unit of work and every 32 KiB
-//! it moves another, so that files of all sizes show one rate.
+//! The rate is the work that all workers together do per second of wall time. An operation is one
+//! unit of work, and every 32 KiB that it moves are another.
 //!
-//! 1. **Measure.** A batch begins with one worker, the calling thread. One report tells waiting (processor time far below
-//!    the time passed) from computing.
-//! 2. **Climb.** Computing workers are worth as many as there are processors, once the rest of the batch pays for starting
-//!    them. Waiting ones are multiplied by four, at most until they would fill the processors (the utilisation law). The new
-//!    number is on trial: reports about operations begun before are left aside, then its rate is compared with the best
-//!    one's, report by report, until the difference exceeds the noise or has been looked at for long enough. Better by 4 %,
-//!    and the climb goes on; else the best number is back at once. Where the best rate rests on an operation or two, doubt
-//!    speaks for going on, and before four or fewer that wait are settled for, sixteen are tried,
-//!    whatever the law says.
-//! 3. **Settle.** The best number is watched. A change of its rate that noise does not explain begins everything anew from
-//!    there: fewer first if workers that waited got slower, as when a device collapses, and these have to be better by 20 %;
-//!    more first if they computed before,
-//!    as when files are no longer in memory. Full processors lead down to their number. Where the rate swings by itself,
-//!    as over files that lie beside each other here and scattered there, only what lasts longer than the swings seen so
-//!    far is a change.
-//! 4. **Probe.** Some conditions change without showing: a server that could now take more than it is sent. So twice the
-//!    number and half of it are tried now and then, when what such a trial lost last time, or must lose, is 1 % or less of
-//!    the time since, and less and less often while they fail. Half of it is kept if it costs no more than 2 %: among equals
-//!    fewer win.
+//! 1. **Measure.** A batch begins with one worker, the calling thread. Its first report tells
+//!    waiting (little processor time) from computing.
+//! 2. **Climb.** Workers that compute become as many as there are processors. Workers that wait are
+//!    multiplied by four while that raises the rate. If fewer than 16 workers that wait look best, 16
+//!    are tried once: some disks answer quickly only while many requests wait. A worse number is
+//!    given up at once.
+//! 3. **Settle.** The best number stays and its rate is watched. If the rate changes by more than
+//!    noise, and for longer than it swings by itself, the search begins again. Workers that wait and
+//!    became slower are halved first, because the device may have too many requests.
+//! 4. **Probe.** Twice the number and half of it are tried now and then, for 1 % of the time each,
+//!    and less often after each failure. Half of it is kept if it costs no more than 2 %.
 //!
 //! # Why so
 //!
-//! Rates are compared, never latencies: with a reordering disk both rise together, and only the rate says that this is good.
-//! Noise is learned from neighbouring stretches of time, because it differs a hundredfold between files in memory and a
-//! server with a heavy tail; fixed windows would be too long for one and too short for the other. Steps are factors, because
-//! what is gained by one more worker drowns in noise.
+//! The controller compares rates, never latencies: a disk that reorders requests has longer latencies
+//! and a better rate with more of them. Steps are factors, because noise hides the gain of one more
+//! worker. The length of a trial follows from the noise, which differs a hundredfold between files
+//! in memory and a distant server.
 //!
-//! Ideas are from these, the rest is what the simulator showed to work: the utilisation law (Denning and Buzen 1978, "The
-//! operational analysis of queueing network models"); hill climbing on throughput (Hellerstein, Morrison and Eilebrecht 2008,
-//! "Optimizing concurrency levels in the .NET `ThreadPool`"), whose 10 to 200 ms a sample are a whole batch here; limits after
-//! TCP Vegas (Netflix concurrency-limits, Envoy's adaptive concurrency), which guard latency; sequential tests (Wald 1945);
-//! the variance from successive differences (von Neumann 1941).
+//! Sources: the utilisation law (Denning and Buzen 1978, "The operational analysis of queueing
+//! network models"); hill climbing on throughput (Hellerstein, Morrison and Eilebrecht 2008,
+//! "Optimizing concurrency levels in the .NET `ThreadPool`"); sequential tests (Wald 1945); the
+//! variance from successive differences (von Neumann 1941). `docs/experiments.md` lists what
+//! each rule here gains, and rules that gained nothing.
 
 mod measure;
 mod probe;
@@ -53,59 +45,41 @@ use probe::Probe;
 use std::time::Duration;
 use swings::Swings;
 
-/// Less work than this, in seconds of one worker, is not worth a second one.
+/// Work, in seconds of one worker, below which a batch stays on the calling thread.
 const WORTH_SHARING: f64 = 1e-3;
 
 /// Work that each worker should find, in seconds: a few times what starting a thread costs.
 const WORTH_STARTING: f64 = 200e-6;
 
-/// A report that takes longer than this, in seconds, may be one of a worker that had to yield its processor.
-const INTERRUPTION: f64 = 1e-3;
-
-/// More workers have to bring this much, as a logarithm, to be kept.
+/// The gain, as a logarithm, for which more workers are kept.
 const GAIN: f64 = 0.04;
 
-/// Fewer workers may cost this much, as a logarithm, and are kept.
+/// The loss, as a logarithm, at which fewer workers are kept.
 const TOLERANCE: f64 = 0.02;
 
-/// A change of throughput by this much, as a logarithm, is a change of conditions if noise cannot explain it.
+/// A change of the rate, as a logarithm, that starts a new search if noise does not explain it.
 const CHANGE: f64 = 0.35;
 
-/// What lasts for more operations than this, one after the other, is worth a search however often it comes back.
-const ROUNDS: f64 = 1024.0;
-
-/// Half the workers do not bring this much, as a logarithm, by being fewer.
+/// Half the workers are never faster by this much, as a logarithm: the device has changed back.
 const RETURN: f64 = 1.0;
 
-/// So many workers that wait do no harm; half of them would save nothing, and can be twenty times as slow on a disk
-/// whose head waits for neighbours.
-const FEW: usize = 4;
-
-/// So many workers are tried before few that wait are taken for the best: to a disk whose head waits for neighbours four
-/// requests may be no better than one, and sixteen twenty times as good.
+/// The number of workers that is tried before fewer that wait are taken for the best. The score of a
+/// disk that needs 10 requests at a time is 0.03 lower without it.
 const LEAP: usize = 16;
 
-/// Where workers wait, fewer of them have to bring this much, as a logarithm, after a change. More seldom do harm, and
-/// slow files come and go by themselves.
-const RELIEF: f64 = 0.2;
-
-/// Standard errors beyond which a difference is taken as real before a trial has run its length.
+/// Standard errors beyond which a trial ends early.
 const CERTAIN: f64 = 1.5;
 
-/// Reports of each worker without which processors that are there are not given up: new threads have cold caches and
-/// fresh memory at first, and the number before was measured for 0.1 ms only.
-const PATIENCE: f64 = 8.0;
-
-/// What a controller may do.
+/// The limits of one batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Processors that this process may use: affinity and cgroup quota already taken into account.
+    /// Processors that this process may use, by its affinity and its cgroup's quota.
     pub(crate) cores: usize,
-    /// The most workers ever asked for.
+    /// The maximum number of workers.
     pub(crate) max_workers: usize,
 }
 
-/// What one worker did since its last report.
+/// One worker's report: what it did since the one before.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sample {
     /// Operations completed.
@@ -118,72 +92,60 @@ pub(crate) struct Sample {
     pub(crate) busy: Duration,
 }
 
-/// Decides how many workers there should be.
+/// Decides how many workers a batch has.
 #[derive(Debug)]
 pub(crate) struct Controller {
     cores: f64,
-    most: usize,
+    max_workers: usize,
     /// The number asked for.
     workers: usize,
     phase: Phase,
-    /// The best number known, and what it gave.
     best: Level,
-    /// Reports not yet in any level's total.
+    /// Reports that are not yet part of a level or a trial.
     slice: Slice,
     noise: Noise,
     swings: Swings,
     now: f64,
-    /// Reports still to come that are about the time before the number changed.
-    unsettled: usize,
-    /// When conditions or the number changed.
+    /// When the number of workers or the device changed.
     changed: f64,
-    /// Reports in a row that spent their time waiting.
-    waiting: usize,
+    /// Reports still to come about operations begun before that.
+    unsettled: usize,
     up: Probe,
     down: Probe,
-    /// A trial of [`LEAP`] workers or more was begun since conditions changed.
+    /// A trial of [`LEAP`] workers or more began since the last change.
     leapt: bool,
 }
 
 #[derive(Debug)]
 enum Phase {
-    /// Finding out what `best.workers` give, nothing being known.
-    Measuring(Why),
-    /// Another number is at work, to be compared with the best.
-    Trying(Trial),
-    /// The best number is at work, and is watched.
+    /// Measures the rate of `best.workers`, which is not known.
+    Measuring(Reason),
+    /// Compares another number with the best one.
+    Trying(Reason, Total),
+    /// Watches the best number.
     Settled,
 }
 
+/// The reason for a trial, which decides what follows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reason {
+    /// The search goes up.
+    Climb,
+    /// Workers that wait became slower. If fewer are not better, more may be.
+    Slowdown,
+    /// The best number may not be the best any more.
+    Probe,
+}
+
+/// The best number of workers known, and its rate.
 #[derive(Debug)]
 struct Level {
     workers: usize,
     total: Total,
-    /// The total is from while workers started: good enough to go on from, not to compare with.
+    /// The total includes the start of the workers, so the next slice replaces it.
     provisional: bool,
-    /// Settled slices in a row that differ from the total.
+    /// Slices in a row that differ from the total.
     unlike: u32,
-}
-
-#[derive(Debug)]
-struct Trial {
-    since: f64,
-    /// Everything since the trial began.
-    all: Total,
-    /// Without the time in which new workers started and operations begun before came to an end.
-    steady: Total,
-    why: Why,
-}
-
-/// What a trial is part of, which decides what follows it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Why {
-    /// On the way up, nothing better being known.
-    Climb,
-    /// Workers that waited already got slower: if fewer are not better, more may be.
-    Change,
-    /// A look whether the best is still the best.
-    Probe,
 }
 
 #[derive(Debug, Default)]
@@ -196,30 +158,29 @@ impl Controller {
     pub(crate) fn new(limits: Limits) -> Self {
         Self {
             cores: limits.cores.max(1) as f64,
-            most: limits.max_workers.max(1),
+            max_workers: limits.max_workers.max(1),
             workers: 1,
-            phase: Phase::Measuring(Why::Climb),
-            unsettled: 0,
-            changed: 0.0,
+            phase: Phase::Measuring(Reason::Climb),
             best: Level::new(1),
             slice: Slice::default(),
             noise: Noise::unknown(),
             swings: Swings::default(),
             now: 0.0,
-            waiting: 0,
+            changed: 0.0,
+            unsettled: 0,
             up: Probe::default(),
             down: Probe::default(),
             leapt: false,
         }
     }
 
-    /// How many workers there should be now.
+    /// The number of workers that the batch should have now.
     pub(crate) fn workers(&self) -> usize {
         self.workers
     }
 
-    /// Takes one worker's report and says how many workers there should be. `now` counts from the batch's beginning;
-    /// `remaining` is the number of operations not yet begun, if known.
+    /// Takes one worker's report and returns the number of workers. `now` counts from the batch's
+    /// beginning; `remaining` is the number of operations not yet begun, if known.
     pub(crate) fn record(
         &mut self,
         now: Duration,
@@ -228,46 +189,40 @@ impl Controller {
     ) -> usize {
         self.now = self.now.max(now.as_secs_f64());
         let report = Total::of(sample);
-        if let Phase::Trying(trial) = &mut self.phase {
-            trial.all.add(&report.since(self.now - trial.since));
-            trial.all.time = self.now - trial.since;
-        }
-        if self.unsettled > 0 {
-            self.unsettled -= 1;
-            if self.unsettled == 0 {
-                self.arrived(remaining);
-            }
+        // Of many quick operations and a slow one, the quick ones belong to the time before.
+        let mixed = report.operations > 1.0 && self.now - report.elapsed < self.changed;
+        if mixed && self.unsettled == 0 && matches!(self.phase, Phase::Measuring(_)) {
             return self.workers;
         }
-        // Many quick operations and a slow one: the quick ones belong to the time before.
-        let began = self.now - report.elapsed;
-        let mixed = report.operations > 1.0 && began < self.changed;
-        if mixed && matches!(self.phase, Phase::Measuring(_)) {
-            return self.workers;
-        }
-        self.waiting = if report.load() < 0.25 {
-            self.waiting + 1
+        let report = if self.unsettled > 0 {
+            report.since(self.now - self.slice.since)
         } else {
-            0
+            report
         };
         self.slice.total.add(&report);
         self.slice.total.time = self.now - self.slice.since;
+        if self.unsettled > 0 {
+            self.unsettled -= 1;
+            if self.unsettled == 0 {
+                self.arrive(remaining);
+            }
+            return self.workers;
+        }
         match self.phase {
-            Phase::Measuring(why) => self.measure(why, remaining),
-            Phase::Trying(_) => self.compare(remaining),
+            Phase::Measuring(reason) => self.measure(reason, remaining),
+            Phase::Trying(reason, total) => self.compare(reason, total, remaining),
             Phase::Settled => self.watch(remaining),
         }
         self.workers
     }
 
-    /// Asks for another number. As many reports as there are workers are then about operations begun before.
+    /// Asks for another number. The next report of each worker is about operations begun before.
     fn set_workers(&mut self, workers: usize) {
         if workers != self.workers {
             self.unsettled = workers.max(self.workers);
         }
         self.workers = workers;
         self.changed = self.now;
-        self.waiting = 0;
         self.begin_slice();
     }
 
@@ -278,87 +233,67 @@ impl Controller {
         };
     }
 
-    fn measure(&mut self, why: Why, remaining: Option<usize>) {
+    fn measure(&mut self, reason: Reason, remaining: Option<usize>) {
         let slice = &self.slice.total;
         let workers = self.workers as f64;
-        // Workers that were in step may report together. What lies between two such moments belongs to the measure.
+        // Workers in step report together: half a report's time holds a part of each.
         let enough = slice.reports >= workers
             || slice.reports >= 16.0 && slice.time >= 0.5 * slice.per_report();
-        // One slow operation says enough. A long report about several may be one in which another process had the
-        // processor: wait for a second opinion.
-        let doubtful = slice.is_waiting()
-            && slice.operations > slice.reports
-            && slice.per_report() > INTERRUPTION
-            && self.waiting < 2;
-        if slice.is_empty() || !enough || doubtful {
+        if slice.is_empty() || !enough {
             return;
         }
         self.best.total.add(slice);
         self.noise = Noise::of(slice);
         if workers <= self.cores && self.is_full() {
-            // Each has a processor to itself: half of them would do half as much.
+            // Each worker has a processor: half of them do half as much.
             self.down = Probe::expecting(0.5 * self.best.total.rate());
         }
         self.begin_slice();
-        self.explore(why, remaining);
+        self.explore(reason, remaining);
     }
 
-    /// Takes the next step up, or down if the processors are full, or settles.
-    fn explore(&mut self, why: Why, remaining: Option<usize>) {
+    /// Takes the search's next step, or settles.
+    fn explore(&mut self, reason: Reason, remaining: Option<usize>) {
         let here = self.best.workers;
-        let target = self.next_step(if why == Why::Probe { 2 } else { 4 });
+        let target = self.next_step(if reason == Reason::Probe { 2 } else { 4 });
         let affordable = self.affordable(remaining);
-        if why == Why::Change && self.has_many() {
-            self.try_out(here.div_ceil(2), why);
-        } else if target < here || target > here && affordable > here {
-            self.try_out(target.min(affordable), why);
+        if reason == Reason::Slowdown && here > 1 {
+            self.try_out(here.div_ceil(2), reason);
+        } else if target > here && affordable > here {
+            self.try_out(target.min(affordable), reason);
         } else if target > here && here == 1 {
-            self.phase = Phase::Measuring(why); // It may pay later.
+            self.phase = Phase::Measuring(reason); // It may pay later.
         } else {
             self.settle(remaining);
         }
     }
 
-    /// The number to try next, whatever it costs.
+    /// The next larger number to try, whatever it costs.
     fn next_step(&self, factor: usize) -> usize {
-        let here = self.best.workers;
-        let cores = whole(self.cores).min(self.most);
-        let load = self.best.total.load();
         if self.is_full() {
-            return here.div_ceil(2).max(cores).min(here);
+            return self.best.workers;
         }
-        let wanted = if load < 0.5 || factor == 2 {
+        let here = self.best.workers;
+        let wanted = if self.best.total.is_waiting() || factor == 2 {
             here.saturating_mul(factor)
         } else {
-            cores.max(here.saturating_mul(2))
+            whole(self.cores).max(here.saturating_mul(2))
         };
-        // Utilisation law: this many workers like these would fill the processors.
-        let useful = whole((1.25 * self.cores / load.max(1e-9)).ceil());
-        wanted.min(useful).min(self.most).max(here)
+        wanted.min(self.max_workers).max(here)
     }
 
-    /// Are there so many workers that half of them would be a relief to anybody?
-    fn has_many(&self) -> bool {
-        self.best.workers > if self.best.total.is_waiting() { FEW } else { 1 }
-    }
-
+    /// Returns whether the workers keep the processors busy.
     fn is_full(&self) -> bool {
-        let load = self.best.total.load();
-        let full = if load > 0.5 { 0.85 } else { 0.95 };
-        load * self.best.workers as f64 >= full * self.cores
+        self.best.total.load() * self.best.workers as f64 >= 0.85 * self.cores
     }
 
-    /// Seconds of one worker's time that are left to do. Where nobody knows, as much as has been done.
-    fn left(&self, remaining: Option<usize>) -> f64 {
-        match remaining {
-            Some(count) => count as f64 * self.best.total.per_operation(),
-            None => self.now * self.best.workers as f64,
-        }
-    }
-
-    /// How many workers the rest of the batch can keep busy for long enough.
+    /// The number of workers that the rest of the batch keeps busy for long enough.
     fn affordable(&self, remaining: Option<usize>) -> usize {
-        let left = self.left(remaining);
+        let left = match remaining {
+            Some(count) => count as f64 * self.best.total.per_operation(),
+            // As much again as has been done.
+            None => self.now * self.best.workers as f64,
+        };
         if left < WORTH_SHARING {
             return 1;
         }
@@ -368,103 +303,74 @@ impl Controller {
         })
     }
 
-    fn try_out(&mut self, workers: usize, why: Why) {
-        self.leapt |= workers >= LEAP.min(self.most);
+    fn try_out(&mut self, workers: usize, reason: Reason) {
+        self.leapt |= workers >= LEAP.min(self.max_workers);
         self.set_workers(workers);
-        self.phase = Phase::Trying(Trial {
-            since: self.now,
-            all: Total::default(),
-            steady: Total::default(),
-            why,
-        });
+        self.phase = Phase::Trying(reason, Total::default());
     }
 
-    /// What was begun with the number before has come to an end.
-    fn arrived(&mut self, remaining: Option<usize>) {
+    /// Looks at the first report of each worker since the number changed. A trial of more workers
+    /// that is clearly better already is accepted.
+    fn arrive(&mut self, remaining: Option<usize>) {
+        let total = self.slice.total;
         self.begin_slice();
-        let Phase::Trying(trial) = &mut self.phase else {
+        let Phase::Trying(reason, _) = self.phase else {
             return;
         };
-        if self.workers < self.best.workers {
-            // What came until now was the work of more workers.
-            trial.all = Total::default();
-            trial.since = self.now;
+        if self.workers < self.best.workers || total.is_empty() {
             return;
         }
-        if trial.all.is_empty() {
-            return;
-        }
-        let gain = (trial.all.rate() / self.best.total.rate()).ln();
-        let error = self.noise.error(&trial.all, &self.best.total);
+        let gain = (total.rate() / self.best.total.rate()).ln();
+        let error = self.noise.error(&total, &self.best.total);
         let unknown = self.best.total.reports <= 2.0 && self.best.total.is_waiting();
-        let required = if unknown {
-            -error
-        } else {
-            (2.0 * error).max(0.4)
-        };
-        if gain > required {
-            self.accept(gain, remaining);
+        if gain > if unknown { -error } else { 2.0 * error + GAIN } {
+            self.accept(reason, total, gain, true, remaining);
         }
     }
 
-    fn compare(&mut self, remaining: Option<usize>) {
-        let Phase::Trying(trial) = &mut self.phase else {
-            return;
-        };
-        let workers = self.workers as f64;
-        let error = self.noise.error(&trial.all, &self.best.total);
-        let has_processors = self.workers > self.best.workers && workers <= self.cores;
-        let patient = has_processors
-            && trial.why == Why::Climb
-            && !self.best.total.is_waiting()
-            && trial.all.reports < PATIENCE * workers;
-        if !patient
-            && trial.all.falls_short(
-                workers,
-                self.best.total.rate() * (-0.35 - 2.0 * error).exp(),
-            )
-        {
-            return self.reject(remaining);
+    fn compare(&mut self, reason: Reason, mut total: Total, remaining: Option<usize>) {
+        total.add(&self.slice.total);
+        let error = self.noise.error(&total, &self.best.total);
+        let slow = self.best.total.rate() * (-CHANGE - 2.0 * error).exp();
+        if total.falls_short(self.workers as f64, slow) {
+            return self.reject(reason, &total, remaining);
         }
-        if self.slice.total.reports < workers || self.slice.total.is_empty() {
+        if self.slice.total.reports < self.workers as f64 || self.slice.total.is_empty() {
             return;
         }
-        trial.steady.add(&self.slice.total);
         self.noise.learn(&self.slice.total);
-        let (steady, why) = (trial.steady, trial.why);
-        let gain = (steady.rate() / self.best.total.rate()).ln();
+        self.phase = Phase::Trying(reason, total);
         self.begin_slice();
-        match self.verdict(&steady, gain, why) {
-            Some(true) => self.accept(gain, remaining),
-            Some(false) if !patient => self.reject(remaining),
-            Some(false) | None => {}
+        let gain = (total.rate() / self.best.total.rate()).ln();
+        match self.verdict(reason, &total, gain) {
+            Some(true) => self.accept(reason, total, gain, false, remaining),
+            Some(false) => self.reject(reason, &total, remaining),
+            None => {}
         }
     }
 
-    /// Is the number on trial to be kept? `None` if that is not clear yet.
-    fn verdict(&self, steady: &Total, gain: f64, why: Why) -> Option<bool> {
+    /// Returns whether the number on trial is to be kept, or `None` if that is not clear yet.
+    fn verdict(&self, reason: Reason, total: &Total, gain: f64) -> Option<bool> {
         let best = &self.best.total;
         let two_rounds = 2.0 * self.workers as f64;
-        let error = self.noise.error(steady, best);
+        let error = self.noise.error(total, best);
         let required = if self.workers > self.best.workers {
             GAIN
-        } else if why == Why::Change && best.is_waiting() {
-            RELIEF
         } else {
             -TOLERANCE
         };
-        // More reports than four times as many as the best number has would not make the comparison much better.
+        // More reports than this hardly make the comparison better.
         let enough = self.noise.reports_for(0.025).min(4.0 * best.reports);
-        let long_enough = steady.reports >= enough.max(two_rounds);
-        // Where nothing better is known, and little of what is, waiting is a reason to go on unless it was for nothing.
-        let hope = match why {
-            Why::Climb if best.is_waiting() && best.reports <= 2.0 => error,
-            Why::Climb if best.is_waiting() => error.min(0.25),
-            _ => 0.0,
+        let long_enough = total.reports >= two_rounds.max(enough);
+        // In doubt a climb of workers that wait goes on.
+        let hope = if reason == Reason::Climb && best.is_waiting() {
+            error.min(0.25)
+        } else {
+            0.0
         };
-        // Nobody waits for a probe's outcome, and each is one more chance to be wrong.
-        let (certain, seen) = if why == Why::Probe {
-            (2.0, steady.reports >= two_rounds.max(12.0))
+        // A probe can wait for its outcome, and each one is another chance to be wrong.
+        let (certain, seen) = if reason == Reason::Probe {
+            (2.0, total.reports >= two_rounds.max(12.0))
         } else {
             (CERTAIN, true)
         };
@@ -477,79 +383,67 @@ impl Controller {
         }
     }
 
-    fn accept(&mut self, gain: f64, remaining: Option<usize>) {
-        let Phase::Trying(trial) = std::mem::replace(&mut self.phase, Phase::Settled) else {
-            return;
-        };
+    fn accept(
+        &mut self,
+        reason: Reason,
+        total: Total,
+        gain: f64,
+        provisional: bool,
+        remaining: Option<usize>,
+    ) {
         let before = self.best.workers;
-        if trial.why == Why::Change && self.workers < before && gain > RETURN {
-            // More than fewer workers can bring: what had changed has changed back.
-            self.swings.returned(self.now);
+        if reason == Reason::Slowdown && gain > RETURN {
+            self.swings.end(self.now);
             self.set_workers(before);
             self.best = Level::new(before);
-            self.phase = Phase::Measuring(Why::Climb);
+            self.phase = Phase::Measuring(Reason::Climb);
             return;
         }
         let unknown = self.best.total.reports <= 2.0;
-        let ratio = self.workers as f64 / before as f64;
-        let slope = (gain / ratio.ln()).clamp(0.0, 1.0);
-        self.best = Level::new(self.workers);
-        self.best.provisional = trial.steady.is_empty();
-        self.best.total = if self.best.provisional {
-            trial.all
-        } else {
-            trial.steady
+        // The power of the number of workers by which the rate grows.
+        let slope = (gain / (self.workers as f64 / before as f64).ln()).clamp(0.0, 1.0);
+        self.best = Level {
+            total,
+            provisional,
+            ..Level::new(self.workers)
         };
         self.up = Probe::default();
-        self.down = Probe::expecting(self.best.total.rate() * 0.5_f64.powf(slope));
+        self.down = Probe::expecting(total.rate() * 0.5_f64.powf(slope));
         if self.workers > before || self.is_full() {
-            let quick = slope > 0.7 || trial.why != Why::Probe && (slope > 0.1 || unknown);
-            self.explore(if quick { Why::Climb } else { Why::Probe }, remaining);
-        } else if self.has_many() {
-            self.try_out(self.workers.div_ceil(2), Why::Probe);
+            let steep = reason != Reason::Probe && (slope > 0.1 || unknown);
+            let reason = if steep { Reason::Climb } else { Reason::Probe };
+            self.explore(reason, remaining);
+        } else if self.workers > 1 {
+            self.try_out(self.workers.div_ceil(2), Reason::Probe);
         } else {
             self.settle(remaining);
         }
     }
 
-    fn reject(&mut self, remaining: Option<usize>) {
-        let Phase::Trying(trial) = std::mem::replace(&mut self.phase, Phase::Settled) else {
-            return;
-        };
-        let reference = self.best.total.rate();
-        let error = self.noise.error(&trial.all, &self.best.total);
-        let part = (1.0 - trial.all.rate() / reference).clamp(0.0, 1.0);
-        // What noise explains as well counts for little.
-        let part = part * part * part / (part * part + error * error).max(1e-9);
-        let rate = reference * (1.0 - part);
-        let upwards = self.workers > self.best.workers;
-        let most = if part > 0.1 { 6 } else { 3 };
-        if trial.why == Why::Change {
-            // Found out in the midst of a change, so worth little.
-        } else if upwards {
-            self.up.failed(self.now, rate, most);
+    fn reject(&mut self, reason: Reason, total: &Total, remaining: Option<usize>) {
+        let best = self.best.total.rate();
+        let error = self.noise.error(total, &self.best.total);
+        let loss = (1.0 - total.rate() / best).clamp(0.0, 1.0);
+        // A loss that noise explains counts for little.
+        let loss = loss * loss * loss / (loss * loss + error * error).max(1e-9);
+        let probe = if self.workers > self.best.workers {
+            &mut self.up
         } else {
-            self.down.failed(self.now, rate, most);
-        }
-        if trial.why == Why::Change {
-            self.explore(Why::Climb, remaining);
-        } else if trial.why == Why::Climb
-            && self.best.total.is_waiting()
-            && self.best.total.reports < 4.0
-        {
-            // So little was known that it may have been chance.
-            self.set_workers(self.best.workers);
-            self.phase = Phase::Measuring(Why::Climb);
+            &mut self.down
+        };
+        probe.fail(self.now, best * (1.0 - loss));
+        if reason == Reason::Slowdown {
+            self.explore(Reason::Climb, remaining);
         } else {
             self.settle(remaining);
         }
     }
 
     fn settle(&mut self, remaining: Option<usize>) {
-        let few = self.best.total.is_waiting() && self.best.workers <= FEW;
-        let leap = LEAP.min(self.most);
-        if few && !self.leapt && leap > self.best.workers && self.affordable(remaining) >= leap {
-            return self.try_out(leap, Why::Climb);
+        let leap = LEAP.min(self.max_workers);
+        let possible = leap > self.best.workers && self.affordable(remaining) >= leap;
+        if self.best.total.is_waiting() && !self.leapt && possible {
+            return self.try_out(leap, Reason::Climb);
         }
         self.phase = Phase::Settled;
         self.set_workers(self.best.workers);
@@ -559,90 +453,72 @@ impl Controller {
     }
 
     fn watch(&mut self, remaining: Option<usize>) {
-        let was_busy = self.best.total.load() > 0.75;
-        let workers = self.workers as f64;
-        let slow = self.best.total.rate() * (-3.0 * CHANGE).exp();
-        let stopped = was_busy && self.waiting >= 2 + self.workers / 2;
-        if stopped || !self.best.total.is_empty() && self.slice.total.falls_short(workers, slow) {
-            let why = if was_busy { Why::Climb } else { Why::Change };
-            self.swings.begin(self.slice.since, self.best.total.rate());
-            if stopped || self.swings.is_more(self.now) {
-                return self.start_again(why);
+        let best = self.best.total;
+        let collapsed = best.rate() * (-3.0 * CHANGE).exp();
+        if self.slice.total.falls_short(self.workers as f64, collapsed) {
+            self.swings.begin(self.slice.since, best.rate());
+            if self.swings.is_change(self.now) {
+                return self.start_again(true);
             }
         }
-        let round = self
-            .noise
-            .reports_for(0.14)
-            .clamp(2.0, 64.0)
-            .max(self.workers as f64);
-        if self.slice.total.reports < round || self.slice.total.is_empty() {
+        let round = self.noise.reports_for(0.14).clamp(2.0, 64.0);
+        let slice = self.slice.total;
+        if slice.reports < round.max(self.workers as f64) || slice.is_empty() {
             return;
         }
-        let slice = self.slice.total;
         let since = self.slice.since;
         self.begin_slice();
         self.noise.learn(&slice);
-        self.swings
-            .look(self.now, slice.rate(), ROUNDS * slice.per_report());
+        self.swings.observe(self.now, &slice);
         if self.best.provisional {
             self.best.provisional = false;
             self.best.total = slice;
-        } else if !self.best.total.is_empty() {
-            let difference = (slice.rate() / self.best.total.rate()).ln();
-            let error = self.noise.error(&slice, &self.best.total);
-            if difference.abs() > CHANGE.max(3.0 * error) {
-                self.best.unlike += 1;
-                self.swings.begin(since, self.best.total.rate());
-                if (self.best.unlike >= 2 || difference.abs() > 3.0 * CHANGE)
-                    && self.swings.is_more(self.now)
-                {
-                    let why = if difference < 0.0 && !was_busy {
-                        Why::Change
-                    } else {
-                        Why::Climb
-                    };
-                    return self.start_again(why);
-                }
-                return;
-            }
+            return;
+        }
+        let difference = (slice.rate() / best.rate()).ln();
+        if difference.abs() <= CHANGE.max(3.0 * self.noise.error(&slice, &best)) {
             self.best.unlike = 0;
             self.best.total.add(&slice);
+            return self.probe(remaining);
         }
-        self.best.total.fade();
-        self.probe(remaining);
+        self.best.unlike += 1;
+        self.swings.begin(since, best.rate());
+        if self.best.unlike >= 2 && self.swings.is_change(self.now) {
+            self.start_again(difference < 0.0);
+        }
     }
 
-    /// Conditions changed: what was known is worth nothing.
-    fn start_again(&mut self, why: Why) {
+    /// Forgets what is known, because the device changed.
+    fn start_again(&mut self, slower: bool) {
+        let (reason, part) = if slower && self.best.total.load() < 0.75 {
+            (Reason::Slowdown, 1)
+        } else {
+            (Reason::Climb, 4)
+        };
         self.leapt = false;
         self.best = Level::new(self.workers);
-        self.noise = Noise::unknown();
         self.up = Probe::default();
         self.down = Probe::default();
-        self.waiting = 0;
-        self.unsettled = self.workers.min(16) / if why == Why::Change { 1 } else { 4 };
+        self.unsettled = self.workers.min(16) / part;
         self.changed = self.now;
-        self.phase = Phase::Measuring(why);
+        self.phase = Phase::Measuring(reason);
         self.begin_slice();
     }
 
     fn probe(&mut self, remaining: Option<usize>) {
-        let length = 4.0 * self.best.total.per_report();
-        if self.left(remaining) / (self.workers as f64) < 8.0 * length {
-            return;
-        }
         let rate = self.best.total.rate();
+        let length = 4.0 * self.best.total.per_report();
         let due = |probe: &Probe| probe.is_due(self.now, rate, length);
         let above = self.next_step(2).min(self.affordable(remaining));
-        if due(&self.up) && above > self.workers {
-            self.try_out(above, Why::Probe);
-        } else if due(&self.down) && self.has_many() {
-            self.try_out(self.workers.div_ceil(2), Why::Probe);
+        if above > self.workers && due(&self.up) {
+            self.try_out(above, Reason::Probe);
+        } else if self.workers > 1 && due(&self.down) {
+            self.try_out(self.workers.div_ceil(2), Reason::Probe);
         }
     }
 }
 
-#[expect(clippy::cast_sign_loss, reason = "nothing here is negative")]
+#[expect(clippy::cast_sign_loss, reason = "no number here is negative")]
 fn whole(number: f64) -> usize {
     number as usize
 }

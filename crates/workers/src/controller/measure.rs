@@ -1,11 +1,12 @@
-//! What reports add up to, and how far to trust it.
+//! Sums of reports, and how far to trust the rate that they show.
 
 use super::Sample;
 
-/// Bytes that cost about as much as one more operation, so that a batch of mixed sizes shows a steady rate.
+/// Bytes that cost about as much as one more operation, so that a batch of mixed sizes has a steady
+/// rate.
 const BYTES_PER_UNIT: f64 = 32.0 * 1024.0;
 
-/// Sums over reports. `time` is the wall's, the same for all workers; `elapsed` is added up over the workers.
+/// Sums over reports. `time` is wall time; `elapsed` and `busy` are added up over the workers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Total {
     pub(super) work: f64,
@@ -14,14 +15,6 @@ pub(super) struct Total {
     pub(super) time: f64,
     pub(super) elapsed: f64,
     pub(super) busy: f64,
-}
-
-/// The variance of one report's share in a rate, from the differences between neighbouring slices.
-#[derive(Debug)]
-pub(super) struct Noise {
-    variance: f64,
-    seen: f64,
-    last: Option<f64>,
 }
 
 impl Total {
@@ -37,8 +30,8 @@ impl Total {
         }
     }
 
-    /// The part of a report that is about the last `time`. A single operation counts whole when it ends: as much of others
-    /// as of this one before `time` will be missing at the end.
+    /// The part of a report that is about the last `time`. A single operation counts whole when it
+    /// ends, because as much of the others is missing at the end.
     pub(super) fn since(mut self, time: f64) -> Self {
         if self.operations > 1.0 && self.elapsed > time {
             let part = time / self.elapsed;
@@ -59,33 +52,13 @@ impl Total {
         self.busy += other.busy;
     }
 
-    /// Forgets the older half once there is plenty.
-    pub(super) fn fade(&mut self) {
-        if self.reports > 1024.0 {
-            for sum in [
-                &mut self.work,
-                &mut self.operations,
-                &mut self.reports,
-                &mut self.time,
-                &mut self.elapsed,
-                &mut self.busy,
-            ] {
-                *sum /= 2.0;
-            }
-        }
-    }
-
-    /// Is there no rate to be had from it?
+    /// Returns whether it shows no rate.
     pub(super) fn is_empty(&self) -> bool {
         self.work <= 0.0 || self.time <= 0.0
     }
 
     pub(super) fn rate(&self) -> f64 {
         self.work / self.time
-    }
-
-    pub(super) fn is_waiting(&self) -> bool {
-        self.busy < 0.5 * self.elapsed
     }
 
     /// The part of a worker's time that it computes.
@@ -97,7 +70,11 @@ impl Total {
         }
     }
 
-    /// Would the rate be below `rate` even if each worker were about to complete what it is at?
+    pub(super) fn is_waiting(&self) -> bool {
+        self.load() < 0.5
+    }
+
+    /// Returns whether the rate is below `rate` even if each worker is about to report.
     pub(super) fn falls_short(&self, workers: f64, rate: f64) -> bool {
         let at_best = self.work * (1.0 + workers / self.reports.max(1.0));
         self.reports >= 2.0 && at_best < rate * self.time
@@ -116,15 +93,15 @@ impl Total {
     }
 }
 
-impl Noise {
-    /// A first guess: operations differ by as much as they take.
-    pub(super) fn of(total: &Total) -> Self {
-        Self {
-            variance: (0.7 * total.reports / total.operations.max(1.0)).clamp(0.01, 0.7),
-            ..Self::unknown()
-        }
-    }
+/// The variance of one report's share in a rate.
+#[derive(Debug)]
+pub(super) struct Noise {
+    variance: f64,
+    seen: f64,
+    last: Option<f64>,
+}
 
+impl Noise {
     pub(super) fn unknown() -> Self {
         Self {
             variance: 0.5,
@@ -133,13 +110,22 @@ impl Noise {
         }
     }
 
+    /// A first guess: operations differ by about as much as they take.
+    pub(super) fn of(total: &Total) -> Self {
+        Self {
+            variance: (0.7 * total.reports / total.operations.max(1.0)).clamp(0.01, 0.7),
+            ..Self::unknown()
+        }
+    }
+
+    /// Learns from the difference between neighbouring slices.
     pub(super) fn learn(&mut self, slice: &Total) {
         let rate = slice.rate().ln();
         if let Some(last) = self.last.replace(rate) {
             let difference = rate - last;
-            // A change of conditions is not noise.
-            let most = (4.0 * self.variance).min(2.0);
-            let variance = (difference * difference / 2.0 * slice.reports).clamp(0.005, most);
+            // A change of the device is not noise.
+            let max = (4.0 * self.variance).min(2.0);
+            let variance = (difference * difference / 2.0 * slice.reports).clamp(0.005, max);
             self.seen = (self.seen + 1.0).min(16.0);
             self.variance += (variance - self.variance) / self.seen;
         }
@@ -150,7 +136,7 @@ impl Noise {
         (self.variance * (1.0 / one.reports.max(1.0) + 1.0 / other.reports.max(1.0))).sqrt()
     }
 
-    /// How many reports bring a rate's standard error down to `error`.
+    /// The number of reports that bring a rate's standard error down to `error`.
     pub(super) fn reports_for(&self, error: f64) -> f64 {
         self.variance / (error * error)
     }

@@ -1,8 +1,14 @@
-//! Rates that go down and come back by themselves: files beside each other here and scattered there.
+//! Recognises rates that fall and rise by themselves, as over files that lie beside each other in one
+//! place and scattered in another.
 
 use super::CHANGE;
+use super::measure::Total;
 
-/// The longest swing seen. A change of conditions is what lasts longer than that.
+/// A rate that lasts for more reports of one worker than this is a change, however often it comes
+/// back. The simulator's batches are too short to need it.
+const MAX_REPORTS: f64 = 1024.0;
+
+/// The longest swing seen. A change of the device lasts longer.
 #[derive(Debug, Default)]
 pub(super) struct Swings {
     longest: f64,
@@ -17,33 +23,32 @@ struct Swing {
 }
 
 impl Swings {
-    /// The rate, which was this, is another one since `began`.
+    /// Notes that the rate, which was `rate`, is another one since `began`.
     pub(super) fn begin(&mut self, began: f64, rate: f64) {
         self.open.get_or_insert(Swing { began, rate });
     }
 
-    /// Does what goes on since then last longer than what was a swing before?
-    pub(super) fn is_more(&self, now: f64) -> bool {
+    /// Returns whether the new rate has lasted for twice the longest swing.
+    pub(super) fn is_change(&self, now: f64) -> bool {
         self.open
             .as_ref()
             .is_none_or(|swing| now - swing.began >= 2.0 * self.longest)
     }
 
-    /// The rate is what it was before.
-    pub(super) fn returned(&mut self, now: f64) {
+    /// Notes that the rate is what it was before.
+    pub(super) fn end(&mut self, now: f64) {
         if let Some(swing) = self.open.take() {
             self.longest = self.longest.max(now - swing.began);
         }
     }
 
-    /// A stretch of time had this rate. What lasts longer than `most` is no swing.
-    pub(super) fn look(&mut self, now: f64, rate: f64, most: f64) {
+    /// Takes the reports of the time until `now`.
+    pub(super) fn observe(&mut self, now: f64, slice: &Total) {
         let Some(swing) = &self.open else { return };
-        let lasted = now - swing.began;
-        if lasted > most {
+        if now - swing.began > MAX_REPORTS * slice.per_report() {
             self.open = None;
-        } else if (rate / swing.rate).ln().abs() < CHANGE {
-            self.returned(now);
+        } else if (slice.rate() / swing.rate).ln().abs() < CHANGE {
+            self.end(now);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! are shared evenly among all that compute. A worker starts in 60 us of processor time, reports as an engine would, and
 //! stops between operations only.
 
-use crate::controller::{Controller, Limits, Sample};
+use super::super::{Controller, Limits, Sample};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 use std::time::Duration;
@@ -30,6 +30,8 @@ pub(super) enum Device {
     Gathering { fewest: usize, mean: f64 },
     /// For one server that is at its best with `best` queued and gets slower by `slope` of its time with each beyond.
     Collapsing { best: usize, mean: f64, slope: f64 },
+    /// For one of `count` servers that all get slower by `slope` with each worker beyond `count`.
+    Contended { count: usize, mean: f64, slope: f64 },
     /// For a lock: whoever waits burns its processor if `spins`.
     Lock { held: f64, spins: bool },
 }
@@ -70,10 +72,30 @@ pub(super) struct World {
     pub(super) counted: bool,
 }
 
-/// Who says how many workers there are.
-pub(super) enum Choice {
-    Fixed(usize),
-    Auto(Box<Controller>),
+/// Decides how many workers there are.
+pub(super) trait Rule {
+    fn workers(&self) -> usize;
+
+    fn record(&mut self, _now: Duration, _sample: Sample, _remaining: Option<usize>) {}
+}
+
+/// A fixed number of workers.
+pub(super) struct Fixed(pub(super) usize);
+
+impl Rule for Fixed {
+    fn workers(&self) -> usize {
+        self.0
+    }
+}
+
+impl Rule for Controller {
+    fn workers(&self) -> usize {
+        Self::workers(self)
+    }
+
+    fn record(&mut self, now: Duration, sample: Sample, remaining: Option<usize>) {
+        Self::record(self, now, sample, remaining);
+    }
 }
 
 #[derive(Debug)]
@@ -94,11 +116,15 @@ impl World {
             cores: self.cores,
             max_workers,
         };
-        Simulation::new(self, seed, Choice::Auto(Box::new(Controller::new(limits)))).run()
+        self.run(seed, &mut Controller::new(limits))
     }
 
     pub(super) fn fixed(&self, seed: u64, workers: usize) -> Run {
-        Simulation::new(self, seed, Choice::Fixed(workers)).run()
+        self.run(seed, &mut Fixed(workers))
+    }
+
+    pub(super) fn run(&self, seed: u64, rule: &mut dyn Rule) -> Run {
+        Simulation::new(self, seed, rule).run()
     }
 }
 
@@ -151,7 +177,7 @@ impl Ord for At {
 struct Simulation<'a> {
     world: &'a World,
     seed: u64,
-    choice: Choice,
+    rule: &'a mut dyn Rule,
     now: f64,
     next: usize,
     running: usize,
@@ -165,11 +191,11 @@ struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    fn new(world: &'a World, seed: u64, choice: Choice) -> Self {
+    fn new(world: &'a World, seed: u64, rule: &'a mut dyn Rule) -> Self {
         Self {
             world,
             seed,
-            choice,
+            rule,
             now: 0.0,
             next: 0,
             running: 0,
@@ -188,11 +214,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn run(mut self) -> Run {
-        let wanted = match &self.choice {
-            Choice::Fixed(workers) => *workers,
-            Choice::Auto(controller) => controller.workers(),
-        };
-        self.start_up_to(wanted);
+        self.start_up_to(self.rule.workers());
         loop {
             let rate = (self.world.cores as f64 / self.computing.len() as f64).min(1.0);
             let computed = self
@@ -296,7 +318,7 @@ impl<'a> Simulation<'a> {
         loop {
             let server = &mut self.servers[stretch];
             let most = match device {
-                Device::Servers { count, .. } => count,
+                Device::Servers { count, .. } | Device::Contended { count, .. } => count,
                 _ => 1,
             };
             if server.at_work == most {
@@ -308,6 +330,10 @@ impl<'a> Simulation<'a> {
             };
             server.at_work += 1;
             let service = self.workers[worker].current.unwrap().service;
+            let queued = match device {
+                Device::Contended { .. } => self.running,
+                _ => queued,
+            };
             self.answer(worker, service * device.time(queued));
         }
     }
@@ -340,11 +366,7 @@ impl<'a> Simulation<'a> {
         if self.now - worker.reported >= patience {
             self.report(index);
         }
-        let wanted = match &self.choice {
-            Choice::Fixed(workers) => *workers,
-            Choice::Auto(controller) => controller.workers(),
-        };
-        if index < wanted {
+        if index < self.rule.workers() {
             self.take(index);
         } else {
             self.report(index);
@@ -361,9 +383,6 @@ impl<'a> Simulation<'a> {
         if sample.operations == 0 {
             return;
         }
-        let Choice::Auto(controller) = &mut self.choice else {
-            return;
-        };
         let sample = Sample {
             operations: sample.operations,
             bytes: sample.bytes,
@@ -375,8 +394,8 @@ impl<'a> Simulation<'a> {
             .counted
             .then(|| self.world.operations - self.next);
         let now = Duration::from_secs_f64(self.now);
-        let wanted = controller.record(now, sample, remaining);
-        self.start_up_to(wanted);
+        self.rule.record(now, sample, remaining);
+        self.start_up_to(self.rule.workers());
     }
 }
 
@@ -447,6 +466,9 @@ impl Device {
                 } else {
                     mean * (1.0 + slope * (queued - best))
                 }
+            }
+            Self::Contended { count, mean, slope } => {
+                mean * (1.0 + slope * (queued - count as f64).max(0.0))
             }
             Self::Lock { held, .. } => held * (1.0 + 0.05 * (queued - 1.0).min(8.0)),
         }
