@@ -1,10 +1,10 @@
-//! The system calls, and the only place in this crate that has any.
+//! The system calls. No other module of this crate makes any.
 //!
-//! `unix.rs` and `windows.rs` hold the same free functions with the same signatures; one of them is compiled.
-//! `linux.rs` and `macos.rs` are the two variants of what differs among Unix systems.
+//! `unix.rs` and `windows.rs` hold the same free functions with the same signatures. One of them is
+//! compiled. `linux.rs` and `macos.rs` hold the functions that differ among Unix systems.
 
 #[cfg(not(any(unix, windows)))]
-compile_error!("smallfry knows Unix and Windows only");
+compile_error!("smallfry supports Unix and Windows only");
 
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
@@ -77,9 +77,10 @@ pub(crate) use process::{ForkHandlers, at_exit, at_fork};
 pub(crate) use rename::{NOTHING_THERE, TOO_MANY_LINKS, rename, rename_and_flush};
 pub use status::Status;
 
-/// The smallest page that any of these systems has, in bytes. A page of this system may be larger: [`page_size`].
+/// The size of the smallest page of all these systems, in bytes. [`page_size`] is that of this
+/// system.
 pub(crate) const PAGE: usize = 4096;
-/// A huge page on the processors this was measured on. In bytes.
+/// The size of a huge page on the processors this was measured on, in bytes.
 pub(crate) const HUGE_PAGE: usize = 2 << 20;
 
 #[cfg(test)]
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_open_file_tells_whether_it_can_be_written() {
+    fn is_writable_is_true_for_files_opened_for_writing() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a");
         let is_writable = |file: &File| is_writable(borrow(file));
