@@ -32,18 +32,14 @@
 //! does not read built or installed files.
 //!
 //! - Rules below the root always count, even without a git repository. So a copy of the project
-//!   gives the same
-//!   files.
+//!   gives the same files.
 //! - Rules above the root count if the root is inside a repository, `.gitignore` as far up as the
-//!   repository
-//!   reaches.
+//!   repository reaches.
 //! - The user's own settings (`core.excludesFile`, `.git/info/exclude`) do not count, because
-//!   another machine
-//!   would then give other files.
+//!   another machine would then give other files.
 //! - A rule that is not understood is skipped.
 //! - A file of rules below the root that cannot be read is an error in the place of its directory.
-//!   The walk
-//!   then reads that directory without these rules.
+//!   The walk then reads that directory without these rules.
 
 mod patterns;
 

@@ -17,9 +17,12 @@ use loom::model::Builder;
 use loom::sync::{Condvar, Mutex};
 use loom::thread::JoinHandle;
 
-use crate::{
-    Batch, BatchOptions, Control, Done, Notify, Spawn, Strategy, Stream, Task, TaskContext,
-};
+use crate::batch::{Batch, Done};
+use crate::control::Control;
+use crate::options::{BatchOptions, Notify, Strategy};
+use crate::spawn::Spawn;
+use crate::stream::Stream;
+use crate::task::{Task, TaskContext};
 
 /// Explores with this many preemptions; `LOOM_MAX_PREEMPTIONS` sets another number.
 fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {

@@ -1,10 +1,10 @@
 //! Resolves paths beneath one directory and never outside it, even while another program changes
 //! links.
 //!
-//! Batches use it for paths that are not their own: those of an archive, a manifest or a plug-in.
-//! To check a path first and open it afterwards is not safe, since a directory may be replaced with
-//! a symbolic link in between. So the directory is opened once, and the system or a walk name by
-//! name resolves from there.
+//! Batches use it for paths from outside: those of an archive, a manifest or a plug-in. To check a
+//! path first and open it afterwards is not safe, since a directory may be replaced with a symbolic
+//! link in between. So the directory is opened once, and the system or a walk name by name resolves
+//! from there.
 
 pub(crate) mod names;
 

@@ -13,11 +13,11 @@ pub(in crate::sys) mod extended;
 #[path = "linux/flush.rs"]
 pub(in crate::sys) mod flush;
 
-use super::{BorrowedFile, OwnedFile, errno, mode_from, open_flags};
+use super::platform::{BorrowedFile, OwnedFile, errno, mode_from, open_flags};
 use crate::errno::Errno;
 
 /// False: directories that fold case exist here and are rare.
-pub(super) const FOLDS_CASE: bool = false;
+pub(crate) const FOLDS_CASE: bool = false;
 
 /// The flag that opens a file only to start paths from it, or to ask about it. No permission on the
 /// file itself is needed, and neither a pipe nor a device notices.

@@ -10,12 +10,12 @@ pub(in crate::sys) mod flush;
 
 use rustix::fs::FileType;
 
-use super::{BorrowedFile, OwnedFile};
+use super::platform::{BorrowedFile, OwnedFile};
 use crate::errno::Errno;
 
 /// True on macOS, where disks fold case unless they are formatted not to. Those of the BSDs never
 /// do.
-pub(super) const FOLDS_CASE: bool = cfg!(target_vendor = "apple");
+pub(crate) const FOLDS_CASE: bool = cfg!(target_vendor = "apple");
 
 /// The flags that open a file only to start paths from it, or to ask about it. Not all of these
 /// systems have a flag for that, so the file is opened for reading, without waiting, and must be
@@ -38,13 +38,13 @@ pub(in crate::sys) fn open_beneath(
 /// `fstat`,
 /// [fstat(2)](https://www.manpagez.com/man/2/fstat/)
 pub(in crate::sys) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
-    let status = super::full_status(file).ok()?;
+    let status = super::platform::full_status(file).ok()?;
     u64::try_from(status.st_dev).ok()
 }
 
 /// Returns [`device_of`] a regular file.
 pub(in crate::sys) fn device_of_regular(file: BorrowedFile<'_>) -> Option<u64> {
-    let status = super::full_status(file).ok()?;
+    let status = super::platform::full_status(file).ok()?;
     let kind = FileType::from_raw_mode(status.st_mode);
     let device = u64::try_from(status.st_dev).ok();
     device.filter(|_| kind == FileType::RegularFile)

@@ -10,6 +10,14 @@ compile_error!("smallfry supports Unix and Windows only");
 #[cfg_attr(windows, path = "windows.rs")]
 mod platform;
 
+#[cfg(unix)]
+#[cfg_attr(any(target_os = "linux", target_os = "android"), path = "linux.rs")]
+#[cfg_attr(
+    not(any(target_os = "linux", target_os = "android")),
+    path = "macos.rs"
+)]
+mod variant;
+
 #[cfg_attr(unix, path = "unix/mapping.rs")]
 #[cfg_attr(windows, path = "windows/mapping.rs")]
 mod mapping;
@@ -63,6 +71,8 @@ pub(crate) use flush::{
 pub(crate) use limits::descriptor_limit;
 pub(crate) use mapping::{Mapping, page_size};
 pub(crate) use open_file::{device_of, device_of_regular, is_writable, path_of, reports_at_close};
+#[cfg(windows)]
+pub(crate) use platform::FOLDS_CASE;
 #[cfg(feature = "tree")]
 pub(crate) use platform::NOT_A_DIRECTORY;
 pub use platform::{
@@ -70,12 +80,14 @@ pub use platform::{
     O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
 };
 pub(crate) use platform::{
-    COPIES_BY_PATH, FOLDS_CASE, OPEN_FILES_ARE_IN_THE_WAY, RESERVES_NAMES, copy_by_path, mode_of,
-    open_path, read_spare,
+    COPIES_BY_PATH, OPEN_FILES_ARE_IN_THE_WAY, RESERVES_NAMES, copy_by_path, mode_of, open_path,
+    read_spare,
 };
 pub(crate) use process::{ForkHandlers, at_exit, at_fork};
 pub(crate) use rename::{NOTHING_THERE, TOO_MANY_LINKS, rename, rename_and_flush};
 pub use status::Status;
+#[cfg(unix)]
+pub(crate) use variant::FOLDS_CASE;
 
 /// The size of the smallest page of all these systems, in bytes. [`page_size`] is that of this
 /// system.

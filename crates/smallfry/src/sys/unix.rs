@@ -18,13 +18,6 @@ use rustix::io::retry_on_intr;
 use super::Status;
 use crate::errno::Errno;
 
-#[cfg_attr(any(target_os = "linux", target_os = "android"), path = "linux.rs")]
-#[cfg_attr(
-    not(any(target_os = "linux", target_os = "android")),
-    path = "macos.rs"
-)]
-pub(super) mod variant;
-
 /// An open file that closes when dropped and ignores the error of closing; [`close`] returns it.
 pub type OwnedFile = std::os::fd::OwnedFd;
 
@@ -57,9 +50,6 @@ pub(crate) const NOT_A_DIRECTORY: Errno = Errno(libc::ENOTDIR);
 
 /// True if the system gives some names a meaning of their own.
 pub(crate) const RESERVES_NAMES: bool = false;
-
-/// True if names that differ only in case are usually one file.
-pub(crate) const FOLDS_CASE: bool = variant::FOLDS_CASE;
 
 /// True if the name of an open file cannot be given to another file.
 pub(crate) const OPEN_FILES_ARE_IN_THE_WAY: bool = false;

@@ -9,9 +9,8 @@ use std::path::Path;
 
 use rustix::fs::{self, AtFlags, CWD, StatxFlags, XattrFlags};
 
-use super::BorrowedFile;
 use crate::errno::Errno;
-use crate::sys::platform::{errno, with_c_path};
+use crate::sys::platform::{BorrowedFile, errno, with_c_path};
 
 /// The attributes that hold for the old contents only: a hash of them, or a privilege that the
 /// system itself takes away from a file that is written.

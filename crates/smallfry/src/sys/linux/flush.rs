@@ -9,9 +9,9 @@ use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 use rustix::io::retry_on_intr;
 use rustix::ioctl::{Getter, Opcode, ioctl};
 
-use super::{BorrowedFile, OwnedFile, magic_number};
+use super::magic_number;
 use crate::errno::Errno;
-use crate::sys::platform::{errno, last_error};
+use crate::sys::platform::{BorrowedFile, OwnedFile, errno, last_error};
 
 /// The magic numbers of file systems that `syncfs` reaches.
 ///

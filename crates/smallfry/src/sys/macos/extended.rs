@@ -4,9 +4,8 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::BorrowedFile;
 use crate::errno::Errno;
-use crate::sys::OwnedFile;
+use crate::sys::platform::{BorrowedFile, OwnedFile};
 
 /// Returns the owner, group and mode that the caller has found.
 pub(in crate::sys) fn fresh_status(

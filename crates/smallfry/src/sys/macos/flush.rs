@@ -2,9 +2,8 @@
 
 use rustix::io::retry_on_intr;
 
-use super::BorrowedFile;
 use crate::errno::Errno;
-use crate::sys::platform::errno;
+use crate::sys::platform::{BorrowedFile, errno};
 
 pub(crate) use crate::sys::file_by_file::{WholeFileSystem, begin_flush, unwritten_bytes};
 

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use rustix::fs::{Gid, RawMode, Uid, fchmod, fchown};
 
-use super::platform::{BorrowedFile, errno, full_status, mode_from, variant};
+use super::platform::{BorrowedFile, errno, full_status, mode_from};
+use super::variant::{self, extended::Extended};
 use crate::errno::Errno;
 use crate::error::Operation;
-
-use variant::extended::Extended;
 
 /// The permissions of a new file that only its owner may open.
 const PRIVATE: u32 = 0o600;
@@ -56,8 +55,8 @@ impl Attributes {
         Some(read())
     }
 
-    /// Returns the mode to create the temporary file with. No user may open it who may not open the
-    /// file.
+    /// Returns the mode to create the temporary file with. It lets in no user that the file keeps
+    /// out.
     ///
     /// It is the file's own mode if that does not depend on the group, which saves a call.
     pub(crate) fn temporary_mode(&self) -> u32 {

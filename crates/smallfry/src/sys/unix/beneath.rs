@@ -11,8 +11,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::at::{mkdir_at, read_link_at, rename_at, unlink_at};
-use super::platform::variant::{self, O_PATH_ONLY};
 use super::platform::{AsFile, BorrowedFile, OwnedFile, open_path, with_c_path};
+use super::variant::{self, O_PATH_ONLY};
 use super::walk;
 use crate::errno::Errno;
 

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use super::platform::{BorrowedFile, OwnedFile, borrow, variant};
+use super::platform::{BorrowedFile, OwnedFile, borrow};
+use super::variant;
 use crate::errno::Errno;
 
 pub(crate) use variant::flush::{WholeFileSystem, begin_flush, unwritten_bytes};

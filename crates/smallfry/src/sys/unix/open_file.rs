@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use rustix::fs::{OFlags, fcntl_getfl};
 
-use super::platform::{BorrowedFile, variant};
+use super::platform::BorrowedFile;
+use super::variant;
 
 /// Returns a number for the file system that an open file is on; `None` if the system does not
 /// tell. No server is asked, and none waits for written bytes.

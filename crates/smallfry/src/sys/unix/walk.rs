@@ -12,8 +12,8 @@
 use std::ffi::{CStr, CString};
 
 use super::at::{is_link, open_at, read_link_at};
-use super::platform::variant::O_PATH_ONLY;
 use super::platform::{AsFile, BorrowedFile, OwnedFile};
+use super::variant::O_PATH_ONLY;
 use crate::errno::Errno;
 
 /// The error for a path that leads out of the directory, as `openat2` gives it.
