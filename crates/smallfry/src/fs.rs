@@ -10,7 +10,7 @@ use crate::closer::Closer;
 use crate::durable;
 use crate::error::{Error, Operation};
 use crate::path;
-use crate::path::parents::{Anywhere, Parents};
+use crate::path::parents::{Parents, WorkingDirectory};
 use crate::raw::{self, AsFile, BorrowedFile, OwnedFile, Status};
 use crate::sys;
 use crate::write::copy::copy_by_path;
@@ -330,7 +330,7 @@ pub(crate) fn write_and_leave(
     }
     let open = |flags| {
         if options.create_parents {
-            Parents::new().retry(&Anywhere, path, || open(flags))
+            Parents::new().retry(&WorkingDirectory, path, || open(flags))
         } else {
             open(flags)
         }

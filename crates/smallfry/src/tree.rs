@@ -1,30 +1,45 @@
-//! The files of a tree, by patterns and ignore rules, in an order that is always the same. Needs the feature `tree`.
+//! Lists the files of a tree by patterns and ignore rules, always in the same order. Needs the
+//! feature `tree`.
 //!
-//! | to have | call |
+//! | wanted files | call |
 //! |---|---|
 //! | all files of a directory | [`TreeOptions::new`], [`walk`](TreeOptions::walk) |
-//! | those that a site is made of | [`matching`](TreeOptions::matching)`("content/**/*.md")` |
+//! | the pages of a site | [`matching`](TreeOptions::matching)`("content/**/*.md")` |
 //! | all but some | [`ignoring`](TreeOptions::ignoring)`("**/drafts/**")` |
-//! | what git ignores as well | [`ignore_files`](TreeOptions::ignore_files)`(false)` |
+//! | ignored files too | [`ignore_files`](TreeOptions::ignore_files)`(false)` |
 //!
 //! # Patterns
 //!
-//! A pattern is held against the whole path below the root, with `/` between names on every system. `*` and `?` stand
-//! for anything but `/`; `**` as a whole name for any number of directories, none among them; `[a-z]` and `{md,html}` for
-//! one of them; `\` takes the next character as it is. Letters count as they are written, large or small, on every
-//! system. Directories in which nothing can match are not read.
+//! A pattern must match the whole path below the root, with `/` between names on every system.
 //!
-//! A name that begins with a dot is passed over, as shells do, unless a pattern spells its dot (`.vitepress/**/*.ts`) or
-//! [`hidden`](TreeOptions::hidden) is set.
+//! | in a pattern | matches |
+//! |---|---|
+//! | `*` | any characters but `/`, or none |
+//! | `?` | one character but `/` |
+//! | `**` as a whole name | any number of directories, or none |
+//! | `[a-z]`, `{md,html}` | one of them |
+//! | `\*` | the character `*` itself, and so for other characters |
+//!
+//! Upper and lower case differ on every system. Directories in which nothing can match are not
+//! read.
+//!
+//! Names that begin with a dot are left out, as in shells, unless a pattern spells the dot
+//! (`.vitepress/**/*.ts`) or [`hidden`](TreeOptions::hidden) is set.
 //!
 //! # Ignore rules
 //!
-//! What `.gitignore` and `.ignore` files leave out is left out here, so that a walk of a project's own directory does not
-//! read what was built or installed there. Below the root they always count, whether or not there is a git repository,
-//! so that a copy of the project gives the same files. Those above the root count if the root is inside a repository,
-//! `.gitignore` as far up as that reaches. The user's own settings (`core.excludesFile`, `.git/info/exclude`) do not
-//! count, because another machine would then give other files. A rule that is not understood is passed over. A file of
-//! rules below the root that cannot be read is an error in its directory's place; the directory then comes without them.
+//! The walk leaves out the files that `.gitignore` and `.ignore` files name. So a walk of a project
+//! does not read built or installed files.
+//!
+//! - Rules below the root always count, even without a git repository. So a copy of the project
+//!   gives the same files.
+//! - Rules above the root count if the root is inside a repository, `.gitignore` as far up as the
+//!   repository reaches.
+//! - The user's own settings (`core.excludesFile`, `.git/info/exclude`) do not count, because
+//!   another machine would then give other files.
+//! - A rule that is not understood is skipped.
+//! - A file of rules below the root that cannot be read is an error in the place of its directory.
+//!   The walk then reads that directory without these rules.
 
 mod patterns;
 
@@ -40,10 +55,10 @@ use crate::error::{Error, Operation};
 use crate::sys::NOT_A_DIRECTORY;
 use patterns::Patterns;
 
-/// Files of ignore rules.
+/// The names of files with ignore rules.
 const RULES: &[&str] = &[".gitignore", ".ignore"];
 
-/// Which files of a tree are wanted. Starts as all that are not hidden and not ignored.
+/// The choice of files of a tree. It starts with all files that are neither hidden nor ignored.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -78,7 +93,7 @@ impl Default for TreeOptions {
 }
 
 impl TreeOptions {
-    /// All files that are neither hidden nor ignored.
+    /// Chooses all files that are neither hidden nor ignored.
     pub const fn new() -> Self {
         Self {
             matching: Vec::new(),
@@ -90,53 +105,55 @@ impl TreeOptions {
         }
     }
 
-    /// Only files that match this pattern, or another one given so. It does not bring back what is hidden or ignored.
+    /// Chooses only files that match this pattern or another one given here. Hidden and ignored
+    /// files stay left out.
     pub fn matching(&mut self, pattern: impl Into<String>) -> &mut Self {
         self.matching.push(pattern.into());
         self
     }
 
-    /// No file that matches this pattern, and nothing in a directory that does. Stronger than
-    /// [`matching`](Self::matching).
+    /// Leaves out files that match this pattern, and everything in a directory that matches it. It
+    /// is stronger than [`matching`](Self::matching).
     pub fn ignoring(&mut self, pattern: impl Into<String>) -> &mut Self {
         self.ignoring.push(pattern.into());
         self
     }
 
-    /// Whether `.gitignore` and `.ignore` files are obeyed, and directories named `.git` left out: yes, unless said
-    /// otherwise.
+    /// Obeys `.gitignore` and `.ignore` files and leaves out directories named `.git`. It is on by
+    /// default.
     pub const fn ignore_files(&mut self, ignore_files: bool) -> &mut Self {
         self.ignore_files = ignore_files;
         self
     }
 
-    /// Whether files and directories whose names begin with a dot are walked too.
+    /// Includes files and directories whose names begin with a dot. It is off by default.
     pub const fn hidden(&mut self, hidden: bool) -> &mut Self {
         self.hidden = hidden;
         self
     }
 
-    /// Whether directories are walked that a symbolic link leads to. One that leads back up is an error of its own.
+    /// Walks directories that a symbolic link leads to. A link that leads back up is an error. It
+    /// is off by default.
     ///
-    /// Without this a link to a file still counts as that file. The root may be a link in any case.
+    /// Without it a link to a file still counts as that file. The root may be a link in any case.
     pub const fn follow_links(&mut self, follow_links: bool) -> &mut Self {
         self.follow_links = follow_links;
         self
     }
 
-    /// How deep to go: 1 is the files in the root itself.
+    /// Sets how many levels deep to go. 1 means only the files in the root itself.
     pub const fn max_depth(&mut self, max_depth: Option<usize>) -> &mut Self {
         self.max_depth = max_depth;
         self
     }
 
-    /// Begins to walk the tree. Directories are read as the iterator comes to them, one at a time.
+    /// Begins to walk the tree. The iterator reads directories one at a time, as it comes to them.
     ///
     /// # Errors
     ///
-    /// [`Operation::Readdir`] with the root if it is missing or no directory, and with
-    /// [`io::ErrorKind::InvalidInput`] for a pattern that is not one or could match nothing: an empty or absolute one,
-    /// one with `..`, one that begins with `!`.
+    /// [`Operation::Readdir`] with the root if it is missing or no directory. Also with
+    /// [`io::ErrorKind::InvalidInput`] for a pattern that is not valid or could match nothing: an
+    /// empty or absolute one, one with `..`, one that begins with `!`.
     pub fn walk(&self, root: impl AsRef<Path>) -> Result<Walk, Error> {
         let root = root.as_ref();
         self.begin(root)
@@ -180,7 +197,8 @@ impl TreeOptions {
     }
 }
 
-/// As [`ignore`] finds out where the rules of git end: at the first directory upwards that has one of these.
+/// Returns true if a directory is in a repository. As in [`ignore`], one of these names marks its
+/// root.
 fn is_in_repository(directory: &Path) -> bool {
     let has = |directory: &Path, name| directory.join(name).exists();
     directory
@@ -188,6 +206,7 @@ fn is_in_repository(directory: &Path) -> bool {
         .any(|directory| has(directory, ".git") || has(directory, ".jj"))
 }
 
+/// Returns true if the walk should give out a file, or read a directory.
 fn is_wanted(patterns: &Patterns, start: &Path, entry: &DirEntry) -> bool {
     let Ok(path) = entry.path().strip_prefix(start) else {
         return false;
@@ -199,23 +218,27 @@ fn is_wanted(patterns: &Patterns, start: &Path, entry: &DirEntry) -> bool {
     }
 }
 
-/// The files of a tree, made by [`TreeOptions::walk`]: the root joined with the path below it, name by name in the order
-/// of their bytes, the contents of a directory where its own name stands.
+/// The files of a tree, made by [`TreeOptions::walk`]. Each path is the root joined with the path
+/// below it.
 ///
-/// Only regular files come, and symbolic links to such. What cannot be read is an error in its place and does not stop
-/// the rest: [`Operation::Readdir`] for a directory, [`Operation::Stat`] for a link to nowhere, [`Operation::Open`] for a file
-/// of ignore rules.
+/// Names are in the order of their bytes. The contents of a directory come in the place of its
+/// name.
 ///
-/// One descriptor is open while a directory is read, and none between two calls of `next`. If there is none to be had, the
-/// directory is an error, and its files do not come: nothing waits here, as batches do.
+/// The walk gives out regular files and symbolic links to them only. An error comes in the place of
+/// its file or directory and does not stop the walk: [`Operation::Readdir`] for a directory,
+/// [`Operation::Stat`] for a link to nowhere, [`Operation::Open`] for a file of ignore rules.
+///
+/// One descriptor is open while a directory is read, and none between two calls of `next`. If no
+/// descriptor is left, the directory is an error and its files are missing. The walk does not wait,
+/// as batches do.
 pub struct Walk {
     files: ignore::Walk,
-    /// As the caller named it.
+    /// The root as the caller named it.
     root: PathBuf,
-    /// As it is walked: absolute, and free of links.
+    /// The root as it is walked: absolute, and free of links.
     start: PathBuf,
     patterns: Arc<Patterns>,
-    /// Names of files whose rules count.
+    /// The names of files whose rules count.
     rules: &'static [&'static str],
     max_depth: Option<usize>,
 }
@@ -239,11 +262,11 @@ impl Iterator for Walk {
 impl FusedIterator for Walk {}
 
 impl Walk {
-    /// The path to give out, if the entry is a file.
+    /// Returns the path to give out, if the entry is a file.
     fn file(&self, entry: &DirEntry) -> Option<Result<PathBuf, Error>> {
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            let is_read = self.max_depth.is_none_or(|most| entry.depth() < most);
+            let is_read = self.max_depth.is_none_or(|max| entry.depth() < max);
             let error = is_read.then(|| self.unread_rules(entry.path())).flatten();
             return error.map(Err);
         }
@@ -257,23 +280,24 @@ impl Walk {
         }
     }
 
-    /// Why rules of a directory do not count, which [`ignore`] does not tell.
+    /// Returns the error of reading a directory's rules, which [`ignore`] does not report.
     fn unread_rules(&self, directory: &Path) -> Option<Error> {
         self.rules.iter().find_map(|name| {
             let path = directory.join(name);
             let reason = fs::File::open(&path).err()?;
-            // Directories of that name are no files of rules. Only Windows does not open them.
+            // A directory of that name has no rules. Only Windows fails to open it.
             let is_none = reason.kind() == io::ErrorKind::NotFound || path.is_dir();
             (!is_none).then(|| Error::at(Operation::Open, &self.named(&path), reason))
         })
     }
 
-    /// The error to give out; `None` for a rule that was not understood, and for a link that is not wanted anyway.
+    /// Returns the error to give out; `None` for a rule that was not understood, and for a link
+    /// that is not wanted anyway.
     fn error(&self, error: &ignore::Error) -> Option<Error> {
         let (path, reason) = walk_error(error)?;
         let is_link = fs::symlink_metadata(path).is_ok_and(|status| status.is_symlink());
         if is_link && path != self.start {
-            // Found before the patterns were asked.
+            // The patterns were not asked about this link yet.
             let below = path.strip_prefix(&self.start).ok()?;
             let (operation, is_wanted) = match reason.kind() {
                 io::ErrorKind::NotFound => (Operation::Stat, self.patterns.has(below)),
@@ -284,7 +308,7 @@ impl Walk {
         Some(Error::at(Operation::Readdir, &self.named(path), reason))
     }
 
-    /// A path as the caller would name it.
+    /// Returns a path as the caller would name it.
     fn named(&self, path: &Path) -> PathBuf {
         match path.strip_prefix(&self.start) {
             Ok(below) if !below.as_os_str().is_empty() => self.root.join(below),
@@ -294,7 +318,7 @@ impl Walk {
     }
 }
 
-/// Where a walk failed and why.
+/// Returns the path at which a walk failed, and the reason.
 fn walk_error(error: &ignore::Error) -> Option<(&Path, io::Error)> {
     match error {
         ignore::Error::WithDepth { err, .. } => walk_error(err),
@@ -310,7 +334,7 @@ fn walk_error(error: &ignore::Error) -> Option<(&Path, io::Error)> {
     }
 }
 
-/// The system's own error, with its number, out of the one that tells the path too.
+/// Takes the system's own error, with its number, out of one that tells the path too.
 fn system_error(error: &io::Error) -> io::Error {
     let inner = error.get_ref().and_then(|inner| inner.source());
     let system = inner.and_then(|inner| inner.downcast_ref::<io::Error>());

@@ -1,7 +1,9 @@
-//! Every way in which a few threads of one batch can interleave, up to a number of preemptions, explored by loom.
+//! Explores the interleavings of a few threads of one batch, up to a number of preemptions, by
+//! loom.
 //!
-//! A wake-up that gets lost, or two threads that wait for each other, end in a deadlock that loom reports; what must hold
-//! when all is done is asserted. Batches are as small as shows the case. Run by `make test-model`.
+//! A lost wake-up, or two threads that wait for each other, end in a deadlock, which loom reports.
+//! The tests assert the rest at the end. Each batch is the smallest that shows its case.
+//! `make test-model` runs these tests.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -15,18 +17,21 @@ use loom::model::Builder;
 use loom::sync::{Condvar, Mutex};
 use loom::thread::JoinHandle;
 
-use crate::{
-    Batch, BatchOptions, Control, Done, Notify, Spawn, Strategy, Stream, Task, TaskContext,
-};
+use crate::batch::{Batch, Done};
+use crate::control::Control;
+use crate::options::{BatchOptions, Notify, Strategy};
+use crate::spawn::Spawn;
+use crate::stream::Stream;
+use crate::task::{Task, TaskContext};
 
-/// Explores with this many preemptions; more are found by `LOOM_MAX_PREEMPTIONS`.
+/// Explores with this many preemptions; `LOOM_MAX_PREEMPTIONS` sets another number.
 fn explore(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound.get_or_insert(preemptions);
     builder.check(model);
 }
 
-/// Threads that can be waited for.
+/// Threads that a test can join.
 #[derive(Clone, Default)]
 struct Threads(Arc<Held<Vec<JoinHandle<()>>>>);
 
@@ -58,7 +63,7 @@ impl Spawn<'static> for NoThreads {
     }
 }
 
-/// What is done for an input, and how it turned out.
+/// The outcome of an input, with its number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Output {
     Done(usize),
@@ -66,20 +71,20 @@ enum Output {
     Cancelled(usize),
 }
 
-/// Does nothing with numbers.
+/// A task that does nothing with numbers.
 #[derive(Default)]
 struct Work {
-    /// Bytes that each result takes.
+    /// The bytes that each result takes.
     bytes: u64,
-    /// Bytes that each input takes.
+    /// The bytes that each input takes.
     weight: u64,
-    /// Inputs from this one on have one key.
+    /// The first of the inputs that share one key.
     keyed: Option<usize>,
     fails: Option<usize>,
     panics: Option<usize>,
     keyed_at_work: Uncontrolled,
-    /// In the middle of each all others come first. It is the only place for them there, but with it loom never runs one
-    /// worker to its end before the others.
+    /// True to let all other threads run first in the middle of each input. No other place lets
+    /// them run there, but with it loom never runs one worker to its end before the others.
     yields: bool,
 }
 
@@ -131,7 +136,7 @@ fn options(workers: usize) -> BatchOptions {
     }
 }
 
-/// Everything a stream gives, after which its threads are gone.
+/// Runs a stream to its end and joins its threads. Returns all results.
 fn stream(
     task: Work,
     options: BatchOptions,
@@ -170,7 +175,7 @@ fn a_stream_gives_each_result_once_as_it_is_done() {
 }
 
 #[test]
-fn what_is_needed_next_never_waits_for_room() {
+fn the_result_needed_next_never_waits_for_room() {
     explore(2, || {
         let task = Work {
             bytes: 2,
@@ -219,7 +224,7 @@ fn inputs_of_one_key_are_done_one_after_the_other() {
 }
 
 #[test]
-fn a_stream_does_everything_itself_where_there_are_no_threads() {
+fn a_stream_runs_all_inputs_itself_without_threads() {
     explore(2, || {
         let task = Work {
             bytes: 2,
@@ -323,22 +328,22 @@ fn a_panic_of_any_worker_reaches_the_consumer() {
     }
 }
 
-/// A consumer that is told of results, as a front end with an event loop is.
+/// A consumer that is notified of results, as a front end with an event loop is.
 #[derive(Default)]
-struct Told {
-    told: Mutex<bool>,
+struct Consumer {
+    notified: Mutex<bool>,
     signal: Condvar,
 }
 
-impl Told {
-    /// How a batch is done whose results this one is told of.
+impl Consumer {
+    /// Returns options for a batch that notifies this consumer.
     fn options(self: &Arc<Self>, workers: usize) -> BatchOptions {
-        let told = Arc::clone(self);
+        let consumer = Arc::clone(self);
         let notify = Notify {
             call: Box::new(move || {
-                let before = std::mem::replace(&mut *told.told.lock().unwrap(), true);
-                assert!(!before, "told twice");
-                told.signal.notify_one();
+                let before = std::mem::replace(&mut *consumer.notified.lock().unwrap(), true);
+                assert!(!before, "notified twice");
+                consumer.signal.notify_one();
             }),
             min_results: 2,
             max_delay: Duration::from_secs(1),
@@ -350,18 +355,18 @@ impl Told {
     }
 
     fn wait(&self) {
-        let mut told = self.told.lock().unwrap();
-        while !*told {
-            told = self.signal.wait(told).unwrap();
+        let mut notified = self.notified.lock().unwrap();
+        while !*notified {
+            notified = self.signal.wait(notified).unwrap();
         }
-        *told = false;
+        *notified = false;
     }
 
-    /// Takes results whenever it is told of some, until it has so many, or has all.
-    fn take(&self, batch: &Batch<'static, Work>, most: usize) -> Vec<(usize, Output)> {
+    /// Takes results after each notification, until it has `max` or all of them.
+    fn take(&self, batch: &Batch<'static, Work>, max: usize) -> Vec<(usize, Output)> {
         let mut results = Vec::new();
         let mut more = true;
-        while more && results.len() < most {
+        while more && results.len() < max {
             self.wait();
             let mut ready = VecDeque::new();
             more = batch.take(&mut ready);
@@ -381,18 +386,18 @@ impl Told {
     }
 }
 
-/// A batch with its first worker, told of.
+/// Starts a batch with its first worker, and returns it with its consumer and its threads.
 fn started(
     task: Work,
     change: impl FnOnce(&mut BatchOptions),
-) -> (Arc<Told>, Arc<Batch<'static, Work>>, Threads) {
-    let told = Arc::new(Told::default());
+) -> (Arc<Consumer>, Arc<Batch<'static, Work>>, Threads) {
+    let consumer = Arc::new(Consumer::default());
     let threads = Threads::default();
-    let mut options = told.options(1);
+    let mut options = consumer.options(1);
     change(&mut options);
     let batch = Batch::new(task, options, threads.clone());
     assert!(batch.start());
-    (told, batch, threads)
+    (consumer, batch, threads)
 }
 
 fn workers(count: usize) -> impl FnOnce(&mut BatchOptions) {
@@ -400,47 +405,47 @@ fn workers(count: usize) -> impl FnOnce(&mut BatchOptions) {
 }
 
 #[test]
-fn a_consumer_is_told_of_every_result() {
+fn a_consumer_is_notified_of_every_result() {
     explore(2, || {
-        let (told, batch, threads) = started(Work::default(), workers(2));
+        let (consumer, batch, threads) = started(Work::default(), workers(2));
         batch.push(0, 0..2, Some(1));
         batch.push(2, 2..3, Some(0));
         batch.close();
-        assert_eq!(told.take(&batch, 3), all_done(3));
+        assert_eq!(consumer.take(&batch, 3), all_done(3));
         threads.join();
     });
 }
 
 #[test]
-fn a_consumer_is_told_of_the_end_whenever_the_batch_is_closed() {
+fn a_consumer_is_notified_of_the_end_whenever_the_batch_is_closed() {
     explore(3, || {
-        let (told, batch, threads) = started(Work::default(), workers(1));
+        let (consumer, batch, threads) = started(Work::default(), workers(1));
         batch.push(0, 0..2, None);
-        assert_eq!(told.take(&batch, 2), all_done(2));
+        assert_eq!(consumer.take(&batch, 2), all_done(2));
         batch.close();
-        assert_eq!(told.take(&batch, 1), []);
+        assert_eq!(consumer.take(&batch, 1), []);
         threads.join();
     });
 }
 
 #[test]
-fn a_dismissed_worker_leaves_nothing_undone() {
+fn a_dismissed_worker_leaves_no_input_undone() {
     explore(3, || {
-        let (told, batch, threads) = started(Work::default(), workers(2));
+        let (consumer, batch, threads) = started(Work::default(), workers(2));
         batch.push(0, 0..2, None);
-        assert_eq!(told.take(&batch, 2), all_done(2));
+        assert_eq!(consumer.take(&batch, 2), all_done(2));
         // Both may be waiting by now.
         batch.workers.want(1);
         batch.push(2, 2..3, Some(0));
-        assert_eq!(told.take(&batch, 1), [(2, Output::Done(2))]);
+        assert_eq!(consumer.take(&batch, 1), [(2, Output::Done(2))]);
         batch.close();
-        told.wait();
+        consumer.wait();
         threads.join();
     });
 }
 
 #[test]
-fn nothing_that_waits_for_its_key_is_left_when_workers_end() {
+fn inputs_that_wait_for_their_key_are_run_before_workers_end() {
     // A third preemption takes nine times as long.
     let everything = std::env::var_os("SMALLFRY_TEST_ALL").is_some();
     explore(if everything { 3 } else { 2 }, || {
@@ -448,62 +453,62 @@ fn nothing_that_waits_for_its_key_is_left_when_workers_end() {
             keyed: Some(2),
             ..Work::default()
         };
-        let (told, batch, threads) = started(task, workers(2));
+        let (consumer, batch, threads) = started(task, workers(2));
         batch.push(0, 0..2, None);
-        assert_eq!(told.take(&batch, 2), all_done(2));
+        assert_eq!(consumer.take(&batch, 2), all_done(2));
         batch.push(2, 2..4, Some(0));
         batch.workers.want(1);
         batch.close();
         let rest = [(2, Output::Done(2)), (3, Output::Done(3))];
-        assert_eq!(told.take(&batch, 2), rest);
+        assert_eq!(consumer.take(&batch, 2), rest);
         threads.join();
     });
 }
 
 #[test]
-fn all_workers_end_when_what_waited_for_its_key_is_done() {
+fn all_workers_end_after_inputs_that_waited_for_their_key() {
     explore(0, || {
         let task = Work {
             keyed: Some(3),
             ..Work::default()
         };
-        let (told, batch, threads) = started(task, workers(3));
+        let (consumer, batch, threads) = started(task, workers(3));
         batch.push(0, 0..3, None);
-        assert_eq!(told.take(&batch, 3), all_done(3));
+        assert_eq!(consumer.take(&batch, 3), all_done(3));
         batch.push(3, 3..5, Some(0));
         batch.close();
-        assert_eq!(told.take(&batch, 2).len(), 2);
+        assert_eq!(consumer.take(&batch, 2).len(), 2);
         threads.join();
     });
 }
 
 #[test]
-fn workers_wait_for_a_consumer_that_is_told() {
+fn workers_wait_for_a_consumer_that_is_notified() {
     explore(2, || {
         let task = Work {
             bytes: 2,
             ..Work::default()
         };
-        let (told, batch, threads) = started(task, |options| {
+        let (consumer, batch, threads) = started(task, |options| {
             workers(2)(options);
             options.max_in_flight = 3;
         });
         batch.push(0, 0..3, Some(0));
         batch.close();
-        assert_eq!(told.take(&batch, 3), all_done(3));
+        assert_eq!(consumer.take(&batch, 3), all_done(3));
         threads.join();
     });
 }
 
 #[test]
-fn what_is_cancelled_has_its_results_too() {
+fn cancelled_inputs_have_results_too() {
     explore(2, || {
         let task = Work {
             bytes: 2,
             ..Work::default()
         };
         let control = Control::new();
-        let (told, batch, threads) = started(task, |options| {
+        let (consumer, batch, threads) = started(task, |options| {
             workers(2)(options);
             options.max_in_flight = 2;
             options.control = control.clone();
@@ -511,7 +516,7 @@ fn what_is_cancelled_has_its_results_too() {
         batch.push(0, 0..3, Some(0));
         batch.cancel();
         batch.close();
-        let results = told.take(&batch, 3);
+        let results = consumer.take(&batch, 3);
         assert_eq!(results.len(), 3);
         for (index, (number, output)) in results.into_iter().enumerate() {
             assert_eq!(index, number);
@@ -528,7 +533,7 @@ fn workers_of_an_abandoned_batch_end() {
             bytes: 2,
             ..Work::default()
         };
-        let (_told, batch, threads) = started(task, |options| {
+        let (_consumer, batch, threads) = started(task, |options| {
             workers(2)(options);
             options.max_in_flight = 2;
             options.notify = None;

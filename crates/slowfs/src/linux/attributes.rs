@@ -38,8 +38,8 @@ pub(super) fn kind(kind: FileType) -> fuser::FileType {
     }
 }
 
-fn time(seconds: i64, nanoseconds: u64) -> SystemTime {
-    let nanoseconds = Duration::from_nanos(nanoseconds);
+fn time(seconds: i64, nanoseconds: i64) -> SystemTime {
+    let nanoseconds = Duration::from_nanos(nanoseconds.unsigned_abs());
     let whole = Duration::from_secs(seconds.unsigned_abs());
     let time = if seconds < 0 {
         UNIX_EPOCH.checked_sub(whole)

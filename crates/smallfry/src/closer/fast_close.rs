@@ -19,8 +19,9 @@ mod windows;
 
 /// A type that [`FastClose`] can hold.
 ///
-/// It is implemented for [`std::fs::File`] and its descriptor or handle, and with the backend features for
-/// the files of tokio, smol and async-std. Implement it for your own types that can give their file away:
+/// It is implemented for [`std::fs::File`] and its descriptor or handle, and with the backend
+/// features for the files of tokio, smol and async-std. Implement it for your own types that can
+/// give their file away:
 ///
 /// ```
 /// use smallfry::close::{FastCloseable, Handle};
@@ -41,8 +42,8 @@ mod windows;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait FastCloseable: Send + Sized + 'static {
-    /// Gives its file away. It must neither block nor panic: bytes that are not written yet go with it, as a
-    /// [`Close`](super::Close).
+    /// Gives its file away. It must neither block nor panic. Bytes that are not written yet go with
+    /// the file, as a [`Close`](super::Close).
     fn into_handle(self) -> Handle;
 
     /// Wraps it, so that the [`Closer`] closes it when it is dropped.
@@ -63,11 +64,11 @@ impl FastCloseable for OwnedFile {
     }
 }
 
-/// An open file that the [`Closer`] of the process closes when it is dropped: on the dropping thread, or on
-/// another one where closing is slow.
+/// An open file that the [`Closer`] of the process closes when it is dropped: on the dropping
+/// thread, or on another one where closing is slow.
 ///
-/// It is as large as the type that it holds, and implements the same traits. An error of closing goes to
-/// [`Closer::drain`] or to the sink; [`close`](Self::close) returns it at once.
+/// It is as large as the type that it holds, and implements the same traits. An error of closing
+/// goes to [`Closer::drain`] or to the sink; [`close`](Self::close) returns it at once.
 ///
 /// ```
 /// use smallfry::close::FastCloseable;
@@ -104,7 +105,8 @@ impl<H: FastCloseable> FastClose<H> {
     ///
     /// # Errors
     ///
-    /// The error of closing, or of writing bytes that were held back. The file is closed in any case.
+    /// The error of closing, or of writing bytes that were held back. The file is closed in any
+    /// case.
     pub fn close(self) -> io::Result<()> {
         let closed = self.into_inner().into_handle().close();
         closed.map_err(|(_, reason)| reason)
@@ -195,7 +197,7 @@ impl<H: FastCloseable + Read> Read for FastClose<H> {
         (**self).read_vectored(buffers)
     }
 
-    // These ask for the size of the file, which saves allocations and the last `read`.
+    // The methods of `File` ask for its size, which saves allocations and the last `read`.
     fn read_to_end(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
         (**self).read_to_end(buffer)
     }

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use super::beneath::{Root, case_key};
 use super::descriptors::Backoff;
-use super::parents::{Directories, Parents, is_dir};
+use super::parents::{MakeDirectories, Parents, is_dir};
 use crate::closer::Closer;
 use crate::error::{Error, Operation};
 use crate::raw::{self, OwnedFile};
 use crate::sys;
 
-/// The base from which the paths of a batch are resolved: the working directory of the process, or a
-/// directory that no path may leave.
+/// The base from which the paths of a batch are resolved: the working directory of the process, or
+/// a directory that no path may leave.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Base {
     root: Option<Arc<Root>>,
@@ -119,8 +119,8 @@ impl Base {
         }
     }
 
-    /// Renames a file within its directory. With `flush` the rename itself is durable on systems where
-    /// that is an option of the call.
+    /// Renames a file within its directory. With `flush` the rename itself is durable on systems
+    /// where that is an option of the call.
     pub(crate) fn rename(&self, from: &Path, to: &Path, flush: bool) -> io::Result<()> {
         Closer::global().make_way(to);
         match &self.root {
@@ -159,8 +159,8 @@ impl Base {
             .map_err(|reason| Error::at(Operation::Unlink, path, reason))
     }
 
-    /// Runs an operation that opens several files. If no descriptor is left, waits for some and runs it
-    /// again.
+    /// Runs an operation that opens several files. If no descriptor is left, waits for some and
+    /// runs it again.
     pub(crate) fn with_descriptors<T>(
         &self,
         run: impl FnMut(Option<&Root>) -> io::Result<T>,
@@ -169,15 +169,15 @@ impl Base {
         self.backoff.open(|| run(self.root.as_deref()))
     }
 
-    /// Returns a key that two paths share if they differ in case only and lead to one file; `None` if
-    /// the system tells them apart.
+    /// Returns a key that two paths share if they differ in case only and lead to one file; `None`
+    /// if the system tells them apart.
     pub(crate) fn case_key(&self, path: &Path) -> Option<Vec<u8>> {
         self.root.as_ref()?;
         case_key(path)
     }
 }
 
-impl Directories for Base {
+impl MakeDirectories for Base {
     fn create_dir(&self, directory: &Path) -> io::Result<()> {
         self.backoff.open(|| match &self.root {
             None => std::fs::create_dir(directory),

@@ -1,8 +1,10 @@
-//! Paths resolved beneath one directory and never outside it, whatever they say and whoever changes links meanwhile.
+//! Resolves paths beneath one directory and never outside it, even while another program changes
+//! links.
 //!
-//! For batches whose paths come from somebody else: an archive, a manifest, a plug-in. Checking a path first and opening
-//! it afterwards does not do, since a directory may be exchanged for a symbolic link in between; so the directory is
-//! opened once and the system, or a walk name by name, resolves from there.
+//! Batches use it for paths from outside: those of an archive, a manifest or a plug-in. To check a
+//! path first and open it afterwards is not safe, since a directory may be replaced with a symbolic
+//! link in between. So the directory is opened once, and the system or a walk name by name resolves
+//! from there.
 
 pub(crate) mod names;
 
@@ -14,14 +16,15 @@ use std::path::{Path, PathBuf};
 use crate::raw::OwnedFile;
 use crate::sys::{self, Directory, LEADS_OUT, LEADS_OUT_WORDS};
 
-/// Permissions of a new directory before the umask, as std has them.
+/// The permissions of a new directory before the umask, as in std.
 const DIRECTORY_MODE: u32 = 0o777;
 
 /// A directory beneath which paths are resolved. It holds one descriptor.
 ///
-/// `..` and symbolic links work as long as they stay beneath. Absolute paths, also those in links, are refused as well
-/// as paths that leave: [`io::ErrorKind::PermissionDenied`], with a message that says so. On Windows links are not
-/// followed at all, and names that it gives a meaning of their own are refused with [`io::ErrorKind::InvalidInput`].
+/// `..` and symbolic links work as long as they stay beneath. Paths that leave and absolute paths,
+/// also those in links, are refused with [`io::ErrorKind::PermissionDenied`] and a message that
+/// says so. On Windows no link is followed, and names that Windows gives a meaning of their own are
+/// refused with [`io::ErrorKind::InvalidInput`].
 pub(crate) struct Root {
     directory: Directory,
     path: PathBuf,
@@ -34,7 +37,8 @@ impl fmt::Debug for Root {
 }
 
 impl Root {
-    /// Opens the directory. Its own path is resolved as any other; should it be renamed later, this follows it.
+    /// Opens the directory. Its own path is resolved as any other path. A later rename does not
+    /// matter.
     pub(crate) fn open_dir(path: &Path) -> io::Result<Self> {
         Ok(Self {
             directory: Directory::open(path)?,
@@ -42,21 +46,21 @@ impl Root {
         })
     }
 
-    /// Opens or creates a file beneath, with flags and mode as [`raw::open`](crate::raw::open) has them.
+    /// Opens or creates a file, with the flags and mode of [`raw::open`](crate::raw::open).
     pub(crate) fn open(&self, path: &Path, flags: i32, mode: u32) -> io::Result<OwnedFile> {
         check(path)?;
         let file = self.directory.open_file(path, flags, mode);
         file.map_err(|error| self.explain(error))
     }
 
-    /// What the system says of what `path` leads to.
+    /// Returns the metadata of the file that `path` leads to.
     pub(crate) fn stat(&self, path: &Path) -> io::Result<Metadata> {
         check(path)?;
         let metadata = self.directory.metadata(path);
         metadata.map_err(|error| self.explain(error))
     }
 
-    /// Removes a file. Of a symbolic link the link itself goes.
+    /// Removes a file. Of a symbolic link it removes the link itself.
     pub(crate) fn remove_file(&self, path: &Path) -> io::Result<()> {
         check(path)?;
         let done = self.directory.remove_file(path);
@@ -70,7 +74,7 @@ impl Root {
         done.map_err(|error| self.explain(error))
     }
 
-    /// Gives a file another name in the same directory.
+    /// Renames a file within its directory.
     pub(crate) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         check(from)?;
         check(to)?;
@@ -79,13 +83,14 @@ impl Root {
         done.map_err(|error| self.explain(error))
     }
 
-    /// What a symbolic link says; `None` if `path` is something else.
+    /// Returns the target of a symbolic link; `None` if `path` is something else.
     pub(crate) fn read_link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         check(path)?;
         let link = self.directory.read_link(path);
         link.map_err(|error| self.explain(error))
     }
 
+    /// Replaces the error of a path that leads out with one that says so.
     fn explain(&self, error: io::Error) -> io::Error {
         if error.raw_os_error() == Some(LEADS_OUT.0) {
             return self.leads_out();
@@ -107,8 +112,8 @@ fn check(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What two relative paths share that this system takes for one though they differ in case; `None` where it tells them
-/// apart.
+/// Returns a key that is the same for two relative paths if they differ in case only and this
+/// system takes them for one; `None` if it tells them apart.
 pub(crate) fn case_key(path: &Path) -> Option<Vec<u8>> {
     sys::FOLDS_CASE.then(|| names::case_key(path))
 }

@@ -1,5 +1,5 @@
-//! How paths are resolved: where relative ones start, beneath which directory they must stay, and which
-//! directories above them are missing.
+//! How paths are resolved: where relative ones start, beneath which directory they must stay, and
+//! which directories above them are missing.
 
 mod base;
 mod beneath;
@@ -29,8 +29,8 @@ pub(crate) fn open(path: &Path, flags: i32, mode: u32) -> io::Result<OwnedFile> 
     }
 }
 
-/// Returns a key that is the same for all spellings of a path that differ by `.` or repeated separators
-/// only.
+/// Returns a key that is the same for all spellings of a path that differ by `.` or repeated
+/// separators only.
 pub fn key_of(path: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     without_dot(path).hash(&mut hasher);

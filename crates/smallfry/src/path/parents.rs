@@ -1,8 +1,9 @@
-//! The directories above the files of a batch: made when they are found missing, each once.
+//! Makes the directories above the files of a batch when they are found missing, each once.
 //!
-//! Nothing is asked or made ahead: a file is opened first, and only if that fails for want of a directory does anybody
-//! come here. Threads that miss the same directory at one time leave it to one of them and wait. What was made is
-//! remembered, so that those who come late make no system call; and forgotten if it turns out to be gone again.
+//! Nothing is asked or made ahead: a thread opens its file first, and comes here only if a
+//! directory is missing. If several threads miss the same directory, one of them makes it and the
+//! others wait. A made directory is remembered, so that later threads make no system call. It is
+//! forgotten if it turns out to be gone.
 
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
@@ -12,19 +13,19 @@ use std::path::Path;
 use crate::error::{Error, Operation};
 use smallfry_workers::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Directories remembered at most: some 100 bytes each. One more, and all are forgotten, which costs a failed `mkdir`
-/// each if they come again.
+/// The maximum number of directories remembered, of some 100 bytes each. With one more all are
+/// forgotten, which costs a failed `mkdir` for each that is needed again.
 const MAX_KNOWN: usize = 1 << 13;
 
-/// Where directories are made.
-pub(crate) trait Directories {
+/// Makes directories. It is implemented for the places that paths can start from.
+pub(crate) trait MakeDirectories {
     /// Makes one directory, whose parent must exist.
     fn create_dir(&self, directory: &Path) -> io::Result<()>;
-    /// Whether there is a directory, or a link to one.
+    /// Returns true if there is a directory, or a link to one.
     fn is_dir(&self, directory: &Path) -> io::Result<bool>;
 }
 
-/// Whether what was found, if anything, is a directory: an answer to [`Directories::is_dir`].
+/// Returns [`MakeDirectories::is_dir`] for metadata, or for the error of getting them.
 pub(crate) fn is_dir(found: io::Result<Metadata>) -> io::Result<bool> {
     match found {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -32,10 +33,10 @@ pub(crate) fn is_dir(found: io::Result<Metadata>) -> io::Result<bool> {
     }
 }
 
-/// Paths as the process resolves them.
-pub(crate) struct Anywhere;
+/// The place where the paths of the process start.
+pub(crate) struct WorkingDirectory;
 
-impl Directories for Anywhere {
+impl MakeDirectories for WorkingDirectory {
     fn create_dir(&self, directory: &Path) -> io::Result<()> {
         fs::create_dir(directory)
     }
@@ -45,12 +46,12 @@ impl Directories for Anywhere {
     }
 }
 
-/// The directories that one batch found missing. Shared by its threads.
+/// The directories that one batch found missing. Its threads share it.
 #[derive(Debug)]
 pub(crate) struct Parents {
     known: Mutex<Known>,
     changed: Condvar,
-    /// The directories that were made, for who has to flush their names.
+    /// The directories that were made, for their names to be flushed.
     made: Option<Mutex<Vec<Box<Path>>>>,
 }
 
@@ -58,22 +59,23 @@ type Known = HashMap<Box<Path>, State>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Some thread is at it; [`Parents::changed`] tells when it is done.
+    /// A thread makes it. [`Parents::changed`] is notified at the end.
     Making,
-    /// It was there at some moment of this batch.
+    /// It existed at some moment of this batch.
     Made,
 }
 
-/// How a directory came to be there.
+/// The source of the knowledge that a directory exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ensured {
-    /// The system said so just now.
+    /// The system has just said so.
     Seen,
-    /// It was remembered, and may be gone since.
+    /// It was remembered. It may be gone since.
     Remembered,
 }
 
 impl Parents {
+    /// Makes one that remembers no directory.
     pub(crate) fn new() -> Self {
         Self {
             known: Mutex::new(Known::new()),
@@ -82,7 +84,7 @@ impl Parents {
         }
     }
 
-    /// As [`new`](Self::new), and remembers what it makes.
+    /// Makes one as [`new`](Self::new) that also records the directories it makes.
     pub(crate) fn recording() -> Self {
         Self {
             made: Some(Mutex::new(Vec::new())),
@@ -90,7 +92,7 @@ impl Parents {
         }
     }
 
-    /// The directories that were made since the last time.
+    /// Returns the directories that were made since the last call.
     pub(crate) fn take_made(&self) -> Vec<Box<Path>> {
         let made = self.made.as_ref();
         made.map(|made| std::mem::take(&mut *made.lock().unwrap_or_else(PoisonError::into_inner)))
@@ -104,7 +106,7 @@ impl Parents {
         }
     }
 
-    /// Does not rely on `directory` any more: something in it could not be found.
+    /// Forgets `directory`: something in it could not be found.
     pub(crate) fn forget(&self, directory: &Path) {
         let mut known = self.lock();
         if known.get(directory) == Some(&State::Made) {
@@ -112,15 +114,15 @@ impl Parents {
         }
     }
 
-    /// Runs `attempt` to create the file `path`. If a missing directory makes it fail, makes the directories above the
-    /// file and runs it again.
+    /// Runs `attempt` to create the file `path`. If it fails because a directory is missing, makes
+    /// the directories above the file and runs it again.
     ///
     /// # Errors
     ///
-    /// Those of `attempt`; [`Operation::Mkdir`] with the directory above the file.
+    /// The errors of `attempt`, and [`Operation::Mkdir`] with the directory above the file.
     pub(crate) fn retry<T>(
         &self,
-        base: &impl Directories,
+        base: &impl MakeDirectories,
         path: &Path,
         mut attempt: impl FnMut() -> Result<T, Error>,
     ) -> Result<T, Error> {
@@ -136,7 +138,7 @@ impl Parents {
         let ensured = ensure()?;
         match attempt() {
             Err(error) if is_missing_parent(&error) && ensured == Ensured::Remembered => {
-                // Somebody removed it since.
+                // Another program has removed it since.
                 self.forget(directory);
                 ensure()?;
                 attempt()
@@ -145,13 +147,13 @@ impl Parents {
         }
     }
 
-    /// Makes `directory` and those above it, unless they exist or are remembered to.
-    fn ensure_in(&self, base: &impl Directories, directory: &Path) -> io::Result<Ensured> {
+    /// Makes `directory` and those above it, unless they exist or are remembered.
+    fn ensure_in(&self, base: &impl MakeDirectories, directory: &Path) -> io::Result<Ensured> {
         let Some(claim) = self.claim(directory) else {
             return Ok(Ensured::Remembered);
         };
-        // From the directory that is wanted up to the one to be made first. Not by recursion: a path can be 2,000
-        // directories deep, and a worker's stack is small.
+        // The claims go from the directory that is wanted up to the one to be made first. There is
+        // no recursion, since a path can be 2,000 directories deep and a worker's stack is small.
         let mut claims = vec![(claim, None)];
         while let Some((claim, above)) = claims.last_mut() {
             let directory = claim.directory;
@@ -160,10 +162,10 @@ impl Parents {
                     if error.kind() == io::ErrorKind::NotFound && *above != Some(Ensured::Seen) =>
                 {
                     if above.is_some() {
-                        // Somebody removed it since.
+                        // Another program has removed it since.
                         self.forget(parent);
                     }
-                    // Made or found there: this is the last attempt.
+                    // The system is asked about the parent now, so this is the last attempt.
                     let claim = self.claim(parent);
                     let last = above.is_some() || claim.is_some();
                     *above = Some(if last {
@@ -184,8 +186,8 @@ impl Parents {
         Ok(Ensured::Seen)
     }
 
-    /// Makes one directory. That it exists already, perhaps since a moment ago, is what was wanted.
-    fn make_one(&self, base: &impl Directories, directory: &Path) -> io::Result<()> {
+    /// Makes one directory. It is no error if the directory exists, perhaps since a moment ago.
+    fn make_one(&self, base: &impl MakeDirectories, directory: &Path) -> io::Result<()> {
         match base.create_dir(directory) {
             Ok(()) => {
                 self.record(directory);
@@ -201,9 +203,11 @@ impl Parents {
         }
     }
 
-    /// The right to make `directory`, alone; `None` if it was made. Waits while another thread has that right.
+    /// Returns the right to make `directory`; `None` if it was made. Waits while another thread has
+    /// that right.
     ///
-    /// Whoever waits holds claims only on directories below, so no two can wait for each other.
+    /// A thread that waits holds claims only on directories below, so no two can wait for each
+    /// other.
     fn claim<'parents>(&'parents self, directory: &'parents Path) -> Option<Claim<'parents>> {
         let mut known = self.lock();
         loop {
@@ -227,30 +231,33 @@ impl Parents {
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
-        // A panic in between leaves the map whole.
+        // The map is valid after a panic.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether an attempt to create a file failed because a directory above it is missing, or else because it is a link to
-/// nowhere: the system has one error for both.
+/// Returns true if an attempt to create a file failed because a directory above it is missing, or
+/// because the file is a link to nowhere. The system has one error for both.
 pub(crate) fn is_missing_parent(error: &Error) -> bool {
     error.operation() == Operation::Open && error.kind() == io::ErrorKind::NotFound
 }
 
-/// The directory that must exist for `path` to be made; `None` for the current one, for a root and for `..`.
+/// Returns the directory that must exist for `path` to be made; `None` for the current one, for a
+/// root and for `..`.
 pub(crate) fn parent(path: &Path) -> Option<&Path> {
     path.parent()
         .filter(|parent| !parent.as_os_str().is_empty())
 }
 
-/// The right to make a directory. Dropped unfulfilled, after an error or a panic, it passes to whoever waits.
+/// The right to make a directory. If it is dropped after an error or a panic, it passes to a thread
+/// that waits.
 struct Claim<'parents> {
     parents: &'parents Parents,
     directory: &'parents Path,
 }
 
 impl Claim<'_> {
+    /// Remembers that the directory exists.
     fn fulfil(self) {
         let mut known = self.parents.lock();
         if let Some(state) = known.get_mut(self.directory) {
@@ -285,18 +292,18 @@ mod tests {
     use super::super::beneath::Root;
     use super::*;
 
-    /// Directories in memory, with a count of what was asked.
+    /// Directories in memory, with counts of the calls.
     #[derive(Default)]
-    struct Pretended {
+    struct InMemory {
         there: Mutex<HashSet<PathBuf>>,
         made: AtomicUsize,
         found: AtomicUsize,
         is_full: AtomicBool,
-        /// What is there cannot be asked.
+        /// Asking about a directory fails.
         is_secret: AtomicBool,
     }
 
-    impl Directories for Pretended {
+    impl MakeDirectories for InMemory {
         fn create_dir(&self, directory: &Path) -> io::Result<()> {
             thread::yield_now();
             if self.is_full.load(Ordering::Relaxed) {
@@ -322,7 +329,7 @@ mod tests {
         }
     }
 
-    impl Pretended {
+    impl InMemory {
         fn counts(&self) -> (usize, usize) {
             let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
             (of(&self.made), of(&self.found))
@@ -330,9 +337,9 @@ mod tests {
     }
 
     #[test]
-    fn each_directory_is_made_once_by_however_many_threads() {
+    fn each_directory_is_made_once_by_eight_threads() {
         for _ in 0..20 {
-            let (base, parents) = (Pretended::default(), Parents::new());
+            let (base, parents) = (InMemory::default(), Parents::new());
             thread::scope(|scope| {
                 for n in 0..8 {
                     let (base, parents) = (&base, &parents);
@@ -346,14 +353,14 @@ mod tests {
                     });
                 }
             });
-            // 1 + 3 + 21 + 42, and not one that was there already.
+            // 1 + 3 + 21 + 42, and none that existed already.
             assert_eq!(base.counts(), (67, 0));
         }
     }
 
     #[test]
-    fn what_was_removed_is_made_again() {
-        let (base, parents) = (Pretended::default(), Parents::new());
+    fn a_removed_directory_is_made_again() {
+        let (base, parents) = (InMemory::default(), Parents::new());
         let (a, b) = (Path::new("a"), Path::new("a/b"));
         let ensure = |directory| parents.ensure_in(&base, directory).unwrap();
         assert_eq!(ensure(b), Ensured::Seen);
@@ -361,15 +368,15 @@ mod tests {
         base.there.lock().unwrap().clear();
         assert_eq!(ensure(b), Ensured::Remembered);
         parents.forget(b);
-        // That `a` is gone too is found out here.
+        // This call finds out that `a` is gone too.
         assert_eq!(ensure(b), Ensured::Seen);
         assert!(base.is_dir(a).unwrap() && base.is_dir(b).unwrap());
         assert_eq!(base.counts(), (4, 0));
     }
 
     #[test]
-    fn an_error_is_not_remembered_and_reaches_everyone() {
-        let (base, parents) = (Pretended::default(), Parents::new());
+    fn an_error_is_not_remembered_and_reaches_every_thread() {
+        let (base, parents) = (InMemory::default(), Parents::new());
         base.is_full.store(true, Ordering::Relaxed);
         let path = Path::new("a/b");
         thread::scope(|scope| {
@@ -386,8 +393,8 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_not_taken_for_no() {
-        let (base, parents) = (Pretended::default(), Parents::new());
+    fn an_error_of_is_dir_is_returned() {
+        let (base, parents) = (InMemory::default(), Parents::new());
         base.there.lock().unwrap().insert("a".into());
         base.is_secret.store(true, Ordering::Relaxed);
         let error = parents.ensure_in(&base, Path::new("a")).unwrap_err();
@@ -395,8 +402,8 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded() {
-        let (base, parents) = (Pretended::default(), Parents::new());
+    fn at_most_max_known_directories_are_remembered() {
+        let (base, parents) = (InMemory::default(), Parents::new());
         for n in 0..3 * MAX_KNOWN {
             let path = format!("a/{n}");
             parents.ensure_in(&base, Path::new(&path)).unwrap();
@@ -405,7 +412,7 @@ mod tests {
         assert_eq!(base.counts().0, 3 * MAX_KNOWN + 1);
     }
 
-    impl Directories for Root {
+    impl MakeDirectories for Root {
         fn create_dir(&self, directory: &Path) -> io::Result<()> {
             self.create_dir(directory)
         }
@@ -416,7 +423,7 @@ mod tests {
     }
 
     fn make_files(
-        base: &(impl Directories + Sync),
+        base: &(impl MakeDirectories + Sync),
         dir: &Path,
         open: impl Fn(&Path) -> io::Result<()> + Sync,
     ) {
@@ -438,16 +445,16 @@ mod tests {
             }
         });
         write("top").unwrap();
-        // A file is no directory, whoever asks.
+        // A file is no directory.
         let error = write("top/a/b").unwrap_err();
         assert_ne!(error.kind(), io::ErrorKind::NotFound, "{error}");
         assert!(!parents.lock().contains_key(&*dir.join("top/a")));
     }
 
     #[test]
-    fn files_in_directories_that_were_missing() {
+    fn retry_makes_missing_directories_and_none_outside_the_root() {
         let dir = tempfile::tempdir().unwrap();
-        make_files(&Anywhere, dir.path(), |path| fs::write(path, ""));
+        make_files(&WorkingDirectory, dir.path(), |path| fs::write(path, ""));
 
         let dir = tempfile::tempdir().unwrap();
         let root = Root::open_dir(dir.path()).unwrap();
@@ -467,13 +474,13 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_removed_between_two_files() {
+    fn retry_makes_a_directory_that_was_removed_between_two_files() {
         let dir = tempfile::tempdir().unwrap();
         let parents = Parents::new();
         let path = dir.path().join("a/b/f");
         for _ in 0..3 {
             let write = || fs::write(&path, "x").map_err(|e| Error::at(Operation::Open, &path, e));
-            parents.retry(&Anywhere, &path, write).unwrap();
+            parents.retry(&WorkingDirectory, &path, write).unwrap();
             fs::remove_dir_all(dir.path().join("a")).unwrap();
         }
     }

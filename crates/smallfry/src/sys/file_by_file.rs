@@ -1,9 +1,10 @@
-//! Systems without a call that flushes a whole file system, or with one for administrators only: each file is flushed alone.
+//! Systems that flush each file alone: none of their calls flushes a whole file system, or only one
+//! for administrators does.
 
 use super::platform::BorrowedFile;
 use crate::errno::Errno;
 
-/// A file system that one call flushes whole: none here.
+/// A file system that one call flushes whole. There is none here.
 #[derive(Debug)]
 pub(crate) enum WholeFileSystem {}
 
@@ -17,16 +18,13 @@ impl WholeFileSystem {
     }
 }
 
-/// Nobody asks: it bounds what a whole file system costs.
+/// Returns `None`: it is needed only before a whole file system is flushed.
 pub(crate) fn unwritten_bytes() -> Option<u64> {
     None
 }
 
-/// The system begins when it likes.
-#[allow(
-    clippy::unnecessary_wraps,
-    reason = "other systems can be told, and tell"
-)]
+/// Does nothing: the system begins to write at a time of its own.
+#[allow(clippy::unnecessary_wraps, reason = "other systems report errors")]
 pub(crate) fn begin_flush(_file: BorrowedFile<'_>) -> Result<(), Errno> {
     Ok(())
 }

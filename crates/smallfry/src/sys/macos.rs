@@ -1,4 +1,4 @@
-//! macOS, and the BSDs: file sizes are always of 64 bits.
+//! macOS, and the BSDs: paths are resolved name by name, and `fstat` asks about a file.
 
 use std::ffi::CStr;
 use std::path::PathBuf;
@@ -8,26 +8,22 @@ pub(in crate::sys) mod extended;
 #[path = "macos/flush.rs"]
 pub(in crate::sys) mod flush;
 
-use super::{BorrowedFile, OwnedFile};
+use rustix::fs::FileType;
+
+use super::platform::{BorrowedFile, OwnedFile};
 use crate::errno::Errno;
 
-pub(in crate::sys) use libc::openat;
-pub(super) use libc::{fstat, open, stat as FullStatus};
+/// True on macOS, where disks fold case unless they are formatted not to. Those of the BSDs never
+/// do.
+pub(crate) const FOLDS_CASE: bool = cfg!(target_vendor = "apple");
 
-/// The most that one read or write is asked for. macOS refuses more than `INT_MAX` with `EINVAL` instead of taking a
-/// part.
-///
-/// [write(2)](https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/write.2.html)
-pub(super) const MAX_PER_CALL: usize = libc::c_int::MAX as usize - 1;
+/// The flags that open a file only to start paths from it, or to ask about it. Not all of these
+/// systems have a flag for that, so the file is opened for reading, without waiting, and must be
+/// readable.
+pub(in crate::sys) const O_PATH_ONLY: i32 = libc::O_RDONLY | libc::O_NONBLOCK;
 
-/// Disks fold case unless they are formatted not to; those of the BSDs never do.
-pub(super) const FOLDS_CASE: bool = cfg!(target_vendor = "apple");
-
-/// Opens something only as a place to start from, or to ask about. Not all of these systems have a flag for that, so
-/// it is opened for reading, without waiting, and must be readable.
-pub(in crate::sys) const O_PLACE: i32 = libc::O_RDONLY | libc::O_NONBLOCK;
-
-/// These systems cannot resolve a whole path beneath a directory in one call that all their versions have.
+/// Returns `ENOSYS`: no call in all versions of these systems resolves a whole path beneath a
+/// directory.
 pub(in crate::sys) fn open_beneath(
     _directory: BorrowedFile<'_>,
     _path: &CStr,
@@ -37,45 +33,43 @@ pub(in crate::sys) fn open_beneath(
     Err(Errno(libc::ENOSYS))
 }
 
-/// `fstat`: a number for the file system that an open file is on.
+/// Returns a number for the file system that an open file is on.
 ///
-/// [fstat(2)](https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/fstat.2.html)
+/// `fstat`,
+/// [fstat(2)](https://www.manpagez.com/man/2/fstat/)
 pub(in crate::sys) fn device_of(file: BorrowedFile<'_>) -> Option<u64> {
-    let status = super::full_status(file).ok()?;
+    let status = super::platform::full_status(file).ok()?;
     u64::try_from(status.st_dev).ok()
 }
 
-/// [`device_of`] a regular file.
+/// Returns [`device_of`] a regular file.
 pub(in crate::sys) fn device_of_regular(file: BorrowedFile<'_>) -> Option<u64> {
-    let status = super::full_status(file).ok()?;
-    let is_regular = status.st_mode & libc::S_IFMT == libc::S_IFREG;
-    u64::try_from(status.st_dev).ok().filter(|_| is_regular)
+    let status = super::platform::full_status(file).ok()?;
+    let kind = FileType::from_raw_mode(status.st_mode);
+    let device = u64::try_from(status.st_dev).ok();
+    device.filter(|_| kind == FileType::RegularFile)
 }
 
-/// Disks of this machine have nothing to report either, but nothing here tells them from others.
+/// Returns true: these systems do not tell disks of this machine, which report nothing, from
+/// others.
 pub(in crate::sys) fn reports_at_close(_file: BorrowedFile<'_>) -> bool {
     true
 }
 
-/// `fcntl(F_GETPATH)`: the path of an open file. The BSDs have nothing like it.
+/// Returns the path of an open file.
 ///
-/// [fcntl(2)](https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/fcntl.2.html)
+/// `fcntl(F_GETPATH)`,
+/// [fcntl(2)](https://www.manpagez.com/man/2/fcntl/)
 #[cfg(target_vendor = "apple")]
 pub(in crate::sys) fn path_of(file: BorrowedFile<'_>) -> Option<PathBuf> {
-    use std::ffi::OsStr;
-    use std::os::fd::AsRawFd;
-    use std::os::unix::ffi::OsStrExt;
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
 
-    let mut buffer = [0_u8; libc::PATH_MAX as usize];
-    // SAFETY: the system writes at most PATH_MAX bytes there, the closing NUL among them.
-    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETPATH, buffer.as_mut_ptr()) } < 0 {
-        return None;
-    }
-    let path = CStr::from_bytes_until_nul(&buffer).ok()?;
-    Some(PathBuf::from(OsStr::from_bytes(path.to_bytes())))
+    let path = rustix::fs::getpath(file).ok()?;
+    Some(OsString::from_vec(path.into_bytes()).into())
 }
 
-/// The path of an open file: these systems do not tell.
+/// Returns `None`: the BSDs do not tell.
 #[cfg(not(target_vendor = "apple"))]
 pub(in crate::sys) fn path_of(_file: BorrowedFile<'_>) -> Option<PathBuf> {
     None

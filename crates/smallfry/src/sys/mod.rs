@@ -1,14 +1,22 @@
-//! The system calls, and the only place in this crate that has any.
+//! The system calls. No other module of this crate makes any.
 //!
-//! `unix.rs` and `windows.rs` hold the same free functions with the same signatures; one of them is compiled.
-//! `linux.rs` and `macos.rs` are the two variants of what differs among Unix systems.
+//! `unix.rs` and `windows.rs` hold the same free functions with the same signatures. One of them is
+//! compiled. `linux.rs` and `macos.rs` hold the functions that differ among Unix systems.
 
 #[cfg(not(any(unix, windows)))]
-compile_error!("smallfry knows Unix and Windows only");
+compile_error!("smallfry supports Unix and Windows only");
 
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod platform;
+
+#[cfg(unix)]
+#[cfg_attr(any(target_os = "linux", target_os = "android"), path = "linux.rs")]
+#[cfg_attr(
+    not(any(target_os = "linux", target_os = "android")),
+    path = "macos.rs"
+)]
+mod variant;
 
 #[cfg_attr(unix, path = "unix/mapping.rs")]
 #[cfg_attr(windows, path = "windows/mapping.rs")]
@@ -63,6 +71,8 @@ pub(crate) use flush::{
 pub(crate) use limits::descriptor_limit;
 pub(crate) use mapping::{Mapping, page_size};
 pub(crate) use open_file::{device_of, device_of_regular, is_writable, path_of, reports_at_close};
+#[cfg(windows)]
+pub(crate) use platform::FOLDS_CASE;
 #[cfg(feature = "tree")]
 pub(crate) use platform::NOT_A_DIRECTORY;
 pub use platform::{
@@ -70,16 +80,19 @@ pub use platform::{
     O_WRONLY, OwnedFile, borrow, close, open, read, status, write,
 };
 pub(crate) use platform::{
-    COPIES_BY_PATH, FOLDS_CASE, OPEN_FILES_ARE_IN_THE_WAY, RESERVES_NAMES, copy_by_path, mode_of,
-    open_path, read_spare,
+    COPIES_BY_PATH, OPEN_FILES_ARE_IN_THE_WAY, RESERVES_NAMES, copy_by_path, mode_of, open_path,
+    read_spare,
 };
 pub(crate) use process::{ForkHandlers, at_exit, at_fork};
 pub(crate) use rename::{NOTHING_THERE, TOO_MANY_LINKS, rename, rename_and_flush};
 pub use status::Status;
+#[cfg(unix)]
+pub(crate) use variant::FOLDS_CASE;
 
-/// The smallest page that any of these systems has, in bytes. A page of this system may be larger: [`page_size`].
+/// The size of the smallest page of all these systems, in bytes. [`page_size`] is that of this
+/// system.
 pub(crate) const PAGE: usize = 4096;
-/// A huge page on the processors this was measured on. In bytes.
+/// The size of a huge page on the processors this was measured on, in bytes.
 pub(crate) const HUGE_PAGE: usize = 2 << 20;
 
 #[cfg(test)]
@@ -90,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_open_file_tells_whether_it_can_be_written() {
+    fn is_writable_is_true_for_files_opened_for_writing() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a");
         let is_writable = |file: &File| is_writable(borrow(file));

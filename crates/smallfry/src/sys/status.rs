@@ -1,11 +1,11 @@
-//! The state of an open file.
+//! The size and kind of an open file.
 
 /// The size and kind of an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
-    /// The length in bytes. It counts for a regular file only, and even there 0 may mean "not known",
-    /// as under `/proc`.
+    /// The length in bytes, of a regular file only. Even there 0 may mean "not known", as under
+    /// `/proc`.
     pub size: u64,
     /// True for a regular file: not a directory, pipe, terminal or device.
     pub is_regular: bool,

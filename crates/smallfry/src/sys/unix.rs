@@ -1,117 +1,113 @@
-//! Unix: thin layers over libc. Each function names its system call and the page that defines it.
+//! Unix: thin layers over rustix, and over libc where rustix lacks the call.
+//!
+//! Each function names its system call and the page that defines it.
 
 use std::ffi::{CStr, CString};
 use std::fs::Permissions;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
+use std::os::fd::IntoRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use rustix::buffer::spare_capacity;
+use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::io::retry_on_intr;
+
 use super::Status;
 use crate::errno::Errno;
 
-#[cfg_attr(any(target_os = "linux", target_os = "android"), path = "linux.rs")]
-#[cfg_attr(
-    not(any(target_os = "linux", target_os = "android")),
-    path = "macos.rs"
-)]
-pub(super) mod variant;
-
-/// An open file that closes when dropped, without telling of an error; [`close`] tells.
+/// An open file that closes when dropped and ignores the error of closing; [`close`] returns it.
 pub type OwnedFile = std::os::fd::OwnedFd;
 
-/// An open file that belongs to somebody else.
+/// A borrowed open file.
 pub type BorrowedFile<'file> = std::os::fd::BorrowedFd<'file>;
 
-/// Whatever holds an open file: [`std::fs::File`], standard output, a pipe, a socket.
+/// A type that holds an open file: [`std::fs::File`], standard output, a pipe, a socket.
 pub use std::os::fd::AsFd as AsFile;
 
-/// Open for reading.
+/// Opens for reading.
 pub const O_RDONLY: i32 = libc::O_RDONLY;
-/// Open for writing.
+/// Opens for writing.
 pub const O_WRONLY: i32 = libc::O_WRONLY;
-/// Open for reading and writing.
+/// Opens for reading and writing.
 pub const O_RDWR: i32 = libc::O_RDWR;
-/// Every write goes to the end of the file as it is then.
+/// Makes every write go to the current end of the file.
 pub const O_APPEND: i32 = libc::O_APPEND;
-/// Create the file if it is missing.
+/// Creates the file if it is missing.
 pub const O_CREAT: i32 = libc::O_CREAT;
-/// With [`O_CREAT`]: fail if it exists, even as a dangling symbolic link.
+/// With [`O_CREAT`]: fails if the file exists, even as a dangling symbolic link.
 pub const O_EXCL: i32 = libc::O_EXCL;
-/// Cut the file to nothing when it is opened.
+/// Truncates the file to nothing when it is opened.
 pub const O_TRUNC: i32 = libc::O_TRUNC;
-/// Do not wait for the other end of a named pipe.
+/// Does not wait for the other end of a named pipe.
 pub const O_NONBLOCK: i32 = libc::O_NONBLOCK;
 
-/// What the system says of a file where it wants a directory.
+/// The error for a file where the system wants a directory.
 #[cfg(feature = "tree")]
 pub(crate) const NOT_A_DIRECTORY: Errno = Errno(libc::ENOTDIR);
 
-/// Any name is a name.
+/// True if the system gives some names a meaning of their own.
 pub(crate) const RESERVES_NAMES: bool = false;
 
-/// Whether names that differ only in case are usually one file.
-pub(crate) const FOLDS_CASE: bool = variant::FOLDS_CASE;
-
-/// Whether a file that is open keeps its name from being used for another.
+/// True if the name of an open file cannot be given to another file.
 pub(crate) const OPEN_FILES_ARE_IN_THE_WAY: bool = false;
 
-/// Whether [`std::fs::copy`] has a call here that takes both paths and does more than copying bytes.
+/// True if [`std::fs::copy`] uses a call that takes both paths and does more than copy bytes.
 ///
-/// [clonefile(2)](https://www.manpagez.com/man/2/clonefile/)
+/// `fclonefileat`, [clonefile(2)](https://www.manpagez.com/man/2/clonefile/)
 pub(crate) const COPIES_BY_PATH: bool = cfg!(target_vendor = "apple");
 
-/// [`std::fs::copy`], where that is the case.
+/// Copies a file as [`std::fs::copy`] does, on systems with [`COPIES_BY_PATH`].
 pub(crate) fn copy_by_path(from: &Path, to: &Path) -> io::Result<u64> {
     std::fs::copy(from, to)
 }
 
-/// Paths shorter than this are given their closing NUL on the stack. As in std: longer would cost stack probes.
+/// Paths shorter than this get their closing NUL on the stack. It is the limit of std: a longer
+/// buffer would cost stack probes.
 const STACK_PATH: usize = 384;
 
-/// The file held by `file`, as a value that costs nothing to pass on. No system call.
+/// Borrows the file that `file` holds. It makes no system call.
 #[inline]
 pub fn borrow(file: &impl AsFile) -> BorrowedFile<'_> {
     file.as_fd()
 }
 
-/// `open`: opens `path` with the system's own `flags`; `mode` counts if the file is created, less the process's umask.
+/// Opens `path` with the system's own `flags`. `mode` counts if the file is created, less the umask
+/// of the process.
 ///
-/// `O_CLOEXEC` is always added. An interrupted call (`EINTR`, on a named pipe or a slow file system) is repeated.
+/// `O_CLOEXEC` is always added. An interrupted call (`EINTR`, on a named pipe or a slow file
+/// system) is repeated.
 ///
-/// [open(2)](https://man7.org/linux/man-pages/man2/open.2.html)
+/// `open`, [open(2)](https://man7.org/linux/man-pages/man2/open.2.html)
 #[inline]
 pub fn open(path: &CStr, flags: i32, mode: u32) -> Result<OwnedFile, Errno> {
-    loop {
-        // SAFETY: the path is a NUL-terminated string that outlives the call, and a mode is given whether or not the
-        // flags ask for one. It is widened to what C passes through variadic arguments.
-        let fd = unsafe {
-            variant::open(
-                path.as_ptr(),
-                flags | libc::O_CLOEXEC,
-                libc::c_uint::from(mode as libc::mode_t),
-            )
-        };
-        if fd >= 0 {
-            // SAFETY: the system has just returned this descriptor, so it is open and nobody else's.
-            return Ok(unsafe { OwnedFile::from_raw_fd(fd) });
-        }
-        repeat_if_interrupted()?;
-    }
+    retry_on_intr(|| rustix::fs::open(path, open_flags(flags), mode_from(mode))).map_err(errno)
 }
 
-/// `open` for a path as Rust has it. A path with a NUL inside is refused with `InvalidInput`.
+/// Returns the flags for rustix, with `O_CLOEXEC` added.
+#[inline]
+pub(super) fn open_flags(flags: i32) -> OFlags {
+    OFlags::from_bits_retain(flags.cast_unsigned()) | OFlags::CLOEXEC
+}
+
+/// Returns the permission bits of `mode` for rustix.
+#[inline]
+pub(super) fn mode_from(mode: u32) -> Mode {
+    Mode::from_bits_retain(mode as rustix::fs::RawMode)
+}
+
+/// Opens `path` as [`open`] does. A path with a NUL inside is refused with `InvalidInput`.
 ///
-/// [open(2)](https://man7.org/linux/man-pages/man2/open.2.html)
+/// `open`, [open(2)](https://man7.org/linux/man-pages/man2/open.2.html)
 #[inline]
 pub(crate) fn open_path(path: &Path, flags: i32, mode: u32) -> io::Result<OwnedFile> {
     with_c_path(path.as_os_str().as_bytes(), |path| open(path, flags, mode))
 }
 
-/// Lends `path` with a closing NUL to a system call: on the stack if it is short. A NUL inside is refused with
-/// `InvalidInput`.
+/// Lends `path` with a closing NUL to a system call, on the stack if the path is short. A NUL
+/// inside is refused with `InvalidInput`.
 #[inline]
 pub(super) fn with_c_path<T>(
     path: &[u8],
@@ -122,8 +118,8 @@ pub(super) fn with_c_path<T>(
     }
     let mut buffer = [const { MaybeUninit::<u8>::uninit() }; STACK_PATH];
     let start = buffer.as_mut_ptr().cast::<u8>();
-    // SAFETY: `path` is shorter than the buffer, so it and one NUL fit; the two do not overlap; what is read back is
-    // what was just written.
+    // SAFETY: `path` is shorter than the buffer, so it and one NUL fit. The two do not overlap. The
+    // bytes that are read back were just written.
     let terminated = unsafe {
         start.copy_from_nonoverlapping(path.as_ptr(), path.len());
         start.add(path.len()).write(0);
@@ -144,113 +140,84 @@ fn nul_in_path() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "the path contains a NUL byte")
 }
 
-/// `write`: writes some of `bytes` at the file's position and returns how many. An interrupted call is repeated.
+/// Writes some of `bytes` at the file's position and returns how many. An interrupted call is
+/// repeated.
 ///
-/// [write(2)](https://man7.org/linux/man-pages/man2/write.2.html)
+/// `write`, [write(2)](https://man7.org/linux/man-pages/man2/write.2.html)
 #[inline]
 pub fn write(file: BorrowedFile<'_>, bytes: &[u8]) -> Result<usize, Errno> {
-    loop {
-        // SAFETY: the pointer and length are those of a live slice, which is only read.
-        let count = unsafe {
-            libc::write(
-                file.as_raw_fd(),
-                bytes.as_ptr().cast(),
-                bytes.len().min(variant::MAX_PER_CALL),
-            )
-        };
-        if let Ok(count) = usize::try_from(count) {
-            return Ok(count);
-        }
-        repeat_if_interrupted()?;
-    }
+    retry_on_intr(|| rustix::io::write(file, bytes)).map_err(errno)
 }
 
-/// `read`: reads once, from the file's position, and returns the part of `buffer` that was filled. Empty means the end
-/// of the file, if `buffer` is not empty itself. An interrupted call is repeated.
+/// Reads once, from the file's position, and returns the filled part of `buffer`. If `buffer` is
+/// not empty, an empty part means the end of the file. An interrupted call is repeated.
 ///
-/// [read(2)](https://man7.org/linux/man-pages/man2/read.2.html)
+/// `read`, [read(2)](https://man7.org/linux/man-pages/man2/read.2.html)
 #[inline]
 pub fn read<'buffer>(
     file: BorrowedFile<'_>,
     buffer: &'buffer mut [MaybeUninit<u8>],
 ) -> Result<&'buffer mut [u8], Errno> {
-    loop {
-        // SAFETY: the pointer and length are those of a slice borrowed for writing, and need not be initialised.
-        let count = unsafe {
-            libc::read(
-                file.as_raw_fd(),
-                buffer.as_mut_ptr().cast(),
-                buffer.len().min(variant::MAX_PER_CALL),
-            )
-        };
-        if let Ok(count) = usize::try_from(count) {
-            let filled = &mut buffer[..count];
-            // SAFETY: the system has just written that many bytes there.
-            return Ok(unsafe {
-                std::slice::from_raw_parts_mut(filled.as_mut_ptr().cast(), filled.len())
-            });
-        }
-        repeat_if_interrupted()?;
-    }
+    let read = || rustix::io::read(file, &mut *buffer).map(|(filled, _)| filled.len());
+    let count = retry_on_intr(read).map_err(errno)?;
+    let filled = &mut buffer[..count];
+    // SAFETY: the system has just written that many bytes there.
+    Ok(unsafe { std::slice::from_raw_parts_mut(filled.as_mut_ptr().cast(), filled.len()) })
 }
 
-/// `read`, once, into the room that `buffer` has left; returns how many bytes were added.
+/// Reads once into the spare capacity of `buffer`, which must have some, and returns how many bytes
+/// were added. An interrupted call is repeated.
 ///
-/// [read(2)](https://man7.org/linux/man-pages/man2/read.2.html)
+/// `read`, [read(2)](https://man7.org/linux/man-pages/man2/read.2.html)
 #[inline]
 pub(crate) fn read_spare(file: BorrowedFile<'_>, buffer: &mut Vec<u8>) -> Result<usize, Errno> {
-    let count = read(file, buffer.spare_capacity_mut())?.len();
-    // SAFETY: `read` has initialised that many bytes from the old length on, within the capacity.
-    unsafe { buffer.set_len(buffer.len() + count) };
-    Ok(count)
+    retry_on_intr(|| rustix::io::read(file, spare_capacity(buffer))).map_err(errno)
 }
 
-/// `fstat`: size and kind of an open file.
+/// Returns the size and kind of an open file.
 ///
-/// [fstat(2)](https://man7.org/linux/man-pages/man2/stat.2.html)
+/// `fstat`, [fstat(2)](https://man7.org/linux/man-pages/man2/stat.2.html)
 #[inline]
 pub fn status(file: BorrowedFile<'_>) -> Result<Status, Errno> {
     let status = full_status(file)?;
-    let kind = status.st_mode & libc::S_IFMT;
+    let kind = FileType::from_raw_mode(status.st_mode);
     Ok(Status::new(
         u64::try_from(status.st_size).unwrap_or(0),
-        kind == libc::S_IFREG,
-        kind == libc::S_IFDIR,
+        kind == FileType::RegularFile,
+        kind == FileType::Directory,
     ))
 }
 
-/// `fstat`: the kind of an open file, as one of the `S_IF` constants.
+/// Returns the kind of an open file.
 ///
-/// [inode(7)](https://man7.org/linux/man-pages/man7/inode.7.html)
-pub(super) fn file_type(file: BorrowedFile<'_>) -> Result<libc::mode_t, Errno> {
-    Ok(full_status(file)?.st_mode & libc::S_IFMT)
+/// `fstat`, [inode(7)](https://man7.org/linux/man-pages/man7/inode.7.html)
+pub(super) fn file_type(file: BorrowedFile<'_>) -> Result<FileType, Errno> {
+    Ok(FileType::from_raw_mode(full_status(file)?.st_mode))
 }
 
+/// Returns the status of an open file.
+///
+/// `fstat`, [fstat(2)](https://man7.org/linux/man-pages/man2/stat.2.html)
 #[inline]
-pub(super) fn full_status(file: BorrowedFile<'_>) -> Result<variant::FullStatus, Errno> {
-    let mut status = MaybeUninit::uninit();
-    // SAFETY: the structure is large enough and borrowed for writing.
-    if unsafe { variant::fstat(file.as_raw_fd(), status.as_mut_ptr()) } != 0 {
-        return Err(last_error());
-    }
-    // SAFETY: fstat succeeded, so it has filled the structure.
-    Ok(unsafe { status.assume_init() })
+pub(super) fn full_status(file: BorrowedFile<'_>) -> Result<Stat, Errno> {
+    rustix::fs::fstat(file).map_err(errno)
 }
 
-/// The mode to make a file with that is to have these permissions.
+/// Returns the mode to create a file with, for it to have these permissions.
 pub(crate) fn mode_of(permissions: &Permissions) -> u32 {
     permissions.mode() & 0o7777
 }
 
-/// `close`: closes the file and returns the error that dropping it would hide.
+/// Closes the file and returns the error that dropping it would hide.
 ///
-/// Some file systems (NFS, quota) report a failed write only here. The call is never repeated, not even for `EINTR`:
-/// the descriptor may be gone already and its number somebody else's.
+/// Some file systems (NFS, quota) report a failed write only here. The call is never repeated, not
+/// even for `EINTR`: the descriptor may be gone, and its number may belong to another file.
 ///
-/// [close(2)](https://man7.org/linux/man-pages/man2/close.2.html)
+/// `close`, [close(2)](https://man7.org/linux/man-pages/man2/close.2.html)
 #[inline]
 pub fn close(file: OwnedFile) -> Result<(), Errno> {
-    // SAFETY: the descriptor is owned and given up here, so nobody uses or closes it after this.
+    // SAFETY: the descriptor is owned and given up here, so it is neither used nor closed after
+    // this. rustix's own `close` ignores the error.
     if unsafe { libc::close(file.into_raw_fd()) } == 0 {
         Ok(())
     } else {
@@ -258,26 +225,24 @@ pub fn close(file: OwnedFile) -> Result<(), Errno> {
     }
 }
 
-/// Whether `error` says that the process (`EMFILE`) or the system (`ENFILE`) has as many files open as it may.
-///
-/// [open(2), ERRORS](https://man7.org/linux/man-pages/man2/open.2.html)
 impl Errno {
-    /// Returns true if the process or the system has as many files open as it may. The error passes
-    /// when some are closed.
+    /// Returns true if the process (`EMFILE`) or the system (`ENFILE`) has as many files open as it
+    /// may. The error passes when some are closed.
+    ///
+    /// [open(2), ERRORS](https://man7.org/linux/man-pages/man2/open.2.html)
     pub const fn is_out_of_descriptors(self) -> bool {
         matches!(self.0, libc::EMFILE | libc::ENFILE)
     }
 }
 
+/// Returns the number of an error of rustix.
+#[inline]
+pub(super) fn errno(error: rustix::io::Errno) -> Errno {
+    Errno(error.raw_os_error())
+}
+
+/// Returns the error of the last call of libc on this thread.
 #[cold]
 pub(super) fn last_error() -> Errno {
     Errno(io::Error::last_os_error().raw_os_error().unwrap_or(0))
-}
-
-#[cold]
-pub(super) fn repeat_if_interrupted() -> Result<(), Errno> {
-    match last_error() {
-        Errno(libc::EINTR) => Ok(()),
-        error => Err(error),
-    }
 }

@@ -1,9 +1,9 @@
-//! Windows: std's own where it is as good, windows-sys where std hides an error.
+//! Windows: thin layers over std, and over windows-sys where std hides an error.
 //!
-//! `CreateFileW` is called through [`std::fs::OpenOptions`], which shares the file for reading, writing and deletion,
-//! gives long paths their `\\?\` prefix, and cuts an existing file without losing its attributes. Reading and writing
-//! go through [`std::fs::File`], which also handles files opened for overlapped I/O soundly. Flags are numbered as in
-//! the C runtime and as in Node's `fs.constants`.
+//! [`std::fs::OpenOptions`] calls `CreateFileW`. It shares the file for reading, writing and
+//! deletion, gives long paths their `\\?\` prefix, and truncates an existing file without losing
+//! its attributes. [`std::fs::File`] reads and writes, also files opened for overlapped I/O. Flags
+//! have the numbers of the C runtime and of Node's `fs.constants`.
 
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions, Permissions};
@@ -25,54 +25,60 @@ use windows_sys::Win32::Storage::FileSystem::{
 use super::Status;
 use crate::errno::Errno;
 
-/// An open file that closes when dropped, without telling of an error; [`close`] tells.
+/// An open file that closes when dropped and ignores the error of closing; [`close`] returns it.
 pub type OwnedFile = std::os::windows::io::OwnedHandle;
 
-/// An open file that belongs to somebody else.
+/// A borrowed open file.
 pub type BorrowedFile<'file> = std::os::windows::io::BorrowedHandle<'file>;
 
-/// Whatever holds an open file: [`std::fs::File`], standard output, a pipe.
+/// A type that holds an open file: [`std::fs::File`], standard output, a pipe.
 pub use std::os::windows::io::AsHandle as AsFile;
 
-/// Open for reading.
+/// Opens for reading.
 pub const O_RDONLY: i32 = 0;
-/// Open for writing.
+/// Opens for writing.
 pub const O_WRONLY: i32 = 1;
-/// Open for reading and writing.
+/// Opens for reading and writing.
 pub const O_RDWR: i32 = 2;
-/// Every write goes to the end of the file as it is then.
+/// Makes every write go to the current end of the file.
 pub const O_APPEND: i32 = 0x8;
-/// Create the file if it is missing.
+/// Creates the file if it is missing.
 pub const O_CREAT: i32 = 0x100;
-/// With [`O_CREAT`]: fail if it exists, even as a dangling symbolic link.
+/// With [`O_CREAT`]: fails if the file exists, even as a dangling symbolic link.
 pub const O_EXCL: i32 = 0x400;
-/// Cut the file to nothing when it is opened.
+/// Truncates the file to nothing when it is opened.
 pub const O_TRUNC: i32 = 0x200;
-/// Nothing to ask for on Windows.
+/// Does nothing on Windows.
 pub const O_NONBLOCK: i32 = 0;
 
+/// The bits of the flags that choose between reading and writing.
 pub(super) const ACCESS: i32 = O_WRONLY | O_RDWR;
 
-/// The owner may write, among the bits of a mode.
+/// The bit of a mode that lets the owner write.
 pub(super) const OWNER_WRITES: u32 = 0o200;
 
-/// What the system says of a file where it wants a directory.
+/// The error for a file where the system wants a directory.
 pub(crate) const NOT_A_DIRECTORY: Errno = Errno(ERROR_DIRECTORY.cast_signed());
 
-/// Windows takes some names for devices and alters others.
+/// True: Windows takes some names for devices and alters others.
 pub(crate) const RESERVES_NAMES: bool = true;
 
-/// A file that is removed may keep its name until the last handle is closed, and its directory cannot be renamed.
+/// True: a removed file may keep its name until the last handle is closed. Its directory cannot be
+/// renamed until then.
 pub(crate) const OPEN_FILES_ARE_IN_THE_WAY: bool = true;
 
-/// [`std::fs::copy`] copies streams and attributes too, and reports what closing reports.
+/// True: [`std::fs::copy`] copies streams and attributes too, and reports errors of closing.
 ///
+/// `CopyFileExW`,
 /// [CopyFileEx](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-copyfileexw)
 pub(crate) const COPIES_BY_PATH: bool = true;
 
-/// `CopyFileEx`, by [`std::fs::copy`], which has the length from what the system reports of its progress. Older versions
-/// of Wine report none: a copy without bytes is asked for its length.
+/// Copies a file as [`std::fs::copy`] does, and returns its length.
 ///
+/// std takes the length from the system's reports of progress. Older versions of Wine report none,
+/// so the length of a copy without bytes is read from the file.
+///
+/// `CopyFileExW`,
 /// [CopyFileEx](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-copyfileexw)
 pub(crate) fn copy_by_path(from: &Path, to: &Path) -> io::Result<u64> {
     match std::fs::copy(from, to)? {
@@ -81,18 +87,19 @@ pub(crate) fn copy_by_path(from: &Path, to: &Path) -> io::Result<u64> {
     }
 }
 
-/// Names that differ only in case are one file, unless a directory is set to tell them apart.
+/// True: names that differ only in case are one file, unless a directory is set to tell them apart.
 pub(crate) const FOLDS_CASE: bool = true;
 
-/// The file held by `file`, as a value that costs nothing to pass on. No system call.
+/// Borrows the file that `file` holds. It makes no system call.
 #[inline]
 pub fn borrow(file: &impl AsFile) -> BorrowedFile<'_> {
     file.as_handle()
 }
 
-/// `CreateFileW`: opens `path`, which is UTF-8, with the `O_` flags of this module. Of `mode` only the owner's write
-/// permission counts, and only if the file is created.
+/// Opens `path`, which is UTF-8, with the `O_` flags of this module. Of `mode` only the owner's
+/// write permission counts, and only if the file is created.
 ///
+/// `CreateFileW`,
 /// [CreateFileW](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-createfilew)
 #[inline]
 pub fn open(path: &CStr, flags: i32, mode: u32) -> Result<OwnedFile, Errno> {
@@ -102,8 +109,9 @@ pub fn open(path: &CStr, flags: i32, mode: u32) -> Result<OwnedFile, Errno> {
     open_path(Path::new(path), flags, mode).map_err(|error| errno(&error))
 }
 
-/// `CreateFileW` for a path as Rust has it. A path with a NUL inside is refused with `InvalidInput`.
+/// Opens `path` as [`open`] does. A path with a NUL inside is refused with `InvalidInput`.
 ///
+/// `CreateFileW`,
 /// [CreateFileW](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-createfilew)
 pub(crate) fn open_path(path: &Path, flags: i32, mode: u32) -> io::Result<OwnedFile> {
     let has = |flag: i32| flags & flag != 0;
@@ -114,8 +122,8 @@ pub(crate) fn open_path(path: &Path, flags: i32, mode: u32) -> io::Result<OwnedF
         .truncate(has(O_TRUNC))
         .create(has(O_CREAT))
         .create_new(has(O_CREAT) && has(O_EXCL));
-    // std refuses to append to a file that it cuts, since the first needs less permission than the second. The file is
-    // empty then, so writing at its position comes to the same.
+    // std refuses to append to a file that it truncates, since appending needs less permission. The
+    // file is empty then, so writing at its position has the same effect.
     options.append(has(O_APPEND) && !has(O_TRUNC));
     if has(O_CREAT) && mode & OWNER_WRITES == 0 {
         options.attributes(FILE_ATTRIBUTE_READONLY);
@@ -123,24 +131,26 @@ pub(crate) fn open_path(path: &Path, flags: i32, mode: u32) -> io::Result<OwnedF
     options.open(path).map(OwnedFile::from)
 }
 
-/// `WriteFile`: writes some of `bytes` at the file's position and returns how many.
+/// Writes some of `bytes` at the file's position and returns how many.
 ///
+/// `WriteFile`,
 /// [WriteFile](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-writefile)
 #[inline]
 pub fn write(file: BorrowedFile<'_>, bytes: &[u8]) -> Result<usize, Errno> {
     with_file(file, |mut file| file.write(bytes)).map_err(|error| errno(&error))
 }
 
-/// `ReadFile`: reads once, from the file's position, and returns the part of `buffer` that was filled. Empty means the
-/// end of the file, if `buffer` is not empty itself; also that the other end of a pipe is closed.
+/// Reads once, from the file's position, and returns the filled part of `buffer`. If `buffer` is
+/// not empty, an empty part means the end of the file, or that the other end of a pipe is closed.
 ///
+/// `ReadFile`,
 /// [ReadFile](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-readfile)
 #[inline]
 pub fn read<'buffer>(
     file: BorrowedFile<'_>,
     buffer: &'buffer mut [MaybeUninit<u8>],
 ) -> Result<&'buffer mut [u8], Errno> {
-    // std takes initialised memory only. To zero it costs little beside a system call of this system.
+    // std takes initialised memory only. Zeroing it costs little beside a system call on Windows.
     buffer.fill(MaybeUninit::new(0));
     // SAFETY: every byte has just been given a value.
     let buffer =
@@ -158,8 +168,9 @@ const fn is_end(error: u32) -> bool {
     matches!(error, ERROR_BROKEN_PIPE | ERROR_HANDLE_EOF)
 }
 
-/// `ReadFile`, once, into the room that `buffer` has left; returns how many bytes were added.
+/// Reads once into the spare capacity of `buffer`, and returns how many bytes were added.
 ///
+/// `ReadFile`,
 /// [ReadFile](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-readfile)
 #[inline]
 pub(crate) fn read_spare(file: BorrowedFile<'_>, buffer: &mut Vec<u8>) -> Result<usize, Errno> {
@@ -169,8 +180,9 @@ pub(crate) fn read_spare(file: BorrowedFile<'_>, buffer: &mut Vec<u8>) -> Result
     Ok(count)
 }
 
-/// `GetFileInformationByHandle`: size and kind of an open file. What is not on a disk has size 0.
+/// Returns the size and kind of an open file. A file that is not on a disk has size 0.
 ///
+/// `GetFileInformationByHandle`,
 /// [GetFileInformationByHandle](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-getfileinformationbyhandle)
 #[inline]
 pub fn status(file: BorrowedFile<'_>) -> Result<Status, Errno> {
@@ -191,17 +203,18 @@ pub fn status(file: BorrowedFile<'_>) -> Result<Status, Errno> {
     Ok(Status::new(size, !is_directory, is_directory))
 }
 
-/// The mode to make a file with that is to have these permissions.
+/// Returns the mode to create a file with, for it to have these permissions.
 pub(crate) fn mode_of(permissions: &Permissions) -> u32 {
     if permissions.readonly() { 0o444 } else { 0o666 }
 }
 
-/// `CloseHandle`: closes the file and returns the error that dropping it would hide.
+/// Closes the file and returns the error that dropping it would hide.
 ///
+/// `CloseHandle`,
 /// [CloseHandle](https://learn.microsoft.com/windows/win32/api/handleapi/nf-handleapi-closehandle)
 #[inline]
 pub fn close(file: OwnedFile) -> Result<(), Errno> {
-    // SAFETY: the handle is owned and given up here, so nobody uses or closes it after this.
+    // SAFETY: the handle is owned and given up here, so it is neither used nor closed after this.
     if unsafe { CloseHandle(file.into_raw_handle()) } == 0 {
         Err(errno(&io::Error::last_os_error()))
     } else {
@@ -209,28 +222,29 @@ pub fn close(file: OwnedFile) -> Result<(), Errno> {
     }
 }
 
-/// Whether `error` says that the process has as many files open as it may.
-///
-/// [System error codes](https://learn.microsoft.com/windows/win32/debug/system-error-codes--0-499-)
 impl Errno {
     /// Returns true if the process or the system has as many files open as it may. The error passes
     /// when some are closed.
+    ///
+    /// [System error codes](https://learn.microsoft.com/windows/win32/debug/system-error-codes--0-499-)
     pub const fn is_out_of_descriptors(self) -> bool {
         self.0.cast_unsigned() == ERROR_TOO_MANY_OPEN_FILES
     }
 }
 
-/// Lends a borrowed handle to `work` as std's type for files.
+/// Calls `work` with a borrowed handle as std's type for files.
 #[inline]
 fn with_file<T>(file: BorrowedFile<'_>, work: impl FnOnce(&File) -> T) -> T {
-    // SAFETY: the handle is open for as long as it is borrowed, which is longer than this call, and is not closed here.
+    // SAFETY: the handle is open as long as it is borrowed, which is longer than this call. It is
+    // not closed here.
     let file = ManuallyDrop::new(unsafe { File::from_raw_handle(file.as_raw_handle()) });
     work(&file)
 }
 
+/// Returns the number of an error of std.
 #[cold]
 fn errno(error: &io::Error) -> Errno {
-    // What std refuses by itself has no number: a NUL in a path, flags that exclude each other.
+    // Errors of std itself have no number: a NUL in a path, flags that exclude each other.
     let invalid = ERROR_INVALID_PARAMETER.cast_signed();
     Errno(error.raw_os_error().unwrap_or(invalid))
 }

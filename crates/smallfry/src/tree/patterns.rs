@@ -1,4 +1,4 @@
-//! Whether a file is wanted, and whether a directory may hold one that is.
+//! Decides which files are wanted, and which directories may hold them.
 
 use std::io;
 use std::path::Path;
@@ -7,17 +7,17 @@ use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::TreeOptions;
 
-/// The patterns of [`TreeOptions`], ready to be held against paths below the root.
+/// The compiled patterns of [`TreeOptions`], for paths below the root.
 pub(super) struct Patterns {
-    /// Files that are wanted; `None` is all.
+    /// The wanted files; `None` for all.
     files: Option<GlobSet>,
-    /// Directories in which one may be; `None` is all.
+    /// The directories that may hold wanted files; `None` for all.
     directories: Option<GlobSet>,
-    /// Files and directories that are not wanted.
+    /// The unwanted files and directories.
     ignored: GlobSet,
-    /// Directories whose whole contents are not wanted.
+    /// The directories whose whole contents are unwanted.
     ignored_directories: GlobSet,
-    /// Names that begin with a dot and are wanted; `None` is all.
+    /// The wanted names that begin with a dot; `None` for all.
     hidden: Option<GlobSet>,
     with_git: bool,
 }
@@ -39,7 +39,7 @@ impl Patterns {
             }
             files.push(glob(pattern)?);
             directories.extend(directories_of(pattern));
-            // A part of braces with a slash in them is no pattern, and none that spells a dot.
+            // A part of braces with a slash in them is no pattern, so it spells no dot.
             dotted.extend(dotted_names(pattern).filter_map(|name| glob(name).ok()));
         }
         let (mut ignored, mut ignored_directories) = (Vec::new(), Vec::new());
@@ -61,14 +61,14 @@ impl Patterns {
         })
     }
 
-    /// Whether the file at `path` is wanted.
+    /// Returns true if the file at `path` is wanted.
     pub(super) fn has(&self, path: &Path) -> bool {
         self.shows(path)
             && self.files.as_ref().is_none_or(|files| files.is_match(path))
             && !self.ignored.is_match(path)
     }
 
-    /// Whether the directory at `path` may hold files that are wanted.
+    /// Returns true if the directory at `path` may hold wanted files.
     pub(super) fn has_in(&self, path: &Path) -> bool {
         self.shows(path)
             && self
@@ -80,7 +80,8 @@ impl Patterns {
             && (self.with_git || path.file_name().is_none_or(|name| name != ".git"))
     }
 
-    /// Whether the last name is not hidden; those before it were walked through, so they are not.
+    /// Returns true if the last name is not hidden. The walk came through the names before it, so
+    /// they are not hidden.
     fn shows(&self, path: &Path) -> bool {
         match (&self.hidden, path.file_name()) {
             (Some(shown), Some(name)) => {
@@ -91,7 +92,7 @@ impl Patterns {
     }
 }
 
-/// The pattern without a `./` before it, if it is one of a path below the root.
+/// Returns the pattern without a leading `./`, if it can match a path below the root.
 fn checked(pattern: &str) -> io::Result<&str> {
     let relative = pattern.strip_prefix("./").unwrap_or(pattern);
     let reason = if relative.is_empty() {
@@ -131,15 +132,16 @@ fn set(globs: Vec<Glob>) -> io::Result<GlobSet> {
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))
 }
 
-/// Patterns for the directories that a file which matches `pattern` can be in, at any depth: what stands before each slash.
+/// Returns patterns for all directories, at any depth, that can hold a file that matches `pattern`:
+/// the text before each of its slashes.
 ///
-/// Where that cannot be told from the text, because braces or brackets have a slash in them, it is every directory.
+/// The text does not tell if braces or brackets have a slash in them. Then all directories match.
 fn directories_of(pattern: &str) -> Vec<Glob> {
     let mut directories = Vec::new();
     let mut end = 0;
     for name in pattern.split_inclusive('/') {
         if name.contains("**") {
-            // From here on any. What `**` means within a name does not matter: this is never too few.
+            // From here on all directories match. One too many only costs time.
             directories.extend(glob(&format!("{}**", &pattern[..end])));
             return directories;
         }
@@ -155,7 +157,7 @@ fn directories_of(pattern: &str) -> Vec<Glob> {
     directories
 }
 
-/// The names in `pattern` that begin with a dot.
+/// Returns the names in `pattern` that begin with a dot.
 fn dotted_names(pattern: &str) -> impl Iterator<Item = &str> {
     let names = pattern.split('/');
     names.filter(|name| name.starts_with('.') || name.starts_with("\\."))

@@ -1,27 +1,21 @@
 //! Unix: a thread's own clock and priority.
 
 use std::ffi::c_long;
-use std::mem::MaybeUninit;
 use std::time::Duration;
 
-/// Returns the processor time of the calling thread, in user code and in the kernel. It is zero on a
-/// system that does not tell.
+use rustix::time::{ClockId, DynamicClockId, clock_gettime_dynamic};
+
+/// Returns the processor time of the calling thread, in user code and in the kernel. It is zero on
+/// a system that does not tell.
 ///
 /// `clock_gettime(CLOCK_THREAD_CPUTIME_ID)`,
-///
 /// [clock_gettime(2)](https://man7.org/linux/man-pages/man2/clock_gettime.2.html)
 pub fn thread_cpu_time() -> Duration {
-    let mut time = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: the structure is large enough and borrowed for writing.
-    if unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, time.as_mut_ptr()) } != 0 {
-        return Duration::ZERO;
-    }
-    // SAFETY: the call succeeded, so it has filled the structure.
-    let time = unsafe { time.assume_init() };
-    Duration::new(
-        u64::try_from(time.tv_sec).unwrap_or(0),
-        u32::try_from(time.tv_nsec).unwrap_or(0),
-    )
+    let clock = DynamicClockId::Known(ClockId::ThreadCPUTime);
+    clock_gettime_dynamic(clock)
+        .ok()
+        .and_then(|time| Duration::try_from(time).ok())
+        .unwrap_or_default()
 }
 
 /// Returns how often the calling thread gave up its processor because it waited for something, not
@@ -32,6 +26,8 @@ pub fn thread_cpu_time() -> Duration {
 pub(crate) fn times_waited() -> Option<c_long> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
+        use std::mem::MaybeUninit;
+
         let mut usage = MaybeUninit::<libc::rusage>::uninit();
         // SAFETY: the structure is large enough and borrowed for writing.
         if unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } == 0 {
@@ -42,20 +38,22 @@ pub(crate) fn times_waited() -> Option<c_long> {
     None
 }
 
-/// Lowers the priority of the calling thread, so that other threads of the process run first. A lower
-/// priority stays. Only Linux has priorities per thread; elsewhere nothing happens.
+/// Lowers the priority of the calling thread, so that other threads of the process run first. A
+/// lower priority stays. Only Linux has priorities per thread; elsewhere nothing happens.
 ///
-/// With two workers and an event loop on two processors, the loop waits up to 8 ms for its turn instead
-/// of 12 ms, and the files are read in the same time.
+/// With two workers and an event loop on two processors, the loop waits up to 8 ms for its turn
+/// instead of 12 ms, and the files are read in the same time.
 ///
 /// `getpriority`, `setpriority`,
 /// [setpriority(2), NOTES](https://man7.org/linux/man-pages/man2/setpriority.2.html)
 pub(crate) fn lower_priority() {
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    // SAFETY: plain system calls. On Linux 0 means the calling thread; to be less urgent is always allowed.
-    unsafe {
-        if libc::getpriority(libc::PRIO_PROCESS, 0) < LESS_URGENT {
-            libc::setpriority(libc::PRIO_PROCESS, 0, LESS_URGENT);
+    {
+        use rustix::process::{getpriority_process, setpriority_process};
+
+        // On Linux `None`, the calling process, is the calling thread. Lowering is always allowed.
+        if getpriority_process(None).is_ok_and(|priority| priority < LESS_URGENT) {
+            let _ = setpriority_process(None, LESS_URGENT);
         }
     }
 }
@@ -99,15 +97,14 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn lower_priority_never_raises_it() {
+        use rustix::process::{getpriority_process, setpriority_process};
+
         for (before, after) in [(3, LESS_URGENT), (LESS_URGENT, LESS_URGENT), (15, 15)] {
             let found = thread::spawn(move || {
-                // SAFETY: plain system calls about the calling thread.
-                unsafe {
-                    let urgency = libc::getpriority(libc::PRIO_PROCESS, 0);
-                    libc::setpriority(libc::PRIO_PROCESS, 0, before.max(urgency));
-                    lower_priority();
-                    (urgency, libc::getpriority(libc::PRIO_PROCESS, 0))
-                }
+                let urgency = getpriority_process(None).unwrap();
+                setpriority_process(None, before.max(urgency)).unwrap();
+                lower_priority();
+                (urgency, getpriority_process(None).unwrap())
             });
             let (urgency, found) = found.join().unwrap();
             assert_eq!(found, after.max(urgency));

@@ -8,8 +8,8 @@ use windows_sys::Win32::System::Threading::{GetCurrentThread, GetThreadTimes};
 /// The unit of a `FILETIME`, in nanoseconds.
 const TICK: u64 = 100;
 
-/// Returns the processor time of the calling thread, in user code and in the kernel, in steps of the
-/// scheduler's clock (up to 16 ms). It is zero if the system does not tell.
+/// Returns the processor time of the calling thread, in user code and in the kernel, in steps of
+/// the scheduler's clock (up to 16 ms). It is zero if the system does not tell.
 ///
 /// [GetThreadTimes](https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getthreadtimes)
 pub fn thread_cpu_time() -> Duration {
@@ -18,7 +18,8 @@ pub fn thread_cpu_time() -> Duration {
         dwHighDateTime: 0,
     };
     let (mut created, mut exited, mut kernel, mut user) = (zero, zero, zero, zero);
-    // SAFETY: the pseudo-handle of the calling thread is always valid, and the structures are borrowed for writing.
+    // SAFETY: the pseudo-handle of the calling thread is always valid, and the structures are
+    // borrowed for writing.
     let done = unsafe {
         GetThreadTimes(
             GetCurrentThread(),

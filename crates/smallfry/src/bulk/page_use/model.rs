@@ -1,57 +1,72 @@
-//! Every way in which slots can be given up while others are cut, explored by loom: no page goes back to the system while a
-//! slot on it is looked at, or before the last look into it is over. Run by `make test-model`.
+//! Explores every interleaving of threads that remove slots and a thread that adds some, by loom.
+//!
+//! A page must not go back to the system while a slot on it is in use, or before the last access to
+//! it is over. `make test-model` runs these tests.
 
 use std::sync::{Arc, Mutex};
 
 use loom::cell::UnsafeCell;
+use loom::model::Builder;
 use loom::thread;
 
 use super::*;
 
+/// Explores with up to four preemptions; `LOOM_MAX_PREEMPTIONS` sets another number. With
+/// `SMALLFRY_TEST_ALL=1` there is no limit, which takes 25 times as long.
+fn explore(model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = Builder::new();
+    if std::env::var_os("SMALLFRY_TEST_ALL").is_none() {
+        builder.preemption_bound.get_or_insert(4);
+    }
+    builder.check(model);
+}
+
 const PAGES: usize = 4;
-/// So small that all of them are few: whoever gives one up gives pages back, also those that another has just left.
+/// The size of a slot. It is so small that every removal gives pages back, also those that another
+/// thread has just left.
 const SLOT: usize = 64;
 
-/// A mapping.
-struct Place {
-    residents: PageUse<PAGES>,
-    /// What a page holds. Giving it back is a look of its own: loom reports one that does not come after those of slots.
+/// A mapping and its slots.
+struct Memory {
+    page_use: PageUse<PAGES>,
+    /// The contents of each page. Giving it back counts as an access, and loom reports one that
+    /// does not come after those of the slots.
     contents: [UnsafeCell<u8>; PAGES],
     released: Mutex<Vec<usize>>,
 }
 
-// SAFETY: loom finds out whether cells are looked at without order.
-unsafe impl Sync for Place {}
+// SAFETY: loom reports accesses to cells that no order separates.
+unsafe impl Sync for Memory {}
 // SAFETY: as above.
-unsafe impl Send for Place {}
+unsafe impl Send for Memory {}
 
-impl Place {
+impl Memory {
     fn new() -> Arc<Self> {
         Arc::new(Self {
-            residents: PageUse::new(),
+            page_use: PageUse::new(),
             contents: std::array::from_fn(|_| UnsafeCell::new(0)),
             released: Mutex::default(),
         })
     }
 
-    /// Looks into the slot on this page, and gives it up.
+    /// Uses the slot on this page, and removes it.
     fn use_up(&self, page: usize) {
         self.contents[page].with_mut(|_| ());
         self.give_up(page * PAGE, SLOT);
     }
 
     fn give_up(&self, offset: usize, size: usize) {
-        self.residents
+        self.page_use
             .remove(offset, size, |pages| self.release(pages));
     }
 
     fn fill(&self) {
-        self.residents.fill(|pages| self.release(pages));
+        self.page_use.fill(|pages| self.release(pages));
     }
 
     fn release(&self, pages: Range<usize>) {
         for page in pages {
-            // Twice by two threads is once to the system, so a shared look.
+            // Two threads may give one page back, so this access is shared.
             self.contents[page].with(|_| ());
             self.released.lock().unwrap().push(page);
         }
@@ -59,44 +74,44 @@ impl Place {
 }
 
 #[test]
-fn pages_go_back_after_the_last_look_and_never_while_somebody_lives_there() {
-    loom::model(|| {
-        let place = Place::new();
-        place.residents.add(0, SLOT);
-        place.residents.add(PAGE, SLOT);
+fn pages_go_back_after_the_last_access_and_never_with_a_live_slot() {
+    explore(|| {
+        let memory = Memory::new();
+        memory.page_use.add(0, SLOT);
+        memory.page_use.add(PAGE, SLOT);
         let others = [0, 1].map(|page| {
-            let place = Arc::clone(&place);
-            thread::spawn(move || place.use_up(page))
+            let memory = Arc::clone(&memory);
+            thread::spawn(move || memory.use_up(page))
         });
-        // Cut while the others may be gone already; it stays.
-        place.residents.add(2 * PAGE, SLOT);
-        place.fill();
-        place.contents[2].with_mut(|_| ());
+        // This slot is added while the others may be removed, and it stays.
+        memory.page_use.add(2 * PAGE, SLOT);
+        memory.fill();
+        memory.contents[2].with_mut(|_| ());
         for other in others {
             other.join().unwrap();
         }
-        place.contents[2].with_mut(|_| ());
-        assert!(!place.released.lock().unwrap().contains(&2));
+        memory.contents[2].with_mut(|_| ());
+        assert!(!memory.released.lock().unwrap().contains(&2));
     });
 }
 
 #[test]
-fn two_slots_of_one_page_keep_it_until_both_are_gone() {
-    loom::model(|| {
-        let place = Place::new();
+fn a_page_with_two_slots_goes_back_after_both_are_removed() {
+    explore(|| {
+        let memory = Memory::new();
         for offset in [0, SLOT] {
-            place.residents.add(offset, SLOT);
+            memory.page_use.add(offset, SLOT);
         }
-        place.residents.add(3 * PAGE, SLOT);
-        place.fill();
+        memory.page_use.add(3 * PAGE, SLOT);
+        memory.fill();
         let other = thread::spawn({
-            let place = Arc::clone(&place);
-            move || place.give_up(0, 64)
+            let memory = Arc::clone(&memory);
+            move || memory.give_up(0, 64)
         });
-        place.give_up(SLOT, SLOT);
+        memory.give_up(SLOT, SLOT);
         other.join().unwrap();
-        let released = place.released.lock().unwrap();
-        // Whoever was last gave it back, and the page of the third slot stays.
+        let released = memory.released.lock().unwrap();
+        // The last of both threads gave it back, and the page of the third slot stays.
         assert!(released.contains(&0) && !released.contains(&3));
     });
 }

@@ -1,4 +1,4 @@
-//! Unix: what a `FastClose` is to the system.
+//! Unix: the descriptor of a `FastClose`, and reading and writing at an offset.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};

@@ -1,4 +1,4 @@
-//! Windows: what a `FastClose` is to the system.
+//! Windows: the handle of a `FastClose`, and reading and writing at an offset.
 
 use std::io;
 use std::os::windows::fs::FileExt;

@@ -1,8 +1,8 @@
-//! Every way in which those who hand files over, those who close them and those who wait for that can interleave, explored
-//! by loom.
+//! Explores the interleavings of threads that hand files over, close them and wait for them, by
+//! loom.
 //!
-//! A wake-up that gets lost, or a worker that leaves while something waits, ends in a deadlock or in an item that is not
-//! closed once. Run by `make test-model`.
+//! A lost wake-up, or a worker that leaves while a file is pending, ends in a deadlock or in a file
+//! that is not closed once. `make test-model` runs these tests.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -15,13 +15,14 @@ use loom::thread::{self, JoinHandle};
 
 use super::{End, Item, Pool, Pushed, Queue};
 
+/// Explores with up to five preemptions; `LOOM_MAX_PREEMPTIONS` sets another number.
 fn explore(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
     builder.preemption_bound.get_or_insert(5);
     builder.check(model);
 }
 
-/// Counts how often it is closed.
+/// A file that counts how often it is closed.
 #[derive(Clone)]
 struct File {
     key: Option<u64>,
@@ -47,24 +48,24 @@ impl Item for File {
     }
 
     fn close(self) {
-        // Others may come in between where the queue is locked before and after this. To yield here would have loom run all
-        // of them first, and never one alone.
+        // Other threads may run where the queue is locked before and after this. To yield here
+        // would make loom run all of them first, and never one alone.
         self.closed.fetch_add(1, Ordering::SeqCst);
     }
 }
 
 type Files = Queue<File>;
 
-/// Hands a file over; a worker that is needed is started.
-fn push(queue: &Arc<Files>, file: &File, most: usize) -> Option<JoinHandle<()>> {
-    match queue.push(file.clone(), most) {
+/// Hands a file over, and starts a worker if one is needed.
+fn push(queue: &Arc<Files>, file: &File, max_pending: usize) -> Option<JoinHandle<()>> {
+    match queue.push(file.clone(), max_pending) {
         Pushed::Full(file) => file.close(),
         Pushed::Queued {
             needs_worker: Some(generation),
         } => {
             let queue = Arc::clone(queue);
             return Some(thread::spawn(move || {
-                // One file at a time, as in a pool that others share.
+                // One file at a time, as in a pool with other tasks.
                 while queue.work(generation, 1, Duration::ZERO) == End::Paused {}
             }));
         }
@@ -74,7 +75,7 @@ fn push(queue: &Arc<Files>, file: &File, most: usize) -> Option<JoinHandle<()>> 
 }
 
 #[test]
-fn two_threads_hand_over_and_one_waits() {
+fn wait_returns_after_the_files_of_two_threads_are_closed() {
     explore(|| {
         let queue = Arc::new(Files::new());
         let (first, second) = (File::new(1), File::new(2));
@@ -96,13 +97,13 @@ fn two_threads_hand_over_and_one_waits() {
 }
 
 #[test]
-fn nothing_stays_behind_when_workers_leave() {
-    // One at the most: whoever hands a file over as it leaves must bring another.
-    nothing_stays_behind(1);
-    nothing_stays_behind(2);
+fn no_file_stays_pending_when_workers_leave() {
+    // With at most one worker, a thread that hands a file over as it leaves must bring another.
+    no_file_stays_pending(1);
+    no_file_stays_pending(2);
 }
 
-fn nothing_stays_behind(max_workers: usize) {
+fn no_file_stays_pending(max_workers: usize) {
     explore(move || {
         let queue = Arc::new(Files::new());
         queue.lock().pool = Pool::of(max_workers);
@@ -111,14 +112,14 @@ fn nothing_stays_behind(max_workers: usize) {
         for worker in workers.into_iter().flatten() {
             worker.join().unwrap();
         }
-        // Nobody waited and nobody helped.
+        // The workers alone have closed them: no thread waited and helped.
         assert_eq!(files.map(|file| file.closed()), [1, 1]);
         assert_eq!(queue.pending(), 0);
     });
 }
 
 #[test]
-fn no_more_are_pending_than_may_be() {
+fn at_most_max_pending_files_are_pending() {
     explore(|| {
         let queue = Arc::new(Files::new());
         let files = [File::new(1), File::new(2), File::new(3)];
@@ -136,7 +137,7 @@ fn no_more_are_pending_than_may_be() {
 }
 
 #[test]
-fn a_file_is_closed_before_it_is_removed() {
+fn wait_for_closes_files_with_that_key_or_without_a_key() {
     explore(|| {
         let queue = Arc::new(Files::new());
         let (wanted, unknown) = (File::new(1), File::new(None));
@@ -150,7 +151,7 @@ fn a_file_is_closed_before_it_is_removed() {
 }
 
 #[test]
-fn who_waits_needs_no_worker() {
+fn threads_that_wait_need_no_worker() {
     explore(|| {
         let queue = Arc::new(Files::new());
         let files = [File::new(1), File::new(2)];
@@ -160,7 +161,7 @@ fn who_waits_needs_no_worker() {
                 needs_worker: Some(generation),
             } = pushed
             {
-                // Its thread could not be started, and who said so left the rest to others.
+                // The worker's thread could not be started, and the file stays pending.
                 queue.lose_worker(generation);
             }
         }
@@ -176,12 +177,12 @@ fn who_waits_needs_no_worker() {
 }
 
 #[test]
-fn others_take_over() {
+fn the_next_generation_takes_over() {
     explore(|| {
         let queue = Arc::new(Files::new());
         let files = [File::new(1), File::new(2)];
         let first = push(&queue, &files[0], 8);
-        // Whoever was asked for comes late or not at all.
+        // The worker that was asked for never comes.
         drop(queue.push(files[1].clone(), 8));
         let worker = queue.next_generation().map(|generation| {
             let queue = Arc::clone(&queue);

@@ -1,23 +1,25 @@
-//! Names that do not mean what they say: those that Windows reserves or alters, and those that differ only in case.
+//! Names that Windows reserves or alters, and names that differ only in case.
 //!
-//! Nothing here asks the system, so that all of it can be tested on any.
+//! Nothing here asks the system, so that tests on any system cover all of it.
 
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path};
 
-/// Characters that Windows allows in no name. A colon would write to another stream of the file before it.
+/// The characters that Windows allows in no name. A colon would write to another stream of the file
+/// before it.
 ///
 /// [Naming files](https://learn.microsoft.com/windows/win32/fileio/naming-a-file#naming-conventions)
 const FORBIDDEN: &[char] = &['<', '>', ':', '"', '|', '?', '*'];
 
-/// Names of devices that have no number.
+/// The names of devices without a number.
 const DEVICES: &[&str] = &["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
 
-/// Names of devices that end in a digit, also in one of the superscripts `¹²³`.
+/// The names of devices with a digit at the end, or with one of the superscripts `¹²³`.
 const NUMBERED_DEVICES: &[&str] = &["COM", "LPT"];
 
-/// Refuses a path with a name that Windows would take for another, with [`io::ErrorKind::InvalidInput`].
+/// Refuses a path with a name that Windows would take for another, with
+/// [`io::ErrorKind::InvalidInput`].
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     for component in path.components() {
         if let Component::Normal(name) = component
@@ -30,8 +32,9 @@ pub(crate) fn check(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns why Windows would take a name for another; `None` if it does not.
 fn refusal(name: &OsStr) -> Option<&'static str> {
-    // What is not Unicode comes as a character that is none of those looked for.
+    // Bytes that are not Unicode become a character that is none of those looked for.
     let name = name.to_string_lossy();
     if name.contains(|c| FORBIDDEN.contains(&c) || c < ' ') {
         return Some("has a character that Windows does not allow");
@@ -42,7 +45,8 @@ fn refusal(name: &OsStr) -> Option<&'static str> {
     is_device(&name).then_some("is that of a device on Windows")
 }
 
-/// Whether Windows opens a device under this name. What follows the first dot does not count, nor do spaces before it.
+/// Returns true if Windows opens a device under this name. The part from the first dot on does not
+/// count, nor do spaces before it.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).trim_end_matches(' ');
     if DEVICES
@@ -60,11 +64,13 @@ fn is_device(name: &str) -> bool {
             .any(|numbered| device.eq_ignore_ascii_case(numbered))
 }
 
-/// A key that is the same for two relative paths if a file system that ignores case takes them for one.
+/// Returns a key that is the same for two relative paths if a file system that ignores case takes
+/// them for one.
 ///
-/// Each letter stands for its other case if that is one letter too. This does not know which characters a given
-/// volume folds: it takes `ſ` for `s`, as macOS does and Windows does not. It does not take `ß` for `ss`, nor a letter
-/// with an accent for the same made of two characters, as macOS does. `a//b`, `a/./b` and `./a/b` are `a/b`.
+/// Each letter equals its other case if that is one letter too. The key does not depend on the
+/// volume, which may fold other characters. `ſ` equals `s`, as on macOS and not on Windows. `ß`
+/// differs from `ss`, and a letter with an accent from the same made of two characters, unlike on
+/// macOS. `a//b`, `a/./b` and `./a/b` are `a/b`.
 pub(crate) fn case_key(path: &Path) -> Vec<u8> {
     let mut key = Vec::with_capacity(path.as_os_str().len());
     let names = path.components().filter(|name| *name != Component::CurDir);
@@ -85,19 +91,22 @@ pub(crate) fn case_key(path: &Path) -> Vec<u8> {
     key
 }
 
+/// Adds the name to the key, each letter as one of its cases.
 fn fold(name: &str, key: &mut Vec<u8>) {
     if name.is_ascii() {
         key.extend(name.bytes().map(|byte| byte.to_ascii_lowercase()));
         return;
     }
     for c in name.chars() {
-        // Up and then down: some letters have two small forms, others two capital ones.
+        // First to upper case, then to lower: some letters have two small forms or two capital
+        // ones.
         let upper = only(c.to_uppercase()).unwrap_or(c);
         let folded = only(upper.to_lowercase()).unwrap_or(upper);
         key.extend(folded.encode_utf8(&mut [0; 4]).bytes());
     }
 }
 
+/// Returns the character if there is just one.
 fn only(mut characters: impl Iterator<Item = char>) -> Option<char> {
     characters.next().filter(|_| characters.next().is_none())
 }
@@ -107,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_windows_reserves_or_alters() {
+    fn check_refuses_names_that_windows_reserves_or_alters() {
         for name in [
             "CON",
             "con",
@@ -140,7 +149,7 @@ mod tests {
             "tab\t",
             "line\n",
         ] {
-            // Joined as text: Windows would take `C:` for a path of its own.
+            // Text is joined here, since `Path::join` on Windows takes `C:` for a whole path.
             let path = format!("directory/{name}");
             let error = check(Path::new(&path)).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{name}");
@@ -149,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_only_look_like_those() {
+    fn check_accepts_names_that_only_look_reserved() {
         for path in [
             "",
             ".",
@@ -175,12 +184,12 @@ mod tests {
         ] {
             check(Path::new(path)).unwrap();
         }
-        // A device as a directory is one too.
+        // The name of a device is refused as a directory too.
         check(Path::new("a/nul/b")).unwrap_err();
     }
 
     #[test]
-    fn names_that_differ_only_in_case() {
+    fn case_key_is_the_same_for_names_that_differ_only_in_case() {
         for (a, b) in [
             ("a/b.TXT", "A/B.txt"),
             ("É", "é"),
@@ -210,7 +219,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn names_that_are_not_unicode() {
+    fn check_and_case_key_take_names_that_are_not_unicode() {
         use std::os::unix::ffi::OsStrExt;
         let path = |bytes: &'static [u8]| Path::new(OsStr::from_bytes(bytes));
         assert_eq!(case_key(path(b"A\xff")), case_key(path(b"a\xff")));

@@ -1,5 +1,8 @@
-//! What beneath promises, kept by `openat2` and by the walk alike: the two are compared on generated trees, and both
-//! are run while somebody exchanges a directory for a link that leads out.
+//! Guards against paths that leave their directory: an archive could then overwrite any file of the
+//! user.
+//!
+//! `openat2` and the walk must keep the same promises. Tests compare the two on generated trees,
+//! and run both while a thread replaces a directory with a link that leads out.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -22,28 +25,29 @@ impl Root {
     }
 }
 
-/// A directory `in`, beneath which paths are resolved, and beside it `out`, which holds a secret.
-struct Place(TempDir);
+/// A directory `in`, beneath which paths are resolved, and a directory `out` beside it, which holds
+/// a secret.
+struct Fixture(TempDir);
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        fs::create_dir(place.path("in")).unwrap();
-        fs::create_dir(place.path("out")).unwrap();
-        fs::write(place.path("out/secret"), "secret").unwrap();
-        place
+        let fixture = Self(tempfile::tempdir().unwrap());
+        fs::create_dir(fixture.path("in")).unwrap();
+        fs::create_dir(fixture.path("out")).unwrap();
+        fs::write(fixture.path("out/secret"), "secret").unwrap();
+        fixture
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// The directory `in`, resolved by whatever the system has, and by the walk.
+    /// Opens the directory `in` twice: resolved by the system if it can, and by the walk.
     fn roots(&self) -> [Root; 2] {
         let open = || Root::open_dir(&self.path("in")).unwrap();
         let roots = [open(), open().by_walk()];
         if !roots[0].directory.is_by_kernel() {
-            // As common::skip does, which unit tests cannot reach.
+            // As common::skip, which unit tests cannot reach.
             let must_run = std::env::var_os("CI").is_some_and(|ci| ci == "true");
             assert!(!must_run || !cfg!(target_os = "linux"), "no openat2 here");
             println!("skipped openat2: not here");
@@ -71,13 +75,13 @@ fn write(root: &Root, path: &str, text: &str) -> io::Result<()> {
 }
 
 #[test]
-fn what_stays_beneath_works() {
-    let place = Place::new();
-    fs::create_dir_all(place.path("in/a/b")).unwrap();
-    symlink("a/b", place.path("in/link")).unwrap();
-    symlink("../../a/b/./", place.path("in/a/b/around")).unwrap();
-    symlink("b/new", place.path("in/a/dangling")).unwrap();
-    for root in place.roots() {
+fn paths_that_stay_beneath_work() {
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.path("in/a/b")).unwrap();
+    symlink("a/b", fixture.path("in/link")).unwrap();
+    symlink("../../a/b/./", fixture.path("in/a/b/around")).unwrap();
+    symlink("b/new", fixture.path("in/a/dangling")).unwrap();
+    for root in fixture.roots() {
         for (n, path) in [
             "f",
             "a/f",
@@ -91,9 +95,9 @@ fn what_stays_beneath_works() {
             write(&root, path, &n.to_string()).unwrap();
             assert_eq!(read(&root, path).unwrap(), n.to_string());
         }
-        // Through a link to where there is nothing yet: made there, as without a root.
+        // A dangling link: the file is made at its target, as without a root.
         write(&root, "a/dangling", "x").unwrap();
-        assert_eq!(fs::read(place.path("in/a/b/new")).unwrap(), b"x");
+        assert_eq!(fs::read(fixture.path("in/a/b/new")).unwrap(), b"x");
 
         let size = |path: &str| root.stat(Path::new(path)).unwrap().len();
         assert_eq!((size("link/f"), size("a/dangling")), (1, 1));
@@ -110,25 +114,25 @@ fn what_stays_beneath_works() {
             assert_eq!(error.kind(), ErrorKind::AlreadyExists, "{path}");
         }
         for path in ["in/new", "in/a/new", "in/a/b/new2", "in/a/c"] {
-            fs::remove_dir(place.path(path)).unwrap();
+            fs::remove_dir(fixture.path(path)).unwrap();
         }
     }
-    place.assert_nothing_outside_changed();
+    fixture.assert_nothing_outside_changed();
 }
 
 #[test]
-fn what_leads_out_is_refused() {
-    let place = Place::new();
-    fs::create_dir_all(place.path("in/a")).unwrap();
-    fs::write(place.path("in/a/f"), "").unwrap();
-    symlink("../out", place.path("in/up")).unwrap();
-    symlink("a/../up", place.path("in/around")).unwrap();
-    symlink("../out/new", place.path("in/dangling")).unwrap();
-    // Even one that leads back in.
-    symlink(place.path("in/a"), place.path("in/absolute")).unwrap();
-    symlink("..", place.path("in/a/root")).unwrap();
-    let absolute = place.path("in/a/f");
-    for root in place.roots() {
+fn paths_that_lead_out_are_refused() {
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.path("in/a")).unwrap();
+    fs::write(fixture.path("in/a/f"), "").unwrap();
+    symlink("../out", fixture.path("in/up")).unwrap();
+    symlink("a/../up", fixture.path("in/around")).unwrap();
+    symlink("../out/new", fixture.path("in/dangling")).unwrap();
+    // An absolute link is refused even if it leads back in.
+    symlink(fixture.path("in/a"), fixture.path("in/absolute")).unwrap();
+    symlink("..", fixture.path("in/a/root")).unwrap();
+    let absolute = fixture.path("in/a/f");
+    for root in fixture.roots() {
         for path in [
             "..",
             "../",
@@ -160,36 +164,36 @@ fn what_leads_out_is_refused() {
                     ErrorKind::PermissionDenied,
                     "{path:?}: {error}"
                 );
-                let expected = format!("the path leads out of {}", place.path("in").display());
+                let expected = format!("the path leads out of {}", fixture.path("in").display());
                 assert_eq!(error.to_string(), expected);
             }
         }
-        // The link goes, not what it leads to.
-        symlink("../out/secret", place.path("in/leaves")).unwrap();
+        // The link is removed, and its target stays.
+        symlink("../out/secret", fixture.path("in/leaves")).unwrap();
         root.remove_file(Path::new("leaves")).unwrap();
     }
-    place.assert_nothing_outside_changed();
+    fixture.assert_nothing_outside_changed();
 }
 
 #[test]
 fn other_errors_are_the_systems_own() {
-    let place = Place::new();
-    fs::create_dir_all(place.path("in/a")).unwrap();
-    fs::write(place.path("in/f"), "").unwrap();
-    symlink("circle", place.path("in/circle")).unwrap();
-    symlink("f", place.path("in/link")).unwrap();
-    symlink("missing", place.path("in/dangling")).unwrap();
-    symlink("a", place.path("in/chain0")).unwrap();
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.path("in/a")).unwrap();
+    fs::write(fixture.path("in/f"), "").unwrap();
+    symlink("circle", fixture.path("in/circle")).unwrap();
+    symlink("f", fixture.path("in/link")).unwrap();
+    symlink("missing", fixture.path("in/dangling")).unwrap();
+    symlink("a", fixture.path("in/chain0")).unwrap();
     for n in 1..=40 {
         symlink(
             format!("chain{}", n - 1),
-            place.path(&format!("in/chain{n}")),
+            fixture.path(&format!("in/chain{n}")),
         )
         .unwrap();
     }
     let new = O_WRONLY | O_CREAT | O_EXCL;
     let long = "x".repeat(256);
-    for root in place.roots() {
+    for root in fixture.roots() {
         for (path, flags, expected) in [
             ("", O_RDONLY, libc::ENOENT),
             ("missing", O_RDONLY, libc::ENOENT),
@@ -225,35 +229,35 @@ fn other_errors_are_the_systems_own() {
             Some(libc::EISDIR | libc::EPERM)
         ));
     }
-    let error = Root::open_dir(&place.path("in/f")).err().unwrap();
+    let error = Root::open_dir(&fixture.path("in/f")).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::NotADirectory);
-    let error = Root::open_dir(&place.path("in/missing")).err().unwrap();
+    let error = Root::open_dir(&fixture.path("in/missing")).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::NotFound);
 }
 
 #[test]
-fn the_directory_is_the_one_that_was_opened() {
-    let place = Place::new();
-    fs::write(place.path("in/f"), "inside").unwrap();
-    for root in place.roots() {
-        fs::rename(place.path("in"), place.path("moved")).unwrap();
-        symlink("out", place.path("in")).unwrap();
+fn root_stays_the_opened_directory_after_a_rename() {
+    let fixture = Fixture::new();
+    fs::write(fixture.path("in/f"), "inside").unwrap();
+    for root in fixture.roots() {
+        fs::rename(fixture.path("in"), fixture.path("moved")).unwrap();
+        symlink("out", fixture.path("in")).unwrap();
         assert_eq!(read(&root, "f").unwrap(), "inside");
         assert!(read(&root, "secret").is_err());
-        fs::remove_file(place.path("in")).unwrap();
-        fs::rename(place.path("moved"), place.path("in")).unwrap();
+        fs::remove_file(fixture.path("in")).unwrap();
+        fs::rename(fixture.path("moved"), fixture.path("in")).unwrap();
     }
 }
 
-/// A path and links that go down and up again for ever are given up, at a bounded cost.
+/// Links that go down and up again for ever are given up, at a bounded cost.
 #[test]
-fn deep_and_winding_paths() {
-    let place = Place::new();
+fn deep_paths_work_and_winding_links_are_given_up() {
+    let fixture = Fixture::new();
     let deep = "d/".repeat(500);
-    fs::create_dir_all(place.path("in").join(&deep)).unwrap();
+    fs::create_dir_all(fixture.path("in").join(&deep)).unwrap();
     let winding = format!("{deep}{}", "../d/".repeat(500));
-    symlink(&winding, place.path("in/winding")).unwrap();
-    for root in place.roots() {
+    symlink(&winding, fixture.path("in/winding")).unwrap();
+    for root in fixture.roots() {
         write(&root, &format!("{deep}f"), "deep").unwrap();
         assert_eq!(read(&root, &format!("{deep}f")).unwrap(), "deep");
         let up = "../".repeat(500);
@@ -263,30 +267,31 @@ fn deep_and_winding_paths() {
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::PermissionDenied);
     }
-    let [_, walk] = place.roots();
+    let [_, walk] = fixture.roots();
     let error = walk.stat(Path::new("winding/f")).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(libc::ELOOP));
 }
 
-/// How many descriptors of this process lead into the place: other tests open some at the same time.
+/// Counts the descriptors of this process that lead into the fixture. Other tests open some
+/// elsewhere.
 #[cfg(target_os = "linux")]
-fn descriptors(place: &Place) -> usize {
+fn descriptors(fixture: &Fixture) -> usize {
     let entries = fs::read_dir("/proc/self/fd").unwrap();
     let targets = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
     targets
-        .filter(|target| target.starts_with(place.path("")))
+        .filter(|target| target.starts_with(fixture.path("")))
         .count()
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn one_descriptor_is_held() {
-    let place = Place::new();
-    fs::create_dir_all(place.path("in/a/b")).unwrap();
-    symlink("../out", place.path("in/up")).unwrap();
-    symlink("a/b", place.path("in/link")).unwrap();
+fn root_holds_one_descriptor() {
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.path("in/a/b")).unwrap();
+    symlink("../out", fixture.path("in/up")).unwrap();
+    symlink("a/b", fixture.path("in/link")).unwrap();
     for make in [|root| root, Root::by_walk] {
-        let root = make(Root::open_dir(&place.path("in")).unwrap());
+        let root = make(Root::open_dir(&fixture.path("in")).unwrap());
         for _ in 0..10 {
             write(&root, "link/../b/f", "x").unwrap();
             write(&root, "up/f", "x").unwrap_err();
@@ -296,13 +301,13 @@ fn one_descriptor_is_held() {
             root.remove_file(Path::new("link/f")).unwrap();
             root.remove_file(Path::new("link/f")).unwrap_err();
         }
-        assert_eq!(descriptors(&place), 1);
+        assert_eq!(descriptors(&fixture), 1);
         drop(root);
-        assert_eq!(descriptors(&place), 0);
+        assert_eq!(descriptors(&fixture), 0);
     }
 }
 
-/// Sets its flag when dropped, also by a failed assertion, so that nobody waits for ever.
+/// Sets its flag when dropped, also by a failed assertion, so that no thread waits for ever.
 struct SetWhenDropped<'flag>(&'flag AtomicBool);
 
 impl Drop for SetWhenDropped<'_> {
@@ -311,28 +316,28 @@ impl Drop for SetWhenDropped<'_> {
     }
 }
 
-/// While one thread exchanges a directory for a link that leads out, another goes through it. What it gets is a file
-/// beneath or an error, and nothing outside is ever made, changed or removed.
+/// One thread replaces a directory with a link that leads out, while another goes through it. The
+/// second gets a file beneath or an error, and nothing outside is made, changed or removed.
 #[test]
-fn a_directory_exchanged_for_a_link_meanwhile() {
-    let place = Place::new();
-    fs::create_dir_all(place.path("in/a/swapped/deep")).unwrap();
-    fs::create_dir(place.path("out/deep")).unwrap();
-    fs::write(place.path("in/a/swapped/deep/secret"), "inside").unwrap();
-    fs::write(place.path("out/deep/secret"), "secret").unwrap();
-    symlink("../../out", place.path("in/a/link")).unwrap();
+fn nothing_outside_is_reached_while_a_directory_is_replaced_by_a_link() {
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.path("in/a/swapped/deep")).unwrap();
+    fs::create_dir(fixture.path("out/deep")).unwrap();
+    fs::write(fixture.path("in/a/swapped/deep/secret"), "inside").unwrap();
+    fs::write(fixture.path("out/deep/secret"), "secret").unwrap();
+    symlink("../../out", fixture.path("in/a/link")).unwrap();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            let swapped = place.path("in/a/swapped");
+            let swapped = fixture.path("in/a/swapped");
             while !is_over.load(Ordering::Relaxed) {
                 for other in ["in/a/link", "in/a/directory"] {
-                    let rest = place.path("in/a/rest");
+                    let rest = fixture.path("in/a/rest");
                     fs::rename(&swapped, &rest).unwrap();
-                    fs::rename(place.path(other), &swapped).unwrap_or(());
+                    fs::rename(fixture.path(other), &swapped).unwrap_or(());
                     fs::rename(
                         &rest,
-                        place.path(if other == "in/a/link" {
+                        fixture.path(if other == "in/a/link" {
                             "in/a/directory"
                         } else {
                             "in/a/link"
@@ -344,7 +349,7 @@ fn a_directory_exchanged_for_a_link_meanwhile() {
         });
         let _over = SetWhenDropped(&is_over);
         let mut inside = 0;
-        for root in place.roots() {
+        for root in fixture.roots() {
             for _ in 0..4000 {
                 for path in ["a/swapped/deep/secret", "a/swapped/../swapped/deep/secret"] {
                     if let Ok(text) = read(&root, path) {
@@ -360,17 +365,20 @@ fn a_directory_exchanged_for_a_link_meanwhile() {
         }
         assert!(inside > 0);
     });
-    let mut names: Vec<_> = fs::read_dir(place.path("out"))
+    let mut names: Vec<_> = fs::read_dir(fixture.path("out"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
     names.sort();
     assert_eq!(names, ["deep", "secret"]);
-    assert_eq!(fs::read_dir(place.path("out/deep")).unwrap().count(), 1);
-    assert_eq!(fs::read(place.path("out/deep/secret")).unwrap(), b"secret");
+    assert_eq!(fs::read_dir(fixture.path("out/deep")).unwrap().count(), 1);
+    assert_eq!(
+        fs::read(fixture.path("out/deep/secret")).unwrap(),
+        b"secret"
+    );
 }
 
-/// Paths of a few names, so that they often mean something.
+/// Makes paths of a few names, so that many lead to something.
 fn paths() -> impl Strategy<Value = String> {
     let name = prop_oneof![
         Just("a"),
@@ -384,7 +392,7 @@ fn paths() -> impl Strategy<Value = String> {
     names.prop_map(|names| names.join("/"))
 }
 
-/// One thing put into a tree.
+/// Makes a thing to put into a tree, and its path.
 fn things() -> impl Strategy<Value = (String, Thing)> {
     let thing = prop_oneof![
         Just(Thing::File),
@@ -401,7 +409,7 @@ enum Thing {
     Link(String),
 }
 
-/// Puts it there if it can be and lands beneath `root`.
+/// Puts the thing at the path, if that is possible and beneath `root`.
 fn put(root: &Path, path: &str, thing: &Thing) {
     let path = root.join(path.trim_start_matches('/'));
     let Some(parent) = path.parent().and_then(|parent| parent.canonicalize().ok()) else {
@@ -418,7 +426,7 @@ fn put(root: &Path, path: &str, thing: &Thing) {
     };
 }
 
-/// What a result comes to, for two to be compared.
+/// Returns the part of a result that must be the same for both.
 fn outcome(result: io::Result<Metadata>) -> Result<u64, (ErrorKind, Option<i32>)> {
     match result {
         Ok(metadata) => Ok(metadata.ino()),
@@ -427,18 +435,18 @@ fn outcome(result: io::Result<Metadata>) -> Result<u64, (ErrorKind, Option<i32>)
 }
 
 proptest! {
-    /// The kernel's resolution is what the walk must match: the same file, or the same error.
+    /// The walk must give the same file as the kernel, or the same error.
     #[test]
-    fn the_walk_does_as_the_kernel(
+    fn walk_gives_the_file_or_the_error_of_the_kernel(
         things in prop::collection::vec(things(), 0..12),
         paths in prop::collection::vec(paths(), 1..12),
     ) {
-        let place = Place::new();
-        let root = place.path("in").canonicalize().unwrap();
+        let fixture = Fixture::new();
+        let root = fixture.path("in").canonicalize().unwrap();
         for (path, thing) in &things {
             put(&root, path, thing);
         }
-        let [kernel, walk] = place.roots();
+        let [kernel, walk] = fixture.roots();
         for path in &paths {
             let path = Path::new(path);
             prop_assert_eq!(outcome(kernel.stat(path)), outcome(walk.stat(path)), "stat {:?}", path);
@@ -448,7 +456,7 @@ proptest! {
                 };
                 prop_assert_eq!(open(&kernel), open(&walk), "open {:?} {}", path, flags);
             }
-            // Made by one and then found by the other, through the same links.
+            // The kernel creates the file, and the walk finds it through the same links.
             let made = kernel.open(path, O_WRONLY | O_CREAT, 0o666).map(fs::File::from);
             let found = walk.open(path, O_WRONLY | O_CREAT, 0o666).map(fs::File::from);
             prop_assert_eq!(
@@ -466,6 +474,6 @@ proptest! {
                 error => prop_assert_eq!(error, walk, "mkdir {:?}", path),
             }
         }
-        place.assert_nothing_outside_changed();
+        fixture.assert_nothing_outside_changed();
     }
 }

@@ -1,5 +1,6 @@
-//! Every way in which two threads that miss the same directories can interleave, explored by loom. A wake-up that gets
-//! lost ends in a deadlock, which loom reports. Run by `make test-model`.
+//! Explores every interleaving of two threads that miss the same directories, by loom.
+//!
+//! A lost wake-up ends in a deadlock, which loom reports. `make test-model` runs these tests.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -11,19 +12,19 @@ use loom::thread;
 
 use super::*;
 
-/// Directories in memory. What goes on in here is not explored: a system call is one step.
+/// Directories in memory. Loom does not explore its inside: a system call is one step.
 #[derive(Default)]
-struct Pretended(Held<Inside>);
+struct InMemory(Held<Inside>);
 
 #[derive(Default)]
 struct Inside {
     there: HashSet<PathBuf>,
     found: usize,
-    /// So many attempts fail for want of room.
+    /// The number of attempts that fail because the disk is full.
     failures: usize,
 }
 
-impl Directories for Pretended {
+impl MakeDirectories for InMemory {
     fn create_dir(&self, directory: &Path) -> io::Result<()> {
         let mut inside = self.0.lock().unwrap();
         if inside.failures > 0 {
@@ -45,15 +46,15 @@ impl Directories for Pretended {
     }
 }
 
-/// Two threads each make a directory, the first of so many attempts failing. Answers what became of both, and leaves what
-/// must hold of the base to `check`.
+/// Runs two threads that each make a directory. The first `failures` attempts fail. `check` gets
+/// the results of both and the directories.
 fn two_make(
     directories: [&'static str; 2],
     failures: usize,
     check: impl Fn([io::Result<Ensured>; 2], &Inside) + Send + Sync + 'static,
 ) {
     loom::model(move || {
-        let base = Arc::new(Pretended::default());
+        let base = Arc::new(InMemory::default());
         base.0.lock().unwrap().failures = failures;
         let parents = Arc::new(Parents::new());
         let threads = directories.map(|directory| {
@@ -78,7 +79,7 @@ fn each_directory_is_made_once() {
 }
 
 #[test]
-fn who_waits_for_one_that_fails_tries_in_its_place() {
+fn a_thread_that_waits_for_one_that_fails_tries_in_its_place() {
     for directories in [["a", "a"], ["a/b", "a/b"], ["a/b", "a"]] {
         two_make(directories, 1, |results, inside| {
             assert_eq!(results.iter().filter(|result| result.is_err()).count(), 1);

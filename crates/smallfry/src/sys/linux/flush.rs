@@ -1,65 +1,71 @@
-//! Linux: flushing one file, and a whole file system where that is a barrier.
+//! Linux: flushing one file, or a whole file system where that is a barrier.
 
 use std::fs;
 use std::io::Read;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 
-use super::{BorrowedFile, OwnedFile};
-use crate::errno::Errno;
-use crate::sys::platform::{last_error, repeat_if_interrupted};
+use rustix::io::retry_on_intr;
+use rustix::ioctl::{Getter, Opcode, ioctl};
 
-/// Magic numbers of file systems that `syncfs` reaches.
+use super::magic_number;
+use crate::errno::Errno;
+use crate::sys::platform::{BorrowedFile, OwnedFile, errno, last_error};
+
+/// The magic numbers of file systems that `syncfs` reaches.
 ///
 /// [statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html)
 const EXT: u32 = 0xEF53;
 const XFS: u32 = 0x5846_5342;
 const BTRFS: u32 = 0x9123_683E;
 
-/// `EXT4_IOC_GETSTATE`: ext4 answers, the old drivers of ext2 and ext3, which have the same magic number, do not.
+/// A request that ext4 answers. The old drivers of ext2 and ext3 have the same magic number and do
+/// not answer it.
 ///
 /// [ext4, ioctls](https://docs.kernel.org/admin-guide/ext4.html#ioctls)
-const EXT4_IOC_GETSTATE: libc::c_ulong = 0x4004_6629;
+const EXT4_IOC_GETSTATE: Opcode = 0x4004_6629;
 
 pub(in crate::sys) fn flush_contents(file: BorrowedFile<'_>) -> Result<(), Errno> {
-    // SAFETY: the descriptor is open as long as it is borrowed.
-    repeat(|| unsafe { libc::fdatasync(file.as_raw_fd()) })
+    retry_on_intr(|| rustix::fs::fdatasync(file)).map_err(errno)
 }
 
 pub(in crate::sys) fn flush_file(file: BorrowedFile<'_>) -> Result<(), Errno> {
-    // SAFETY: the descriptor is open as long as it is borrowed.
-    repeat(|| unsafe { libc::fsync(file.as_raw_fd()) })
+    retry_on_intr(|| rustix::fs::fsync(file)).map_err(errno)
 }
 
-/// Without a journal ext4 loses names when several threads flush one directory: who comes second finds its block taken off the
-/// list of what is to be written, by one who writes an older state of it, and returns at once (`fsync_buffers_list` in
-/// `fs/buffer.c`). So there they take turns.
+/// Flushes the names in a directory, one thread at a time on ext4 without a journal.
+///
+/// There ext4 loses names when several threads flush one directory. The first thread takes a block
+/// off the list of blocks to be written and writes an older state of it; the second does not find
+/// the block and returns at once (`fsync_buffers_list` in `fs/buffer.c`).
 pub(in crate::sys) fn flush_directory(directory: BorrowedFile<'_>) -> Result<(), Errno> {
     static TURN: Mutex<()> = Mutex::new(());
 
-    // ext4 is on a disk of its own number. A server that does not answer must not keep others waiting.
+    // ext4 is on a disk with a number of its own. A server that does not answer must not block the
+    // flushes of disks.
     let is_on_disk = super::device_of(directory).is_some_and(|device| device >> 32 != 0);
-    // Who is alone need not know more.
+    // A thread that flushes alone need not know the file system.
     let _turn = match TURN.try_lock() {
         _ if !is_on_disk => None,
         Ok(turn) => Some(turn),
         Err(TryLockError::Poisoned(turn)) => Some(turn.into_inner()),
-        Err(TryLockError::WouldBlock) => (kind_of(directory) == Some(EXT)
+        Err(TryLockError::WouldBlock) => (magic_number(directory) == Some(EXT)
             && !has_journal(directory))
         .then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner)),
     };
     match flush_file(directory) {
-        // A file system without such a call, such as those that hosts share with virtual machines.
+        // Some file systems have no such call, such as those that hosts share with virtual
+        // machines.
         Err(Errno(libc::EINVAL)) => Ok(()),
         done => done,
     }
 }
 
-/// `sync_file_range`: has the system begin to write the contents of a file. An error is one of writing, which a flush that
-/// follows need not repeat; that there is no such call for a file is none.
+/// Makes the system begin to write the contents of a file. An error is one of writing, which a
+/// later flush need not repeat. A file that has no such call is no error.
 ///
+/// `sync_file_range`,
 /// [sync_file_range(2)](https://man7.org/linux/man-pages/man2/sync_file_range.2.html)
 pub(crate) fn begin_flush(file: BorrowedFile<'_>) -> Result<(), Errno> {
     // SAFETY: the descriptor is open as long as it is borrowed, and no memory is involved.
@@ -72,70 +78,60 @@ pub(crate) fn begin_flush(file: BorrowedFile<'_>) -> Result<(), Errno> {
     }
 }
 
-fn repeat(call: impl Fn() -> libc::c_int) -> Result<(), Errno> {
-    while call() != 0 {
-        repeat_if_interrupted()?;
-    }
-    Ok(())
-}
-
-/// A file system that `syncfs` flushes whole, and reports errors of: ext4, XFS and Btrfs since Linux 5.17.
+/// A file system that `syncfs` flushes whole and whose errors it reports: ext4, XFS and Btrfs since
+/// Linux 5.17.
 ///
-/// Not others: FUSE answers 0 and tells its server nothing, and what overlayfs reports is its own.
+/// Other file systems are left out. FUSE answers 0 and tells its server nothing, and overlayfs
+/// reports only errors of its own.
 ///
 /// [syncfs(2)](https://man7.org/linux/man-pages/man2/syncfs.2.html)
 #[derive(Debug)]
 pub(crate) struct WholeFileSystem {
-    /// Errors are reported since this was opened.
+    /// A file on it. Errors count since this file was opened.
     file: OwnedFile,
 }
 
 impl WholeFileSystem {
-    /// The file system of an open file, before anything is written that is to be flushed.
+    /// Returns the file system of an open file. Call it before the first write that is to be
+    /// flushed.
     pub(crate) fn of(file: BorrowedFile<'_>) -> Option<Self> {
-        let is_known = match kind_of(file)? {
+        let is_known = match magic_number(file)? {
             EXT => is_ext4(file),
-            kind => matches!(kind, XFS | BTRFS),
+            magic => matches!(magic, XFS | BTRFS),
         };
         if !is_known || !reports_errors() {
             return None;
         }
-        // It shares the description of the file, and with it since when errors count.
+        // The duplicate shares the description of the file, and with it the time since when errors
+        // count.
         let file = file.try_clone_to_owned().ok()?;
         Some(Self { file })
     }
 
-    /// `syncfs`, then `fsync` of that file, which makes sure of three things: that the disk's own cache is flushed at the end (ext4
-    /// without a journal flushes it before it writes the last blocks, and XFS does not where its log has nothing new), and that
-    /// the file system has not given up meanwhile, when some kernels' `syncfs` finds nothing to do and says so.
+    /// Flushes the file system, and then that file. An interrupted call is repeated.
+    ///
+    /// The flush of the file makes sure that the disk's own cache is flushed at the end. ext4
+    /// without a journal flushes the cache before it writes the last blocks, and XFS does not flush
+    /// it if its log has nothing new. The flush of the file also reports a file system that has
+    /// failed meanwhile: on some kernels `syncfs` then finds nothing to do and succeeds.
+    ///
+    /// `syncfs`, `fsync`, [syncfs(2)](https://man7.org/linux/man-pages/man2/syncfs.2.html)
     pub(crate) fn flush(&self) -> Result<(), Errno> {
-        // SAFETY: the descriptor is owned, hence open.
-        repeat(|| unsafe { libc::syncfs(self.file.as_raw_fd()) })?;
+        retry_on_intr(|| rustix::fs::syncfs(&self.file)).map_err(errno)?;
         flush_file(self.file.as_fd())
     }
 }
 
-/// What `fstatfs` calls the file system of an open file.
-fn kind_of(file: BorrowedFile<'_>) -> Option<u32> {
-    let mut status = MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: the structure is large enough and borrowed for writing.
-    if unsafe { libc::fstatfs(file.as_raw_fd(), status.as_mut_ptr()) } != 0 {
-        return None;
-    }
-    // SAFETY: the call succeeded, so it has filled the structure.
-    let kind = unsafe { status.assume_init() }.f_type;
-    // Its type differs between machines; the numbers have 32 bits.
-    #[allow(clippy::cast_sign_loss, reason = "signed on some")]
-    Some(kind as u32)
-}
-
+/// Returns true if the driver of ext4 answers for an open file.
+///
+/// `ioctl(EXT4_IOC_GETSTATE)`, [ioctl(2)](https://man7.org/linux/man-pages/man2/ioctl.2.html)
 fn is_ext4(file: BorrowedFile<'_>) -> bool {
-    let mut state = 0_u32;
-    // SAFETY: the call writes a number of 32 bits to where it is told.
-    unsafe { libc::ioctl(file.as_raw_fd(), EXT4_IOC_GETSTATE as _, &raw mut state) == 0 }
+    // SAFETY: the request writes a number of 32 bits.
+    unsafe { ioctl(file, Getter::<EXT4_IOC_GETSTATE, u32>::new()) }.is_ok()
 }
 
-/// Whether ext4 has a journal there, which a task of its own writes; no where that cannot be told.
+/// Returns true if ext4 has a journal there, which a task of its own writes; false if that is not
+/// known.
 ///
 /// [ext4, `/sys/fs/ext4`](https://docs.kernel.org/admin-guide/ext4.html#sys-entries)
 fn has_journal(file: BorrowedFile<'_>) -> bool {
@@ -151,8 +147,8 @@ fn has_journal(file: BorrowedFile<'_>) -> bool {
     number_of_task().is_some()
 }
 
-/// Whether `syncfs` reports what could not be written. Since Linux 5.8 it does of contents; up to 5.16 it hides that the file
-/// system itself failed, at committing its journal.
+/// Returns true if `syncfs` reports failed writes. It reports those of contents since Linux 5.8. Up
+/// to 5.16 it hides that the file system itself failed to commit its journal.
 ///
 /// [syncfs(2), VERSIONS](https://man7.org/linux/man-pages/man2/syncfs.2.html)
 fn reports_errors() -> bool {
@@ -165,7 +161,8 @@ fn reports_errors() -> bool {
     })
 }
 
-/// Bytes that the system has still to write to disks, whoever wrote them; `None` where it does not tell.
+/// Returns how many bytes of all processes the system has still to write to disks; `None` if it
+/// does not tell.
 ///
 /// [proc_meminfo(5)](https://man7.org/linux/man-pages/man5/proc_meminfo.5.html)
 pub(crate) fn unwritten_bytes() -> Option<u64> {

@@ -4,11 +4,10 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::BorrowedFile;
 use crate::errno::Errno;
-use crate::sys::OwnedFile;
+use crate::sys::platform::{BorrowedFile, OwnedFile};
 
-/// Owner, group and mode of the file at a path, as they were found.
+/// Returns the owner, group and mode that the caller has found.
 pub(in crate::sys) fn fresh_status(
     _path: &Path,
     found: &Metadata,
@@ -16,41 +15,43 @@ pub(in crate::sys) fn fresh_status(
     Ok((found.uid(), found.gid(), found.mode()))
 }
 
-/// Asked of each file.
+/// Returns true: each file is asked.
 pub(in crate::sys) fn gives_list(_directory: BorrowedFile<'_>) -> bool {
     true
 }
 
-/// Those of a file that stays open.
+/// The attributes of a file, which stays open.
 #[derive(Debug)]
 pub(in crate::sys) struct Extended {
     #[cfg_attr(
         not(target_vendor = "apple"),
-        allow(dead_code, reason = "they are not kept there")
+        allow(dead_code, reason = "attributes are not kept there")
     )]
     file: OwnedFile,
 }
 
 impl Extended {
+    /// Holds the file, for its attributes to be copied.
     pub(in crate::sys) fn of(file: BorrowedFile<'_>) -> Result<Self, Errno> {
         let file = file.try_clone_to_owned();
         let file = file.map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EBADF)))?;
         Ok(Self { file })
     }
 
-    /// They are copied from an open file.
+    /// Returns `None`: attributes are copied from an open file.
     pub(in crate::sys) fn at(_path: &Path) -> Option<Result<Self, Errno>> {
         None
     }
 
-    /// Whether there may be an access control list among them.
+    /// Returns true: one of them may be an access control list.
     #[allow(clippy::unused_self, reason = "other systems tell")]
     pub(in crate::sys) fn has_list(&self) -> bool {
         true
     }
 
-    /// `fcopyfile` with `COPYFILE_XATTR | COPYFILE_ACL`: gives them to `temporary file`.
+    /// Gives them to the temporary file.
     ///
+    /// `fcopyfile` with `COPYFILE_XATTR | COPYFILE_ACL`,
     /// [copyfile(3)](https://www.manpagez.com/man/3/fcopyfile/)
     #[cfg(target_vendor = "apple")]
     pub(in crate::sys) fn give(&self, temporary: BorrowedFile<'_>, _: bool) -> Result<(), Errno> {
@@ -59,7 +60,8 @@ impl Extended {
         use crate::sys::platform::last_error;
 
         let what = libc::COPYFILE_XATTR | libc::COPYFILE_ACL;
-        // SAFETY: both descriptors are open as long as they are borrowed, and no state need be given.
+        // SAFETY: both descriptors are open as long as they are borrowed, and the state is
+        // optional.
         match unsafe {
             libc::fcopyfile(
                 self.file.as_raw_fd(),
@@ -70,20 +72,16 @@ impl Extended {
         } {
             0 => Ok(()),
             _ => match last_error() {
-                // A file system without them has none to keep.
+                // A file system without attributes has nothing to keep.
                 Errno(libc::ENOTSUP) => Ok(()),
                 error => Err(error),
             },
         }
     }
 
-    /// Not kept on the BSDs.
+    /// Does nothing: attributes are not kept on the BSDs.
     #[cfg(not(target_vendor = "apple"))]
-    pub(in crate::sys) fn give(
-        &self,
-        _temporary_file: BorrowedFile<'_>,
-        _: bool,
-    ) -> Result<(), Errno> {
+    pub(in crate::sys) fn give(&self, _temporary: BorrowedFile<'_>, _: bool) -> Result<(), Errno> {
         Ok(())
     }
 }

@@ -1,48 +1,75 @@
 //! macOS, and the BSDs: flushing one file. No call flushes a whole file system and reports errors.
 
-use std::os::fd::AsRawFd;
+use rustix::io::retry_on_intr;
 
-use super::BorrowedFile;
 use crate::errno::Errno;
-use crate::sys::platform::repeat_if_interrupted;
+use crate::sys::platform::{BorrowedFile, errno};
 
 pub(crate) use crate::sys::file_by_file::{WholeFileSystem, begin_flush, unwritten_bytes};
 
-/// `fcntl(F_FULLFSYNC)`: here `fsync` alone leaves what was written in the disk's own cache. File systems and disks that have
-/// no such call (`ENOTSUP`, `ENOTTY`, `EINVAL`) get a barrier, which keeps the order at least, or else `fsync`.
+/// Flushes a file with all its metadata, and the disk's own cache, which `fsync` leaves out here.
 ///
-/// [fcntl(2), `F_FULLFSYNC`, `F_BARRIERFSYNC`](https://www.manpagez.com/man/2/fcntl/)
+/// File systems and disks without such a call (`ENOTSUP`, `ENOTTY`, `EINVAL`) get a barrier, which
+/// keeps the order of writes, or else `fsync`.
+///
+/// `fcntl(F_FULLFSYNC)`, `fcntl(F_BARRIERFSYNC)`, `fsync`,
+/// [fcntl(2)](https://www.manpagez.com/man/2/fcntl/)
 #[cfg(target_vendor = "apple")]
 pub(in crate::sys) fn flush_file(file: BorrowedFile<'_>) -> Result<(), Errno> {
-    for command in [libc::F_FULLFSYNC, libc::F_BARRIERFSYNC] {
-        // SAFETY: the descriptor is open as long as it is borrowed, and the commands take no argument.
-        match repeat(|| unsafe { libc::fcntl(file.as_raw_fd(), command) }) {
-            Err(Errno(libc::ENOTSUP | libc::ENOTTY | libc::EINVAL)) => {}
-            done => return done,
+    let unsupported = |error| matches!(error, Errno(libc::ENOTSUP | libc::ENOTTY | libc::EINVAL));
+    match retry_on_intr(|| rustix::fs::fcntl_fullfsync(file)).map_err(errno) {
+        Err(error) if unsupported(error) => {}
+        done => return done,
+    }
+    match barrier(file) {
+        Err(error) if unsupported(error) => {}
+        done => return done,
+    }
+    fsync(file)
+}
+
+/// Keeps earlier writes before later ones. An interrupted call is repeated.
+///
+/// `fcntl(F_BARRIERFSYNC)`, [fcntl(2)](https://www.manpagez.com/man/2/fcntl/)
+#[cfg(target_vendor = "apple")]
+fn barrier(file: BorrowedFile<'_>) -> Result<(), Errno> {
+    use std::os::fd::AsRawFd;
+
+    use crate::sys::platform::last_error;
+
+    loop {
+        // SAFETY: the descriptor is open as long as it is borrowed, and the command takes no
+        // argument.
+        if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_BARRIERFSYNC) } != -1 {
+            return Ok(());
+        }
+        match last_error() {
+            Errno(libc::EINTR) => {}
+            error => return Err(error),
         }
     }
-    // SAFETY: the descriptor is open as long as it is borrowed.
-    repeat(|| unsafe { libc::fsync(file.as_raw_fd()) })
 }
 
+/// Flushes a file with all its metadata.
 #[cfg(not(target_vendor = "apple"))]
 pub(in crate::sys) fn flush_file(file: BorrowedFile<'_>) -> Result<(), Errno> {
-    // SAFETY: the descriptor is open as long as it is borrowed.
-    repeat(|| unsafe { libc::fsync(file.as_raw_fd()) })
+    fsync(file)
 }
 
-/// No less: macOS has nothing that reaches the disk and leaves metadata out.
+/// Flushes a file as far as `fsync` does. An interrupted call is repeated.
+///
+/// `fsync`, [fsync(2)](https://www.manpagez.com/man/2/fsync/)
+fn fsync(file: BorrowedFile<'_>) -> Result<(), Errno> {
+    retry_on_intr(|| rustix::fs::fsync(file)).map_err(errno)
+}
+
+/// Flushes a file with all its metadata: macOS has no call that reaches the disk and leaves
+/// metadata out.
 pub(in crate::sys) fn flush_contents(file: BorrowedFile<'_>) -> Result<(), Errno> {
     flush_file(file)
 }
 
+/// Flushes the names in a directory.
 pub(in crate::sys) fn flush_directory(directory: BorrowedFile<'_>) -> Result<(), Errno> {
     flush_file(directory)
-}
-
-fn repeat(call: impl Fn() -> libc::c_int) -> Result<(), Errno> {
-    while call() == -1 {
-        repeat_if_interrupted()?;
-    }
-    Ok(())
 }

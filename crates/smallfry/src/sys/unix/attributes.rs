@@ -1,21 +1,21 @@
-//! Unix: what a file has besides its contents, given to the one that is to take its place.
+//! Unix: the attributes of a file besides its contents, for the file that replaces it.
 
 use std::fs::Metadata;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use super::platform::{BorrowedFile, full_status, last_error, variant};
+use rustix::fs::{Gid, RawMode, Uid, fchmod, fchown};
+
+use super::platform::{BorrowedFile, errno, full_status, mode_from};
+use super::variant::{self, extended::Extended};
 use crate::errno::Errno;
 use crate::error::Operation;
 
-use variant::extended::Extended;
-
-/// Permissions of a new file that only its owner may open.
+/// The permissions of a new file that only its owner may open.
 const PRIVATE: u32 = 0o600;
-/// To run as the owner or the group.
+/// The permissions to run as the owner or the group.
 const PRIVILEGES: u32 = 0o6000;
 
-/// Owner, group, permissions, access control list and extended attributes of a file.
+/// The owner, group, permissions, access control list and extended attributes of a file.
 #[derive(Debug)]
 pub(crate) struct Attributes {
     owner: u32,
@@ -25,7 +25,7 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// Of an open file.
+    /// Reads those of an open file.
     pub(crate) fn of(file: BorrowedFile<'_>) -> Result<Self, (Operation, Errno)> {
         let status = full_status(file).map_err(|error| (Operation::Fstat, error))?;
         let extended = Extended::of(file).map_err(|error| (Operation::Fsetxattr, error))?;
@@ -37,7 +37,8 @@ impl Attributes {
         })
     }
 
-    /// Of a file that need not be opened for it; `None` on systems where it must. `found` is what its path was found to be.
+    /// Reads those of the file at `path`, without opening it; `None` on systems where it must be
+    /// opened. `found` is the metadata that the caller has of it.
     pub(crate) fn at(path: &Path, found: &Metadata) -> Option<Result<Self, (Operation, Errno)>> {
         let extended = Extended::at(path)?;
         let read = || {
@@ -54,8 +55,10 @@ impl Attributes {
         Some(read())
     }
 
-    /// What to make the temporary file with, that nobody may open it who may not open the file: the permissions themselves where they
-    /// do not depend on who the group is, which saves a call.
+    /// Returns the mode to create the temporary file with. It lets in no user that the file keeps
+    /// out.
+    ///
+    /// It is the file's own mode if that does not depend on the group, which saves a call.
     pub(crate) fn temporary_mode(&self) -> u32 {
         let mode = self.mode & 0o777;
         let is_for_any_group = mode >> 3 & 0o7 == mode & 0o7 && !self.extended.has_list();
@@ -66,11 +69,13 @@ impl Attributes {
         }
     }
 
-    /// `fchown`, `fsetxattr`, `fchmod`: gives them to `temporary file`, which is new and empty, and asks for nothing that it has already.
-    /// What its directory gave it, if it `may_have_list`, it loses.
+    /// Gives them to the temporary file, which is new and empty, except for those that it has
+    /// already. If it `may_have_list`, it loses the access control list that its directory gave it.
     ///
-    /// Owner before attributes and permissions: changing it takes away what would be a privilege in the hands of the new owner.
+    /// The owner comes before attributes and permissions, because changing the owner takes
+    /// privileges away.
     ///
+    /// `fchown`, `fsetxattr`, `fchmod`,
     /// [fchown(2)](https://man7.org/linux/man-pages/man2/fchown.2.html),
     /// [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html),
     /// [fchmod(2)](https://man7.org/linux/man-pages/man2/fchmod.2.html)
@@ -82,13 +87,13 @@ impl Attributes {
         let has = full_status(temporary).map_err(|error| (Operation::Fstat, error))?;
         let is_owner_changed = (has.st_uid, has.st_gid) != (self.owner, self.group);
         if is_owner_changed {
-            // SAFETY: a plain system call on a descriptor that is open as long as it is borrowed.
-            check(unsafe { libc::fchown(temporary.as_raw_fd(), self.owner, self.group) })
-                .map_err(|error| (Operation::Fchown, error))?;
+            let (owner, group) = (Uid::from_raw(self.owner), Gid::from_raw(self.group));
+            fchown(temporary, Some(owner), Some(group))
+                .map_err(|error| (Operation::Fchown, errno(error)))?;
         }
         let extended = self.extended.give(temporary, may_have_list);
         extended.map_err(|error| (Operation::Fsetxattr, error))?;
-        // A temporary file that a crash leaves half written must not run as somebody else.
+        // A temporary file that a crash leaves half written must not run as its owner or group.
         let mode = self.mode & !PRIVILEGES;
         if is_owner_changed || permissions(has.st_mode) != mode {
             set_mode(temporary, mode)?;
@@ -96,7 +101,10 @@ impl Attributes {
         Ok(())
     }
 
-    /// `fchmod`: what [`give`](Self::give) has left out, and what writing would have taken away: to run as the owner or the group.
+    /// Gives the permissions to run as the owner or the group. [`give`](Self::give) leaves them
+    /// out, and writing would take them away.
+    ///
+    /// `fchmod`, [fchmod(2)](https://man7.org/linux/man-pages/man2/fchmod.2.html)
     pub(crate) fn give_privileges(
         &self,
         temporary: BorrowedFile<'_>,
@@ -109,28 +117,18 @@ impl Attributes {
 }
 
 fn set_mode(temporary: BorrowedFile<'_>, mode: u32) -> Result<(), (Operation, Errno)> {
-    // SAFETY: a plain system call on a descriptor that is open as long as it is borrowed.
-    check(unsafe { libc::fchmod(temporary.as_raw_fd(), mode as libc::mode_t) })
-        .map_err(|error| (Operation::Fchmod, error))
+    fchmod(temporary, mode_from(mode)).map_err(|error| (Operation::Fchmod, errno(error)))
 }
 
-/// Whether new files in an open directory may have an access control list from the start.
+/// Returns true if new files in an open directory may have an access control list from the start.
 pub(crate) fn gives_list(directory: BorrowedFile<'_>) -> bool {
     variant::extended::gives_list(directory)
 }
 
-/// Without the kind of file. Wider than some systems have it.
+/// Returns the mode without the kind of file.
 #[allow(clippy::useless_conversion, reason = "not the same type everywhere")]
-fn permissions(mode: libc::mode_t) -> u32 {
+fn permissions(mode: RawMode) -> u32 {
     u32::from(mode) & 0o7777
-}
-
-fn check(result: libc::c_int) -> Result<(), Errno> {
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(last_error())
-    }
 }
 
 #[cfg(test)]
@@ -143,7 +141,7 @@ mod tests {
     use crate::sys;
 
     #[test]
-    fn a_temporary_file_is_private_where_it_matters_who_the_group_is() {
+    fn temporary_mode_is_private_if_the_mode_depends_on_the_group() {
         let file = tempfile::NamedTempFile::new().unwrap();
         for (mode, temporary) in [
             (0o644, 0o644),
@@ -169,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_file_and_its_path_tell_the_same() {
+    fn of_and_at_find_the_same_attributes() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let found = std::fs::metadata(file.path()).unwrap();
         let of = Attributes::of(sys::borrow(&File::open(file.path()).unwrap())).unwrap();

@@ -1,34 +1,38 @@
-//! Unix: a path resolved beneath a directory one name at a time, where the kernel cannot do it in one call.
+//! Unix: resolves a path beneath a directory one name at a time, where the kernel cannot do it in
+//! one call.
 //!
-//! No name is ever handed to the kernel together with another, and none is followed by it: each is opened with
-//! `O_NOFOLLOW` in a directory that is open already, so that exchanging a directory for a symbolic link at any moment
-//! gets an attacker nothing. Links are read and their text is walked in the same way. `..` does not ask the kernel,
-//! since the directory may have been moved elsewhere meanwhile: it goes back to the root and walks down again, by the
-//! names passed so far less the last. So the walk holds one descriptor, and another while it opens the next.
+//! The kernel gets one name at a time and never follows it. Each name is opened with `O_NOFOLLOW`
+//! in a directory that is already open, so an attacker gains nothing by replacing a directory with
+//! a symbolic link at any moment. The walk reads links and walks their targets in the same way.
+//!
+//! The kernel is not asked for `..`, since the directory may have been moved elsewhere meanwhile.
+//! The walk goes back to the root and down again, by the names passed so far without the last. So
+//! it holds one descriptor, and another while it opens the next.
 
 use std::ffi::{CStr, CString};
 
 use super::at::{is_link, open_at, read_link_at};
-use super::platform::variant::O_PLACE;
 use super::platform::{AsFile, BorrowedFile, OwnedFile};
+use super::variant::O_PATH_ONLY;
 use crate::errno::Errno;
 
-/// The path leads out of the directory: the number that `openat2` gives for it.
+/// The error for a path that leads out of the directory, as `openat2` gives it.
 pub(crate) const LEADS_OUT: Errno = Errno(libc::EXDEV);
 
-/// Symbolic links that one path may go through, as many as Linux allows.
+/// The maximum number of symbolic links that one path may go through, as on Linux.
 ///
 /// [path_resolution(7)](https://man7.org/linux/man-pages/man7/path_resolution.7.html)
 const MAX_LINKS: usize = 40;
 
-/// Names that one path may be resolved in. A path has some 2,000 at most; links that go up and down a deep tree could
-/// otherwise cost millions.
+/// The maximum number of names that one path may be resolved in. A path has some 2,000 at most.
+/// Without this limit links that go up and down a deep tree could cost millions.
 const MAX_NAMES: usize = 1 << 14;
 
-/// How often a name is opened that is a link when opened and is none when read: somebody is exchanging it.
+/// The maximum number of tries for a name that is a link when opened and none when read, because
+/// another program keeps replacing it.
 const MAX_TRIES: usize = 4;
 
-/// Opens `path` beneath `root`, with flags and mode as `open` has them.
+/// Opens `path` beneath `root`, with the flags and mode of `open`.
 pub(super) fn open(
     root: BorrowedFile<'_>,
     path: &CStr,
@@ -38,13 +42,14 @@ pub(super) fn open(
     Walk::new(root, path)?.open(flags, mode)
 }
 
+/// The state of one walk.
 struct Walk<'root> {
     root: BorrowedFile<'root>,
-    /// The directory reached; `None` while that is the root.
+    /// The current directory; `None` for the root.
     here: Option<OwnedFile>,
-    /// The names of directories, none of them a link, that lead from the root to here.
+    /// The names of directories that lead from the root to the current one. None is a link.
     passed: Vec<CString>,
-    /// The names still to be looked up, the next one last.
+    /// The names that remain, the next one last.
     ahead: Vec<CString>,
     links: usize,
     names: usize,
@@ -64,7 +69,7 @@ impl<'root> Walk<'root> {
         Ok(walk)
     }
 
-    /// Puts the names of `path` before those still ahead.
+    /// Puts the names of `path` before those that remain.
     fn push(&mut self, path: &CStr) -> Result<(), Errno> {
         let path = path.to_bytes();
         match path {
@@ -72,7 +77,7 @@ impl<'root> Walk<'root> {
             [b'/', ..] => return Err(LEADS_OUT),
             _ => {}
         }
-        // After a slash at the end comes an empty name, which asks for a directory as `.` does.
+        // A slash at the end gives an empty name, which asks for a directory as `.` does.
         for name in path.rsplit(|&byte| byte == b'/') {
             let name = CString::new(name).map_err(|_| Errno(libc::EINVAL))?;
             self.ahead.push(name);
@@ -80,6 +85,7 @@ impl<'root> Walk<'root> {
         Ok(())
     }
 
+    /// Walks to the end of the path and opens the file there.
     fn open(mut self, flags: i32, mode: u32) -> Result<OwnedFile, Errno> {
         while let Some(name) = self.next()? {
             if self.ahead.is_empty() {
@@ -87,7 +93,7 @@ impl<'root> Walk<'root> {
                     return Ok(file);
                 }
             } else if flags & libc::O_CREAT != 0 && self.ahead.iter().all(|name| name.is_empty()) {
-                // A name with a slash after it cannot be that of a file, found or made.
+                // A name with a slash after it cannot be that of a file, old or new.
                 return Err(Errno(libc::EISDIR));
             } else {
                 self.enter(name)?;
@@ -97,11 +103,12 @@ impl<'root> Walk<'root> {
         open_at(self.here(), c".", flags, mode)
     }
 
+    /// Returns the current directory.
     fn here(&self) -> BorrowedFile<'_> {
         self.here.as_ref().map_or(self.root, AsFile::as_fd)
     }
 
-    /// The next name that must be looked up.
+    /// Returns the next name that must be looked up.
     fn next(&mut self) -> Result<Option<CString>, Errno> {
         while let Some(name) = self.ahead.pop() {
             self.names += 1;
@@ -117,14 +124,16 @@ impl<'root> Walk<'root> {
         Ok(None)
     }
 
+    /// Goes to the parent of the current directory, by a walk from the root.
     fn go_up(&mut self) -> Result<(), Errno> {
         self.passed.pop().ok_or(LEADS_OUT)?;
-        // Further ones at once, not each by a walk from the root.
+        // Further `..` join this one, so that each does not cost a walk from the root.
         while !self.passed.is_empty() && self.ahead.pop_if(|name| &**name == c"..").is_some() {
             self.passed.pop();
         }
         if self.ahead.is_empty() {
-            // What is passed again must not be taken for the last name, which may be something else than a directory.
+            // The last of the names passed again must be a directory. The last name of a path need
+            // not be one.
             self.ahead.push(c".".into());
         }
         self.ahead.extend(self.passed.drain(..).rev());
@@ -132,9 +141,9 @@ impl<'root> Walk<'root> {
         Ok(())
     }
 
-    /// Goes into the directory `name`, or puts what it says ahead if it is a link.
+    /// Goes into the directory `name`, or follows it if it is a link.
     fn enter(&mut self, name: CString) -> Result<(), Errno> {
-        let flags = O_PLACE | libc::O_DIRECTORY;
+        let flags = O_PATH_ONLY | libc::O_DIRECTORY;
         if let Some(directory) = self.open_name(&name, flags, 0)? {
             self.here = Some(directory);
             self.passed.push(name);
@@ -142,7 +151,7 @@ impl<'root> Walk<'root> {
         Ok(())
     }
 
-    /// Opens the last name as the caller wants it, or puts what it says ahead if it is a link: then `None`.
+    /// Opens the last name with the caller's flags. If it is a link, follows it and returns `None`.
     fn open_last(
         &mut self,
         name: &CStr,
@@ -155,7 +164,7 @@ impl<'root> Walk<'root> {
         self.open_name(name, flags, mode)
     }
 
-    /// Opens `name` here unless it is a link. What a link says is put ahead: then `None`.
+    /// Opens `name` in the current directory. If it is a link, follows it and returns `None`.
     fn open_name(
         &mut self,
         name: &CStr,
@@ -172,7 +181,7 @@ impl<'root> Walk<'root> {
             tries += 1;
             match read_link_at(self.here(), name) {
                 Ok(target) => return self.follow(&target).map(|()| None),
-                // It is no link, so either the error means something else or it was one a moment ago.
+                // It is no link. It was one a moment ago, or the error means something else.
                 Err(Errno(libc::EINVAL)) if tries < MAX_TRIES => {}
                 Err(Errno(libc::EINVAL)) => return Err(error),
                 Err(error) => return Err(error),
@@ -180,6 +189,7 @@ impl<'root> Walk<'root> {
         }
     }
 
+    /// Puts the names of a link's target before those that remain.
     fn follow(&mut self, target: &CStr) -> Result<(), Errno> {
         self.links += 1;
         if self.links > MAX_LINKS {
@@ -189,7 +199,7 @@ impl<'root> Walk<'root> {
     }
 }
 
-/// Opens one name. A symbolic link is an error, for which [`may_mean_link`] holds.
+/// Opens one name. A symbolic link is an error for which [`may_mean_link`] returns true.
 fn open_no_link(
     directory: BorrowedFile<'_>,
     name: &CStr,
@@ -198,15 +208,15 @@ fn open_no_link(
 ) -> Result<OwnedFile, Errno> {
     let file = open_at(directory, name, flags | libc::O_NOFOLLOW, mode)?;
     // O_PATH opens the link itself, unless only a directory will do.
-    let may_be_link = flags & O_PLACE == O_PLACE && flags & libc::O_DIRECTORY == 0;
+    let may_be_link = flags & O_PATH_ONLY == O_PATH_ONLY && flags & libc::O_DIRECTORY == 0;
     if may_be_link && is_link(file.as_fd())? {
         return Err(Errno(libc::ELOOP));
     }
     Ok(file)
 }
 
-/// What the systems say when `O_NOFOLLOW` meets a link: `ELOOP`, or `ENOTDIR` if a directory is asked for; FreeBSD
-/// `EMLINK`.
+/// Returns true for the errors of `O_NOFOLLOW` on a link: `ELOOP`, or `ENOTDIR` if a directory is
+/// asked for. FreeBSD has `EMLINK`.
 fn may_mean_link(error: Errno) -> bool {
     matches!(error.0, libc::ELOOP | libc::ENOTDIR | libc::EMLINK)
 }

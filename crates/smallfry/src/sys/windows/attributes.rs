@@ -1,4 +1,4 @@
-//! Windows: what a file has besides its contents, given to the one that is to take its place.
+//! Windows: the attributes of a file besides its contents, for the file that replaces it.
 
 use std::fs::Metadata;
 use std::io;
@@ -17,26 +17,28 @@ use super::platform::BorrowedFile;
 use crate::errno::Errno;
 use crate::error::Operation;
 
-/// Others tell how a file is stored, which is another matter for the one that takes its place.
+/// The attributes that are kept. Others say how a file is stored, which differs for the new file.
 const KEPT: u32 = FILE_ATTRIBUTE_READONLY
     | FILE_ATTRIBUTE_HIDDEN
     | FILE_ATTRIBUTE_SYSTEM
     | FILE_ATTRIBUTE_ARCHIVE
     | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED;
 
-/// Read-only, hidden, system, archive, not indexed.
+/// The attributes of a file: read-only, hidden, system, archive, not indexed.
 ///
-/// The access control list is the one that a new file has from its directory.
+/// The access control list is not among them. A new file has one from its directory.
 #[derive(Debug)]
 pub(crate) struct Attributes(u32);
 
 impl Attributes {
-    /// `GetFileInformationByHandleEx`: of an open file.
+    /// Reads those of an open file.
     ///
+    /// `GetFileInformationByHandleEx`,
     /// [FILE_BASIC_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_basic_info)
     pub(crate) fn of(file: BorrowedFile<'_>) -> Result<Self, (Operation, Errno)> {
         let mut found = MaybeUninit::<FILE_BASIC_INFO>::uninit();
-        // SAFETY: the handle is open as long as it is borrowed, and the structure has the size that is told.
+        // SAFETY: the handle is open as long as it is borrowed, and the structure has the size that
+        // is told.
         let done = unsafe {
             GetFileInformationByHandleEx(
                 file.as_raw_handle(),
@@ -52,19 +54,20 @@ impl Attributes {
         Ok(Self(unsafe { found.assume_init() }.FileAttributes))
     }
 
-    /// Of a file that need not be opened for it: looking it up has told them.
+    /// Takes those of a file from its metadata. It need not be opened.
     pub(crate) fn at(_path: &Path, found: &Metadata) -> Option<Result<Self, (Operation, Errno)>> {
         Some(Ok(Self(found.file_attributes())))
     }
 
-    /// Nothing here.
+    /// Returns 0: a mode has no meaning here.
     #[allow(clippy::unused_self, reason = "other systems have permissions")]
     pub(crate) fn temporary_mode(&self) -> u32 {
         0
     }
 
-    /// `SetFileInformationByHandle`: gives them to `temporary file`, and leaves its times alone.
+    /// Gives them to the temporary file, and leaves its times alone.
     ///
+    /// `SetFileInformationByHandle`,
     /// [FILE_BASIC_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_basic_info)
     pub(crate) fn give(
         &self,
@@ -79,7 +82,8 @@ impl Attributes {
             // Zero leaves a time alone.
             ..FILE_BASIC_INFO::default()
         };
-        // SAFETY: the handle is open as long as it is borrowed, and the structure has the size that is told and is only read.
+        // SAFETY: the handle is open as long as it is borrowed. The structure has the size that is
+        // told and is only read.
         let done = unsafe {
             SetFileInformationByHandle(
                 temporary.as_raw_handle(),
@@ -94,7 +98,7 @@ impl Attributes {
         Ok(())
     }
 
-    /// Writing takes none away.
+    /// Does nothing: writing takes no attributes away.
     #[allow(
         clippy::unused_self,
         clippy::unnecessary_wraps,
@@ -102,13 +106,13 @@ impl Attributes {
     )]
     pub(crate) fn give_privileges(
         &self,
-        _temporary_file: BorrowedFile<'_>,
+        _temporary: BorrowedFile<'_>,
     ) -> Result<(), (Operation, Errno)> {
         Ok(())
     }
 }
 
-/// What new files have from their directory is theirs.
+/// Returns false: new files keep the access control list that their directory gives them.
 pub(crate) fn gives_list(_directory: BorrowedFile<'_>) -> bool {
     false
 }

@@ -1,8 +1,9 @@
-//! Windows: an open directory, and what can be done to paths beneath it that never leads out of it.
+//! Windows: an open directory, and operations on paths beneath it that never leave it.
 //!
-//! `NtCreateFile` begins at an open directory, which no function of Win32 does. `OBJ_DONT_REPARSE` makes it stop at
-//! every symbolic link and junction, also at those that would stay beneath. `.` and `..` are worked out from the text,
-//! as Windows always does, which is right where no link is followed.
+//! `NtCreateFile` starts at an open directory, which no function of Win32 does. `OBJ_DONT_REPARSE`
+//! makes it stop at every symbolic link and junction, also at those that would stay beneath. `.`
+//! and `..` are resolved in the text, as Windows always does. That is right where no link is
+//! followed.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, OpenOptions};
@@ -38,24 +39,25 @@ use super::platform::{
 };
 use crate::errno::Errno;
 
-/// The path leads out of the directory, or meets a link, which might.
+/// The error for a path that leads out of the directory, or meets a link, which might.
 pub(crate) const LEADS_OUT: Errno = Errno(ERROR_REPARSE_POINT_ENCOUNTERED.cast_signed());
 
-/// What [`LEADS_OUT`] says of a path, before the name of the directory.
+/// The words of [`LEADS_OUT`] between a path and the name of the directory.
 pub(crate) const LEADS_OUT_WORDS: &str = "leads out of, or through a link in,";
 
-/// Whether a file beneath can be given another name: the kernel wants the directory's handle for that, which none of Win32's
-/// functions passes on.
+/// False: to rename a file beneath, the kernel needs the directory's handle, and no function of
+/// Win32 passes it on.
 pub(crate) const RENAMES_BENEATH: bool = false;
 
+/// The sharing mode that lets other programs read, write and delete the file.
 const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
-/// An open directory, the only handle that is kept.
+/// An open directory. It holds one handle.
 pub(crate) struct Directory {
     file: OwnedFile,
 }
 
-/// How to open what a path names.
+/// The arguments for opening a file.
 struct Request {
     access: u32,
     disposition: u32,
@@ -64,8 +66,9 @@ struct Request {
 }
 
 impl Directory {
-    /// `CreateFileW`: `path` itself is resolved as any other, links and all.
+    /// Opens the directory. `path` itself is resolved as any other path, and links are followed.
     ///
+    /// `CreateFileW`,
     /// [CreateFileW](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-createfilew)
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new()
@@ -78,12 +81,13 @@ impl Directory {
         Ok(Self { file: file.into() })
     }
 
-    /// `NtCreateFile`: opens `path` beneath this directory, with flags and mode as `open` has them. [`LEADS_OUT`] if
-    /// the path does.
+    /// Opens `path` beneath this directory, with the flags and mode of `open`. The error is
+    /// [`LEADS_OUT`] if the path leads out.
     ///
-    /// A file that is there is opened first and cut then, as std does it: to overwrite it in one step fails for hidden
-    /// files and those of the system, and takes their attributes from the others.
+    /// An existing file is opened first and truncated then, as in std. Overwriting it in one step
+    /// fails for hidden and system files, and takes the attributes of other files away.
     ///
+    /// `NtCreateFile`,
     /// [NtCreateFile](https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntcreatefile)
     pub(crate) fn open_file(&self, path: &Path, flags: i32, mode: u32) -> io::Result<OwnedFile> {
         let has = |flag: i32| flags & flag != 0;
@@ -124,16 +128,18 @@ impl Directory {
         Ok(file.into())
     }
 
-    /// `NtCreateFile`, then `GetFileInformationByHandle` of what `path` leads to.
+    /// Returns the metadata of the file at `path`.
     ///
+    /// `NtCreateFile`, `GetFileInformationByHandle`,
     /// [NtCreateFile](https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntcreatefile)
     pub(crate) fn metadata(&self, path: &Path) -> io::Result<Metadata> {
         let request = Request::existing(FILE_READ_ATTRIBUTES, 0);
         File::from(self.create(path, &request)?).metadata()
     }
 
-    /// `NtCreateFile`: makes one directory; the mode has nothing to say here.
+    /// Makes one directory. The mode is ignored.
     ///
+    /// `NtCreateFile`,
     /// [NtCreateFile](https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntcreatefile)
     pub(crate) fn make_directory(&self, path: &Path, _mode: u32) -> io::Result<()> {
         let request = Request {
@@ -145,8 +151,9 @@ impl Directory {
         self.create(path, &request).map(drop)
     }
 
-    /// `NtCreateFile`, then `SetFileInformationByHandle`: the file goes when the last handle is closed.
+    /// Removes one file. It disappears when the last handle is closed.
     ///
+    /// `NtCreateFile`, `SetFileInformationByHandle`,
     /// [SetFileInformationByHandle](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-setfileinformationbyhandle)
     pub(crate) fn remove_file(&self, path: &Path) -> io::Result<()> {
         let options = FILE_NON_DIRECTORY_FILE | FILE_OPEN_REPARSE_POINT;
@@ -167,17 +174,21 @@ impl Directory {
         Ok(())
     }
 
-    /// Not possible here: see [`RENAMES_BENEATH`].
+    /// Fails: see [`RENAMES_BENEATH`].
     pub(crate) fn rename(&self, _from: &Path, _name: &OsStr) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Links are refused wherever they are met.
+    /// Returns `None`, or the error of a link: links are refused.
     pub(crate) fn read_link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         self.metadata(path)?;
         Ok(None)
     }
 
+    /// Opens or creates the file at `path`.
+    ///
+    /// `NtCreateFile`,
+    /// [NtCreateFile](https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntcreatefile)
     fn create(&self, path: &Path, request: &Request) -> io::Result<OwnedFile> {
         let mut name = relative_name(path)?;
         let bytes = u16::try_from(name.len() * 2).map_err(|_| error(ERROR_FILENAME_EXCED_RANGE))?;
@@ -196,8 +207,9 @@ impl Directory {
         };
         let mut handle = ptr::null_mut();
         let mut status_block = IO_STATUS_BLOCK::default();
-        // SAFETY: the directory's handle is open; the attributes, the name they point to and its text outlive the call,
-        // which only reads them; the handle and the status block are borrowed for writing.
+        // SAFETY: the directory's handle is open. The attributes, the name they point to and its
+        // text outlive the call, which only reads them. The handle and the status block are
+        // borrowed for writing.
         let status = unsafe {
             NtCreateFile(
                 &raw mut handle,
@@ -220,7 +232,7 @@ impl Directory {
             // SAFETY: has no preconditions.
             return Err(error(unsafe { RtlNtStatusToDosError(status) }));
         }
-        // SAFETY: the system has just returned this handle, so it is open and nobody else's.
+        // SAFETY: the system has just returned this handle, so it is open and not owned elsewhere.
         Ok(unsafe { OwnedFile::from_raw_handle(handle) })
     }
 }
@@ -236,7 +248,8 @@ impl Request {
     }
 }
 
-/// The path as the kernel takes it: names with one backslash between, without `.` and `..`.
+/// Returns the path in the form of the kernel: names with one backslash between, without `.` and
+/// `..`.
 fn relative_name(path: &Path) -> io::Result<Vec<u16>> {
     if path.as_os_str().is_empty() {
         return Err(io::ErrorKind::NotFound.into());

@@ -1,11 +1,11 @@
-//! Where pages are not handled one by one: zeroed memory of the allocator.
+//! Windows: zeroed memory of the allocator, whose pages are not handled one by one.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
 use crate::sys::PAGE;
 
-/// What [`Mapping::release`] could give back at the least.
+/// Returns the size of a page, in bytes.
 pub(crate) const fn page_size() -> usize {
     PAGE
 }
@@ -16,13 +16,14 @@ pub(crate) struct Mapping {
     layout: Layout,
 }
 
-// SAFETY: a mapping is plain memory; whoever makes references into it answers for their not overlapping.
+// SAFETY: a mapping is plain memory. Code that makes references into it answers for their not
+// overlapping.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// `size` bytes, not 0; `None` if the system has no memory.
+    /// Allocates `size` bytes, or a page if that is more. `None` if the system has no memory.
     pub(crate) fn new(size: usize) -> Option<Self> {
         let layout = Layout::from_size_align(size.max(PAGE), PAGE).ok()?;
         // SAFETY: the layout is not empty.
@@ -30,21 +31,21 @@ impl Mapping {
         Some(Self { base, layout })
     }
 
-    /// Where it begins.
+    /// Returns its first byte.
     pub(crate) fn base(&self) -> NonNull<u8> {
         self.base
     }
 
-    /// The system chooses the size of pages itself.
+    /// Does nothing: the system chooses the size of pages itself.
     pub(crate) fn touch_huge_page(&self) {}
 
-    /// The allocator keeps them.
+    /// Does nothing: the allocator keeps the pages.
     pub(crate) fn release(&self, _offset: usize, _size: usize) {}
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: made with this layout by the same allocator, and its last owner is going.
+        // SAFETY: the same allocator made it with this layout, and its last owner is being dropped.
         unsafe { dealloc(self.base.as_ptr(), self.layout) };
     }
 }

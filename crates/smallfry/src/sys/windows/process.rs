@@ -1,6 +1,6 @@
-//! Windows: what happens when the process ends.
+//! Windows: handlers for the end of the process.
 
-/// There is no `fork`.
+/// Handlers around `fork`, which Windows does not have.
 #[expect(dead_code, reason = "nothing calls them here")]
 pub(crate) struct ForkHandlers {
     pub(crate) before: extern "C" fn(),
@@ -8,11 +8,11 @@ pub(crate) struct ForkHandlers {
     pub(crate) in_child: extern "C" fn(),
 }
 
-/// Nothing: other threads are dead when a library's handlers run, and what they held stays locked. The system closes what
-/// is open.
+/// Does nothing. Other threads are dead when a library's handlers run, and their locks stay locked.
+/// The system closes all files.
 ///
 /// [DllMain](https://learn.microsoft.com/windows/win32/dlls/dllmain)
 pub(crate) fn at_exit(_handler: extern "C" fn()) {}
 
-/// Nothing.
+/// Does nothing: Windows has no `fork`.
 pub(crate) fn at_fork(_handlers: &ForkHandlers) {}

@@ -1,4 +1,4 @@
-//! Windows: another name for a file, though somebody may be looking at what had it.
+//! Windows: renaming a file, even if another program has its target open.
 
 use std::fs;
 use std::io;
@@ -17,20 +17,25 @@ use windows_sys::Win32::Storage::FileSystem::{
 
 use crate::errno::Errno;
 
-/// What the system says of more links than it follows, and of a name that is not there.
+/// The error for a path through more symbolic links than the system follows.
 pub(crate) const TOO_MANY_LINKS: Errno = Errno(ERROR_CANT_RESOLVE_FILENAME.cast_signed());
+/// The error for a name that does not exist.
 pub(crate) const NOTHING_THERE: Errno = Errno(ERROR_FILE_NOT_FOUND.cast_signed());
 
-/// How long a refusal that may pass is not believed.
+/// The time to retry after a refusal that may pass.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The first pause between two attempts; each is twice the one before, up to the longest.
+/// The first pause between two attempts. Each pause is twice the one before, up to [`MAX_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
-const LONGEST_PAUSE: Duration = Duration::from_millis(64);
+/// The maximum pause between two attempts.
+const MAX_PAUSE: Duration = Duration::from_millis(64);
 
-/// `MoveFileExW` with `MOVEFILE_REPLACE_EXISTING`, as [`std::fs::rename`] calls it, which where access is denied tries
-/// `FileRenameInfoEx` with POSIX semantics: those replace a file that others have open, if they share its deletion.
-/// What others have open without sharing that is waited for.
+/// Renames `from` to `to`. An existing file at `to` is replaced, even if another program has it
+/// open and shares its deletion. If that program does not share it, the call waits until the file
+/// is closed.
+///
+/// [`std::fs::rename`] calls `MoveFileExW` with `MOVEFILE_REPLACE_EXISTING`. If access is denied,
+/// it tries `FileRenameInfoEx` with POSIX semantics.
 ///
 /// [MoveFileEx](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-movefileexw),
 /// [FILE_RENAME_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_rename_info)
@@ -38,13 +43,16 @@ pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     with_patience(to, || fs::rename(from, to))
 }
 
-/// [`rename`] with `MOVEFILE_WRITE_THROUGH` first: it returns when the disk has the new name. A file that others have open is
-/// then renamed in std's way, by POSIX semantics, and flushed under its new name.
+/// Renames as [`rename`] does, and returns when the disk has the new name.
 ///
+/// If another program has the file at `to` open, the file is renamed in std's way, by POSIX
+/// semantics, and then flushed under its new name.
+///
+/// `MoveFileExW` with `MOVEFILE_WRITE_THROUGH`,
 /// [MoveFileEx](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-movefileexw)
 pub(crate) fn rename_and_flush(from: &Path, to: &Path) -> io::Result<()> {
     let wide = |path: &Path| -> io::Result<Vec<u16>> {
-        // Absolute, and with that as long as it may be.
+        // An absolute path may have any length.
         let path = std::path::absolute(path)?;
         Ok(path.as_os_str().encode_wide().chain([0]).collect())
     };
@@ -64,6 +72,7 @@ pub(crate) fn rename_and_flush(from: &Path, to: &Path) -> io::Result<()> {
     })
 }
 
+/// Retries `rename` for a while if its error may pass.
 fn with_patience(to: &Path, rename: impl Fn() -> io::Result<()>) -> io::Result<()> {
     let began = Instant::now();
     let mut pause = FIRST_PAUSE;
@@ -75,15 +84,15 @@ fn with_patience(to: &Path, rename: impl Fn() -> io::Result<()>) -> io::Result<(
             return Err(error);
         }
         thread::sleep(pause);
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause = (pause * 2).min(MAX_PAUSE);
     }
 }
 
-/// Whether `error` may come from a file that somebody has open.
+/// Returns true if `error` may come from a file that another program has open.
 fn may_pass(error: &io::Error, to: &Path) -> bool {
     match error.raw_os_error().map(i32::cast_unsigned) {
         Some(ERROR_SHARING_VIOLATION | ERROR_LOCK_VIOLATION) => true,
-        // Also what is said of a target that can never be replaced.
+        // The same error is given for a target that can never be replaced.
         Some(ERROR_ACCESS_DENIED) => !fs::symlink_metadata(to)
             .is_ok_and(|target| target.is_dir() || target.permissions().readonly()),
         _ => false,
@@ -96,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_may_pass_is_waited_for() {
+    fn may_pass_is_true_only_for_errors_of_open_files() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("file");
         let locked = directory.path().join("locked");
