@@ -1,8 +1,8 @@
 //! Decides how many workers a batch has: this is what `Auto` does.
 //!
-//! Each worker reports every 250 us, the first time after 100 us, or after each operation that takes
-//! longer. The controller answers with the number of workers. It has no clock and no thread, so the
-//! tests run it in simulated time.
+//! Each worker reports every 250 us, the first time after 100 us, or after each operation that
+//! takes longer. The controller answers with the number of workers. It has no clock and no thread,
+//! so the tests run it in simulated time.
 //!
 //! # How
 //!
@@ -12,21 +12,21 @@
 //! 1. **Measure.** A batch begins with one worker, the calling thread. Its first report tells
 //!    waiting (little processor time) from computing.
 //! 2. **Climb.** Workers that compute become as many as there are processors. Workers that wait are
-//!    multiplied by four while that raises the rate. If fewer than 16 workers that wait look best, 16
-//!    are tried once: some disks answer quickly only while many requests wait. A worse number is
+//!    multiplied by four while that raises the rate. If fewer than 16 workers that wait look best,
+//!    16 are tried once: some disks answer quickly only while many requests wait. A worse number is
 //!    given up at once.
 //! 3. **Settle.** The best number stays and its rate is watched. If the rate changes by more than
-//!    noise, and for longer than it swings by itself, the search begins again. Workers that wait and
-//!    became slower are halved first, because the device may have too many requests.
+//!    noise, and for longer than it swings by itself, the search begins again. Workers that wait
+//!    and became slower are halved first, because the device may have too many requests.
 //! 4. **Probe.** Twice the number and half of it are tried now and then, for 1 % of the time each,
 //!    and less often after each failure. Half of it is kept if it costs no more than 2 %.
 //!
 //! # Why so
 //!
-//! The controller compares rates, never latencies: a disk that reorders requests has longer latencies
-//! and a better rate with more of them. Steps are factors, because noise hides the gain of one more
-//! worker. The length of a trial follows from the noise, which differs a hundredfold between files
-//! in memory and a distant server.
+//! The controller compares rates, never latencies: a disk that reorders requests has longer
+//! latencies and a better rate with more of them. Steps are factors, because noise hides the gain
+//! of one more worker. The length of a trial follows from the noise, which differs a hundredfold
+//! between files in memory and a distant server.
 //!
 //! Sources: the utilisation law (Denning and Buzen 1978, "The operational analysis of queueing
 //! network models"); hill climbing on throughput (Hellerstein, Morrison and Eilebrecht 2008,
@@ -63,8 +63,8 @@ const CHANGE: f64 = 0.35;
 /// Half the workers are never faster by this much, as a logarithm: the device has changed back.
 const RETURN: f64 = 1.0;
 
-/// The number of workers that is tried before fewer that wait are taken for the best. The score of a
-/// disk that needs 10 requests at a time is 0.03 lower without it.
+/// The number of workers that is tried before fewer that wait are taken for the best. The score of
+/// a disk that needs 10 requests at a time is 0.03 lower without it.
 const LEAP: usize = 16;
 
 /// Standard errors beyond which a trial ends early.

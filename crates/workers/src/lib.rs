@@ -8,7 +8,7 @@
 //!
 //! # Which call for which job
 //!
-//! Use [`map`] when one function does the work for each input and you want all results.
+//! Use [`map()`] when one function does the work for each input and you want all results.
 //!
 //! Use [`run_all`] when the work keeps memory between inputs, holds back bytes, or has inputs that
 //! must follow each other: it takes a [`Task`].
@@ -39,7 +39,7 @@
 //! # What is not promised
 //!
 //! - **An order of results.** Inputs begin in their order and end in any, except those with the
-//!   same [`Task::key`]. [`run_all`] and [`map`] sort the results; a [`Stream`] does if asked.
+//!   same [`Task::key`]. [`run_all`] and [`map()`] sort the results; a [`Stream`] does if asked.
 //! - **The best number at once.** The search takes a few operations per step. A batch that ends
 //!   within some 50 ms may end before the search does.
 //! - **Use from async code.** Each call that runs operations may block.

@@ -48,14 +48,17 @@ pub struct Start {
     busy: Option<Duration>,
 }
 
-impl Meter {
-    pub(crate) fn new(is_on: bool) -> Self {
-        Self {
-            is_on,
-            ..Self::default()
+impl Workers {
+    /// Makes the meter of a new worker.
+    pub fn meter(&self) -> Meter {
+        Meter {
+            is_on: self.is_measured(),
+            ..Meter::default()
         }
     }
+}
 
+impl Meter {
     /// Begins an operation. Returns `None` if nothing is measured.
     pub fn start(&mut self) -> Option<Start> {
         if !self.is_on {

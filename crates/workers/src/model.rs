@@ -447,8 +447,8 @@ fn a_dismissed_worker_leaves_no_input_undone() {
 #[test]
 fn inputs_that_wait_for_their_key_are_run_before_workers_end() {
     // A third preemption takes nine times as long.
-    let everything = std::env::var_os("SMALLFRY_TEST_ALL").is_some();
-    explore(if everything { 3 } else { 2 }, || {
+    let is_soak = std::env::var_os("SMALLFRY_SOAK").is_some();
+    explore(if is_soak { 3 } else { 2 }, || {
         let task = Work {
             keyed: Some(2),
             ..Work::default()

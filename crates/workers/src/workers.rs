@@ -4,7 +4,6 @@ use std::sync::atomic::AtomicUsize as ProcessWide;
 
 use crate::Strategy;
 use crate::controller::{Controller, Limits, Sample};
-use crate::meter::Meter;
 use crate::sync::{AtomicUsize, Instant, Mutex, Ordering, PoisonError};
 use crate::sys::available_cores;
 
@@ -17,7 +16,8 @@ static PROCESS_WORKERS: ProcessWide = ProcessWide::new(0);
 
 /// The number of workers of one batch, or of another queue of operations.
 ///
-/// A queue with threads of its own makes one `Workers`, gives each thread a [`Meter`], and starts
+/// A queue with threads of its own makes one `Workers`, gives each thread a
+/// [`Meter`](crate::Meter), and starts
 /// or ends threads until [`wanted`](Self::wanted) are there.
 ///
 /// ```
@@ -70,9 +70,9 @@ impl Workers {
         self.wanted.load(Ordering::Relaxed)
     }
 
-    /// Makes the meter of a new worker.
-    pub fn meter(&self) -> Meter {
-        Meter::new(self.controller.is_some())
+    /// Returns true if the number follows from measuring.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.controller.is_some()
     }
 
     /// Returns how many workers there are.

@@ -1,5 +1,5 @@
-//! Recognises rates that fall and rise by themselves, as over files that lie beside each other in one
-//! place and scattered in another.
+//! Recognises rates that fall and rise by themselves, as over files that lie beside each other in
+//! one place and scattered in another.
 
 use super::CHANGE;
 use super::measure::Total;

@@ -1,13 +1,14 @@
 //! Scores `Auto` against the best fixed number of workers, in simulated time.
 //!
-//! A controller can choose badly, or spend more on its search than the choice gains. The score shows
-//! both: the time that the best of 1, 2, 4 ... 64 workers takes for a batch, divided by Auto's time.
-//! The best is known in hindsight only. Auto may beat it where the device changes during the batch.
+//! A controller can choose badly, or spend more on its search than the choice gains. The score
+//! shows both: the time that the best of 1, 2, 4 ... 64 workers takes for a batch, divided by
+//! Auto's time. The best is known in hindsight only. Auto may beat it where the device changes
+//! during the batch.
 //!
-//! `cargo test --release -p smallfry --lib scores -- --nocapture` prints the scores of Auto and of the
-//! simplest rule. `SMALLFRY_TEST_SEEDS=100` sets the number of runs, `SMALLFRY_TEST_FIRST=5000` the
-//! first seed. `PROFILE=hdd cargo test --release -p smallfry --lib history -- --ignored --nocapture`
-//! prints each change of the number in the worst run.
+//! `cargo test --release -p smallfry --lib scores -- --nocapture` prints the scores of Auto and of
+//! the simplest rule. `SMALLFRY_TEST_SEEDS=100` sets the number of runs, `SMALLFRY_TEST_FIRST=5000`
+//! the first seed. `PROFILE=hdd cargo test --release -p smallfry --lib history -- --ignored
+//! --nocapture` prints each change of the number in the worst run.
 
 mod profiles;
 mod simplest;

@@ -1,8 +1,9 @@
 //! The machines, devices and changes of devices that the controller is tried on.
 //!
-//! One measured disk takes 0.42 ms for one file after another and 0.18 ms for many at once. Closing a
-//! file on Windows takes 1 to 10 ms. The device that collapses is fastest with 2 files at a time and
-//! takes 4.5 times as long with 24, as one installer measured. Reads and writes look the same here.
+//! One measured disk takes 0.42 ms for one file after another and 0.18 ms for many at once. Closing
+//! a file on Windows takes 1 to 10 ms. The device that collapses is fastest with 2 files at a time
+//! and takes 4.5 times as long with 24, as one installer measured. Reads and writes look the same
+//! here.
 
 use super::simulator::{Device, Stretch, Times, World};
 use Times::{Bursts, Even, Exponential, HeavyTailed};
@@ -110,7 +111,8 @@ pub(super) fn profiles() -> Vec<Profile> {
         let of = |files| {
             let mut profile = profile(name, cores, files, vec![stretch(0, compute, device, times)]);
             if matches!((times, device), (Bursts, Device::Distant { .. })) {
-                // The whole batch is some eighty bursts long: which number is the best shows in hindsight.
+                // The whole batch is some eighty bursts long: which number is the best shows in
+                // hindsight.
                 profile.required = if files < 10_000 { 0.65 } else { 0.85 };
             }
             if matches!(device, Device::Contended { .. }) {
@@ -140,13 +142,14 @@ fn interrupted() -> Profile {
     let mut interrupted = warm(2, 10_000);
     interrupted.name = "warm, interrupted".to_owned();
     interrupted.world.interruptions = 3e-4;
-    // Three interruptions; only hindsight tells how many workers would have been there to fill them.
+    // Three interruptions; only hindsight tells how many workers would have been there to fill
+    // them.
     interrupted.required = 0.9;
     interrupted
 }
 
-/// As where memory is used again, then fresh, then used again: there is three times as much to compute, and nothing to gain by
-/// any other number.
+/// As where memory is used again, then fresh, then used again: there is three times as much to
+/// compute, and nothing to gain by any other number.
 fn slower_by_turns(cores: usize) -> Profile {
     let stretches = (0..20).map(|index| {
         let compute = [6.0, 20.0][index % 2];

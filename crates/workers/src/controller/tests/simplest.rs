@@ -1,8 +1,8 @@
 //! The simplest rule that could do, to compare `Auto` with.
 //!
 //! As many workers as processors while operations compute, the maximum while they wait. If the rate
-//! falls by a fifth, half of them, down to the best number seen. If the best number's own rate falls
-//! by 30 %, everything begins again.
+//! falls by a fifth, half of them, down to the best number seen. If the best number's own rate
+//! falls by 30 %, everything begins again.
 
 use super::super::Sample;
 use super::simulator::Rule;

@@ -1,9 +1,11 @@
-//! A machine to run batches on in simulated time: processors, a device, and workers that come and go.
+//! A machine to run batches on in simulated time: processors, a device, and workers that come and
+//! go.
 //!
-//! Discrete events. Operations are taken from one list in order; what the n-th costs depends on the seed and on n only, so
-//! that every number of workers does the same work. An operation computes first and then waits for its device. Processors
-//! are shared evenly among all that compute. A worker starts in 60 us of processor time, reports as an engine would, and
-//! stops between operations only.
+//! Discrete events. Operations are taken from one list in order; what the n-th costs depends on the
+//! seed and on n only, so that every number of workers does the same work. An operation computes
+//! first and then waits for its device. Processors are shared evenly among all that compute. A
+//! worker starts in 60 us of processor time, reports as an engine would, and stops between
+//! operations only.
 
 use super::super::{Controller, Limits, Sample};
 use std::cmp::{Ordering, Reverse};
@@ -23,12 +25,14 @@ pub(super) enum Device {
     Distant { mean: f64 },
     /// For one of `count` servers, first come, first served.
     Servers { count: usize, mean: f64 },
-    /// For one server, whose time per operation depends on how many are queued: `rest + saved / sqrt(queued)`.
+    /// For one server, whose time per operation depends on how many are queued: `rest + saved /
+    /// sqrt(queued)`.
     Reordering { rest: f64, saved: f64 },
-    /// For one server that is 20 times as fast while at least `fewest` are queued, as a disk whose head waits for
-    /// neighbours.
+    /// For one server that is 20 times as fast while at least `fewest` are queued, as a disk whose
+    /// head waits for neighbours.
     Gathering { fewest: usize, mean: f64 },
-    /// For one server that is at its best with `best` queued and gets slower by `slope` of its time with each beyond.
+    /// For one server that is at its best with `best` queued and gets slower by `slope` of its time
+    /// with each beyond.
     Collapsing { best: usize, mean: f64, slope: f64 },
     /// For one of `count` servers that all get slower by `slope` with each worker beyond `count`.
     Contended { count: usize, mean: f64, slope: f64 },
@@ -54,8 +58,8 @@ pub(super) enum Times {
     Exponential,
     /// One in 25 takes 10 times as long as the others.
     HeavyTailed,
-    /// Some hundred neighbours quick, others 8 times as slow, as where files lie beside each other here and scattered
-    /// there.
+    /// Some hundred neighbours quick, others 8 times as slow, as where files lie beside each other
+    /// here and scattered there.
     Bursts,
 }
 
