@@ -87,8 +87,9 @@ soak:
 
 WORKSPACE := --workspace --exclude smallfry-node --exclude smallfry-jvm --features '$(CORE_FEATURES)'
 
+# Without make's own flags, which would name a job server that cargo cannot reach.
 rust-tests:
-	cargo test -q $(WORKSPACE)
+	MAKEFLAGS= cargo test -q $(WORKSPACE)
 
 # All programs and tests of a profile in two commands, so that each crate is built once.
 test-programs: $(if $(NEED_NODE),,$(NODE_DIR)/node_modules/.package-lock.json)
