@@ -1,4 +1,5 @@
-# Each target does its own set-up. What is missing on this machine is named and left out; with CI=true it is an error.
+# Each target does its own set-up. What is missing on this machine is named and left out; with CI=true
+# it is an error.
 
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 SMALLFRY := $(TARGET_DIR)/release/smallfry
@@ -56,7 +57,7 @@ bench-all:
 	@$(MAKE) --no-print-directory build bench-peers
 	@$(SMALLFRY) bench --all $(BENCH_FLAGS)
 
-# The command with everything it can compare with, npm packages and a tree of such, and beside it the programs that use the library norad.
+# The command with all peers, the npm packages of peers, and the programs that use the library norad.
 bench-peers: node-peers jvm-driver
 	cargo build --release -q -p smallfry-cli --features peers
 	cargo build --release -q --manifest-path $(NORAD) --target-dir $(TARGET_DIR) --bin smallfry-bench-norad
@@ -69,8 +70,8 @@ test:
 	@$(MAKE) --no-print-directory PROFILE=dev test-programs
 	@$(MAKE) --no-print-directory PROFILE=dev -j3 --output-sync=target rust-tests node-tests jvm-tests
 
-# The same claims with everything that is slow by nature: the programs as they are shipped, each Node,
-# each JDK, every interleaving of threads, and Windows.
+# The same claims with all that is slow by nature: the programs as they are shipped, each Node, each
+# JDK, the interleavings of threads, and Windows.
 test-all: export SMALLFRY_TEST_ALL := 1
 test-all:
 	@$(MAKE) --no-print-directory rust-tests node-tests jvm-tests test-model
@@ -96,13 +97,14 @@ test-programs: $(if $(NEED_NODE),,$(NODE_DIR)/node_modules/.package-lock.json)
 	cargo build -q --profile $(PROFILE) --workspace --features '$(CORE_FEATURES)'
 	cargo test -q --no-run $(WORKSPACE)
 
-# How threads may interleave, explored by loom. Optimizing across crates takes longer here than it saves.
+# The interleavings of threads, explored by loom. Optimizing across crates takes longer than it saves.
 test-model:
 	CARGO_TARGET_DIR=$(TARGET_DIR)/loom RUSTFLAGS='--cfg loom -C debug-assertions' \
 		CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false \
 		cargo test -q --release -p smallfry -p smallfry-workers --lib model::
 
-# What crashes leave: 10,000 for each model of a disk, 200 of each real file system (as root), and 2,000 programs killed.
+# Crashes: 10,000 for each model of a disk, 200 of each real file system (as root), and 2,000 programs
+# killed.
 test-crash:
 	SMALLFRY_TEST_CRASHES=10000 SMALLFRY_TEST_CUTS=200 SMALLFRY_TEST_KILLS=2000 \
 		cargo test -q --release -p smallfry --test crash --test crash_real --test kill -- --nocapture
@@ -116,7 +118,8 @@ test-backends: $(HACK)
 $(HACK):
 	cargo install -q cargo-hack --locked --version '^0.6' --root $(TARGET_DIR)/tools
 
-# Inputs that libFuzzer makes up, for so many seconds each. Its sanitizers want a nightly compiler, or one that takes itself for it.
+# Inputs of libFuzzer, for FUZZ_SECONDS each. Its sanitizers need a nightly compiler, or one that takes
+# itself for one.
 FUZZED := package_json file_url
 FUZZ_SECONDS ?= 60
 FUZZ := $(TARGET_DIR)/tools/bin/cargo-fuzz
@@ -137,7 +140,7 @@ test-sanitized:
 		[ '$(CI)' != true ]; \
 	fi
 
-# The tests in programs for Windows, under Wine. On Debian, as root, it installs what that takes: 310 MB.
+# The tests in programs for Windows, under Wine. On Debian, as root, it installs 310 MB for that.
 test-windows:
 	@scripts/windows/test.sh
 
@@ -174,7 +177,7 @@ node-peers: $(PEERS_DIR)/node_modules/.package-lock.json $(SCOPE_DIR)/node_modul
 node-tests: $(if $(filter dev,$(PROFILE)),node-package,build) $(NODE_DIR)/test/runtimes/node_modules/.package-lock.json
 	node $(NODE_DIR)/test/all-versions.mjs
 
-# Small projects and one pair of runs tell whether all goes well; to measure: make trials TRIALS_FLAGS='--size 1'
+# Small projects and one pair of runs show that it works. To measure: TRIALS_FLAGS='--size 1'
 trials: TRIALS_FLAGS ?= --size 0.05 --runs 1
 trials: build $(NODE_DIR)/test/runtimes/node_modules/.package-lock.json $(TRIALS_DIR)/node_modules/.package-lock.json
 	node $(TRIALS_DIR)/run.mjs --smallfry $(SMALLFRY) $(TRIALS_FLAGS)

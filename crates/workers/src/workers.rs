@@ -17,8 +17,7 @@ static PROCESS_WORKERS: ProcessWide = ProcessWide::new(0);
 /// The number of workers of one batch, or of another queue of operations.
 ///
 /// A queue with threads of its own makes one `Workers`, gives each thread a
-/// [`Meter`](crate::Meter), and starts
-/// or ends threads until [`wanted`](Self::wanted) are there.
+/// [`Meter`](crate::Meter), and starts or ends threads until [`wanted`](Self::wanted) are there.
 ///
 /// ```
 /// use smallfry_workers::{Strategy, Workers};
