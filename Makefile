@@ -38,6 +38,9 @@ ifeq ($(and $(JAVA),$(MVN)),)
   endif
 endif
 
+# The versions of Node that tests run, where npm can install them.
+RUNTIMES := $(if $(NEED_NODE),,$(NODE_DIR)/test/runtimes/node_modules/.package-lock.json)
+
 # The cargo profile of what is built, and its directory.
 PROFILE ?= release
 BUILT = $(TARGET_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
@@ -67,14 +70,14 @@ bench-peers: node-peers jvm-driver
 # built without optimizing for long. The three suites run beside each other, since each waits a lot.
 test: export SMALLFRY_COMMAND := $(TARGET_DIR)/debug/smallfry
 test:
-	@$(MAKE) --no-print-directory PROFILE=dev test-programs
+	@$(MAKE) --no-print-directory PROFILE=dev test-programs node-package
 	@$(MAKE) --no-print-directory PROFILE=dev -j3 --output-sync=target rust-tests node-tests jvm-tests
 
 # The same claims with all that is slow by nature: the programs as they are shipped, each Node, each
 # JDK, the interleavings of threads, and Windows.
 test-all: export SMALLFRY_TEST_ALL := 1
 test-all:
-	@$(MAKE) --no-print-directory rust-tests node-tests jvm-tests test-model
+	@$(MAKE) --no-print-directory node-tests jvm-tests rust-tests test-model
 	@$(MAKE) --no-print-directory test-windows
 
 # Hours of generated cases, crashes and files, and programs that people use.
@@ -83,17 +86,17 @@ soak: export SMALLFRY_SOAK := 1
 soak:
 	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 \
 		SMALLFRY_TEST_PACKAGES=1000000 SMALLFRY_TEST_WALKS=1000 SMALLFRY_TEST_URLS=400000 SMALLFRY_TEST_CALLS=1000000 \
-		$(MAKE) --no-print-directory rust-tests node-tests jvm-tests test-model
+		$(MAKE) --no-print-directory node-tests jvm-tests rust-tests test-model
 	$(MAKE) --no-print-directory test-backends test-crash test-sanitized fuzz trials test-windows
 
 WORKSPACE := --workspace --exclude smallfry-node --exclude smallfry-jvm --features '$(CORE_FEATURES)'
 
 # Without make's own flags, which would name a job server that cargo cannot reach.
-rust-tests:
+rust-tests: $(RUNTIMES)
 	MAKEFLAGS= cargo test -q $(WORKSPACE)
 
 # All programs and tests of a profile in two commands, so that each crate is built once.
-test-programs: $(if $(NEED_NODE),,$(NODE_DIR)/node_modules/.package-lock.json)
+test-programs: $(RUNTIMES)
 	cargo build -q --profile $(PROFILE) --workspace --features '$(CORE_FEATURES)'
 	cargo test -q --no-run $(WORKSPACE)
 
@@ -174,7 +177,7 @@ node-package: $(NODE_DIR)/node_modules/.package-lock.json
 
 node-peers: $(PEERS_DIR)/node_modules/.package-lock.json $(SCOPE_DIR)/node_modules/.package-lock.json
 
-node-tests: $(if $(filter dev,$(PROFILE)),node-package,build) $(NODE_DIR)/test/runtimes/node_modules/.package-lock.json
+node-tests: $(if $(filter dev,$(PROFILE)),,build) $(RUNTIMES)
 	node $(NODE_DIR)/test/all-versions.mjs
 
 # Small projects and one pair of runs show that it works. To measure: TRIALS_FLAGS='--size 1'
