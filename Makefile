@@ -77,7 +77,8 @@ test:
 # JDK, the interleavings of threads, and Windows.
 test-all: export SMALLFRY_TEST_ALL := 1
 test-all:
-	@$(MAKE) --no-print-directory node-tests jvm-tests rust-tests test-model
+	@SMALLFRY_TEST_CLOSES=5000 SMALLFRY_TEST_FILES=20000 \
+		$(MAKE) --no-print-directory node-tests jvm-tests rust-tests test-model
 	@$(MAKE) --no-print-directory test-windows
 
 # Hours of generated cases, crashes and files, and programs that people use.

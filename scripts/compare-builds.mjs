@@ -1,10 +1,10 @@
 // Compares the bench rows of two checkouts that were built with `make build`, in turn:
 // `node scripts/compare-builds.mjs ROUNDS BEFORE AFTER -- write-string read-many ... [FLAGS]`
 //
-// Each round runs `smallfry bench ... --runs 1` of both, in alternating order. A table shows for each
-// row how fast AFTER is, as a multiple of BEFORE: the ratio of the medians of its rounds, with the
-// 95 % interval of the bootstrap (2,000 draws of rounds). Rows without smallfry show the noise. The
-// exit code is 1 if the upper end of a smallfry row is below 0.97.
+// Each round runs `smallfry bench ... --runs 1` of both, in alternating order. A table shows for
+// each row how fast AFTER is, as a multiple of BEFORE: the ratio of the medians of its rounds, with
+// the 95 % interval of the bootstrap (2,000 draws of rounds). Rows without smallfry show the noise.
+// The exit code is 1 if the upper end of a smallfry row is below 0.97.
 
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';

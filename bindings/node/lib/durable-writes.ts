@@ -17,7 +17,7 @@ import { FLUSH_DATA, FLUSH_FILE, FLUSH_FULL } from './option-bits.js';
 import { DEFAULT_MODE, flagsOf, isDescriptor, isReplacing, isUtf8, nativePath } from './options.js';
 import { systemMode, systemPath, takesBytes } from './platform.js';
 
-/** How a file is to be written. */
+/** The options of a durable write. */
 export interface DurablePlan extends Durable {
   readonly encoding: BufferEncoding;
   readonly flags: number;

@@ -1,4 +1,4 @@
-// What differs on Windows: paths, to the system and in errors, and modes.
+// Differences on Windows: paths, to the system and in errors, and modes.
 
 import path = require('node:path');
 

@@ -1,6 +1,6 @@
 //! The writes that the process has accepted: it does not end before they are done.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 #[derive(Default)]
 struct State {
@@ -14,13 +14,23 @@ static STATE: Mutex<State> = Mutex::new(State {
     exiting: false,
 });
 static ALL_DONE: Condvar = Condvar::new();
+/// Called before a write is accepted: it has the end of the process wait.
+static BEFORE_WRITES: OnceLock<fn()> = OnceLock::new();
 
 fn lock() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Sets the function that is called before a write is accepted, each time.
+pub(crate) fn before_writes(call: fn()) {
+    let _ = BEFORE_WRITES.set(call);
+}
+
 /// Counts one more write.
 pub(crate) fn accept_write() {
+    if let Some(call) = BEFORE_WRITES.get() {
+        call();
+    }
     lock().writes += 1;
 }
 

@@ -75,7 +75,7 @@ unsafe extern "C" fn start(
         let ([exports, complete, advance, defer, runtime, writes_nothing], _) =
             arguments(env, info);
         sys::pin_library();
-        exit::register();
+        accepted::before_writes(exit::register);
         let writes_nothing = int32(env, writes_nothing) == 1;
         let runtime = int32(env, runtime);
         let known = v8::TRIED_SYSTEM && runtime == KNOWN_NODE;

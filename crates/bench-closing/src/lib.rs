@@ -33,7 +33,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Whether this build has the ways that need other libraries.
+/// True if this build has the ways that need other libraries.
 pub const PEERS_BUILT: bool = cfg!(feature = "peers");
 
 /// Closes written files.
@@ -114,7 +114,7 @@ pub fn write(closing: &dyn Closing, path: &Path, contents: &[u8]) -> io::Result<
 mod tests {
     use super::*;
 
-    /// What is measured is only worth something if all of it is done when [`Closing::wait`]
+    /// A measurement is only worth something if all of its work is done when [`Closing::wait`]
     /// returns.
     #[test]
     fn all_is_written_and_closed_after_the_wait() {

@@ -1,4 +1,4 @@
-//! What `close_already` does not count, so that a run can end when all is closed: the files on
+//! A count that `close_already` lacks, so that a run can end when all is closed: the files on
 //! their way.
 
 use std::fs::File;

@@ -25,7 +25,7 @@ const SMALLFRY: &str = env!("CARGO_BIN_EXE_smallfry");
 const FIXED: [usize; 6] = [2, 4, 8, 16, 32, 64];
 const MAX_FILES: usize = 10_000;
 const FILES_PER_DIRECTORY: usize = 100;
-/// What 16 workers should take for a batch, in seconds.
+/// The time that 16 workers should take for a batch, in seconds.
 const LENGTH: f64 = 1.0;
 const ROUNDS: usize = 3;
 

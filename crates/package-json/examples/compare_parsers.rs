@@ -157,7 +157,7 @@ fn median(mut of: Vec<f64>) -> f64 {
     of[of.len() / 2]
 }
 
-/// Whether both results agree, as far as the other parser can tell.
+/// Returns true if both results agree, as far as the other parser can tell.
 fn is_same(ours: Option<&Fields>, theirs: Option<&Fields>) -> bool {
     match (ours, theirs) {
         (Some(ours), Some(theirs)) => {

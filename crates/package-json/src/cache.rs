@@ -324,7 +324,7 @@ impl Cache {
         self.entries.table.len()
     }
 
-    /// Whether no directory is remembered.
+    /// Returns true if no directory is remembered.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -32,9 +32,9 @@ struct Block {
 /// The state that a block passes on to the next, and the errors seen so far.
 #[derive(Default)]
 struct Scan {
-    /// Whether the next character is escaped: bit 0.
+    /// True if the next character is escaped: bit 0.
     is_escaped: u64,
-    /// Whether the last character belonged to a number, a word or anything else outside strings:
+    /// True if the last character belonged to a number, a word or anything else outside strings:
     /// bit 0.
     is_after_word: u64,
     /// All bits or none.

@@ -48,7 +48,7 @@ impl Mount {
         self.session.log()
     }
 
-    /// Whether it is still mounted.
+    /// Returns true if it is still mounted.
     pub fn is_mounted(&self) -> bool {
         self.session.is_mounted()
     }

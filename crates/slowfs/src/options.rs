@@ -25,10 +25,10 @@ pub struct Options {
     /// Bytes that can be written before the disk is full. `None`: the disk never becomes full.
     /// Removing files makes no room.
     pub full_after: Option<u64>,
-    /// Whether the page cache survives an open, as on a real disk. Then only the first read reaches
+    /// True if the page cache survives an open, as on a real disk. Then only the first read reaches
     /// the device. Otherwise each open finds the file cold.
     pub keep_cache: bool,
-    /// Whether to record all operations, so that [crashes](crate::crash) can be simulated from the
+    /// True to record all operations, so that [crashes](crate::crash) can be simulated from the
     /// log.
     ///
     /// The directory must be on one file system. Its contents are copied first, into memory or a

@@ -28,8 +28,8 @@ const UNKNOWN_SIZE: usize = 8 * 1024;
 ///
 /// # Errors
 ///
-/// [`Operation::Open`], [`Operation::Fstat`] or [`Operation::Read`] with the error of the system. A directory
-/// fails with `Read` on Unix and with `Open` on Windows.
+/// [`Operation::Open`], [`Operation::Fstat`] or [`Operation::Read`] with the error of the system. A
+/// directory fails with `Read` on Unix and with `Open` on Windows.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -132,8 +132,8 @@ pub fn read_from(file: impl AsFile) -> Result<Vec<u8>, Error> {
 ///
 /// # Errors
 ///
-/// [`Operation::Open`], [`Operation::Write`] or [`Operation::Close`]. After the last two the file exists with
-/// some of the bytes or none.
+/// [`Operation::Open`], [`Operation::Write`] or [`Operation::Close`]. After the last two the file
+/// exists with some of the bytes or none.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -196,8 +196,8 @@ pub fn write_to(file: impl AsFile, bytes: impl AsRef<[u8]>) -> Result<(), Error>
 /// # Errors
 ///
 /// [`Operation::Copy`] with both paths. A source that is not a regular file fails with
-/// [`io::ErrorKind::InvalidInput`] before the destination is touched. After other errors the destination may
-/// exist with some of the bytes or none.
+/// [`io::ErrorKind::InvalidInput`] before the destination is touched. After other errors the
+/// destination may exist with some of the bytes or none.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -224,8 +224,9 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, Error> 
 ///
 /// # Errors
 ///
-/// [`Operation::Rename`] with both paths. [`Operation::Close`] or [`Operation::Write`] if the pending close of the
-/// file ([`smallfry::close`](crate::close)) has failed; nothing is renamed then.
+/// [`Operation::Rename`] with both paths. [`Operation::Close`] or [`Operation::Write`] if the
+/// pending close of the file ([`smallfry::close`](crate::close)) has failed; nothing is renamed
+/// then.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -278,14 +279,14 @@ impl WriteOptions {
 
     /// Writes all of `bytes` to an open file at its current position, and leaves it open.
     ///
-    /// [`mode`](Self::mode) and [`create_parents`](Self::create_parents) have no effect. [`Durability::Full`]
-    /// flushes the file only, which has no name here. Other options cannot apply to an open file
-    /// and are refused with [`io::ErrorKind::InvalidInput`].
+    /// [`mode`](Self::mode) and [`create_parents`](Self::create_parents) have no effect.
+    /// [`Durability::Full`] flushes the file only, which has no name here. Other options cannot
+    /// apply to an open file and are refused with [`io::ErrorKind::InvalidInput`].
     ///
     /// # Errors
     ///
-    /// [`Operation::Write`], [`Operation::Fsync`] or [`Operation::Fdatasync`], without a path. Some of the bytes may have
-    /// been written.
+    /// [`Operation::Write`], [`Operation::Fsync`] or [`Operation::Fdatasync`], without a path. Some
+    /// of the bytes may have been written.
     ///
     /// ```
     /// let file = tempfile::tempfile()?;

@@ -66,7 +66,7 @@
 //!
 //! - **A flush.** Nothing is flushed unless a level of [`Durability`] is set. After a crash of the
 //!   system or a power failure a file may be missing, empty or torn. After a crash of the program
-//!   alone it is whole.
+//!   alone, all that was written is still there.
 //! - **Atomic writes**, except by [`replace`](WriteOptions::replace). A reader may see half of a
 //!   file, and an error may leave half of one.
 //! - **Order between two writers of one file.** Appends on Unix go to the end one after the other,

@@ -345,7 +345,7 @@ fn files_in_thread_local_storage_are_closed() {
     assert_eq!(closed.load(Ordering::SeqCst), 1);
 }
 
-/// How a backend runs a job.
+/// The way in which a backend runs a job.
 type Spawn = fn(close::Job);
 
 #[test]

@@ -33,7 +33,7 @@ struct Kind {
     make: &'static [&'static str],
     /// In MiB. No file system can be made on much less.
     size: u64,
-    /// Whether the file system orders its writes. One that does not keeps a promise only while
+    /// True if the file system orders its writes. One that does not keeps a promise only while
     /// nothing is written, so it is cut off only at the end.
     is_ordered: bool,
     /// Run on the disk before it is mounted, and after.

@@ -241,7 +241,7 @@ fn a_few_files_are_flushed_one_by_one_and_their_directory_once() {
     }
 }
 
-/// Whether the temporary directory is on a file system that is flushed as a whole.
+/// Returns true if the temporary directory is on a file system that is flushed as a whole.
 fn is_flushed_whole() -> bool {
     let dir = Directory::new();
     let output = Command::new("stat")
@@ -303,7 +303,7 @@ fn without_name(mut flushes: Vec<String>) -> Vec<String> {
     flushes
 }
 
-/// Whether a file, or its temporary file, is flushed by itself.
+/// Returns true if a file, or its temporary file, is flushed by itself.
 fn has_single(flushes: &[String]) -> bool {
     flushes.iter().any(|flush| {
         let path = flush.split_once("sync ").map(|(_, path)| path);

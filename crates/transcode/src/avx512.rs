@@ -38,7 +38,7 @@ pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) -> usize {
     }
 }
 
-/// Whether the processor has the instructions.
+/// Returns true if the processor has the instructions.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn available() -> bool {

@@ -33,7 +33,7 @@ const fn is_surrogate(unit: u16) -> bool {
     unit & 0xf800 == 0xd800
 }
 
-/// Whether all bytes are ASCII.
+/// Returns true if all bytes are ASCII.
 #[inline]
 pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     if bytes.len() <= SHORT {
@@ -241,8 +241,8 @@ pub(crate) fn push_pair(high: u16, low: u16, out: &mut Vec<u8>) {
     ]);
 }
 
-/// Whether every character is below U+0100. `bytes` must be well-formed UTF-8: then no character
-/// begins with more than 0xc3.
+/// Returns true if every character is below U+0100. `bytes` must be well-formed UTF-8: then no
+/// character begins with more than 0xc3.
 pub(crate) fn is_latin1_range(bytes: &[u8]) -> bool {
     // In pieces, because a loop that may stop at any byte is not vectorised.
     bytes

@@ -109,7 +109,7 @@ pub fn decode_with<'scratch>(
     Decoded::Invalid
 }
 
-/// Whether all bytes are below 0x80: text that is the same in ASCII, Latin-1 and UTF-8.
+/// Returns true if all bytes are below 0x80: text that is the same in ASCII, Latin-1 and UTF-8.
 ///
 /// ```
 /// assert!(smallfry_transcode::is_ascii(b"text"));

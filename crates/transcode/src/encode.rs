@@ -31,7 +31,7 @@ impl Text<'_> {
         }
     }
 
-    /// Whether there are no units.
+    /// Returns true if there are no units.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -184,8 +184,8 @@ pub fn utf8_len(text: Text<'_>) -> usize {
     }
 }
 
-/// Whether this crate converts long UTF-16 faster than simdutf on this processor. If it does not, a
-/// runtime's own encoder may be the better choice.
+/// Returns true if this crate converts long UTF-16 faster than simdutf on this processor. If it
+/// does not, a runtime's own encoder may be the better choice.
 ///
 /// ```
 /// println!("{}", smallfry_transcode::outruns_simdutf());

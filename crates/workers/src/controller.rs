@@ -15,7 +15,7 @@
 //!    multiplied by four while that raises the rate. If fewer than 16 workers that wait look best,
 //!    16 are tried once: some disks answer quickly only while many requests wait. A worse number is
 //!    given up at once.
-//! 3. **Settle.** The best number stays and its rate is watched. If the rate changes by more than
+//! 3. **Watch.** The best number stays and its rate is watched. If the rate changes by more than
 //!    noise, and for longer than it swings by itself, the search begins again. Workers that wait
 //!    and became slower are halved first, because the device may have too many requests.
 //! 4. **Probe.** Twice the number and half of it are tried now and then, for 1 % of the time each,
@@ -109,7 +109,7 @@ pub(crate) struct Controller {
     /// When the number of workers or the device changed.
     changed: f64,
     /// Reports still to come about operations begun before that.
-    unsettled: usize,
+    outstanding: usize,
     up: Probe,
     down: Probe,
     /// A trial of [`LEAP`] workers or more began since the last change.
@@ -123,7 +123,7 @@ enum Phase {
     /// Compares another number with the best one.
     Trying(Reason, Total),
     /// Watches the best number.
-    Settled,
+    Watching,
 }
 
 /// The reason for a trial, which decides what follows it.
@@ -167,7 +167,7 @@ impl Controller {
             swings: Swings::default(),
             now: 0.0,
             changed: 0.0,
-            unsettled: 0,
+            outstanding: 0,
             up: Probe::default(),
             down: Probe::default(),
             leapt: false,
@@ -189,21 +189,21 @@ impl Controller {
     ) -> usize {
         self.now = self.now.max(now.as_secs_f64());
         let report = Total::of(sample);
-        // Of many quick operations and a slow one, the quick ones belong to the time before.
+        // If many quick operations come with a slow one, the quick ones belong to the time before.
         let mixed = report.operations > 1.0 && self.now - report.elapsed < self.changed;
-        if mixed && self.unsettled == 0 && matches!(self.phase, Phase::Measuring(_)) {
+        if mixed && self.outstanding == 0 && matches!(self.phase, Phase::Measuring(_)) {
             return self.workers;
         }
-        let report = if self.unsettled > 0 {
+        let report = if self.outstanding > 0 {
             report.since(self.now - self.slice.since)
         } else {
             report
         };
         self.slice.total.add(&report);
         self.slice.total.time = self.now - self.slice.since;
-        if self.unsettled > 0 {
-            self.unsettled -= 1;
-            if self.unsettled == 0 {
+        if self.outstanding > 0 {
+            self.outstanding -= 1;
+            if self.outstanding == 0 {
                 self.arrive(remaining);
             }
             return self.workers;
@@ -211,7 +211,7 @@ impl Controller {
         match self.phase {
             Phase::Measuring(reason) => self.measure(reason, remaining),
             Phase::Trying(reason, total) => self.compare(reason, total, remaining),
-            Phase::Settled => self.watch(remaining),
+            Phase::Watching => self.watch(remaining),
         }
         self.workers
     }
@@ -219,7 +219,7 @@ impl Controller {
     /// Asks for another number. The next report of each worker is about operations begun before.
     fn set_workers(&mut self, workers: usize) {
         if workers != self.workers {
-            self.unsettled = workers.max(self.workers);
+            self.outstanding = workers.max(self.workers);
         }
         self.workers = workers;
         self.changed = self.now;
@@ -252,7 +252,7 @@ impl Controller {
         self.explore(reason, remaining);
     }
 
-    /// Takes the search's next step, or settles.
+    /// Takes the next step of the search, or keeps the best number.
     fn explore(&mut self, reason: Reason, remaining: Option<usize>) {
         let here = self.best.workers;
         let target = self.next_step(if reason == Reason::Probe { 2 } else { 4 });
@@ -264,7 +264,7 @@ impl Controller {
         } else if target > here && here == 1 {
             self.phase = Phase::Measuring(reason); // It may pay later.
         } else {
-            self.settle(remaining);
+            self.keep_best(remaining);
         }
     }
 
@@ -416,7 +416,7 @@ impl Controller {
         } else if self.workers > 1 {
             self.try_out(self.workers.div_ceil(2), Reason::Probe);
         } else {
-            self.settle(remaining);
+            self.keep_best(remaining);
         }
     }
 
@@ -435,17 +435,17 @@ impl Controller {
         if reason == Reason::Slowdown {
             self.explore(Reason::Climb, remaining);
         } else {
-            self.settle(remaining);
+            self.keep_best(remaining);
         }
     }
 
-    fn settle(&mut self, remaining: Option<usize>) {
+    fn keep_best(&mut self, remaining: Option<usize>) {
         let leap = LEAP.min(self.max_workers);
         let possible = leap > self.best.workers && self.affordable(remaining) >= leap;
         if self.best.total.is_waiting() && !self.leapt && possible {
             return self.try_out(leap, Reason::Climb);
         }
-        self.phase = Phase::Settled;
+        self.phase = Phase::Watching;
         self.set_workers(self.best.workers);
         let round = self.best.total.per_report();
         self.up.wait(self.now, round);
@@ -499,7 +499,7 @@ impl Controller {
         self.best = Level::new(self.workers);
         self.up = Probe::default();
         self.down = Probe::default();
-        self.unsettled = self.workers.min(16) / part;
+        self.outstanding = self.workers.min(16) / part;
         self.changed = self.now;
         self.phase = Phase::Measuring(reason);
         self.begin_slice();

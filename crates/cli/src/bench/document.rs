@@ -1,7 +1,7 @@
-//! The JSON document: `"schema": "smallfry-bench/1"`.
+//! The JSON document: `"schema": "smallfry-bench/2"`.
 //!
 //! ```text
-//! schema        "smallfry-bench/1"
+//! schema        "smallfry-bench/2"
 //! version       of smallfry
 //! finished      seconds since 1970
 //! arguments     as parsed
@@ -73,7 +73,7 @@ use super::session::Session;
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-const SCHEMA: &str = "smallfry-bench/1";
+const SCHEMA: &str = "smallfry-bench/2";
 
 pub(crate) fn of(arguments: &Arguments, session: &Session, results: &Results) -> Value {
     let finished = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -71,7 +71,7 @@ impl<C> CaseResult<C> {
         self.rows.iter().any(|row| row.implementation == name)
     }
 
-    /// Whether flushes were counted.
+    /// Returns true if flushes were counted.
     pub(crate) fn was_watched(&self) -> bool {
         self.outcomes.iter().any(|row| row.flushes.is_some())
     }

@@ -1,4 +1,4 @@
-//! What every scenario needs: the options, the directories, the runtimes, and notes for the user.
+//! The needs of every scenario: the options, the directories, the runtimes, and notes for the user.
 
 use super::directories::Directories;
 use super::disk;
@@ -23,7 +23,7 @@ pub(crate) struct Node {
 pub(crate) struct Package {
     pub(crate) directory: PathBuf,
     pub(crate) load_ns: u64,
-    /// Whether it can write durably.
+    /// True if it can write durably.
     pub(crate) durable: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Session {
     pub(crate) skips: Vec<String>,
     pub(crate) progress: Progress,
     pub(crate) random: fastrand::Rng,
-    /// Whether the user has named scenarios.
+    /// True if the user has named scenarios.
     pub(crate) is_named: bool,
     /// The budget of the scenario that is running.
     pub(crate) budget: Budget,
@@ -184,7 +184,8 @@ impl Session {
         }
     }
 
-    /// Whether cases have a tenth of the files: on a slow disk all of them would take half an hour.
+    /// Returns true if cases have a tenth of the files: on a slow disk all of them would take half
+    /// an hour.
     pub(crate) fn has_fewer_files(&self) -> bool {
         let given = self.options.files.is_some();
         self.directories.profile().is_some() && self.extent != Extent::Quick && !given

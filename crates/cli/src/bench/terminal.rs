@@ -1,4 +1,4 @@
-//! What a person sees: the machine and the plan, a table or two per scenario, then sentences.
+//! The output for people: the machine and the plan, a table or two per scenario, then sentences.
 
 use super::Results;
 use super::disk;
@@ -49,7 +49,7 @@ fn schedule(session: &Session, scenario: Entry, budget: Budget) -> String {
     match budget {
         Budget::Time(time) => {
             let least = match session.directories.profile() {
-                // How long a row takes on a slow disk is not known beforehand.
+                // The time of a row on a slow disk is not known beforehand.
                 Some(_) => format!(", or {} rounds if those take longer", MIN_ROUNDS + 1),
                 None => String::new(),
             };

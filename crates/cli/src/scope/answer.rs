@@ -63,7 +63,7 @@ pub(super) struct Failure {
     pub(super) path: PathBuf,
     /// Line and column, if a text was read.
     pub(super) at: Option<(usize, usize)>,
-    /// Whether `path` is a package.json, and not the path that was asked about.
+    /// True if `path` is a package.json, and not the path that was asked about.
     pub(super) is_package: bool,
 }
 
@@ -77,7 +77,7 @@ impl Answer {
 }
 
 impl Facts {
-    /// Whether the extension leaves the decision to a package.json.
+    /// Returns true if the extension leaves the decision to a package.json.
     pub(super) fn is_by_type(&self) -> bool {
         matches!(self.extension.as_deref(), None | Some("js" | "ts"))
     }
@@ -86,7 +86,7 @@ impl Facts {
         matches!(self.extension.as_deref(), Some("ts" | "mts" | "cts"))
     }
 
-    /// Whether the file belongs to an installed package.
+    /// Returns true if the file belongs to an installed package.
     pub(super) fn is_in_node_modules(&self) -> bool {
         let directory = directory_of(&self.place);
         directory.iter().any(|name| name == "node_modules")
@@ -174,7 +174,7 @@ struct Details<'cache> {
     cache: &'cache Cache,
     /// By the path of the package.json.
     declared: HashMap<PathBuf, Declared>,
-    /// Whether the package.json in a directory is a directory.
+    /// True if the package.json in a directory is a directory.
     directories: HashMap<PathBuf, bool>,
 }
 

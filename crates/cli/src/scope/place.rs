@@ -15,7 +15,7 @@ pub(super) struct Place {
     pub(super) path: PathBuf,
     /// The kind of link, if `path` differs from the given path.
     pub(super) link: Option<Link>,
-    /// Whether it is a directory or, if it is missing, is written as one.
+    /// True if it is a directory or, if it is missing, is written as one.
     pub(super) is_directory: bool,
     pub(super) seen: Seen,
 }
@@ -27,7 +27,7 @@ pub(super) enum Link {
     Above,
 }
 
-/// What exists at the path.
+/// The file that exists at the path.
 #[derive(Debug)]
 pub(super) enum Seen {
     Something,

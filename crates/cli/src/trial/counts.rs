@@ -110,7 +110,7 @@ impl Process {
             .unwrap_or(script)
     }
 
-    /// Whether it is a package manager that ran something, like `npm run`, and did not just
+    /// Returns true if it is a package manager that ran something, like `npm run`, and did not just
     /// install.
     fn is_launcher(&self) -> bool {
         let name = self.name();
@@ -134,7 +134,7 @@ struct Function {
     counts: Numbers,
 }
 
-/// How a function returns its result.
+/// The form in which a function returns its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Form {
@@ -255,7 +255,7 @@ impl Counts {
         self.processes.iter().map(Process::name)
     }
 
-    /// Whether only launchers loaded smallfry.
+    /// Returns true if only launchers loaded smallfry.
     pub(super) fn are_of_launchers_only(&self) -> bool {
         !self.processes.is_empty() && self.processes.iter().all(Process::is_launcher)
     }

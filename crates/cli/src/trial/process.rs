@@ -20,7 +20,8 @@ const MAX_TAIL_BYTES: u64 = 16 << 10;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Usage {
     pub(super) wall_ns: u64,
-    /// Of the process and all its waited-for descendants. `None` where the system does not tell.
+    /// The usage of the process and its waited-for descendants. `None` where the system does not
+    /// tell.
     pub(super) processor: Option<Processor>,
 }
 

@@ -43,7 +43,7 @@ fn a_quick_run_writes_its_samples_and_leaves_nothing() {
     assert!(is_empty(&place.disk()));
 
     let json: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    assert_eq!(json["schema"], "smallfry-bench/1");
+    assert_eq!(json["schema"], "smallfry-bench/2");
     assert_eq!(json["disk"], "real");
     assert_eq!(json["build"]["files"], 23);
     for name in [

@@ -43,7 +43,7 @@ pub(crate) fn is_running(pid: u32) -> bool {
         .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
-/// Whether this process can mount: that takes root and FUSE.
+/// Returns true if this process can mount: that takes root and FUSE.
 #[cfg(target_os = "linux")]
 pub(crate) fn can_mount() -> bool {
     let able = rustix::process::geteuid().is_root() && std::path::Path::new("/dev/fuse").exists();

@@ -33,7 +33,7 @@ pub(super) enum Place {
     Root,
 }
 
-/// What was found in a directory at the last check.
+/// The finding of the last check of a directory.
 #[derive(Debug, Default)]
 struct Known {
     package: Option<Arc<Package>>,
@@ -49,7 +49,7 @@ struct Known {
 struct Seen {
     /// `None`: no file.
     found: Option<Stamp>,
-    /// Whether a change since then may leave the stamp as it is.
+    /// True if a change since then may leave the stamp as it is.
     racy: bool,
     /// The time of the last check.
     checked: Instant,
@@ -68,7 +68,7 @@ struct Nearest {
 /// The result of a check, and its time.
 pub(super) type Checked = (Option<Arc<Package>>, Instant);
 
-/// How a look-up works.
+/// The options of a look-up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manner<'cache> {
     pub(super) revalidate: Revalidate,
@@ -129,7 +129,7 @@ impl Directory {
         Ok(answer)
     }
 
-    /// Whether [`nearest`](Self::nearest) answers without a system call.
+    /// Returns true if [`nearest`](Self::nearest) answers without a system call.
     pub(super) fn is_answered(&self, manner: Manner<'_>) -> bool {
         let epoch = manner.epoch.load(Ordering::Acquire);
         let is_current = |nearest: &Nearest| nearest.epoch == epoch;
@@ -280,7 +280,7 @@ fn was_changed(path: &Path, stamp: Stamp) -> bool {
     look(path).is_ok_and(|found| found != Some(stamp))
 }
 
-/// Whether the last result counts without another check.
+/// Returns true if the last result counts without another check.
 fn holds(seen: &Seen, revalidate: Revalidate) -> bool {
     match revalidate {
         Revalidate::Never => true,

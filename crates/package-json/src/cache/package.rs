@@ -15,7 +15,7 @@ pub struct Package {
 }
 
 impl PartialEq for Package {
-    /// Whether both have the same path and the same fields.
+    /// Returns true if both have the same path and the same fields.
     fn eq(&self, other: &Self) -> bool {
         self.file == other.file && self.fields == other.fields
     }

@@ -167,7 +167,8 @@ fn key_of_directory(directory: &Directory) -> &[u8] {
     &bytes[..bytes.len() - NAME.len() - 1]
 }
 
-/// Whether a file is in the directory with this key, and the table would find it by the key.
+/// Returns true if a file is in the directory with this key, and the table would find it by the
+/// key.
 pub(super) fn is_directly_in(path: &Path, key: &[u8]) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
     // Usually it is, so the end of the key is checked first.
@@ -227,7 +228,7 @@ pub(super) fn absolute(path: &Path) -> Result<(Cow<'_, Path>, bool), Error> {
     Ok((Cow::Owned(whole), is_directory))
 }
 
-/// Whether a path is absolute, not too long, without needless parts, and not written as a
+/// Returns true if a path is absolute, not too long, without needless parts, and not written as a
 /// directory. `false` is no proof of the opposite: on Windows no path is checked.
 fn is_plain(path: &[u8]) -> bool {
     if cfg!(windows) || path.first() != Some(&b'/') || path.len() + NAME.len() >= MAX_LENGTH {

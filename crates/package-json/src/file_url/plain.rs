@@ -4,7 +4,7 @@
 /// together with the next.
 const WINDOW: usize = 17;
 
-/// Whether neither parsing nor decoding would change the pathname.
+/// Returns true if neither parsing nor decoding would change the pathname.
 pub(super) fn is_plain(pathname: &str) -> bool {
     let bytes = pathname.as_bytes();
     let mut seen = Seen::default();
@@ -69,7 +69,7 @@ fn is_special(byte: u8) -> u8 {
         | u8::from(byte >= 0x7f)
 }
 
-/// Whether a segment is `.` or `..`.
+/// Returns true if a segment is `.` or `..`.
 fn has_dot_segment(bytes: &[u8]) -> bool {
     bytes
         .split(|byte| *byte == b'/')

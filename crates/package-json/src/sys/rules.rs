@@ -28,8 +28,8 @@ pub(super) fn not_a_file() -> Failure {
     )
 }
 
-/// Whether a file with this time of change (seconds and nanoseconds since 1970) could change again
-/// and keep the time.
+/// Returns true if a file with this time of change (seconds and nanoseconds since 1970) could
+/// change again and keep the time.
 ///
 /// The clock for such times ticks 100 to 1,000 times a second, and file systems without nanoseconds
 /// round to one or two seconds (FAT). git's index has the same rule:

@@ -36,7 +36,8 @@ impl Stamp {
         }
     }
 
-    /// Whether the file was so new that it may have changed since and still have this stamp.
+    /// Returns true if the file was so new that it may have changed since and still have this
+    /// stamp.
     pub(crate) fn is_racy(&self) -> bool {
         may_change_unseen(self.changed)
     }

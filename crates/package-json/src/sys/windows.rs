@@ -28,7 +28,8 @@ impl Stamp {
         }
     }
 
-    /// Whether the file was so new that it may have changed since and still have this stamp.
+    /// Returns true if the file was so new that it may have changed since and still have this
+    /// stamp.
     pub(crate) fn is_racy(&self) -> bool {
         // From 1601 to 1970.
         const SECONDS: i64 = 11_644_473_600;

@@ -50,7 +50,7 @@ impl Log {
         self.entries.len()
     }
 
-    /// Whether there are no operations.
+    /// Returns true if there are no operations.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

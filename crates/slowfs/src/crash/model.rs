@@ -88,7 +88,7 @@ impl fmt::Display for Crash {
     }
 }
 
-/// How much survives of the operations that were not flushed.
+/// The part that survives of the operations that were not flushed.
 #[derive(Clone, Copy)]
 pub(super) enum Survival {
     Nothing,

@@ -119,7 +119,7 @@ impl Head {
         Some(request)
     }
 
-    /// Whether the whole extent is in the cache.
+    /// Returns true if the whole extent is in the cache.
     fn has(&self, now: Duration, extent: Extent, parameters: &Parameters) -> bool {
         let within = |start: u64, end: u64| {
             start <= extent.position && extent.position + extent.bytes <= end
@@ -221,7 +221,7 @@ impl Head {
             .min_by_key(|&index| self.positioning(now, self.waiting[index].extent, parameters))
     }
 
-    /// Whether the head reaches the extent, or has passed it, by going on reading.
+    /// Returns true if the head reaches the extent, or has passed it, by going on reading.
     fn follows(&self, extent: Extent, parameters: &Parameters) -> bool {
         self.run.is_some_and(|run| {
             let reach = self.position + segment(parameters);

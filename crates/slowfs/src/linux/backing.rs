@@ -36,7 +36,7 @@ pub(super) struct Changes {
     pub(super) group: Option<u32>,
     pub(super) size: Option<u64>,
     pub(super) times: Option<Timestamps>,
-    /// Whether the caller is not root, so that a change of size clears set-user-ID.
+    /// True if the caller is not root, so that a change of size clears set-user-ID.
     pub(super) unprivileged: bool,
 }
 

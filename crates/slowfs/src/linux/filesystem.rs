@@ -46,7 +46,7 @@ pub(super) struct SlowFilesystem {
     pub(super) clock: Arc<Clock>,
     pub(super) faults: Faults,
     pub(super) flushes: Pool,
-    /// Whether the page cache survives an open, as on a real disk.
+    /// True if the page cache survives an open, as on a real disk.
     pub(super) keep_cache: bool,
     pub(super) recorder: Option<Arc<Recorder>>,
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 pub(super) struct File {
     pub(super) descriptor: OwnedFd,
     pub(super) id: Id,
-    /// Whether it changed since its last close. Of several closes of one description, one counts.
+    /// True if it changed since its last close. Of several closes of one description, one counts.
     changed: AtomicBool,
     /// Bytes written since the last flush or close.
     written: AtomicU64,

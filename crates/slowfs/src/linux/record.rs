@@ -271,7 +271,7 @@ impl Recording {
     }
 }
 
-/// Whether the log can record this call. It cannot if contents move.
+/// Returns true if the log can record this call. It cannot if contents move.
 pub(super) fn can_be_recorded(mode: FallocateFlags) -> bool {
     let known = FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE | FallocateFlags::ZERO_RANGE;
     known.contains(mode)

@@ -44,9 +44,9 @@ struct Node {
     names: Vec<(Id, OsString)>,
     /// Distinguishes files that had the same number one after the other.
     generation: u32,
-    /// Whether the last link is gone, so that another file may get the number.
+    /// True if the last link is gone, so that another file may get the number.
     gone: bool,
-    /// Whether the system has read this directory.
+    /// True if the system has read this directory.
     listed: bool,
     foreign: Option<(u64, u64)>,
 }
@@ -56,7 +56,7 @@ struct Node {
 pub(super) struct Found {
     pub(super) id: Id,
     pub(super) generation: u64,
-    /// Whether no inode of its group was known either, so that a system would have had to read it.
+    /// True if no inode of its group was known either, so that a system would have had to read it.
     pub(super) cold: bool,
 }
 

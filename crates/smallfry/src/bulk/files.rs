@@ -75,7 +75,7 @@ impl Files {
     /// Copies contents and permissions of many files, as [`fs::copy`](crate::fs::copy). Returns
     /// their lengths in the order of `pairs`, each a source and a destination.
     ///
-    /// Of several copies to one destination the last one wins, for paths that
+    /// The last of several copies to one destination wins, for paths that
     /// [`Writer::write`](super::Writer::write) takes for one. A source that is also a destination
     /// may be copied before or after.
     ///

@@ -27,11 +27,11 @@
 //!
 //! # How many at once
 //!
-//! [`Strategy::Auto`], the default, begins on the calling thread. It measures its own operations and adds
-//! threads while that raises the throughput. Files in the page cache are read by as many threads as
-//! there are processors, if there are enough files to pay for a thread. A disk or network that
-//! makes each operation wait gets more threads. Nothing is assumed about the disk, and threads that
-//! do not pay are taken back.
+//! [`Strategy::Auto`], the default, begins on the calling thread. It measures its own operations
+//! and adds threads while that raises the throughput. Files in the page cache are read by as many
+//! threads as there are processors, if there are enough files to pay for a thread. A disk or
+//! network that makes each operation wait gets more threads. Nothing is assumed about the disk, and
+//! threads that do not pay are taken back.
 //!
 //! # Errors
 //!

@@ -1,8 +1,8 @@
 //! Whole files, closed by the [`Closer`]: drop-in for the functions of [`std::fs`].
 //!
-//! As [`crate::fs`], but what closing reports, where it is deferred, goes to [`Closer::drain`] or
-//! to the sink. Where it is not, it is returned, but for files that were only read, which have
-//! nothing to report.
+//! The functions do the same as those of [`crate::fs`]. Where a close is deferred, its error goes
+//! to [`Closer::drain`] or to the sink. Where it is not, the function returns it. Closing a file
+//! that was only read has no error to report.
 //!
 //! ```
 //! # let directory = tempfile::tempdir()?;
@@ -27,7 +27,7 @@ use crate::write::copy::copy_by_path;
 ///
 /// # Errors
 ///
-/// As there.
+/// The errors of [`crate::fs::read`].
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, Error> {
     let path = path.as_ref();
     let mut contents = Vec::new();
@@ -42,7 +42,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, Error> {
 ///
 /// # Errors
 ///
-/// As there.
+/// The errors of [`crate::fs::read_to_string`].
 pub fn read_to_string(path: impl AsRef<Path>) -> Result<String, Error> {
     let path = path.as_ref();
     utf8(path, read(path)?)
@@ -52,7 +52,7 @@ pub fn read_to_string(path: impl AsRef<Path>) -> Result<String, Error> {
 ///
 /// # Errors
 ///
-/// As there; [`Operation::Close`] only if it was not deferred.
+/// The errors of [`crate::fs::write()`]; [`Operation::Close`] only if the close was not deferred.
 pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
     let path = path.as_ref();
     match write_and_leave(&WriteOptions::new(), path, bytes.as_ref())? {
@@ -67,7 +67,7 @@ pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Erro
 ///
 /// # Errors
 ///
-/// As there.
+/// The errors of [`crate::fs::copy`].
 pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, Error> {
     let (from, to) = (from.as_ref(), to.as_ref());
     let close = |file, path: &Path, written| {

@@ -30,10 +30,10 @@
 //!
 //! # Levels
 //!
-//! [`Durability::None`] flushes nothing, as std. [`Durability::Data`] flushes the file: contents and size
-//! survive if its name does. [`Durability::Full`] also flushes its directory, and the directories
-//! above those that the write has created. `docs/durability.md` lists the system calls and the
-//! promises of file systems.
+//! [`Durability::None`] flushes nothing, as std. [`Durability::Data`] flushes the file: contents
+//! and size survive if its name does. [`Durability::Full`] also flushes its directory, and the
+//! directories above those that the write has created. `docs/durability.md` lists the system calls
+//! and the promises of file systems.
 //!
 //! # Replacement
 //!
@@ -111,8 +111,8 @@ pub(crate) use group_commit::GroupCommit;
 ///
 /// # Errors
 ///
-/// [`Operation::Fdatasync`] or [`Operation::Fsync`], without a path. Some of the contents may be lost then, even
-/// if a second call succeeds.
+/// [`Operation::Fdatasync`] or [`Operation::Fsync`], without a path. Some of the contents may be
+/// lost then, even if a second call succeeds.
 ///
 /// ```
 /// use smallfry::durable::{Durability, sync_file};
@@ -160,9 +160,9 @@ pub fn sync_dir(path: impl AsRef<Path>) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// [`Operation::Readdir`] with the directory. [`Operation::Stat`] or [`Operation::Unlink`] with the temporary
-/// file, after those before it were removed. A file that another program removes meanwhile is no
-/// error.
+/// [`Operation::Readdir`] with the directory. [`Operation::Stat`] or [`Operation::Unlink`] with the
+/// temporary file, after those before it were removed. A file that another program removes
+/// meanwhile is no error.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;

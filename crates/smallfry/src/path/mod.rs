@@ -1,4 +1,4 @@
-//! How paths are resolved: where relative ones start, beneath which directory they must stay, and
+//! The resolution of paths: where relative ones start, beneath which directory they must stay, and
 //! which directories above them are missing.
 
 mod base;

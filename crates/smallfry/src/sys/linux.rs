@@ -87,7 +87,7 @@ fn quick_status(file: BorrowedFile<'_>) -> Option<Statx> {
 ///
 /// [statfs(2)](https://man7.org/linux/man-pages/man2/statfs.2.html),
 /// [overlayfs](https://docs.kernel.org/filesystems/overlayfs.html)
-const SILENT_AT_CLOSE: [u32; 7] = [
+const CANNOT_FAIL_AT_CLOSE: [u32; 7] = [
     0xEF53,
     0x5846_5342,
     0x9123_683E,
@@ -99,7 +99,7 @@ const SILENT_AT_CLOSE: [u32; 7] = [
 
 /// Returns true if closing a file on that file system may report an error, as far as is known.
 pub(in crate::sys) fn reports_at_close(file: BorrowedFile<'_>) -> bool {
-    magic_number(file).is_none_or(|magic| !SILENT_AT_CLOSE.contains(&magic))
+    magic_number(file).is_none_or(|magic| !CANNOT_FAIL_AT_CLOSE.contains(&magic))
 }
 
 /// Returns the magic number of the file system that an open file is on.

@@ -61,7 +61,7 @@ fn overwrite(file: OwnedFile, bytes: &[u8]) -> Result<OwnedFile, (Operation, io:
     };
     if let Err(reason) = raw::write_all(raw::borrow(&file), bytes) {
         if status.is_regular {
-            // What is left must not look like a whole file. The first error is the one to report.
+            // The rest must not look like a whole file. The first error is the one to report.
             let _ = cut(file, 0);
         }
         return Err((Operation::Write, reason.into()));

@@ -1,4 +1,4 @@
-//! How a file is written.
+//! The options of a write.
 
 use std::io;
 use std::path::Path;

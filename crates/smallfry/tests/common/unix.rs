@@ -64,7 +64,7 @@ const CHILD: &str = "SMALLFRY_TEST_CHILD";
 /// The time after which a child counts as hanging. One with a million files takes minutes.
 const WATCHDOG: Duration = Duration::from_secs(1200);
 
-/// Whether this process was started by [`run_child`].
+/// Returns true if this process was started by [`run_child`].
 pub(crate) fn is_child() -> bool {
     std::env::var_os(CHILD).is_some()
 }
@@ -135,7 +135,7 @@ fn run(command: &mut Command) -> (ExitStatus, String) {
     )
 }
 
-/// Whether a program is installed.
+/// Returns true if a program is installed.
 fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
@@ -154,7 +154,7 @@ pub(crate) fn strace<'a>(
     command
 }
 
-/// Whether [`strace`] is here. If not, the test prints so.
+/// Returns true if [`strace`] is here. If not, the test prints that.
 pub(crate) fn can_trace(test: &str) -> bool {
     let can = cfg!(target_os = "linux") && is_installed("strace");
     if !can {

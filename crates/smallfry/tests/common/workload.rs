@@ -191,7 +191,7 @@ fn said(what: &str, file: &str, version: u32, level: Durability) -> String {
     format!("{what},{},{version},{level:?}", file.replace('/', "+"))
 }
 
-/// What is known of a file at the moment of the crash.
+/// The knowledge of a file at the moment of the crash.
 #[derive(Default)]
 struct Known {
     begun: u32,

@@ -100,7 +100,7 @@ async function main(launch) {
   }
 }
 
-// What several scenarios call.
+// Functions that several scenarios call.
 
 const directoryOf = (file) => file.slice(0, Math.max(file.lastIndexOf('/'), 0));
 
@@ -171,7 +171,7 @@ function packageJSONOf(directory) {
   return typeof file === 'string' ? require(path.join(directory, file)) : undefined;
 }
 
-// How whole files were written before Node had a native path for strings.
+// Whole files written as before Node had a native path for strings.
 function before(flag) {
   return (target, data, options) => {
     const bytes = typeof data === 'string' ? Buffer.from(data, options) : data;

@@ -111,7 +111,7 @@ impl Runtime {
 pub(crate) struct Way {
     pub(crate) style: Style,
     pub(crate) threads: Threads,
-    /// Whether the row keeps what it has read.
+    /// True if the row keeps what it has read.
     pub(crate) keep: bool,
 }
 

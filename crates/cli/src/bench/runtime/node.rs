@@ -168,7 +168,8 @@ pub(crate) fn peer_directory(name: &str) -> Option<PathBuf> {
         .find_map(|directory| std::fs::canonicalize(directory).ok())
 }
 
-/// Whether the package has look-ups of package.json files: its own package.json names their file.
+/// Returns true if the package has look-ups of package.json files: its own package.json names their
+/// file.
 pub(crate) fn looks_packages_up(package: &Path) -> bool {
     std::fs::read(package.join("package.json"))
         .ok()

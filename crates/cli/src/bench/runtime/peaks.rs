@@ -16,7 +16,7 @@ use std::time::Duration;
 /// The pause between two looks. Queues that grow long do so for longer.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Whether this system tells.
+/// True if this system tells.
 pub(crate) fn are_told() -> bool {
     Path::new("/proc/self/fd").is_dir()
 }

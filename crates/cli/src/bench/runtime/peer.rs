@@ -55,8 +55,8 @@ impl std::fmt::Display for PeerFailure {
 }
 
 impl PeerFailure {
-    /// Whether the directory is unfit for every row. Then the run stops; any other error is the
-    /// row's own.
+    /// Returns true if the directory is unfit for every row. Then the run stops; any other error is
+    /// the row's own.
     pub(crate) fn is_the_directory(&self) -> bool {
         matches!(
             self.code.as_deref(),

@@ -70,7 +70,7 @@ pub(crate) struct Launch {
     /// The directory of the npm package that has the functions, under Node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) package: Option<String>,
-    /// Whether the runtime compiles the functions before it says hello.
+    /// True if the runtime compiles the functions before it says hello.
     #[serde(default)]
     pub(crate) warm_up: bool,
     /// The way of closing files, in the scenario `close`.
@@ -242,7 +242,7 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    /// Whether the event loop goes on meanwhile.
+    /// Returns true if the event loop goes on meanwhile.
     pub(crate) const fn is_async(self) -> bool {
         matches!(self, Self::Callback | Self::Parallel | Self::Bulk)
     }

@@ -22,7 +22,7 @@ pub(crate) struct Facts {
     pub(crate) name: &'static str,
     /// One line for `--help`.
     pub(crate) help: &'static str,
-    /// Whether it runs when no scenario is named.
+    /// True if it runs when no scenario is named.
     pub(crate) unasked: bool,
     /// Its time; among several scenarios, its share.
     pub(crate) seconds: f64,
@@ -32,13 +32,13 @@ pub(crate) struct Facts {
     /// The usual time of a run, measured on two cores.
     pub(crate) turn_seconds: f64,
     pub(crate) has_jvm_rows: bool,
-    /// Whether slow disks get a tenth of the files.
+    /// True if slow disks get a tenth of the files.
     pub(crate) fewer_files: bool,
-    /// Whether strace counts the flushes of the round that is not counted.
+    /// True if strace counts the flushes of the round that is not counted.
     pub(crate) counts_flushes: bool,
-    /// Whether turns come case by case, the cases in random order.
+    /// True if turns come case by case, the cases in random order.
     pub(crate) by_case: bool,
-    /// Whether there is one case, and always all of its rows.
+    /// True if there is one case, and always all of its rows.
     pub(crate) is_single: bool,
     /// The script of its rows under Node.
     pub(crate) driver: &'static str,
@@ -139,7 +139,8 @@ pub(crate) struct Turn<'a, S: Scenario> {
 }
 
 impl<S: Scenario> Turn<'_, S> {
-    /// Whether contents are compared, and not only lengths: in the round that is not counted.
+    /// Returns true if contents are compared, and not only lengths: in the round that is not
+    /// counted.
     pub(crate) fn is_careful(&self) -> bool {
         self.round.is_none()
     }

@@ -28,7 +28,7 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    /// Whether the interval leaves open which row is faster.
+    /// Returns true if the interval leaves open which row is faster.
     pub(crate) fn holds_one(&self) -> bool {
         self.low <= 1.0 && 1.0 <= self.high
     }

@@ -60,7 +60,7 @@ fn line(subject: &Subject, words: &[OsString], has_children: bool) -> String {
     }
 }
 
-/// Whether `require('smallfry/register')` would find it from here.
+/// Returns true if `require('smallfry/register')` would find it from here.
 fn is_installed() -> bool {
     std::env::current_dir().is_ok_and(|directory| {
         directory

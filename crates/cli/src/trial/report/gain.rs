@@ -25,7 +25,7 @@ const KINDS: [Kind; 4] = [
     }),
 ];
 
-/// How many times as fast the command is with smallfry.
+/// The speed with smallfry, as a multiple of the speed without.
 pub(super) struct Gain {
     /// By [`KINDS`]. `None` where there are too few pairs, or the system does not tell.
     ratios: [Option<Interval>; KINDS.len()],
@@ -56,12 +56,12 @@ impl Gain {
         self.ratios[3]
     }
 
-    /// Whether there are too few pairs to tell a gain from noise.
+    /// Returns true if there are too few pairs to tell a gain from noise.
     pub(super) fn has_too_few_pairs(&self) -> bool {
         self.pairs < ENOUGH_PAIRS
     }
 
-    /// Whether a gain in wall time is certain.
+    /// Returns true if a gain in wall time is certain.
     pub(super) fn is_one(&self) -> bool {
         self.wall().is_some_and(|wall| wall.low > 1.0)
     }
@@ -148,7 +148,7 @@ fn middle(times: &[Option<f64>]) -> Option<f64> {
     median(times.iter().copied().flatten())
 }
 
-/// How much less or more is needed, if the command is `interval` times as fast.
+/// Returns how much less or more is needed, if the command is `interval` times as fast.
 fn change(interval: Interval) -> String {
     let percent = |ratio: f64| (1.0 - 1.0 / ratio) * 100.0;
     let (sign, what) = if interval.estimate > 1.0 {

@@ -1,4 +1,4 @@
-//! Whether the command did the same on both sides.
+//! The check that the command did the same on both sides.
 
 use super::sentence::{plural, say};
 use crate::bench::report::text;

@@ -48,7 +48,7 @@ pub(in crate::trial) struct Difference {
     /// The number of runs with smallfry in which it differed.
     pub(in crate::trial) runs: usize,
     pub(in crate::trial) of: usize,
-    /// Of printed text, the first line that differs, without and with smallfry.
+    /// The first line of printed text that differs, without and with smallfry.
     pub(in crate::trial) lines: Option<[String; 2]>,
 }
 
@@ -71,7 +71,7 @@ pub(in crate::trial) struct Comparison {
 struct FileFacts {
     bytes: u64,
     stamp: Stamp,
-    /// Whether a run wrote it after the first look.
+    /// True if a run wrote it after the first look.
     written: bool,
 }
 
@@ -145,7 +145,7 @@ impl Comparison {
         self.runs
     }
 
-    /// Whether nothing has a value with smallfry that it never had without.
+    /// Returns true if nothing has a value with smallfry that it never had without.
     pub(in crate::trial) fn is_same(&self) -> bool {
         self.judgements()
             .all(|(_, judgement)| !matches!(judgement, Judgement::Differs(_)))
@@ -242,8 +242,8 @@ fn stream(thing: &Thing) -> Option<usize> {
     }
 }
 
-/// Whether a name came up only with smallfry, but by chance: it came up once, in a directory where
-/// names also vary without smallfry.
+/// Returns true if a name came up only with smallfry, but by chance: it came up once, in a
+/// directory where names also vary without smallfry.
 fn is_chance_name(thing: &Thing, [without, with]: &[Tally; 2], unstable: &BTreeSet<&Path>) -> bool {
     let never_without = without.iter().all(|(value, _)| value.is_none());
     let times: usize = with

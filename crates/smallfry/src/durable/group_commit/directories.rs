@@ -166,7 +166,7 @@ impl Batch {
         let mut state = self.lock();
         for (path, error) in failed {
             for file in state.directories.files_below(&path) {
-                state.failures.push((file.index, error.duplicate()));
+                state.failures.add(file.index, error.duplicate());
             }
         }
     }
@@ -178,9 +178,12 @@ fn flush_each<I: Send, O: Send>(
     directories: impl Iterator<Item = I>,
     flush: impl Fn(I) -> O + Send + Sync,
 ) -> Vec<O> {
-    let mut directories = directories.fuse();
+    let mut directories = directories.fuse().peekable();
     let began = Instant::now();
     let first: Vec<O> = directories.next().map(&flush).into_iter().collect();
+    if directories.peek().is_none() {
+        return first;
+    }
     let threads = NonZeroUsize::new(max_threads(began.elapsed())).unwrap_or(NonZeroUsize::MIN);
     let rest = map(Strategy::Threads(threads), directories, flush);
     first.into_iter().chain(rest).collect()

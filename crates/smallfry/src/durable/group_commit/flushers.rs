@@ -263,7 +263,7 @@ impl Drop for Taken<'_> {
         if let Some(written) = self.written.take() {
             let reason = io::Error::other("a thread panicked");
             let error = Error::at(Operation::Fsync, &written.path, reason);
-            self.batch.lock().failures.push((written.index, error));
+            self.batch.lock().failures.add(written.index, error);
         }
         self.batch.flushed(self.key, self.began.elapsed());
     }

@@ -9,6 +9,7 @@
 //! One lock guards the whole state. Each part of it is changed by its own file only.
 
 mod directories;
+mod failures;
 mod flushers;
 mod open_files;
 mod syncfs;
@@ -21,6 +22,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use self::directories::{Directories, Named};
+use self::failures::Failures;
 use self::flushers::Flushers;
 use self::open_files::OpenFiles;
 use self::syncfs::{FileSystems, NO_FILE_SYSTEM};
@@ -68,8 +70,7 @@ struct State {
     flushers: Flushers,
     file_systems: FileSystems,
     directories: Directories,
-    /// Errors with the numbers of their files.
-    failures: Vec<(usize, Error)>,
+    failures: Failures,
 }
 
 impl GroupCommit {
@@ -94,7 +95,7 @@ impl GroupCommit {
                 flushers: Flushers::default(),
                 file_systems: FileSystems::default(),
                 directories: Directories::default(),
-                failures: Vec::new(),
+                failures: Failures::default(),
             }),
             file_waits: Condvar::new(),
             file_flushed: Condvar::new(),
@@ -282,7 +283,7 @@ impl GroupCommit {
             if it.index == index {
                 done = Err(error);
             } else {
-                state.failures.push((it.index, error));
+                state.failures.add(it.index, error);
             }
         }
         if should_wake {
@@ -312,12 +313,9 @@ impl GroupCommit {
             batch.flush_directories(&self.parents);
         }
         let mut state = batch.lock();
-        let mut failures = std::mem::take(&mut state.failures);
+        let failures = state.failures.take();
         state.file_systems.close();
         drop(state);
-        // The first error of a file has caused the later ones.
-        failures.sort_by_key(|(index, _)| *index);
-        failures.dedup_by_key(|(index, _)| *index);
         failures
     }
 }
@@ -416,7 +414,7 @@ impl Batch {
     /// Records the outcome of a file: its error, or its name, which may still have to be flushed.
     fn record(&self, written: Written, done: Result<(), Error>, is_covered: bool) {
         if let Err(error) = done {
-            self.lock().failures.push((written.index, error));
+            self.lock().failures.add(written.index, error);
             return;
         }
         // A file that had its name when its file system was flushed needs nothing more.
@@ -428,7 +426,7 @@ impl Batch {
             None => match without_links(&self.base, &written.path) {
                 Ok(target) => target,
                 Err(error) => {
-                    self.lock().failures.push((written.index, error));
+                    self.lock().failures.add(written.index, error);
                     return;
                 }
             },

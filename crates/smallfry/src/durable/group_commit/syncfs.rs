@@ -190,7 +190,7 @@ impl Batch {
         let mut state = self.lock();
         for file in state.directories.files_on(file_system) {
             let error = Error::at(Operation::Syncfs, &file.path, copy_of(reason));
-            state.failures.push((file.index, error));
+            state.failures.add(file.index, error);
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) const TOO_MANY_LINKS: Errno = Errno(ERROR_CANT_RESOLVE_FILENAME.cast_
 pub(crate) const NOTHING_THERE: Errno = Errno(ERROR_FILE_NOT_FOUND.cast_signed());
 
 /// The time to retry after a refusal that may pass.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// The first pause between two attempts. Each pause is twice the one before, up to [`MAX_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
@@ -40,7 +40,7 @@ const MAX_PAUSE: Duration = Duration::from_millis(64);
 /// [MoveFileEx](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-movefileexw),
 /// [FILE_RENAME_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_rename_info)
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    with_patience(to, || fs::rename(from, to))
+    with_backoff(to, || fs::rename(from, to))
 }
 
 /// Renames as [`rename`] does, and returns when the disk has the new name.
@@ -57,7 +57,7 @@ pub(crate) fn rename_and_flush(from: &Path, to: &Path) -> io::Result<()> {
         Ok(path.as_os_str().encode_wide().chain([0]).collect())
     };
     let (wide_from, wide_to) = (wide(from)?, wide(to)?);
-    with_patience(to, || {
+    with_backoff(to, || {
         let flags = MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH;
         // SAFETY: both are NUL-terminated and live until the call returns.
         if unsafe { MoveFileExW(wide_from.as_ptr(), wide_to.as_ptr(), flags) } != 0 {
@@ -73,14 +73,14 @@ pub(crate) fn rename_and_flush(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Retries `rename` for a while if its error may pass.
-fn with_patience(to: &Path, rename: impl Fn() -> io::Result<()>) -> io::Result<()> {
+fn with_backoff(to: &Path, rename: impl Fn() -> io::Result<()>) -> io::Result<()> {
     let began = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {
         let Err(error) = rename() else {
             return Ok(());
         };
-        if !may_pass(&error, to) || began.elapsed() >= PATIENCE {
+        if !may_pass(&error, to) || began.elapsed() >= MAX_WAIT {
             return Err(error);
         }
         thread::sleep(pause);

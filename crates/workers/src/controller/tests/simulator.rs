@@ -16,7 +16,7 @@ const START: f64 = 60e-6;
 const FIRST_REPORT: f64 = 100e-6;
 const REPORT: f64 = 250e-6;
 
-/// How an operation waits. Times are in seconds.
+/// The kinds of waiting of an operation. Times are in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Device {
     /// Not at all: files are in memory.
@@ -40,7 +40,7 @@ pub(super) enum Device {
     Lock { held: f64, spins: bool },
 }
 
-/// What operations are like, beginning with one of them.
+/// A stretch of equal operations, by the first of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stretch {
     pub(super) from: usize,
@@ -50,7 +50,7 @@ pub(super) struct Stretch {
     pub(super) times: Times,
 }
 
-/// How the device's times are spread around their mean.
+/// The spread of the device's times around their mean.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Times {
     /// Half to one and a half of the mean.
@@ -69,10 +69,10 @@ pub(super) struct World {
     pub(super) operations: usize,
     /// Files have between 0 and twice as many bytes.
     pub(super) mean_bytes: u64,
-    /// How often an operation is interrupted for 2 ms by something else on the machine.
+    /// The rate at which an operation is interrupted for 2 ms by something else on the machine.
     pub(super) interruptions: f64,
     pub(super) stretches: Vec<Stretch>,
-    /// Whether the number of operations is known beforehand.
+    /// True if the number of operations is known beforehand.
     pub(super) counted: bool,
 }
 
@@ -187,7 +187,7 @@ struct Simulation<'a> {
     running: usize,
     workers: Vec<Worker>,
     servers: Vec<Server>,
-    /// What each processor-sharing job has had so far, if it were there from the beginning.
+    /// The service of each processor-sharing job so far, if it were there from the beginning.
     attained: f64,
     computing: BinaryHeap<Reverse<At>>,
     answers: BinaryHeap<Reverse<At>>,

@@ -4,7 +4,7 @@ use std::future::{Ready, ready};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Whether they are in this build.
+/// True if they are in this build.
 pub(crate) const BUILT: bool = false;
 
 /// Stands for the crate `oxc_resolver`.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-/// Whether they are in this build.
+/// True if they are in this build.
 pub(crate) const BUILT: bool = true;
 
 /// Runs on rayon's global pool, which the first call makes.

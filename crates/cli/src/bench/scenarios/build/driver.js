@@ -6,7 +6,8 @@ const isWanted = (name, extensions) => {
   return dot >= 0 && extensions.has(name.slice(dot + 1));
 };
 
-// What Node takes a file for, by its extension, or else by its nearest package.json's type.
+// The format that Node takes a file for, by its extension, or else by its nearest package.json's
+// type.
 const byExtension = { cjs: 'commonjs', mjs: 'module', json: 'json', js: undefined, ts: undefined };
 const formatOf = (file) => byExtension[file.slice(file.lastIndexOf('.') + 1)];
 const formatOfType = (type) => (type === 'module' ? 'module' : 'commonjs');

@@ -22,7 +22,7 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
         Functions::Std => Whole {
             read: |path| fs::read(path),
             write: write_std,
-            // What closing reports is lost, as in every program that drops a file.
+            // The error of closing is lost, as in every program that drops a file.
             close: |file, _| {
                 drop(file);
                 Ok(())

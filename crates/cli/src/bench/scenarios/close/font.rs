@@ -49,7 +49,7 @@ impl Font {
     }
 }
 
-/// Whether it is the file of a glyph.
+/// Returns true if it is the file of a glyph.
 pub(crate) fn is_glyph(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension == "glif")

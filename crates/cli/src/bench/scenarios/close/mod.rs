@@ -224,7 +224,7 @@ impl Scenario for Close {
         let is_alone = turn.row.implementation == MOUNT_ALONE;
         let count = turn.count;
         let (font_read, target) = match case.work {
-            // What is read is not timed.
+            // Reading is not timed.
             Work::Write => (place.beneath.as_path(), format!("{count}-")),
             Work::Norad | Work::NoradRayon => (place.seen(is_alone), format!("{count}-font.ufo")),
         };

@@ -60,7 +60,7 @@ struct Request {
     /// ASCII text.
     text: String,
     level: Level,
-    /// Whether a new file takes the old one's name.
+    /// True if a new file takes the old one's name.
     replace: bool,
     /// Calls before the first sample.
     warm_up: u32,

@@ -92,7 +92,7 @@ struct Request {
     flushing: Flushing,
     /// The directories are there; the files are, or are not.
     layout: Layout,
-    /// Whether a new file takes the old one's name.
+    /// True if a new file takes the old one's name.
     replace: bool,
     /// The size of each file.
     bytes: usize,
@@ -130,7 +130,7 @@ const IN_JVM: [RowOf; 2] = [
     (BULK_JVM, Functions::Smallfry, Style::BulkSync),
 ];
 
-/// Whether the row promises less than that all files survive, contents and names.
+/// Returns true if the row promises less than that all files survive, contents and names.
 fn promises_less(row: &Row) -> bool {
     [SYNCFS_UNKNOWN, GIT, ATOMIC, ATOMIC_ALL].contains(&row.implementation.as_str())
 }

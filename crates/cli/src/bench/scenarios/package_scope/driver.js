@@ -60,7 +60,8 @@ function typeWithin(directory) {
   }
 }
 
-// What Node's loader did while it was written in JavaScript, without and with what it remembered.
+// The look-up of Node's loader while it was written in JavaScript, without and with what it
+// remembered.
 function walking(file) {
   for (let directory = directoryOf(file); !endsSearch(directory); directory = directoryOf(directory)) {
     const type = typeWithin(directory);

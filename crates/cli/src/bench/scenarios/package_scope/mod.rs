@@ -101,7 +101,7 @@ struct Request {
     /// A file that has a line for each file: in how many directories there is to look, and its
     /// path.
     list: String,
-    /// Whether to make one pass, the first of the process. Else there are passes for so many
+    /// True for one pass, the first of the process. Else there are passes for so many
     /// milliseconds untimed, then so many timed.
     cold: bool,
     warm_up_ms: u64,
@@ -416,7 +416,7 @@ fn prepare(session: &Session, place: Place) -> Result<Prepared, Failure> {
 /// Counts directories on the way to what decides.
 #[derive(Default)]
 struct Levels {
-    /// Whether it has a package.json.
+    /// True if it has a package.json.
     seen: HashMap<PathBuf, bool>,
 }
 

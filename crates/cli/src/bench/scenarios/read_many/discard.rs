@@ -44,7 +44,7 @@ fn read(functions: Functions, work: &Discard, paths: &[PathBuf]) -> io::Result<u
     let mut sum = 0;
     match functions {
         Functions::Std => {
-            // What is discarded needs no memory of its own.
+            // Discarded contents need no memory of their own.
             let mut buffer = Vec::new();
             for path in paths {
                 buffer.clear();

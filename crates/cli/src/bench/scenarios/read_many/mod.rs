@@ -83,7 +83,7 @@ pub(super) struct Request {
     /// Only for raw system calls and bulk calls in Rust: others keep what they read.
     pub(super) keep: bool,
     pub(super) layout: Layout,
-    /// Whether to compare, untimed, what was read with the files.
+    /// True to compare the contents with the files, untimed.
     pub(super) compare: bool,
     pub(super) watch: Watch,
 }

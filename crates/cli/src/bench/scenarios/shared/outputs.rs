@@ -111,9 +111,9 @@ pub(crate) struct Written<'a> {
     pub(crate) layout: Layout,
     /// The size of each file.
     pub(crate) bytes: usize,
-    /// Whether no file of the name is there.
+    /// True if no file of the name is there.
     pub(crate) is_new: bool,
-    /// Whether the row writes through a mount that adds no delay.
+    /// True if the row writes through a mount that adds no delay.
     pub(crate) is_undelayed: bool,
 }
 

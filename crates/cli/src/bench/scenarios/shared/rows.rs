@@ -95,7 +95,7 @@ pub(crate) fn in_rust(rows: &[RowOf]) -> Vec<Row> {
         .collect()
 }
 
-/// Whether the Node has the functions, or the package that has them.
+/// Returns true if the Node has the functions, or the package that has them.
 pub(crate) fn is_there(node: &Node, functions: Functions) -> bool {
     match functions {
         Functions::Smallfry => node.package.is_some(),

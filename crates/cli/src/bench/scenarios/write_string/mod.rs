@@ -114,8 +114,8 @@ impl Case {
         }
     }
 
-    /// Whether the file system of `--dir` looks the path up each time. Elsewhere the overhead is
-    /// what is seen.
+    /// Returns true if the file system of `--dir` looks the path up each time. Elsewhere the
+    /// overhead is what is seen.
     fn is_by_path_on_disk(&self) -> bool {
         self.target == Target::Disk && self.addressing != Addressing::Fd
     }
@@ -197,7 +197,7 @@ struct Request {
     addressing: Addressing,
     /// The path of the file; for [`Addressing::New`] the prefix of the paths of the files.
     path: String,
-    /// Whether to leave the new files there, empty, instead of removing them.
+    /// True to leave the new files, empty, instead of removing them.
     keep_names: bool,
     /// Calls before the first sample, untimed.
     warm_up: u32,

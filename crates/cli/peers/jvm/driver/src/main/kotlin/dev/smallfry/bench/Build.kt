@@ -31,7 +31,8 @@ class BuildRequest(
 
 /** The scenario `build`. The counterpart of `build/native.rs`: same phases, same order, same bytes. */
 fun build(functions: String, request: BuildRequest): Times {
-    // Of the same files, since how long a run takes before all is compiled depends on what is in them.
+    // Of the same files, since how long a run takes before all is compiled depends on what is in
+    // them.
     warmUp { directory ->
         val inMemory = request.into(directory)
         compile(BUILDS_TO_COMPILE) { pipeline(functions, inMemory) }
@@ -109,7 +110,8 @@ private fun walk(tree: Path, request: BuildRequest): List<String> {
             return CONTINUE
         }
     })
-    // By code point, as in every runtime; the own order of strings differs for characters beyond U+FFFF.
+    // By code point, as in every runtime; the own order of strings differs for characters beyond
+    // U+FFFF.
     val isPlain = files.all { file -> file.all { it < Char.MIN_SURROGATE } }
     if (isPlain) files.sort() else files.sortWith { one, other -> Arrays.compareUnsigned(one.toByteArray(), other.toByteArray()) }
     return files.take(request.files)
@@ -120,7 +122,7 @@ private const val REPLACEMENT = '\uFFFD'
 
 private const val NONE = "/"
 
-/** What Node takes each file for: by its extension or else by the nearest package.json's type, each directory asked once. */
+/** The format that Node takes each file for: by its extension or else by the nearest package.json's type, each directory asked once. */
 private fun moduleTypes(paths: List<Path>): List<String> {
     val known = HashMap<Path, String>()
     fun nearest(directory: Path?): String {

@@ -33,7 +33,8 @@ private var warmsUp = false
 /** Runs `body` with a directory in memory, if there is such a thing here, so that what it calls gets compiled. */
 fun warmUp(body: (Path) -> Unit) {
     if (!warmsUp) return
-    // A class that is loaded later, such as another charset, makes compiled code void that relied on there being none.
+    // A class that is loaded later, such as another charset, makes compiled code void that relied
+    // on there being none.
     Meter().stop()
     val memory = Path.of("/dev/shm").takeIf(Files::isWritable)
     val directory = if (memory != null) Files.createTempDirectory(memory, PREFIX) else Files.createTempDirectory(PREFIX)
@@ -45,8 +46,9 @@ fun warmUp(body: (Path) -> Unit) {
 }
 
 /**
- * Runs `body` so many times, with collections between: what a collection throws away, such as buffers that the JVM keeps for its own
- * reading and writing, makes compiled code void when it is missed for the first time.
+ * Runs `body` so many times, with collections between: what a collection throws away, such as
+ * buffers that the JVM keeps for its own reading and writing, makes compiled code void when it is
+ * missed for the first time.
  */
 fun compile(times: Int, body: () -> Unit) = repeat(times) { time ->
     if (time % TIMES_BETWEEN_COLLECTIONS == 0) collectGarbage()
@@ -94,7 +96,7 @@ private fun failure(error: Throwable) = mapOf(
     "message" to error.toString().lineSequence().first(),
 )
 
-/** What [protocol.rs] calls `Times`. */
+/** The `Times` of protocol.rs. */
 class Times(
     val files: Int,
     val bytes: Long,

@@ -10,7 +10,7 @@ import java.nio.file.Path
 import java.nio.file.StandardCopyOption.ATOMIC_MOVE
 import java.nio.file.StandardOpenOption.READ
 
-// What the scenarios of many files share.
+// Functions that the scenarios of many files share.
 
 class Layout(val directory: String, val directories: Int, val files: Int, val name: String) {
     fun paths(): List<Path> = List(files) { index ->
