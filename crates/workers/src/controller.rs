@@ -330,11 +330,6 @@ impl Controller {
 
     fn compare(&mut self, reason: Reason, mut total: Total, remaining: Option<usize>) {
         total.add(&self.slice.total);
-        let error = self.noise.error(&total, &self.best.total);
-        let slow = self.best.total.rate() * (-CHANGE - 2.0 * error).exp();
-        if total.falls_short(self.workers as f64, slow) {
-            return self.reject(reason, &total, remaining);
-        }
         if self.slice.total.reports < self.workers as f64 || self.slice.total.is_empty() {
             return;
         }
