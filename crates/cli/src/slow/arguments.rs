@@ -67,7 +67,8 @@ pub(crate) struct Arguments {
 
     /// When unmounted, simulate a crash after a random operation, or after the Nth
     ///
-    /// What survived the crash is then mounted in place of DIR, until it is unmounted in turn.
+    /// The survivors of the crash are then mounted in place of DIR, until they are unmounted in
+    /// turn.
     #[arg(long, value_name = "random|N")]
     crash: Option<Point>,
 

@@ -84,7 +84,7 @@ fn a_row_that_flushes_nothing_is_found_out() {
     assert_eq!(flushes(&cases_of(&json, "fsync")[0]["rows"][0]), [0; 5]);
 }
 
-/// What is missing is named: options that a package does not take yet, a peer, strace.
+/// The bench names everything missing: options that a package lacks, a peer, strace.
 #[test]
 fn fsync_says_what_it_cannot_measure() {
     let place = Place::new();

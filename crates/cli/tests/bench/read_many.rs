@@ -91,7 +91,7 @@ fn a_case_labelled_cold_has_been_looked_up_in_the_page_cache() {
     }
 }
 
-/// What is fast because it reads something else must not be shown as fast.
+/// A row that is fast because it reads something else must not be shown as fast.
 #[test]
 fn a_row_that_reads_the_wrong_bytes_is_shown_as_failed() {
     if !node_is_here() {

@@ -27,7 +27,7 @@ fn a_slow_disk_is_mounted_named_and_gone_at_the_end() {
     assert!(!is_mounted_below(place.root.path()));
 }
 
-/// Of what a row takes on a slow disk, part is the mount's: without it beside them figures would be
+/// Part of a row's time on a slow disk is the mount's: without it beside them figures would be
 /// read as the disk's.
 #[test]
 fn a_table_on_a_slow_disk_has_the_cost_of_the_mount_alone() {

@@ -240,7 +240,7 @@ pub(crate) fn assert_did(row: &Value, files: u64, bytes: u64) {
     }
 }
 
-/// Of a row's run that was watched: `[fdatasync, fsync, fsync of directories, syncfs,
+/// The counts of a row's run that was watched: `[fdatasync, fsync, fsync of directories, syncfs,
 /// sync_file_range]`.
 #[cfg(target_os = "linux")]
 pub(crate) fn flushes(row: &Value) -> [u64; 5] {
