@@ -420,7 +420,10 @@ fn signals_do_not_break_reads_and_writes() {
         });
         let reader = scope.spawn(move || {
             announce(sender);
-            thread::sleep(Duration::from_millis(50));
+            // Meanwhile the writer waits for the other end.
+            while SIGNALS.load(Ordering::Relaxed) <= 100 {
+                thread::sleep(Duration::from_millis(1));
+            }
             smallfry::fs::read(path)
         });
         let targets: Vec<_> = targets.iter().collect();
