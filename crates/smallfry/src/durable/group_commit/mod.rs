@@ -1,40 +1,42 @@
 //! Group commit: many files are written, flushed together, and then renamed.
 //!
-//! Where `syncfs` is a barrier, one call flushes any number of files ([`syncfs`]). It also flushes
-//! the writes of other programs, so it is chosen only while there are few of them. Files whose file
-//! system is chosen are closed at once, since `syncfs` reports their errors. Elsewhere each file is
-//! flushed by the descriptor that wrote it, many at once, while the next ones are written
-//! ([`flushers`]).
+//! Where `syncfs` is a barrier, one call flushes any number of files ([`flush_file_systems`]). It
+//! also flushes the writes of other programs, so it is chosen only while there are few of them
+//! ([`file_systems`]). Files whose file system is chosen are closed at once, since `syncfs` reports
+//! their errors. Elsewhere each file is flushed by the descriptor that wrote it, many at once,
+//! while the next ones are written ([`flush_files`]).
 //!
-//! One lock guards the whole state. Each part of it is changed by its own file only.
+//! One lock guards the whole state ([`batch`]). Each part of it has a file of its own, which alone
+//! changes it: [`open_files`], [`flushers`], [`file_systems`], [`directories`] and [`failures`].
 
+mod batch;
 mod directories;
 mod failures;
+mod file_systems;
+mod flush_directories;
+mod flush_file_systems;
+mod flush_files;
 mod flushers;
 mod open_files;
-mod syncfs;
+mod rename;
 mod written;
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 
-use self::directories::{Directories, Named};
-use self::failures::Failures;
-use self::flushers::Flushers;
-use self::open_files::OpenFiles;
-use self::syncfs::{FileSystems, NO_FILE_SYSTEM};
-use self::written::{ToClose, Written};
-use super::flush::{flush_file, has_failed, note_failure};
-use super::target::{Target, without_links};
+use self::batch::Batch;
+use self::file_systems::NO_FILE_SYSTEM;
+use self::rename::copy_all;
+use self::written::Written;
+use super::flush::has_failed;
+use super::target::Target;
 use super::temporary_file::TemporaryFile;
 use crate::errno::is_out_of_descriptors;
 use crate::error::{Error, Operation};
 use crate::path::Base;
 use crate::path::parents::Parents;
-use crate::raw::{self, OwnedFile};
+use crate::raw;
 use crate::sys;
 use crate::write::one::{find_unchanged, open_and_write};
 use crate::write::{Durability, Outcome, WriteOptions};
@@ -45,32 +47,6 @@ use crate::write::{Durability, Outcome, WriteOptions};
 pub(crate) struct GroupCommit {
     batch: Arc<Batch>,
     parents: Parents,
-}
-
-/// The part that the threads of a group commit share.
-#[derive(Debug)]
-struct Batch {
-    options: WriteOptions,
-    base: Base,
-    /// The same base, without waiting for descriptors.
-    no_wait: Base,
-    /// There may be enough files for `syncfs` or for flusher threads.
-    is_for_many: bool,
-    state: Mutex<State>,
-    /// Signals that a file waits, or that none will come any more.
-    file_waits: Condvar,
-    /// Signals that a file has been flushed.
-    file_flushed: Condvar,
-    threads: Mutex<Vec<JoinHandle<()>>>,
-}
-
-#[derive(Debug)]
-struct State {
-    open: OpenFiles,
-    flushers: Flushers,
-    file_systems: FileSystems,
-    directories: Directories,
-    failures: Failures,
 }
 
 impl GroupCommit {
@@ -85,24 +61,8 @@ impl GroupCommit {
     }
 
     fn of(options: &WriteOptions, base: &Base, is_for_many: bool) -> Self {
-        let batch = Arc::new(Batch {
-            options: options.clone(),
-            base: base.clone(),
-            no_wait: base.no_wait(),
-            is_for_many,
-            state: Mutex::new(State {
-                open: OpenFiles::new(is_for_many),
-                flushers: Flushers::default(),
-                file_systems: FileSystems::default(),
-                directories: Directories::default(),
-                failures: Failures::default(),
-            }),
-            file_waits: Condvar::new(),
-            file_flushed: Condvar::new(),
-            threads: Mutex::default(),
-        });
         Self {
-            batch,
+            batch: Arc::new(Batch::new(options, base, is_for_many)),
             parents: Parents::recording(),
         }
     }
@@ -208,7 +168,7 @@ impl GroupCommit {
         let file_system = self.batch.enter(&file);
         let failed = |(operation, reason)| Error::at(operation, path, reason);
         if let Some(old) = &old {
-            // Before the contents are written, which may be private.
+            // The attributes come before the contents, which may be private.
             let given = old.attributes.give(raw::borrow(&file), may_have_list);
             given.map_err(failed)?;
             if let Some(old) = &old.file {
@@ -330,138 +290,4 @@ impl Drop for GroupCommit {
         drop(left);
         self.batch.end_flushers();
     }
-}
-
-impl State {
-    /// Adds a written file of that length. Returns files that need not be open any more.
-    fn add(&mut self, written: Written, length: usize) -> Vec<ToClose> {
-        self.open.remember(written.key);
-        let number = written.file_system;
-        let was_chosen = self.file_systems.is_chosen(number);
-        if !self.file_systems.choose(number, length) {
-            self.open.push(written);
-            return Vec::new();
-        }
-        let mut covered = if was_chosen {
-            Vec::new()
-        } else {
-            self.open.take_on(number)
-        };
-        covered.push(written);
-        self.file_systems.cover(covered)
-    }
-
-    /// Returns true if the system should begin writing a file on that file system: it will be
-    /// flushed soon, and by itself.
-    fn should_begin_writeback(&self, file_system: usize) -> bool {
-        self.flushers.are_running() && !self.file_systems.is_chosen(file_system)
-    }
-}
-
-impl Batch {
-    /// Returns the number of the file system of an open file. From now on errors of writing to it
-    /// are seen.
-    fn enter(&self, file: &OwnedFile) -> usize {
-        if !self.is_for_many || self.options.durability == Durability::None {
-            return NO_FILE_SYSTEM;
-        }
-        // A write to a device does not go to the file system of its directory.
-        match sys::device_of_regular(raw::borrow(file)) {
-            Some(device) => self.lock().file_systems.enter(device, file),
-            None => NO_FILE_SYSTEM,
-        }
-    }
-
-    /// Flushes one file by the descriptor that wrote it, closes it, and renames it.
-    fn flush_one(&self, written: &mut Written) -> Result<(), Error> {
-        if let Some(file) = &written.file {
-            // A temporary file has the attributes of the old one, which a flush of contents may
-            // leave out.
-            let level = match written.temporary {
-                Some(_) => Durability::Full,
-                None => self.options.durability,
-            };
-            flush_file(raw::borrow(file), level)
-                .map_err(|(operation, reason)| Error::at(operation, &written.path, reason))?;
-        }
-        written.close()?;
-        self.rename(written)
-    }
-
-    /// Renames a temporary file to its target, once its contents are on the disk. Other files have
-    /// their names already.
-    fn rename(&self, written: &mut Written) -> Result<(), Error> {
-        if let Some(reason) = written.failed.take() {
-            note_failure();
-            return Err(Error::at(Operation::Fsync, &written.path, reason));
-        }
-        let Some((temporary, target)) = &mut written.temporary else {
-            return Ok(());
-        };
-        let level = self.options.durability;
-        match temporary.rename(target, level == Durability::Full) {
-            Err(error)
-                if error.kind() == io::ErrorKind::ResourceBusy && self.options.in_place_if_busy =>
-            {
-                write_in_place(&self.base, temporary.path(), target, level).map_err(|error| {
-                    Error::at(error.operation(), &written.path, error.into_io_error())
-                })
-            }
-            done => done,
-        }
-    }
-
-    /// Records the outcome of a file: its error, or its name, which may still have to be flushed.
-    fn record(&self, written: Written, done: Result<(), Error>, is_covered: bool) {
-        if let Err(error) = done {
-            self.lock().failures.add(written.index, error);
-            return;
-        }
-        // A file that had its name when its file system was flushed needs nothing more.
-        let is_named = self.options.durability != Durability::Full
-            || is_covered && written.temporary.is_none();
-        let target = match written.temporary {
-            Some((_, target)) => target,
-            None if is_named || !sys::FLUSHES_DIRECTORIES => written.path,
-            None => match without_links(&self.base, &written.path) {
-                Ok(target) => target,
-                Err(error) => {
-                    self.lock().failures.add(written.index, error);
-                    return;
-                }
-            },
-        };
-        let file = Named {
-            index: written.index,
-            path: target,
-            file_system: written.file_system,
-        };
-        self.lock().directories.add(file, is_named);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Copies the contents of `from` from its position on, and leaves both files open.
-fn copy_all(from: &OwnedFile, to: &OwnedFile) -> io::Result<()> {
-    let file = |file: &OwnedFile| file.try_clone().map(File::from);
-    io::copy(&mut file(from)?, &mut file(to)?).map(drop)
-}
-
-/// Writes the contents of a temporary file into the existing file.
-fn write_in_place(
-    base: &Base,
-    temporary: &Path,
-    target: &Path,
-    level: Durability,
-) -> Result<(), Error> {
-    let from = base.open(temporary, raw::O_RDONLY, 0)?;
-    let to = base.open(target, raw::O_WRONLY | raw::O_TRUNC, 0)?;
-    copy_all(&from, &to)
-        .map_err(|reason| Error::between(Operation::Copy, temporary, target, reason))?;
-    flush_file(raw::borrow(&to), level)
-        .map_err(|(operation, reason)| Error::at(operation, target, reason))?;
-    raw::close(to).map_err(|reason| Error::at(Operation::Close, target, reason))
 }

@@ -1,12 +1,10 @@
-//! File systems that are flushed whole, by one `syncfs` for all files of the batch.
+//! The file systems of a batch, and the decision which of them are flushed whole, by `syncfs`.
 
 use std::io;
 use std::sync::Arc;
 
-use super::Batch;
 use super::written::{ToClose, Written};
-use crate::durable::flush::note_failure;
-use crate::error::{Error, Operation, copy_of};
+use crate::error::copy_of;
 use crate::raw::{self, OwnedFile};
 use crate::sys::{self, WholeFileSystem};
 
@@ -92,6 +90,30 @@ impl FileSystems {
         std::mem::take(&mut self.covered)
     }
 
+    /// Returns the number of file systems.
+    pub(super) fn count(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Returns the file system to be flushed; `None` if it has no such call. Returns the error of
+    /// an earlier flush, since a flush is never repeated after an error.
+    pub(super) fn whole(&self, number: usize) -> io::Result<Option<Arc<WholeFileSystem>>> {
+        let file_system = &self.known[number];
+        file_system.outcome()?;
+        Ok(file_system.whole.clone())
+    }
+
+    /// Records that a file system was flushed whole, or the error of that. Returns the first error
+    /// of all such flushes.
+    pub(super) fn flushed(&mut self, number: usize, done: io::Result<()>) -> io::Result<()> {
+        let file_system = &mut self.known[number];
+        match done {
+            Ok(()) => file_system.is_flushed = true,
+            Err(error) => file_system.failed = Some(error),
+        }
+        file_system.outcome()
+    }
+
     /// Returns true if any file system was flushed whole.
     pub(super) fn any_flushed(&self) -> bool {
         self.known.iter().any(|it| it.is_flushed)
@@ -110,6 +132,13 @@ impl FileSystems {
 }
 
 impl FileSystem {
+    fn outcome(&self) -> io::Result<()> {
+        match &self.failed {
+            Some(reason) => Err(copy_of(reason)),
+            None => Ok(()),
+        }
+    }
+
     fn choose(&mut self, length: usize) -> bool {
         self.files += 1;
         self.bytes += length as u64;
@@ -125,72 +154,5 @@ impl FileSystem {
             self.is_chosen = sys::unwritten_bytes().is_some_and(|unwritten| unwritten <= max);
         }
         self.is_chosen
-    }
-}
-
-impl Batch {
-    /// Flushes the file systems of covered files, and renames these. If one fails, all files on it
-    /// fail: nothing tells which were lost.
-    pub(super) fn flush_covered(&self) {
-        let (covered, count) = {
-            let mut state = self.lock();
-            (
-                state.file_systems.take_covered(),
-                state.file_systems.known.len(),
-            )
-        };
-        let mut failed = Vec::new();
-        for number in 0..count {
-            if covered.iter().any(|written| written.file_system == number)
-                && let Err(reason) = self.flush_whole(number)
-            {
-                self.fail_all(number, &reason);
-                failed.push((number, reason));
-            }
-        }
-        for mut written in covered {
-            let number = written.file_system;
-            let done = match failed.iter().find(|(of, _)| *of == number) {
-                Some((_, reason)) => {
-                    let reason = copy_of(reason);
-                    Err(Error::at(Operation::Syncfs, &written.path, reason))
-                }
-                None => self.rename(&mut written),
-            };
-            self.record(written, done, true);
-        }
-    }
-
-    /// Flushes a file system, also again after renames, but never after an error.
-    pub(super) fn flush_whole(&self, number: usize) -> io::Result<()> {
-        let whole = match &self.lock().file_systems.known[number] {
-            FileSystem {
-                failed: Some(reason),
-                ..
-            } => return Err(copy_of(reason)),
-            FileSystem { whole, .. } => whole.clone(),
-        };
-        let done = whole.map_or(Ok(()), |whole| whole.flush());
-        let mut state = self.lock();
-        let file_system = &mut state.file_systems.known[number];
-        match done {
-            Ok(()) => file_system.is_flushed = true,
-            Err(error) => {
-                note_failure();
-                file_system.failed = Some(error.into());
-            }
-        }
-        match &file_system.failed {
-            Some(reason) => Err(copy_of(reason)),
-            None => Ok(()),
-        }
-    }
-
-    fn fail_all(&self, file_system: usize, reason: &io::Error) {
-        let mut state = self.lock();
-        for file in state.directories.files_on(file_system) {
-            let error = Error::at(Operation::Syncfs, &file.path, copy_of(reason));
-            state.failures.add(file.index, error);
-        }
     }
 }
