@@ -161,7 +161,13 @@ impl TreeOptions {
     }
 
     fn begin(&self, root: &Path) -> io::Result<Walk> {
-        let patterns = Arc::new(Patterns::new(self)?);
+        let patterns = Patterns::new(
+            &self.matching,
+            &self.ignoring,
+            self.hidden,
+            !self.ignore_files,
+        )?;
+        let patterns = Arc::new(patterns);
         let named = if root.as_os_str().is_empty() {
             Path::new(".")
         } else {

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 
 use napi_sys as sys;
 
-use super::{GetCurrent, get_current};
+use super::isolate::{GetCurrent, get_current};
 use crate::sys::symbol;
 
 type Deleter = unsafe extern "C" fn(data: *mut c_void, length: usize, owner: *mut c_void);

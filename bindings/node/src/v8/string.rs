@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 
 use napi_sys as sys;
 
-use super::{GetCurrent, get_current};
+use super::isolate::{GetCurrent, get_current};
 use crate::sys::symbol;
 use crate::value::{latin1, utf16};
 

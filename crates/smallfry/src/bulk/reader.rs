@@ -1,4 +1,4 @@
-//! Reading many files.
+//! Reads many files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -109,48 +109,6 @@ impl Reader {
         Contents(Stream::new(batch, Paths(paths.into_iter()), self.in_order))
     }
 
-    /// Walks a tree and reads its files meanwhile. Returns each path with its contents, in the
-    /// order of [`tree::Walk`](crate::tree::Walk). Paths begin with the root. Needs the feature
-    /// `tree`.
-    ///
-    /// It does not go with [`within`](Self::within): a walk resolves paths as the process does.
-    ///
-    /// # Errors
-    ///
-    /// At once, those of [`TreeOptions::walk`](crate::tree::TreeOptions::walk), and
-    /// [`Operation::Readdir`] with [`io::ErrorKind::InvalidInput`] after [`within`](Self::within).
-    /// Later, errors of the walk and of the files in their places.
-    ///
-    /// ```
-    /// # let directory = tempfile::tempdir()?;
-    /// # let root = directory.path();
-    /// # for name in ["a.md", "b.txt"] { smallfry::fs::write(root.join(name), name)?; }
-    /// use smallfry::bulk::Reader;
-    /// use smallfry::tree::TreeOptions;
-    ///
-    /// let pages = TreeOptions::new().matching("**/*.md").clone();
-    /// for page in Reader::new().read_tree(root, &pages)? {
-    ///     let (path, contents) = page?;
-    ///     assert_eq!(path, root.join("a.md"));
-    ///     assert_eq!(contents[..], *b"a.md");
-    /// }
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[cfg(feature = "tree")]
-    pub fn read_tree(
-        &self,
-        root: impl AsRef<Path>,
-        options: &crate::tree::TreeOptions,
-    ) -> Result<super::Tree, Error> {
-        let root = root.as_ref();
-        if self.settings.base.is_beneath() {
-            let reason = "a tree cannot be read beneath a directory";
-            let reason = io::Error::new(io::ErrorKind::InvalidInput, reason);
-            return Err(Error::at(Operation::Readdir, root, reason));
-        }
-        Ok(super::Tree::new(self, options.walk(root)?))
-    }
-
     /// Returns the task for one path, for front ends that run a batch themselves.
     pub fn task(&self) -> ReadFile {
         ReadFile {
@@ -162,6 +120,11 @@ impl Reader {
     #[cfg(feature = "tree")]
     pub(super) fn is_in_order(&self) -> bool {
         self.in_order
+    }
+
+    #[cfg(feature = "tree")]
+    pub(super) fn is_beneath(&self) -> bool {
+        self.settings.base.is_beneath()
     }
 
     /// Returns how the batch is run, for front ends that run it themselves.
@@ -292,7 +255,7 @@ fn read_contents(
     let size = usize::try_from(told).map_err(|_| ReadFailure::TooLarge(told))?;
     let mut held = 0;
     let mut contents = if size > 0 {
-        // With one byte more, one read finds both the contents and their end.
+        // Room for one byte more lets one read find both the contents and their end.
         allocate(size + 1, &mut held, arena, context)?
     } else {
         // Most files without a size are empty. Memory of the arena is taken once the size is known.

@@ -5,9 +5,7 @@ use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::TreeOptions;
-
-/// The compiled patterns of [`TreeOptions`], for paths below the root.
+/// The compiled patterns of a walk, for paths below the root.
 pub(super) struct Patterns {
     /// The wanted files; `None` for all.
     files: Option<GlobSet>,
@@ -19,14 +17,22 @@ pub(super) struct Patterns {
     ignored_directories: GlobSet,
     /// The wanted names that begin with a dot; `None` for all.
     hidden: Option<GlobSet>,
+    /// Directories named `.git` are wanted.
     with_git: bool,
 }
 
 impl Patterns {
-    pub(super) fn new(options: &TreeOptions) -> io::Result<Self> {
-        let matching = options.matching.iter().map(|pattern| checked(pattern));
+    /// Compiles the patterns of wanted and of unwanted files. `hidden` and `with_git` include names
+    /// that begin with a dot, and directories named `.git`.
+    pub(super) fn new(
+        matching: &[String],
+        ignoring: &[String],
+        hidden: bool,
+        with_git: bool,
+    ) -> io::Result<Self> {
+        let matching = matching.iter().map(|pattern| checked(pattern));
         let matching = matching.collect::<io::Result<Vec<_>>>()?;
-        let ignoring = options.ignoring.iter().map(|pattern| checked(pattern));
+        let ignoring = ignoring.iter().map(|pattern| checked(pattern));
         let ignoring = ignoring.collect::<io::Result<Vec<_>>>()?;
 
         let (mut files, mut directories, mut dotted) = (Vec::new(), Vec::new(), Vec::new());
@@ -56,8 +62,8 @@ impl Patterns {
             directories: unless_all(directories)?,
             ignored: set(ignored)?,
             ignored_directories: set(ignored_directories)?,
-            hidden: (!options.hidden).then(|| set(dotted)).transpose()?,
-            with_git: !options.ignore_files,
+            hidden: (!hidden).then(|| set(dotted)).transpose()?,
+            with_git,
         })
     }
 
