@@ -113,7 +113,7 @@ impl<T: Task> State<T> {
             return false;
         };
         self.behind -= 1;
-        // In order, so that the input that the consumer needs next is the first in the queue.
+        // The queue stays in order, so that the input that the consumer needs next is its first.
         let before = |entry: &Entry<T::Input>| entry.index < next.index;
         self.inputs
             .insert(self.inputs.partition_point(before), next);
@@ -228,11 +228,11 @@ impl<'a, T: Task + 'a> Batch<'a, T> {
         inputs: impl IntoIterator<Item = T::Input>,
         beyond: Option<usize>,
     ) {
-        // Without the lock: the task computes weights and keys.
+        // This is done without the lock, since the task computes weights and keys.
         let entries = (first..).zip(inputs);
         let entries = entries.map(|(index, input)| self.entry(index, input));
         self.push_entries(entries.collect(), beyond);
-        // Already now: the first operation may be a slow one.
+        // Workers are added already now, since the first operation may be a slow one.
         self.recruit();
     }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Cancels a batch and shows its progress, from any thread. Clones control the same batch.
 ///
 /// Inputs that have not begun when [`cancel`](Self::cancel) is called are not done. Those that were
-/// handed to workers get the result [`Task::cancelled`](crate::Task::cancelled); those behind have
-/// none. Operations in flight run to their end.
+/// handed to workers get the result [`Task::cancelled`](crate::Task::cancelled). Those after them
+/// have none. Operations in flight run to their end.
 ///
 /// ```
 /// use smallfry_workers::{BatchOptions, Control, Task, TaskContext, run_all};
@@ -54,7 +54,7 @@ pub struct Progress {
     pub operations: u64,
     /// The number of results that are errors.
     pub failed: u64,
-    /// The number of bytes read, written or copied.
+    /// The number of bytes that operations have [moved](crate::TaskContext::moved).
     pub bytes: u64,
 }
 

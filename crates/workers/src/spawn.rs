@@ -11,7 +11,7 @@ pub trait Spawn<'a>: Send + Sync {
     fn spawn(&self, body: Box<dyn FnOnce() + Send + 'a>) -> bool;
 }
 
-/// Threads that own all they use, and that nobody joins.
+/// Threads that own all they use, and that no thread joins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Detached;
 

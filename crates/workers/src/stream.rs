@@ -242,7 +242,8 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Drop for Stream<'a, T, I> {
 /// Unbounded room, for a result that is consumed before the next operation begins.
 struct Consumed;
 
-/// Room that counts and never waits, for operations of the consumer: nobody else would consume.
+/// Room that counts and never waits. It is for operations of the consumer, since only the consumer
+/// makes room.
 struct Unwaiting<'b>(&'b dyn Room);
 
 impl Room for Unwaiting<'_> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The work that a batch does for each input.
 pub trait Task: Send + Sync {
-    /// The input: a path, or a path and contents, or a job of any other kind.
+    /// The input of one operation: a name, a request, a job.
     type Input: Send;
     /// The result. Errors are results, too.
     type Output: Send;
@@ -79,7 +79,8 @@ impl<'b> TaskContext<'b> {
         self.reserved += bytes;
     }
 
-    /// Counts bytes that were read or written, for [`Progress`](crate::Progress) and for measuring.
+    /// Counts bytes that the operation has moved, from a device or to one. The count goes to
+    /// [`Progress`](crate::Progress), and to the measurement of throughput.
     pub fn moved(&mut self, bytes: usize) {
         self.moved += bytes as u64;
     }

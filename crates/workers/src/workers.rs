@@ -102,8 +102,8 @@ impl Workers {
         self.enter_process();
     }
 
-    /// Counts a worker thread of the process, and returns how many there were. A thread that was
-    /// asked for by number takes no place of `Auto` threads.
+    /// Counts a worker thread of the process, and returns how many there were. Only workers of
+    /// `Auto` count.
     fn enter_process(&self) -> usize {
         match self.controller {
             Some(_) => PROCESS_WORKERS.fetch_add(1, Ordering::Relaxed),

@@ -261,7 +261,7 @@ pub(super) fn random_profile(seed: u64) -> Profile {
 }
 
 fn random_device(random: &mut fastrand::Rng, cores: usize) -> Device {
-    // On one core nobody waits for a lock.
+    // On one core no worker waits for a lock.
     match random.u8(..if cores > 1 { 7 } else { 6 }) {
         0 => MEMORY,
         1 => distant(between(random, 0.3 * MS, 5.0 * MS)),

@@ -16,27 +16,27 @@ const START: f64 = 60e-6;
 const FIRST_REPORT: f64 = 100e-6;
 const REPORT: f64 = 250e-6;
 
-/// The kinds of waiting of an operation. Times are in seconds.
+/// The thing that an operation waits for. Times are in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Device {
-    /// Not at all: files are in memory.
+    /// Nothing: files are in memory.
     Memory,
-    /// For an answer, and any number of them can be awaited at once.
+    /// An answer. Any number of answers can be awaited at once.
     Distant { mean: f64 },
-    /// For one of `count` servers, first come, first served.
+    /// One of `count` servers, first come, first served.
     Servers { count: usize, mean: f64 },
-    /// For one server, whose time per operation depends on how many are queued: `rest + saved /
+    /// One server, whose time per operation depends on how many are queued: `rest + saved /
     /// sqrt(queued)`.
     Reordering { rest: f64, saved: f64 },
-    /// For one server that is 20 times as fast while at least `fewest` are queued, as a disk whose
+    /// One server that is 20 times as fast while at least `fewest` are queued, as a disk whose
     /// head waits for neighbours.
     Gathering { fewest: usize, mean: f64 },
-    /// For one server that is at its best with `best` queued and gets slower by `slope` of its time
+    /// One server that is at its best with `best` queued and gets slower by `slope` of its time
     /// with each beyond.
     Collapsing { best: usize, mean: f64, slope: f64 },
-    /// For one of `count` servers that all get slower by `slope` with each worker beyond `count`.
+    /// One of `count` servers that all get slower by `slope` with each worker beyond `count`.
     Contended { count: usize, mean: f64, slope: f64 },
-    /// For a lock: whoever waits burns its processor if `spins`.
+    /// A lock. A worker that waits for it burns its processor if `spins`.
     Lock { held: f64, spins: bool },
 }
 
