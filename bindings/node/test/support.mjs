@@ -162,8 +162,21 @@ export function chance(seed) {
 export const seed = Number(process.env.SMALLFRY_TEST_SEED ?? 20240229);
 
 /**
+ * Starts a process. On Windows it tries once more if that fails for a reason that Node does not know:
+ * Wine sometimes cannot create a process while other processes start.
+ */
+function startProcess(...call) {
+  try {
+    return spawn(...call);
+  } catch (error) {
+    if (!isWindows || error.code !== 'UNKNOWN') throw error;
+    return spawn(...call);
+  }
+}
+
+/**
  * Runs this Node on a file or arguments; answers `{ code, signal, stdout, stderr }` when it has
- * ended. With `closesStderr` nobody reads its standard error.
+ * ended. With `closesStderr` its standard error is not read.
  */
 export function runNode(args, { cwd, env = {}, input, command = process.execPath, closesStderr = false } = {}) {
   return new Promise((resolve, reject) => {
@@ -172,7 +185,7 @@ export function runNode(args, { cwd, env = {}, input, command = process.execPath
     delete inherited.NODE_TEST_CONTEXT;
     delete inherited.NODE_OPTIONS;
     delete inherited.NODE_V8_COVERAGE;
-    const child = spawn(command, args, { cwd, env: { ...inherited, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = startProcess(command, args, { cwd, env: { ...inherited, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
