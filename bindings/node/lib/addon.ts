@@ -23,8 +23,8 @@ export type Complete = (id: number, code: number, value: unknown) => void;
 export type Advance = (id: number, done: number, failed: number, bytes: number, ended: number) => void;
 
 /**
- * Called when the event loop should do other things first. `resume` is to be called in its next
- * turn.
+ * Called when the event loop should do other things first. JavaScript must call `resume` in the
+ * next turn.
  */
 export type Defer = () => void;
 
@@ -48,8 +48,8 @@ export interface ReadSessionOptions extends SessionOptions {
   /** In bytes. */
   maxFileSize: number;
   /**
-   * With places, results are gone through in steps, by `consume`, and result n goes to n modulo
-   * `places`. 0 for none.
+   * The number of places in `results`: result n goes to the place n modulo `places`. JavaScript
+   * calls `consume` for results that it has taken. 0: each result has a place of its own.
    */
   places: number;
 }
@@ -60,7 +60,7 @@ export interface WriteSessionOptions extends SessionOptions {
 
 export interface TreeSessionOptions extends SessionOptions {
   root: string;
-  /** Joined by NUL, each behind a `+` for files to match or a `-` for files to ignore. */
+  /** The patterns, joined by NUL: a `+` and what to match, or a `-` and what to ignore. */
   patterns: string;
   /** 0 for no limit. */
   maxDepth: number;
@@ -69,8 +69,8 @@ export interface TreeSessionOptions extends SessionOptions {
 }
 
 /**
- * The functions that the addon puts on the object given to `start`. Undefined is success; see
- * `errors.ts` for codes.
+ * The functions that the addon puts on the object given to `start`. They return undefined on
+ * success, and codes that `errors.ts` explains.
  */
 export interface Native extends NativePackageJSON {
   writeSync(target: Target, data: string | ArrayBufferView, flags: number, mode: number): number | undefined;
@@ -87,13 +87,13 @@ export interface Native extends NativePackageJSON {
   write(
     target: Target, id: number, ownScope: 0 | 1, data: string | ArrayBufferView, flags: number, mode: number,
   ): number | undefined;
-  /** As `write` and `writeDurablySync`. */
+  /** Writes as `writeDurablySync` does, and calls `complete` as `write` does. */
   writeDurably(
     target: Target, id: number, ownScope: 0 | 1, data: string | ArrayBufferView, flags: number, mode: number, bits: number,
   ): number | undefined;
-  /** Begins a call that reads many files. -1 if there is no thread for it. */
+  /** Begins a call that reads many files. Returns -1 if there is no thread for it. */
   openRead(options: ReadSessionOptions): number | undefined;
-  /** Begins a call that writes many files. -1 if there is no thread for it. */
+  /** Begins a call that writes many files. Returns -1 if there is no thread for it. */
   openWrite(options: WriteSessionOptions): number | undefined;
   /** Begins a call that walks a tree and reads it. An error is an array, as `many.ts` reads it. */
   openTree(options: TreeSessionOptions): number | [number, string, string?] | undefined;
@@ -101,44 +101,44 @@ export interface Native extends NativePackageJSON {
    * Adds paths, joined by NUL. `beyond` says how many more will follow, -1 if that is not known.
    */
   pushPaths(id: number, joined: string, beyond: number): void;
-  /** Adds entries, and answers how many bytes of data were copied. */
+  /** Adds entries. Returns the number of bytes of data that were copied. */
   pushEntries(id: number, joined: string, data: (string | ArrayBufferView)[], beyond: number): number;
   close(id: number): void;
   cancel(id: number): void;
   consume(id: number, count: number): void;
-  /** Sets whether a call that is read in steps keeps the process alive; other calls do. */
+  /** Sets whether a call with `places` keeps the process alive. Other calls always do. */
   hold(id: number, yes: 0 | 1): void;
-  /** Goes on with what was left when `defer` was called. */
+  /** Goes on with the work that was left when `defer` was called. */
   resume(): void;
-  /** Answers how many files were read. */
+  /** Returns the number of files that were read. */
   readManySync(joined: string[], results: unknown[], bits: number, threads: number, maxFileSize: number): number;
-  /** Answers how many entries did not fail. */
+  /** Returns the number of entries that did not fail. */
   writeManySync(
     joined: string, data: (string | ArrayBufferView)[], results: unknown[], bits: number, threads: number, mode: number,
   ): number;
-  /** The number of files that wait to be closed or are being closed. */
+  /** Returns the number of files that wait to be closed or are being closed. */
   pendingCloses(): number;
-  /** 1 if `drainCloses` has something to wait for or an error to give. */
+  /** Returns 1 if `drainCloses` has something to wait for or an error to give. */
   hasCloses(): 0 | 1;
   /**
-   * Waits for all pending closes. Answers the errors since the last time, each as `many.ts` reads
+   * Waits for all pending closes. Returns the errors since the last call, each as `many.ts` reads
    * it.
    */
   drainCloses(): unknown[];
-  /** Answers the errors since the last time, without waiting. */
+  /** Returns the errors since the last call, without waiting. */
   takeCloseErrors(): unknown[];
   /** Waits for all pending closes. */
   finishCloses(): void;
-  /** As `finishCloses`, without blocking; undefined if there is no thread for that. */
+  /** Waits as `finishCloses` does, without blocking. Undefined if there is no thread for it. */
   waitForCloses(): Promise<void> | undefined;
   /**
-   * Waits until no close of a file of that name is pending. Answers the error if one failed, else
+   * Waits until no close of a file of that name is pending. Returns the error if one failed, else
    * undefined.
    */
   confirmClose(path: string): unknown;
-  /** 0 for auto, 1 for always, 2 for never. */
+  /** Sets the policy: 0 for auto, 1 for always, 2 for never. */
   setClosePolicy(policy: number): void;
-  /** Returns when every accepted write is done; for the end of the process. */
+  /** Waits until every accepted write is done. It is for the end of the process. */
   finish(): void;
 }
 
@@ -148,12 +148,12 @@ interface Addon {
   ): number;
 }
 
-/** The native functions, or why there are none. */
+/** The native functions, or the reason why there are none. */
 export interface Loaded {
   native: Native | undefined;
   /** The longest string that one call takes, in UTF-16 units. */
   longestString: number;
-  /** Says why `native` is undefined; the empty string if it is not. */
+  /** The reason why `native` is undefined; empty if it is not. */
   reason: string;
 }
 
@@ -209,7 +209,7 @@ export function load(complete: Complete, advance: Advance): Loaded {
 }
 
 export function isMainThread(): boolean {
-  // Loaded only here: it takes longer than all the rest.
+  // This module is loaded only here, since that takes longer than all the rest.
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- as above
   return (require('node:worker_threads') as typeof import('node:worker_threads')).isMainThread;
 }

@@ -17,8 +17,8 @@ import { systemMode, systemPath, takesBytes } from './platform.js';
 import { type Callback, forget, fulfilRequest, keep, type Receiver, rejectRequest, type Request } from './requests.js';
 
 /**
- * Larger data are left to node:fs: native code would copy them, since the caller may change them
- * later. In bytes.
+ * The maximum number of bytes that native code copies, since the caller may change them later.
+ * node:fs writes larger data.
  */
 const MAX_COPY = 16 << 20;
 
@@ -70,18 +70,18 @@ function bytesOf(data: unknown, encoding: BufferEncoding | null | undefined): st
     return Buffer.from(data, encoding);
   }
   if (!ArrayBuffer.isView(data) || data.byteLength > MAX_COPY) return undefined;
-  // An empty one may be detached, which Node's versions treat differently.
+  // An empty buffer may be a detached one, which Node's versions treat differently.
   return data.buffer.byteLength === 0 ? undefined : data;
 }
 
-/** One of the three functions, as node:fs has it and as native code can do it. */
+/** One of the three functions: how to call that of node:fs, and the defaults for native code. */
 interface Kind {
   isRead: boolean;
   /** The plan of a write without options. */
   defaults: Readonly<WritePlan>;
   withCallback: (target: unknown, data: unknown, options: unknown, callback: unknown) => void;
   withPromise: (target: unknown, data: unknown, options: unknown) => Promise<unknown>;
-  /** Makes the same call on node:fs, with its result to the same receiver. */
+  /** Makes the same call on node:fs, and gives the result to the same receiver. */
   callNode: (made: Request) => void;
 }
 
@@ -161,7 +161,7 @@ function request(kind: Kind, target: unknown, data: unknown, options: unknown, r
   return { encoding: null, path, namesPath: false, isRead, callNode: kind.callNode, target, data, options, receiver };
 }
 
-/** `options` may be left out in front of `callback`, as in node:fs. */
+/** Makes a call with a callback. `options` may be left out before `callback`, as in node:fs. */
 function callBack(kind: Kind, target: unknown, data: unknown, options: unknown, callback: unknown): void {
   // eslint-disable-next-line @typescript-eslint/prefer-nullish-coalescing -- as node:fs
   const done = callback || options;
@@ -188,7 +188,7 @@ function promise(kind: Kind, target: unknown, data: unknown, options: unknown): 
   });
 }
 
-/** `fs.readFile`. */
+/** Does `fs.readFile`. */
 export const readFile = function readFile(path: unknown, options: unknown, callback?: unknown): void {
   callBack(reading, path, undefined, options, callback);
 } as typeof fs.readFile;
@@ -196,7 +196,7 @@ export const readFile = function readFile(path: unknown, options: unknown, callb
 /** The options of a write that finishes later. */
 type Options = Extract<fs.WriteFileOptions, object> & DurabilityOptions;
 
-/** node:fs's function, which also takes {@link DurabilityOptions}. */
+/** The function of node:fs, which also takes {@link DurabilityOptions}. */
 export type WriteLater = typeof fs.writeFile & ((
   file: fs.PathOrFileDescriptor, data: string | NodeJS.ArrayBufferView, options: Options, callback: fs.NoParamCallback,
 ) => void);
@@ -207,26 +207,26 @@ export type WritePromised = typeof fs.promises.writeFile & ((
 ) => Promise<void>);
 
 /**
- * `fs.writeFile`, with {@link DurabilityOptions}. Bytes are copied before it returns; an accepted
- * write is completed even if the process exits.
+ * Does `fs.writeFile`, and takes {@link DurabilityOptions}. Bytes are copied before it returns. An
+ * accepted write is completed even if the process exits.
  */
 export const writeFile = function writeFile(path: unknown, data: unknown, options: unknown, callback?: unknown): void {
   callBack(writing, path, data, options, callback);
 } as WriteLater;
 
-/** `fs.appendFile`, as {@link writeFile}. */
+/** Does `fs.appendFile`, and takes the same options as {@link writeFile}. */
 export const appendFile = function appendFile(path: unknown, data: unknown, options: unknown, callback?: unknown): void {
   callBack(appending, path, data, options, callback);
 } as WriteLater;
 
-/** The promise forms. An accepted write is completed even if the process exits. */
+/** The forms with promises. An accepted write is completed even if the process exits. */
 export const promises = {
-  /** `fs.promises.readFile`. */
+  /** Does `fs.promises.readFile`. */
   readFile: function readFile(path: unknown, options?: unknown): Promise<unknown> {
     return promise(reading, path, undefined, options);
   } as typeof fs.promises.readFile,
   /**
-   * `fs.promises.writeFile`, with {@link DurabilityOptions}.
+   * Does `fs.promises.writeFile`, and takes {@link DurabilityOptions}.
    *
    * ```js
    * await promises.writeFile('settings.json', text, { durability: 'full', replace: true });
@@ -235,7 +235,7 @@ export const promises = {
   writeFile: function writeFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
     return promise(writing, path, data, options);
   } as WritePromised,
-  /** `fs.promises.appendFile`, with {@link DurabilityOptions}. */
+  /** Does `fs.promises.appendFile`, and takes {@link DurabilityOptions}. */
   appendFile: function appendFile(path: unknown, data: unknown, options?: unknown): Promise<unknown> {
     return promise(appending, path, data, options);
   } as WritePromised,

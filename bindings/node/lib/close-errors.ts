@@ -7,7 +7,8 @@ import { failure } from './many.js';
 export const closeErrors = (left: unknown[]): Error[] => left.map((error) => failure(error, ''));
 
 /**
- * Waits for pending closes as the process ends, and prints the errors that nobody has asked for.
+ * Waits for pending closes as the process ends, and prints the errors that the program did not ask
+ * for.
  */
 export function reportAtExit(native: Native): void {
   const errors = closeErrors(native.drainCloses());

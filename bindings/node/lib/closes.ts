@@ -5,8 +5,8 @@ import { refused } from './many.js';
 import { native } from './native.js';
 
 /**
- * Says when other threads close a written file: where closing is slow, which is measured (`auto`,
- * the default), always or never.
+ * The rule by which other threads close written files: `'auto'`, the default, where measuring shows
+ * that closing is slow, `'always'` or `'never'`.
  */
 export type ClosePolicy = 'auto' | 'always' | 'never';
 
@@ -15,14 +15,14 @@ const POLICIES = ['auto', 'always', 'never'];
 /**
  * Waits until all files are closed that smallfry's functions have written so far. Gives the errors
  * of closing since the last call, as node:fs makes them: with `code`, `syscall` `'close'` and
- * `path`. Empty if all is well.
+ * `path`. Gives an empty array if there were none.
  *
  * Closing is slow on Windows and on network file systems, for example. There `writeFile`,
  * `writeFileSync`, `writeFiles` and the like are done when the bytes are written, and other threads
- * close the files. This function gives what closing then reports, such as an exceeded quota of a
- * file server. When the process ends, errors that are left are printed to standard error, and the
- * exit code becomes 1 if it was 0. For writes that were in flight at `process.exit`, errors are
- * printed only.
+ * close the files. This function gives the errors that closing then reports, such as an exceeded
+ * quota of a file server. When the process ends, errors that are left are printed to standard
+ * error, and the exit code becomes 1 if it was 0. For writes that were in flight at `process.exit`,
+ * errors are printed only.
  *
  * ```js
  * await writeFiles(pages);
@@ -36,12 +36,12 @@ export async function drainCloses(): Promise<Error[]> {
     if (closed === undefined) return drainClosesSync();
     await closed;
   }
-  // Without waiting again: other calls may have gone on writing, and waiting here would block the
-  // event loop.
+  // This does not wait again. Other calls may have gone on writing, and waiting here would block
+  // the event loop.
   return closeErrors(native.takeCloseErrors());
 }
 
-/** As {@link drainCloses}, blocking. */
+/** Waits and gives errors, as {@link drainCloses} does, and blocks meanwhile. */
 export function drainClosesSync(): Error[] {
   return native === undefined ? [] : closeErrors(native.drainCloses());
 }

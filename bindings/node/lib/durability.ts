@@ -42,9 +42,9 @@ export type Durability = 'none' | 'data' | 'full';
  * only if its data are an iterable.
  *
  * Errors have the system call and its path: `EIO: i/o error, fsync 'settings.json'`. If flushing a
- * directory failed, that is the directory's path; for `rename` there are both paths. Do not repeat
- * a flush that failed: the system may have thrown away the data, and a second flush would succeed
- * without them. Write the file anew.
+ * directory failed, that is the directory's path. An error of `rename` has both paths. Do not
+ * repeat a flush that failed: the system may have thrown away the data, and a second flush would
+ * succeed without them. Write the file anew.
  *
  * With `smallfry/register` any code of the process calls these functions. Then a `replace` that is
  * no boolean is ignored if it is the only one of these options. Everywhere else it is an error.
@@ -65,12 +65,12 @@ export interface DurabilityOptions {
    * attributes, and takes its name. A symbolic link stays, and the file that it leads to is
    * replaced; a link that leads nowhere is an error. Other hard links keep the old contents. An
    * error leaves no temporary file, but the end of the process by a signal may (see
-   * {@link removeTemporaryFiles}). Additions copy the old contents first; additions of one process
-   * to one file take turns.
+   * {@link removeTemporaryFiles}). `appendFile` copies the old contents first. Calls of one process
+   * that append to one file take turns.
    *
-   * Only with the flags `'w'`, `'w+'`, `'a'` and `'a+'`, not for descriptors and FileHandles, not
-   * with `createNew`. Data that are an iterable are gathered in memory first. Without the native
-   * addon the call fails with `ERR_SMALLFRY_NOT_NATIVE` before anything is touched.
+   * The flag must be `'w'`, `'w+'`, `'a'` or `'a+'`. Descriptors, FileHandles and `createNew` are
+   * refused. Data that are an iterable are gathered in memory first. Without the native addon the
+   * call fails with `ERR_SMALLFRY_NOT_NATIVE` before anything is touched.
    */
   replace?: boolean | null | undefined;
   /**
@@ -101,8 +101,8 @@ const LEVELS = new Map<unknown, Level>([['none', FLUSH_NOTHING], ['data', FLUSH_
 let ignoresForeignReplace = false;
 
 /**
- * From now on ignores a `replace` that is not smallfry's: code that does not know smallfry calls
- * its functions.
+ * Makes all later calls ignore a `replace` that is not smallfry's. Code that does not know smallfry
+ * may pass one.
  */
 export function ignoreForeignReplace(): void {
   ignoresForeignReplace = true;
@@ -169,7 +169,8 @@ function directoryOf(directory: string | Buffer | URL): string | undefined {
 
 /**
  * Flushes a directory: the names in it, as they are now. Use it after you have renamed files
- * without `replace`, or linked or removed files. Windows has no such call: there it does nothing.
+ * without `replace`, or linked or removed files. On Windows, which has no such call, it does
+ * nothing.
  *
  * Rejects as `fs.promises.open` and `filehandle.sync` do, with the path.
  *
@@ -191,7 +192,7 @@ export async function flushDirectory(directory: string | Buffer | URL): Promise<
   }
 }
 
-/** As {@link flushDirectory}, blocking. */
+/** Flushes a directory, as {@link flushDirectory} does, and blocks until that is done. */
 export function flushDirectorySync(directory: string | Buffer | URL): void {
   const name = directoryOf(directory);
   if (name === undefined) return;
@@ -212,10 +213,10 @@ const TEMPORARY_NAME = /^\..*\.[0-9a-f]{16}\.smallfry$/su;
  * Removes temporary files of `replace` that a killed process or a power failure has left in
  * `directory`, not below it. Gives the paths of the removed files.
  *
- * Only the age of a temporary file tells whether it is still being written. So files are kept that
- * were written to in the last `unused` milliseconds: choose a time longer than any batch takes, an
- * hour, say. Rejects with node:fs's error if the directory cannot be listed or a temporary file
- * cannot be removed; the files before it are gone by then.
+ * Only the age of a temporary file tells whether it is still being written. So files that were
+ * written to in the last `unused` milliseconds are kept. Choose a time longer than any batch takes:
+ * an hour, say. Rejects with node:fs's error if the directory cannot be listed or a temporary file
+ * cannot be removed. The files before it are gone by then.
  *
  * ```js
  * const removed = await removeTemporaryFiles('cache', { unused: 3_600_000 });

@@ -1,7 +1,7 @@
-// Writes that are flushed, done by node:fs: for runs without the addon, and for calls that native
-// code does not take.
+// Writes and flushes files by node:fs, without the addon and for calls that native code does not
+// take.
 //
-// Replacing a file is not done here: only native code does that.
+// Nothing here replaces a file: only native code does that.
 
 import fs = require('node:fs');
 import path = require('node:path');
@@ -40,7 +40,7 @@ export function writeDurablyByNodeSync(target: string | Uint8Array | number, dat
 }
 
 /**
- * Flushes a file that was not written because it already holds the right bytes: those may not be on
+ * Flushes a file that was not written because it already holds the right bytes. Those may not be on
  * the disk yet.
  */
 export function flushFileSync(name: string, durable: Durable): void {
@@ -69,8 +69,8 @@ function flushNameSync(name: string, { level }: { level: Level }): void {
 }
 
 /**
- * As {@link writeDurablyByNodeSync}, for promises and callbacks. Takes FileHandles and iterables
- * too.
+ * Writes and flushes as {@link writeDurablyByNodeSync} does, for promises and callbacks. It takes
+ * FileHandles and iterables too.
  */
 export async function writeDurablyByNode(target: Target, data: Data, plan: Plan): Promise<void> {
   if (typeof target === 'number') {
@@ -113,7 +113,7 @@ function writeDescriptor(fd: number, data: Data, { level, encoding, signal }: Pl
 }
 
 /**
- * Errors that the caller's own iterables threw. They may be errors of system calls as well, about
+ * The errors that the caller's own iterables threw. They may be errors of system calls too, about
  * other files.
  */
 const foreign = new WeakSet();

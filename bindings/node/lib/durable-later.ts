@@ -64,6 +64,7 @@ function startNatively(
   made: Request, target: DurableTarget, bytes: string | NodeJS.ArrayBufferView, plan: DurablePlan, ownScope: 0 | 1,
 ): void {
   const here = nativeHere();
+  // While pieces were gathered, the program may have begun to use files that only node:fs sees.
   if (here === undefined && plan.replace) throw cannotReplace();
   made.callNode = () => {
     if (plan.replace) rejectRequest(made, notTogether(made.options));

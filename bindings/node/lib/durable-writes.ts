@@ -1,10 +1,9 @@
-// Single writes with `durability` or `replace`: how node:fs's arguments are understood then, and
-// the blocking form.
+// Single writes with `durability` or `replace`: the arguments, and the blocking form.
 //
-// None of these calls may go to node:fs as it is: node:fs would write and ignore the options that
-// it does not know. It only gets calls that it refuses, so that the error is its own. Calls that
-// native code does not take are done step by step (`durable-fallback.ts`), except for `replace`,
-// which only native code does.
+// No such call may go to node:fs unchanged: node:fs would write the file, and ignore the options
+// that it does not know. It only gets calls that it refuses, so that the error is its own. Calls
+// that native code does not take are done step by step (`durable-fallback.ts`). Only native code
+// does `replace`.
 
 import url = require('node:url');
 
@@ -25,12 +24,12 @@ export interface DurablePlan extends Durable {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Where a call writes: a path, the bytes of one, or a descriptor. */
+/** The target of a write: a path, the bytes of one, or a descriptor. */
 export type DurableTarget = string | Uint8Array | number;
 
 /**
- * Reads all options. For an open file, those are ignored that only matter when a file is opened, as
- * in node:fs.
+ * Reads all options. For an open file it ignores the options that matter only when a file is
+ * opened, as node:fs does.
  *
  * @returns undefined if node:fs refuses the options
  * @throws if the options exclude each other, or if a file is to be replaced without the native
@@ -89,7 +88,7 @@ export function durableTarget(path: unknown): DurableTarget | undefined {
   return hasNul ? undefined : given;
 }
 
-/** The path of a URL that is not of this realm's class: node:fs knows one by its properties. */
+/** Returns the path of a URL of another realm. node:fs knows a URL by its properties. */
 function pathOfForeignURL(path: unknown): string | undefined {
   if (typeof path !== 'object' || path === null || path instanceof URL) return undefined;
   try {
@@ -133,8 +132,8 @@ export function withoutHarm(options: unknown): object {
 }
 
 /**
- * Returns what node:fs said about the arguments; if it only failed to write, the error that refuses
- * them.
+ * Returns the error that node:fs gave, if it is about the arguments. If it is about a system call,
+ * returns the error that refuses the arguments.
  */
 export function refusalOf(error: unknown, options: unknown): unknown {
   return typeof (error as { syscall?: unknown } | null | undefined)?.syscall === 'string' ? notTogether(options) : error;

@@ -1,16 +1,16 @@
-// The entries of calls that write many files: taken from the caller's iterable, checked, and
-// counted.
+// Takes the entries of calls that write many files from the caller's iterable, checks them, and
+// counts their bytes.
 
 import { MAX_IN_FLIGHT, type PathLike, entryText, refused } from './many.js';
 import { longestString } from './native.js';
 import { Taking } from './taking.js';
 
-/** Entries handed to native code at a time, and their bytes. */
+/** The maximum number of entries that are handed to native code at a time, and of their bytes. */
 const CHUNK = 1024;
 const CHUNK_BYTES = 4 << 20;
 /**
- * Memory for an entry beside its path and contents, nearly: it limits the number of entries without
- * contents. In bytes.
+ * The approximate memory of an entry besides its path and contents, in bytes. It limits the number
+ * of entries without contents.
  */
 const ENTRY_BYTES = 256;
 
@@ -30,11 +30,11 @@ interface Checked {
 export class Chunk {
   readonly texts: string[] = [];
   readonly data: Data[] = [];
-  /** Memory for the entries beside their contents, in bytes. */
+  /** The memory of the entries besides their contents, in bytes. */
   overhead = 0;
   /**
-   * Memory for the entries in all, in bytes. A string counts as a byte a character until it is
-   * copied.
+   * The memory of the entries in all, in bytes. Until a string is copied, each character counts as
+   * a byte.
    */
   bytes = 0;
 
@@ -90,7 +90,7 @@ export class Entries {
     return this.#take(Infinity, MAX_IN_FLIGHT);
   }
 
-  /** Takes no more, because of an error that is to be thrown in the end. */
+  /** Takes no more, because of an error that is thrown in the end. */
   fail(error: unknown): void {
     this.broken ??= { error };
     this.stop();

@@ -5,7 +5,7 @@ import util = require('node:util');
 
 import { shownPath } from './platform.js';
 
-/** Nothing was done, and node:fs has to do the call. */
+/** The code for a call of which nothing was done: node:fs has to do it. */
 export const DELEGATE = -1;
 
 const SYSCALLS = [

@@ -1,4 +1,4 @@
-// All of node:fs/promises, with smallfry's functions in their places.
+// Exports all of node:fs/promises, with some functions replaced by smallfry's.
 
 import promises = require('node:fs/promises');
 

@@ -1,4 +1,5 @@
-// All of node:fs, with smallfry's functions in their places. node:fs itself is not changed.
+// Exports all of node:fs, with some functions replaced by smallfry's. node:fs itself stays as it
+// is.
 
 import fs = require('node:fs');
 

@@ -7,14 +7,14 @@
  * | `import { readFilesStream } from 'smallfry'` | many files, one after the other, in bounded memory |
  * | `import { readTree } from 'smallfry'` | all files of a tree, or those that match patterns |
  * | `import { writeFileSync, readFile } from 'smallfry'` | a few functions of node:fs by name |
- * | `import fs from 'smallfry/fs'` | all of node:fs, these functions replaced |
+ * | `import fs from 'smallfry/fs'` | all of node:fs, with these functions replaced |
  * | `import fsp from 'smallfry/fs/promises'` | all of node:fs/promises, likewise |
  * | `node --require smallfry/register app.js` | a program as it is, its dependencies included |
  * | `import { flushDirectory, removeTemporaryFiles } from 'smallfry'` | helpers for durable writes |
  *
  * Results, argument checks and errors are node:fs's own. Calls that are not done natively
  * (FileHandle, iterables, signals, unusual flags) are passed to node:fs unchanged. Without the
- * native addon all calls are.
+ * native addon all calls go to node:fs.
  *
  * Writes have the options `durability`, to survive a power failure, and `replace`, to take an old
  * file's place in one step ({@link DurabilityOptions}). `replace` and `readTree` need the native

@@ -57,7 +57,7 @@ export interface ManyAsyncOptions extends ManyOptions {
 
 export const MAX_IN_FLIGHT = 32 << 20;
 
-/** The maximum of the `threads` option; larger numbers are taken for it. */
+/** The maximum of the `threads` option. Larger numbers count as this one. */
 const MAX_THREADS = 512;
 
 /** The result of an entry that was not begun. */
@@ -124,7 +124,7 @@ function isSignal(value: unknown): value is AbortSignal {
 }
 
 /**
- * Has `abort` called once if the call is aborted, or was while it began. Returns a function that
+ * Has `abort` called once when the signal aborts, or now if it has aborted. Returns a function that
  * undoes this.
  */
 export function listenTo(signal: AbortSignal | undefined, abort: () => void): () => void {
@@ -177,10 +177,10 @@ export function optionsOf<T extends object>(options: T | BufferEncoding | null |
 /**
  * Converts a path to text for native code.
  *
- * @throws TypeError as node:fs, for what is no path or contains NUL
+ * @throws TypeError as node:fs does, for a value that is no path or contains NUL
  */
 export function pathText(path: unknown): string {
-  // The usual case, first: this is done for each file.
+  // The usual case comes first, since this runs for each file.
   if (typeof path === 'string' && !path.includes('\0')) return path;
   const native = nativePath(path);
   const text = typeof native === 'string' ? native : native === undefined ? undefined : utf8Text(native);
@@ -202,12 +202,12 @@ export function utf8Text(bytes: Uint8Array): string | undefined {
   return Buffer.from(text).equals(bytes) ? text : undefined;
 }
 
-/** Tells whether an entry failed, from what native code left for it. */
+/** Tells whether an entry failed, by the result that native code left for it. */
 export function isFailure(result: unknown): boolean {
   return typeof result === 'number' || result === undefined || Array.isArray(result);
 }
 
-/** Makes the error of an entry, from what native code left for it. It has no stack. */
+/** Makes the error of an entry from the result that native code left for it. It has no stack. */
 export function failure(result: unknown, path: string): Error {
   if (typeof result === 'number') return numbered(result, path);
   if (Array.isArray(result)) {
@@ -226,7 +226,7 @@ function numbered(result: number, path: string): Error {
   return makeError(result, path, undefined);
 }
 
-/** Tells whether an entry was not begun, from what native code left for it. */
+/** Tells whether an entry was not begun, by the result that native code left for it. */
 export const isCancelled = (result: unknown): boolean => result === CANCELLED;
 
 /**

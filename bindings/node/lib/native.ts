@@ -18,7 +18,7 @@ export const nativeHere = (): Native | undefined => (usesVirtualFiles() ? undefi
 /** The longest string that one native call takes, in UTF-16 units. */
 export const longestString = loaded.longestString;
 
-/** Says why `native` is undefined; the empty string if it is not. */
+/** The reason why `native` is undefined; empty if it is not. */
 export const reason = loaded.reason;
 
 /**

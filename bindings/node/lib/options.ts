@@ -1,5 +1,5 @@
 // The options of calls for one file. Calls that native code does not take go to node:fs, which also
-// refuses wrong ones.
+// refuses wrong options.
 
 import fs = require('node:fs');
 import url = require('node:url');
@@ -71,7 +71,7 @@ export function isUtf8(encoding: unknown): boolean {
   return encoding === 'utf8' || encoding === 'utf-8';
 }
 
-/** Tells whether a first argument is what node:fs takes for a descriptor. */
+/** Tells whether node:fs takes a first argument for a descriptor. */
 export function isDescriptor(path: unknown): path is number {
   return typeof path === 'number' && (path | 0) === path && path >= 0;
 }
@@ -89,8 +89,8 @@ export function planWrite(options: unknown, defaults: Readonly<WritePlan>): Read
     return Buffer.isEncoding(options) ? { ...defaults, encoding: options } : undefined;
   }
   if (typeof options !== 'object') return undefined;
-  // For appending, node:fs copies the enumerable properties. If some are not, node:fs does the
-  // call.
+  // To append, node:fs copies the enumerable properties only. So it does the call if some are not
+  // enumerable.
   if (defaults === PLAIN_APPEND && hidesSome(options)) return undefined;
   const { encoding, mode, flag, flush, signal } = options as Record<string, unknown>;
   if (signal !== undefined) return undefined;
@@ -126,7 +126,7 @@ export type ReadPlan = BufferEncoding | null;
  */
 const LEAVES_BUFFERS = process.versions.bun !== undefined;
 
-/** As {@link planWrite}, for a read. */
+/** Reads the options of a read. Returns undefined if node:fs has to decide. */
 export function planRead(options: unknown): ReadPlan | undefined {
   const plan = planAnyRead(options);
   return LEAVES_BUFFERS && plan !== 'utf8' ? undefined : plan;

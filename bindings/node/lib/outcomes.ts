@@ -1,10 +1,9 @@
-// The results of calls for many files: from what native code leaves for entries to what the caller
-// gets.
+// Converts the results that native code leaves for entries to the values that the caller gets.
 
 import { isCancelled } from './many.js';
 import { later, TURN } from './turns.js';
 
-/** Results between two looks at the clock, where results are not converted. */
+/** The number of results between two looks at the clock, where results are not converted. */
 const CLOCK_INTERVAL = 16;
 
 /** The way to read the results of one kind of call. */
@@ -18,11 +17,11 @@ export interface Reading {
    * the result itself.
    */
   value: ((result: unknown, index: number) => unknown) | undefined;
-  /** Makes what the caller gets if no entry failed. Undefined where the caller gets the values. */
+  /** Makes the caller's value if no entry failed. Undefined where the caller gets all values. */
   sum?: () => unknown;
   /**
-   * As `sum`, from the number of entries alone, so that results need not be gone through. That
-   * would take a quarter of the time of each file in a program that has just begun.
+   * Makes the same from the number of entries alone. Going through all results would take a quarter
+   * of the time of each file in a program that has just begun.
    */
   whole?: ((total: number) => unknown) | undefined;
 }
@@ -44,7 +43,7 @@ export class Outcomes {
   #first: { error: () => unknown; final: boolean } | undefined;
   #unwanted = false;
 
-  /** Results are put into `results` by native code, each once and in any order. */
+  /** Native code puts results into `results`, each once and in any order. */
   constructor(results: unknown[], settle: boolean, reading: Reading) {
     this.#results = results;
     this.#settle = settle;
@@ -58,7 +57,7 @@ export class Outcomes {
   }
 
   /**
-   * Ends the call, whose results are all there: returns what the caller gets, or throws the first
+   * Ends the call, whose results are all there. Returns the caller's value, or throws the first
    * failure.
    */
   conclude(total: number, failures: boolean): unknown {
@@ -68,7 +67,7 @@ export class Outcomes {
     return this.#given();
   }
 
-  /** As {@link conclude}, for a promise: the event loop turns in between. */
+  /** Ends the call as {@link conclude} does, for a promise. The event loop turns in between. */
   concludeLater(
     total: number, failures: boolean, resolve: (given: unknown) => void, reject: (error: unknown) => void,
   ): void {

@@ -1,4 +1,4 @@
-// Differences on Windows: paths, to the system and in errors, and modes.
+// Converts paths and modes as Windows needs them. On other systems they stay as they are.
 
 import path = require('node:path');
 
@@ -11,16 +11,17 @@ const isWindows = process.platform === 'win32';
 const MAX_PATH = 32_767;
 
 /**
- * A path as node:fs hands it to the system. On Windows that is an absolute one behind `\\?\`, whose
- * names are taken literally and which may be long; elsewhere it is what was given.
+ * Converts a path as node:fs does before it calls the system. On Windows that makes it absolute and
+ * puts `\\?\` before it: the system then takes names literally, and allows long paths. On other
+ * systems the path stays as it is.
  */
 export const systemPath: (text: string) => string = isWindows
   ? (text) => (text.length > MAX_PATH ? text : path.toNamespacedPath(text))
   : (text) => text;
 
 /**
- * A path as node:fs shows it in errors: as the system got it, with U+FFFD for a lone surrogate, but
- * without the prefix.
+ * Converts a path as node:fs shows it in errors: as the system got it, but without the prefix, and
+ * with U+FFFD for a lone surrogate.
  */
 export const shownPath: (text: string) => string = isWindows
   ? (text) => withoutPrefix(path.toNamespacedPath(text)).toWellFormed()

@@ -1,4 +1,4 @@
-// Reading many files by node:fs, where there is no native code.
+// Reads many files by node:fs, where there is no native code.
 
 import fs = require('node:fs');
 
@@ -6,10 +6,10 @@ import { progressOf, settled } from './many.js';
 import { original } from './original.js';
 import { MAX_FILE_SIZE, type ReadPlan } from './read-plan.js';
 
-/** Files in flight. */
+/** The default maximum number of files in flight. */
 const MAX_IN_FLIGHT_FILES = 64;
 
-/** One call. */
+/** A call of `readFiles`, `readFilesSync` or `readFilesStream`. */
 export class FallbackReader {
   readonly #plan: ReadPlan;
   readonly #report: ReturnType<typeof progressOf>;

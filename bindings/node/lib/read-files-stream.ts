@@ -1,4 +1,4 @@
-// Reading many files in one call, and giving them one by one.
+// Reads many files in one call, and gives them one by one.
 
 import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, entryText, progressOf, settled } from './many.js';
 import { nativeHere } from './native.js';
@@ -8,13 +8,13 @@ import { decoded, planReadFiles, type ReadFilesOptions, type ReadPlan, wantsUtf8
 import { follow, type State, unfollow } from './sessions.js';
 import { Taking } from './taking.js';
 
-/** Files handed to native code ahead of what a stream has given. */
+/** The number of files that are handed to native code ahead of the loop. */
 const AHEAD = 1024;
-/** Native code is told after so many results that they are gone. */
+/** The number of results after which native code is told that they are consumed. */
 const STEP = 16;
 /**
- * Places for results, which are used in turn: more than the files in flight, which are `AHEAD` and
- * half of it.
+ * The number of places for results, which are used in turn. It must exceed the maximum number of
+ * files in flight, `AHEAD * 1.5`.
  */
 const PLACES = 2 * AHEAD;
 
@@ -30,8 +30,8 @@ export interface FileContents<T = Buffer | string> {
 type Settled = PromiseSettledResult<Buffer | string> & { path: PathLike; index: number };
 
 /**
- * Reads many files and gives them one by one, in the order of paths. It reads ahead of the loop
- * that takes them within `maxInFlight` bytes, and takes more paths as it goes.
+ * Reads many files and gives them one by one, in the order of paths. It reads ahead of the loop, up
+ * to `maxInFlight` bytes, and takes more paths meanwhile.
  */
 async function* streamFiles(paths: Iterable<PathLike>, plan: ReadPlan): AsyncGenerator<FileContents | Settled> {
   plan.signal?.throwIfAborted();
@@ -72,7 +72,7 @@ class Ahead {
   readonly #plan: ReadPlan;
   readonly #native = nativeHere();
   readonly #fallback: FallbackReader | undefined;
-  /** The result of file n has place n modulo their number. */
+  /** The results in flight. That of file n has the place n modulo `PLACES`. */
   readonly #results: unknown[] = new Array<unknown>(PLACES).fill(undefined);
   readonly #waiting: { path: PathLike; text: string }[] = [];
   readonly #id: number;
@@ -139,8 +139,8 @@ class Ahead {
   }
 
   /**
-   * Ends the reading because the loop was left. An error of the iterable of paths is thrown at the
-   * loop.
+   * Ends the reading because the loop was left. If the iterable of paths throws then, the loop
+   * throws its error.
    */
   leave(): void {
     this.#end();
@@ -156,7 +156,7 @@ class Ahead {
     this.#wake?.();
   }
 
-  /** Waits for results. The process is kept alive only meanwhile. */
+  /** Waits for results. Only this keeps the process alive. */
   async #wait(): Promise<void> {
     this.#tell();
     this.#native?.hold(this.#id, 1);
@@ -191,7 +191,7 @@ class Ahead {
     this.#closed = true;
   }
 
-  /** Tells native code what has been gone through, so that these bytes are no longer in flight. */
+  /** Tells native code how many results were consumed. Their bytes are then not in flight. */
   #tell(): void {
     const count = this.#next - this.#consumed;
     this.#consumed = this.#next;

@@ -1,4 +1,4 @@
-// Reading many files in one call.
+// Reads many files in one call.
 
 import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, entryText, progressOf } from './many.js';
 import { nativeHere } from './native.js';
@@ -7,10 +7,13 @@ import { FallbackReader } from './read-files-fallback.js';
 import { decoded, planReadFiles, readBits, type ReadFilesOptions, type ReadFilesSyncOptions, type ReadPlan, wantsUtf8 } from './read-plan.js';
 import { follow, type State, unfollow } from './sessions.js';
 
-/** Paths handed to native code at a time. All paths joined could be longer than a string may be. */
+/**
+ * The number of paths that are handed to native code at a time. All paths joined could be longer
+ * than a string may be.
+ */
 const CHUNK = 4096;
 
-/** Makes the results of one call, on their way to the caller. */
+/** Makes the {@link Outcomes} of one call. */
 function outcomesOf(results: unknown[], texts: string[], plan: ReadPlan): Outcomes {
   const asked = plan.encoding === null || wantsUtf8(plan);
   return new Outcomes(results, plan.settle, {
@@ -21,7 +24,7 @@ function outcomesOf(results: unknown[], texts: string[], plan: ReadPlan): Outcom
   });
 }
 
-/** Yields paths joined by NUL, some of them at a time, and how many more there are. */
+/** Yields some paths at a time, joined by NUL, with the number of paths that are left. */
 function* joined(texts: string[]): Generator<[some: string, beyond: number]> {
   for (let start = 0; start < texts.length; start += CHUNK) {
     const some = texts.slice(start, start + CHUNK);
@@ -50,7 +53,7 @@ function readManySync(paths: Iterable<PathLike>, options?: ReadFilesSyncOptions 
   }
 }
 
-/** As {@link readManySync}, without blocking. */
+/** Reads many files, as {@link readManySync} does, without blocking. */
 function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | BufferEncoding | null): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const plan = planReadFiles(options);
@@ -107,17 +110,17 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<Encoded<O>>[]
  * Reads many files in one call, by native threads, and gives their contents in the order of paths.
  *
  * Rejects with the first failure, as `Promise.all` does. With `{settle: true}` it gives each file's
- * outcome, as `Promise.allSettled` does. `paths` may be any iterable. Other code runs meanwhile:
- * results are made into values for 2 ms at a time. On Bun, a Buffer of 4 KiB or more can be cloned
- * but not transferred to a worker.
+ * outcome, as `Promise.allSettled` does. `paths` may be any iterable. Other code runs meanwhile,
+ * because results are made into values for 2 ms at a time. On Bun, a Buffer of 4 KiB or more can be
+ * cloned but not transferred to a worker.
  */
 export const readFiles = readMany as <const O extends ReadFilesOptions | BufferEncoding | null | undefined = undefined>(
   paths: Iterable<PathLike>, options?: O,
 ) => Promise<Result<O>>;
 
 /**
- * As {@link readFiles}, blocking: the calling thread is one of the workers. Throws the first
- * failure.
+ * Reads many files, as {@link readFiles} does, and blocks until all are read. The calling thread is
+ * one of the workers. Throws the first failure.
  */
 export const readFilesSync = readManySync as <
   const O extends ReadFilesSyncOptions | BufferEncoding | null | undefined = undefined,

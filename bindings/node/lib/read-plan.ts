@@ -6,7 +6,7 @@ import {
 } from './many.js';
 import { FAIL_FAST, TEXT } from './option-bits.js';
 
-/** Files larger than this are refused, as by node:fs. In bytes. */
+/** The default of `maxFileSize` in bytes, which is node:fs's own limit. */
 export const MAX_FILE_SIZE = 2 ** 31 - 1;
 
 export interface ReadFilesSyncOptions extends ManyOptions {

@@ -1,4 +1,4 @@
-// Walking a tree and reading it in one call.
+// Walks a tree and reads its files in one call.
 
 import { DELEGATE } from './errors.js';
 import {
@@ -19,7 +19,7 @@ export interface ReadTreeOptions extends ReadFilesOptions {
   match?: string | readonly string[] | undefined;
   /** Leaves out files that match one of these patterns, and everything in directories that do. */
   ignore?: string | readonly string[] | undefined;
-  /** Leaves out what `.gitignore` and `.ignore` files say. True by default. */
+  /** Leaves out the files that `.gitignore` and `.ignore` files name. True by default. */
   ignoreFiles?: boolean | undefined;
   /** Walks names that begin with a dot. False by default, unless a pattern spells the dot. */
   hidden?: boolean | undefined;
@@ -58,7 +58,7 @@ type Found = [path: string, contents: unknown];
 
 const isFound = (result: unknown): result is Found => Array.isArray(result) && typeof result[0] === 'string';
 
-/** Makes the results of one call, on their way to the caller. */
+/** Makes the {@link Outcomes} of one call. */
 function outcomesOf(results: unknown[], plan: ReadPlan, root: string): Outcomes {
   return new Outcomes(results, plan.settle, {
     isFailure: (result) => (isFound(result) ? result[1] === DELEGATE : isFailure(result)),

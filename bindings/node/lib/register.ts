@@ -1,5 +1,5 @@
-// `node --require smallfry/register`: smallfry's functions in node:fs itself, for the whole
-// process.
+// Puts smallfry's functions into node:fs itself, for the whole process:
+// `node --require smallfry/register`.
 
 import fs = require('node:fs');
 import nodeModule = require('node:module');

@@ -1,12 +1,15 @@
 // Functions of node:fs that remove or rename files, and wait for pending closes first.
 //
-// On Windows a file that is removed keeps its name until its last handle is closed, and one that is
-// open cannot be replaced. Elsewhere both can be done. But on NFS a file that is removed while it
-// is open lives on under another name, and keeps its directory from being removed. The server may
-// get the contents of a file only when it is closed, which can fail, so a file must not be renamed
-// over a good one before that. So these wait for pending closes first: all of them on Windows, and
-// elsewhere the functions that rename or remove directories. A file whose close has failed is not
-// renamed. Nearly always nothing is pending, and the functions do what they did.
+// On Windows a removed file keeps its name until its last handle is closed, and an open file cannot
+// be replaced. So there all of these functions wait for pending closes first.
+//
+// On NFS a file that is removed while it is open lives on under another name, and its directory
+// cannot be removed. So on other systems the functions that remove directories wait.
+//
+// A file server may get the contents of a file only when the file is closed, and that can fail. So
+// on every system a file is renamed only after it was closed, and not at all if its close failed.
+//
+// Nearly always no close is pending. Then the functions only call those of node:fs.
 
 import { failure } from './many.js';
 import { native } from './native.js';
@@ -29,7 +32,7 @@ function mustWait(name: string, args: readonly unknown[]): boolean {
 function confirm(name: string, [from]: readonly unknown[]): void {
   if (name !== 'rename') return;
   const path = nativePath(from);
-  if (path === undefined) return; // For node:fs to refuse.
+  if (path === undefined) return; // node:fs refuses it.
   const error = native?.confirmClose(typeof path === 'string' ? path : Buffer.from(path).toString());
   if (error !== undefined) throw failure(error, '');
 }
@@ -37,8 +40,8 @@ function confirm(name: string, [from]: readonly unknown[]): void {
 const awaitPendingCloses = async (): Promise<void> => { await native?.waitForCloses(); };
 
 /**
- * Tells whether node:fs takes the arguments of a call with a callback. It throws for others, which
- * must not come later.
+ * Tells whether node:fs takes the arguments of a call with a callback. For other arguments it
+ * throws, and it must do so before the call returns.
  */
 function isTaken(name: string, args: readonly unknown[]): boolean {
   const paths = name === 'rename' ? 2 : 1;
@@ -96,7 +99,7 @@ function afterClosesLater(own: AnyFunction, name: string): AnyFunction {
       }
       Reflect.apply(own, this, later);
     };
-    // On a tick of its own, an exception of the callback is an uncaught one, as from node:fs.
+    // The tick of its own makes an exception of the callback an uncaught one, as node:fs does.
     void awaitPendingCloses().then(() => { process.nextTick(call); });
     return undefined;
   });
@@ -131,7 +134,7 @@ export function removing(fs: object): Functions {
   return { ...wrapped(fs as Functions, '', afterClosesLater), ...wrapped(fs as Functions, 'Sync', afterClosesSync) };
 }
 
-/** As {@link removing}, for node:fs/promises. */
+/** Wraps the functions of node:fs/promises, as {@link removing} does with those of node:fs. */
 export function removingPromises(promises: object): Functions {
   return wrapped(promises as Functions, '', afterClosesPromised);
 }

@@ -5,7 +5,7 @@ import { type AsyncResource } from 'node:async_hooks';
 import { DELEGATE, failedToOpen, makeError } from './errors.js';
 import { failure } from './many.js';
 
-/** The code of a result whose value says what went wrong. */
+/** The code of a result whose value describes the failure. */
 const DETAILED = -3;
 
 export type Callback = (error: unknown, value?: Buffer | string) => void;
@@ -18,7 +18,7 @@ export interface Request {
   path: string | undefined;
   /** Errors name the path, whichever system call failed. */
   namesPath: boolean;
-  /** A failed read may be repeated by node:fs; a write that has begun may not. */
+  /** The call is a read. node:fs may repeat a failed read, but no write that has begun. */
   isRead: boolean;
   /** Makes the same call on node:fs. */
   callNode: (request: Request) => void;
@@ -81,8 +81,8 @@ export function complete(id: number, code: number, value: unknown): void {
 function fail(request: Request, code: number): void {
   const opening = failedToOpen(code);
   const nameable = !opening || request.path !== undefined;
-  // If nothing was done, or the read can be repeated, node:fs does it: its own errors are the best
-  // ones.
+  // If nothing was done, or the read can be repeated, node:fs does the call, so that the error is
+  // its own.
   if (code === DELEGATE || (opening && !nameable) || (request.isRead && !opening)) {
     request.callNode(request);
   } else {

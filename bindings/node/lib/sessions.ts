@@ -27,7 +27,7 @@ export function follow(follower: Follower): number {
   return last;
 }
 
-/** Gives a number up that native code did not accept. */
+/** Gives up the number of a call that native code did not accept. */
 export function unfollow(id: number): void {
   followers.delete(id);
 }

@@ -14,17 +14,17 @@ import { systemMode, systemPath } from './platform.js';
 
 type Data = string | ArrayBufferView;
 
-/** node:fs's function, which also takes {@link DurabilityOptions}. */
+/** The function of node:fs, which also takes {@link DurabilityOptions}. */
 export type WriteSync = typeof fs.writeFileSync & ((
   file: fs.PathOrFileDescriptor, data: string | NodeJS.ArrayBufferView, options: Extract<fs.WriteFileOptions, object> & DurabilityOptions,
 ) => void);
 
 /**
- * `fs.writeFileSync`, with one crossing into native code for strings and bytes, and
- * with {@link DurabilityOptions}.
+ * Does `fs.writeFileSync` with one crossing into native code for strings and bytes. It takes
+ * {@link DurabilityOptions}.
  *
- * `{flush: true}` flushes in every case, also a string with `encoding: 'utf8'`, which Node 20 to 26
- * forget.
+ * `{flush: true}` flushes in every case. Node 20 to 26 do not flush a string with `encoding:
+ * 'utf8'`.
  *
  * ```js
  * writeFileSync('settings.json', text, { durability: 'full', replace: true });
@@ -43,7 +43,7 @@ export const writeFileSync: WriteSync = function writeFileSync(
   }
 };
 
-/** `fs.appendFileSync`, as {@link writeFileSync}. */
+/** Does `fs.appendFileSync`, and takes the same options as {@link writeFileSync}. */
 export const appendFileSync: WriteSync = function appendFileSync(
   path: unknown, data: unknown, options: fs.WriteFileOptions | undefined,
 ): void {
@@ -57,14 +57,14 @@ export const appendFileSync: WriteSync = function appendFileSync(
   }
 };
 
-/** Converts data so that node:fs flushes them: its way for strings in UTF-8 forgets to flush. */
+/** Converts a string in UTF-8 to bytes, since node:fs does not flush such strings. */
 function flushable(data: unknown, options: unknown): string {
   if (typeof data !== 'string' || typeof options !== 'object' || options === null) return data as string;
   const { encoding, flush } = options as Record<string, unknown>;
   return (flush === true && isUtf8(encoding) ? Buffer.from(data) : data) as string;
 }
 
-/** Does the call if it can be done natively; false leaves it to node:fs. */
+/** Does the call natively. Returns false if node:fs has to do it. */
 function write(
   path: unknown,
   data: unknown,
@@ -162,8 +162,8 @@ function readFile(path: unknown, options?: unknown): Buffer | string {
   const value = native.readSync(typeof path === 'string' ? systemPath(path) : path, encoding === 'utf8' ? 1 : 0);
   if (typeof value === 'number') {
     if (failedToOpen(value)) throw makeError(value, path as string, readFile);
-    // A failed read of a path is repeated by node:fs, which has its own error; a descriptor has
-    // moved on.
+    // node:fs repeats a failed read of a path, so that the error is its own. It cannot repeat one
+    // of a descriptor, which has moved on.
     if (typeof path === 'string' || failedToBegin(value)) {
       return original.readFileSync(path, options as BufferEncoding);
     }
@@ -172,5 +172,5 @@ function readFile(path: unknown, options?: unknown): Buffer | string {
   return encoding === null || typeof value === 'string' ? value : value.toString(encoding);
 }
 
-/** `fs.readFileSync`, with one crossing into native code. */
+/** Does `fs.readFileSync` with one crossing into native code. */
 export const readFileSync = Object.defineProperty(readFile, 'name', { value: 'readFileSync' }) as typeof fs.readFileSync;

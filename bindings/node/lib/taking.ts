@@ -1,8 +1,8 @@
-// Taking values from an iterable that the caller gave, a few at a time.
+// Takes values from the caller's iterable, a few at a time.
 
 /**
- * An iterator of the caller. As after a loop, it is told once when no more is taken from it before
- * its end.
+ * An iterator of the caller. If no more is taken before its end, its method `return` is called
+ * once, as by a loop.
  */
 export class Taking<T> {
   readonly #iterator: Iterator<T, unknown>;
@@ -18,7 +18,7 @@ export class Taking<T> {
     return this.#over;
   }
 
-  /** Takes the next value; undefined at the end. An exception of the iterator is its end, too. */
+  /** Takes the next value; undefined at the end. An exception of the iterator ends it, too. */
   next(): { value: T } | undefined {
     if (this.#over) return undefined;
     let result: IteratorResult<T, unknown>;

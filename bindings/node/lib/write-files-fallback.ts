@@ -1,4 +1,4 @@
-// Writing many files by node:fs, where there is no native code.
+// Writes many files by node:fs, where there is no native code.
 
 import fs = require('node:fs');
 import path = require('node:path');
@@ -12,17 +12,17 @@ import { WRITE_FLAGS } from './options.js';
 import { original } from './original.js';
 import { type WritePlan } from './write-plan.js';
 
-/** Files written between two turns of the event loop. */
+/** The number of files that are written between two turns of the event loop. */
 const FILES_PER_TURN = 16;
 
 type Outcome = PromiseSettledResult<'written' | 'unchanged'>;
 
-/** One call. It must not ask to replace files. */
+/** A call of `writeFiles` or `writeFilesSync` that replaces no files. */
 export class FallbackWriter {
   readonly #entries: Entries;
   readonly #plan: WritePlan;
   readonly #outcomes: Outcome[] = [];
-  /** Entries that were taken, and the number of them that are done. */
+  /** The entries that were taken, and the number of them that are done. */
   #chunk = new Chunk();
   #done = 0;
   #stopped = false;

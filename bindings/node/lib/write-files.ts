@@ -1,4 +1,4 @@
-// Writing many files in one call.
+// Writes many files in one call.
 
 import { AsyncResource } from 'node:async_hooks';
 
@@ -13,7 +13,7 @@ import { follow, type State, unfollow } from './sessions.js';
 import { FallbackWriter } from './write-files-fallback.js';
 import { planWriteFiles, type WriteFilesOptions, type WriteFilesSyncOptions, writeBits, type WritePlan } from './write-plan.js';
 
-/** Entries in flight, however small they are. */
+/** The maximum number of entries in flight, however small they are. */
 const MAX_ENTRIES = 16_384;
 
 /** The number of files that a call has written or left alone. */
@@ -25,8 +25,8 @@ export interface Written {
 }
 
 /**
- * Makes the results of one call, on their way to the caller: true for a file written, false for one
- * that was left alone.
+ * Makes the {@link Outcomes} of one call. Native code leaves true for a file that was written, and
+ * false for one that was left alone.
  */
 function outcomesOf(results: unknown[], texts: readonly string[], plan: WritePlan): Outcomes {
   const found: Written = { written: 0, unchanged: 0 };
@@ -204,7 +204,7 @@ class Writing {
   #finish(): void {
     if (this.#closed) return;
     this.#closed = true;
-    // Before the iterable is stopped, so that the call ends whatever the iterable does.
+    // This comes before the iterable is stopped, so that the call ends whatever the iterable does.
     this.#native.close(this.#id);
     this.#source.stop();
   }
@@ -215,7 +215,7 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<'written' | '
 /**
  * Writes many files in one call, by native threads.
  *
- * `entries` gives paths with their contents. It may be a `Map` or any iterable; more entries are
+ * `entries` gives paths with their contents. It may be a `Map` or any iterable. More entries are
  * taken as files are written, within `maxInFlight` bytes. Data are copied when they are taken.
  * Entries that were taken are written even if the process exits or a later entry is wrong. If
  * several entries have one path, the last one wins. Absolute paths, relative ones and paths with
@@ -226,7 +226,7 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<'written' | '
  * the first failure. With `{settle: true}` it gives each entry's outcome instead.
  *
  * With {@link DurabilityOptions} all files are flushed together, in as few waits as the system
- * allows. The call ends after that; until then `onProgress` counts files that were written. If one
+ * allows. The call ends after that. Until then `onProgress` counts files that were written. If one
  * flush for many files fails, each of them has the error, since the system does not say which were
  * lost.
  *
@@ -234,14 +234,17 @@ type Result<O> = O extends { settle: true } ? PromiseSettledResult<'written' | '
  * await writeFiles(pages, { createParents: true, durability: 'full', replace: true });
  * ```
  *
- * Without them a file counts as written when its bytes are. Where closing is slow, other threads
- * close the files; `drainCloses()` gives the errors of that.
+ * Without these options a file counts as written when its bytes are. Where closing is slow, other
+ * threads close the files, and `drainCloses()` gives the errors of that.
  */
 export const writeFiles = writeMany as <const O extends WriteFilesOptions | BufferEncoding | null | undefined = undefined>(
   entries: Iterable<Entry>, options?: O,
 ) => Promise<Result<O>>;
 
-/** As {@link writeFiles}, blocking: the calling thread is one of the workers. */
+/**
+ * Writes many files, as {@link writeFiles} does, and blocks until all are written. The calling
+ * thread is one of the workers.
+ */
 export const writeFilesSync = writeManySync as <
   const O extends WriteFilesSyncOptions | BufferEncoding | null | undefined = undefined,
 >(entries: Iterable<Entry>, options?: O) => Result<O>;

@@ -20,7 +20,7 @@ export interface WriteFilesSyncOptions extends ManyOptions, DurabilityOptions {
   createNew?: boolean | undefined;
   /**
    * Begins nothing more after the first failure. Entries that were taken by then and not begun fail
-   * with `ERR_SMALLFRY_CANCELLED`; those that were not taken have no outcome.
+   * with `ERR_SMALLFRY_CANCELLED`. Entries that were not taken have no outcome.
    */
   failFast?: boolean | undefined;
   /**

@@ -1,10 +1,10 @@
-//! The writes that the process has accepted: it does not end before they are done.
+//! The writes that the process has accepted. It does not end before they are done.
 
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 #[derive(Default)]
 struct State {
-    /// Writes accepted and not finished.
+    /// The number of writes that were accepted and are not finished.
     writes: usize,
     exiting: bool,
 }
@@ -14,7 +14,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     exiting: false,
 });
 static ALL_DONE: Condvar = Condvar::new();
-/// Called before a write is accepted: it has the end of the process wait.
+/// Called before a write is accepted. It makes the end of the process wait.
 static BEFORE_WRITES: OnceLock<fn()> = OnceLock::new();
 
 fn lock() -> MutexGuard<'static, State> {
@@ -43,7 +43,7 @@ pub(crate) fn finish_write() {
     }
 }
 
-/// Waits for all accepted writes: the process ends.
+/// Waits for all accepted writes, at the end of the process.
 pub(crate) fn wait_for_writes() {
     let mut state = lock();
     state.exiting = true;

@@ -1,4 +1,4 @@
-//! Files that the core closes later: waiting for them, and their errors.
+//! Waits for files that the core closes later, and returns their errors.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -24,7 +24,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"setClosePolicy", set_policy),
 ];
 
-/// `pendingCloses()`: the number of files that wait to be closed or are being closed.
+/// `pendingCloses()`: returns the number of files that wait to be closed or are being closed.
 unsafe extern "C" fn pending(
     env: napi::napi_env,
     _info: napi::napi_callback_info,
@@ -33,14 +33,14 @@ unsafe extern "C" fn pending(
     number(env, i32::try_from(pending).unwrap_or(i32::MAX))
 }
 
-/// `hasCloses()`: 1 if [`drain`] has something to wait for or an error to give, else 0.
+/// `hasCloses()`: returns 1 if [`drain`] has something to wait for or an error to give, else 0.
 unsafe extern "C" fn has(env: napi::napi_env, _info: napi::napi_callback_info) -> napi::napi_value {
     let closer = Closer::global();
     let has = closer.pending() > 0 || closer.errors() > 0;
     number(env, has.into())
 }
 
-/// `drainCloses()`: waits for all pending closes, and answers the errors since the last time.
+/// `drainCloses()`: waits for all pending closes, and returns the errors since the last call.
 unsafe extern "C" fn drain(
     env: napi::napi_env,
     _info: napi::napi_callback_info,
@@ -48,7 +48,7 @@ unsafe extern "C" fn drain(
     guarded(env, || all_with_paths(env, &Closer::global().drain()))
 }
 
-/// `takeCloseErrors()`: the errors since the last time, without waiting.
+/// `takeCloseErrors()`: returns the errors since the last call, without waiting.
 unsafe extern "C" fn take_errors(
     env: napi::napi_env,
     _info: napi::napi_callback_info,
@@ -75,7 +75,7 @@ unsafe extern "C" fn finish(
     })
 }
 
-/// `confirmClose(path)`: waits until no close of a file of that name is pending. Answers the error
+/// `confirmClose(path)`: waits until no close of a file of that name is pending. Returns the error
 /// if one failed, else undefined.
 unsafe extern "C" fn confirm(
     env: napi::napi_env,
@@ -90,7 +90,7 @@ unsafe extern "C" fn confirm(
     })
 }
 
-/// `setClosePolicy(policy)`: 0 for auto, 1 for always, 2 for never.
+/// `setClosePolicy(policy)`: sets the policy, 0 for auto, 1 for always, 2 for never.
 unsafe extern "C" fn set_policy(
     env: napi::napi_env,
     info: napi::napi_callback_info,
@@ -112,8 +112,8 @@ struct Waiting {
     work: napi::napi_async_work,
 }
 
-/// `waitForCloses()`: a promise that is fulfilled when all closes are done that are pending now.
-/// Undefined if the runtime has no thread for that.
+/// `waitForCloses()`: returns a promise that is fulfilled when all closes are done that are pending
+/// now. Returns undefined if the runtime has no thread for that.
 unsafe extern "C" fn wait(
     env: napi::napi_env,
     _info: napi::napi_callback_info,

@@ -1,4 +1,4 @@
-//! From the bytes of a file to a JavaScript value.
+//! Makes JavaScript values from the bytes of files.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -11,8 +11,8 @@ use crate::sys::symbol;
 use crate::v8::Buffers;
 use crate::value::{answered, latin1, utf8, utf16};
 
-/// Larger files are left to node:fs, which knows its own limits; nothing is gained on them. In
-/// bytes.
+/// The maximum size of a file in bytes. node:fs, which knows its own limits, reads larger files, on
+/// which nothing is gained.
 pub(crate) const MAX_READ: u64 = 64 << 20;
 
 type ExternalLatin1 = unsafe extern "C" fn(
@@ -35,11 +35,11 @@ pub(crate) struct Maker {
 /// The ways to make a Buffer over memory of the addon.
 #[derive(Clone, Copy)]
 enum BuffersOver {
-    /// By V8 itself.
+    /// V8 itself makes it.
     Store(Buffers),
-    /// By Node-API, on runtimes where such Buffers can be transferred.
+    /// Node-API makes it, on runtimes where such Buffers can be transferred.
     External,
-    /// None: contents are copied.
+    /// There is no way: contents are copied.
     Nothing,
 }
 
@@ -52,7 +52,7 @@ pub(crate) enum Contents {
     /// Code points up to U+00FF, for a string.
     Latin1(Vec<u8>),
     Utf16(Vec<u16>),
-    /// Not UTF-8: the engine decides what it reads as.
+    /// Bytes that are not UTF-8. The engine decides how they read.
     Undecoded(Bytes),
 }
 
@@ -83,8 +83,8 @@ impl Contents {
 }
 
 impl Maker {
-    /// `known` is true on a runtime whose own interface was tested, `lends` on one where Node-API's
-    /// external Buffers are as good as any.
+    /// Finds the ways of a runtime. `known` is true where its own interface was tested, `lends`
+    /// where external Buffers of Node-API are as good as any.
     pub(crate) fn detect(env: sys::napi_env, known: bool, lends: bool) -> Self {
         let external_latin1 = symbol(c"node_api_create_external_string_latin1").map(|symbol| {
             // SAFETY: the symbol has had this signature since it was added.
@@ -100,8 +100,8 @@ impl Maker {
         }
     }
 
-    /// Makes the value of `contents`; `None` if the engine refuses (a string over its limit; no
-    /// memory).
+    /// Makes the value of `contents`. Returns `None` if the engine refuses a string over its limit,
+    /// or has no memory.
     pub(crate) fn make(self, env: sys::napi_env, contents: Contents) -> Option<sys::napi_value> {
         match contents {
             Contents::Bytes(contents) if contents.shareable().is_some() => match self.buffers {
@@ -160,7 +160,7 @@ fn buffer_over(buffers: Buffers, contents: Bytes) -> Option<sys::napi_value> {
     unsafe { buffers.over(data, length, delete_bytes, owner.cast()) }
 }
 
-/// As [`buffer_over`], by Node-API.
+/// Makes a Buffer as [`buffer_over`] does, by Node-API.
 fn external_buffer(env: sys::napi_env, contents: Bytes) -> Option<sys::napi_value> {
     let data = contents.shareable()?;
     let length = contents.len();

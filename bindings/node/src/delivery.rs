@@ -1,4 +1,4 @@
-//! The way of results back to JavaScript, on the environment's own thread.
+//! Gives results back to JavaScript, on the environment's own thread.
 //!
 //! The environment is woken once for all results that have arrived. They are given back a few
 //! milliseconds at a time.
@@ -19,9 +19,9 @@ use crate::jobs::queue;
 use crate::mailbox::Finished;
 use crate::value::{Function, number, referenced, undefined};
 
-/// The code of a result whose value says what went wrong. Known to `lib/requests.ts`.
+/// The code of a result whose value describes the failure. `lib/requests.ts` knows it.
 const DETAILED: i32 = -3;
-/// Results given back in one callback scope.
+/// The maximum number of results that are given back in one callback scope.
 const BATCH: usize = 256;
 /// The time for which results are given back before the event loop may do other things.
 const TURN: Duration = Duration::from_millis(2);
@@ -142,9 +142,9 @@ unsafe extern "C" fn leave(delivery: *mut c_void) {
     }
 }
 
-/// `finish()`: the process ends. Returns when every accepted write is done, for runtimes that do
-/// not run `atexit` handlers. Also waits until no thread reads, for systems that end threads in the
-/// middle of their work.
+/// `finish()`: waits until every accepted write is done, for runtimes that do not run `atexit`
+/// handlers. It also waits until no thread reads, for systems that end threads during their work.
+/// The process ends then.
 unsafe extern "C" fn finish(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     called(env, info, |delivery: &Delivery, []| {
         drop(delivery.sessions.leave());

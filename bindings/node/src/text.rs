@@ -10,8 +10,8 @@ use smallfry_transcode::{Scratch, Text, encode, outruns_simdutf};
 use crate::v8::{Characters, Engine};
 use crate::value::string_length;
 
-/// Where Node-API copies strings, JavaScript hands longer strings over in pieces, so that memory
-/// stays flat. In UTF-16 units.
+/// The maximum length of a string in UTF-16 units where Node-API copies strings. JavaScript hands
+/// over longer strings in pieces, so that memory stays flat.
 pub(crate) const COPY_LIMIT: i32 = 1 << 20;
 
 /// The lengths at which the conversion, not the native call, decides which way is faster. For

@@ -4,8 +4,8 @@
 //
 // Why it was possible: which calls are done natively is decided from the shape of three arguments
 // with dozens of forms each, the options are read a second time by node:fs when the decision is no,
-// and errors are rebuilt from numbers. Each of these can be wrong for one combination that nobody
-// thought of. So combinations are drawn at random from everything that node:fs accepts or refuses,
+// and errors are rebuilt from numbers. Each of these can be wrong for one combination that no
+// test names. So combinations are drawn at random from everything that node:fs accepts or refuses,
 // each is given to both in the same state of the same directory, and all that can be seen of the
 // outcome is compared. SMALLFRY_TEST_SEED and SMALLFRY_TEST_CASES choose other draws and how many.
 

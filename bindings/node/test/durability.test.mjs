@@ -774,7 +774,7 @@ testNeeding(needs.mount, 'a mount point gives EBUSY with both paths, or is writt
   }
 });
 
-const asNobody = { there: process.platform === 'linux' && process.getuid() === 0, missing: 'to be somebody else needs root' };
+const asNobody = { there: process.platform === 'linux' && process.getuid() === 0, missing: 'to become another user needs root' };
 testNeeding(asNobody, 'replace in a read-only directory is refused, and the file stays', async () => {
   const target = fresh();
   fs.chmodSync(directory, 0o755);

@@ -1,5 +1,5 @@
 // Guards against: an entry point that lacks what node:fs has, a registered function that some way
-// of importing node:fs does not see, somebody else's patch that is trampled, and a program that
+// of importing node:fs does not see, another package's patch that is overwritten, and a program that
 // breaks - or silently runs without the native addon - where it cannot be used.
 //
 // Why it was possible: node:fs is reached in five ways (require, its default export, named imports,

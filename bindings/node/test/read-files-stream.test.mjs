@@ -1,4 +1,4 @@
-// Guards against: a stream that reads on when nobody takes from it, that keeps the process alive or
+// Guards against: a stream that reads on when no results are taken, that keeps the process alive or
 // descriptors open when its loop was left, or that gives files out of order or an error at another
 // file's place.
 //

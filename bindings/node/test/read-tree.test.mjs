@@ -81,7 +81,7 @@ test('a wrong root and wrong options reject', async () => {
 
 const limits = {
   there: process.platform === 'linux' && process.getuid() === 0 && spawnSync('prlimit', ['--version']).status === 0,
-  missing: 'a limit on threads takes prlimit, and root to become somebody whom it binds',
+  missing: 'a limit on threads takes prlimit, and root to become a user whom it binds',
 };
 testNeeding(limits, 'without a thread readTree fails and the process ends; other calls are done by node:fs', async () => {
   const script = path.join(directory, 'no-thread.cjs');

@@ -1,5 +1,5 @@
 // Guards against: a file that holds something else than its entry says, a write that was accepted
-// and is lost when the process or a worker ends, an entry whose failure nobody is told of, and an
+// and is lost when the process or a worker ends, an entry whose failure is not reported, and an
 // iterable that is taken from without end.
 //
 // Why it was possible: entries are copied into native memory a few at a time while threads write,

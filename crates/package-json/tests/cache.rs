@@ -578,7 +578,7 @@ mod what_is_no_file {
         );
     }
 
-    /// Root may read everything, so another process does it as nobody.
+    /// Root may read everything, so a child process does this as the user `nobody`.
     #[test]
     fn unreadable_files_are_errors() {
         let dir = tree(&[

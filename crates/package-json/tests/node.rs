@@ -230,7 +230,7 @@ fn node_reads_the_same_fields() {
     compare(&nodes, &sources);
     let mut left = count.saturating_sub(sources.len());
     while left > 0 {
-        let some = left.min(TOGETHER);
+        let some = left.min(MAX_TEXTS_ON_DISK);
         left -= some;
         let mutated = |_| {
             // Half of them are short ones, which cover the decisions of a reader.
@@ -248,8 +248,8 @@ fn node_reads_the_same_fields() {
     }
 }
 
-/// The number of texts on the disk at a time.
-const TOGETHER: usize = 10_000;
+/// The maximum number of texts that are on the disk at the same time.
+const MAX_TEXTS_ON_DISK: usize = 10_000;
 
 fn compare(nodes: &[PathBuf], texts: &[Vec<u8>]) {
     let dir = tempfile::tempdir().unwrap();

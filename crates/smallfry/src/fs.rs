@@ -127,8 +127,8 @@ pub fn read_from(file: impl AsFile) -> Result<Vec<u8>, Error> {
     Ok(contents)
 }
 
-/// Writes a whole file. A missing file is created with mode 0666 less the umask; an existing one is
-/// truncated first.
+/// Writes a whole file. A missing file is created with mode 0666 less the umask. An existing file
+/// is truncated first.
 ///
 /// # Errors
 ///
@@ -245,7 +245,7 @@ pub fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<(), Error>
     let (from, to) = (from.as_ref(), to.as_ref());
     let closer = Closer::global();
     if sys::OPEN_FILES_ARE_IN_THE_WAY {
-        // All pending files: either path may be a directory with open files in it.
+        // This waits for all pending files, since either path may be a directory with open files.
         closer.wait();
     }
     // A server may get all contents only at the close, and no reader should find less under the new
@@ -386,7 +386,7 @@ fn told_size(status: Status) -> Option<usize> {
 }
 
 fn reserve(contents: &mut Vec<u8>, room: usize) -> Result<(), Failure> {
-    // Not exact, or a file without a known size would be copied for every piece.
+    // An exact reservation would copy a file without a known size for every piece.
     contents
         .try_reserve(room)
         .map_err(|_| (Operation::Read, io::ErrorKind::OutOfMemory.into()))

@@ -1,4 +1,4 @@
-//! Small files, read and written fast and safe.
+//! Reads and writes small files, fast and safely.
 //!
 //! # Which call for which job
 //!

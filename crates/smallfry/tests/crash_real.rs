@@ -283,7 +283,7 @@ fn btrfs_keeps_the_promises() {
     keeps_what_was_promised(&BTRFS);
 }
 
-/// Checks the judge itself: data that nobody flushes are lost.
+/// Checks the judge itself: data that are never flushed are lost.
 #[test]
 fn unflushed_data_are_lost() {
     let workload = Workload {

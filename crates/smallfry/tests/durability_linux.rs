@@ -703,7 +703,7 @@ fn a_read_only_disk_is_an_error() {
 /// Runs one of the children below as a user other than root.
 fn as_nobody(test: &str, dir: &Directory) -> bool {
     if !is_root() {
-        skip(test, "it needs root, to be somebody else");
+        skip(test, "it needs root, to become another user");
         return false;
     }
     if !has_setpriv() {

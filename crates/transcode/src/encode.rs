@@ -69,7 +69,10 @@ pub fn encode<E>(
     }
 }
 
-/// Converts a text that arrives in chunks. A surrogate pair may be split between two of them.
+/// Converts a text that arrives in chunks, as from a stream of strings. A surrogate pair may be
+/// split between two of them.
+///
+/// smallfry's own front ends have whole strings, for which [`encode`] suffices.
 ///
 /// ```
 /// use smallfry_transcode::{Encoder, Scratch, Text};

@@ -9,10 +9,10 @@ use jni::{Env, EnvUnowned, jni_str};
 /// enough until Java is called back, but not as much for those calls.
 const MIN_STACK: usize = 128 << 10;
 
-/// Runs the body of a native method. A panic or an error of JNI becomes a `RuntimeException`; where
-/// JNI has no memory, an `OutOfMemoryError`. An exception that Java code has thrown meanwhile goes
-/// on. If less than [`MIN_STACK`] is left, there is a `StackOverflowError`, and the body does not
-/// run.
+/// Runs the body of a native method. A panic or an error of JNI becomes a `RuntimeException`. If
+/// JNI has no memory, it becomes an `OutOfMemoryError`. An exception that Java code has thrown
+/// meanwhile goes on. If less than [`MIN_STACK`] is left, the body does not run, and a
+/// `StackOverflowError` is thrown.
 pub(crate) fn called<'local, T: Default>(
     environment: EnvUnowned<'local>,
     body: impl FnOnce(&mut Env<'local>) -> Result<T>,
@@ -34,7 +34,7 @@ pub(crate) fn called<'local, T: Default>(
     })
 }
 
-/// As [`called`], for a body that does not call Java back.
+/// Runs the body of a native method as [`called`] does, for a body that does not call Java back.
 pub(crate) fn called_anywhere<'local, T: Default>(
     mut environment: EnvUnowned<'local>,
     body: impl FnOnce(&mut Env<'local>) -> Result<T>,
@@ -44,8 +44,8 @@ pub(crate) fn called_anywhere<'local, T: Default>(
         .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// Throws a `StackOverflowError` by JNI's bare functions: functions of the crate look for more
-/// classes when one fails, and each takes more of the stack.
+/// Throws a `StackOverflowError` by JNI's bare functions. Functions of the crate would look for
+/// more classes after a failure, and each look takes more of the stack.
 fn stack_overflow(env: &Env<'_>) -> Error {
     let env = env.get_raw();
     // SAFETY: the environment is that of this thread, and has the functions of JNI 1.1; the string

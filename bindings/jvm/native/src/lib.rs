@@ -50,13 +50,13 @@ pub(crate) extern "system" fn JNI_OnLoad(vm: *mut jni::sys::JavaVM, _: *mut c_vo
     // SAFETY: it is the machine that calls.
     let vm = unsafe { JavaVM::from_raw(vm) };
     let found = vm.attach_current_thread(find_exceptions);
-    // Without these classes all works as long as there is memory.
+    // If the classes are not found, all works as long as there is memory.
     drop(found);
     JNI_VERSION_1_8
 }
 
-/// Has the crate find the classes that it needs when a function of JNI has failed, and keep them.
-/// To look for one when memory or the stack has ended would fail as well.
+/// Has the crate find the classes that it needs after a failed function of JNI, and keep them. A
+/// search after memory or the stack has ended would fail as well.
 fn find_exceptions(env: &mut Env<'_>) -> Result<()> {
     fn find<T: Reference>(env: &mut Env<'_>) -> Result<()> {
         let found = T::lookup_class(env, &LoaderContext::None).map(drop);

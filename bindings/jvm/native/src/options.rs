@@ -14,9 +14,9 @@ use std::num::NonZeroUsize;
 /// The options that all calls for many files have.
 pub(crate) struct Bulk {
     bits: OptionBits,
-    /// 0 for [`Strategy::Auto`].
+    /// The number of workers; 0 for [`Strategy::Auto`].
     threads: jint,
-    /// In bytes; 0 for the core's default.
+    /// The maximum number of bytes in flight; 0 for the core's default.
     max_in_flight: jlong,
     /// The directory that all paths must stay beneath.
     within: Option<Vec<u8>>,
@@ -63,7 +63,7 @@ impl Bulk {
         self.bits.has(TEXT)
     }
 
-    /// Makes a reader; an error if the directory to stay beneath cannot be opened.
+    /// Makes a reader. Fails if the directory to stay beneath cannot be opened.
     pub(crate) fn reader(&self, max_file_size: jlong) -> std::result::Result<Reader, Error> {
         let mut reader = self.bits.reader();
         reader
@@ -78,7 +78,7 @@ impl Bulk {
         Ok(reader)
     }
 
-    /// Makes a writer; an error as for [`reader`](Self::reader).
+    /// Makes a writer. Fails if the directory to stay beneath cannot be opened.
     pub(crate) fn writer(&self) -> std::result::Result<Writer, Error> {
         let mut writer = self.bits.writer();
         writer.overwrite(true).strategy(self.strategy());

@@ -1,4 +1,4 @@
-//! Reading many files, piece by piece.
+//! Reads many files, piece by piece.
 
 use crate::entry::{called, called_anywhere};
 use crate::options::Bulk;
@@ -13,7 +13,7 @@ use smallfry::bulk::{Contents, Control, Reader};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The longest time that the first result of a piece waits for others.
+/// The maximum time that the first result of a piece waits for others.
 const MAX_WAIT: Duration = Duration::from_millis(2);
 
 /// The options of a batch of reads.
@@ -42,7 +42,7 @@ impl ReadOptions<'_, '_> {
     }
 }
 
-/// Files that are being read. Java has the address of this, and gives it back once.
+/// A reader of Java. Java has its address, and gives it back once.
 struct Reading {
     control: Control,
     call: Call,

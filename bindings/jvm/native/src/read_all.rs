@@ -1,5 +1,5 @@
-//! Reading many files in one call, with all contents kept. The thread that has read a file also
-//! gives it to Java: decoding takes about as long as reading, and the contents are still in the
+//! Reads many files in one call, and keeps all contents. The thread that has read a file also gives
+//! it to Java: decoding takes about as long as reading, and the contents are still in the
 //! processor's cache.
 
 use crate::entry::called;
@@ -24,8 +24,8 @@ use std::time::Duration;
 const STACK: usize = 1 << 20;
 /// The room of a piece: for many small files, and small enough for the processor's cache. In bytes.
 const ROOM: usize = 256 << 10;
-/// The longest time that the first result of a piece waits for others, so that an interrupt is
-/// seen.
+/// The maximum time that the first result of a piece waits for others. An interrupt is noticed when
+/// results are given to Java.
 const MAX_WAIT: Duration = Duration::from_millis(20);
 
 /// Reads a file and has Java decode it.
@@ -60,7 +60,7 @@ impl Java {
     }
 
     /// Runs `body` with this thread attached to the JVM. If there is no memory for that, `body`
-    /// finds it out.
+    /// fails when it calls Java.
     fn as_one_of_its_threads(&self, body: impl FnOnce()) {
         let mut body = Some(body);
         let mut run = || body.take().map(|body| body());
@@ -158,7 +158,7 @@ impl Drop for Gathered {
 
 impl Task for Decode {
     type Input = PathBuf;
-    /// True for a failure. Java has got everything else.
+    /// True for a failure. Java has got all results.
     type Output = bool;
     type Scratch = Scratch;
 

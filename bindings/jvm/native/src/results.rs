@@ -1,5 +1,4 @@
-//! Results on their way to Java: one behind the other in memory that Java reads through a direct
-//! buffer.
+//! Results for Java, one behind the other in memory that Java reads through a direct buffer.
 //!
 //! All numbers have the byte order of the processor. An error is its kind (one byte), then the
 //! operation, the reason, the path and the destination, each with its length in bytes before it.

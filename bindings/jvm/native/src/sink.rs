@@ -1,5 +1,4 @@
-//! Results of reads on their way to Java: contents one behind the other in a Java array, and a
-//! table of them.
+//! Results of reads for Java: contents one behind the other in a Java array, and a table of them.
 //!
 //! The table has the numbers of the paths, then a row for each: its kind (one byte), and an error
 //! or the length of the contents. Contents that are too large for the array come in an array of
@@ -60,14 +59,15 @@ impl Piece {
         }
     }
 
-    /// Adds a result. If that gave something to Java, returns whether Java wants more.
+    /// Adds a result, and gives all to Java if the array is full or the first one has waited for
+    /// longer than `max_delay`. If it gave something to Java, returns whether Java wants more.
     pub(crate) fn push(
         &mut self,
         env: &mut Env<'_>,
         sink: &Sink<'_, '_>,
         index: usize,
         result: std::result::Result<&[u8], &smallfry::Error>,
-        patience: Duration,
+        max_delay: Duration,
     ) -> Result<Option<bool>> {
         let length = result.map_or(0, <[u8]>::len);
         let is_apart = length > self.room / 2;
@@ -103,7 +103,7 @@ impl Piece {
             }
         }
         let is_full = self.indices.len() + self.rows.len() > self.room;
-        if is_full || self.began.elapsed() > patience {
+        if is_full || self.began.elapsed() > max_delay {
             let wants_this = self.give(env, sink, None)?;
             wants_more = Some(wants_this && wants_more != Some(false));
         }

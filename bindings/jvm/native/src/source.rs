@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 /// The room of a piece, unless one entry needs more. In bytes.
 const PIECE: usize = 256 << 10;
-/// The interval at which a thread is asked whether it was interrupted.
+/// The interval at which Java is asked if the thread was interrupted.
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Memory that Java fills.
@@ -62,7 +62,7 @@ impl AsRef<[u8]> for Slice {
 
 /// The Java call that is running, for iterators that outlive it.
 ///
-/// They are used only inside of such a call, on its own thread; between calls there is none.
+/// The iterators are used only during such a call, on its own thread. Between calls there is none.
 #[derive(Clone, Default)]
 pub(crate) struct Call(Rc<Cell<Option<(*mut jni::sys::JNIEnv, jni::sys::jobject)>>>);
 
@@ -162,7 +162,7 @@ impl Source {
         start..self.rest.start
     }
 
-    /// Cancels the batch if the thread was interrupted. Asks only at an interval.
+    /// Cancels the batch if the thread was interrupted. Asks Java once in [`INTERRUPT_INTERVAL`].
     fn look_for_interrupt(&mut self) {
         if self.looked.elapsed() < INTERRUPT_INTERVAL {
             return;
@@ -217,7 +217,7 @@ impl Source {
         })
     }
 
-    /// Ends the entries, and tells the source, which throws when the entries before are done.
+    /// Ends the entries, and tells the source. It throws when the entries before are done.
     fn no_memory(&mut self, room: usize) {
         self.ask(|env, source| {
             let room = [JValue::Int(results::int(room))];
@@ -242,8 +242,8 @@ impl Source {
         filled.unwrap_or(0)
     }
 
-    /// Calls Java. `None` if Java has thrown, which ends the batch; the exception stays for the
-    /// caller.
+    /// Calls Java. Returns `None` if Java has thrown, which ends the batch. The caller finds the
+    /// exception pending.
     fn ask<T>(
         &mut self,
         question: impl FnOnce(&mut Env<'_>, &JObject<'_>) -> Result<T>,

@@ -1,4 +1,4 @@
-//! Writing one file.
+//! Writes one file.
 
 use crate::entry::called;
 use crate::{results, sys};
@@ -9,12 +9,12 @@ use jni::sys::jint;
 use smallfry_options::OptionBits;
 use std::cell::RefCell;
 
-/// A thread keeps its memory for the next file up to this size. In bytes.
+/// The maximum memory that a thread keeps for the next file, in bytes.
 const MAX_KEPT: usize = 1 << 20;
 
 thread_local! {
-    /// A copy of path and contents: arrays in Java's heap move unless the collector is stopped, and
-    /// writing may take long.
+    /// A copy of path and contents. Arrays in Java's heap move unless the collector is stopped, and
+    /// writing may take too long for that.
     static MEMORY: RefCell<Memory> = const { RefCell::new(Memory(Vec::new())) };
 }
 

@@ -1,4 +1,4 @@
-//! Writing many files in one call.
+//! Writes many files in one call.
 
 use crate::entry::called;
 use crate::options::Bulk;

@@ -1,5 +1,5 @@
-// The counts, in memory that all threads of a process share: a worker that is terminated could not
-// hand its counts over.
+// The counts, in memory that all threads of a process share. A worker that is terminated could not
+// hand over its counts.
 
 import workers = require('node:worker_threads');
 
@@ -39,8 +39,8 @@ export class Cells {
   private constructor(private readonly all: BigInt64Array) {}
 
   /**
-   * Opens the counts of this process, which its first thread makes; undefined in a worker that was
-   * not given them.
+   * Opens the counts of this process, which its first thread makes. Undefined in a worker that did
+   * not get them.
    */
   static open(): Cells | undefined {
     let memory = workers.getEnvironmentData(KEY) as SharedArrayBuffer | undefined;

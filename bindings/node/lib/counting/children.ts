@@ -7,7 +7,7 @@ import nodeModule = require('node:module');
 
 import { type Call, noticed } from './wrap.js';
 
-/** The maximum of commands that are reported, and of their characters. */
+/** The maximum number of commands that are reported, and of the characters of each. */
 const MAX_COMMANDS = 5;
 const MAX_LENGTH = 120;
 
@@ -70,7 +70,7 @@ function replacesOptions(word: string): boolean {
   return settings.some(([setting]) => !/\$\{?NODE_OPTIONS|%NODE_OPTIONS%/.test(setting));
 }
 
-/** Makes the text of a command; for a shell, of the line that it is given. */
+/** Makes the text of a command. For a shell, that is the line that it gets. */
 function shown(words: readonly string[]): string {
   const line = (words.length === 3 && words[1] === '-c' ? words.slice(2) : words).join(' ');
   return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH)}...` : line;

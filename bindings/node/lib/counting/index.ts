@@ -48,7 +48,7 @@ export function start(directory: string): void {
   wrapAll(cells);
 }
 
-/** Returns the names of functions whose native form was not put in their place. */
+/** Returns the names of functions that were not replaced by their native forms. */
 function notReplaced(): string[] {
   if (native === undefined) return [];
   const names = (own: Functions, there: Functions) => Object.keys(own).filter((name) => there[name] !== own[name]);
@@ -130,8 +130,8 @@ function leaveFile(directory: string, cells: Cells, children: Children, leftAlon
     try {
       write(true);
     } catch {
-      // The file still says that the process has not ended. The program must not fail because of
-      // it.
+      // The program must not fail because of the counts. The file still says that the process has
+      // not ended.
     }
   });
 }

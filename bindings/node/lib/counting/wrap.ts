@@ -13,7 +13,7 @@ export type Bytes = (args: readonly unknown[], result: unknown) => number;
 /** Makes a call. */
 type Apply = (target: Call, self: unknown, args: unknown[]) => unknown;
 
-/** Above 0 while a counted function runs: the functions that it calls are not counted again. */
+/** Above 0 while a counted function runs. The functions that it calls are not counted then. */
 let depth = 0;
 
 const now = process.hrtime.bigint.bind(process.hrtime);
@@ -40,7 +40,7 @@ export function counted<T>(call: T, form: Form, cell: Cell, bytes: Bytes): T {
 /** Output of the program is not counted, even if it goes to a file. */
 const isStandardStream = (target: unknown) => target === 0 || target === 1 || target === 2;
 
-/** Wraps `call` so that `note` gets the arguments of each call before. */
+/** Wraps `call` so that `note` gets the arguments of each call before it begins. */
 export function noticed<T>(call: T, note: (...args: unknown[]) => void): T {
   return new Proxy(call as Call, {
     apply: (target, self: unknown, args: unknown[]) => {

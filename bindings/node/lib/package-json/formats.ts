@@ -1,15 +1,15 @@
 // Formats of modules, as far as the name of a file decides.
 
 /**
- * The format in which a module is loaded. `unknown`: `import` fails with
- * ERR_UNKNOWN_FILE_EXTENSION, `require` loads CommonJS.
+ * The format in which a module is loaded. For `unknown`, `import` fails with
+ * ERR_UNKNOWN_FILE_EXTENSION, and `require` loads CommonJS.
  */
 export type Format = 'unknown' | 'commonjs' | 'module' | 'json' | 'wasm' | 'addon';
 
 /** The formats, by native code's numbers. */
 export const FORMATS: readonly Format[] = ['unknown', 'commonjs', 'module', 'json', 'wasm', 'addon'];
 
-/** The nearest package.json decides. */
+/** The number for a file whose nearest package.json decides. */
 export const BY_TYPE = -1;
 
 const J = 106;
@@ -33,7 +33,7 @@ export function kindOf(path: string, typescript: boolean): number {
   const { length } = path;
   const last = path.charCodeAt(length - 1);
   const middle = path.charCodeAt(length - 2);
-  // The most frequent extensions first, by single characters.
+  // The most frequent extensions come first, by single characters.
   if (last === S && path.charCodeAt(length - 3) === DOT) {
     if (middle === J) return BY_TYPE;
   } else if (last === S && middle === J && path.charCodeAt(length - 4) === DOT && !isSeparator(path.charCodeAt(length - 5)) && length > 4) {

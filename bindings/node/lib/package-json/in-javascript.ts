@@ -1,5 +1,5 @@
-// Look-ups in JavaScript, for where the native addon cannot be used. Each reads the files anew.
-// JSON.parse decides what is valid; it is stricter about fields that are not used here.
+// Look-ups in JavaScript, where the native addon cannot be used. Each reads the files anew.
+// JSON.parse decides what is valid. It is stricter about fields that are not used here.
 
 import fs = require('node:fs');
 import path = require('node:path');

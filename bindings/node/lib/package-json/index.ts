@@ -8,7 +8,7 @@
  * | `nearest(file)` | the package that a file belongs to, with name, main, exports and imports |
  * | `scope(url)` | the package that a module belongs to, as Node's resolver has it |
  * | `findPackageJSON(specifier, base)` | node:module's function, on Node 20 as well |
- * | `revalidating('never')` | these functions, with another rule for when to look again |
+ * | `revalidating('never')` | these functions, with another rule for when answers are checked |
  * | `invalidate(path)`, `clear()` | forgetting what has changed |
  *
  * ```js
@@ -17,7 +17,7 @@
  * const codes = moduleFormats(files);
  * console.log(files.map((file, i) => `${formats[codes[i]]} ${file}`));
  *
- * const { nearestType } = revalidating('never'); // a build that nobody edits while it runs
+ * const { nearestType } = revalidating('never'); // a build whose files do not change while it runs
  * ```
  *
  * Files and paths may be strings or file URLs, as objects or strings. All workers of the process
@@ -41,12 +41,12 @@ export { type Package } from './package.js';
 export { fileURLToPath } from './paths.js';
 
 /**
- * The functions that look package.json files up. All share one memory, and each policy of `'never'`
- * or an age has its own too.
+ * The functions that look up package.json files. All share one memory. Each policy of `'never'` or
+ * of an age also has a memory of its own.
  */
 export type PackageJSON = Pick<Lookups, 'nearest' | 'nearestType' | 'scope' | 'moduleFormat' | 'moduleFormats'>;
 
-/** Returns these functions with another policy for when to look again. */
+/** Returns these functions with another policy for when answers are checked. */
 export function revalidating(revalidate: Revalidate): PackageJSON {
   return new Lookups(revalidate);
 }
@@ -60,7 +60,7 @@ export const moduleFormat = onChange.moduleFormat;
 export const moduleFormats = onChange.moduleFormats;
 
 /**
- * Finds the package.json of a package by its name, or the one that decides for a file. As
- * `findPackageJSON` of node:module, which Node has since 22.14.
+ * Finds the package.json of a package by its name, or the one that decides for a file. It does the
+ * same as `findPackageJSON` of node:module, which Node has since 22.14.
  */
 export const findPackageJSON = finder(nearest);

@@ -10,12 +10,12 @@ import { Package } from './package.js';
 import { absolute, directoryOf, isDirectlyIn, pathOf } from './paths.js';
 
 /**
- * Says when an answer is checked.
+ * The rule for when an answer is checked.
  *
  * - `'never'`: not before `clear()` or `invalidate()`
  * - `'on-change'`: each time, by one `stat` for each directory from the file's own up to the one
  *   that decides
- * - `{ after: ms }`: as `'on-change'`, except for directories that were checked less than this
+ * - `{ after: ms }`: like `'on-change'`, except for directories that were checked less than this
  *   time ago
  */
 export type Revalidate = 'never' | 'on-change' | { after: number };
@@ -40,21 +40,21 @@ const source = (): NativePackageJSON => nativeHere() ?? inJavaScript;
 /** The source that tells all environments of the process what to forget. */
 const watched: NativePackageJSON = native ?? inJavaScript;
 
-/** A counter that is raised when answers that are kept may no longer be right. */
+/** A counter that native code raises when kept answers may no longer be right. */
 const generation = new Uint32Array(1);
 watched.packageWatch(generation);
 
 /** Packages that were asked for, by number. */
 const packages = new Map<number, Package>();
 /**
- * More packages than this are not kept: a package that changed gets a new number, and the old one
- * is never asked for again.
+ * The maximum number of packages that are kept. A package that changed gets a new number, and the
+ * old one is never asked for again.
  */
 const MAX_PACKAGES = 16_384;
 
 const UNKNOWN = -1;
 
-/** The maximum of paths that are joined into one string for a native call. */
+/** The maximum number of paths that are joined into one string for a native call. */
 const MAX_AT_ONCE = 100_000;
 
 function policyOf(revalidate: unknown): number {
@@ -86,8 +86,8 @@ interface Kept<T> {
 }
 
 /**
- * Answers of one kind by directory. The last one is kept apart: files that are asked for together
- * are often neighbours.
+ * Answers of one kind by directory. The last one is kept apart, since files that are asked for
+ * together are often neighbours.
  */
 class Known<T> {
   /** Answers grow too old. */
@@ -205,8 +205,8 @@ export class Lookups {
   readonly nearestType = (file: string | URL): ModuleType => TYPES[this.#type(pathOf(file), this.nearestType)];
 
   /**
-   * Finds the package that a module belongs to, by its URL or its path: as {@link nearest}, and
-   * also at the root.
+   * Finds the package that a module belongs to, by its URL or its path. It searches as
+   * {@link nearest} does, and also in the root.
    */
   readonly scope = (module: string | URL): Scope => {
     const path = pathOf(module);
@@ -222,7 +222,7 @@ export class Lookups {
 
   /**
    * Tells how Node loads a file of this name, which need not exist. A file without a `type` is
-   * `'commonjs'`; Node 20.19, 22.7 and later load it as a module if it has the syntax of one.
+   * `'commonjs'`. Node 20.19, 22.7 and later load it as a module if it has the syntax of one.
    */
   readonly moduleFormat = (file: string | URL, options?: FormatOptions): Format => {
     const path = pathOf(file);
@@ -231,10 +231,10 @@ export class Lookups {
   };
 
   /**
-   * As {@link moduleFormat} for many files, in at most one native call. Returns for each file the
+   * Does {@link moduleFormat} for many files, in at most one native call. Returns for each file the
    * index of its format in `formats`. Each directory is checked once.
    *
-   * @throws as {@link nearest}, for the first file that has no answer
+   * @throws the errors of {@link nearest}, for the first file that has no answer
    */
   readonly moduleFormats = (files: readonly (string | URL)[], options?: FormatOptions): Uint8Array => {
     const typescript = options?.typescript === true;
@@ -289,7 +289,7 @@ export class Lookups {
     return type;
   }
 
-  /** Asks native code for the scope of a path or a URL; answers for URLs are not kept. */
+  /** Asks native code for the scope of a path or a URL. Answers for URLs are not kept. */
   #scope(module: string): Scope {
     const asked = this.#scopes?.now() ?? 0;
     const from = source();

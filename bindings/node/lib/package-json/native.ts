@@ -11,11 +11,11 @@ export type ModuleType = 'none' | 'commonjs' | 'module';
 /** The types, by native code's numbers. */
 export const TYPES: readonly ModuleType[] = ['none', 'commonjs', 'module'];
 
-/** The file cannot be read: errno, or 0 and a text if the system has no number. */
+/** The failure of a file that cannot be read: errno, or 0 and a text if there is no number. */
 type Unreadable = [kind: 0, path: string, errno: number, reason: string];
-/** The file is invalid. */
+/** The failure of an invalid file. */
 type Invalid = [kind: 1, path: string, line: number, column: number, reason: string];
-/** No file can have the path that was asked for. */
+/** The failure of a path that no file can have. */
 type Impossible = [kind: 2, path: string, reason: string];
 export type Failure = Unreadable | Invalid | Impossible;
 
@@ -28,27 +28,27 @@ export interface NativePackageJSON {
   /** Returns the number of the type of the package.json that decides for a file. */
   packageType(path: string, policy: number): number | Failure;
   /**
-   * As `packageType` for paths joined by NUL, into an array of that many. Returns how many there
-   * are, or the first failure.
+   * Does `packageType` for paths joined by NUL, and puts the answers into an array of that length.
+   * Returns the number of paths, or the first failure.
    */
   packageTypes(joined: string, types: Uint8Array, policy: number): number | Failure;
   /**
-   * As `packageTypes`, with the numbers of formats. `typescript` is 1 to know TypeScript's
-   * extensions.
+   * Does the same with the numbers of formats. `typescript` is 1 to know the extensions of
+   * TypeScript.
    */
   packageFormats(joined: string, formats: Uint8Array, policy: number, typescript: number): number | Failure;
   /** Returns a number that stands for the package.json that decides for a file, 0 for none. */
   packageNearest(path: string, policy: number): number | Failure;
   /**
-   * As `packageNearest`, by the rules of scopes. Returns the path where the search ended if there
-   * is none.
+   * Does `packageNearest` by the rules of scopes. Returns the path where the search ended if there
+   * is no package.json.
    */
   packageScope(path: string, policy: number): number | string | Failure;
   /** Returns the fields of the package.json that the last call of these two found. */
   packageFound(): Fields | undefined;
   /**
-   * Returns the milliseconds for which the last answer holds from its call on, if its policy is an
-   * age.
+   * Returns the milliseconds for which the last answer holds, counted from its call, if its policy
+   * is an age.
    */
   packageRemaining(): number;
   /** Forgets a path and all beneath it, or everything. */
@@ -72,7 +72,7 @@ export interface PackageConfigError extends Error {
   errno?: number;
 }
 
-/** Makes the error of a failure; the frames of `caller` are left out of its stack. */
+/** Makes the error of a failure. Its stack leaves out the frames of `caller`. */
 export function errorOf(failure: Failure, caller: (...args: never[]) => unknown): Error {
   const error = bare(failure);
   Error.captureStackTrace(error, caller);

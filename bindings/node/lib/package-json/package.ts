@@ -45,7 +45,7 @@ export class Package {
     return this.#exports;
   }
 
-  /** Its `imports`, as {@link exports}. */
+  /** Its `imports`, parsed like {@link exports}. */
   get imports(): unknown {
     if (this.#importsJSON) {
       this.#imports = parse(this.path, this.#imports as string);

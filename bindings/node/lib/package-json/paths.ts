@@ -15,7 +15,7 @@ const PLAIN = isWindows ? /^(?!)/ : /^file:\/\/(?!.*\/\.)(?=\/)[!-~]*$/;
 const SPECIAL = /[%?#\\|]/;
 
 /**
- * As `fileURLToPath` of node:url, and faster for URLs with nothing to decode.
+ * Does what `fileURLToPath` of node:url does, faster for URLs with nothing to decode.
  *
  * @throws what node:url throws: ERR_INVALID_URL, ERR_INVALID_URL_SCHEME, ERR_INVALID_FILE_URL_HOST,
  * ERR_INVALID_FILE_URL_PATH
@@ -36,7 +36,7 @@ export function pathOf(given: unknown): string {
   throw refused('ERR_INVALID_ARG_TYPE', 'The "path" argument must be a string or a URL', given);
 }
 
-/** As {@link pathOf}, and makes the path absolute. */
+/** Converts a path as {@link pathOf} does, and makes it absolute. */
 export function absolute(given: unknown): string {
   return path.resolve(pathOf(given));
 }

@@ -75,7 +75,7 @@ pub(crate) fn path_in(bytes: &[u8]) -> Cow<'_, Path> {
     Cow::Borrowed(Path::new(OsStr::from_bytes(bytes)))
 }
 
-/// As [`path_in`], and never makes a copy.
+/// Converts a path as [`path_in`] does, and never makes a copy.
 pub(crate) fn borrowed_path(bytes: &CStr) -> &Path {
     Path::new(OsStr::from_bytes(bytes.to_bytes()))
 }

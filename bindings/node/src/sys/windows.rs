@@ -89,8 +89,8 @@ pub(crate) fn path_in(bytes: &[u8]) -> Cow<'_, Path> {
     }
 }
 
-/// As [`path_in`], and never makes a copy; empty for bytes that are not UTF-8, which do not come
-/// from JavaScript.
+/// Converts a path as [`path_in`] does, and never makes a copy. Returns an empty path for bytes
+/// that are not UTF-8, which do not come from JavaScript.
 pub(crate) fn borrowed_path(bytes: &CStr) -> &Path {
     Path::new(bytes.to_str().unwrap_or_default())
 }

@@ -3,8 +3,8 @@
 //! A file is read straight into a slot of a large mapping, and the result owns that slot. So
 //! nothing is copied, and a page fault covers 2 MiB instead of 4 KiB where the system gives huge
 //! pages. Slots never overlap. A mapping goes back to the system with its last slot. Single pages
-//! go back when less than an eighth of a mapping is alive and the mapping after it is full. Earlier
-//! would split huge pages, and give back memory that is needed again at once.
+//! go back when less than an eighth of a mapping is alive and the mapping after it is full. If they
+//! went back earlier, that would split huge pages, and their memory might be needed again at once.
 
 use std::sync::{Arc, Weak};
 

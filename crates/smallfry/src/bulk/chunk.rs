@@ -117,7 +117,7 @@ impl Drop for Chunk {
 fn new_mapping(size: usize, huge: bool) -> Option<Mapping> {
     let mapping = Mapping::new(size)?;
     if huge && !HUGE_PAGES_ARE_SLOW.load(Ordering::Relaxed) {
-        // Not by the clock: the thread may have to wait for a processor.
+        // Processor time is measured, since by the clock the thread may wait for a processor.
         let start = thread_cpu_time();
         mapping.touch_huge_page();
         if thread_cpu_time().saturating_sub(start) > SLOW_HUGE_PAGE {

@@ -1,4 +1,4 @@
-//! Operations on many files that do not look inside: stat, remove, copy.
+//! Operations on many files besides reading and writing: stat, remove, copy.
 
 use std::fs::Metadata;
 use std::marker::PhantomData;
@@ -72,8 +72,8 @@ impl Files {
         self.run(paths, Operation::Unlink, |path| base.remove(path.as_ref()))
     }
 
-    /// Copies contents and permissions of many files, as [`fs::copy`](crate::fs::copy). Returns
-    /// their lengths in the order of `pairs`, each a source and a destination.
+    /// Copies contents and permissions of many files, as [`fs::copy`](crate::fs::copy) does.
+    /// Returns their lengths in the order of `pairs`, each a source and a destination.
     ///
     /// The last of several copies to one destination wins, for paths that
     /// [`Writer::write`](super::Writer::write) takes for one. A source that is also a destination
@@ -81,7 +81,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// [`Operation::Copy`] with both paths, as [`fs::copy`](crate::fs::copy).
+    /// The errors of [`fs::copy`](crate::fs::copy): [`Operation::Copy`] with both paths.
     pub fn copy<P: AsRef<Path> + Send, Q: AsRef<Path> + Send>(
         &self,
         pairs: impl IntoIterator<Item = (P, Q)>,

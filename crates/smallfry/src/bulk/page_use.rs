@@ -22,8 +22,8 @@ pub(super) struct PageUse<const PAGES: usize> {
 }
 
 impl<const PAGES: usize> PageUse<PAGES> {
-    /// With fewer live bytes than this, unused pages go back to the system. Earlier would split
-    /// huge pages for slots whose neighbours are likely to be removed soon.
+    /// With fewer live bytes than this, unused pages go back to the system. If they went back
+    /// earlier, that would split huge pages whose other slots are likely to be removed soon.
     const FEW: usize = PAGES * PAGE / 8;
 
     /// Makes one without slots.

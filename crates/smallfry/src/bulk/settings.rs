@@ -48,9 +48,9 @@ macro_rules! settings_methods {
             self
         }
 
-        /// Begins nothing more after an error. Entries behind it that were handed to threads get an
-        /// error for which [`Error::is_cancelled`](crate::Error::is_cancelled) holds. Entries
-        /// behind those have no result.
+        /// Begins nothing more after an error. Later entries that were handed to threads get an
+        /// error for which [`Error::is_cancelled`](crate::Error::is_cancelled) holds. Entries after
+        /// those have no result.
         pub fn fail_fast(&mut self, fail_fast: bool) -> &mut Self {
             self.settings.fail_fast = fail_fast;
             self
@@ -65,11 +65,11 @@ macro_rules! settings_methods {
         /// Resolves all paths beneath `directory`, which is opened now.
         ///
         /// A path that leaves it is refused with
-        /// [`PermissionDenied`](std::io::ErrorKind::PermissionDenied): an absolute one, one with
-        /// `..`, one through a symbolic link, even if another program changes links meanwhile.
-        /// Windows follows no links at all there, and refuses names that it reserves with
-        /// [`InvalidInput`](std::io::ErrorKind::InvalidInput). Windows and macOS refuse names in a
-        /// batch of writes that differ in case only.
+        /// [`PermissionDenied`](std::io::ErrorKind::PermissionDenied), even if another program
+        /// changes links meanwhile. That may be an absolute path, one with `..`, or one through a
+        /// symbolic link. On Windows no link is followed, and names that it reserves are refused
+        /// with [`InvalidInput`](std::io::ErrorKind::InvalidInput). Windows and macOS refuse names
+        /// in a batch of writes that differ in case only.
         ///
         /// # Errors
         ///

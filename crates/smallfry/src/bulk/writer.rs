@@ -1,4 +1,4 @@
-//! Writing many files.
+//! Writes many files.
 
 use std::collections::HashMap;
 use std::io;
@@ -74,27 +74,28 @@ impl Writer {
         self
     }
 
-    /// Leaves files alone that hold the right bytes, as [`WriteOptions::only_if_changed`]. Each of
-    /// several entries for one path is compared with what the entry before it has left.
+    /// Leaves files alone that hold the right bytes, as [`WriteOptions::only_if_changed`] does.
+    /// Each of several entries for one path is compared with the contents that the entry before it
+    /// left.
     pub fn only_if_changed(&mut self, only_if_changed: bool) -> &mut Self {
         self.options.only_if_changed(only_if_changed);
         self
     }
 
-    /// Fails for existing files, as [`WriteOptions::create_new`].
+    /// Fails for existing files, as [`WriteOptions::create_new`] does.
     pub fn create_new(&mut self, create_new: bool) -> &mut Self {
         self.options.create_new(create_new);
         self
     }
 
-    /// Sets the permissions of new files, as [`WriteOptions::mode`].
+    /// Sets the permissions of new files, as [`WriteOptions::mode`] does.
     pub fn mode(&mut self, mode: u32) -> &mut Self {
         self.options.mode(mode);
         self
     }
 
     /// Sets which part of each write must survive a crash of the system, as
-    /// [`WriteOptions::durability`].
+    /// [`WriteOptions::durability`] does.
     ///
     /// The promise for each file is the same, with as few waits as the system allows, whatever the
     /// number of files. A failed barrier is the error of many files, and comes too late for
@@ -104,24 +105,25 @@ impl Writer {
         self
     }
 
-    /// Replaces old files by new ones, each in one step, as [`WriteOptions::replace`].
+    /// Replaces old files by new ones, each in one step, as [`WriteOptions::replace`] does.
     ///
     /// With a level of durability the disk needs room for all old and new files at once, and all of
-    /// several entries for one path are written. On Windows it does not go with
+    /// several entries for one path are written. On Windows it cannot be combined with
     /// [`within`](Self::within).
     pub fn replace(&mut self, replace: bool) -> &mut Self {
         self.options.replace(replace);
         self
     }
 
-    /// Writes over existing files instead of truncating them first, as [`WriteOptions::overwrite`].
+    /// Writes over existing files instead of truncating them first, as [`WriteOptions::overwrite`]
+    /// does.
     pub fn overwrite(&mut self, overwrite: bool) -> &mut Self {
         self.options.overwrite(overwrite);
         self
     }
 
     /// Writes into a file that is busy and cannot be replaced, as
-    /// [`WriteOptions::in_place_if_busy`].
+    /// [`WriteOptions::in_place_if_busy`] does.
     pub fn in_place_if_busy(&mut self, in_place_if_busy: bool) -> &mut Self {
         self.options.in_place_if_busy(in_place_if_busy);
         self
@@ -170,7 +172,7 @@ impl Writer {
     /// deferred closes go to the [`Closer`].
     pub fn task<P, B>(&self) -> WriteFile<P, B> {
         WriteFile {
-            // To stop after an error, it must be known at once.
+            // An error must be known at once, to stop the batch.
             closing: if self.settings.fail_fast {
                 Closing::Here
             } else {

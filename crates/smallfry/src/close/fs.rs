@@ -23,7 +23,7 @@ use crate::fs::{read_path, utf8, write_and_leave};
 use crate::write::WriteOptions;
 use crate::write::copy::copy_by_path;
 
-/// Reads a whole file, as [`crate::fs::read`].
+/// Reads a whole file, as [`crate::fs::read`] does.
 ///
 /// # Errors
 ///
@@ -33,12 +33,12 @@ pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, Error> {
     let mut contents = Vec::new();
     let file = read_path(path, &mut contents)?;
     let closed = Closer::global().close_known(file, path, false);
-    // Nothing was written that could be lost.
+    // The file was only read, so its close has no error to report.
     drop(closed);
     Ok(contents)
 }
 
-/// Reads a whole file that holds UTF-8, as [`crate::fs::read_to_string`].
+/// Reads a whole file that holds UTF-8, as [`crate::fs::read_to_string`] does.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ pub fn read_to_string(path: impl AsRef<Path>) -> Result<String, Error> {
     utf8(path, read(path)?)
 }
 
-/// Writes a whole file, as [`crate::fs::write`].
+/// Writes a whole file, as [`crate::fs::write()`] does.
 ///
 /// # Errors
 ///
@@ -61,9 +61,8 @@ pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<(), Erro
     }
 }
 
-/// Copies contents and permissions of a file, as [`crate::fs::copy`]: by the kernel where it can.
-/// On macOS and Windows the system opens and closes both files itself, so there is nothing to
-/// defer.
+/// Copies contents and permissions of a file, as [`crate::fs::copy`] does. On macOS and Windows the
+/// system opens and closes both files itself, so no close is deferred.
 ///
 /// # Errors
 ///

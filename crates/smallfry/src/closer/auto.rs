@@ -6,7 +6,8 @@ use std::time::Duration;
 const SLOW: f64 = 100e-6;
 /// Closes that wait less than this are not deferred any more.
 const FAST: f64 = SLOW / 2.0;
-/// The maximum that one close counts. Else one that waited for a processor would outweigh hundreds.
+/// The maximum time that one close counts. Otherwise a close that waited for a processor would
+/// outweigh hundreds.
 const MAX_SAMPLE: f64 = SLOW * 2.0;
 /// The number of closes that the average remembers.
 const MEMORY: u32 = 8;
@@ -27,8 +28,7 @@ impl Auto {
         self.samples = (self.samples + 1).min(MEMORY);
         let waited = waited.as_secs_f64().min(MAX_SAMPLE);
         self.average += (waited - self.average) / f64::from(self.samples);
-        // Already after the first close: deferred ones are timed too, which soon corrects a
-        // mistake.
+        // One close suffices. Deferred closes are timed too, which soon corrects a mistake.
         let limit = if self.defers { FAST } else { SLOW };
         self.defers = self.average > limit;
         self.defers

@@ -1,4 +1,4 @@
-//! The file systems on which files are closed: how slow closing is there, and whether it can fail.
+//! The file systems on which files are closed, and for each whether closing is slow or can fail.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock, TryLockError};
@@ -37,8 +37,8 @@ pub(super) struct Device {
     is_known: bool,
     /// 1 if closing a file can fail there, 0 if it cannot, else it is not known.
     can_fail: AtomicU8,
-    /// For files that were only read, and for files that were written. Scanners slow down files
-    /// that were read; servers slow down files that were written. One average would hide either.
+    /// The times of files that were only read, and of files that were written. Scanners slow down
+    /// files that were read, and servers files that were written. One average would hide either.
     history: [History; 2],
 }
 

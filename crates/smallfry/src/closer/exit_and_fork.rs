@@ -25,7 +25,7 @@ static SHARED: OnceLock<&'static Shared> = OnceLock::new();
 /// Installs the handlers that close what is pending at the end of the process, and keep the closer
 /// whole in the child of a `fork`.
 pub(super) fn watch(shared: &'static Shared) {
-    // No thread waits here: after a `fork` in the middle of it, it would wait for ever.
+    // No thread waits here. In the child of a `fork` during the call, it would wait for ever.
     static IS_WATCHED: AtomicBool = AtomicBool::new(false);
     if IS_WATCHED.load(Ordering::Relaxed) || IS_WATCHED.swap(true, Ordering::Relaxed) {
         return;
@@ -43,7 +43,7 @@ pub(super) fn watch(shared: &'static Shared) {
 /// while. It joins no thread: others are alive, but may be stuck for reasons of their own.
 extern "C" fn close_at_exit() {
     let Some(shared) = SHARED.get() else { return };
-    // Files that other handlers drop after this are closed where they are dropped.
+    // Files that other exit handlers drop later are closed by the thread that drops them.
     shared.is_over.store(true, Ordering::Relaxed);
     if shared.pending() > 0 && !is_closing() {
         shared.wait(Some(LAST_WAIT));
@@ -58,7 +58,7 @@ type Held = (
 );
 
 thread_local! {
-    /// Without a destructor, so that it can be used as long as the thread lives.
+    /// It has no destructor, so that it can be used as long as the thread lives.
     static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
 }
 

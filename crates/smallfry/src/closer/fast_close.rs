@@ -42,8 +42,8 @@ mod windows;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait FastCloseable: Send + Sized + 'static {
-    /// Gives its file away. It must neither block nor panic. Bytes that are not written yet go with
-    /// the file, as a [`Close`](super::Close).
+    /// Gives its file away. It must neither block nor panic. A type that holds bytes back gives
+    /// away a [`Close`](super::Close), which writes them.
     fn into_handle(self) -> Handle;
 
     /// Wraps it, so that the [`Closer`] closes it when it is dropped.
@@ -88,7 +88,7 @@ const _: () = assert!(size_of::<FastClose<std::fs::File>>() == size_of::<std::fs
 const _: () = assert!(size_of::<FastClose<OwnedFile>>() == size_of::<OwnedFile>());
 
 impl<H: FastCloseable> FastClose<H> {
-    /// Wraps a file as [`FastCloseable::fast_close`].
+    /// Wraps a file, as [`FastCloseable::fast_close`] does.
     pub fn new(handle: H) -> Self {
         const { assert!(size_of::<Self>() == size_of::<H>()) };
         Self(ManuallyDrop::new(handle))

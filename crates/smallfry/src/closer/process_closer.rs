@@ -178,7 +178,7 @@ impl Closer {
         self.hand_over(file.into(), Some(path.as_ref()), None, Receiver::Closer)
     }
 
-    /// Closes a file as [`close`](Self::close), if it is known whether it was written.
+    /// Closes a file as [`close`](Self::close) does, if it is known whether it was written.
     pub(crate) fn close_known(
         &self,
         file: OwnedFile,
@@ -205,7 +205,7 @@ impl Closer {
     }
 
     /// Waits until all files are closed that are pending now, and keeps the errors. It blocks, as
-    /// [`drain`](Self::drain).
+    /// [`drain`](Self::drain) does.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -239,7 +239,7 @@ impl Closer {
     ///
     /// Only the last component of `path` counts, so it may be relative or lead through links. On
     /// Windows it must not be a short name (`LONGNA~1`) or end in a dot. Handles whose path is not
-    /// known are waited for, too. Errors are kept. It blocks, as [`drain`](Self::drain).
+    /// known are waited for, too. Errors are kept. It blocks, as [`drain`](Self::drain) does.
     ///
     /// ```
     /// # let directory = tempfile::tempdir()?;
@@ -260,8 +260,8 @@ impl Closer {
         }
     }
 
-    /// Waits as [`wait_for`](Self::wait_for), and takes the error of the file at `path`, if closing
-    /// it has failed. Call it before that file replaces a good one.
+    /// Waits as [`wait_for`](Self::wait_for) does, and takes the error of the file at `path`, if
+    /// closing it has failed. Call it before that file replaces a good one.
     ///
     /// # Errors
     ///
@@ -341,7 +341,7 @@ impl Closer {
         !is_closing()
     }
 
-    /// Closes a file as [`close`](Self::close). A late error goes to `group`, for its entry
+    /// Closes a file as [`close`](Self::close) does. A late error goes to `group`, for its entry
     /// `index`.
     pub(crate) fn close_of_group(
         &self,
@@ -367,7 +367,7 @@ impl Closer {
         let devices = &records.devices;
         let policy = match self.policy() {
             _ if is_closing() => Policy::Never,
-            // A thread that runs futures must not wait for the bytes that it holds back.
+            // A thread that runs futures must not wait for the bytes that the file holds back.
             _ if handle.has_more() => Policy::Always,
             policy => policy,
         };

@@ -160,8 +160,8 @@ impl<I: Item> Queue<I> {
         }
     }
 
-    /// Closes up to `max` items on the calling thread, a worker of that generation. It leaves when
-    /// no item has come for `max_idle`.
+    /// Closes up to `max` items on the calling thread, a worker of that generation. Returns early
+    /// when no item has come for `max_idle`.
     pub(super) fn work(&self, generation: Generation, max: usize, max_idle: Duration) -> End {
         for _ in 0..max {
             let Some((number, item)) = self.next(generation, max_idle) else {
@@ -185,8 +185,8 @@ impl<I: Item> Queue<I> {
                 return Some(taken);
             }
             if waited || max_idle.is_zero() || state.workers > state.pool.wanted() {
-                // Under the lock, so that the next push sees that this worker is gone. A surplus
-                // worker leaves the items to the others.
+                // This happens under the lock, so that the next push sees that this worker is gone.
+                // A surplus worker leaves the items to the others.
                 state.workers -= 1;
                 return None;
             }

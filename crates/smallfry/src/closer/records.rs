@@ -1,4 +1,4 @@
-//! Closing a handle on the calling thread, and what the process learns from it.
+//! Closes a handle on the calling thread, and records its time and its error.
 
 use std::path::Path;
 use std::time::Instant;
@@ -52,7 +52,7 @@ pub(super) fn close(
     device: Option<&Device>,
 ) -> Result<(), Error> {
     let known = path_for_error(&handle, path, device);
-    // A `Close` of the caller's may panic.
+    // A `Close` that the caller wrote may panic.
     let (operation, reason) = match catch_as_error(|| handle.close()) {
         Ok(Ok(())) => return Ok(()),
         Ok(Err(failure)) => failure,

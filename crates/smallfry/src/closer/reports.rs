@@ -1,4 +1,4 @@
-//! Errors of deferred closes: kept until they are asked for, or passed to a sink.
+//! Keeps the errors of deferred closes until the program takes them, or passes them to a sink.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Reports {
             let before = state.sink.replace(sink);
             (before, std::mem::take(&mut state.errors))
         };
-        drop(before); // Without the lock: it may own anything.
+        drop(before); // Without the lock, since it may own anything.
         for error in errors {
             self.report(error);
         }

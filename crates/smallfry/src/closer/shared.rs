@@ -58,7 +58,7 @@ impl Shared {
 
     pub(super) fn set_backend(self: &Arc<Self>, backend: Backend) {
         let before = std::mem::replace(&mut *self.lock_backend(), backend);
-        drop(before); // Without the lock: a custom backend may own anything.
+        drop(before); // Without the lock, since a custom backend may own anything.
         if let Some(generation) = self.plain.next_generation() {
             self.start_worker(generation);
         }

@@ -1,4 +1,4 @@
-//! Flushing files and directories, and remembering that a flush has failed.
+//! Flushes files and directories, and remembers that a flush has failed.
 
 use std::io;
 use std::path::Path;

@@ -87,7 +87,7 @@ fn new_name(target: &Path) -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
 
     let seed = SEED.get_or_init(RandomState::new);
-    // With the process, since the child of a `fork` has the same seed and count.
+    // The process counts too, since the child of a `fork` has the same seed and count.
     let number = seed.hash_one((std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let end = (0..=name.len().min(MAX_OF_NAME)).rfind(|&end| name.is_char_boundary(end));
@@ -121,7 +121,7 @@ pub(super) fn remove_all(directory: &Path, unused: Duration) -> Result<Vec<PathB
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             status => status.map_err(|reason| Error::at(Operation::Stat, &path, reason))?,
         };
-        // A time in the future is no age.
+        // The age of a file from the future counts as zero.
         let age = |at: SystemTime| at.elapsed().unwrap_or_default();
         if !status.is_file() || !status.modified().is_ok_and(|at| age(at) >= unused) {
             continue;

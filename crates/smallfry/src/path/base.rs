@@ -71,7 +71,7 @@ impl Base {
             .map_err(|reason| Error::at(Operation::Open, path, reason))
     }
 
-    /// Opens a file as [`open`](Self::open), and creates missing directories above it.
+    /// Opens a file as [`open`](Self::open) does, and creates missing directories above it.
     pub(crate) fn open_with_parents(
         &self,
         parents: &Parents,

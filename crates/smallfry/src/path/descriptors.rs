@@ -31,7 +31,7 @@ pub(super) struct Backoff {
 }
 
 impl Backoff {
-    /// Makes one that never waits.
+    /// Makes a backoff that never waits.
     pub(super) fn no_wait() -> Self {
         Self {
             no_wait: true,
@@ -73,7 +73,7 @@ impl Backoff {
 }
 
 impl Clone for Backoff {
-    /// Makes a new one: what one batch has found out does not hold for the next.
+    /// Makes a new backoff: what one batch has found out does not hold for the next.
     fn clone(&self) -> Self {
         Self::default()
     }
@@ -98,7 +98,7 @@ mod tests {
         };
         assert!(fail(&backoff) > 1);
         assert_eq!(fail(&backoff), 1);
-        // This error says nothing of descriptors.
+        // This error does not come from a lack of descriptors.
         let missing = backoff.open(|| -> io::Result<()> { Err(io::ErrorKind::NotFound.into()) });
         assert_eq!(missing.unwrap_err().kind(), io::ErrorKind::NotFound);
         assert_eq!(fail(&backoff), 1);

@@ -1,6 +1,6 @@
 //! Makes the directories above the files of a batch when they are found missing, each once.
 //!
-//! Nothing is asked or made ahead: a thread opens its file first, and comes here only if a
+//! Nothing is checked or made ahead: a thread opens its file first, and comes here only if a
 //! directory is missing. If several threads miss the same directory, one of them makes it and the
 //! others wait. A made directory is remembered, so that later threads make no system call. It is
 //! forgotten if it turns out to be gone.
@@ -75,7 +75,7 @@ enum Ensured {
 }
 
 impl Parents {
-    /// Makes one that remembers no directory.
+    /// Makes the set, without any directory.
     pub(crate) fn new() -> Self {
         Self {
             known: Mutex::new(Known::new()),
@@ -84,7 +84,7 @@ impl Parents {
         }
     }
 
-    /// Makes one as [`new`](Self::new) that also records the directories it makes.
+    /// Makes a set as [`new`](Self::new) does, which also records the directories that are made.
     pub(crate) fn recording() -> Self {
         Self {
             made: Some(Mutex::new(Vec::new())),

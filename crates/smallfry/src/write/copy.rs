@@ -1,4 +1,4 @@
-//! Copying contents and permissions of one file.
+//! Copies contents and permissions of one file.
 
 use std::fs::File;
 use std::io;
@@ -12,8 +12,7 @@ use crate::sys;
 
 /// Copies a file, and hands both files to `close` with their paths and whether they were written.
 ///
-/// Where the system copies by path it opens and closes both files itself, and `close` is not
-/// called.
+/// If the system copies by path, it opens and closes both files itself, and `close` is not called.
 pub(crate) fn copy_by_path(
     from: &Path,
     to: &Path,
@@ -25,7 +24,7 @@ pub(crate) fn copy_by_path(
     }
     let source = File::from(path::open(from, raw::O_RDONLY, 0)?);
     let copied = copy_open(&source, |flags, mode| path::open(to, flags, mode));
-    // An error of closing a file that was only read loses nothing.
+    // The source was only read, so its close has no error to report.
     drop(close(source.into(), from, false));
     let (length, destination) = copied?;
     close(destination, to, true)?;
@@ -61,8 +60,8 @@ pub(crate) fn copy_open(
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
     let permissions = status.permissions();
-    // The new file has the mode of the source from the start, so that nobody can open it meanwhile
-    // who may not open the source.
+    // The new file has the mode of the source from the start. Otherwise users who may not open the
+    // source could open the copy for a moment.
     let flags = WriteOptions::new().flags(0);
     let destination = File::from(create(flags, sys::mode_of(&permissions))?);
     if destination.metadata()?.is_file() {

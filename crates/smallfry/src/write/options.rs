@@ -9,8 +9,8 @@ use crate::raw;
 /// Permissions of a new file before the umask: read and write for all, as in std and Node.
 pub(crate) const DEFAULT_MODE: u32 = 0o666;
 
-/// Longer contents are not written over old ones: there is less to gain, and the mixture lasts
-/// longer.
+/// The maximum number of bytes that are written over old contents. Longer contents gain less, and
+/// the mixture of old and new contents lasts longer.
 const MAX_OVERWRITTEN: usize = 1 << 20;
 
 /// The part of a write that must survive a crash of the system, such as a power failure, once the
@@ -188,8 +188,8 @@ impl WriteOptions {
     /// MiB. It does not apply with [`replace`](Self::replace) or [`append`](Self::append).
     ///
     /// Until the new contents are flushed, a crash of the system may leave a mixture of old and new
-    /// contents with the new length. Without a level that takes seconds. The end of the process by
-    /// a signal in the middle of the write may leave a mixture, too. An error leaves the file
+    /// contents with the new length. Without a level of durability that takes seconds. The end of
+    /// the process by a signal during the write may leave a mixture, too. An error leaves the file
     /// empty.
     ///
     /// ```

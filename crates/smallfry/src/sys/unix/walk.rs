@@ -25,7 +25,7 @@ pub(crate) const LEADS_OUT: Errno = Errno(libc::EXDEV);
 const MAX_LINKS: usize = 40;
 
 /// The maximum number of names that one path may be resolved in. A path has some 2,000 at most.
-/// Without this limit links that go up and down a deep tree could cost millions.
+/// Without this limit, links that go up and down a deep tree could cost millions of names.
 const MAX_NAMES: usize = 1 << 14;
 
 /// The maximum number of tries for a name that is a link when opened and none when read, because

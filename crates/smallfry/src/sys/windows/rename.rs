@@ -22,7 +22,7 @@ pub(crate) const TOO_MANY_LINKS: Errno = Errno(ERROR_CANT_RESOLVE_FILENAME.cast_
 /// The error for a name that does not exist.
 pub(crate) const NOTHING_THERE: Errno = Errno(ERROR_FILE_NOT_FOUND.cast_signed());
 
-/// The time to retry after a refusal that may pass.
+/// The time for which a refusal that may pass is retried.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// The first pause between two attempts. Each pause is twice the one before, up to [`MAX_PAUSE`].

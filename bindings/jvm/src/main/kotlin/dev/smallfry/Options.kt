@@ -46,7 +46,9 @@ public class WriteOptions @JvmOverloads constructor(
     public val within: Path? = null,
     /** The number of workers. 0: as many as measuring shows to be best. 1: the calling thread. */
     public val threads: Int = 0,
-    /** The maximum of bytes in flight: taken from the entries and not written yet. 0: 32 MiB. */
+    /**
+     * The maximum number of bytes in flight: taken from the entries and not written yet. 0: 32 MiB.
+     */
     public val maxBytesInFlight: Long = 0,
 ) {
     init {
@@ -113,21 +115,21 @@ public class ReadOptions @JvmOverloads constructor(
     /** The number of workers. 0: as many as measuring shows to be best. 1: the calling thread. */
     public val threads: Int = 0,
     /**
-     * The maximum of bytes in flight: read and not handed over yet. 0: 32 MiB. A single larger file
-     * is still read.
+     * The maximum number of bytes in flight: read and not handed over yet. 0: 32 MiB. A single
+     * larger file is still read.
      */
     public val maxBytesInFlight: Long = 0,
-    /** Refuses larger files, before memory is allocated for them. In bytes. */
-    public val maxFileSize: Long = LARGEST_ARRAY,
+    /** The maximum size of a file in bytes. Larger files are refused before memory is allocated. */
+    public val maxFileSize: Long = MAX_ARRAY_LENGTH,
     /**
-     * Has a [stream][Smallfry.stream] give results as files are done, instead of in the order of
+     * Makes a [stream][Smallfry.stream] give results as files are done, instead of in the order of
      * paths.
      */
     public val completionOrder: Boolean = false,
 ) {
     init {
         checkNumbers(threads, maxBytesInFlight)
-        require(maxFileSize in 0..LARGEST_ARRAY) { "maxFileSize is $maxFileSize, and must be from 0 to $LARGEST_ARRAY" }
+        require(maxFileSize in 0..MAX_ARRAY_LENGTH) { "maxFileSize is $maxFileSize, and must be from 0 to $MAX_ARRAY_LENGTH" }
     }
 
     internal val bits: Int
@@ -139,7 +141,7 @@ public class ReadOptions @JvmOverloads constructor(
         private var failFast = false
         private var threads = 0
         private var maxBytesInFlight = 0L
-        private var maxFileSize = LARGEST_ARRAY
+        private var maxFileSize = MAX_ARRAY_LENGTH
         private var completionOrder = false
 
         public fun within(directory: Path?): Builder = apply { this.within = directory }
@@ -161,7 +163,7 @@ public class ReadOptions @JvmOverloads constructor(
 
     public companion object {
         /** The length of the longest array, in bytes. */
-        public const val LARGEST_ARRAY: Long = Int.MAX_VALUE - 8L
+        public const val MAX_ARRAY_LENGTH: Long = Int.MAX_VALUE - 8L
 
         @JvmStatic
         public fun builder(): Builder = Builder()

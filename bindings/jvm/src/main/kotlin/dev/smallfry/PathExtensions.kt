@@ -1,7 +1,8 @@
 /**
- * [Smallfry]'s functions for one file, as extensions like those of `kotlin.io.path`.
+ * The functions of [Smallfry] for one file, as extensions of [Path].
  *
- * If both are imported, a call with neither a charset nor open options is one of these.
+ * `kotlin.io.path` has extensions with the same names. If both packages are imported, a call with
+ * neither a charset nor open options calls smallfry.
  */
 @file:JvmSynthetic
 
@@ -10,24 +11,26 @@ package dev.smallfry
 import java.io.IOException
 import java.nio.file.Path
 
-/** As [Smallfry.writeText]. */
+/** Writes a whole file, as [Smallfry.writeText] does. */
 @Throws(IOException::class)
 public fun Path.writeText(text: CharSequence, durability: Durability = Durability.None, replace: Boolean = false): Unit =
     Smallfry.writeText(this, text, durability, replace)
 
-/** As [Smallfry.writeBytes]. */
+/** Writes a whole file, as [Smallfry.writeBytes] does. */
 @Throws(IOException::class)
 public fun Path.writeBytes(bytes: ByteArray, durability: Durability = Durability.None, replace: Boolean = false): Unit =
     Smallfry.writeBytes(this, bytes, durability, replace)
 
-/** As [Smallfry.appendText]. */
+/** Adds to the end of a file, as [Smallfry.appendText] does. */
 @Throws(IOException::class)
 public fun Path.appendText(text: CharSequence, durability: Durability = Durability.None, replace: Boolean = false): Unit =
     Smallfry.appendText(this, text, durability, replace)
 
 /**
- * As [Smallfry.appendText]. It has no defaults: Kotlin's function, which has fewer, would be
- * preferred if both are imported.
+ * Adds to the end of a file, as [Smallfry.appendText] does.
+ *
+ * This overload has no default arguments. Without it Kotlin would prefer its own function, which
+ * has fewer parameters, if both are imported.
  */
 @Throws(IOException::class)
 public fun Path.appendText(text: CharSequence): Unit = Smallfry.appendText(this, text)

@@ -14,7 +14,7 @@ import kotlinx.coroutines.runInterruptible
 public fun Smallfry.readFlow(paths: Sequence<Path>, options: ReadOptions = ReadOptions()): Flow<ReadResult<ByteArray>> =
     flowOf { stream(paths.iterator(), options) }
 
-/** As [readFlow], with text. */
+/** Reads files as they are collected, as [readFlow] does, and emits their contents as text. */
 public fun Smallfry.readTextFlow(paths: Sequence<Path>, options: ReadOptions = ReadOptions()): Flow<ReadResult<String>> =
     flowOf { streamText(paths.iterator(), options) }
 

@@ -41,7 +41,7 @@ public class ReadStream<T> private constructor(
     /**
      * Tells whether there is another result, and waits for it. `false` once the stream is closed.
      *
-     * @throws IllegalStateException if the iterator of paths asks
+     * @throws IllegalStateException if the iterator of paths calls this
      */
     override fun hasNext(): Boolean = lock.withLock {
         check(!source.isAsking) { "the paths of a stream cannot depend on its own results" }
@@ -109,8 +109,8 @@ public class ReadStream<T> private constructor(
 
     internal companion object {
         /**
-         * The room for contents: for many small files, and small enough for the processor's cache.
-         * In bytes.
+         * The room for contents in bytes: enough for many small files, and small enough for the
+         * processor's cache.
          */
         private const val ROOM = 256 shl 10
 

@@ -10,10 +10,14 @@ public class ReadResult<T> private constructor(
     /** The path as it was given. */
     public val path: Path,
     private val contents: T?,
-    /** Null if the file was read. */
+    /** The error, or null if the file was read. */
     public val error: FileSystemException?,
 ) {
-    /** The contents. @throws IOException if the file was not read. */
+    /**
+     * The contents.
+     *
+     * @throws IOException if the file was not read
+     */
     @get:Throws(IOException::class)
     public val value: T
         get() {
@@ -35,10 +39,7 @@ public class ReadResult<T> private constructor(
     }
 }
 
-/**
- * A file to write: its path and its contents. Text is written as UTF-8, a lone surrogate in it as
- * `?`.
- */
+/** A file to write: its path and its contents. Text becomes UTF-8, and a lone surrogate `?`. */
 public class FileEntry private constructor(
     public val path: Path,
     private val text: CharSequence?,
@@ -61,7 +62,7 @@ public class WriteResult internal constructor(
      * bytes already.
      */
     public val isWritten: Boolean,
-    /** Null if the file holds what it should. */
+    /** The error, or null if there is none. */
     public val error: FileSystemException?,
 ) {
     override fun toString(): String = if (error == null) "$path" else "$error"
@@ -76,10 +77,7 @@ public class WriteReport internal constructor(
     public val written: Int
         get() = results.count { it.isWritten }
 
-    /**
-     * The number of files that held the right bytes already; only with
-     * [WriteOptions.onlyIfChanged].
-     */
+    /** The number of files that held the right bytes, if [WriteOptions.onlyIfChanged] is set. */
     public val unchanged: Int
         get() = results.count { !it.isWritten && it.error == null }
 
@@ -96,7 +94,7 @@ public class WriteReport internal constructor(
     public fun throwIfAnyFailed() {
         val errors = errors
         val first = errors.firstOrNull() ?: return
-        // Only at the first call.
+        // A second call must not add them again.
         if (first.suppressed.isEmpty()) errors.drop(1).take(MAX_SUPPRESSED).forEach(first::addSuppressed)
         throw first
     }

@@ -9,7 +9,7 @@ import java.nio.file.Path
  *
  * Contents are one behind the other in an array that is reused. The table has the numbers of the
  * paths, then a row for each: its kind, and the length of the contents or the error. The contents
- * of the last row may be apart. `native/src/sink.rs` writes the table.
+ * of the last row may be in an array of their own. `native/src/sink.rs` writes the table.
  */
 internal abstract class Sink<T>(private val source: Source, private val decoding: Decoding<T>) {
     /** Takes results with the numbers of their paths. */
@@ -44,9 +44,9 @@ internal abstract class Sink<T>(private val source: Source, private val decoding
     }
 }
 
-/** Makes a value of the contents of a file. */
+/** Makes a value from the contents of a file. */
 internal sealed interface Decoding<T> {
-    /** For the native half. */
+    /** The bits for the native half, from [OptionBits]. */
     val bits: Int
 
     /** Decodes a part of an array that is reused. */

@@ -18,8 +18,8 @@ import java.nio.file.Path
  * makes each file wait gets more.
  *
  * **Errors** are exceptions of `java.nio.file`. A call for one file throws them. In a call for many
- * files each file has its own, and stops no other. Where memory or the stack ends, there is an
- * `OutOfMemoryError` or a `StackOverflowError`.
+ * files each file has its own, and stops no other. If memory or the stack ends, an
+ * `OutOfMemoryError` or a `StackOverflowError` is thrown.
  *
  * **Interrupts** stop a call for many files: nothing more begins, files in flight are completed,
  * and files that were not begun have a [NotBegunException]. The thread stays interrupted. A call
@@ -40,7 +40,11 @@ import java.nio.file.Path
  * given.
  */
 public object Smallfry {
-    /** Writes a whole file, made if it is missing. @throws IOException as `Files.writeString`. */
+    /**
+     * Writes a whole file. A missing file is created.
+     *
+     * @throws IOException as `Files.writeString` does
+     */
     @JvmStatic
     @JvmOverloads
     @Throws(IOException::class)
@@ -51,7 +55,11 @@ public object Smallfry {
         replace: Boolean = false,
     ): Unit = write(path, text.toString().toByteArray(), durability, replace, 0)
 
-    /** Writes a whole file, made if it is missing. @throws IOException as `Files.write`. */
+    /**
+     * Writes a whole file. A missing file is created.
+     *
+     * @throws IOException as `Files.write` does
+     */
     @JvmStatic
     @JvmOverloads
     @Throws(IOException::class)
@@ -63,10 +71,10 @@ public object Smallfry {
     ): Unit = write(path, bytes, durability, replace, 0)
 
     /**
-     * Adds to the end of a file, made if it is missing. With [replace] a new file gets the old
+     * Adds to the end of a file. A missing file is created. With [replace] a new file gets the old
      * contents and the text: a reader, or a crash, finds all of the text or none of it.
      *
-     * @throws IOException as `Files.writeString` with `APPEND`.
+     * @throws IOException as `Files.writeString` does with `APPEND`
      */
     @JvmStatic
     @JvmOverloads
@@ -117,7 +125,7 @@ public object Smallfry {
     public fun readAll(paths: Collection<Path>, options: ReadOptions = ReadOptions()): List<ReadResult<ByteArray>> =
         readAll(paths, options, AsBytes)
 
-    /** As [readAll], with text. */
+    /** Reads many files in one call, as [readAll] does, and keeps their contents as text. */
     @JvmStatic
     @JvmOverloads
     @Throws(IOException::class)
@@ -157,7 +165,7 @@ public object Smallfry {
     public fun stream(paths: Iterator<Path>, options: ReadOptions = ReadOptions()): ReadStream<ByteArray> =
         ReadStream.open(paths, options, AsBytes)
 
-    /** As [stream], with text. */
+    /** Reads files one after the other, as [stream] does, and gives their contents as text. */
     @JvmStatic
     @JvmOverloads
     @Throws(IOException::class)

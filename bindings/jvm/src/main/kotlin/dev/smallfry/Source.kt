@@ -24,7 +24,7 @@ internal abstract class Source(private val within: Path?, private val keepsAll: 
     /** The number of the first of these paths. */
     private var first = 0
 
-    /** The reason why nothing could begin. */
+    /** The error because of which nothing could begin. */
     var failure: IOException? = null
         private set
 

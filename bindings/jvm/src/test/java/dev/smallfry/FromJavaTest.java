@@ -70,7 +70,7 @@ class FromJavaTest {
                 .failFast(false)
                 .threads(1)
                 .maxBytesInFlight(0)
-                .maxFileSize(ReadOptions.LARGEST_ARRAY)
+                .maxFileSize(ReadOptions.MAX_ARRAY_LENGTH)
                 .completionOrder(false)
                 .build();
         assertEquals("text", Smallfry.readAllText(paths).get(0).getValue());

@@ -13,8 +13,8 @@ import kotlin.test.assertTrue
 import org.junit.jupiter.api.io.TempDir
 
 /**
- * Iterators are the caller's own code, asked in the midst of a call: whatever they do, what came
- * before must not be lost.
+ * Iterators are the caller's own code, asked during a call. Whatever they do, the entries that they
+ * gave before must not be lost.
  */
 class IteratorTest {
     @TempDir

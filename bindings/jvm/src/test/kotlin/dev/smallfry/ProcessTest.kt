@@ -72,7 +72,7 @@ class ProcessTest {
     }
 }
 
-/** Ends the process in the midst of work. */
+/** Ends the process during work. */
 object Ending {
     @JvmStatic
     fun main(arguments: Array<String>) {
