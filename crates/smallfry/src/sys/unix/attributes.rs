@@ -25,7 +25,7 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// Reads those of an open file.
+    /// Reads the attributes of an open file.
     pub(crate) fn of(file: BorrowedFile<'_>) -> Result<Self, (Operation, Errno)> {
         let status = full_status(file).map_err(|error| (Operation::Fstat, error))?;
         let extended = Extended::of(file).map_err(|error| (Operation::Fsetxattr, error))?;
@@ -37,7 +37,7 @@ impl Attributes {
         })
     }
 
-    /// Reads those of the file at `path`, without opening it; `None` on systems where it must be
+    /// Reads the attributes of the file at `path`, without opening it; `None` where it must be
     /// opened. `found` is the metadata that the caller has of it.
     pub(crate) fn at(path: &Path, found: &Metadata) -> Option<Result<Self, (Operation, Errno)>> {
         let extended = Extended::at(path)?;

@@ -31,7 +31,7 @@ const KEPT: u32 = FILE_ATTRIBUTE_READONLY
 pub(crate) struct Attributes(u32);
 
 impl Attributes {
-    /// Reads those of an open file.
+    /// Reads the attributes of an open file.
     ///
     /// `GetFileInformationByHandleEx`,
     /// [FILE_BASIC_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_basic_info)
@@ -54,7 +54,7 @@ impl Attributes {
         Ok(Self(unsafe { found.assume_init() }.FileAttributes))
     }
 
-    /// Takes those of a file from its metadata. It need not be opened.
+    /// Takes the attributes of a file from its metadata. The file need not be opened.
     pub(crate) fn at(_path: &Path, found: &Metadata) -> Option<Result<Self, (Operation, Errno)>> {
         Some(Ok(Self(found.file_attributes())))
     }
