@@ -83,7 +83,7 @@ struct Work {
     fails: Option<usize>,
     panics: Option<usize>,
     keyed_at_work: Uncontrolled,
-    /// True to let all other threads run first in the middle of each input. No other place lets
+    /// True to let all other threads run first during each input. No other place lets
     /// them run there, but with it loom never runs one worker to its end before the others.
     yields: bool,
 }

@@ -42,7 +42,7 @@ pub(crate) fn times_waited() -> Option<c_long> {
 /// lower priority stays. Only Linux has priorities per thread; elsewhere nothing happens.
 ///
 /// With two workers and an event loop on two processors, the loop waits up to 8 ms for its turn
-/// instead of 12 ms, and the files are read in the same time.
+/// instead of 12 ms, and the batch takes the same time.
 ///
 /// `getpriority`, `setpriority`,
 /// [setpriority(2), NOTES](https://man7.org/linux/man-pages/man2/setpriority.2.html)

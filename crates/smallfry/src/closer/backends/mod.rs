@@ -68,7 +68,7 @@ pub enum Backend {
     )]
     AsyncStd,
     /// The blocking threads of the [`tokio`](https://docs.rs/tokio) runtime in whose context a file
-    /// is handed over. Outside of a runtime, threads of smallfry. Needs the feature
+    /// is handed over. Outside of a runtime, threads of smallfry close it. Needs the feature
     /// `backend-tokio`.
     #[cfg(feature = "backend-tokio")]
     Tokio,

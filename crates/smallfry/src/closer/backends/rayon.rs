@@ -3,6 +3,7 @@
 use super::Job;
 
 pub(super) fn spawn(job: Job) {
-    // Behind the work that waits already: files can wait, and a job must not follow itself at once.
+    // The job goes behind the work that waits already. Files can wait, and a job must not follow
+    // itself at once.
     ::rayon::spawn_fifo(|| job.run());
 }

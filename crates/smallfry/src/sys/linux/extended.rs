@@ -120,7 +120,7 @@ impl Extended {
             .any(|(name, _)| name.to_bytes().starts_with(b"system."))
     }
 
-    /// Gives them to the temporary file.
+    /// Gives the attributes to the temporary file.
     ///
     /// `fsetxattr`, `fremovexattr`, [xattr(7)](https://man7.org/linux/man-pages/man7/xattr.7.html)
     pub(in crate::sys) fn give(

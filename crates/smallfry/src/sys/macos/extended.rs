@@ -49,7 +49,7 @@ impl Extended {
         true
     }
 
-    /// Gives them to the temporary file.
+    /// Gives the attributes to the temporary file.
     ///
     /// `fcopyfile` with `COPYFILE_XATTR | COPYFILE_ACL`,
     /// [copyfile(3)](https://www.manpagez.com/man/3/fcopyfile/)

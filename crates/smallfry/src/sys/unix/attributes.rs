@@ -69,8 +69,9 @@ impl Attributes {
         }
     }
 
-    /// Gives them to the temporary file, which is new and empty, except for those that it has
-    /// already. If it `may_have_list`, it loses the access control list that its directory gave it.
+    /// Gives the attributes to the temporary file, which is new and empty, except for those that it
+    /// has already. If it `may_have_list`, it loses the access control list that its directory gave
+    /// it.
     ///
     /// The owner comes before attributes and permissions, because changing the owner takes
     /// privileges away.

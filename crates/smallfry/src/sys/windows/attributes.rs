@@ -65,7 +65,7 @@ impl Attributes {
         0
     }
 
-    /// Gives them to the temporary file, and leaves its times alone.
+    /// Gives the attributes to the temporary file, and leaves its times alone.
     ///
     /// `SetFileInformationByHandle`,
     /// [FILE_BASIC_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_basic_info)
