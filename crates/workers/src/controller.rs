@@ -40,10 +40,12 @@ mod swings;
 #[cfg(test)]
 mod tests;
 
+use std::time::Duration;
+
+pub(crate) use measure::Sample;
 use measure::{Noise, Total};
 use probe::Probe;
-use std::time::Duration;
-use swings::Swings;
+use swings::{CHANGE, Swings};
 
 /// Work, in seconds of one worker, below which a batch stays on the calling thread.
 const WORTH_SHARING: f64 = 1e-3;
@@ -57,39 +59,24 @@ const GAIN: f64 = 0.04;
 /// The loss, as a logarithm, at which fewer workers are kept.
 const TOLERANCE: f64 = 0.02;
 
-/// A change of the rate, as a logarithm, that starts a new search if noise does not explain it.
-const CHANGE: f64 = 0.35;
-
-/// Half the workers are never faster by this much, as a logarithm: the device has changed back.
+/// A gain, as a logarithm, that half the workers never bring. It shows that the device has changed
+/// back.
 const RETURN: f64 = 1.0;
 
-/// The number of workers that is tried before fewer that wait are taken for the best. The score of
-/// a disk that needs 10 requests at a time is 0.03 lower without it.
+/// The number of workers that is tried once before the best number of workers that wait is less.
+/// The score of a disk that needs 10 requests at a time is 0.03 lower without it.
 const LEAP: usize = 16;
 
-/// Standard errors beyond which a trial ends early.
+/// The number of standard errors beyond which a trial ends early.
 const CERTAIN: f64 = 1.5;
 
 /// The limits of one batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Processors that this process may use, by its affinity and its cgroup's quota.
+    /// The number of processors that this process may use, by its affinity and its cgroup's quota.
     pub(crate) cores: usize,
     /// The maximum number of workers.
     pub(crate) max_workers: usize,
-}
-
-/// One worker's report: what it did since the one before.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sample {
-    /// Operations completed.
-    pub(crate) operations: u32,
-    /// Bytes that they moved.
-    pub(crate) bytes: u64,
-    /// Time that passed.
-    pub(crate) elapsed: Duration,
-    /// Processor time that the worker's thread used in it.
-    pub(crate) busy: Duration,
 }
 
 /// Decides how many workers a batch has.
@@ -106,9 +93,9 @@ pub(crate) struct Controller {
     noise: Noise,
     swings: Swings,
     now: f64,
-    /// When the number of workers or the device changed.
+    /// The time of the last change of the number of workers, or of the device.
     changed: f64,
-    /// Reports still to come about operations begun before that.
+    /// The number of reports still to come about operations that began before that change.
     outstanding: usize,
     up: Probe,
     down: Probe,
@@ -144,7 +131,7 @@ struct Level {
     total: Total,
     /// The total includes the start of the workers, so the next slice replaces it.
     provisional: bool,
-    /// Slices in a row that differ from the total.
+    /// The number of slices in a row that differ from the total.
     unlike: u32,
 }
 
@@ -174,13 +161,13 @@ impl Controller {
         }
     }
 
-    /// The number of workers that the batch should have now.
+    /// Returns the number of workers that the batch should have now.
     pub(crate) fn workers(&self) -> usize {
         self.workers
     }
 
     /// Takes one worker's report and returns the number of workers. `now` counts from the batch's
-    /// beginning; `remaining` is the number of operations not yet begun, if known.
+    /// beginning. `remaining` is the number of operations not yet begun, if known.
     pub(crate) fn record(
         &mut self,
         now: Duration,
@@ -236,7 +223,7 @@ impl Controller {
     fn measure(&mut self, reason: Reason, remaining: Option<usize>) {
         let slice = &self.slice.total;
         let workers = self.workers as f64;
-        // Workers in step report together: half a report's time holds a part of each.
+        // Workers in step report together. Half the time of a report holds a part of each.
         let enough = slice.reports >= workers
             || slice.reports >= 16.0 && slice.time >= 0.5 * slice.per_report();
         if slice.is_empty() || !enough {
@@ -245,7 +232,7 @@ impl Controller {
         self.best.total.add(slice);
         self.noise = Noise::of(slice);
         if workers <= self.cores && self.is_full() {
-            // Each worker has a processor: half of them do half as much.
+            // Each worker has a processor, so half of them do half as much.
             self.down = Probe::expecting(0.5 * self.best.total.rate());
         }
         self.begin_slice();
@@ -268,7 +255,7 @@ impl Controller {
         }
     }
 
-    /// The next larger number to try, whatever it costs.
+    /// Returns the next larger number to try, whatever it costs.
     fn next_step(&self, factor: usize) -> usize {
         if self.is_full() {
             return self.best.workers;
@@ -282,16 +269,16 @@ impl Controller {
         wanted.min(self.max_workers).max(here)
     }
 
-    /// Returns whether the workers keep the processors busy.
+    /// Returns true if the workers keep the processors busy.
     fn is_full(&self) -> bool {
         self.best.total.load() * self.best.workers as f64 >= 0.85 * self.cores
     }
 
-    /// The number of workers that the rest of the batch keeps busy for long enough.
+    /// Returns the number of workers that the rest of the batch keeps busy for long enough.
     fn affordable(&self, remaining: Option<usize>) -> usize {
         let left = match remaining {
             Some(count) => count as f64 * self.best.total.per_operation(),
-            // As much again as has been done.
+            // The rest is taken to be as long as the part that is done.
             None => self.now * self.best.workers as f64,
         };
         if left < WORTH_SHARING {
@@ -344,7 +331,7 @@ impl Controller {
         }
     }
 
-    /// Returns whether the number on trial is to be kept, or `None` if that is not clear yet.
+    /// Returns true if the number on trial is to be kept, and `None` if that is not clear yet.
     fn verdict(&self, reason: Reason, total: &Total, gain: f64) -> Option<bool> {
         let best = &self.best.total;
         let two_rounds = 2.0 * self.workers as f64;

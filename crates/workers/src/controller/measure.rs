@@ -1,12 +1,25 @@
-//! Sums of reports, and how far to trust the rate that they show.
+//! Reports and their sums, and the noise of the rates that they show.
 
-use super::Sample;
+use std::time::Duration;
 
-/// Bytes that cost about as much as one more operation, so that a batch of mixed sizes has a steady
-/// rate.
+/// The number of bytes that cost about as much as one more operation. It gives a batch of mixed
+/// sizes a steady rate.
 const BYTES_PER_UNIT: f64 = 32.0 * 1024.0;
 
-/// Sums over reports. `time` is wall time; `elapsed` and `busy` are added up over the workers.
+/// The report of one worker on the time since its last report.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sample {
+    /// The number of operations that it completed.
+    pub(crate) operations: u32,
+    /// The number of bytes that they moved.
+    pub(crate) bytes: u64,
+    /// The time that passed.
+    pub(crate) elapsed: Duration,
+    /// The processor time that the worker's thread used in it.
+    pub(crate) busy: Duration,
+}
+
+/// Sums over reports. `time` is wall time. `elapsed` and `busy` are added up over the workers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Total {
     pub(super) work: f64,
@@ -30,8 +43,8 @@ impl Total {
         }
     }
 
-    /// The part of a report that is about the last `time`. A single operation counts whole when it
-    /// ends, because as much of the others is missing at the end.
+    /// Returns the part of a report that is about the last `time`. A single operation counts whole
+    /// when it ends, because as much of the others is missing at the end.
     pub(super) fn since(mut self, time: f64) -> Self {
         if self.operations > 1.0 && self.elapsed > time {
             let part = time / self.elapsed;
@@ -52,7 +65,7 @@ impl Total {
         self.busy += other.busy;
     }
 
-    /// Returns whether it shows no rate.
+    /// Returns true if it shows no rate.
     pub(super) fn is_empty(&self) -> bool {
         self.work <= 0.0 || self.time <= 0.0
     }
@@ -61,7 +74,7 @@ impl Total {
         self.work / self.time
     }
 
-    /// The part of a worker's time that it computes.
+    /// Returns the part of the workers' time in which they compute.
     pub(super) fn load(&self) -> f64 {
         if self.elapsed > 0.0 {
             self.busy / self.elapsed
@@ -74,7 +87,7 @@ impl Total {
         self.load() < 0.5
     }
 
-    /// Returns whether the rate is below `rate` even if each worker is about to report.
+    /// Returns true if the rate is below `rate` even if each worker is about to report.
     pub(super) fn falls_short(&self, workers: f64, rate: f64) -> bool {
         let at_best = self.work * (1.0 + workers / self.reports.max(1.0));
         self.reports >= 2.0 && at_best < rate * self.time
@@ -110,7 +123,7 @@ impl Noise {
         }
     }
 
-    /// A first guess: operations differ by about as much as they take.
+    /// Makes a first guess: the times of operations differ by about as much as they take.
     pub(super) fn of(total: &Total) -> Self {
         Self {
             variance: (0.7 * total.reports / total.operations.max(1.0)).clamp(0.01, 0.7),
@@ -131,12 +144,12 @@ impl Noise {
         }
     }
 
-    /// The standard error of the logarithm of the ratio of two rates.
+    /// Returns the standard error of the logarithm of the ratio of two rates.
     pub(super) fn error(&self, one: &Total, other: &Total) -> f64 {
         (self.variance * (1.0 / one.reports.max(1.0) + 1.0 / other.reports.max(1.0))).sqrt()
     }
 
-    /// The number of reports that bring a rate's standard error down to `error`.
+    /// Returns the number of reports that bring a rate's standard error down to `error`.
     pub(super) fn reports_for(&self, error: f64) -> f64 {
         self.variance / (error * error)
     }

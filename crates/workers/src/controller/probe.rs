@@ -1,18 +1,18 @@
-//! Decides when to try more, or fewer, workers: seldom where that was clearly worse.
+//! Decides when to try more or fewer workers again: seldom where that was clearly worse.
 
 /// The part of a batch's time that probes in one direction may lose.
 const BUDGET: f64 = 0.01;
 
-/// The rounds between two probes that cost nothing, doubled by each failure.
+/// The number of rounds between two probes that cost nothing. Each failure doubles it.
 const ROUNDS: f64 = 6.0;
 const MAX_DOUBLINGS: i32 = 6;
 
-/// When to try the numbers in one direction again.
+/// The plan for trying numbers in one direction again.
 #[derive(Debug, Default)]
 pub(super) struct Probe {
-    /// Trials that were rejected since one was accepted.
+    /// The number of trials that were rejected since one was accepted.
     failures: i32,
-    /// When the last one ended.
+    /// The time when the last of them ended.
     tried: f64,
     earliest: f64,
     /// The rate that a trial is expected to have.
@@ -40,7 +40,7 @@ impl Probe {
         self.earliest = self.earliest.max(now + rounds * round);
     }
 
-    /// Returns whether a trial of this length is due, and loses no more than its budget.
+    /// Returns true if a trial of this length is due, and loses no more than its budget.
     pub(super) fn is_due(&self, now: f64, rate: f64, length: f64) -> bool {
         let loss = self.rate.map_or(0.0, |expected| 1.0 - expected / rate);
         now >= self.earliest && loss * length <= BUDGET * (now - self.tried)

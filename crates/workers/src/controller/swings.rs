@@ -1,8 +1,10 @@
-//! Recognises rates that fall and rise by themselves, as over files that lie beside each other in
-//! one place and scattered in another.
+//! Recognises rates that fall and rise by themselves, as on a disk where some inputs lie beside
+//! each other and others are scattered.
 
-use super::CHANGE;
 use super::measure::Total;
+
+/// A change of the rate, as a logarithm, that starts a new search if noise does not explain it.
+pub(super) const CHANGE: f64 = 0.35;
 
 /// A rate that lasts for more reports of one worker than this is a change, however often it comes
 /// back. The simulator's batches are too short to need it.
@@ -23,19 +25,19 @@ struct Swing {
 }
 
 impl Swings {
-    /// Notes that the rate, which was `rate`, is another one since `began`.
+    /// Notes that the rate, which was `rate`, has been another one since `began`.
     pub(super) fn begin(&mut self, began: f64, rate: f64) {
         self.open.get_or_insert(Swing { began, rate });
     }
 
-    /// Returns whether the new rate has lasted for twice the longest swing.
+    /// Returns true if the new rate has lasted for twice the longest swing.
     pub(super) fn is_change(&self, now: f64) -> bool {
         self.open
             .as_ref()
             .is_none_or(|swing| now - swing.began >= 2.0 * self.longest)
     }
 
-    /// Notes that the rate is what it was before.
+    /// Notes that the rate has come back.
     pub(super) fn end(&mut self, now: f64) {
         if let Some(swing) = self.open.take() {
             self.longest = self.longest.max(now - swing.began);
