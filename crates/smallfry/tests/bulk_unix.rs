@@ -139,7 +139,7 @@ fn special_files_work_as_with_std() {
 
 /// Runs `act` in a thread without root's right to ignore permissions.
 #[cfg(target_os = "linux")]
-fn as_anybody<T: Send>(act: impl FnOnce() -> T + Send) -> T {
+fn as_other_user<T: Send>(act: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let act = || {
             // SAFETY: has no preconditions; it affects this thread and the threads that it starts
@@ -152,7 +152,7 @@ fn as_anybody<T: Send>(act: impl FnOnce() -> T + Send) -> T {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn as_anybody<T>(act: impl FnOnce() -> T) -> T {
+fn as_other_user<T>(act: impl FnOnce() -> T) -> T {
     act()
 }
 
@@ -166,7 +166,7 @@ fn missing_permissions_are_errors_of_their_entries() {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
     fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o555)).unwrap();
-    as_anybody(|| {
+    as_other_user(|| {
         let denied = |error: &Error, operation, path: &Path| {
             assert_error(error, operation, Some(path), ErrorKind::PermissionDenied);
         };

@@ -1,8 +1,8 @@
 //! Group commit: durable writes that are handed in while others are being flushed share one
 //! barrier.
 //!
-//! They wait here, and are then one batch with one barrier, as for `writeFiles`. The first call is
-//! a batch at once. Up to [`MAX_BATCHES`] batches are in flight, so that a slow disk does not hold
+//! They wait here, and are then one batch with one barrier, as in `writeFiles`. The first call is a
+//! batch at once. Up to [`MAX_BATCHES`] batches are in flight, so that a slow disk does not hold
 //! up writes to another. A call has its result when its batch is flushed.
 
 use std::collections::HashMap;
@@ -19,11 +19,11 @@ use crate::errors::{Failure, Step};
 use crate::mailbox::{Finished, JobResult, Mailbox};
 use crate::sys::EIO;
 
-/// Batches in flight: as many as Node's own pool has threads, so that as many slow disks make
-/// progress at once.
+/// The maximum number of batches in flight. Node's own pool has as many threads, so as many slow
+/// disks make progress at once.
 const MAX_BATCHES: usize = 4;
-/// Larger files are written on their own, so that other calls of a batch do not wait for them. In
-/// bytes.
+/// The maximum size of a file in a batch, in bytes. Larger files are written on their own, so that
+/// other calls do not wait for them.
 pub(super) const MAX_SIZE: usize = 1 << 20;
 
 /// One call, waiting or being done.
@@ -55,7 +55,7 @@ impl WriteKind {
 
 struct State {
     waiting: Vec<Call>,
-    /// Threads that write batches: one for each batch.
+    /// The number of threads that write batches: one for each batch.
     threads: usize,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn push(call: Call) {
     work();
 }
 
-/// Body of a thread: writes the calls that wait, until none do.
+/// The body of a thread. It writes the calls that wait, until none do.
 fn work() {
     loop {
         let mut state = lock();

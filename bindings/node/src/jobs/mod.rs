@@ -1,7 +1,7 @@
-//! Calls for one file that finish later, with a promise or a callback: native jobs.
+//! Native jobs: calls for one file that finish later, with a promise or a callback.
 //!
 //! A job is put on one queue for the process (`queue.rs`), whose threads take jobs in order of
-//! arrival. The first job starts at once; jobs that are handed in meanwhile wait there without a
+//! arrival. The first job starts at once. Jobs that are handed in meanwhile wait there without a
 //! system call each. Long files are read and written in slices and go to the end of the queue
 //! between slices, so that a huge file never holds up small ones. Durable writes have a queue of
 //! their own, where they share barriers (`group_commit.rs`). Results go to the mailbox of the

@@ -13,26 +13,28 @@ use crate::errors::{Failure, Step};
 use crate::mailbox::{Finished, Mailbox};
 use crate::sys::EIO;
 
-/// Threads for a few jobs: as many as Node's own pool has by default, so that as many slow files
-/// make progress at once.
+/// The number of threads for a few jobs. Node's own pool has as many by default, so as many slow
+/// files make progress at once.
 const BASE_THREADS: usize = 4;
-/// Threads at work while jobs finish quickly. More would compete with the main thread for the
-/// cores.
+/// The number of threads at work while jobs finish quickly. More would compete with the main thread
+/// for the cores.
 const BUSY_THREADS: usize = 2;
-/// With so many jobs in the queue, the best number of threads is measured.
+/// The number of jobs in the queue from which on the best number of threads is measured.
 const MEASURING_THRESHOLD: usize = 32;
-/// If no job has finished for this long, the disk is slow or a pipe waits, and another thread may
-/// join.
+/// The time without a finished job after which another thread may join: the disk is slow, or a pipe
+/// waits.
 const STALL: Duration = Duration::from_millis(1);
 /// The interval at which one waiting thread looks for a stall.
 const WATCH_INTERVAL: Duration = Duration::from_millis(4);
-/// Results for one wake-up of the main thread, which costs more than reading a cached file.
+/// The number of results for one wake-up of the main thread, which costs more than reading a cached
+/// file.
 const MAX_RESULTS: usize = 32;
-/// The longest time that a result waits for others.
+/// The maximum time that a result waits for others.
 const MAX_RESULT_WAIT: Duration = Duration::from_micros(200);
-/// A thread ends after this time without work.
+/// The time without work after which a thread ends.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
-/// A thread beyond [`BASE_THREADS`], which a slow disk and many jobs wanted, ends after this time.
+/// The time without work after which a thread beyond [`BASE_THREADS`] ends. A slow disk and many
+/// jobs wanted it.
 const EXTRA_IDLE_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// One call, in the queue or being done.
@@ -46,7 +48,7 @@ pub(crate) struct Job {
 struct State {
     jobs: VecDeque<Job>,
     threads: usize,
-    /// Threads that run jobs or look for more.
+    /// The number of threads that run jobs or look for more.
     active: usize,
     /// A waiting thread looks for a stall from time to time.
     watching: bool,
@@ -158,7 +160,7 @@ fn spawn() -> bool {
         .is_ok()
 }
 
-/// Body of a thread: waits until it is wanted, and works until nothing is left.
+/// The body of a thread. It waits until it is wanted, and works until nothing is left.
 fn work() {
     let mut arena = Arena::default();
     let mut state = lock();
@@ -169,13 +171,13 @@ fn work() {
         }
         let watch = state.active > 0 && !state.watching;
         state.watching |= watch;
-        let patience = match watch {
+        let max_wait = match watch {
             true => WATCH_INTERVAL,
             false if state.threads > BASE_THREADS => EXTRA_IDLE_TIMEOUT,
             false => IDLE_TIMEOUT,
         };
         let (again, timeout) = WORK
-            .wait_timeout(state, patience)
+            .wait_timeout(state, max_wait)
             .unwrap_or_else(PoisonError::into_inner);
         state = again;
         if watch {
@@ -308,7 +310,7 @@ impl Results {
     }
 }
 
-/// Drops the reads of an environment that is going away; its writes stay.
+/// Drops the reads of an environment that ends. Its writes stay.
 pub(crate) fn forget_reads(mailbox: &Arc<Mailbox>) {
     let mut state = lock();
     state
@@ -321,7 +323,7 @@ pub(crate) fn is_at_work() -> bool {
     lock().active > 0
 }
 
-/// Drops all reads: the process is ending.
+/// Drops all reads, since the process ends.
 pub(crate) fn drop_reads() {
     let mut state = lock();
     state.jobs.retain(|job| job.task.is_write());

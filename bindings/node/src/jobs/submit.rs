@@ -78,8 +78,8 @@ fn writes_nothing(environment: &Environment, target: &OwnedTarget, has_callback:
     has_callback && (is_lent || environment.writes_nothing)
 }
 
-/// `writeDurably(target, id, ownScope, data, flags, mode, bits)`: as [`submit_write`], with option
-/// bits.
+/// `writeDurably(target, id, ownScope, data, flags, mode, bits)`: does what [`submit_write`] does,
+/// with option bits.
 unsafe extern "C" fn submit_durable_write(
     env: sys::napi_env,
     info: sys::napi_callback_info,
@@ -137,9 +137,9 @@ unsafe extern "C" fn submit_durable_write(
 
 /// The destination of a durable write.
 enum Destination {
-    /// To a path, by the core.
+    /// A path, which the core writes.
     Core(PathBuf, CoreWrite),
-    /// To a file that is opened, or was opened by the caller, and flushed here.
+    /// A file that is opened here, or was opened by the caller. It is flushed here.
     Open(OwnedTarget),
 }
 

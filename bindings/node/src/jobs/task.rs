@@ -1,4 +1,4 @@
-//! Reading or writing one file, in slices.
+//! Reads or writes one file, in slices.
 
 use std::path::PathBuf;
 
@@ -13,12 +13,12 @@ use crate::mailbox::JobResult;
 use crate::sys::ENOMEM;
 use crate::target::{Handle, OwnedTarget};
 
-/// A job goes to the end of the queue after so much was read or written. In bytes.
+/// The number of bytes that are read or written before a job goes to the end of the queue.
 const SLICE: usize = 512 << 10;
-/// Contents of up to this size get memory of their own where no other calls are in flight. In
-/// bytes.
+/// The maximum size of contents, in bytes, that get memory of their own where no other calls are in
+/// flight.
 const MAX_LONE_COPY: usize = 64 << 10;
-/// First guess for a file that does not tell its size. In bytes.
+/// The first room for a file that does not tell its size, in bytes.
 const UNKNOWN_SIZE: usize = 64 << 10;
 
 /// The work of one job.

@@ -362,12 +362,12 @@ impl<'a> Simulation<'a> {
         self.run.done += 1;
         worker.sample.operations += 1;
         worker.sample.bytes += operation.bytes;
-        let patience = if worker.reports == 0 {
+        let interval = if worker.reports == 0 {
             FIRST_REPORT
         } else {
             REPORT
         };
-        if self.now - worker.reported >= patience {
+        if self.now - worker.reported >= interval {
             self.report(index);
         }
         if index < self.rule.workers() {
