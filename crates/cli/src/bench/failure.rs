@@ -1,6 +1,6 @@
 //! The reason why a run stops: one line for the user, and an exit code.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::path::Path;
 
 #[derive(Debug)]
@@ -27,5 +27,14 @@ impl Failure {
             Self::Interrupted => 130,
             Self::Said(_) => 1,
         }
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Interrupted => "interrupted",
+            Self::Said(message) => message,
+        })
     }
 }

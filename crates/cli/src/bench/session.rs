@@ -97,7 +97,7 @@ impl Session {
         let options = self.options.clone();
         let mut binaries = options.node;
         if binaries.is_empty() {
-            binaries.extend(node::on_path());
+            binaries.extend(which::which("node"));
         }
         if binaries.is_empty() {
             self.skip(

@@ -4,9 +4,9 @@
 //! - `node.rs` a Node.js, Bun or Deno binary that runs `driver.js` and the scenarios' drivers
 //! - `jvm.rs` a JVM that runs the driver in `peers/jvm`
 //! - `norad.rs` a program that uses the library of that name
-//! - `whole.rs` a process timed as a whole, which is told by its arguments and says nothing
 //!
-//! All others obey the requests of `protocol.rs`; between requests they block in a read.
+//! All obey the requests of `protocol.rs`; between requests they block in a read. A process that is
+//! timed as a whole is told by its arguments instead, and says nothing.
 
 pub(crate) mod jvm;
 pub(crate) mod native;
@@ -16,13 +16,14 @@ pub(crate) mod peaks;
 pub(crate) mod peer;
 pub(crate) mod protocol;
 pub(crate) mod strace;
-mod whole;
 
+use super::child::Child;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
-use peer::Peer;
-use protocol::{Functions, Launch, Style, Threads, Usage};
+use peer::{ANSWER_TIMEOUT, Peer, PeerError, complaint};
+use protocol::{Functions, Hello, Launch, Style, Threads, Usage};
 use serde::Serialize;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -38,8 +39,17 @@ pub(crate) enum Runtime {
         /// The script that obeys requests.
         script: Arc<str>,
     },
-    Jvm(jvm::Jvm),
-    Norad(norad::Program),
+    Jvm(Program),
+    Norad(Program),
+}
+
+/// A driver that was built apart from this command.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    /// A short name for tables: `JDK 17`.
+    name: String,
+    binary: PathBuf,
+    arguments: Vec<OsString>,
 }
 
 /// The engine that runs the scripts.
@@ -56,20 +66,15 @@ impl Runtime {
         match self {
             Self::Native => "Rust",
             Self::Node { version, .. } => version,
-            Self::Jvm(jvm) => &jvm.version,
-            Self::Norad(program) => program.name(),
+            Self::Jvm(program) | Self::Norad(program) => &program.name,
         }
     }
 
     /// Returns the name for a sentence: `Node v26.10.0`.
     pub(crate) fn full_name(&self) -> String {
-        match self {
-            Self::Node {
-                engine: Engine::Node,
-                version,
-                ..
-            } => format!("Node {version}"),
-            other => other.name().to_owned(),
+        match self.engine() {
+            Some(Engine::Node) => format!("Node {}", self.name()),
+            _ => self.name().to_owned(),
         }
     }
 
@@ -77,13 +82,19 @@ impl Runtime {
         match self {
             Self::Native => None,
             Self::Node { binary, .. } => Some(binary),
-            Self::Jvm(jvm) => Some(&jvm.binary),
-            Self::Norad(program) => Some(program.binary()),
+            Self::Jvm(program) | Self::Norad(program) => Some(&program.binary),
+        }
+    }
+
+    pub(crate) fn engine(&self) -> Option<Engine> {
+        match self {
+            Self::Node { engine, .. } => Some(*engine),
+            _ => None,
         }
     }
 
     pub(crate) fn is_node(&self) -> bool {
-        matches!(self, Self::Node { .. })
+        self.engine().is_some()
     }
 
     /// Starts a process of this runtime; it is ready once [`Peer::hello`] has returned.
@@ -91,18 +102,34 @@ impl Runtime {
         Peer::start(self.command(launch)?, interrupt)
     }
 
+    /// Starts a process and returns what it says first.
+    fn greet(
+        &self,
+        functions: Functions,
+        interrupt: &Interrupt,
+    ) -> Result<Result<Hello, PeerError>, Failure> {
+        let hello = self.start(&Launch::of(functions), interrupt)?.hello();
+        interrupt.check()?;
+        Ok(hello)
+    }
+
     fn command(&self, launch: &Launch) -> Result<Command, Failure> {
-        Ok(match self {
-            Self::Native => native::command(launch)?,
+        let mut command = match self {
+            Self::Native => native::command()?,
             Self::Node {
                 engine,
                 binary,
                 script,
                 ..
-            } => node::command(*engine, binary, script, launch)?,
-            Self::Jvm(jvm) => jvm.command(launch)?,
-            Self::Norad(program) => program.command(launch)?,
-        })
+            } => node::command(*engine, binary, launch.functions, script),
+            Self::Jvm(program) | Self::Norad(program) => {
+                let mut command = clean(&program.binary);
+                command.args(&program.arguments);
+                command
+            }
+        };
+        command.arg(json(launch)?);
+        Ok(command)
     }
 }
 
@@ -170,36 +197,50 @@ impl Row {
     }
 
     /// Runs a whole process that does `work` by `script` or, in Rust, by itself. Returns what it
-    /// used, or why it failed.
+    /// used, as `time` does, or why it failed.
     pub(crate) fn run_whole(
         &self,
         script: &str,
         work: &impl Serialize,
         interrupt: &Interrupt,
     ) -> Result<Result<Usage, String>, Failure> {
-        let command = match &self.runtime {
-            Runtime::Native => {
-                let mut command = native::command(&self.launch)?;
+        let mut command = match &self.runtime {
+            Runtime::Node { engine, binary, .. } => {
+                let mut command = node::command(*engine, binary, Functions::Node, script);
+                let argument = serde_json::json!({ "launch": self.launch, "work": work });
+                command.arg(argument.to_string());
+                command
+            }
+            runtime => {
+                let mut command = runtime.command(&self.launch)?;
                 command.arg(json(work)?);
                 command
             }
-            Runtime::Node { engine, binary, .. } => {
-                let argument = serde_json::json!({ "launch": self.launch, "work": work });
-                node::eval(*engine, binary, &[], script, &argument.to_string())
-            }
-            Runtime::Jvm(_) | Runtime::Norad(_) => {
-                let name = self.runtime.name();
-                return Err(Failure::said(format!("{name} has no whole processes")));
-            }
         };
-        whole::run(command, interrupt)
+        let mut child = Child::start_watched(&mut command, interrupt)?;
+        child.input = None;
+        let end = child.wait(ANSWER_TIMEOUT);
+        interrupt.check()?;
+        let program = &child.program;
+        Ok(match end {
+            None => {
+                let seconds = ANSWER_TIMEOUT.as_secs();
+                Err(format!("{program} has not ended for {seconds} s"))
+            }
+            Some(end) if end.status.success() => Ok(end.usage),
+            Some(end) => {
+                let failed = format!("{program} failed ({})", end.status);
+                Err(failed + &complaint(&mut child))
+            }
+        })
     }
 }
 
 /// Returns a command whose environment cannot skew a row.
-fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
+fn clean(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command
+        .env_remove("JAVA_TOOL_OPTIONS")
         .env_remove("NODE_OPTIONS")
         .env_remove("NODE_V8_COVERAGE");
     command
@@ -207,4 +248,14 @@ fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
 
 fn json(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string(value).map_err(|error| Failure::said(error.to_string()))
+}
+
+/// Returns a file or directory of the source tree, if it is there: of the tree that this binary was
+/// built in, else of the one that it was built from.
+fn in_source_tree(path: &str) -> Option<PathBuf> {
+    let built = std::env::current_exe().ok();
+    let built = built.and_then(|binary| Some(binary.parent()?.join("../..")));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut roots = built.into_iter().chain([source]);
+    roots.find_map(|root| root.join(path).canonicalize().ok())
 }

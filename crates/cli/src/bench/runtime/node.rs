@@ -1,9 +1,9 @@
-//! Rows under Node.js, Bun and Deno: finds the binary and the npm package, and makes the command
-//! that runs the drivers.
+//! Rows under Node.js, Bun and Deno: finds the npm packages, and makes the command that runs the
+//! drivers.
 
 use super::peer::PeerError;
 use super::protocol::{ASK_DURABILITY, Functions, Launch, Reply};
-use super::{Engine, Runtime, clean};
+use super::{Engine, Runtime, clean, in_source_tree};
 use crate::bench::failure::Failure;
 use crate::bench::interrupt::Interrupt;
 use std::path::{Path, PathBuf};
@@ -18,46 +18,23 @@ pub(crate) fn script<'a>(drivers: impl Iterator<Item = &'a str>) -> Arc<str> {
     parts.collect::<String>().into()
 }
 
+/// Returns the command that runs the script; its argument is still missing.
 pub(super) fn command(
     engine: Engine,
     binary: &Path,
+    functions: Functions,
     script: &str,
-    launch: &Launch,
-) -> Result<Command, Failure> {
-    let flags: &[&str] = match launch.functions {
-        Functions::NodeInternal => &["--expose-internals", "--no-warnings"],
-        _ => &[],
-    };
-    Ok(eval(engine, binary, flags, script, &super::json(launch)?))
-}
-
-pub(super) fn eval(
-    engine: Engine,
-    binary: &Path,
-    flags: &[&str],
-    script: &str,
-    argument: &str,
 ) -> Command {
     let mut command = clean(binary);
-    command.args(flags);
+    if functions == Functions::NodeInternal {
+        command.args(["--expose-internals", "--no-warnings"]);
+    }
     match engine {
-        Engine::Node => command.args(["--input-type=commonjs", "--eval", script, "--", argument]),
-        Engine::Bun => command.args(["--eval", script, "--", argument]),
-        Engine::Deno => command.args(["eval", "--ext=cjs", script, argument]),
+        Engine::Node => command.args(["--input-type=commonjs", "--eval", script, "--"]),
+        Engine::Bun => command.args(["--eval", script, "--"]),
+        Engine::Deno => command.args(["eval", "--ext=cjs", script]),
     };
     command
-}
-
-/// Returns the `node` that a shell would run.
-pub(crate) fn on_path() -> Option<PathBuf> {
-    find_on_path("node")
-}
-
-pub(super) fn find_on_path(program: &str) -> Option<PathBuf> {
-    let name = format!("{program}{}", std::env::consts::EXE_SUFFIX);
-    std::env::split_paths(&std::env::var_os("PATH")?)
-        .map(|directory| directory.join(&name))
-        .find(|program| program.is_file())
 }
 
 /// Starts the binary once and asks for its version.
@@ -78,21 +55,14 @@ pub(crate) fn probe(
         version,
         script: Arc::clone(script),
     };
-    let launch = Launch::of(Functions::Node);
-    let hello = of(String::new()).start(&launch, interrupt)?.hello();
-    interrupt.check()?;
-    match hello {
-        Ok(hello) if hello.version.starts_with(version_starts) => Ok(of(hello.version)),
-        Ok(hello) => {
-            let (binary, version) = (binary.display(), hello.version);
-            Err(Failure::said(format!("{binary} is not {name}: {version}")))
-        }
-        Err(error) => {
-            let binary = binary.display();
-            let what = format!("{binary} does not work as {name}: {error}");
-            Err(Failure::said(what))
-        }
-    }
+    let hello = of(String::new()).greet(Functions::Node, interrupt)?;
+    let binary = binary.display();
+    let what = match hello {
+        Ok(hello) if hello.version.starts_with(version_starts) => return Ok(of(hello.version)),
+        Ok(hello) => format!("{binary} is not {name}: {}", hello.version),
+        Err(error) => format!("{binary} does not work as {name}: {error}"),
+    };
+    Err(Failure::Said(what))
 }
 
 /// Loads the package once. Returns how long that takes and whether the package can write durably,
@@ -113,34 +83,21 @@ pub(crate) fn load(
     });
     drop(peer);
     interrupt.check()?;
-    Ok(match loaded {
-        Ok(loaded) => Ok(loaded),
-        Err(PeerError::Failed(failure)) => Err(failure.message),
-        Err(lost @ PeerError::Lost(_)) => Err(lost.to_string()),
-    })
+    Ok(loaded.map_err(|error| match error {
+        PeerError::Failed(failure) => failure.message,
+        PeerError::Lost(message) => message,
+    }))
 }
 
-/// Returns the npm package: the one that the user names, else the one beside the binary, else the
-/// one in the source tree.
+/// Returns the npm package: the one that the user names, else the one of the source tree.
 pub(crate) fn find_package(named: Option<&Path>) -> Result<PathBuf, String> {
-    if let Some(directory) = named {
-        return match std::fs::canonicalize(directory) {
-            Ok(directory) => Ok(directory),
-            Err(error) => Err(format!(
-                "cannot open the smallfry npm package {}: {error}",
-                directory.display()
-            )),
-        };
+    if let Some(named) = named {
+        let (opened, named) = (named.canonicalize(), named.display());
+        return opened
+            .map_err(|error| format!("cannot open the smallfry npm package {named}: {error}"));
     }
-    let beside = std::env::current_exe()
-        .ok()
-        .and_then(|exe| Some(exe.parent()?.join("../../bindings/node")));
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node");
-    beside
-        .into_iter()
-        .chain([source])
-        .filter_map(|directory| std::fs::canonicalize(directory).ok())
-        .find(|directory| directory.join("package.json").is_file())
+    in_source_tree("bindings/node/package.json")
+        .and_then(|file| Some(file.parent()?.to_owned()))
         .ok_or_else(|| {
             "the smallfry npm package is not there (make build makes it; --package names another)"
                 .to_owned()
@@ -156,16 +113,7 @@ pub(crate) fn npm_peer(functions: Functions) -> Option<PathBuf> {
 
 /// Returns a directory of `crates/cli/peers`, if it is there.
 pub(crate) fn peer_directory(name: &str) -> Option<PathBuf> {
-    let beside = std::env::current_exe()
-        .ok()
-        .and_then(|exe| Some(exe.parent()?.join("../../crates/cli/peers").join(name)));
-    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("peers")
-        .join(name);
-    beside
-        .into_iter()
-        .chain([source])
-        .find_map(|directory| std::fs::canonicalize(directory).ok())
+    in_source_tree(&format!("crates/cli/peers/{name}"))
 }
 
 /// Returns true if the package has look-ups of package.json files: its own package.json names their

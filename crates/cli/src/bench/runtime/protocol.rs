@@ -120,6 +120,27 @@ pub(crate) struct PeerFailure {
     pub(crate) message: String,
 }
 
+impl fmt::Display for PeerFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot {}", self.operation)?;
+        if let Some(path) = &self.path {
+            write!(f, " {path}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl PeerFailure {
+    /// Returns true if the directory is unfit for every row. Then the run stops; any other error is
+    /// the row's own.
+    pub(crate) fn is_the_directory(&self) -> bool {
+        matches!(
+            self.code.as_deref(),
+            Some("ENOSPC" | "EDQUOT" | "EROFS" | "EIO" | "ENODEV" | "ESTALE")
+        )
+    }
+}
+
 /// The work and the cost of one run.
 ///
 /// The wall time ends with the last byte looked at, the last write, or, where files are closed by

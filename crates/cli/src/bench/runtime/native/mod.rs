@@ -12,7 +12,8 @@ pub(crate) mod usage;
 
 pub(crate) use peers::BUILT as PEERS_BUILT;
 
-use super::protocol::{Launch, PeerFailure};
+use super::protocol::PeerFailure;
+use crate::bench::child::this_program;
 use crate::bench::failure::Failure;
 use std::fs::File;
 use std::io;
@@ -22,12 +23,9 @@ use std::process::Command;
 /// The hidden subcommand.
 pub(crate) const SUBCOMMAND: &str = "driver";
 
-pub(super) fn command(launch: &Launch) -> Result<Command, Failure> {
-    let this = std::env::current_exe().map_err(|error| {
-        Failure::said(format!("cannot find the smallfry binary itself: {error}"))
-    })?;
-    let mut command = super::clean(this);
-    command.arg(SUBCOMMAND).arg(super::json(launch)?);
+pub(super) fn command() -> Result<Command, Failure> {
+    let mut command = super::clean(this_program()?);
+    command.arg(SUBCOMMAND);
     Ok(command)
 }
 
