@@ -31,7 +31,7 @@ pub(crate) struct Usage {
     pub(crate) peak_kib: u64,
 }
 
-/// A process until it is reaped: only so long its process id is its own.
+/// A process until it is reaped. Afterwards another process may get its process id.
 type Process = Mutex<Option<std::process::Child>>;
 
 impl Running for Process {
@@ -70,7 +70,7 @@ impl Child {
         if let Some(output) = child.stdout.take() {
             std::thread::spawn(move || {
                 let read = BufReader::new(output).lines().map_while(Result::ok);
-                // Without a receiver they are dropped.
+                // Lines that nobody receives any more are dropped.
                 read.for_each(|read| drop(line.send(read)));
             });
         }
@@ -80,7 +80,7 @@ impl Child {
         let waiting = Arc::clone(&process);
         std::thread::spawn(move || {
             if let Ok(end) = wait(&waiting, id, started) {
-                // Without a receiver nothing needs to know.
+                // It fails once the child's owner is gone.
                 let _ = ended.send(end);
             }
         });

@@ -48,7 +48,7 @@ impl Directories {
         if profile != UNDELAYED {
             let above = disk.parent().unwrap_or(disk);
             let point = make_under(above)?;
-            // Before the other one, through which it would see the disk otherwise.
+            // This mount comes first: it would otherwise see the disk through the other one.
             let mount = Slow::mount(UNDELAYED, disk, point.path(), interrupt)?;
             self.undelayed = Some((mount, point));
         }

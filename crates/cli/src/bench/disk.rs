@@ -46,7 +46,7 @@ impl Slow {
         let mut command = Command::new(this_program()?);
         command
             .args(["slow", profile])
-            // Should this process be killed before the child looks who its parent is.
+            // This process may be killed before the child looks who its parent is.
             .args(["--parent", &std::process::id().to_string()])
             .arg("--at")
             .args([point, directory]);
@@ -82,13 +82,23 @@ impl Slow {
     /// time.
     pub(super) fn beneath(&self) -> PathBuf {
         // The descriptor still means the directory under the mount.
-        let (process, descriptor) = (std::process::id(), descriptor(&self.beneath));
-        format!("/proc/{process}/fd/{descriptor}").into()
+        #[cfg(unix)]
+        let descriptor = std::os::fd::AsRawFd::as_raw_fd(&self.beneath);
+        #[cfg(not(unix))]
+        let descriptor = &self.beneath;
+        format!("/proc/{}/fd/{descriptor:?}", std::process::id()).into()
     }
 
     /// Empties the simulated disk's own cache, which outlives the page cache.
     pub(super) fn empty_cache(&self) -> io::Result<()> {
-        empty_cache(&self.point)
+        #[cfg(target_os = "linux")]
+        rustix::fs::setxattr(
+            &self.point,
+            smallfry_slowfs::EMPTY_CACHE,
+            b"",
+            rustix::fs::XattrFlags::empty(),
+        )?;
+        Ok(())
     }
 
     /// Unmounts, or says that it cannot.
@@ -96,7 +106,7 @@ impl Slow {
         if self.terminate() || !self.is_mounted() {
             return Ok(());
         }
-        // What is still busy goes as soon as it no longer is.
+        // A busy mount goes as soon as it is no longer busy.
         let _ = Command::new("umount").arg("-l").arg(&self.point).output();
         if self.is_mounted() {
             let point = self.point.display();
@@ -126,26 +136,4 @@ impl Drop for Slow {
         // A caller that needs the error has called `unmount` before.
         let _ = self.unmount();
     }
-}
-
-#[cfg(target_os = "linux")]
-fn descriptor(file: &File) -> i32 {
-    std::os::fd::AsRawFd::as_raw_fd(file)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn descriptor(_: &File) -> i32 {
-    -1
-}
-
-#[cfg(target_os = "linux")]
-fn empty_cache(point: &Path) -> io::Result<()> {
-    use rustix::fs::{XattrFlags, setxattr};
-    let name = smallfry_slowfs::EMPTY_CACHE;
-    Ok(setxattr(point, name, b"", XattrFlags::empty())?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn empty_cache(_: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }

@@ -1,9 +1,9 @@
 //! The reason why a run stops: one line for the user, and an exit code.
 
-use std::fmt::{self, Display};
+use derive_more::with_trait::Display;
 use std::path::Path;
 
-#[derive(Debug)]
+#[derive(Debug, Display)]
 pub(crate) enum Failure {
     /// The user or the system asked to stop.
     Interrupted,
@@ -27,14 +27,5 @@ impl Failure {
             Self::Interrupted => 130,
             Self::Said(_) => 1,
         }
-    }
-}
-
-impl Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Interrupted => "interrupted",
-            Self::Said(message) => message,
-        })
     }
 }

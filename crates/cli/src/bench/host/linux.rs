@@ -45,7 +45,7 @@ pub(super) fn file_system(directory: &Path) -> Option<FileSystem> {
     let table = read_to_string("/proc/self/mounts").ok()?;
     let mounts = table.lines().filter_map(parse);
     let mounts = mounts.filter(|(point, _)| directory.starts_with(point));
-    // Of those at the same point the last one covers the others.
+    // The last mount at a point covers the others. `max_by_key` returns the last one.
     let (_, mut found) = mounts.max_by_key(|(point, _)| Path::new(point).components().count())?;
     let number = directory.metadata().ok()?.dev();
     let device = format!("/sys/dev/block/{}:{}", major(number), minor(number));

@@ -97,14 +97,12 @@ pub(crate) enum Syncfs {
 
 impl FileSystem {
     fn of(directory: &Path) -> Self {
-        let unknown = Self {
-            kind: "unknown".to_owned(),
-            ..Self::default()
-        };
-        Self {
-            directory: directory.to_owned(),
-            ..platform::file_system(directory).unwrap_or(unknown)
+        let mut found = platform::file_system(directory).unwrap_or_default();
+        if found.kind.is_empty() {
+            "unknown".clone_into(&mut found.kind);
         }
+        directory.clone_into(&mut found.directory);
+        found
     }
 
     pub(crate) fn syncfs(&self) -> Syncfs {

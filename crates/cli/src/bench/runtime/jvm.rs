@@ -3,7 +3,7 @@
 
 use super::node::peer_directory;
 use super::protocol::Functions;
-use super::{Program, Runtime};
+use super::{Kind, Runtime};
 use crate::bench::failure::Failure;
 use crate::bench::interrupt::Interrupt;
 use std::ffi::OsString;
@@ -37,20 +37,14 @@ pub(crate) fn find(
         .map_err(|error| Failure::said(format!("the class path of the JVM's rows: {error}")))?;
     let mut arguments: Vec<OsString> = FLAGS.map(Into::into).into();
     arguments.extend(["-cp".into(), class_path, "dev.smallfry.bench.MainKt".into()]);
-    let mut program = Program {
-        name: String::new(),
-        binary,
-        arguments,
-    };
-    let runtime = Runtime::Jvm(program.clone());
-    Ok(match runtime.greet(Functions::JavaFiles, interrupt)? {
+    let shown = binary.display().to_string();
+    let mut runtime = Runtime::new(Kind::Jvm, binary, arguments);
+    let hello = runtime.greet(Functions::JavaFiles, interrupt)?;
+    Ok(match hello {
         Ok(hello) => {
-            program.name = hello.version;
-            Ok(Runtime::Jvm(program))
+            runtime.name = hello.version;
+            Ok(runtime)
         }
-        Err(error) => Err(format!(
-            "{} does not work: {error}",
-            program.binary.display()
-        )),
+        Err(error) => Err(format!("{shown} does not work: {error}")),
     })
 }

@@ -17,89 +17,70 @@ pub(crate) mod peer;
 pub(crate) mod protocol;
 pub(crate) mod strace;
 
-use super::child::Child;
+use super::child::{Child, this_program};
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use peer::{ANSWER_TIMEOUT, Peer, PeerError, complaint};
 use protocol::{Functions, Hello, Launch, Style, Threads, Usage};
 use serde::Serialize;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-/// A program that can run rows.
+/// A program that can run rows. Clones share the arguments, which may hold a long script.
 #[derive(Clone, Debug)]
-pub(crate) enum Runtime {
-    Native,
-    Node {
-        engine: Engine,
-        binary: PathBuf,
-        version: String,
-        /// The script that obeys requests.
-        script: Arc<str>,
-    },
-    Jvm(Program),
-    Norad(Program),
-}
-
-/// A driver that was built apart from this command.
-#[derive(Clone, Debug)]
-pub(crate) struct Program {
-    /// A short name for tables: `JDK 17`.
+pub(crate) struct Runtime {
+    pub(crate) kind: Kind,
     name: String,
-    binary: PathBuf,
-    arguments: Vec<OsString>,
+    /// `None` for this program itself.
+    binary: Option<PathBuf>,
+    /// The arguments before the last one, which tells the program what to do.
+    arguments: Arc<[OsString]>,
 }
 
-/// The engine that runs the scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Engine {
+pub(crate) enum Kind {
+    Native,
     Node,
     Bun,
     Deno,
+    Jvm,
+    Norad,
 }
 
 impl Runtime {
+    fn new(kind: Kind, binary: PathBuf, arguments: impl Into<Arc<[OsString]>>) -> Self {
+        Self {
+            kind,
+            name: String::new(),
+            binary: Some(binary),
+            arguments: arguments.into(),
+        }
+    }
+
     /// Returns a short name for tables: `v26.10.0`, `Bun 1.4.4`, `Rust`.
     pub(crate) fn name(&self) -> &str {
-        match self {
-            Self::Native => "Rust",
-            Self::Node { version, .. } => version,
-            Self::Jvm(program) | Self::Norad(program) => &program.name,
-        }
+        &self.name
     }
 
     /// Returns the name for a sentence: `Node v26.10.0`.
     pub(crate) fn full_name(&self) -> String {
-        match self.engine() {
-            Some(Engine::Node) => format!("Node {}", self.name()),
-            _ => self.name().to_owned(),
-        }
+        let prefix = if self.kind == Kind::Node { "Node " } else { "" };
+        format!("{prefix}{}", self.name)
     }
 
     pub(crate) fn binary(&self) -> Option<&Path> {
-        match self {
-            Self::Native => None,
-            Self::Node { binary, .. } => Some(binary),
-            Self::Jvm(program) | Self::Norad(program) => Some(&program.binary),
-        }
-    }
-
-    pub(crate) fn engine(&self) -> Option<Engine> {
-        match self {
-            Self::Node { engine, .. } => Some(*engine),
-            _ => None,
-        }
+        self.binary.as_deref()
     }
 
     pub(crate) fn is_node(&self) -> bool {
-        self.engine().is_some()
+        matches!(self.kind, Kind::Node | Kind::Bun | Kind::Deno)
     }
 
     /// Starts a process of this runtime; it is ready once [`Peer::hello`] has returned.
     pub(crate) fn start(&self, launch: &Launch, interrupt: &Interrupt) -> Result<Peer, Failure> {
-        Peer::start(self.command(launch)?, interrupt)
+        Peer::start(self.command(launch.functions, launch)?, interrupt)
     }
 
     /// Starts a process and returns what it says first.
@@ -113,22 +94,17 @@ impl Runtime {
         Ok(hello)
     }
 
-    fn command(&self, launch: &Launch) -> Result<Command, Failure> {
-        let mut command = match self {
-            Self::Native => native::command()?,
-            Self::Node {
-                engine,
-                binary,
-                script,
-                ..
-            } => node::command(*engine, binary, launch.functions, script),
-            Self::Jvm(program) | Self::Norad(program) => {
-                let mut command = clean(&program.binary);
-                command.args(&program.arguments);
-                command
-            }
-        };
-        command.arg(json(launch)?);
+    /// Returns a command whose environment cannot skew a row.
+    fn command(&self, functions: Functions, last: &impl Serialize) -> Result<Command, Failure> {
+        let binary = self.binary.clone().map_or_else(this_program, Ok)?;
+        let mut command = Command::new(binary);
+        if functions == Functions::NodeInternal {
+            command.args(["--expose-internals", "--no-warnings"]);
+        }
+        command.args(&*self.arguments).arg(json(last)?);
+        for name in ["JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "NODE_V8_COVERAGE"] {
+            command.env_remove(name);
+        }
         Ok(command)
     }
 }
@@ -173,7 +149,7 @@ pub(crate) struct Row {
 impl Row {
     pub(crate) fn native(functions: Functions, name: &str, way: impl Into<Way>) -> Self {
         Self {
-            runtime: Runtime::Native,
+            runtime: native::runtime(),
             launch: Launch::of(functions),
             way: way.into(),
             implementation: name.to_owned(),
@@ -193,7 +169,8 @@ impl Row {
     ) -> Result<Peer, Failure> {
         let mut launch = self.launch.clone();
         launch.warm_up = false;
-        Peer::start(trace.of(&self.runtime.command(&launch)?), interrupt)
+        let command = self.runtime.command(launch.functions, &launch)?;
+        Peer::start(trace.of(&command), interrupt)
     }
 
     /// Runs a whole process that does `work` by `script` or, in Rust, by itself. Returns what it
@@ -204,18 +181,15 @@ impl Row {
         work: &impl Serialize,
         interrupt: &Interrupt,
     ) -> Result<Result<Usage, String>, Failure> {
-        let mut command = match &self.runtime {
-            Runtime::Node { engine, binary, .. } => {
-                let mut command = node::command(*engine, binary, Functions::Node, script);
-                let argument = serde_json::json!({ "launch": self.launch, "work": work });
-                command.arg(argument.to_string());
-                command
-            }
-            runtime => {
-                let mut command = runtime.command(&self.launch)?;
-                command.arg(json(work)?);
-                command
-            }
+        let (mut runtime, functions) = (self.runtime.clone(), self.launch.functions);
+        let mut command = if runtime.is_node() {
+            runtime.arguments = node::arguments(runtime.kind, script);
+            let told = serde_json::json!({ "launch": self.launch, "work": work });
+            runtime.command(functions, &told)?
+        } else {
+            let mut command = runtime.command(functions, &self.launch)?;
+            command.arg(json(work)?);
+            command
         };
         let mut child = Child::start_watched(&mut command, interrupt)?;
         child.input = None;
@@ -234,16 +208,6 @@ impl Row {
             }
         })
     }
-}
-
-/// Returns a command whose environment cannot skew a row.
-fn clean(program: impl AsRef<OsStr>) -> Command {
-    let mut command = Command::new(program);
-    command
-        .env_remove("JAVA_TOOL_OPTIONS")
-        .env_remove("NODE_OPTIONS")
-        .env_remove("NODE_V8_COVERAGE");
-    command
 }
 
 fn json(value: &impl Serialize) -> Result<String, Failure> {

@@ -3,75 +3,71 @@
 
 use super::peer::PeerError;
 use super::protocol::{ASK_DURABILITY, Functions, Launch, Reply};
-use super::{Engine, Runtime, clean, in_source_tree};
+use super::{Kind, Runtime, in_source_tree};
 use crate::bench::failure::Failure;
 use crate::bench::interrupt::Interrupt;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
 /// Joins `driver.js`, the drivers of the scenarios, and the call that starts them, to one script:
 /// there is nothing to unpack, and nothing stays behind.
-pub(crate) fn script<'a>(drivers: impl Iterator<Item = &'a str>) -> Arc<str> {
+pub(crate) fn script<'a>(drivers: impl Iterator<Item = &'a str>) -> String {
     let parts = [include_str!("driver.js")].into_iter().chain(drivers);
     let parts = parts.chain(["main(JSON.parse(process.argv.at(-1)));\n"]);
-    parts.collect::<String>().into()
+    parts.collect()
 }
 
-/// Returns the command that runs the script; its argument is still missing.
-pub(super) fn command(
-    engine: Engine,
-    binary: &Path,
-    functions: Functions,
-    script: &str,
-) -> Command {
-    let mut command = clean(binary);
-    if functions == Functions::NodeInternal {
-        command.args(["--expose-internals", "--no-warnings"]);
-    }
-    match engine {
-        Engine::Node => command.args(["--input-type=commonjs", "--eval", script, "--"]),
-        Engine::Bun => command.args(["--eval", script, "--"]),
-        Engine::Deno => command.args(["eval", "--ext=cjs", script]),
+/// Returns the arguments that run the script.
+pub(super) fn arguments(kind: Kind, script: &str) -> Arc<[OsString]> {
+    let arguments: &[&str] = match kind {
+        Kind::Bun => &["--eval", script, "--"],
+        Kind::Deno => &["eval", "--ext=cjs", script],
+        _ => &["--input-type=commonjs", "--eval", script, "--"],
     };
-    command
+    arguments.iter().map(Into::into).collect()
 }
 
 /// Starts the binary once and asks for its version.
 pub(crate) fn probe(
-    engine: Engine,
+    kind: Kind,
     binary: &Path,
-    script: &Arc<str>,
+    script: &str,
     interrupt: &Interrupt,
 ) -> Result<Runtime, Failure> {
-    let (name, version_starts) = match engine {
-        Engine::Node => ("Node.js", "v"),
-        Engine::Bun => ("Bun", "Bun "),
-        Engine::Deno => ("Deno", "Deno "),
+    let (name, version_starts) = match kind {
+        Kind::Bun => ("Bun", "Bun "),
+        Kind::Deno => ("Deno", "Deno "),
+        _ => ("Node.js", "v"),
     };
-    let of = |version| Runtime::Node {
-        engine,
-        binary: binary.to_owned(),
-        version,
-        script: Arc::clone(script),
-    };
-    let hello = of(String::new()).greet(Functions::Node, interrupt)?;
+    let mut runtime = Runtime::new(kind, binary.to_owned(), arguments(kind, script));
+    let hello = runtime.greet(Functions::Node, interrupt)?;
     let binary = binary.display();
     let what = match hello {
-        Ok(hello) if hello.version.starts_with(version_starts) => return Ok(of(hello.version)),
+        Ok(hello) if hello.version.starts_with(version_starts) => {
+            runtime.name = hello.version;
+            return Ok(runtime);
+        }
         Ok(hello) => format!("{binary} is not {name}: {}", hello.version),
         Err(error) => format!("{binary} does not work as {name}: {error}"),
     };
     Err(Failure::Said(what))
 }
 
-/// Loads the package once. Returns how long that takes and whether the package can write durably,
-/// or why it does not load.
+/// The npm package of smallfry, which loads.
+pub(crate) struct Package {
+    pub(crate) directory: PathBuf,
+    pub(crate) load_ns: u64,
+    /// True if it can write durably.
+    pub(crate) durable: bool,
+}
+
+/// Loads the package once, or says why it does not load.
 pub(crate) fn load(
     runtime: &Runtime,
     package: &Path,
     interrupt: &Interrupt,
-) -> Result<Result<(u64, bool), String>, Failure> {
+) -> Result<Result<Package, String>, Failure> {
     let launch = Launch {
         package: Some(package.display().to_string()),
         ..Launch::of(Functions::Smallfry)
@@ -79,7 +75,11 @@ pub(crate) fn load(
     let mut peer = runtime.start(&launch, interrupt)?;
     let loaded = peer.hello().and_then(|hello| {
         let durable = peer.ask(ASK_DURABILITY, &serde_json::json!({}))?;
-        Ok((hello.load_ns, matches!(durable, Reply::Durability(true))))
+        Ok(Package {
+            directory: package.to_owned(),
+            load_ns: hello.load_ns,
+            durable: matches!(durable, Reply::Durability(true)),
+        })
     });
     drop(peer);
     interrupt.check()?;

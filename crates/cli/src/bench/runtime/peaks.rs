@@ -44,7 +44,7 @@ impl Watch {
             while done.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
                 self.look(&mut peaks);
             }
-            // Once more after the end: the highest resident set is of all the time before.
+            // A last look after the end: the highest resident set covers all the time before.
             self.look(&mut peaks);
             peaks
         };
@@ -59,7 +59,7 @@ impl Watch {
     fn look(&self, peaks: &mut Peaks) {
         let open = handles(&self.directory).saturating_sub(self.handles_before);
         peaks.handles = peaks.handles.max(open);
-        // A process that has ended has no status any more: what was seen stays.
+        // A process that has ended has no status any more. The maximum so far stays.
         let status = self.directory.join("status");
         let number = |name| field(&status, name)?.split(' ').next()?.parse().ok();
         let threads = number("Threads").unwrap_or(0);

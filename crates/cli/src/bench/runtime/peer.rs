@@ -4,9 +4,9 @@ use super::protocol::{Hello, PeerFailure, Reply};
 use crate::bench::child::Child;
 use crate::bench::failure::Failure;
 use crate::bench::interrupt::Interrupt;
+use derive_more::Display;
 use serde::Serialize;
 use serde_json::json;
-use std::fmt;
 use std::io::Write;
 use std::process::Command;
 use std::sync::mpsc::RecvTimeoutError;
@@ -23,21 +23,12 @@ const END_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) struct Peer(Child);
 
 /// The reason why a request was not answered.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Display)]
 pub(crate) enum PeerError {
     /// The row's own functions failed; the process lives on.
     Failed(PeerFailure),
     /// The process is gone, or its answer makes no sense.
     Lost(String),
-}
-
-impl fmt::Display for PeerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Failed(failure) => write!(f, "{failure}"),
-            Self::Lost(message) => f.write_str(message),
-        }
-    }
 }
 
 impl Peer {

@@ -1,6 +1,5 @@
 //! Counts what a row's process flushes, by strace: in a run of its own, which is not timed.
 
-use super::clean;
 use crate::bench::child::this_program;
 use crate::bench::failure::Failure;
 use serde::Serialize;
@@ -90,10 +89,13 @@ pub(crate) struct Trace {
 impl Trace {
     /// Returns the command under strace.
     pub(super) fn of(&self, command: &Command) -> Command {
-        let mut traced = clean(&self.strace);
+        let mut traced = Command::new(&self.strace);
         traced.args(OPTIONS.split_whitespace());
         traced.arg(self.directory.path().join("thread")).arg("--");
         traced.arg(command.get_program()).args(command.get_args());
+        for (name, _) in command.get_envs() {
+            traced.env_remove(name);
+        }
         traced
     }
 

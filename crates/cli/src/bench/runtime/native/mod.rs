@@ -1,32 +1,31 @@
 //! Rows in Rust: this binary, started again as `smallfry driver`, so that each has its own process.
 
 pub(crate) mod bulk;
-#[cfg(not(feature = "peers"))]
-#[path = "no_peers.rs"]
-pub(crate) mod peers;
 #[cfg(feature = "peers")]
 pub(crate) mod peers;
 pub(crate) mod raw;
 pub(crate) mod share;
 pub(crate) mod usage;
 
-pub(crate) use peers::BUILT as PEERS_BUILT;
-
 use super::protocol::PeerFailure;
-use crate::bench::child::this_program;
-use crate::bench::failure::Failure;
+use super::{Kind, Runtime};
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::process::Command;
+
+/// True if the rows that call other libraries are in this build.
+pub(crate) const PEERS_BUILT: bool = cfg!(feature = "peers");
 
 /// The hidden subcommand.
 pub(crate) const SUBCOMMAND: &str = "driver";
 
-pub(super) fn command() -> Result<Command, Failure> {
-    let mut command = super::clean(this_program()?);
-    command.arg(SUBCOMMAND);
-    Ok(command)
+pub(crate) fn runtime() -> Runtime {
+    Runtime {
+        kind: Kind::Native,
+        name: "Rust".to_owned(),
+        binary: None,
+        arguments: [SUBCOMMAND.into()].into(),
+    }
 }
 
 /// Returns a function for `map_err` that names the operation and the path.
@@ -39,28 +38,19 @@ pub(crate) fn failed<E: Into<io::Error>>(
         PeerFailure {
             operation: operation.to_owned(),
             path: Some(path.as_ref().display().to_string()),
-            code: code(&error).map(str::to_owned),
+            code: Some(code(&error)),
             message: error.to_string(),
         }
     }
 }
 
-/// Returns the errno's name, as far as [`PeerFailure::is_the_directory`] asks for it.
-fn code(error: &io::Error) -> Option<&'static str> {
-    match error.kind() {
-        io::ErrorKind::StorageFull => return Some("ENOSPC"),
-        io::ErrorKind::QuotaExceeded => return Some("EDQUOT"),
-        io::ErrorKind::ReadOnlyFilesystem => return Some("EROFS"),
-        io::ErrorKind::StaleNetworkFileHandle => return Some("ESTALE"),
-        _ => {}
-    }
+/// Returns the errno's name, or the name of its kind in Rust where there is no errno.
+fn code(error: &io::Error) -> String {
     #[cfg(unix)]
-    match error.raw_os_error() {
-        Some(libc::EIO) => return Some("EIO"),
-        Some(libc::ENODEV) => return Some("ENODEV"),
-        _ => {}
+    if let Some(number) = error.raw_os_error() {
+        return format!("{:?}", nix::errno::Errno::from_raw(number));
     }
-    None
+    format!("{:?}", error.kind())
 }
 
 /// Flushes the directory, except on Windows, which has no call for that.

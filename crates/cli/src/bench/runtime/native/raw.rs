@@ -18,22 +18,15 @@ pub(crate) struct Prepared(CString);
 pub(crate) enum Prepared {}
 
 /// The flags of `open` that these rows need.
-#[cfg(unix)]
 pub(crate) mod flags {
     pub(crate) const APPEND: i32 = libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND;
     pub(crate) const TRUNCATE: i32 = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC;
     pub(crate) const EXCLUSIVE: i32 = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL;
-    pub(crate) const DIRECTORY: i32 = libc::O_RDONLY | libc::O_DIRECTORY;
+    #[cfg(unix)]
+    pub(crate) const DIRECTORY: i32 = READ | libc::O_DIRECTORY;
+    #[cfg(not(unix))]
+    pub(crate) const DIRECTORY: i32 = READ;
     pub(crate) const READ: i32 = libc::O_RDONLY;
-}
-
-#[cfg(not(unix))]
-pub(crate) mod flags {
-    pub(crate) const APPEND: i32 = 0;
-    pub(crate) const TRUNCATE: i32 = 0;
-    pub(crate) const EXCLUSIVE: i32 = 0;
-    pub(crate) const DIRECTORY: i32 = 0;
-    pub(crate) const READ: i32 = 0;
 }
 
 impl Prepared {
