@@ -97,10 +97,7 @@ impl Child {
     }
 
     /// Starts a child that ends when a stop is asked for.
-    pub(crate) fn start_watched(
-        command: &mut Command,
-        interrupt: &Interrupt,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn watched(command: &mut Command, interrupt: &Interrupt) -> Result<Self, Failure> {
         let child = Self::start(command)?;
         let running: Arc<dyn Running> = Arc::<Process>::clone(&child.process);
         interrupt.watch(&running);

@@ -11,6 +11,9 @@ pub(crate) enum Failure {
     Said(String),
 }
 
+/// The outcome of a step. The outer error stops the run, the inner one leaves something out.
+pub(crate) type Attempt<T, E = String> = Result<Result<T, E>, Failure>;
+
 impl Failure {
     pub(crate) fn said(message: impl Into<String>) -> Self {
         Self::Said(message.into())

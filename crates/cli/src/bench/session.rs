@@ -2,7 +2,7 @@
 
 use super::directories::Directories;
 use super::disk;
-use super::failure::Failure;
+use super::failure::{Attempt, Failure};
 use super::host::{self, Host};
 use super::interrupt::Interrupt;
 use super::options::{Extent, Options};
@@ -142,10 +142,7 @@ impl Session {
 
     /// Decides whether an error is the row's own. An interrupt, and a directory that is unfit for
     /// all rows, stop the run.
-    pub(crate) fn judge(
-        &self,
-        answer: Result<Reply, PeerError>,
-    ) -> Result<Result<Reply, PeerError>, Failure> {
+    pub(crate) fn judge(&self, answer: Result<Reply, PeerError>) -> Attempt<Reply, PeerError> {
         self.interrupt.check()?;
         if let Err(PeerError::Failed(failure)) = &answer
             && failure.is_the_directory()

@@ -4,7 +4,7 @@
 use super::node::peer_directory;
 use super::protocol::Functions;
 use super::{Kind, Runtime};
-use crate::bench::failure::Failure;
+use crate::bench::failure::{Attempt, Failure};
 use crate::bench::interrupt::Interrupt;
 use std::ffi::OsString;
 use std::path::Path;
@@ -21,10 +21,7 @@ pub(crate) const FLAGS: [&str; 5] = [
 
 /// Returns the driver that was built, on the given JVM or the one that a shell would run; or why
 /// there is none.
-pub(crate) fn find(
-    named: Option<&Path>,
-    interrupt: &Interrupt,
-) -> Result<Result<Runtime, String>, Failure> {
+pub(crate) fn find(named: Option<&Path>, interrupt: &Interrupt) -> Attempt<Runtime> {
     let Some(driver) = peer_directory("jvm/driver/target/driver.jar") else {
         return Ok(Err("not built (make bench-peers builds them)".to_owned()));
     };

@@ -18,7 +18,7 @@ pub(crate) mod protocol;
 pub(crate) mod strace;
 
 use super::child::{Child, this_program};
-use super::failure::Failure;
+use super::failure::{Attempt, Failure};
 use super::interrupt::Interrupt;
 use peer::{ANSWER_TIMEOUT, Peer, PeerError, complaint};
 use protocol::{Functions, Hello, Launch, Style, Threads, Usage};
@@ -84,11 +84,7 @@ impl Runtime {
     }
 
     /// Starts a process and returns what it says first.
-    fn greet(
-        &self,
-        functions: Functions,
-        interrupt: &Interrupt,
-    ) -> Result<Result<Hello, PeerError>, Failure> {
+    fn greet(&self, functions: Functions, interrupt: &Interrupt) -> Attempt<Hello, PeerError> {
         let hello = self.start(&Launch::of(functions), interrupt)?.hello();
         interrupt.check()?;
         Ok(hello)
@@ -180,7 +176,7 @@ impl Row {
         script: &str,
         work: &impl Serialize,
         interrupt: &Interrupt,
-    ) -> Result<Result<Usage, String>, Failure> {
+    ) -> Attempt<Usage> {
         let (mut runtime, functions) = (self.runtime.clone(), self.launch.functions);
         let mut command = if runtime.is_node() {
             runtime.arguments = node::arguments(runtime.kind, script);
@@ -191,7 +187,7 @@ impl Row {
             command.arg(json(work)?);
             command
         };
-        let mut child = Child::start_watched(&mut command, interrupt)?;
+        let mut child = Child::watched(&mut command, interrupt)?;
         child.input = None;
         let end = child.wait(ANSWER_TIMEOUT);
         interrupt.check()?;

@@ -4,7 +4,7 @@
 use super::peer::PeerError;
 use super::protocol::{ASK_DURABILITY, Functions, Launch, Reply};
 use super::{Kind, Runtime, in_source_tree};
-use crate::bench::failure::Failure;
+use crate::bench::failure::{Attempt, Failure};
 use crate::bench::interrupt::Interrupt;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -63,11 +63,7 @@ pub(crate) struct Package {
 }
 
 /// Loads the package once, or says why it does not load.
-pub(crate) fn load(
-    runtime: &Runtime,
-    package: &Path,
-    interrupt: &Interrupt,
-) -> Result<Result<Package, String>, Failure> {
+pub(crate) fn load(runtime: &Runtime, package: &Path, interrupt: &Interrupt) -> Attempt<Package> {
     let launch = Launch {
         package: Some(package.display().to_string()),
         ..Launch::of(Functions::Smallfry)

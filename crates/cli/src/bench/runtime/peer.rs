@@ -33,7 +33,7 @@ pub(crate) enum PeerError {
 
 impl Peer {
     pub(crate) fn start(mut command: Command, interrupt: &Interrupt) -> Result<Self, Failure> {
-        Ok(Self(Child::start_watched(&mut command, interrupt)?))
+        Ok(Self(Child::watched(&mut command, interrupt)?))
     }
 
     /// Returns the process id.

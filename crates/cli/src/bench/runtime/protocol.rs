@@ -127,11 +127,7 @@ impl PeerFailure {
     pub(crate) fn is_the_directory(&self) -> bool {
         matches!(
             self.code.as_deref(),
-            Some(
-                "ENOSPC" | "EDQUOT" | "EROFS" | "EIO" | "ENODEV" | "ESTALE"
-                // The names of Rust
-                | "StorageFull" | "QuotaExceeded" | "ReadOnlyFilesystem" | "StaleNetworkFileHandle"
-            )
+            Some("ENOSPC" | "EDQUOT" | "EROFS" | "EIO" | "ENODEV" | "ESTALE")
         )
     }
 }

@@ -38,19 +38,25 @@ pub(crate) fn failed<E: Into<io::Error>>(
         PeerFailure {
             operation: operation.to_owned(),
             path: Some(path.as_ref().display().to_string()),
-            code: Some(code(&error)),
+            code: code(&error).map(str::to_owned),
             message: error.to_string(),
         }
     }
 }
 
-/// Returns the errno's name, or the name of its kind in Rust where there is no errno.
-fn code(error: &io::Error) -> String {
-    #[cfg(unix)]
-    if let Some(number) = error.raw_os_error() {
-        return format!("{:?}", nix::errno::Errno::from_raw(number));
-    }
-    format!("{:?}", error.kind())
+/// Returns the errno's name, as far as [`PeerFailure::is_the_directory`] asks for it.
+fn code(error: &io::Error) -> Option<&'static str> {
+    Some(match error.kind() {
+        io::ErrorKind::StorageFull => "ENOSPC",
+        io::ErrorKind::QuotaExceeded => "EDQUOT",
+        io::ErrorKind::ReadOnlyFilesystem => "EROFS",
+        io::ErrorKind::StaleNetworkFileHandle => "ESTALE",
+        _ => match error.raw_os_error().filter(|_| cfg!(unix))? {
+            libc::EIO => "EIO",
+            libc::ENODEV => "ENODEV",
+            _ => return None,
+        },
+    })
 }
 
 /// Flushes the directory, except on Windows, which has no call for that.
