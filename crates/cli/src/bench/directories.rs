@@ -124,10 +124,11 @@ fn make_under(directory: &Path) -> Result<TempDir, Failure> {
 
 /// Returns the path as rows are told it.
 pub(crate) fn unicode(path: &Path) -> Result<String, Failure> {
-    path.to_str().map(str::to_owned).ok_or_else(|| {
+    let shown = path.display();
+    let failure = || {
         Failure::said(format!(
-            "cannot measure with {}: its name is not Unicode",
-            path.display()
+            "cannot measure with {shown}: its name is not Unicode"
         ))
-    })
+    };
+    path.to_str().map(str::to_owned).ok_or_else(failure)
 }

@@ -48,10 +48,8 @@ impl Host {
             .canonicalize()
             .map_err(Failure::at("open directory", directory))?;
         if !directory.is_dir() {
-            return Err(Failure::said(format!(
-                "cannot write to {}: it is not a directory",
-                directory.display()
-            )));
+            let why = "it is not a directory";
+            return Err(Failure::at("write to", &directory)(why));
         }
         Ok(Self {
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),

@@ -36,12 +36,8 @@ pub(crate) fn find(named: Option<&Path>, interrupt: &Interrupt) -> Attempt<Runti
     arguments.extend(["-cp".into(), class_path, "dev.smallfry.bench.MainKt".into()]);
     let shown = binary.display().to_string();
     let mut runtime = Runtime::new(Kind::Jvm, binary, arguments);
-    let hello = runtime.greet(Functions::JavaFiles, interrupt)?;
-    Ok(match hello {
-        Ok(hello) => {
-            runtime.name = hello.version;
-            Ok(runtime)
-        }
-        Err(error) => Err(format!("{shown} does not work: {error}")),
-    })
+    let greeted = runtime.greet(Functions::JavaFiles, interrupt)?;
+    Ok(greeted
+        .map(|()| runtime)
+        .map_err(|error| format!("{shown} does not work: {error}")))
 }

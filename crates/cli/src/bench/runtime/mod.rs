@@ -21,7 +21,7 @@ use super::child::{Child, this_program};
 use super::failure::{Attempt, Failure};
 use super::interrupt::Interrupt;
 use peer::{ANSWER_TIMEOUT, Peer, PeerError, complaint};
-use protocol::{Functions, Hello, Launch, Style, Threads, Usage};
+use protocol::{Functions, Launch, Style, Threads, Usage};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -83,11 +83,11 @@ impl Runtime {
         Peer::start(self.command(launch.functions, launch)?, interrupt)
     }
 
-    /// Starts a process and returns what it says first.
-    fn greet(&self, functions: Functions, interrupt: &Interrupt) -> Attempt<Hello, PeerError> {
+    /// Starts a process once, and takes its version for the name.
+    fn greet(&mut self, functions: Functions, interrupt: &Interrupt) -> Attempt<(), PeerError> {
         let hello = self.start(&Launch::of(functions), interrupt)?.hello();
         interrupt.check()?;
-        Ok(hello)
+        Ok(hello.map(|hello| self.name = hello.version))
     }
 
     /// Returns a command whose environment cannot skew a row.

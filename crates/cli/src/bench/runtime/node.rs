@@ -41,14 +41,11 @@ pub(crate) fn probe(
         _ => ("Node.js", "v"),
     };
     let mut runtime = Runtime::new(kind, binary.to_owned(), arguments(kind, script));
-    let hello = runtime.greet(Functions::Node, interrupt)?;
-    let binary = binary.display();
-    let what = match hello {
-        Ok(hello) if hello.version.starts_with(version_starts) => {
-            runtime.name = hello.version;
-            return Ok(runtime);
-        }
-        Ok(hello) => format!("{binary} is not {name}: {}", hello.version),
+    let greeted = runtime.greet(Functions::Node, interrupt)?;
+    let (binary, version) = (binary.display(), &runtime.name);
+    let what = match greeted {
+        Ok(()) if version.starts_with(version_starts) => return Ok(runtime),
+        Ok(()) => format!("{binary} is not {name}: {version}"),
         Err(error) => format!("{binary} does not work as {name}: {error}"),
     };
     Err(Failure::Said(what))
