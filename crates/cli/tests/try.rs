@@ -765,14 +765,14 @@ fn each_signal_leaves_no_files_and_no_processes() {
 
 #[cfg(target_os = "linux")]
 fn wait_for(file: &Path) {
-    let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while std::fs::read_to_string(file)
         .unwrap_or_default()
         .trim()
         .is_empty()
     {
         assert!(
-            std::time::Instant::now() < patience,
+            std::time::Instant::now() < deadline,
             "{} does not come",
             file.display()
         );

@@ -5,6 +5,7 @@ use super::scenarios::{self, Entry};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use serde::{Serialize, Serializer};
+use std::collections::HashSet;
 
 #[derive(Args, Debug, Serialize)]
 pub(crate) struct Arguments {
@@ -20,15 +21,13 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Returns the named scenarios once each, else those that run unasked, with `--all` all.
     pub(crate) fn scenarios(&self) -> Vec<Entry> {
-        let mut chosen: Vec<Entry> = Vec::new();
-        let unasked = |entry: &&Entry| self.options.all || entry.facts.unasked;
-        let usual = scenarios::ALL.iter().filter(unasked);
-        let usual = usual.filter(|_| self.scenarios.is_empty());
-        for entry in self.scenarios.iter().chain(usual) {
-            if chosen.iter().all(|other| other.name() != entry.name()) {
-                chosen.push(*entry);
-            }
+        let mut chosen = self.scenarios.clone();
+        if chosen.is_empty() {
+            let is_usual = |entry: &&Entry| self.options.all || entry.facts.unasked;
+            chosen.extend(scenarios::ALL.iter().filter(is_usual));
         }
+        let mut seen = HashSet::new();
+        chosen.retain(|entry| seen.insert(entry.name()));
         chosen
     }
 }

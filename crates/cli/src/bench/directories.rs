@@ -12,7 +12,6 @@ use tempfile::TempDir;
 
 /// The number of directories on the disk, and in memory.
 pub(crate) const COUNT: usize = 8;
-const PREFIX: &str = ".smallfry-bench-";
 
 /// The directories; dropping them removes everything.
 pub(crate) struct Directories {
@@ -49,7 +48,7 @@ impl Directories {
         if profile != UNDELAYED {
             let above = disk.parent().unwrap_or(disk);
             let point = make_under(above)?;
-            // Before the other one, through which it would see the disk otherwise.
+            // This mount comes first: it would otherwise see the disk through the other one.
             let mount = Slow::mount(UNDELAYED, disk, point.path(), interrupt)?;
             self.undelayed = Some((mount, point));
         }
@@ -72,42 +71,32 @@ impl Directories {
     }
 
     pub(crate) fn on_disk(&self, index: usize) -> PathBuf {
-        self.disk.path().join((index % COUNT).to_string())
+        numbered(self.disk.path(), index)
     }
 
     /// Returns the same directory through a mount that adds no delay, beside a slow disk.
     pub(crate) fn undelayed(&self, index: usize) -> Option<PathBuf> {
         let (_, point) = self.undelayed.as_ref()?;
-        Some(point.path().join((index % COUNT).to_string()))
+        Some(numbered(point.path(), index))
     }
 
     /// Returns the same directory, to be prepared without waiting for a slow disk.
     pub(crate) fn beneath(&self, index: usize) -> PathBuf {
         match &self.slow {
-            Some(slow) => slow.beneath().join((index % COUNT).to_string()),
+            Some(slow) => numbered(&slow.beneath(), index),
             None => self.on_disk(index),
         }
     }
 
     pub(crate) fn in_memory(&self, index: usize) -> Option<PathBuf> {
-        Some(
-            self.memory
-                .as_ref()?
-                .path()
-                .join((index % COUNT).to_string()),
-        )
+        Some(numbered(self.memory.as_ref()?.path(), index))
     }
 
     /// Removes everything, and says so if that fails.
     pub(crate) fn remove(self) -> Result<(), Failure> {
-        if let Some(slow) = &self.slow {
+        let (undelayed, point) = self.undelayed.unzip();
+        for mut slow in [self.slow, undelayed].into_iter().flatten() {
             slow.unmount()?;
-        }
-        drop(self.slow);
-        let mut point = None;
-        if let Some((slow, directory)) = self.undelayed {
-            slow.unmount()?;
-            point = Some(directory);
         }
         for directory in [point, Some(self.disk), self.memory].into_iter().flatten() {
             let path = directory.path().to_owned();
@@ -117,13 +106,17 @@ impl Directories {
     }
 }
 
+fn numbered(root: &Path, index: usize) -> PathBuf {
+    root.join((index % COUNT).to_string())
+}
+
 fn make_under(directory: &Path) -> Result<TempDir, Failure> {
     let root = tempfile::Builder::new()
-        .prefix(PREFIX)
+        .prefix(".smallfry-bench-")
         .tempdir_in(directory)
-        .map_err(|error| without_path("make a directory in", directory, &error))?;
+        .map_err(Failure::at("make a directory in", directory))?;
     for index in 0..COUNT {
-        let path = root.path().join(index.to_string());
+        let path = numbered(root.path(), index);
         std::fs::create_dir(&path).map_err(Failure::at("make directory", &path))?;
     }
     Ok(root)
@@ -131,25 +124,11 @@ fn make_under(directory: &Path) -> Result<TempDir, Failure> {
 
 /// Returns the path as rows are told it.
 pub(crate) fn unicode(path: &Path) -> Result<String, Failure> {
-    path.to_str().map(str::to_owned).ok_or_else(|| {
+    let shown = path.display();
+    let failure = || {
         Failure::said(format!(
-            "cannot measure with {}: its name is not Unicode",
-            path.display()
+            "cannot measure with {shown}: its name is not Unicode"
         ))
-    })
-}
-
-/// tempfile's errors name the random path; the user knows the directory.
-fn without_path(operation: &str, path: &Path, error: &std::io::Error) -> Failure {
-    let inner = match error.raw_os_error().or_else(|| errno_within(error)) {
-        Some(errno) => std::io::Error::from_raw_os_error(errno).to_string(),
-        None => error.kind().to_string(),
     };
-    Failure::said(format!("cannot {operation} {}: {inner}", path.display()))
-}
-
-fn errno_within(error: &std::io::Error) -> Option<i32> {
-    std::error::Error::source(error.get_ref()?)?
-        .downcast_ref::<std::io::Error>()?
-        .raw_os_error()
+    path.to_str().map(str::to_owned).ok_or_else(failure)
 }

@@ -1,15 +1,18 @@
 //! The reason why a run stops: one line for the user, and an exit code.
 
-use std::fmt::Display;
+use derive_more::with_trait::Display;
 use std::path::Path;
 
-#[derive(Debug)]
+#[derive(Debug, Display)]
 pub(crate) enum Failure {
     /// The user or the system asked to stop.
     Interrupted,
     /// The line for standard error.
     Said(String),
 }
+
+/// The outcome of a step. The outer error stops the run, the inner one leaves something out.
+pub(crate) type Attempt<T, E = String> = Result<Result<T, E>, Failure>;
 
 impl Failure {
     pub(crate) fn said(message: impl Into<String>) -> Self {

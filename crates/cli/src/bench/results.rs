@@ -114,17 +114,21 @@ impl<C: Serialize> Results<C> {
 }
 
 #[cfg(test)]
-impl<C> CaseResult<C> {
-    /// Makes the results of rows whose runs all take so many milliseconds.
-    pub(crate) fn of_millis(case: C, rows: Vec<Row>, millis: &[u64]) -> Self {
-        let mut result = Self::new(case, rows);
-        for (outcome, millis) in result.outcomes.iter_mut().zip(millis) {
-            for round in 0..6 {
-                let mut run = Times::default();
-                run.usage.wall_ns = millis * 1_000_000;
-                outcome.record(Ok(run), Some(round));
+mod tests {
+    use super::*;
+
+    impl<C> CaseResult<C> {
+        /// Makes the results of rows whose runs all take so many milliseconds.
+        pub(crate) fn of_millis(case: C, rows: Vec<Row>, millis: &[u64]) -> Self {
+            let mut result = Self::new(case, rows);
+            for (outcome, millis) in result.outcomes.iter_mut().zip(millis) {
+                for round in 0..6 {
+                    let mut run = Times::default();
+                    run.usage.wall_ns = millis * 1_000_000;
+                    outcome.record(Ok(run), Some(round));
+                }
             }
+            result
         }
-        result
     }
 }

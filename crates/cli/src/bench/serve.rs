@@ -1,6 +1,7 @@
 //! The process of a row in Rust: obeys requests from standard input until it ends.
 
-use super::runtime::protocol::{ASK_DURABILITY, Hello, Launch, PeerFailure, Reply};
+use super::runtime::native::failed;
+use super::runtime::protocol::{Hello, Launch, PeerFailure, Reply};
 use super::scenarios::{self, read_many::discard};
 use serde_json::{Map, Value};
 use std::io::{self, BufRead, Write};
@@ -38,24 +39,12 @@ fn obey(launch: &str) -> io::Result<()> {
 }
 
 fn answer(launch: &Launch, name: &str, request: Value) -> Result<Reply, PeerFailure> {
-    if name == ASK_DURABILITY {
-        return Ok(Reply::Durability(true));
-    }
-    match scenarios::find(name) {
-        Some(scenario) => scenario.serve(launch, request).map(Reply::Many),
-        None => Err(PeerFailure {
-            operation: "run".to_owned(),
-            path: None,
-            code: None,
-            message: format!("there is no scenario {name}"),
-        }),
-    }
+    let unknown = || failed("run", name)(io::Error::from(io::ErrorKind::NotFound));
+    let scenario = scenarios::find(name).ok_or_else(unknown)?;
+    scenario.serve(launch, request).map(Reply::Many)
 }
 
 fn send(reply: &Reply) -> io::Result<()> {
-    let mut line = serde_json::to_vec(reply)?;
-    line.push(b'\n');
-    let mut output = io::stdout().lock();
-    output.write_all(&line)?;
-    output.flush()
+    let line = serde_json::to_string(reply)?;
+    writeln!(io::stdout(), "{line}")
 }

@@ -2,29 +2,22 @@
 
 use super::directories::Directories;
 use super::disk;
-use super::failure::Failure;
+use super::failure::{Attempt, Failure};
 use super::host::{self, Host};
 use super::interrupt::Interrupt;
 use super::options::{Extent, Options};
 use super::progress::Progress;
+use super::runtime::node::{self, Package};
 use super::runtime::peer::PeerError;
 use super::runtime::protocol::{Functions, Reply};
-use super::runtime::{Engine, Row, Runtime, Way, jvm, node};
+use super::runtime::{Kind, Row, Runtime, Way, jvm};
 use super::schedule::Budget;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::Path;
 
 /// A Node binary, and the package if it loads there.
 pub(crate) struct Node {
     pub(crate) runtime: Runtime,
     pub(crate) package: Option<Package>,
-}
-
-pub(crate) struct Package {
-    pub(crate) directory: PathBuf,
-    pub(crate) load_ns: u64,
-    /// True if it can write durably.
-    pub(crate) durable: bool,
 }
 
 pub(crate) struct Session {
@@ -49,7 +42,7 @@ impl Session {
     /// Finds the runtimes, and makes the directories. `script` is what rows under Node run.
     pub(crate) fn open(
         options: &Options,
-        script: &Arc<str>,
+        script: &str,
         needs_jvm: bool,
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
@@ -74,8 +67,12 @@ impl Session {
             budget: Budget::Rounds(1),
         };
         session.find_nodes(script)?;
+        // The JVM takes half a second to answer.
         if needs_jvm {
-            session.find_jvm()?;
+            match jvm::find(options.java.as_deref(), interrupt)? {
+                Ok(runtime) => session.jvm = Some(runtime),
+                Err(why) => session.leave_out(format!("rows in the JVM are left out: {why}")),
+            }
         }
         Ok(session)
     }
@@ -84,37 +81,22 @@ impl Session {
         self.directories.remove()
     }
 
-    /// The JVM takes half a second to answer: only scenarios with rows for it look for it.
-    fn find_jvm(&mut self) -> Result<(), Failure> {
-        match jvm::find(self.options.java.as_deref(), &self.interrupt)? {
-            Ok(runtime) => self.jvm = Some(runtime),
-            Err(reason) => self.leave_out(format!("rows in the JVM are left out: {reason}")),
-        }
-        Ok(())
-    }
-
-    fn find_nodes(&mut self, script: &Arc<str>) -> Result<(), Failure> {
+    fn find_nodes(&mut self, script: &str) -> Result<(), Failure> {
         let options = self.options.clone();
-        let mut binaries = options.node;
-        if binaries.is_empty() {
-            binaries.extend(node::on_path());
+        let mut nodes = options.node;
+        if nodes.is_empty() {
+            nodes.extend(which::which("node"));
         }
-        if binaries.is_empty() {
-            self.skip(
-                "Node.js rows are left out: no node on PATH (--node PATH names one)".to_owned(),
-            )?;
+        if nodes.is_empty() {
+            self.skip("Node.js rows are left out: no node on PATH (--node PATH names one)")?;
         }
-        let named =
-            |engine, binaries: Vec<PathBuf>| binaries.into_iter().map(move |it| (engine, it));
-        let binaries: Vec<(Engine, PathBuf)> = named(Engine::Node, binaries)
-            .chain(named(Engine::Bun, options.bun))
-            .chain(named(Engine::Deno, options.deno))
-            .collect();
-        if binaries.is_empty() {
-            return Ok(());
-        }
+        let engines = [
+            (Kind::Node, nodes),
+            (Kind::Bun, options.bun),
+            (Kind::Deno, options.deno),
+        ];
         let mut package = None;
-        if !options.no_smallfry {
+        if !options.no_smallfry && engines.iter().any(|(_, binaries)| !binaries.is_empty()) {
             match node::find_package(options.package.as_deref()) {
                 Ok(directory) => package = Some(directory),
                 Err(reason) => {
@@ -122,37 +104,34 @@ impl Session {
                 }
             }
         }
-        for (engine, binary) in binaries {
-            let runtime = node::probe(engine, &binary, script, &self.interrupt)?;
-            let package = match &package {
-                Some(directory) => self.load(&runtime, directory.clone())?,
-                None => None,
-            };
-            self.nodes.push(Node { runtime, package });
+        for (kind, binaries) in engines {
+            for binary in binaries {
+                let runtime = node::probe(kind, &binary, script, &self.interrupt)?;
+                let package = match &package {
+                    Some(directory) => self.load(&runtime, directory)?,
+                    None => None,
+                };
+                self.nodes.push(Node { runtime, package });
+            }
         }
         Ok(())
     }
 
-    fn load(&mut self, runtime: &Runtime, directory: PathBuf) -> Result<Option<Package>, Failure> {
-        match node::load(runtime, &directory, &self.interrupt)? {
-            Ok((load_ns, durable)) => Ok(Some(Package {
-                directory,
-                load_ns,
-                durable,
-            })),
-            Err(reason) => {
-                let version = runtime.name();
-                self.skip(format!(
-                    "rows of smallfry on {version} are left out: {} does not load: {reason}",
-                    directory.display()
-                ))?;
-                Ok(None)
-            }
+    fn load(&mut self, runtime: &Runtime, package: &Path) -> Result<Option<Package>, Failure> {
+        let loaded = node::load(runtime, package, &self.interrupt)?;
+        if let Err(reason) = &loaded {
+            self.skip(format!(
+                "rows of smallfry on {} are left out: {} does not load: {reason}",
+                runtime.name(),
+                package.display()
+            ))?;
         }
+        Ok(loaded.ok())
     }
 
     /// Notes a missing runtime for the user; in continuous integration that is an error.
-    pub(crate) fn skip(&mut self, reason: String) -> Result<(), Failure> {
+    pub(crate) fn skip(&mut self, reason: impl Into<String>) -> Result<(), Failure> {
+        let reason = reason.into();
         if std::env::var_os("CI").is_some_and(|ci| ci == "true") {
             return Err(Failure::Said(reason));
         }
@@ -163,17 +142,14 @@ impl Session {
 
     /// Decides whether an error is the row's own. An interrupt, and a directory that is unfit for
     /// all rows, stop the run.
-    pub(crate) fn judge(
-        &self,
-        answer: Result<Reply, PeerError>,
-    ) -> Result<Result<Reply, PeerError>, Failure> {
+    pub(crate) fn judge(&self, answer: Result<Reply, PeerError>) -> Attempt<Reply, PeerError> {
         self.interrupt.check()?;
-        match answer {
-            Err(PeerError::Failed(failure)) if failure.is_the_directory() => {
-                Err(Failure::said(failure.to_string()))
-            }
-            answer => Ok(answer),
+        if let Err(PeerError::Failed(failure)) = &answer
+            && failure.is_the_directory()
+        {
+            return Err(Failure::said(failure.to_string()));
         }
+        Ok(answer)
     }
 
     /// Names the disk in words: `the disk as it is`, or `the slow disk hdd (simulated)`.
@@ -220,29 +196,20 @@ impl Session {
         implementation: &str,
         way: impl Into<Way>,
     ) -> Row {
-        let package = node
-            .package
-            .as_ref()
-            .filter(|_| functions == Functions::Smallfry);
-        let package = match functions.npm_peer() {
-            Some(_) => node::npm_peer(functions),
-            None => package.map(|package| package.directory.clone()),
+        let package = match functions {
+            Functions::Smallfry => node.package.as_ref().map(|it| it.directory.clone()),
+            _ => node::npm_peer(functions),
         };
         let mut row = Row::native(functions, implementation, way);
         row.runtime = node.runtime.clone();
         row.launch.package = package.map(|directory| directory.display().to_string());
         let name = node.runtime.name();
-        let engine = match node.runtime {
-            Runtime::Node { engine, .. } => engine,
-            _ => Engine::Node,
-        };
-        row.label = match (engine, self.nodes.len()) {
-            (Engine::Bun | Engine::Deno, _) => {
-                format!("{name} {}", implementation.trim_start_matches("Node "))
-            }
-            (Engine::Node, 1) => implementation.to_owned(),
-            (Engine::Node, _) => format!("{name} {implementation}"),
-        };
+        if node.runtime.kind != Kind::Node {
+            let implementation = implementation.trim_start_matches("Node ");
+            row.label = format!("{name} {implementation}");
+        } else if self.nodes.len() > 1 {
+            row.label = format!("{name} {implementation}");
+        }
         row
     }
 

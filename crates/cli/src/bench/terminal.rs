@@ -16,24 +16,21 @@ use std::io::Write as _;
 /// Says what is about to happen, before anything else does.
 pub(crate) fn first_line(options: &Options, plan: &Plan) {
     let names: Vec<_> = plan.scenarios.iter().map(Entry::name).collect();
+    let (names, dir) = (names.join(", "), options.dir.display());
     let disk = match options.disk.as_str() {
         disk::REAL => String::new(),
         profile => format!(", made to behave like the slow disk {profile}"),
     };
     print(&format!(
-        "smallfry bench: measures {} in a fresh directory under {}{disk}\n",
-        names.join(", "),
-        options.dir.display()
+        "smallfry bench: measures {names} in a fresh directory under {dir}{disk}\n"
     ));
 }
 
 /// Says for how long it measures, and on what.
 pub(crate) fn opening(session: &Session, plan: &Plan) {
-    let scenarios = plan.scenarios.iter();
-    let plans: Vec<String> = scenarios
-        .map(|scenario| schedule(session, *scenario, plan.budget(*scenario)))
-        .collect();
-    let plans = plans.join(", then ");
+    let plans = plan.scenarios.iter();
+    let plans = plans.map(|scenario| schedule(session, *scenario, plan.budget(*scenario)));
+    let plans = plans.collect::<Vec<_>>().join(", then ");
     let mut out = format!("  plan      {plans}; Ctrl-C stops and cleans up\n");
     if plan.has(|scenario| scenario.facts.fewer_files) && session.has_fewer_files() {
         out.push_str(
@@ -48,111 +45,77 @@ fn schedule(session: &Session, scenario: Entry, budget: Budget) -> String {
     let name = scenario.name();
     match budget {
         Budget::Time(time) => {
+            // The time of a row on a slow disk is not known beforehand.
             let least = match session.directories.profile() {
-                // The time of a row on a slow disk is not known beforehand.
                 Some(_) => format!(", or {} rounds if those take longer", MIN_ROUNDS + 1),
                 None => String::new(),
             };
             format!("{name} for {:.0} s{least}", time.as_secs_f64())
         }
         Budget::Rounds(1) => format!("{name} for one round"),
-        Budget::Rounds(rounds) => {
-            let estimate = estimate(session, scenario, rounds);
-            format!("{name} for {rounds} rounds{estimate}")
+        Budget::Rounds(rounds) if session.extent == Extent::All => {
+            let turns = scenario.turns(session) * (rounds + 1);
+            let minutes = (turns as f64 * scenario.facts.turn_seconds / 60.0).round();
+            let minutes = match minutes {
+                few if few <= 1.0 => "a minute".to_owned(),
+                many => format!("{many:.0} minutes"),
+            };
+            format!("{name} for {rounds} rounds of {turns} turns, about {minutes}")
         }
+        Budget::Rounds(rounds) => format!("{name} for {rounds} rounds"),
     }
-}
-
-/// Estimates the time of what takes minutes.
-fn estimate(session: &Session, scenario: Entry, rounds: usize) -> String {
-    if session.extent != Extent::All {
-        return String::new();
-    }
-    let turns = scenario.turns(session) * (rounds + 1);
-    let minutes = (turns as f64 * scenario.facts.turn_seconds / 60.0).round();
-    let minutes = match minutes {
-        few if few <= 1.0 => "a minute".to_owned(),
-        many => format!("{many:.0} minutes"),
-    };
-    format!(" of {turns} turns, about {minutes}")
 }
 
 fn host(out: &mut String, session: &Session) {
-    let host = &session.host;
-    let mut machine = vec![
-        host.cpu
-            .clone()
-            .unwrap_or_else(|| "unknown processor".to_owned()),
+    let (host, disk) = (&session.host, &session.host.file_system);
+    let cpu = host.cpu.as_deref().unwrap_or("unknown processor");
+    let memory = host.memory_limit_bytes.or(host.memory_bytes);
+    let kernel = host.kernel.as_deref().unwrap_or_default();
+    let pages = host.transparent_huge_pages.as_ref();
+    let machine = [
+        Some(cpu.to_owned()),
+        Some(format!("{} cores", host.cores)),
+        memory.map(text::bytes),
+        Some(format!("{} {kernel}", host.system)),
+        host.load_average.map(|load| format!("load {load:.2}")),
+        pages.map(|state| format!("huge pages {state}")),
     ];
-    machine.push(format!("{} cores", host.cores));
-    machine.extend(
-        host.memory_limit_bytes
-            .or(host.memory_bytes)
-            .map(text::bytes),
-    );
-    machine.push(format!(
-        "{} {}",
-        host.system,
-        host.kernel.as_deref().unwrap_or_default()
-    ));
-    machine.extend(host.load_average.map(|load| format!("load {load:.2}")));
-    machine.extend(
-        host.transparent_huge_pages
-            .as_ref()
-            .map(|state| format!("huge pages {state}")),
-    );
-    let disk = &host.file_system;
-    let mut place = Vec::new();
-    if session.directories.profile().is_some() {
-        place.push(format!("{}, beneath it", session.disk_words()));
-    }
-    place.push(disk.kind.clone());
-    place.extend(disk.device.clone());
-    place.extend(disk.rotational.map(|turns| {
-        if turns {
-            "rotational"
-        } else {
-            "not rotational"
-        }
-        .to_owned()
-    }));
-    if disk.journal == Some(false) {
-        place.push("no journal".to_owned());
-    }
-    place.extend(disk.options.clone());
-    place.extend(
-        disk.free_bytes
-            .map(|free| format!("{} free", text::bytes(free))),
-    );
+    let slow = session.directories.profile();
+    let rotates = |it| ["not rotational", "rotational"][usize::from(it)].to_owned();
+    let free = disk.free_bytes.map(text::bytes);
+    let place = [
+        slow.map(|_| format!("{}, beneath it", session.disk_words())),
+        Some(disk.kind.clone()),
+        disk.device.clone(),
+        disk.rotational.map(rotates),
+        (disk.journal == Some(false)).then(|| "no journal".to_owned()),
+        disk.options.clone(),
+        free.map(|free| format!("{free} free")),
+    ];
     let mut runtimes = vec![format!("Rust (smallfry {})", env!("CARGO_PKG_VERSION"))];
     for node in &session.nodes {
-        let package = match &node.package {
-            Some(package) => format!(
-                "loads smallfry in {}",
-                text::duration(package.load_ns as f64)
-            ),
-            None => "without smallfry".to_owned(),
-        };
-        runtimes.push(format!("{} ({package})", node.runtime.full_name()));
+        let name = node.runtime.full_name();
+        let load = node.package.as_ref().map(|package| package.load_ns as f64);
+        runtimes.push(match load.map(text::duration) {
+            Some(load) => format!("{name} (loads smallfry in {load})"),
+            None => format!("{name} (without smallfry)"),
+        });
     }
     if let Some(jvm) = &session.jvm {
         runtimes.push(format!("{} ({})", jvm.name(), jvm::FLAGS.join(" ")));
     }
-    for (heading, facts) in [
-        ("machine", machine),
-        ("disk", place),
-        ("runtimes", runtimes),
-    ] {
-        let lead = format!("  {heading:<9} ");
-        let _ = writeln!(
-            out,
-            "{}",
-            text::wrap(&lead, &facts.join(", "), text::width())
-        );
-    }
+    facts(out, "machine", machine.into_iter().flatten());
+    facts(out, "disk", place.into_iter().flatten());
+    facts(out, "runtimes", runtimes.into_iter());
     for warning in host.warnings() {
         let _ = writeln!(out, "  warning   {warning}");
     }
+}
+
+fn facts(out: &mut String, heading: &str, facts: impl Iterator<Item = String>) {
+    let facts = facts.collect::<Vec<_>>().join(", ");
+    let lead = format!("  {heading:<9} ");
+    let _ = writeln!(out, "{}", text::wrap(&lead, &facts, text::width()));
 }
 
 /// Shows everything that was measured.
@@ -184,8 +147,5 @@ fn next(session: &Session) -> &'static str {
 
 /// Prints the text; a closed pipe is no error.
 fn print(text: &str) {
-    let mut output = std::io::stdout().lock();
-    let _ = output
-        .write_all(text.as_bytes())
-        .and_then(|()| output.flush());
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }

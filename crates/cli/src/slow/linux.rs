@@ -60,6 +60,6 @@ pub(super) fn raise_descriptor_limit() {
 }
 
 /// Shields the command from signals of the terminal and to our process group.
-pub(super) fn apart(command: &mut Command) {
+pub(crate) fn apart(command: &mut Command) {
     command.process_group(0);
 }

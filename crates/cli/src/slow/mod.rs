@@ -18,6 +18,7 @@ use linux as platform;
 use other as platform;
 
 pub(crate) use arguments::Arguments;
+pub(crate) use platform::apart;
 
 use smallfry_slowfs::{Mount, Options, Unmounted};
 use std::error::Error;
@@ -186,7 +187,7 @@ impl Guard {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        platform::apart(&mut command);
+        apart(&mut command);
         let child = command
             .spawn()
             .map_err(|error| format!("cannot start the guard process: {error}"))?;

@@ -10,4 +10,4 @@ pub(super) fn when_orphaned(_: Option<u32>, _: impl FnOnce() + Send + 'static) -
 
 pub(super) fn raise_descriptor_limit() {}
 
-pub(super) fn apart(_: &mut Command) {}
+pub(crate) fn apart(_: &mut Command) {}

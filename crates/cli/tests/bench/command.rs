@@ -223,9 +223,9 @@ fn every_way_of_stopping_leaves_no_files_and_no_processes() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let patience = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(60);
         while children_of(child.id()).is_empty() {
-            assert!(Instant::now() < patience, "it starts no rows");
+            assert!(Instant::now() < deadline, "it starts no rows");
             std::thread::sleep(Duration::from_millis(5));
         }
         let rows = children_of(child.id());

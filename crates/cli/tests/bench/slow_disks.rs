@@ -92,10 +92,10 @@ fn a_slow_disk_is_gone_when_the_bench_is_stopped() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let patience = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(60);
         // The two mounts are children, a row another.
         while children_of(child.id()).len() < 3 {
-            assert!(Instant::now() < patience, "it starts no rows");
+            assert!(Instant::now() < deadline, "it starts no rows");
             std::thread::sleep(Duration::from_millis(5));
         }
         assert!(is_mounted_below(place.root.path()), "{signal}");

@@ -1,196 +1,141 @@
-//! The facts that Linux tells in /proc and /sys.
+//! The facts that Linux tells in /proc and /sys, and its page cache.
 //!
-//! Formats: <https://man7.org/linux/man-pages/man5/proc.5.html>, for the mount table
-//! <https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html>.
+//! Formats: <https://man7.org/linux/man-pages/man5/proc.5.html>.
 
-pub(super) mod cache;
+use super::{FileSystem, Host, field};
+use rustix::fs::{major, minor, statvfs, syncfs};
+use std::fs::{File, read_to_string};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
-use super::FileSystem;
-use std::fs::read_to_string;
-use std::path::{Path, PathBuf};
-
-pub(super) fn kernel() -> Option<String> {
-    Some(
-        read_to_string("/proc/sys/kernel/osrelease")
-            .ok()?
-            .trim()
-            .to_owned(),
-    )
-}
-
-pub(super) fn cpu() -> Option<String> {
-    let text = read_to_string("/proc/cpuinfo").ok()?;
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("model name") || line.starts_with("Model"))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
-}
-
-pub(super) fn memory() -> Option<u64> {
-    let text = read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))?;
-    Some(
-        line.trim()
-            .trim_end_matches("kB")
-            .trim()
-            .parse::<u64>()
-            .ok()?
-            * 1024,
-    )
+pub(super) fn machine() -> Host {
+    let cpu = |name| field("/proc/cpuinfo".as_ref(), name);
+    let memory = field("/proc/meminfo".as_ref(), "MemTotal");
+    let memory = memory.and_then(|size| size.strip_suffix(" kB")?.parse::<u64>().ok());
+    let load = text("/proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok());
+    let pages = text("/sys/kernel/mm/transparent_hugepage/enabled");
+    Host {
+        kernel: text("/proc/sys/kernel/osrelease"),
+        cpu: cpu("model name").or_else(|| cpu("Model")),
+        memory_bytes: memory.map(|kib| kib * 1024),
+        memory_limit_bytes: memory_limit(),
+        load_average: load,
+        // The choice in brackets of `always [madvise] never`.
+        transparent_huge_pages: pages
+            .and_then(|text| Some(text.split_once('[')?.1.split_once(']')?.0.to_owned())),
+        ..Host::default()
+    }
 }
 
 /// Returns the container's limit, by control groups version 2 or 1; "no limit" is a word or a
 /// number beyond any memory.
-pub(super) fn memory_limit() -> Option<u64> {
-    let limit: u64 = [
-        "/sys/fs/cgroup/memory.max",
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-    ]
-    .into_iter()
-    .find_map(|path| read_to_string(path).ok()?.trim().parse().ok())?;
-    (limit < 1 << 60).then_some(limit)
+fn memory_limit() -> Option<u64> {
+    let version_2 = text("/sys/fs/cgroup/memory.max");
+    let limit = version_2.or_else(|| text("/sys/fs/cgroup/memory/memory.limit_in_bytes"))?;
+    limit.parse().ok().filter(|limit| *limit < 1 << 60)
 }
 
-pub(super) fn load_average() -> Option<f64> {
-    read_to_string("/proc/loadavg")
-        .ok()?
-        .split_whitespace()
-        .next()?
-        .parse()
-        .ok()
+/// Returns the text of a file that has one line.
+fn text(path: impl AsRef<Path>) -> Option<String> {
+    Some(read_to_string(path).ok()?.trim().to_owned())
 }
 
-/// Returns the choice in brackets of `always [madvise] never`.
-pub(super) fn transparent_huge_pages() -> Option<String> {
-    let text = read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").ok()?;
-    Some(text.split_once('[')?.1.split_once(']')?.0.to_owned())
+pub(super) fn file_system(directory: &Path) -> Option<FileSystem> {
+    let table = read_to_string("/proc/self/mounts").ok()?;
+    let mounts = table.lines().filter_map(parse);
+    let mounts = mounts.filter(|(point, _)| directory.starts_with(point));
+    // The last mount at a point covers the others. `max_by_key` returns the last one.
+    let (_, mut found) = mounts.max_by_key(|(point, _)| Path::new(point).components().count())?;
+    let number = directory.metadata().ok()?.dev();
+    let device = format!("/sys/dev/block/{}:{}", major(number), minor(number));
+    let device = Path::new(&device);
+    found.rotational = rotational(device);
+    found.journal = (found.kind == "ext4").then(|| journal(device)).flatten();
+    let space = statvfs(directory).ok();
+    found.free_bytes = space.map(|space| space.f_bavail * space.f_frsize);
+    Some(found)
 }
 
-pub(super) fn file_system(directory: PathBuf) -> FileSystem {
-    let table = read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let free_bytes = free(&directory);
-    match table
-        .lines()
-        .filter_map(Mount::parse)
-        .filter(|mount| directory.starts_with(&mount.point))
-        .max_by_key(Mount::depth)
-    {
-        Some(mount) => FileSystem {
-            directory,
-            journal: journal(&mount),
-            kind: mount.kind,
-            rotational: rotational(&mount.number),
-            device: Some(mount.source),
-            mount_point: Some(mount.point),
-            options: Some(mount.options),
-            free_bytes,
-        },
-        None => FileSystem {
-            directory,
-            kind: "unknown".to_owned(),
-            free_bytes,
-            ..FileSystem::default()
-        },
-    }
-}
-
-/// One line of the mount table.
-struct Mount {
-    number: String,
-    point: PathBuf,
-    kind: String,
-    source: String,
-    options: String,
-}
-
-impl Mount {
-    fn parse(line: &str) -> Option<Self> {
-        let (place, system) = line.split_once(" - ")?;
-        let mut place = place.split(' ').skip(2);
-        let (number, _root, point, options) =
-            (place.next()?, place.next()?, place.next()?, place.next()?);
-        let mut system = system.split(' ');
-        let (kind, source) = (system.next()?, system.next()?);
-        let more = system.next().unwrap_or_default();
-        Some(Self {
-            number: number.to_owned(),
-            point: unescape(point).into(),
-            kind: kind.to_owned(),
-            source: unescape(source),
-            options: merged(options, more),
-        })
-    }
-
-    /// Returns the depth. `max_by_key` takes the last line of the same depth, which covers earlier
-    /// mounts.
-    fn depth(&self) -> usize {
-        self.point.components().count()
-    }
-}
-
-/// Joins the options of the mount and of the file system, each once.
-fn merged(mount: &str, system: &str) -> String {
-    let mut options: Vec<&str> = mount.split(',').collect();
-    for option in system.split(',') {
-        if !option.is_empty() && !options.contains(&option) {
-            options.push(option);
-        }
-    }
-    options.join(",")
-}
-
-/// Decodes blank, tab, newline and backslash, which stand there as three octal digits.
-fn unescape(text: &str) -> String {
-    [
+/// Reads a line of the mount table, and returns the mount point and what the line tells:
+/// <https://man7.org/linux/man-pages/man5/fstab.5.html>.
+fn parse(line: &str) -> Option<(String, FileSystem)> {
+    // Blank, tab, newline and backslash stand there as three octal digits.
+    let codes = [
         ("\\040", " "),
         ("\\011", "\t"),
         ("\\012", "\n"),
         ("\\134", "\\"),
-    ]
-    .iter()
-    .fold(text.to_owned(), |text, (code, plain)| {
-        text.replace(code, plain)
-    })
+    ];
+    let plain = |text: &str| {
+        let decode = |text: String, (code, plain): (&str, &str)| text.replace(code, plain);
+        codes.into_iter().fold(text.to_owned(), decode)
+    };
+    let mut fields = line.split(' ').map(plain);
+    let (device, point, kind) = (fields.next()?, fields.next()?, fields.next()?);
+    let found = FileSystem {
+        kind,
+        device: Some(device),
+        mount_point: Some(point.clone().into()),
+        options: Some(fields.next()?),
+        ..FileSystem::default()
+    };
+    Some((point, found))
 }
 
 /// Reads the disk's queue; for a partition the parent has it.
-fn rotational(number: &str) -> Option<bool> {
-    let device = Path::new("/sys/dev/block").join(number);
-    let text = ["queue/rotational", "../queue/rotational"]
-        .into_iter()
-        .find_map(|file| read_to_string(device.join(file)).ok())?;
-    Some(text.trim() == "1")
+fn rotational(device: &Path) -> Option<bool> {
+    let own = text(device.join("queue/rotational"));
+    let text = own.or_else(|| text(device.join("../queue/rotational")))?;
+    Some(text == "1")
 }
 
 /// Reads `journal_task`, which holds a number where ext4 has a journal, else `<none>`.
 ///
 /// <https://docs.kernel.org/admin-guide/ext4.html#sys-entries>
-fn journal(mount: &Mount) -> Option<bool> {
-    if mount.kind != "ext4" {
-        return None;
-    }
-    let device = std::fs::read_link(Path::new("/sys/dev/block").join(&mount.number)).ok()?;
+fn journal(device: &Path) -> Option<bool> {
+    let device = device.read_link().ok()?;
     let facts = Path::new("/sys/fs/ext4").join(device.file_name()?);
-    let task = read_to_string(facts.join("journal_task")).ok()?;
-    Some(task.trim() != "<none>")
+    Some(text(facts.join("journal_task"))? != "<none>")
 }
 
-fn free(directory: &Path) -> Option<u64> {
-    let facts = rustix::fs::statvfs(directory).ok()?;
-    Some(facts.f_bavail * facts.f_frsize)
-}
-
-/// Returns how many more files there can be; `None` if there is no limit.
-pub(super) fn free_inodes(directory: &Path) -> Option<u64> {
-    let facts = rustix::fs::statvfs(directory).ok()?;
+/// Returns how many more files the file system of `directory` can hold, where it has a limit.
+pub(crate) fn free_inodes(directory: &Path) -> Option<u64> {
+    let facts = statvfs(directory).ok()?;
     (facts.f_files > 0).then_some(facts.f_favail)
 }
 
+/// Waits until everything written to the file system of `directory` is on its device.
+///
 /// `syncfs`: <https://man7.org/linux/man-pages/man2/syncfs.2.html>.
-pub(super) fn flush_all(directory: &Path) -> std::io::Result<()> {
-    Ok(rustix::fs::syncfs(std::fs::File::open(directory)?)?)
+pub(crate) fn flush_all(directory: &Path) -> io::Result<()> {
+    Ok(syncfs(File::open(directory)?)?)
+}
+
+/// Empties the page cache of all file systems, entries of directories included; only root may:
+/// <https://docs.kernel.org/admin-guide/sysctl/vm.html#drop-caches>. What is not on its device yet
+/// cannot be dropped, so that comes first.
+pub(crate) fn drop_cache(directory: &Path) -> io::Result<()> {
+    flush_all(directory)?;
+    std::fs::write("/proc/sys/vm/drop_caches", "3")
+}
+
+/// Returns how many pages of the file are in the page cache, and how many it has.
+///
+/// `mincore` tells of every page without touching it:
+/// <https://man7.org/linux/man-pages/man2/mincore.2.html>.
+pub(super) fn cached_pages(path: &Path) -> io::Result<(usize, usize)> {
+    let file = File::open(path)?;
+    // SAFETY: nothing reads the mapped memory, so that it does not matter who changes the file.
+    let map = unsafe { memmap2::Mmap::map(&file)? };
+    let mut resident = vec![0_u8; map.len().div_ceil(rustix::param::page_size())];
+    let start = map.as_ptr().cast_mut().cast();
+    // SAFETY: the range is the mapping made above, and there is a byte for each of its pages.
+    if unsafe { libc::mincore(start, map.len(), resident.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let here = resident.iter().filter(|byte| **byte & 1 == 1).count();
+    Ok((here, resident.len()))
 }
 
 #[cfg(test)]
@@ -199,22 +144,22 @@ mod tests {
 
     #[test]
     fn a_line_of_the_mount_table() {
-        let line = r"36 35 98:0 /root /mnt/my\040disk rw,noatime master:1 - ext3 /dev/root rw,errors=continue";
-        let mount = Mount::parse(line).unwrap();
-        assert_eq!(mount.point, Path::new("/mnt/my disk"));
+        let line = r"/dev/root /mnt/my\040disk ext3 rw,noatime,errors=continue 0 0";
+        let (point, found) = parse(line).unwrap();
+        assert_eq!(point, "/mnt/my disk");
         assert_eq!(
-            (mount.kind.as_str(), mount.source.as_str()),
-            ("ext3", "/dev/root")
+            (found.kind.as_str(), found.device.as_deref()),
+            ("ext3", Some("/dev/root"))
         );
         assert_eq!(
-            (mount.number.as_str(), mount.options.as_str()),
-            ("98:0", "rw,noatime,errors=continue")
+            (found.mount_point, found.options.as_deref()),
+            (Some(point.into()), Some("rw,noatime,errors=continue"))
         );
     }
 
     #[test]
     fn a_line_that_makes_no_sense_is_no_mount() {
-        assert!(Mount::parse("").is_none());
-        assert!(Mount::parse("1 2 3").is_none());
+        assert!(parse("").is_none());
+        assert!(parse("1 2 3").is_none());
     }
 }

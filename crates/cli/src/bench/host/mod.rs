@@ -1,21 +1,20 @@
 //! The facts about this machine that its figures depend on.
 
 #[cfg(target_os = "linux")]
-mod linux;
+#[path = "linux.rs"]
+mod platform;
 #[cfg(not(target_os = "linux"))]
-mod other;
+#[path = "other.rs"]
+mod platform;
 
-#[cfg(target_os = "linux")]
-use linux as platform;
-#[cfg(not(target_os = "linux"))]
-use other as platform;
+pub(crate) use platform::{drop_cache, flush_all, free_inodes};
 
 use super::failure::Failure;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// The machine; `None` where the system does not tell.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Host {
     pub(crate) system: String,
     pub(crate) kernel: Option<String>,
@@ -45,54 +44,41 @@ pub(crate) struct FileSystem {
 
 impl Host {
     pub(crate) fn look(directory: &Path) -> Result<Self, Failure> {
-        let directory =
-            std::fs::canonicalize(directory).map_err(Failure::at("open directory", directory))?;
+        let directory = directory
+            .canonicalize()
+            .map_err(Failure::at("open directory", directory))?;
         if !directory.is_dir() {
-            return Err(Failure::said(format!(
-                "cannot write to {}: it is not a directory",
-                directory.display()
-            )));
+            let why = "it is not a directory";
+            return Err(Failure::at("write to", &directory)(why));
         }
         Ok(Self {
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            kernel: platform::kernel(),
-            cpu: platform::cpu(),
             cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-            memory_bytes: platform::memory(),
-            memory_limit_bytes: platform::memory_limit(),
-            load_average: platform::load_average(),
-            transparent_huge_pages: platform::transparent_huge_pages(),
-            file_system: platform::file_system(directory),
+            file_system: FileSystem::of(&directory),
+            ..platform::machine()
         })
     }
 
     /// Returns sentences for a user whose figures may mislead.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
-        if matches!(self.file_system.kind.as_str(), "tmpfs" | "ramfs") {
+        let FileSystem {
+            directory, kind, ..
+        } = &self.file_system;
+        if matches!(kind.as_str(), "tmpfs" | "ramfs") {
+            let directory = directory.display();
             warnings.push(format!(
-                "{} is a {}: it shows memory, not a disk (--dir names another directory)",
-                self.file_system.directory.display(),
-                self.file_system.kind
+                "{directory} is a {kind}: it shows memory, not a disk (--dir names another directory)"
             ));
         }
-        if let Some(load) = self
-            .load_average
-            .filter(|load| *load > self.cores as f64 / 2.0)
-        {
+        let (load, cores) = (self.load_average.unwrap_or(0.0), self.cores);
+        if load > cores as f64 / 2.0 {
             warnings.push(format!(
-                "the machine is busy: load {load:.1} on {} cores",
-                self.cores
+                "the machine is busy: load {load:.1} on {cores} cores"
             ));
         }
         warnings
     }
-}
-
-/// Waits until everything written to the file system of `directory` is on its device; does nothing
-/// where the system has no such call.
-pub(crate) fn flush_all(directory: &Path) -> std::io::Result<()> {
-    platform::flush_all(directory)
 }
 
 /// The effect of `syncfs` on a file system.
@@ -108,6 +94,15 @@ pub(crate) enum Syncfs {
 }
 
 impl FileSystem {
+    fn of(directory: &Path) -> Self {
+        let mut found = platform::file_system(directory).unwrap_or_default();
+        if found.kind.is_empty() {
+            "unknown".clone_into(&mut found.kind);
+        }
+        directory.clone_into(&mut found.directory);
+        found
+    }
+
     pub(crate) fn syncfs(&self) -> Syncfs {
         match (self.kind.as_str(), self.journal) {
             ("ext4", Some(true)) | ("xfs" | "btrfs", _) => Syncfs::Barrier,
@@ -117,26 +112,15 @@ impl FileSystem {
     }
 }
 
-/// Returns how many more files the file system of `directory` can hold, where it has a limit and
-/// tells.
-pub(crate) fn free_inodes(directory: &Path) -> Option<u64> {
-    platform::free_inodes(directory)
-}
-
 /// Looking at more files would take as long as reading them on a slow disk.
 const SAMPLE: usize = 32;
-
-/// Empties the page cache, of all file systems; only root may.
-pub(crate) fn drop_cache(directory: &Path) -> std::io::Result<()> {
-    platform::cache::drop_all(directory)
-}
 
 /// Returns the part of some of the files, from 0 to 1, that is in the page cache; `None` where the
 /// system does not tell. It opens them.
 pub(crate) fn cached(paths: &[PathBuf]) -> Option<f64> {
     let mut sum = (0, 0);
     for path in paths.iter().step_by(paths.len().div_ceil(SAMPLE).max(1)) {
-        let (here, all) = platform::cache::pages(path).ok()?;
+        let (here, all) = platform::cached_pages(path).ok()?;
         sum = (sum.0 + here, sum.1 + all);
     }
     (sum.1 > 0).then(|| sum.0 as f64 / sum.1 as f64)
@@ -144,10 +128,16 @@ pub(crate) fn cached(paths: &[PathBuf]) -> Option<f64> {
 
 /// Finds a directory in memory to compare the disk with.
 pub(crate) fn tmpfs() -> Option<PathBuf> {
-    ["/dev/shm", "/tmp", "/run/shm"]
-        .into_iter()
+    let mut directories = ["/dev/shm", "/tmp", "/run/shm"]
         .map(PathBuf::from)
-        .find(|directory| {
-            directory.is_dir() && platform::file_system(directory.clone()).kind == "tmpfs"
-        })
+        .into_iter();
+    directories.find(|place| place.is_dir() && FileSystem::of(place).kind == "tmpfs")
+}
+
+/// Returns the value in the line `name: value` of a file in /proc.
+pub(crate) fn field(file: &Path, name: &str) -> Option<String> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let mut fields = text.lines().filter_map(|line| line.split_once(':'));
+    let (_, value) = fields.find(|(found, _)| found.trim() == name)?;
+    Some(value.trim().to_owned())
 }

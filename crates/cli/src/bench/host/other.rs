@@ -1,60 +1,30 @@
-//! The facts that the standard library knows, without /proc.
+//! Systems without /proc, of which only the standard library knows something.
 
-use super::FileSystem;
-use std::path::{Path, PathBuf};
+use super::{FileSystem, Host};
+use std::io;
+use std::path::Path;
 
-pub(super) fn kernel() -> Option<String> {
-    None
+pub(super) fn machine() -> Host {
+    Host::default()
 }
 
-pub(super) fn cpu() -> Option<String> {
+pub(super) fn file_system(_: &Path) -> Option<FileSystem> {
     None
-}
-
-pub(super) fn memory() -> Option<u64> {
-    None
-}
-
-pub(super) fn memory_limit() -> Option<u64> {
-    None
-}
-
-pub(super) fn load_average() -> Option<f64> {
-    None
-}
-
-pub(super) fn transparent_huge_pages() -> Option<String> {
-    None
-}
-
-pub(super) fn file_system(directory: PathBuf) -> FileSystem {
-    FileSystem {
-        directory,
-        kind: "unknown".to_owned(),
-        ..FileSystem::default()
-    }
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
-pub(super) fn flush_all(_: &Path) -> std::io::Result<()> {
+pub(crate) fn flush_all(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) fn free_inodes(_: &Path) -> Option<u64> {
+pub(crate) fn free_inodes(_: &Path) -> Option<u64> {
     None
 }
 
-pub(super) mod cache {
-    //! The page cache is not known here.
+pub(crate) fn drop_cache(_: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
 
-    use std::io;
-    use std::path::Path;
-
-    pub(in crate::bench::host) fn drop_all(_: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    pub(in crate::bench::host) fn pages(_: &Path) -> io::Result<(usize, usize)> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
+pub(super) fn cached_pages(_: &Path) -> io::Result<(usize, usize)> {
+    Err(io::ErrorKind::Unsupported.into())
 }

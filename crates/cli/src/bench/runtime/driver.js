@@ -6,23 +6,19 @@ const fs = require('node:fs');
 const scenarios = {};
 const nullDevice = process.platform === 'win32' ? '\\\\.\\NUL' : '/dev/null';
 
-function resources() {
-  return { hrtime: process.hrtime(), usage: process.resourceUsage() };
-}
+const resources = () => ({ began: process.hrtime.bigint(), usage: process.resourceUsage() });
 
 // Processor time of the process, what is not timed included.
-function resourcesSince({ hrtime, usage }) {
-  const [seconds, nanoseconds] = process.hrtime(hrtime);
+function resourcesSince({ began, usage }) {
+  const wall_ns = Number(process.hrtime.bigint() - began);
   const now = process.resourceUsage();
   return {
-    wall_ns: seconds * 1e9 + nanoseconds,
+    wall_ns,
     user_ns: (now.userCPUTime - usage.userCPUTime) * 1e3,
     sys_ns: (now.systemCPUTime - usage.systemCPUTime) * 1e3,
     peak_kib: now.maxRSS,
   };
 }
-
-const input = { waiting: '', decoder: new (require('node:string_decoder').StringDecoder)('utf8') };
 
 // Blocks. A module that imports node:process has made standard input one that does not.
 function readSome(chunk) {
@@ -37,19 +33,15 @@ function readSome(chunk) {
 }
 
 // Returns the next line of standard input, or null at its end. Blocks: a row that is not asked uses
-// no processor time.
+// no processor time. Nothing follows the line, since the bench waits for the reply first.
 function readLine() {
-  const chunk = Buffer.allocUnsafe(1 << 16);
+  const parts = [];
   for (;;) {
-    const end = input.waiting.indexOf('\n');
-    if (end >= 0) {
-      const line = input.waiting.slice(0, end);
-      input.waiting = input.waiting.slice(end + 1);
-      return line;
-    }
+    const chunk = Buffer.allocUnsafe(1 << 16);
     const length = readSome(chunk);
     if (length === 0) return null;
-    input.waiting += input.decoder.write(chunk.subarray(0, length));
+    parts.push(chunk.subarray(0, length));
+    if (chunk[length - 1] === 10) return Buffer.concat(parts).toString();
   }
 }
 
@@ -77,18 +69,18 @@ function load({ functions, package: directory }) {
 
 async function main(launch) {
   let functions;
-  const started = process.hrtime();
+  const started = resources();
   try {
     functions = await load(launch);
   } catch (error) {
     send(failure(error, 'load the package'));
     return;
   }
-  const [seconds, nanoseconds] = process.hrtime(started);
+  const load_ns = resourcesSince(started).wall_ns;
   if (launch.warm_up) warmUp(functions);
   const { bun, deno } = process.versions;
   const version = bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : process.version;
-  send({ hello: { version, load_ns: seconds * 1e9 + nanoseconds } });
+  send({ hello: { version, load_ns } });
   for (let line = readLine(); line !== null; line = readLine()) {
     const request = JSON.parse(line);
     try {
@@ -119,30 +111,29 @@ function contentsOf(index, { data, bytes }) {
   return data === 'string' ? buffer.toString('latin1') : buffer;
 }
 
+// Opens a file, writes to it and flushes it.
+function writeFlushed(path, flags, write) {
+  const fd = fs.openSync(path, flags, 0o666);
+  try {
+    write(fd);
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
 // Flushes and names each file, and flushes its directory, before the next one.
 function writeEachDurably(files, contents, replace) {
   files.forEach((file, i) => {
     const temporary = replace ? `${file}.tmp` : file;
-    const fd = fs.openSync(temporary, replace ? 'wx' : 'w', 0o666);
-    try {
-      fs.writeFileSync(fd, contents[i], 'utf8');
-      fs.fsyncSync(fd);
-    } finally {
-      fs.closeSync(fd);
-    }
+    writeFlushed(temporary, replace ? 'wx' : 'w', (fd) => fs.writeFileSync(fd, contents[i], 'utf8'));
     if (replace) fs.renameSync(temporary, file);
     flushDirectory(directoryOf(file));
   });
 }
 
 function flushDirectory(directory) {
-  if (process.platform === 'win32') return;
-  const fd = fs.openSync(directory, 'r');
-  try {
-    fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
+  if (process.platform !== 'win32') writeFlushed(directory, 'r', () => {});
 }
 
 // As Node: no further than a directory node_modules, and not at the root.
@@ -171,7 +162,7 @@ function packageJSONOf(directory) {
   return typeof file === 'string' ? require(path.join(directory, file)) : undefined;
 }
 
-// Whole files written as before Node had a native path for strings.
+// Writes whole files as Node did before it had a native path for strings.
 function before(flag) {
   return (target, data, options) => {
     const bytes = typeof data === 'string' ? Buffer.from(data, options) : data;

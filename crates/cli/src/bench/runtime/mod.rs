@@ -4,9 +4,9 @@
 //! - `node.rs` a Node.js, Bun or Deno binary that runs `driver.js` and the scenarios' drivers
 //! - `jvm.rs` a JVM that runs the driver in `peers/jvm`
 //! - `norad.rs` a program that uses the library of that name
-//! - `whole.rs` a process timed as a whole, which is told by its arguments and says nothing
 //!
-//! All others obey the requests of `protocol.rs`; between requests they block in a read.
+//! All obey the requests of `protocol.rs`; between requests they block in a read. A process that is
+//! timed as a whole is told by its arguments instead, and says nothing.
 
 pub(crate) mod jvm;
 pub(crate) mod native;
@@ -16,93 +16,92 @@ pub(crate) mod peaks;
 pub(crate) mod peer;
 pub(crate) mod protocol;
 pub(crate) mod strace;
-mod whole;
 
-use super::failure::Failure;
+use super::child::{Child, this_program};
+use super::failure::{Attempt, Failure};
 use super::interrupt::Interrupt;
-use peer::Peer;
+use peer::{ANSWER_TIMEOUT, Peer, PeerError, complaint};
 use protocol::{Functions, Launch, Style, Threads, Usage};
 use serde::Serialize;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-/// A program that can run rows.
+/// A program that can run rows. Clones share the arguments, which may hold a long script.
 #[derive(Clone, Debug)]
-pub(crate) enum Runtime {
-    Native,
-    Node {
-        engine: Engine,
-        binary: PathBuf,
-        version: String,
-        /// The script that obeys requests.
-        script: Arc<str>,
-    },
-    Jvm(jvm::Jvm),
-    Norad(norad::Program),
+pub(crate) struct Runtime {
+    pub(crate) kind: Kind,
+    name: String,
+    /// `None` for this program itself.
+    binary: Option<PathBuf>,
+    /// The arguments before the last one, which tells the program what to do.
+    arguments: Arc<[OsString]>,
 }
 
-/// The engine that runs the scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Engine {
+pub(crate) enum Kind {
+    Native,
     Node,
     Bun,
     Deno,
+    Jvm,
+    Norad,
 }
 
 impl Runtime {
+    fn new(kind: Kind, binary: PathBuf, arguments: impl Into<Arc<[OsString]>>) -> Self {
+        Self {
+            kind,
+            name: String::new(),
+            binary: Some(binary),
+            arguments: arguments.into(),
+        }
+    }
+
     /// Returns a short name for tables: `v26.10.0`, `Bun 1.4.4`, `Rust`.
     pub(crate) fn name(&self) -> &str {
-        match self {
-            Self::Native => "Rust",
-            Self::Node { version, .. } => version,
-            Self::Jvm(jvm) => &jvm.version,
-            Self::Norad(program) => program.name(),
-        }
+        &self.name
     }
 
     /// Returns the name for a sentence: `Node v26.10.0`.
     pub(crate) fn full_name(&self) -> String {
-        match self {
-            Self::Node {
-                engine: Engine::Node,
-                version,
-                ..
-            } => format!("Node {version}"),
-            other => other.name().to_owned(),
-        }
+        let prefix = if self.kind == Kind::Node { "Node " } else { "" };
+        format!("{prefix}{}", self.name)
     }
 
     pub(crate) fn binary(&self) -> Option<&Path> {
-        match self {
-            Self::Native => None,
-            Self::Node { binary, .. } => Some(binary),
-            Self::Jvm(jvm) => Some(&jvm.binary),
-            Self::Norad(program) => Some(program.binary()),
-        }
+        self.binary.as_deref()
     }
 
     pub(crate) fn is_node(&self) -> bool {
-        matches!(self, Self::Node { .. })
+        matches!(self.kind, Kind::Node | Kind::Bun | Kind::Deno)
     }
 
     /// Starts a process of this runtime; it is ready once [`Peer::hello`] has returned.
     pub(crate) fn start(&self, launch: &Launch, interrupt: &Interrupt) -> Result<Peer, Failure> {
-        Peer::start(self.command(launch)?, interrupt)
+        Peer::start(self.command(launch.functions, launch)?, interrupt)
     }
 
-    fn command(&self, launch: &Launch) -> Result<Command, Failure> {
-        Ok(match self {
-            Self::Native => native::command(launch)?,
-            Self::Node {
-                engine,
-                binary,
-                script,
-                ..
-            } => node::command(*engine, binary, script, launch)?,
-            Self::Jvm(jvm) => jvm.command(launch)?,
-            Self::Norad(program) => program.command(launch)?,
-        })
+    /// Starts a process once, and takes its version for the name.
+    fn greet(&mut self, functions: Functions, interrupt: &Interrupt) -> Attempt<(), PeerError> {
+        let hello = self.start(&Launch::of(functions), interrupt)?.hello();
+        interrupt.check()?;
+        Ok(hello.map(|hello| self.name = hello.version))
+    }
+
+    /// Returns a command whose environment cannot skew a row.
+    fn command(&self, functions: Functions, last: &impl Serialize) -> Result<Command, Failure> {
+        let binary = self.binary.clone().map_or_else(this_program, Ok)?;
+        let mut command = Command::new(binary);
+        if functions == Functions::NodeInternal {
+            command.args(["--expose-internals", "--no-warnings"]);
+        }
+        command.args(&*self.arguments).arg(json(last)?);
+        for name in ["JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "NODE_V8_COVERAGE"] {
+            command.env_remove(name);
+        }
+        Ok(command)
     }
 }
 
@@ -146,7 +145,7 @@ pub(crate) struct Row {
 impl Row {
     pub(crate) fn native(functions: Functions, name: &str, way: impl Into<Way>) -> Self {
         Self {
-            runtime: Runtime::Native,
+            runtime: native::runtime(),
             launch: Launch::of(functions),
             way: way.into(),
             implementation: name.to_owned(),
@@ -166,45 +165,57 @@ impl Row {
     ) -> Result<Peer, Failure> {
         let mut launch = self.launch.clone();
         launch.warm_up = false;
-        Peer::start(trace.of(&self.runtime.command(&launch)?), interrupt)
+        let command = self.runtime.command(launch.functions, &launch)?;
+        Peer::start(trace.of(&command), interrupt)
     }
 
     /// Runs a whole process that does `work` by `script` or, in Rust, by itself. Returns what it
-    /// used, or why it failed.
+    /// used, as `time` does, or why it failed.
     pub(crate) fn run_whole(
         &self,
         script: &str,
         work: &impl Serialize,
         interrupt: &Interrupt,
-    ) -> Result<Result<Usage, String>, Failure> {
-        let command = match &self.runtime {
-            Runtime::Native => {
-                let mut command = native::command(&self.launch)?;
-                command.arg(json(work)?);
-                command
-            }
-            Runtime::Node { engine, binary, .. } => {
-                let argument = serde_json::json!({ "launch": self.launch, "work": work });
-                node::eval(*engine, binary, &[], script, &argument.to_string())
-            }
-            Runtime::Jvm(_) | Runtime::Norad(_) => {
-                let name = self.runtime.name();
-                return Err(Failure::said(format!("{name} has no whole processes")));
-            }
+    ) -> Attempt<Usage> {
+        let (mut runtime, functions) = (self.runtime.clone(), self.launch.functions);
+        let mut command = if runtime.is_node() {
+            runtime.arguments = node::arguments(runtime.kind, script);
+            let told = serde_json::json!({ "launch": self.launch, "work": work });
+            runtime.command(functions, &told)?
+        } else {
+            let mut command = runtime.command(functions, &self.launch)?;
+            command.arg(json(work)?);
+            command
         };
-        whole::run(command, interrupt)
+        let mut child = Child::watched(&mut command, interrupt)?;
+        child.input = None;
+        let end = child.wait(ANSWER_TIMEOUT);
+        interrupt.check()?;
+        let program = &child.program;
+        Ok(match end {
+            None => {
+                let seconds = ANSWER_TIMEOUT.as_secs();
+                Err(format!("{program} has not ended for {seconds} s"))
+            }
+            Some(end) if end.status.success() => Ok(end.usage),
+            Some(end) => {
+                let failed = format!("{program} failed ({})", end.status);
+                Err(failed + &complaint(&mut child))
+            }
+        })
     }
-}
-
-/// Returns a command whose environment cannot skew a row.
-fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
-    let mut command = Command::new(program);
-    command
-        .env_remove("NODE_OPTIONS")
-        .env_remove("NODE_V8_COVERAGE");
-    command
 }
 
 fn json(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string(value).map_err(|error| Failure::said(error.to_string()))
+}
+
+/// Returns a file or directory of the source tree, if it is there: of the tree that this binary was
+/// built in, else of the one that it was built from.
+fn in_source_tree(path: &str) -> Option<PathBuf> {
+    let built = std::env::current_exe().ok();
+    let built = built.and_then(|binary| Some(binary.parent()?.join("../..")));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut roots = built.into_iter().chain([source]);
+    roots.find_map(|root| root.join(path).canonicalize().ok())
 }

@@ -8,9 +8,9 @@
 //! that started it.
 
 use super::protocol::Peaks;
+use crate::bench::host::field;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// The pause between two looks. Queues that grow long do so for longer.
@@ -38,23 +38,20 @@ impl Watch {
 
     /// Looks from another thread until `work` is done.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> (T, Peaks) {
-        let done = AtomicBool::new(false);
-        let look = || {
+        let (working, done) = channel::<()>();
+        let look = move || {
             let mut peaks = Peaks::default();
-            loop {
-                // Once more after the end: the highest resident set is of all the time before.
-                let last = done.load(Ordering::Acquire);
+            while done.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
                 self.look(&mut peaks);
-                if last {
-                    return peaks;
-                }
-                thread::sleep(PAUSE);
             }
+            // A last look after the end: the highest resident set covers all the time before.
+            self.look(&mut peaks);
+            peaks
         };
-        thread::scope(|scope| {
+        std::thread::scope(|scope| {
             let looking = scope.spawn(look);
             let result = work();
-            done.store(true, Ordering::Release);
+            drop(working);
             (result, looking.join().unwrap_or_default())
         })
     }
@@ -62,15 +59,12 @@ impl Watch {
     fn look(&self, peaks: &mut Peaks) {
         let open = handles(&self.directory).saturating_sub(self.handles_before);
         peaks.handles = peaks.handles.max(open);
-        // A process that has ended has no status any more: what was seen stays.
-        let status = std::fs::read_to_string(self.directory.join("status")).unwrap_or_default();
-        let number = |name: &str| -> Option<u64> {
-            let rest = status.lines().find_map(|line| line.strip_prefix(name))?;
-            rest.split_whitespace().next()?.parse().ok()
-        };
-        let threads = number("Threads:").unwrap_or(0);
+        // A process that has ended has no status any more. The maximum so far stays.
+        let status = self.directory.join("status");
+        let number = |name| field(&status, name)?.split(' ').next()?.parse().ok();
+        let threads = number("Threads").unwrap_or(0);
         peaks.threads = peaks.threads.max(usize::try_from(threads).unwrap_or(0));
-        peaks.resident_kib = peaks.resident_kib.max(number("VmHWM:").unwrap_or(0));
+        peaks.resident_kib = peaks.resident_kib.max(number("VmHWM").unwrap_or(0));
     }
 }
 

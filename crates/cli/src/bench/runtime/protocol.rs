@@ -5,9 +5,9 @@
 //! file, the scenarios' `driver.js` and `peers/` speak the same protocol.
 
 pub(crate) use crate::bench::child::Usage;
+use derive_more::Display;
 use serde::{Deserialize, Serialize};
 use smallfry_bench_closing as closing;
-use std::fmt;
 use std::num::NonZeroUsize;
 
 /// The functions that a row calls.
@@ -71,7 +71,6 @@ pub(crate) struct Launch {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) package: Option<String>,
     /// True if the runtime compiles the functions before it says hello.
-    #[serde(default)]
     pub(crate) warm_up: bool,
     /// The way of closing files, in the scenario `close`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,14 +109,27 @@ pub(crate) struct Hello {
 }
 
 /// An error in a row's process. `code` is the errno's name where there is one.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Display, Serialize, Deserialize)]
+#[display(
+    "cannot {operation}{}: {message}",
+    path.as_ref().map(|path| format!(" {path}")).unwrap_or_default()
+)]
 pub(crate) struct PeerFailure {
     pub(crate) operation: String,
-    #[serde(default)]
     pub(crate) path: Option<String>,
-    #[serde(default)]
     pub(crate) code: Option<String>,
     pub(crate) message: String,
+}
+
+impl PeerFailure {
+    /// Returns true if the directory is unfit for every row. Then the run stops; any other error is
+    /// the row's own.
+    pub(crate) fn is_the_directory(&self) -> bool {
+        matches!(
+            self.code.as_deref(),
+            Some("ENOSPC" | "EDQUOT" | "EROFS" | "EIO" | "ENODEV" | "ESTALE")
+        )
+    }
 }
 
 /// The work and the cost of one run.
@@ -208,20 +220,12 @@ impl Text {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Data {
+    #[display("string")]
     String,
     Buffer,
-}
-
-impl fmt::Display for Data {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::String => "string",
-            Self::Buffer => "Buffer",
-        })
-    }
 }
 
 /// The order in which the calls of a row follow each other.

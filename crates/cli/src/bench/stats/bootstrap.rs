@@ -13,9 +13,10 @@
 //! Hesterberg (2015), "What teachers should know about the bootstrap", its widening for few
 //! observations.
 
-use super::percentiles::quantile;
+use super::percentiles::{median, quantile};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::statistics::Statistics;
 
 const RESAMPLES: usize = 1000;
 
@@ -32,14 +33,6 @@ impl Interval {
     pub(crate) fn holds_one(&self) -> bool {
         self.low <= 1.0 && 1.0 <= self.high
     }
-
-    fn exp(self) -> Self {
-        Self {
-            low: self.low.exp(),
-            estimate: self.estimate.exp(),
-            high: self.high.exp(),
-        }
-    }
 }
 
 /// Returns how many times as fast as `baseline` the `candidate` is, from medians per round. A round
@@ -54,52 +47,38 @@ pub(crate) fn ratio(
 
 /// Returns the logarithm of baseline / candidate, per round.
 pub(crate) fn log_ratios(baseline: &[Option<f64>], candidate: &[Option<f64>]) -> Vec<Option<f64>> {
-    baseline
-        .iter()
-        .zip(candidate)
-        .map(|(base, cand)| match (base, cand) {
-            (Some(base), Some(cand)) if *base > 0.0 && *cand > 0.0 => Some((base / cand).ln()),
-            _ => None,
-        })
-        .collect()
+    let log = |(base, cand): (&Option<f64>, &Option<f64>)| {
+        let ratio = (*base)? / (*cand)?;
+        (ratio.is_normal() && ratio > 0.0).then(|| ratio.ln())
+    };
+    baseline.iter().zip(candidate).map(log).collect()
 }
 
 /// Returns the geometric mean over cells of their ratios, given each cell's [`log_ratios`]. Rounds
 /// are resampled for all cells at once, because the cells of a round ran in the same processes.
 pub(crate) fn geometric_mean(cells: &[Vec<Option<f64>>], seed: u64) -> Option<Interval> {
     let rounds = cells.iter().map(Vec::len).max()?;
-    let tail = tail(observed(cells))?;
     let all: Vec<usize> = (0..rounds).collect();
-    let mut room = Room::default();
-    let estimate = mean_of_centres(cells, &all, &mut room)?;
+    let is_observed = |round: &&usize| cells.iter().any(|cell| at(cell, **round).is_some());
+    let tail = tail(all.iter().filter(is_observed).count())?;
+    let estimate = mean_of_centres(cells, &all)?;
     let mut random = fastrand::Rng::with_seed(seed);
     let mut drawn = vec![0; rounds];
     let mut resampled = Vec::with_capacity(RESAMPLES);
     for _ in 0..RESAMPLES {
         drawn.fill_with(|| random.usize(..rounds));
-        resampled.extend(mean_of_centres(cells, &drawn, &mut room));
+        resampled.extend(mean_of_centres(cells, &drawn));
     }
     resampled.sort_unstable_by(f64::total_cmp);
-    Some(
-        Interval {
-            low: quantile(&resampled, tail),
-            estimate,
-            high: quantile(&resampled, 1.0 - tail),
-        }
-        .exp(),
-    )
+    Some(Interval {
+        low: quantile(&resampled, tail).exp(),
+        estimate: estimate.exp(),
+        high: quantile(&resampled, 1.0 - tail).exp(),
+    })
 }
 
-/// Counts the rounds that have a ratio in some cell.
-fn observed(cells: &[Vec<Option<f64>>]) -> usize {
-    let rounds = cells.iter().map(Vec::len).max().unwrap_or(0);
-    (0..rounds)
-        .filter(|round| {
-            cells
-                .iter()
-                .any(|cell| cell.get(*round).is_some_and(Option::is_some))
-        })
-        .count()
+fn at(cell: &[Option<f64>], round: usize) -> Option<f64> {
+    cell.get(round).copied().flatten()
 }
 
 /// Returns the quantile of the resampled values that bounds a 95 % interval. With few observations
@@ -111,47 +90,21 @@ fn tail(observations: usize) -> Option<f64> {
     Some(Normal::standard().cdf(student * (n / (n - 1.0)).sqrt()))
 }
 
-fn mean_of_centres(cells: &[Vec<Option<f64>>], rounds: &[usize], room: &mut Room) -> Option<f64> {
-    let (mut sum, mut count) = (0.0, 0.0);
-    for cell in cells {
-        room.values.clear();
-        room.values.extend(
-            rounds
-                .iter()
-                .filter_map(|round| cell.get(*round).copied().flatten()),
-        );
-        if let Some(centre) = centre(room) {
-            sum += centre;
-            count += 1.0;
-        }
-    }
-    (count > 0.0).then(|| sum / count)
+fn mean_of_centres(cells: &[Vec<Option<f64>>], rounds: &[usize]) -> Option<f64> {
+    let centre = |cell: &Vec<_>| {
+        let values = rounds.iter().filter_map(|round| at(cell, *round));
+        centre(&values.collect::<Vec<f64>>())
+    };
+    let centres: Vec<f64> = cells.iter().filter_map(centre).collect();
+    (!centres.is_empty()).then(|| centres.mean())
 }
 
-/// Room for values and the means of their pairs, reused by every resample.
-#[derive(Default)]
-struct Room {
-    values: Vec<f64>,
-    means: Vec<f64>,
-}
-
-fn centre(Room { values, means }: &mut Room) -> Option<f64> {
-    means.clear();
-    for (index, a) in values.iter().enumerate() {
-        means.extend(values[index..].iter().map(|b| f64::midpoint(*a, *b)));
-    }
-    let middle = means.len() / 2;
-    let is_odd = means.len() % 2 == 1;
-    if middle >= means.len() {
-        return None;
-    }
-    let (below, upper, _) = means.select_nth_unstable_by(middle, f64::total_cmp);
-    let upper = *upper;
-    if is_odd {
-        return Some(upper);
-    }
-    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    Some(f64::midpoint(lower, upper))
+fn centre(values: &[f64]) -> Option<f64> {
+    let pairs = |(index, a): (usize, &f64)| {
+        let a = *a;
+        values[index..].iter().map(move |b| f64::midpoint(a, *b))
+    };
+    median(values.iter().enumerate().flat_map(pairs))
 }
 
 #[cfg(test)]
@@ -165,15 +118,9 @@ mod tests {
     #[test]
     fn centre_is_the_median_of_pairwise_means() {
         // Pairs of 1, 2, 10: 1, 1.5, 5.5, 2, 6, 10; median (2 + 5.5) / 2.
-        let of = |values: &[f64]| {
-            centre(&mut Room {
-                values: values.to_vec(),
-                means: Vec::new(),
-            })
-        };
-        assert_eq!(of(&[1.0, 2.0, 10.0]), Some(3.75));
-        assert_eq!(of(&[5.0, 1.0]), Some(3.0));
-        assert_eq!(of(&[]), None);
+        assert_eq!(centre(&[1.0, 2.0, 10.0]), Some(3.75));
+        assert_eq!(centre(&[5.0, 1.0]), Some(3.0));
+        assert_eq!(centre(&[]), None);
     }
 
     #[test]

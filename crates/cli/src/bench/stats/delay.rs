@@ -1,9 +1,8 @@
 //! The lateness of an event loop, from the times between its turns.
 //!
-//! A turn that comes late holds up whatever was due meanwhile, not only the turn itself. So that a
-//! loop which is stuck for a second does not count as one delay among many small ones, each gap
-//! stands for all that could have come due in it, one a period: the last nearly on time, the first
-//! as late as the gap is long. Source: Tene, "How NOT to measure latency" (2013), coordinated
+//! A turn that comes late holds up everything that was due meanwhile. A loop that is stuck for a
+//! second must not count as one delay among many small ones. So each gap stands for one event per
+//! period: the first is as late as the gap is long, the last nearly on time. Source: Tene, "How NOT to measure latency" (2013), coordinated
 //! omission, and `HdrHistogram`'s `recordValueWithExpectedInterval`, which does the same.
 
 use super::percentiles::quantile;

@@ -1,6 +1,7 @@
 //! Percentiles of raw samples.
 
 use serde::Serialize;
+use statrs::statistics::{Data, OrderStatistics};
 
 /// The figures of one row's samples that tables show, in nanoseconds per call; `total` is of all
 /// calls.
@@ -76,12 +77,8 @@ pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
 
 /// Returns the median, or `None` of nothing.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.into_iter().collect();
-    if sorted.is_empty() {
-        return None;
-    }
-    sorted.sort_unstable_by(f64::total_cmp);
-    Some(quantile(&sorted, 0.5))
+    let mut values = Data::new(values.into_iter().collect::<Vec<f64>>());
+    (!values.is_empty()).then(|| values.median())
 }
 
 #[cfg(test)]

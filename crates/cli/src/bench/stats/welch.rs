@@ -7,6 +7,7 @@
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::statistics::Statistics;
 
 /// The comparison of two sets of rates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,28 +23,31 @@ pub(crate) struct Welch {
 impl Welch {
     /// `None` with fewer than two rates on a side: there is nothing to estimate the spread from.
     pub(crate) fn compare(baseline: &[f64], candidate: &[f64]) -> Option<Self> {
-        let (base, cand) = (Moments::of(baseline)?, Moments::of(candidate)?);
-        let squared = base.squared_error + cand.squared_error;
-        let error = squared.sqrt();
-        let improvement = (cand.mean - base.mean) / base.mean * 100.0;
-        if error == 0.0 {
-            let p_value = if improvement == 0.0 { 1.0 } else { 0.0 };
+        if baseline.len() < 2 || candidate.len() < 2 {
+            return None;
+        }
+        let of_mean = |rates: &[f64]| rates.variance() / rates.len() as f64;
+        let (base, cand) = (of_mean(baseline), of_mean(candidate));
+        let (variance, mean) = (base + cand, baseline.mean());
+        let difference = candidate.mean() - mean;
+        let improvement = difference / mean * 100.0;
+        if variance == 0.0 {
             return Some(Self {
                 improvement,
-                p_value,
+                p_value: f64::from(improvement == 0.0),
                 accuracy: [0.0; 3],
             });
         }
-        let freedom = squared * squared
-            / (base.squared_error.powi(2) / base.freedom
-                + cand.squared_error.powi(2) / cand.freedom);
+        let freedom = variance.powi(2)
+            / (base.powi(2) / (baseline.len() - 1) as f64
+                + cand.powi(2) / (candidate.len() - 1) as f64);
         let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
-        let t = (cand.mean - base.mean).abs() / error;
+        let error = variance.sqrt();
         Some(Self {
             improvement,
-            p_value: 2.0 * (1.0 - student.cdf(t)),
+            p_value: 2.0 * student.sf(difference.abs() / error),
             accuracy: [0.05, 0.01, 0.001]
-                .map(|risk| student.inverse_cdf(1.0 - risk / 2.0) * error / base.mean * 100.0),
+                .map(|risk| student.inverse_cdf(1.0 - risk / 2.0) * error / mean * 100.0),
         })
     }
 
@@ -55,29 +59,6 @@ impl Welch {
             p if p < 0.05 => "*",
             _ => "",
         }
-    }
-}
-
-struct Moments {
-    mean: f64,
-    /// Variance of the mean.
-    squared_error: f64,
-    freedom: f64,
-}
-
-impl Moments {
-    fn of(values: &[f64]) -> Option<Self> {
-        if values.len() < 2 {
-            return None;
-        }
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (count - 1.0);
-        Some(Self {
-            mean,
-            squared_error: variance / count,
-            freedom: count - 1.0,
-        })
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::processor::Processor;
 use crate::bench::child::{End, reap, until_ended};
-use crate::bench::interrupt::Running;
+use crate::bench::interrupt::{Running, lock};
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::{Error, ErrorKind, Result};
@@ -12,7 +12,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The time between SIGTERM and SIGKILL.
@@ -39,7 +39,8 @@ pub(in crate::trial) fn stamp(metadata: &Metadata) -> Stamp {
 /// A process that leads its own session, and so its own process group.
 pub(in crate::trial) struct Child {
     /// `None` once it was reaped, since another process may then have its ID.
-    leader: Mutex<Option<libc::pid_t>>,
+    leader: Mutex<Option<std::process::Child>>,
+    id: u32,
     ended: AtomicBool,
 }
 
@@ -51,31 +52,29 @@ impl Child {
         // touches no memory.
         unsafe { command.pre_exec(own_session) };
         let child = command.spawn()?;
-        let leader = libc::pid_t::try_from(child.id()).map_err(Error::other)?;
         Ok(Self {
-            leader: Mutex::new(Some(leader)),
+            id: child.id(),
+            leader: Mutex::new(Some(child)),
             ended: AtomicBool::new(false),
         })
     }
 
     /// Waits until the leader has ended. The rest of the group goes on, unless it was told to end.
     pub(in crate::trial) fn wait(&self) -> Result<(ExitStatus, Option<Processor>)> {
-        let Some(leader) = *self.leader() else {
-            return Err(ErrorKind::InvalidInput.into());
-        };
         // Not reaped yet: until then no other process gets its ID, and the lock is free.
-        until_ended(leader)?;
-        let mut known = self.leader();
+        until_ended(&self.leader, self.id)?;
+        let mut known = lock(&self.leader);
         let all_end = self.ended.load(Ordering::SeqCst);
         if all_end {
-            signal(leader, libc::SIGKILL);
+            signal(self.id, libc::SIGKILL);
         }
-        let ended = reap(leader, 0);
-        *known = None;
+        let mut leader = known.take().ok_or(ErrorKind::InvalidInput)?;
+        let ended = reap(&mut leader);
+        drop(known);
         if all_end {
-            until_gone(leader);
+            until_gone(self.id);
         }
-        let End { status, usage } = ended?.ok_or(ErrorKind::InvalidData)?;
+        let End { status, usage } = ended?;
         let processor = Processor {
             user_ns: usage.user_ns,
             sys_ns: usage.sys_ns,
@@ -83,14 +82,9 @@ impl Child {
         Ok((status, Some(processor)))
     }
 
-    fn leader(&self) -> MutexGuard<'_, Option<libc::pid_t>> {
-        // The value cannot be half changed.
-        self.leader.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn signal(&self, number: libc::c_int) {
-        if let Some(leader) = *self.leader() {
-            signal(leader, number);
+        if lock(&self.leader).is_some() {
+            signal(self.id, number);
         }
     }
 }
@@ -117,17 +111,17 @@ impl Running for Child {
 
 /// Sends a signal to a group and returns whether the group exists: `kill(-leader)`,
 /// <https://man7.org/linux/man-pages/man2/kill.2.html>.
-fn signal(leader: libc::pid_t, number: libc::c_int) -> bool {
+fn signal(leader: u32, number: libc::c_int) -> bool {
     // SAFETY: a call with two numbers, which touches no memory of ours.
-    unsafe { libc::kill(-leader, number) == 0 }
+    unsafe { libc::kill(-leader.cast_signed(), number) == 0 }
 }
 
 /// Waits, up to a limit, until a killed group is gone, so that none of its processes outlives this
 /// one.
-fn until_gone(leader: libc::pid_t) {
-    let patience = Instant::now() + GRACE;
+fn until_gone(leader: u32) {
+    let until = Instant::now() + GRACE;
     // Signal 0 only checks.
-    while signal(leader, 0) && Instant::now() < patience {
+    while signal(leader, 0) && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -1,34 +1,31 @@
 //! Rows in Rust: this binary, started again as `smallfry driver`, so that each has its own process.
 
 pub(crate) mod bulk;
-#[cfg(not(feature = "peers"))]
-#[path = "no_peers.rs"]
-pub(crate) mod peers;
 #[cfg(feature = "peers")]
 pub(crate) mod peers;
 pub(crate) mod raw;
 pub(crate) mod share;
 pub(crate) mod usage;
 
-pub(crate) use peers::BUILT as PEERS_BUILT;
-
-use super::protocol::{Launch, PeerFailure};
-use crate::bench::failure::Failure;
+use super::protocol::PeerFailure;
+use super::{Kind, Runtime};
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::process::Command;
+
+/// True if the rows that call other libraries are in this build.
+pub(crate) const PEERS_BUILT: bool = cfg!(feature = "peers");
 
 /// The hidden subcommand.
 pub(crate) const SUBCOMMAND: &str = "driver";
 
-pub(super) fn command(launch: &Launch) -> Result<Command, Failure> {
-    let this = std::env::current_exe().map_err(|error| {
-        Failure::said(format!("cannot find the smallfry binary itself: {error}"))
-    })?;
-    let mut command = super::clean(this);
-    command.arg(SUBCOMMAND).arg(super::json(launch)?);
-    Ok(command)
+pub(crate) fn runtime() -> Runtime {
+    Runtime {
+        kind: Kind::Native,
+        name: "Rust".to_owned(),
+        binary: None,
+        arguments: [SUBCOMMAND.into()].into(),
+    }
 }
 
 /// Returns a function for `map_err` that names the operation and the path.
@@ -49,20 +46,17 @@ pub(crate) fn failed<E: Into<io::Error>>(
 
 /// Returns the errno's name, as far as [`PeerFailure::is_the_directory`] asks for it.
 fn code(error: &io::Error) -> Option<&'static str> {
-    match error.kind() {
-        io::ErrorKind::StorageFull => return Some("ENOSPC"),
-        io::ErrorKind::QuotaExceeded => return Some("EDQUOT"),
-        io::ErrorKind::ReadOnlyFilesystem => return Some("EROFS"),
-        io::ErrorKind::StaleNetworkFileHandle => return Some("ESTALE"),
-        _ => {}
-    }
-    #[cfg(unix)]
-    match error.raw_os_error() {
-        Some(libc::EIO) => return Some("EIO"),
-        Some(libc::ENODEV) => return Some("ENODEV"),
-        _ => {}
-    }
-    None
+    Some(match error.kind() {
+        io::ErrorKind::StorageFull => "ENOSPC",
+        io::ErrorKind::QuotaExceeded => "EDQUOT",
+        io::ErrorKind::ReadOnlyFilesystem => "EROFS",
+        io::ErrorKind::StaleNetworkFileHandle => "ESTALE",
+        _ => match error.raw_os_error().filter(|_| cfg!(unix))? {
+            libc::EIO => "EIO",
+            libc::ENODEV => "ENODEV",
+            _ => return None,
+        },
+    })
 }
 
 /// Flushes the directory, except on Windows, which has no call for that.

@@ -9,10 +9,6 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
-use tokio::task::JoinSet;
-
-/// True if they are in this build.
-pub(crate) const BUILT: bool = true;
 
 /// Runs on rayon's global pool, which the first call makes.
 pub(crate) fn rayon<T: Send>(
@@ -27,7 +23,7 @@ pub(crate) fn rayon<T: Send>(
 }
 
 /// Runs a task per file on a new multi-threaded runtime, and returns results in order.
-pub(crate) fn tokio<T: Send + Default + 'static, F>(
+pub(crate) fn tokio<T: Send + 'static, F>(
     paths: &[PathBuf],
     work: impl Fn(usize, PathBuf) -> F,
 ) -> io::Result<Vec<T>>
@@ -35,33 +31,14 @@ where
     F: Future<Output = io::Result<T>> + Send + 'static,
 {
     Runtime::new()?.block_on(async {
-        let mut tasks = JoinSet::new();
-        for (index, path) in paths.iter().enumerate() {
-            let work = work(index, path.clone());
-            tasks.spawn(async move { Ok::<_, io::Error>((index, work.await?)) });
-        }
-        let mut all: Vec<T> = paths.iter().map(|_| T::default()).collect();
-        while let Some(done) = tasks.join_next().await {
-            let (index, result) = done??;
-            all[index] = result;
+        let tasks = paths.iter().enumerate();
+        let tasks = tasks.map(|(index, path)| tokio::spawn(work(index, path.clone())));
+        let mut all = Vec::with_capacity(paths.len());
+        for task in tasks.collect::<Vec<_>>() {
+            all.push(task.await??);
         }
         Ok(all)
     })
-}
-
-/// `tokio::fs::read`.
-pub(crate) async fn tokio_read(path: PathBuf) -> io::Result<Vec<u8>> {
-    tokio::fs::read(path).await
-}
-
-/// `tokio::fs::read_to_string`.
-pub(crate) async fn tokio_read_to_string(path: PathBuf) -> io::Result<String> {
-    tokio::fs::read_to_string(path).await
-}
-
-/// `tokio::fs::write`.
-pub(crate) async fn tokio_write(path: PathBuf, bytes: Vec<u8>) -> io::Result<()> {
-    tokio::fs::write(path, bytes).await
 }
 
 /// The crate `oxc_resolver`.

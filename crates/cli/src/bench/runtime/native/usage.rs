@@ -1,5 +1,6 @@
 //! Processor time and memory of this process.
 
+pub(crate) use crate::bench::child::nanoseconds;
 use crate::bench::runtime::protocol::Usage;
 use std::time::Instant;
 
@@ -29,20 +30,23 @@ impl Meter {
     }
 }
 
-pub(crate) fn nanoseconds(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
 /// `getrusage(RUSAGE_SELF)`: <https://man7.org/linux/man-pages/man2/getrusage.2.html>.
 #[cfg(unix)]
 fn so_far() -> Usage {
-    // SAFETY: an all-zero rusage is a valid one; it is plain numbers.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is to a whole rusage that lives across the call.
-    if unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) } != 0 {
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::{TimeVal, TimeValLike};
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else {
         return Usage::default();
+    };
+    let ns = |time: TimeVal| time.num_nanoseconds().unsigned_abs();
+    // Linux counts KiB, macOS bytes.
+    let unit = if cfg!(target_os = "macos") { 1024 } else { 1 };
+    Usage {
+        wall_ns: 0,
+        user_ns: ns(usage.user_time()),
+        sys_ns: ns(usage.system_time()),
+        peak_kib: usage.max_rss().unsigned_abs() / unit,
     }
-    crate::bench::child::usage_of(&usage)
 }
 
 /// Returns zero, since the usage is not known here.

@@ -27,8 +27,7 @@ use super::shared::outputs::{Output, empty, put_aside, verify_files};
 use super::shared::trees::{files_below, hash};
 use super::shared::word;
 use crate::bench::directories;
-use crate::bench::runtime::norad::Program;
-use crate::bench::runtime::{Runtime, peaks};
+use crate::bench::runtime::{self, Runtime, norad, peaks};
 use font::Font;
 use smallfry_bench_closing::{self as closing, Backend, Policy, Way};
 use std::borrow::Cow;
@@ -66,9 +65,9 @@ impl Work {
     /// Returns the runtime of its rows, if the programs were built.
     fn runtime(self) -> Option<Runtime> {
         match self {
-            Self::Write => Some(Runtime::Native),
-            Self::Norad => Program::find(false).map(Runtime::Norad),
-            Self::NoradRayon => Program::find(true).map(Runtime::Norad),
+            Self::Write => Some(runtime::native::runtime()),
+            Self::Norad => norad::find(false),
+            Self::NoradRayon => norad::find(true),
         }
     }
 }

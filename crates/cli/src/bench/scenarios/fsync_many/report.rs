@@ -7,7 +7,7 @@ use super::{
 };
 use crate::bench::host::Syncfs;
 use crate::bench::report::page::verdict;
-use crate::bench::runtime::Runtime;
+use crate::bench::runtime::Kind;
 use crate::bench::runtime::strace::Flushes;
 
 pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
@@ -105,10 +105,10 @@ fn table(page: &mut Page, session: &Session, result: &CaseResult<Case>) {
 
 /// Finds the row that goes one by one in the row's own runtime.
 fn baseline(view: &View, row: &Row) -> Option<usize> {
-    let name = match row.runtime {
-        Runtime::Node { .. } => NODE_EACH,
-        Runtime::Jvm(_) => JVM_EACH,
-        Runtime::Native | Runtime::Norad(_) => EACH,
+    let name = match row.runtime.kind {
+        Kind::Node | Kind::Bun | Kind::Deno => NODE_EACH,
+        Kind::Jvm => JVM_EACH,
+        Kind::Native | Kind::Norad => EACH,
     };
     view.find(row.runtime.name(), name)
 }
@@ -165,7 +165,7 @@ fn best_way(page: &mut Page, view: &View) {
     };
     let best = view.fastest(|index, row| {
         let is_delayed = row.implementation != MOUNT_ALONE;
-        let is_native = matches!(row.runtime, Runtime::Native);
+        let is_native = row.runtime.kind == Kind::Native;
         is_native && index != own && is_delayed && !promises_less(row)
     });
     let Some((best, takes)) = best else { return };

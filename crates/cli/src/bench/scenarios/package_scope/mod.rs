@@ -37,7 +37,7 @@ use super::shared::rows::{self, not_built, not_installed};
 use super::shared::trees::{self, make_above};
 use super::shared::word;
 use crate::bench::runtime::native::PEERS_BUILT;
-use crate::bench::runtime::{Engine, Runtime, node};
+use crate::bench::runtime::{Kind, node};
 use crate::bench::session::Node;
 use crate::bench::{directories, host};
 use std::collections::{BTreeSet, HashMap};
@@ -337,17 +337,9 @@ fn is_there(node: &Node, functions: Functions, lookup: Lookup) -> bool {
 }
 
 fn is_node_since(node: &Node, major: u32, minor: u32) -> bool {
-    let Runtime::Node {
-        engine: Engine::Node,
-        version,
-        ..
-    } = &node.runtime
-    else {
-        return false;
-    };
-    let mut numbers = version.trim_start_matches('v').split('.');
+    let mut numbers = node.runtime.name().trim_start_matches('v').split('.');
     let mut number = || numbers.next().and_then(|it| it.parse::<u32>().ok());
-    (number(), number()) >= (Some(major), Some(minor))
+    node.runtime.kind == Kind::Node && (number(), number()) >= (Some(major), Some(minor))
 }
 
 /// Notes the rows that are missing.

@@ -2,6 +2,7 @@
 
 use super::super::prelude::*;
 use super::{Lookup, Request};
+#[cfg(feature = "peers")]
 use crate::bench::runtime::native::peers;
 use crate::bench::runtime::native::raw::Prepared;
 use crate::bench::runtime::native::usage::nanoseconds;
@@ -19,6 +20,7 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
     let files = listed(list).map_err(failed("read", list))?;
     let done = match functions {
         Functions::Smallfry => by_smallfry(request, &files),
+        #[cfg(feature = "peers")]
         Functions::OxcResolver => {
             let alone = request.lookup == Lookup::TheirsAlone;
             let paths: Vec<&Path> = files.iter().map(|file| &*file.path).collect();

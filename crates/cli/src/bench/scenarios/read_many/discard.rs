@@ -2,11 +2,14 @@
 //! `discard.js`.
 
 use super::super::prelude::*;
+#[cfg(feature = "peers")]
+use crate::bench::runtime::native::peers;
 use crate::bench::runtime::native::raw::Prepared;
-use crate::bench::runtime::native::{bulk, peers, share};
+use crate::bench::runtime::native::{bulk, share};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
+#[cfg(feature = "peers")]
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The work of the process.
@@ -70,6 +73,7 @@ fn read(functions: Functions, work: &Discard, paths: &[PathBuf]) -> io::Result<u
             })?;
             sum = lengths.into_iter().sum();
         }
+        #[cfg(feature = "peers")]
         Functions::Rayon => {
             let all = AtomicUsize::new(0);
             peers::rayon(paths, |_, path| {
@@ -78,8 +82,9 @@ fn read(functions: Functions, work: &Discard, paths: &[PathBuf]) -> io::Result<u
             })?;
             sum = all.into_inner();
         }
+        #[cfg(feature = "peers")]
         Functions::Tokio => {
-            let read = |_, path| async { Ok(peers::tokio_read(path).await?.len()) };
+            let read = |_, path| async { Ok(tokio::fs::read(path).await?.len()) };
             sum = peers::tokio(paths, read)?.into_iter().sum();
         }
         _ => {

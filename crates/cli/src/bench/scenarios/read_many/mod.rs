@@ -32,7 +32,7 @@ use super::shared::outputs::flush;
 use super::shared::outputs::{Output, make_directory, within};
 use super::shared::rows::{self, MOUNT_ALONE, RAW, RAW_KEPT};
 use super::shared::shape;
-use crate::bench::runtime::Runtime;
+use crate::bench::runtime::Kind;
 use crate::bench::runtime::protocol::Data;
 use discard::Discard;
 use std::fmt::{self, Write as _};
@@ -161,7 +161,7 @@ impl Scenario for ReadMany {
         let mut rows = rows::of_many(session);
         if case.kept.is_none() {
             // The start of a JVM would be all that is timed.
-            rows.retain(|row| !matches!(row.runtime, Runtime::Jvm(_)));
+            rows.retain(|row| row.runtime.kind != Kind::Jvm);
         }
         rows.extend(rows::raw(session, false));
         if case.kept.is_some() {

@@ -3,8 +3,10 @@
 
 use super::super::prelude::*;
 use super::{Request, Watch, memory};
+#[cfg(feature = "peers")]
+use crate::bench::runtime::native::peers;
 use crate::bench::runtime::native::raw::Prepared;
-use crate::bench::runtime::native::{bulk, peers, share};
+use crate::bench::runtime::native::{bulk, share};
 use crate::bench::runtime::protocol::Data;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -27,16 +29,18 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
         (Functions::Smallfry, false) => {
             run.keep(|all| one_by_one(all, |it| Ok(smallfry::fs::read(it)?)))
         }
+        #[cfg(feature = "peers")]
         (Functions::Rayon, true) => {
             run.keep(|all| peers::rayon(all, |_, it| fs::read_to_string(it)))
         }
+        #[cfg(feature = "peers")]
         (Functions::Rayon, false) => run.keep(|all| peers::rayon(all, |_, it| fs::read(it))),
+        #[cfg(feature = "peers")]
         (Functions::Tokio, true) => {
-            run.keep(|all| peers::tokio(all, |_, it| peers::tokio_read_to_string(it)))
+            run.keep(|all| peers::tokio(all, |_, it| tokio::fs::read_to_string(it)))
         }
-        (Functions::Tokio, false) => {
-            run.keep(|all| peers::tokio(all, |_, it| peers::tokio_read(it)))
-        }
+        #[cfg(feature = "peers")]
+        (Functions::Tokio, false) => run.keep(|all| peers::tokio(all, |_, it| tokio::fs::read(it))),
         (Functions::Raw, _) => run.raw(),
         _ => Err(io::ErrorKind::Unsupported.into()),
     };

@@ -9,7 +9,7 @@ use crate::bench::report::page::{Page, verdict};
 use crate::bench::report::text;
 use crate::bench::report::view::View;
 use crate::bench::results::CaseResult;
-use crate::bench::runtime::Runtime;
+use crate::bench::runtime::Kind;
 use crate::bench::runtime::protocol::Style;
 use crate::bench::session::Session;
 use std::fmt::Display;
@@ -133,7 +133,7 @@ fn strategies(page: &mut Page, view: &View) {
         return;
     };
     let best = view.fastest(|index, row| {
-        let is_native = matches!(row.runtime, Runtime::Native);
+        let is_native = row.runtime.kind == Kind::Native;
         is_native && row.way.style == Style::BulkSync && row.way.keep && index != auto
     });
     let (Some((best, fastest)), Some(own)) = (best, view.median(auto)) else {

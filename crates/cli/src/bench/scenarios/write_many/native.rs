@@ -2,8 +2,10 @@
 
 use super::super::prelude::*;
 use super::Request;
+#[cfg(feature = "peers")]
+use crate::bench::runtime::native::peers;
 use crate::bench::runtime::native::raw::Prepared;
-use crate::bench::runtime::native::{bulk, peers, share};
+use crate::bench::runtime::native::{bulk, share};
 use crate::bench::runtime::protocol::contents_of;
 use std::path::PathBuf;
 use std::{fs, io};
@@ -50,12 +52,14 @@ fn write(
             let write = |(): &mut (), index: usize| prepared[index].write(false, &contents[index]);
             share::share(threads, files.len(), || (), write).map(|_| ())
         }
+        #[cfg(feature = "peers")]
         Functions::Rayon => {
             peers::rayon(files, |index, path| fs::write(path, &contents[index])).map(|_| ())
         }
+        #[cfg(feature = "peers")]
         Functions::Tokio => {
             // A task owns what it writes: of what the caller keeps that is a copy.
-            let write = |index: usize, path| peers::tokio_write(path, contents[index].clone());
+            let write = |index: usize, path| tokio::fs::write(path, contents[index].clone());
             peers::tokio(files, write).map(|_| ())
         }
         _ => Err(io::ErrorKind::Unsupported.into()),

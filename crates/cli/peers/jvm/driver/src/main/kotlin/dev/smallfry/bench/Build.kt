@@ -29,10 +29,11 @@ class BuildRequest(
     val publish: Int,
 )
 
-/** The scenario `build`. The counterpart of `build/native.rs`: same phases, same order, same bytes. */
+/**
+ * The scenario `build`. The counterpart of `build/native.rs`: same phases, same order, same bytes.
+ */
 fun build(functions: String, request: BuildRequest): Times {
-    // Of the same files, since how long a run takes before all is compiled depends on what is in
-    // them.
+    // The same files warm up: the contents decide how long it takes until all is compiled.
     warmUp { directory ->
         val inMemory = request.into(directory)
         compile(BUILDS_TO_COMPILE) { pipeline(functions, inMemory) }
@@ -43,7 +44,7 @@ fun build(functions: String, request: BuildRequest): Times {
 
 private const val BUILDS_TO_COMPILE = 10
 
-/** The same with other directories to write into, which are made. */
+/** Returns the same request with other directories to write into, and makes them. */
 private fun BuildRequest.into(directory: Path): BuildRequest {
     val (output, published) = listOf("output", "published").map(directory::resolve)
     for (file in walk(Path.of(tree), this)) {
@@ -71,7 +72,7 @@ private fun pipeline(functions: String, request: BuildRequest): Times {
     val paths = files.map(tree::resolve)
     val types = phase("type") { moduleTypes(paths) }
     val sources = phase("read") {
-        // Of a file that is not UTF-8 there is no string with `Files.readString`.
+        // `Files.readString` fails for a file that is not UTF-8.
         if (isBulk) Smallfry.readAllText(paths).map { it.value } else paths.map { String(Files.readAllBytes(it)) }
     }
     val texts = phase("transform") { sources.zip(types, ::transform) }
@@ -94,7 +95,7 @@ private fun filesIn(directory: String, names: List<String>, texts: List<String>)
     return names.zip(texts) { name, text -> FileOf(root.resolve(name), text, null) }
 }
 
-/** Relative paths, in order. */
+/** Returns relative paths, in order. */
 private fun walk(tree: Path, request: BuildRequest): List<String> {
     val files = ArrayList<String>()
     val prefix = tree.toString().length + 1
@@ -110,23 +111,26 @@ private fun walk(tree: Path, request: BuildRequest): List<String> {
             return CONTINUE
         }
     })
-    // By code point, as in every runtime; the own order of strings differs for characters beyond
+    // Every runtime sorts by code point. Kotlin's order of strings differs for characters beyond
     // U+FFFF.
     val isPlain = files.all { file -> file.all { it < Char.MIN_SURROGATE } }
     if (isPlain) files.sort() else files.sortWith { one, other -> Arrays.compareUnsigned(one.toByteArray(), other.toByteArray()) }
     return files.take(request.files)
 }
 
-/** Stands in a name for what is no text. */
+/** Replaces the bytes of a name that are no text. */
 private const val REPLACEMENT = '\uFFFD'
 
 private const val NONE = "/"
 
-/** The format that Node takes each file for: by its extension or else by the nearest package.json's type, each directory asked once. */
+/**
+ * Returns the format that Node takes each file for. Its extension decides, or else the type in the
+ * nearest package.json. Each directory is looked up once.
+ */
 private fun moduleTypes(paths: List<Path>): List<String> {
     val known = HashMap<Path, String>()
     fun nearest(directory: Path?): String {
-        // As Node: no further than a directory `node_modules`, and not at the root.
+        // Node goes no further than a directory `node_modules`, and does not ask the root.
         if (directory?.fileName == null || directory.name == "node_modules") return COMMON_JS
         known[directory]?.let { return it }
         val type = try {

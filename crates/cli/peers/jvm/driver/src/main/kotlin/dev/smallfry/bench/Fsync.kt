@@ -25,9 +25,12 @@ class FsyncRequest(
     val samples: Int,
 )
 
-/** The scenario `fsync`: one file written again and again, each call timed alone. The counterpart of `fsync/native.rs`. */
+/**
+ * The scenario `fsync`: one file is written again and again, and each call is timed alone. The
+ * counterpart of `fsync/native.rs`.
+ */
 fun fsync(functions: String, request: FsyncRequest): Times {
-    // In memory, where a flush takes no time: what is compiled is the same.
+    // The warm-up writes in memory, where a flush takes no time. The compiled code is the same.
     warmUp { directory ->
         val write = writerOf(functions, directory.resolve("file"), request.level, request.replace)
         repeat(CALLS_TO_COMPILE) { write(request.text) }
@@ -46,10 +49,10 @@ fun fsync(functions: String, request: FsyncRequest): Times {
 
 private const val FEW = 10
 
-/** Enough for the compiler's last stage. */
+/** The number of calls after which the compiler's last stage has run. */
 private const val CALLS_TO_COMPILE = 20_000
 
-/** Returns what writes a text into one file, and flushes it if `level` says so. */
+/** Returns a function that writes a text into one file, and flushes it if `level` says so. */
 fun writerOf(functions: String, path: Path, level: String, replace: Boolean): (String) -> Unit {
     val file = path.toFile()
     val synced = level != "none"

@@ -8,7 +8,10 @@ import java.nio.file.FileSystemException
 import java.nio.file.Files
 import java.nio.file.Path
 
-/** The process of a row in the JVM: obeys the requests of `protocol.rs` from standard input until it ends. */
+/**
+ * The process of a row in the JVM: obeys the requests of `protocol.rs` from standard input until it
+ * ends.
+ */
 fun main(arguments: Array<String>) {
     val launch = json.fromJson(arguments.last(), JsonObject::class.java)
     val functions = launch["functions"].asString
@@ -19,7 +22,7 @@ fun main(arguments: Array<String>) {
         try {
             send("many" to run(functions, request))
         } catch (@Suppress("TooGenericExceptionCaught") error: Throwable) {
-            // Whatever it is, it is the row's.
+            // Every error belongs to the row.
             send("failure" to failure(error))
         }
     }
@@ -27,14 +30,17 @@ fun main(arguments: Array<String>) {
 
 private val json = Gson()
 
-/** Not where what a row does is counted. */
+/** False where the bench counts the system calls of the row. */
 private var warmsUp = false
 
-/** Runs `body` with a directory in memory, if there is such a thing here, so that what it calls gets compiled. */
+/**
+ * Runs `body` with a directory, in memory where the system has one, so that the functions that it
+ * calls get compiled.
+ */
 fun warmUp(body: (Path) -> Unit) {
     if (!warmsUp) return
-    // A class that is loaded later, such as another charset, makes compiled code void that relied
-    // on there being none.
+    // The meter loads its classes now. A class that is loaded later, such as another charset, makes
+    // compiled code void that relied on its absence.
     Meter().stop()
     val memory = Path.of("/dev/shm").takeIf(Files::isWritable)
     val directory = if (memory != null) Files.createTempDirectory(memory, PREFIX) else Files.createTempDirectory(PREFIX)
@@ -46,9 +52,8 @@ fun warmUp(body: (Path) -> Unit) {
 }
 
 /**
- * Runs `body` so many times, with collections between: what a collection throws away, such as
- * buffers that the JVM keeps for its own reading and writing, makes compiled code void when it is
- * missed for the first time.
+ * Runs `body` `times` times, with garbage collections between. A collection drops buffers that the
+ * JVM keeps for reading and writing. Compiled code becomes void when it first misses them.
  */
 fun compile(times: Int, body: () -> Unit) = repeat(times) { time ->
     if (time % TIMES_BETWEEN_COLLECTIONS == 0) collectGarbage()
@@ -57,7 +62,10 @@ fun compile(times: Int, body: () -> Unit) = repeat(times) { time ->
 
 private const val TIMES_BETWEEN_COLLECTIONS = 5
 
-/** Has what was left over collected, and waits until the compiler has nothing to do: both would go on in the midst of what is timed. */
+/**
+ * Collects garbage and waits until the compiler is idle. Otherwise both would work during the timed
+ * part.
+ */
 fun collectGarbage() {
     System.gc()
     if (!warmsUp) return
@@ -109,7 +117,7 @@ class Times(
 @Suppress("PropertyName")
 class Usage(val wall_ns: Long, val user_ns: Long, val sys_ns: Long, val peak_kib: Long)
 
-/** Time from its making on, and processor time of the whole process. */
+/** Measures the time since its creation, and the processor time of the whole process. */
 class Meter {
     private val processor = processorTimes()
     private val began = System.nanoTime()
@@ -123,7 +131,10 @@ class Meter {
 
 private const val NS_A_TICK = 10_000_000L
 
-/** User and system time in nanoseconds, as exactly as Linux tells a process without a system call of its own. */
+/**
+ * Returns user and system time in nanoseconds, as exactly as /proc tells them. More exact times need
+ * a system call of their own.
+ */
 private fun processorTimes(): Pair<Long, Long> {
     val status = File("/proc/self/stat").takeIf { it.exists() }?.readText() ?: return 0L to 0L
     val fields = status.substringAfterLast(')').trim().split(' ')

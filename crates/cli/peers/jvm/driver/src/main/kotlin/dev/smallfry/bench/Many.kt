@@ -10,7 +10,7 @@ import java.nio.file.Path
 import java.nio.file.StandardCopyOption.ATOMIC_MOVE
 import java.nio.file.StandardOpenOption.READ
 
-// Functions that the scenarios of many files share.
+// The functions that the scenarios of many files share.
 
 class Layout(val directory: String, val directories: Int, val files: Int, val name: String) {
     fun paths(): List<Path> = List(files) { index ->
@@ -40,7 +40,7 @@ fun <T> unchecked(body: () -> T): T = try {
     throw UncheckedIOException(error)
 }
 
-/** Times writing all files. */
+/** Measures the time of writing all files. */
 fun timed(request: ManyRequest, write: (List<FileOf>) -> Unit): Times {
     val all = contentsOf(request.layout.paths(), request)
     collectGarbage()
@@ -51,7 +51,7 @@ fun timed(request: ManyRequest, write: (List<FileOf>) -> Unit): Times {
 
 class FileOf(val path: Path, val text: String, val bytes: ByteArray?)
 
-/** The contents of each file: one line, repeated. */
+/** Returns the contents of each file: one line, repeated. */
 fun contentsOf(paths: List<Path>, request: ManyRequest): List<FileOf> = paths.mapIndexed { index, path ->
     val line = "$index: smallfry writes many small files.\n"
     val text = line.repeat(request.bytes / line.length + 1).substring(0, request.bytes)

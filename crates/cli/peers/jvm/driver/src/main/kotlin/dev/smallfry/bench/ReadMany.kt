@@ -10,7 +10,10 @@ import java.nio.file.StandardOpenOption.READ
 import okio.FileSystem
 import okio.Path.Companion.toOkioPath
 
-/** The scenario `read-many`: all is kept, then looked at. The counterpart of `read_many/native.rs`. */
+/**
+ * The scenario `read-many`: keeps all contents, then looks at them. The counterpart of
+ * `read_many/native.rs`.
+ */
 fun readMany(functions: String, request: ManyRequest): Times {
     val read = readerOf(functions, request)
     warmUp { directory ->
