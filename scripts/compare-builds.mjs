@@ -1,10 +1,11 @@
 // Compares the bench rows of two checkouts that were built with `make build`, in turn:
 // `node scripts/compare-builds.mjs ROUNDS BEFORE AFTER -- write-string read-many ... [FLAGS]`
 //
-// Each round runs `smallfry bench ... --runs 1` of both, in alternating order. A table shows for
-// each row how fast AFTER is, as a multiple of BEFORE: the ratio of the medians of its rounds, with
-// the 95 % interval of the bootstrap (2,000 draws of rounds). Rows without smallfry show the noise.
-// The exit code is 1 if the upper end of a smallfry row is below 0.97.
+// Each round runs `smallfry bench ... --runs 1` of both, in alternating order and with a seed of
+// its own, so that no row always follows the same one. A table shows for each row how fast AFTER
+// is, as a multiple of BEFORE: the ratio of the medians of its rounds, with the 95 % interval of
+// the bootstrap (2,000 draws of rounds). Rows without smallfry show the noise. The exit code is 1
+// if the upper end of a smallfry row is below 0.97.
 
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -37,9 +38,9 @@ const directory = fs.mkdtempSync(path.join(process.cwd(), 'compare-builds-'));
 process.on('exit', () => fs.rmSync(directory, { recursive: true, force: true }));
 
 /** Runs the bench once. Returns nanoseconds by the names of rows. */
-function measure(checkout, own) {
+function measure(checkout, own, seed) {
   const file = path.join(directory, 'bench.json');
-  execFileSync(command(checkout), ['bench', ...own, '--dir', directory, '--runs', '1', '--json', file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(command(checkout), ['bench', ...own, '--dir', directory, '--runs', '1', '--seed', String(seed), '--json', file], { stdio: ['ignore', 'ignore', 'inherit'] });
   const found = new Map();
   collect(JSON.parse(fs.readFileSync(file, 'utf8')), [], found);
   return found;
@@ -75,7 +76,7 @@ function median(values) {
 const sides = [before, after].map((checkout) => ({ checkout, flags: flagsOf(checkout), rows: new Map() }));
 for (let round = 0; round < Number(rounds); round++) {
   for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
-    for (const [name, ns] of measure(side.checkout, side.flags)) {
+    for (const [name, ns] of measure(side.checkout, side.flags, round + 1)) {
       side.rows.set(name, [...(side.rows.get(name) ?? []), ns]);
     }
   }
