@@ -81,19 +81,22 @@ private const val QUIET_MS = 20L
 
 private const val PREFIX = "smallfry-bench-"
 
-/** The scenarios, by the names of their requests. */
-private val SCENARIOS: Map<String, (String, JsonObject) -> Times> = mapOf(
-    "build" to { functions, of -> build(functions, json.fromJson(of, BuildRequest::class.java)) },
-    "fsync" to { functions, of -> fsync(functions, json.fromJson(of, FsyncRequest::class.java)) },
-    "fsync-many" to { functions, of -> fsyncMany(functions, json.fromJson(of, ManyRequest::class.java)) },
-    "read-many" to { functions, of -> readMany(functions, json.fromJson(of, ManyRequest::class.java)) },
-    "write-many" to { functions, of -> writeMany(functions, json.fromJson(of, ManyRequest::class.java)) },
-)
+/** A scenario's rows in the JVM: `scenarios/<name>/driver.kt` has one as `object Driver`. */
+abstract class Scenario<R : Any>(private val type: Class<R>) {
+    abstract fun run(functions: String, request: R): Times
+
+    fun run(functions: String, request: JsonObject): Times = run(functions, json.fromJson(request, type))
+}
 
 private fun run(functions: String, request: JsonObject): Times {
     val (name, of) = request.entrySet().single()
-    val scenario = SCENARIOS[name] ?: throw UnsupportedOperationException("no scenario $name here")
-    return scenario(functions, of.asJsonObject)
+    val driver = try {
+        Class.forName("dev.smallfry.bench.${name.replace("-", "")}.Driver")
+    } catch (_: ClassNotFoundException) {
+        throw UnsupportedOperationException("no scenario $name here")
+    }
+    val scenario = driver.getField("INSTANCE").get(null) as Scenario<*>
+    return scenario.run(functions, of.asJsonObject)
 }
 
 private fun send(reply: Pair<String, Any>) = println(json.toJson(mapOf(reply)))

@@ -1,4 +1,4 @@
-package dev.smallfry.bench
+package dev.smallfry.bench.build
 
 import com.google.gson.GsonBuilder
 import com.google.gson.JsonElement
@@ -7,6 +7,15 @@ import com.google.gson.Strictness
 import dev.smallfry.Durability
 import dev.smallfry.Smallfry
 import dev.smallfry.WriteOptions
+import dev.smallfry.bench.FileOf
+import dev.smallfry.bench.Meter
+import dev.smallfry.bench.Scenario
+import dev.smallfry.bench.Times
+import dev.smallfry.bench.collectGarbage
+import dev.smallfry.bench.compile
+import dev.smallfry.bench.warmUp
+import dev.smallfry.bench.writeAll
+import dev.smallfry.bench.writeEach
 import java.nio.file.FileVisitResult
 import java.nio.file.FileVisitResult.CONTINUE
 import java.nio.file.FileVisitResult.SKIP_SUBTREE
@@ -29,17 +38,17 @@ class BuildRequest(
     val publish: Int,
 )
 
-/**
- * The scenario `build`. The counterpart of `build/native.rs`: same phases, same order, same bytes.
- */
-fun build(functions: String, request: BuildRequest): Times {
-    // The same files warm up: the contents decide how long it takes until all is compiled.
-    warmUp { directory ->
-        val inMemory = request.into(directory)
-        compile(BUILDS_TO_COMPILE) { pipeline(functions, inMemory) }
+/** The counterpart of native.rs: same phases, same order, same bytes. */
+object Driver : Scenario<BuildRequest>(BuildRequest::class.java) {
+    override fun run(functions: String, request: BuildRequest): Times {
+        // The same files warm up: the contents decide how long it takes until all is compiled.
+        warmUp { directory ->
+            val inMemory = request.into(directory)
+            compile(BUILDS_TO_COMPILE) { pipeline(functions, inMemory) }
+        }
+        collectGarbage()
+        return pipeline(functions, request)
     }
-    collectGarbage()
-    return pipeline(functions, request)
 }
 
 private const val BUILDS_TO_COMPILE = 10

@@ -1,6 +1,17 @@
-package dev.smallfry.bench
+package dev.smallfry.bench.readmany
 
 import dev.smallfry.Smallfry
+import dev.smallfry.bench.BYTES_TO_COMPILE
+import dev.smallfry.bench.FILES_TO_COMPILE
+import dev.smallfry.bench.ManyRequest
+import dev.smallfry.bench.Meter
+import dev.smallfry.bench.PASSES_TO_COMPILE
+import dev.smallfry.bench.Scenario
+import dev.smallfry.bench.Times
+import dev.smallfry.bench.collectGarbage
+import dev.smallfry.bench.compile
+import dev.smallfry.bench.unchecked
+import dev.smallfry.bench.warmUp
 import java.io.FileInputStream
 import java.nio.ByteBuffer
 import java.nio.channels.FileChannel
@@ -10,26 +21,25 @@ import java.nio.file.StandardOpenOption.READ
 import okio.FileSystem
 import okio.Path.Companion.toOkioPath
 
-/**
- * The scenario `read-many`: keeps all contents, then looks at them. The counterpart of
- * `read_many/native.rs`.
- */
-fun readMany(functions: String, request: ManyRequest): Times {
-    val read = readerOf(functions, request)
-    warmUp { directory ->
-        val few = List(FILES_TO_COMPILE) { directory.resolve("$it") }
-        few.forEach { Files.write(it, ByteArray(BYTES_TO_COMPILE) { ' '.code.toByte() }) }
-        compile(PASSES_TO_COMPILE) { look(read(few + few)) }
+/** The counterpart of native.rs: keeps all contents, then looks at them. */
+object Driver : Scenario<ManyRequest>(ManyRequest::class.java) {
+    override fun run(functions: String, request: ManyRequest): Times {
+        val read = readerOf(functions, request)
+        warmUp { directory ->
+            val few = List(FILES_TO_COMPILE) { directory.resolve("$it") }
+            few.forEach { Files.write(it, ByteArray(BYTES_TO_COMPILE) { ' '.code.toByte() }) }
+            compile(PASSES_TO_COMPILE) { look(read(few + few)) }
+        }
+        val paths = request.layout.paths()
+        collectGarbage()
+        val meter = Meter()
+        val all = read(paths)
+        val looked = look(all)
+        val usage = meter.stop()
+        check(looked == -paths.size.toLong()) { "a zero was found, and there is none" }
+        if (request.compare) compare(paths, all)
+        return Times(all.size, all.sumOf { (if (it is String) it.length else (it as ByteArray).size).toLong() }, usage)
     }
-    val paths = request.layout.paths()
-    collectGarbage()
-    val meter = Meter()
-    val all = read(paths)
-    val looked = look(all)
-    val usage = meter.stop()
-    check(looked == -paths.size.toLong()) { "a zero was found, and there is none" }
-    if (request.compare) compare(paths, all)
-    return Times(all.size, all.sumOf { (if (it is String) it.length else (it as ByteArray).size).toLong() }, usage)
 }
 
 private fun look(all: List<Any>): Long {

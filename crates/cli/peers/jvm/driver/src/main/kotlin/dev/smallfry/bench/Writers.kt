@@ -15,43 +15,6 @@ import okio.FileSystem
 import okio.Path.Companion.toOkioPath
 import okio.buffer
 
-@Suppress("PropertyName", "LongParameterList")
-class FsyncRequest(
-    val path: String,
-    val text: String,
-    val level: String,
-    val replace: Boolean,
-    val warm_up: Int,
-    val samples: Int,
-)
-
-/**
- * The scenario `fsync`: one file is written again and again, and each call is timed alone. The
- * counterpart of `fsync/native.rs`.
- */
-fun fsync(functions: String, request: FsyncRequest): Times {
-    // The warm-up writes in memory, where a flush takes no time. The compiled code is the same.
-    warmUp { directory ->
-        val write = writerOf(functions, directory.resolve("file"), request.level, request.replace)
-        repeat(CALLS_TO_COMPILE) { write(request.text) }
-    }
-    val write = writerOf(functions, Path.of(request.path), request.level, request.replace)
-    repeat(request.warm_up.coerceAtMost(FEW)) { write(request.text) }
-    val samples = LongArray(request.samples)
-    val meter = Meter()
-    for (index in samples.indices) {
-        val began = System.nanoTime()
-        write(request.text)
-        samples[index] = System.nanoTime() - began
-    }
-    return Times(samples.size, samples.size.toLong() * request.text.length, meter.stop(), samples)
-}
-
-private const val FEW = 10
-
-/** The number of calls after which the compiler's last stage has run. */
-private const val CALLS_TO_COMPILE = 20_000
-
 /** Returns a function that writes a text into one file, and flushes it if `level` says so. */
 fun writerOf(functions: String, path: Path, level: String, replace: Boolean): (String) -> Unit {
     val file = path.toFile()
