@@ -103,7 +103,7 @@ pub(crate) fn of(arguments: &Arguments, session: &Session, results: &Results) ->
     });
     for scenario in ALL {
         let found = results.iter().find(|(of, _)| of.name() == scenario.name());
-        document[scenario.name().replace('-', "_")] = json!(found.map(|(_, it)| it.json()));
+        document[scenario.name().replace('-', "_")] = json!(found.map(|(_, it)| &it.json));
     }
     document
 }

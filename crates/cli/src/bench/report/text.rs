@@ -138,19 +138,20 @@ pub(crate) fn wrap(lead: &str, text: &str, columns: usize) -> String {
     wrapped
 }
 
-/// Returns columns under headings; all but the first `left` to the right, and those with the
-/// heading `<`.
-pub(crate) fn table(headings: &[&str], left: usize) -> Table {
+/// Returns columns under headings; all but the first to the right, and those whose headings begin
+/// with `<`.
+pub(crate) fn table(headings: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
+    let bold = |heading: &&str| Cell::new(heading.trim_start_matches('<'));
     table.set_header(
-        headings.iter().map(|heading| {
-            Cell::new(heading.trim_start_matches('<')).add_attribute(Attribute::Bold)
-        }),
+        headings
+            .iter()
+            .map(|it| bold(it).add_attribute(Attribute::Bold)),
     );
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 1));
-        if index >= left && headings[index] != "<" {
+        if index > 0 && !headings[index].starts_with('<') {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
