@@ -1,7 +1,7 @@
 //! The report of a scenario whose cases have a table each: tables, notes, then sentences.
 
 use super::page::Page;
-use super::view::{Time, View, WALL};
+use super::view::{Time, View};
 use crate::bench::results::{CaseResult, Results};
 use crate::bench::session::Session;
 use std::fmt::Display;
@@ -19,15 +19,6 @@ pub(crate) struct Report<C: 'static> {
 }
 
 impl<C: Display> Report<C> {
-    pub(crate) const NONE: Self = Self {
-        what: "",
-        time: WALL,
-        heading: |_, _| String::new(),
-        table: |_, _, _| {},
-        notes: |_| Vec::new(),
-        sentences: |_, _, _, _| {},
-    };
-
     pub(crate) fn show(
         &self,
         name: &str,

@@ -125,11 +125,7 @@ impl Page {
 
 /// Says `1.52x as fast (1.40-1.60)`, or that there is no difference worth a word, or the loss.
 pub(crate) fn verdict(interval: Interval) -> String {
-    let Interval {
-        low,
-        estimate,
-        high,
-    } = interval;
+    let (low, estimate, high) = (interval.low, interval.estimate, interval.high);
     if interval.holds_one() {
         format!("no measurable difference ({low:.2}-{high:.2})")
     } else if (estimate - 1.0).abs() < 0.005 {

@@ -69,20 +69,18 @@ pub(crate) fn bytes(count: u64) -> String {
 
 /// Shows `1.23x (1.20-1.26)`.
 pub(crate) fn ratio(interval: Option<Interval>) -> String {
-    let Some(Interval {
-        low,
-        estimate,
-        high,
-    }) = interval
-    else {
-        return "-".to_owned();
-    };
-    format!("{estimate:.2}x ({low:.2}-{high:.2})")
+    interval.map_or_else(dash, |it| {
+        format!("{:.2}x ({:.2}-{:.2})", it.estimate, it.low, it.high)
+    })
+}
+
+fn dash() -> String {
+    "-".to_owned()
 }
 
 /// Shows the value, or a dash where there is none.
 pub(crate) fn or_dash(value: Option<f64>, form: impl Fn(f64) -> String) -> String {
-    value.map_or_else(|| "-".to_owned(), form)
+    value.map_or_else(dash, form)
 }
 
 /// Draws `part` of `cells` columns, in eighths.

@@ -10,6 +10,7 @@ use crate::bench::runtime::peer::PeerError;
 use crate::bench::runtime::protocol::{Launch, PeerFailure, Reply, Times};
 use crate::bench::runtime::strace::{Flushes, Strace};
 use crate::bench::session::Session;
+use derive_more::From;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -66,23 +67,12 @@ impl Facts {
 }
 
 /// The reason why a run has no times.
+#[derive(From)]
 pub(crate) enum Fault {
     /// The row failed, and is not run again.
     Row(String),
     /// The bench stops.
     Stop(Failure),
-}
-
-impl From<String> for Fault {
-    fn from(reason: String) -> Self {
-        Self::Row(reason)
-    }
-}
-
-impl From<Failure> for Fault {
-    fn from(failure: Failure) -> Self {
-        Self::Stop(failure)
-    }
 }
 
 pub(crate) type Serve = fn(&Launch, Value) -> Result<Times, PeerFailure>;
@@ -95,7 +85,7 @@ pub(crate) trait Scenario: Sized + 'static {
     /// Its name is made of words, which `--cells` selects by.
     type Case: fmt::Display + Serialize;
     /// The report of its cases, if that is all to show.
-    const REPORT: Report<Self::Case> = Report::NONE;
+    const REPORT: Option<Report<Self::Case>> = None;
     /// Serves a request in the process of a row in Rust.
     const SERVE: Serve = |_, _| {
         let error = io::Error::from(io::ErrorKind::Unsupported);
@@ -130,7 +120,9 @@ pub(crate) trait Scenario: Sized + 'static {
 
     /// Shows the results.
     fn show(page: &mut Page, session: &Session, results: &Results<Self::Case>) {
-        Self::REPORT.show(Self::FACTS.name, page, session, results);
+        if let Some(report) = Self::REPORT {
+            report.show(Self::FACTS.name, page, session, results);
+        }
     }
 
     fn json(results: &Results<Self::Case>) -> Value {

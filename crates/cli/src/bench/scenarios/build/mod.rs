@@ -22,8 +22,8 @@ mod native;
 mod report;
 
 use super::prelude::*;
+use super::shared::trees::Held;
 use smallfry::{Durability, WriteOptions};
-use std::hash::{DefaultHasher, Hasher};
 
 /// The phases, in the order in which they run.
 const PHASES: [&str; 7] = [
@@ -92,8 +92,8 @@ const IN_JVM: [RowOf; 2] = [
 pub(crate) struct Build {
     sources: Vec<String>,
     outputs: Vec<Output>,
-    /// The hash of the first row's output.
-    expected: Option<u64>,
+    /// The first row's output.
+    expected: Option<[Held; 2]>,
 }
 
 impl Scenario for Build {
@@ -263,14 +263,13 @@ impl Output {
     }
 
     /// Checks that the output equals the first row's, byte for byte.
-    fn check(&self, expected: &mut Option<u64>) -> Result<(), String> {
-        let mut hasher = DefaultHasher::new();
-        for tree in [&self.built, &self.published] {
+    fn check(&self, expected: &mut Option<[Held; 2]>) -> Result<(), String> {
+        let look = |tree: &Path| {
             walk(tree, |_| true)
-                .and_then(|files| trees::hash(tree, &files, &mut hasher))
-                .map_err(|error| format!("cannot check the output {}: {error}", tree.display()))?;
-        }
-        let found = hasher.finish();
+                .and_then(|files| Held::by(tree, &files, true))
+                .map_err(|error| format!("cannot check the output {}: {error}", tree.display()))
+        };
+        let found = [look(&self.built)?, look(&self.published)?];
         if *expected.get_or_insert(found) == found {
             return Ok(());
         }

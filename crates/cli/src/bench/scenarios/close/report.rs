@@ -126,16 +126,13 @@ fn sentences(page: &mut Page, result: &CaseResult<Case>, view: &View) {
     if let Some(ratio) = auto.and_then(|auto| view.ratio(plain, auto)) {
         let shown = text::ratio(Some(ratio));
         let close = (ratio.estimate - 1.0).abs() <= SAME;
-        page.say(match ratio.holds_one() {
-            true if close => format!("Auto is the same as plain close, within 5 %: {shown}."),
-            true => format!(
-                "whether Auto is within 5 % of plain close this run does not tell: {shown}."
-            ),
-            false if ratio.estimate > 1.0 => {
-                format!("Auto finds that it pays to have others close: {shown}.")
-            }
-            false => format!("Auto LOSES against plain close: {shown}."),
-        });
+        let said = match (ratio.holds_one(), ratio.estimate > 1.0) {
+            (true, _) if close => "Auto is the same as plain close, within 5 %",
+            (true, _) => "whether Auto is within 5 % of plain close this run does not tell",
+            (false, true) => "Auto finds that it pays to have others close",
+            (false, false) => "Auto LOSES against plain close",
+        };
+        page.say(format!("{said}: {shown}."));
     }
     let loaded = result.typical(plain, |run| Some(run.load_ns? as f64));
     if let Some(ns) = loaded {

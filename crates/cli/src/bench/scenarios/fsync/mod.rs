@@ -78,17 +78,14 @@ const fn replace(name: &'static str, functions: Functions, level: Level) -> Kind
     }
 }
 
+const ATOMIC: &str = "write-file-atomic, no directory flush";
 const IN_NODE: [Kind; 11] = {
     use Functions::{Before, Node, Smallfry, WriteFileAtomic};
     use Level::{Data, File, Full};
     [
         write("Node writeFileSync, flush", Node, File),
         write("Node open, write, fsync, close", Before, File),
-        replace(
-            "write-file-atomic, no directory flush",
-            WriteFileAtomic,
-            File,
-        ),
+        replace(ATOMIC, WriteFileAtomic, File),
         write("smallfry data", Smallfry, Data),
         write("smallfry full", Smallfry, Full),
         replace("smallfry replaced", Smallfry, Full),
@@ -188,7 +185,7 @@ impl Scenario for Fsync {
         ..Facts::of("fsync")
     };
     type Case = Case;
-    const REPORT: Report<Case> = report::REPORT;
+    const REPORT: Option<Report<Case>> = Some(report::REPORT);
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(session: &Session) -> Vec<Case> {
@@ -204,26 +201,16 @@ impl Scenario for Fsync {
     }
 
     fn rows(session: &Session, _: &Case) -> Vec<Row> {
-        let of = |kinds: &[Kind]| -> Vec<RowOf> {
-            let row = |kind: &Kind| (kind.name, kind.functions, Style::Sync);
-            kinds.iter().map(row).collect()
-        };
-        let tables = [of(&IN_NODE), of(&IN_JVM), of(&IN_RUST)];
-        let mut rows = rows::all(
-            session,
-            tables.each_ref().map(Vec::as_slice),
-            rows::find_durable,
-        );
+        let row = |kind: &Kind| (kind.name, kind.functions, Style::Sync);
+        let [node, jvm, rust]: [Vec<RowOf>; 3] =
+            [&IN_NODE[..], &IN_JVM, &IN_RUST].map(|kinds| kinds.iter().map(row).collect());
+        let mut rows = rows::all(session, [&node, &jvm, &rust], rows::find_durable);
         rows.extend(rows::mount_alone(session, MOUNT_ALONE));
         rows
     }
 
     fn prepare(session: &mut Session, _: &mut Vec<Case>) -> Result<Self, Failure> {
-        let outputs = (0..OUTPUTS).map(|index| Output::of(session, index, "fsync"));
-        let outputs: Vec<Output> = outputs.collect();
-        for output in &outputs {
-            make_directory(&output.beneath)?;
-        }
+        let outputs = Output::make(session, "fsync", 0)?;
         Ok(Self { outputs })
     }
 
@@ -259,7 +246,7 @@ impl Scenario for Fsync {
     }
 
     fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
-        Self::REPORT.show(Self::FACTS.name, page, session, results);
+        report::REPORT.show(Self::FACTS.name, page, session, results);
         report::percentiles(page, results);
     }
 }

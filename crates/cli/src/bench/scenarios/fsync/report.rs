@@ -160,31 +160,21 @@ pub(super) fn percentiles(page: &mut Page, results: &Results<Case>) {
     }
 }
 
-/// Says what surviving costs, by runtime.
+/// Says what surviving costs, by row.
 fn price(page: &mut Page, result: &CaseResult<Case>, view: &View) {
-    let mut said: Vec<(&str, Vec<String>)> = Vec::new();
     for (row, of) in view.rows.iter().enumerate() {
         let plain = unsynced(view, row, &kind_of(of)).and_then(|plain| view.median(plain));
-        let Some((synced, plain)) = view.median(row).zip(plain) else {
-            continue;
-        };
-        let words = format!(
-            "{} ({}) {} instead of {}, {}x",
-            of.implementation,
-            flushed_by(result, row),
-            text::duration(synced),
-            text::duration(plain),
-            text::number(synced / plain)
-        );
-        let runtime = of.runtime.name();
-        match said.iter_mut().find(|(name, _)| *name == runtime) {
-            Some((_, all)) => all.push(words),
-            None => said.push((runtime, vec![words])),
+        if let Some((synced, plain)) = view.median(row).zip(plain) {
+            page.say(format!(
+                "what surviving costs, {}: {} ({}) {} instead of {}, {}x.",
+                of.runtime.name(),
+                of.implementation,
+                flushed_by(result, row),
+                text::duration(synced),
+                text::duration(plain),
+                text::number(synced / plain)
+            ));
         }
-    }
-    for (runtime, words) in said {
-        let words = words.join("; ");
-        page.say(format!("what surviving costs, {runtime}: {words}."));
     }
 }
 

@@ -196,7 +196,7 @@ impl Scenario for PackageScope {
         ..Facts::of("package-scope")
     };
     type Case = Case;
-    const REPORT: Report<Case> = report::REPORT;
+    const REPORT: Option<Report<Case>> = Some(report::REPORT);
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(_: &Session) -> Vec<Case> {
@@ -307,8 +307,8 @@ fn prepare(session: &Session, place: Place) -> Result<Prepared, Failure> {
     let own = [beneath.join(word(place)), shown.join(word(place))];
     let ([here, there], files) = match place {
         Place::Tree => prepare_tree(session, own)?,
-        Place::Deep => (own.clone(), make_deep(session, &own[0])?),
-        Place::Wide => (own.clone(), make_wide(session, &own[0])?),
+        Place::Deep => make(session, own, deep(session))?,
+        Place::Wide => make(session, own, wide(session))?,
     };
     // As loaders name files: without a dot in the middle, which the directory of a bench may have.
     let there = std::path::absolute(&there).map_err(Failure::at("find", &there))?;
@@ -392,56 +392,48 @@ fn prepare_tree(session: &Session, own: [PathBuf; 2]) -> Result<Made, Failure> {
     Ok((places, files))
 }
 
-fn make_deep(session: &Session, root: &Path) -> Result<Vec<String>, Failure> {
-    let directories = session.extent.pick(2, DEEP_DIRECTORIES);
+/// Makes these files, by paths and contents.
+fn make(session: &Session, own: [PathBuf; 2], all: Vec<(String, String)>) -> Result<Made, Failure> {
+    for (path, text) in &all {
+        put(session, &own[0].join(path), text)?;
+    }
+    let files = all.into_iter().map(|(path, _)| path);
+    Ok((
+        own,
+        files
+            .filter(|path| !path.ends_with("package.json"))
+            .collect(),
+    ))
+}
+
+fn deep(session: &Session) -> Vec<(String, String)> {
     let above: Vec<String> = (1..DEEP).map(|level| format!("level-{level}")).collect();
     let above = above.join("/");
-    make_package(session, root, "deep", "module")?;
-    let mut files = Vec::new();
-    for directory in 0..directories {
-        for file in 0..DEEP_FILES {
-            files.push(format!("{above}/leaf-{directory}/{file}.js"));
-        }
+    let mut all = vec![package("", "deep", "module")];
+    for directory in 0..session.extent.pick(2, DEEP_DIRECTORIES) {
+        let path = |file| format!("{above}/leaf-{directory}/{file}.js");
+        all.extend((0..DEEP_FILES).map(|file| (path(file), String::new())));
     }
-    make_files(session, root, files)
+    all
 }
 
-fn make_wide(session: &Session, root: &Path) -> Result<Vec<String>, Failure> {
-    let directories = session.files(session.extent.pick(120, WIDE));
-    make_package(session, root, "wide", "commonjs")?;
-    let mut files = Vec::new();
-    for index in 0..directories {
+fn wide(session: &Session) -> Vec<(String, String)> {
+    let mut all = vec![package("", "wide", "commonjs")];
+    for index in 0..session.files(session.extent.pick(120, WIDE)) {
         let (group, within) = (index / WIDE_GROUP, index % WIDE_GROUP);
-        let directory = format!("group-{group}/part-{within}");
+        let directory = format!("group-{group}/part-{within}/");
         if index % WIDE_PACKAGES == 0 {
-            let name = format!("part-{index}");
-            make_package(session, &root.join(&directory), &name, "module")?;
+            all.push(package(&directory, &format!("part-{index}"), "module"));
         }
-        files.push(format!("{directory}/index.js"));
+        // Nothing reads it.
+        all.push((format!("{directory}index.js"), String::new()));
     }
-    make_files(session, root, files)
+    all
 }
 
-fn make_package(
-    session: &Session,
-    directory: &Path,
-    name: &str,
-    kind: &str,
-) -> Result<(), Failure> {
+fn package(directory: &str, name: &str, kind: &str) -> (String, String) {
     let package = json!({
         "name": name, "version": "1.0.0", "type": kind, "main": "./index.js", "license": "MIT",
     });
-    put(
-        session,
-        &directory.join("package.json"),
-        &format!("{package:#}\n"),
-    )
-}
-
-/// Makes empty files: nothing reads them.
-fn make_files(session: &Session, root: &Path, files: Vec<String>) -> Result<Vec<String>, Failure> {
-    for file in &files {
-        put(session, &root.join(file), "")?;
-    }
-    Ok(files)
+    (format!("{directory}package.json"), format!("{package:#}\n"))
 }

@@ -92,7 +92,7 @@ impl Scenario for ReadMany {
         ..Facts::of("read-many")
     };
     type Case = Case;
-    const REPORT: Report<Case> = report::REPORT;
+    const REPORT: Option<Report<Case>> = Some(report::REPORT);
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     /// Returns the cases: on a slow disk a warm cache tells little, on a fast one a cold one takes
@@ -194,7 +194,8 @@ impl Scenario for ReadMany {
                 }
             }
         };
-        let layout = files.layout(row)?;
+        let seen = files.output.seen(row.implementation == MOUNT_ALONE);
+        let layout = case.shape.within(seen, NAME)?;
         let times = if let Some(data) = case.kept {
             let watch = [Watch::Nothing, Watch::EventLoop][usize::from(case.delay)];
             let request = Request {
@@ -261,12 +262,6 @@ impl Files {
             paths: layout.paths().map(PathBuf::from).collect(),
             output,
         })
-    }
-
-    /// Returns the files as this row sees them.
-    fn layout(&self, row: &Row) -> Result<Layout, Failure> {
-        let is_undelayed = row.implementation == MOUNT_ALONE;
-        self.shape.within(self.output.seen(is_undelayed), NAME)
     }
 }
 

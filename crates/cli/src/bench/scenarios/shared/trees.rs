@@ -1,7 +1,7 @@
 //! Trees of source files: which one a scenario takes, and walking and copying it.
 
 use super::super::prelude::*;
-use std::hash::{DefaultHasher, Hash};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Returns `--tree`, else the development dependencies of this project's own npm package or the
 /// nearest ones.
@@ -97,11 +97,33 @@ pub(crate) fn make_above(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(Failure::at("make directory", directory))
 }
 
-/// Continues a hash with the names and contents of these files in `tree`.
-pub(crate) fn hash(tree: &Path, files: &[String], hasher: &mut DefaultHasher) -> io::Result<()> {
-    for file in files {
-        file.hash(hasher);
-        fs::read(tree.join(file))?.hash(hasher);
+/// What a tree holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) bytes: usize,
+    /// The hash of names and contents, if they were read.
+    hash: Option<u64>,
+}
+
+impl Held {
+    /// Looks at these files in the tree; if `careful`, at their contents.
+    pub(crate) fn by(tree: &Path, files: &[String], careful: bool) -> io::Result<Self> {
+        let (mut bytes, mut hasher) = (0, DefaultHasher::new());
+        for file in files {
+            let path = tree.join(file);
+            bytes += fs::metadata(&path)?.len() as usize;
+            if careful {
+                file.hash(&mut hasher);
+                fs::read(&path)?.hash(&mut hasher);
+            }
+        }
+        let hash = careful.then(|| hasher.finish());
+        Ok(Self { bytes, hash })
     }
-    Ok(())
+
+    /// Returns true if the other holds the same, as far as both were looked at.
+    pub(crate) fn equals(self, other: Self) -> bool {
+        let is_known = self.hash.is_some() && other.hash.is_some();
+        self.bytes == other.bytes && (!is_known || self.hash == other.hash)
+    }
 }

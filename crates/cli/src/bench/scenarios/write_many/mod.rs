@@ -39,7 +39,7 @@ impl Scenario for WriteMany {
         ..Facts::of("write-many")
     };
     type Case = Case;
-    const REPORT: Report<Case> = report::REPORT;
+    const REPORT: Option<Report<Case>> = Some(report::REPORT);
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(session: &Session) -> Vec<Case> {
