@@ -22,7 +22,7 @@ mod native;
 mod report;
 
 use super::prelude::*;
-use super::shared::trees::Held;
+use super::shared::trees::{Held, make_above};
 use smallfry::{Durability, WriteOptions};
 
 /// The phases, in the order in which they run.
@@ -42,6 +42,9 @@ const WRITE_AND_CLOSE: &str = "write and close";
 /// Stands for every phase but publish, whose waits for the device drown the others.
 const BUT_PUBLISH: &str = "all but publish";
 
+/// The directories of an output.
+const BUILT: &str = "built";
+const PUBLISHED: &str = "published";
 const EXTENSIONS: [&str; 5] = ["js", "cjs", "mjs", "json", "ts"];
 const MAX_PUBLISHED: usize = 100;
 /// A disk that flushes slowly publishes fewer files.
@@ -92,8 +95,10 @@ const IN_JVM: [RowOf; 2] = [
 pub(crate) struct Build {
     sources: Vec<String>,
     outputs: Vec<Output>,
+    /// The number of files moved aside.
+    moved: usize,
     /// The first row's output.
-    expected: Option<[Held; 2]>,
+    expected: Option<Held>,
 }
 
 impl Scenario for Build {
@@ -143,7 +148,16 @@ impl Scenario for Build {
             Extent::All => 3_000,
         });
         let published = publishable(session)?.min(sources.len());
-        let outputs = Output::make(session, &sources, published)?;
+        let outputs = Output::make(session, "build", 0)?;
+        for output in &outputs {
+            for (index, source) in sources.iter().enumerate() {
+                session.interrupt.check()?;
+                make_above(&output.beneath.join(BUILT).join(source))?;
+                if index < published {
+                    make_above(&output.beneath.join(PUBLISHED).join(source))?;
+                }
+            }
+        }
         let case = Case {
             tree: on_the_disk(session, tree, &sources)?,
             files_found,
@@ -155,29 +169,42 @@ impl Scenario for Build {
         Ok(Self {
             sources,
             outputs,
+            moved: 0,
             expected: None,
         })
     }
 
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
-        let output = &mut self.outputs[turn.output()];
+        let output = &self.outputs[turn.output()];
+        let (seen, beneath) = (output.seen(false), &output.beneath);
         let request = Request {
             style: turn.row.way.style,
             tree: unicode(&turn.case.tree)?,
             extensions: EXTENSIONS.map(str::to_owned).to_vec(),
             files: turn.case.files,
-            output: unicode(&output.built)?,
-            published: unicode(&output.published)?,
+            output: unicode(&seen.join(BUILT))?,
+            published: unicode(&seen.join(PUBLISHED))?,
             publish: turn.case.published,
         };
         let asked = turn.ask(&request);
+        let files = walk(beneath, |_| true).map_err(Failure::at("read directory", beneath))?;
         let checked = asked.and_then(|times| {
-            output.check(&mut self.expected)?;
+            // Byte for byte.
+            let held = Held::by(beneath, &files, true);
+            let held = held.map_err(|error| format!("cannot check what it wrote: {error}"))?;
+            if *self.expected.get_or_insert(held) != held {
+                return Err("the output differs from the other rows'".to_owned().into());
+            }
             turn.case.bytes = times.bytes;
             turn.case.files = times.files;
             Ok(times)
         });
-        output.clear()?;
+        // The directories stay.
+        for file in files {
+            self.moved += 1;
+            let aside = output.aside().join(self.moved.to_string());
+            put_aside(&beneath.join(file), &aside)?;
+        }
         checked
     }
 
@@ -226,67 +253,6 @@ fn on_the_disk(session: &Session, tree: PathBuf, sources: &[String]) -> Result<P
         trees::copy(session, &tree.join(source), &copy.join(source))?;
     }
     Ok(session.directories.on_disk(0).join("tree"))
-}
-
-/// The directories that one run writes to.
-struct Output {
-    built: PathBuf,
-    published: PathBuf,
-    /// The directory for files that are done with.
-    aside: PathBuf,
-    /// The number of files in it.
-    moved: usize,
-}
-
-impl Output {
-    /// Makes the directories that all rows write into.
-    fn make(session: &Session, sources: &[String], published: usize) -> Result<Vec<Self>, Failure> {
-        let make = |index| {
-            let at = |name| session.directories.on_disk(index).join(name);
-            let output = Self {
-                built: at("built"),
-                published: at("published"),
-                aside: at("aside"),
-                moved: 0,
-            };
-            make_directory(&output.aside)?;
-            for source in sources {
-                session.interrupt.check()?;
-                trees::make_above(&output.built.join(source))?;
-            }
-            for source in &sources[..published] {
-                trees::make_above(&output.published.join(source))?;
-            }
-            Ok(output)
-        };
-        (0..OUTPUTS).map(make).collect()
-    }
-
-    /// Checks that the output equals the first row's, byte for byte.
-    fn check(&self, expected: &mut Option<[Held; 2]>) -> Result<(), String> {
-        let look = |tree: &Path| {
-            walk(tree, |_| true)
-                .and_then(|files| Held::by(tree, &files, true))
-                .map_err(|error| format!("cannot check the output {}: {error}", tree.display()))
-        };
-        let found = [look(&self.built)?, look(&self.published)?];
-        if *expected.get_or_insert(found) == found {
-            return Ok(());
-        }
-        Err("the output differs from the other rows'".to_owned())
-    }
-
-    /// Moves the files aside; the directories stay.
-    fn clear(&mut self) -> Result<(), Failure> {
-        for tree in [&self.built, &self.published] {
-            let files = walk(tree, |_| true).map_err(Failure::at("read directory", tree))?;
-            for file in files {
-                put_aside(&tree.join(file), &self.aside.join(self.moved.to_string()))?;
-                self.moved += 1;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Returns as many files as this disk flushes one after another in [`PUBLISH_TIME`], each with its
