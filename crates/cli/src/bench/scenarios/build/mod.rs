@@ -176,21 +176,22 @@ impl Scenario for Build {
 
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
         let output = &self.outputs[turn.output()];
-        let (seen, beneath) = (output.seen(false), &output.beneath);
+        // A mount remembers names: files that come again are moved through it.
+        let root = output.seen(false);
         let request = Request {
             style: turn.row.way.style,
             tree: unicode(&turn.case.tree)?,
             extensions: EXTENSIONS.map(str::to_owned).to_vec(),
             files: turn.case.files,
-            output: unicode(&seen.join(BUILT))?,
-            published: unicode(&seen.join(PUBLISHED))?,
+            output: unicode(&root.join(BUILT))?,
+            published: unicode(&root.join(PUBLISHED))?,
             publish: turn.case.published,
         };
         let asked = turn.ask(&request);
-        let files = walk(beneath, |_| true).map_err(Failure::at("read directory", beneath))?;
+        let files = walk(root, |_| true).map_err(Failure::at("read directory", root))?;
         let checked = asked.and_then(|times| {
             // Byte for byte.
-            let held = Held::by(beneath, &files, true);
+            let held = Held::by(root, &files, true);
             let held = held.map_err(|error| format!("cannot check what it wrote: {error}"))?;
             if *self.expected.get_or_insert(held) != held {
                 return Err("the output differs from the other rows'".to_owned().into());
@@ -202,8 +203,8 @@ impl Scenario for Build {
         // The directories stay.
         for file in files {
             self.moved += 1;
-            let aside = output.aside().join(self.moved.to_string());
-            put_aside(&beneath.join(file), &aside)?;
+            let aside = root.with_extension("aside").join(self.moved.to_string());
+            put_aside(&root.join(file), &aside)?;
         }
         checked
     }
