@@ -77,18 +77,13 @@ pub(super) fn run<S: Scenario>(session: &mut Session) -> Result<Results<S::Case>
         lines.extend_from_slice(&session.skips.borrow());
         return Err(Failure::said(lines.join("\n  ")));
     }
-    let strace = S::FACTS.counts_flushes.then(|| counted(session)).flatten();
+    // A system without strace gets a note.
+    let note = |reason| session.leave_out(format!("flushes are not counted: {reason}"));
+    let strace = S::FACTS.counts_flushes.then(Strace::find);
+    let strace = strace.and_then(|found| found.map_err(note).ok());
     measure(session, &mut scenario, &mut results, strace.as_ref())?;
     scenario.finish(&mut results);
     Ok(results)
-}
-
-/// Returns what counts flushes; a system without it gets a note.
-fn counted(session: &mut Session) -> Option<Strace> {
-    let found = Strace::find();
-    found
-        .map_err(|reason| session.leave_out(format!("flushes are not counted: {reason}")))
-        .ok()
 }
 
 /// Runs rounds until the budget is spent, after one (`None`) that is not counted; in each, every

@@ -148,10 +148,8 @@ impl Scenario for ReadMany {
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
-        let memory = session
-            .host
-            .memory_limit_bytes
-            .or(session.host.memory_bytes);
+        let host = &session.host;
+        let memory = host.memory_limit_bytes.or(host.memory_bytes);
         cases.retain(|case| {
             // Some rows hold the contents twice.
             let fits = memory.is_none_or(|memory| 3 * (case.shape.bytes() as u64) < memory);
