@@ -24,7 +24,7 @@
 //!       batches      by round, null where there is none: {directory, samples: {ns, usage}}
 //!         ns         one number a sample: nanoseconds for calls_per_sample calls
 //! read_many     null, or {rounds, cases}
-//!   cases       [{case: {files, bytes_per_file, kept, cold, delay}, not_cold, rows}]
+//!   cases       [{case: {files, bytes_per_file, directories, kept, cold, delay}, not_cold, rows}]
 //!     kept      null (whole processes, nothing kept), "buffer" or "string"
 //!     not_cold  null, or why the cache was warm although it should have been cold
 //! write_many    null, or {rounds, cases}
@@ -103,7 +103,7 @@ pub(crate) fn of(arguments: &Arguments, session: &Session, results: &Results) ->
     });
     for scenario in ALL {
         let found = results.iter().find(|(of, _)| of.name() == scenario.name());
-        document[scenario.name().replace('-', "_")] = json!(found.map(|(_, it)| it.json()));
+        document[scenario.name().replace('-', "_")] = json!(found.map(|(_, it)| &it.json));
     }
     document
 }

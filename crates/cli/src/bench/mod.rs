@@ -41,8 +41,9 @@ use failure::Failure;
 use interrupt::Interrupt;
 use plan::Plan;
 use report::json;
+use report::page::Page;
 use runtime::node;
-use scenarios::{ALL, Entry, Measured};
+use scenarios::{Entry, Measured};
 use session::Session;
 use std::process::ExitCode;
 
@@ -65,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 /// The results of the scenarios that ran.
-type Results = Vec<(Entry, Box<dyn Measured>)>;
+type Results = Vec<(Entry, Measured)>;
 
 /// Measures, and returns whether every row did its work.
 fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure> {
@@ -76,22 +77,22 @@ fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
         .as_deref()
         .map(json::File::create)
         .transpose()?;
-    let script = node::script(ALL.iter().map(|scenario| scenario.facts.driver));
+    let script = node::script(scenarios::drivers());
     let needs_jvm = plan.has(|scenario| scenario.facts.has_jvm_rows);
     let mut session = Session::open(options, &script, needs_jvm, interrupt)?;
     session.is_named = !arguments.scenarios.is_empty();
     terminal::opening(&session, &plan);
-    let mut results = Results::new();
+    let (mut page, mut results) = (Page::default(), Results::new());
     for scenario in &plan.scenarios {
         session.budget = plan.budget(*scenario);
-        results.push((*scenario, scenario.run(&mut session)?));
+        results.push((*scenario, scenario.run(&mut session, &mut page)?));
     }
     session.progress.finish();
-    terminal::results(&session, &results);
+    terminal::results(&session, page);
     if let Some(file) = json {
         file.put(&document::of(arguments, &session, &results))?;
     }
-    let complete = results.iter().all(|(_, measured)| measured.failures() == 0);
+    let complete = results.iter().all(|(_, measured)| measured.failures == 0);
     session.close()?;
     Ok(complete)
 }

@@ -102,6 +102,13 @@ pub(crate) enum Extent {
     All,
 }
 
+impl Extent {
+    /// Returns the first where a few seconds are all the time, else the second.
+    pub(crate) fn pick<T>(self, quick: T, usual: T) -> T {
+        if self == Self::Quick { quick } else { usual }
+    }
+}
+
 impl Options {
     pub(crate) fn extent(&self) -> Extent {
         match (self.quick, self.all) {

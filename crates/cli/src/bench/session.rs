@@ -2,16 +2,16 @@
 
 use super::directories::Directories;
 use super::disk;
-use super::failure::{Attempt, Failure};
+use super::failure::Failure;
 use super::host::{self, Host};
 use super::interrupt::Interrupt;
 use super::options::{Extent, Options};
 use super::progress::Progress;
 use super::runtime::node::{self, Package};
-use super::runtime::peer::PeerError;
-use super::runtime::protocol::{Functions, Reply};
+use super::runtime::protocol::Functions;
 use super::runtime::{Kind, Row, Runtime, Way, jvm};
 use super::schedule::Budget;
+use std::cell::RefCell;
 use std::path::Path;
 
 /// A Node binary, and the package if it loads there.
@@ -29,7 +29,7 @@ pub(crate) struct Session {
     pub(crate) nodes: Vec<Node>,
     pub(crate) jvm: Option<Runtime>,
     /// The rows that are missing, and why.
-    pub(crate) skips: Vec<String>,
+    pub(crate) skips: RefCell<Vec<String>>,
     pub(crate) progress: Progress,
     pub(crate) random: fastrand::Rng,
     /// True if the user has named scenarios.
@@ -60,7 +60,7 @@ impl Session {
             directories,
             nodes: Vec::new(),
             jvm: None,
-            skips: Vec::new(),
+            skips: RefCell::default(),
             progress: Progress::new(),
             random: fastrand::Rng::with_seed(options.seed),
             is_named: false,
@@ -136,20 +136,8 @@ impl Session {
             return Err(Failure::Said(reason));
         }
         eprintln!("note: {reason}");
-        self.skips.push(reason);
+        self.leave_out(reason);
         Ok(())
-    }
-
-    /// Decides whether an error is the row's own. An interrupt, and a directory that is unfit for
-    /// all rows, stop the run.
-    pub(crate) fn judge(&self, answer: Result<Reply, PeerError>) -> Attempt<Reply, PeerError> {
-        self.interrupt.check()?;
-        if let Err(PeerError::Failed(failure)) = &answer
-            && failure.is_the_directory()
-        {
-            return Err(Failure::said(failure.to_string()));
-        }
-        Ok(answer)
     }
 
     /// Names the disk in words: `the disk as it is`, or `the slow disk hdd (simulated)`.
@@ -182,9 +170,10 @@ impl Session {
     }
 
     /// Notes a row that is missing in this build.
-    pub(crate) fn leave_out(&mut self, reason: String) {
-        if !self.skips.contains(&reason) {
-            self.skips.push(reason);
+    pub(crate) fn leave_out(&self, reason: String) {
+        let mut skips = self.skips.borrow_mut();
+        if !skips.contains(&reason) {
+            skips.push(reason);
         }
     }
 

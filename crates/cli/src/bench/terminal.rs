@@ -1,6 +1,5 @@
 //! The output for people: the machine and the plan, a table or two per scenario, then sentences.
 
-use super::Results;
 use super::disk;
 use super::options::{Extent, Options};
 use super::plan::Plan;
@@ -119,13 +118,9 @@ fn facts(out: &mut String, heading: &str, facts: impl Iterator<Item = String>) {
 }
 
 /// Shows everything that was measured.
-pub(crate) fn results(session: &Session, results: &Results) {
-    let mut page = Page::default();
-    for (_, measured) in results {
-        measured.show(&mut page, session);
-    }
+pub(crate) fn results(session: &Session, page: Page) {
     let mut out = page.finish();
-    for skip in &session.skips {
+    for skip in session.skips.borrow().iter() {
         let _ = writeln!(out, "  ! {skip}");
     }
     let _ = writeln!(out, "\nNext: {}", next(session));

@@ -1,5 +1,6 @@
 //! The parts of a report: text, tables and sentences for a person, a JSON file for a program.
 
+pub(crate) mod cases;
 pub(crate) mod json;
 pub(crate) mod page;
 pub(crate) mod text;

@@ -2,6 +2,7 @@
 
 use super::text;
 use crate::bench::results::Results;
+use crate::bench::session::Session;
 use crate::bench::stats::bootstrap::Interval;
 use std::fmt::{Display, Write as _};
 
@@ -20,8 +21,12 @@ pub(crate) struct Page {
 
 impl Page {
     /// Begins a scenario.
-    pub(crate) fn title(&mut self, title: &str) {
-        self.line(&format!("\n{}", text::wrap("", title, text::width())));
+    pub(crate) fn title(&mut self, name: &str, session: &Session, what: &str, rounds: usize) {
+        let title = format!(
+            "{name} on {}: {what}; {rounds} rounds, a fresh process for every run",
+            session.disk_words()
+        );
+        self.line(&format!("\n{}", text::wrap("", &title, text::width())));
     }
 
     /// Begins a table.
@@ -39,15 +44,10 @@ impl Page {
         self.out.push('\n');
     }
 
-    /// Puts lines under headings that `|` separates; all columns but the first `left` to the right.
-    pub(crate) fn table(
-        &mut self,
-        headings: &str,
-        left: usize,
-        lines: impl IntoIterator<Item = Vec<String>>,
-    ) {
-        let headings: Vec<&str> = headings.split('|').collect();
-        let mut table = text::table(&headings, left);
+    /// Puts lines under headings that `|` separates; all columns but the first to the right, and
+    /// those whose headings begin with `<`.
+    pub(crate) fn table(&mut self, headings: &str, lines: impl IntoIterator<Item = Vec<String>>) {
+        let mut table = text::table(&headings.split('|').collect::<Vec<_>>());
         table.add_rows(lines);
         if !table.is_empty() {
             text::put(&mut self.out, &table);
@@ -125,11 +125,7 @@ impl Page {
 
 /// Says `1.52x as fast (1.40-1.60)`, or that there is no difference worth a word, or the loss.
 pub(crate) fn verdict(interval: Interval) -> String {
-    let Interval {
-        low,
-        estimate,
-        high,
-    } = interval;
+    let (low, estimate, high) = (interval.low, interval.estimate, interval.high);
     if interval.holds_one() {
         format!("no measurable difference ({low:.2}-{high:.2})")
     } else if (estimate - 1.0).abs() < 0.005 {

@@ -69,20 +69,18 @@ pub(crate) fn bytes(count: u64) -> String {
 
 /// Shows `1.23x (1.20-1.26)`.
 pub(crate) fn ratio(interval: Option<Interval>) -> String {
-    let Some(Interval {
-        low,
-        estimate,
-        high,
-    }) = interval
-    else {
-        return "-".to_owned();
-    };
-    format!("{estimate:.2}x ({low:.2}-{high:.2})")
+    interval.map_or_else(dash, |it| {
+        format!("{:.2}x ({:.2}-{:.2})", it.estimate, it.low, it.high)
+    })
+}
+
+fn dash() -> String {
+    "-".to_owned()
 }
 
 /// Shows the value, or a dash where there is none.
 pub(crate) fn or_dash(value: Option<f64>, form: impl Fn(f64) -> String) -> String {
-    value.map_or_else(|| "-".to_owned(), form)
+    value.map_or_else(dash, form)
 }
 
 /// Draws `part` of `cells` columns, in eighths.
@@ -138,19 +136,20 @@ pub(crate) fn wrap(lead: &str, text: &str, columns: usize) -> String {
     wrapped
 }
 
-/// Returns columns under headings; all but the first `left` to the right, and those with the
-/// heading `<`.
-pub(crate) fn table(headings: &[&str], left: usize) -> Table {
+/// Returns columns under headings; all but the first to the right, and those whose headings begin
+/// with `<`.
+pub(crate) fn table(headings: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
+    let bold = |heading: &&str| Cell::new(heading.trim_start_matches('<'));
     table.set_header(
-        headings.iter().map(|heading| {
-            Cell::new(heading.trim_start_matches('<')).add_attribute(Attribute::Bold)
-        }),
+        headings
+            .iter()
+            .map(|it| bold(it).add_attribute(Attribute::Bold)),
     );
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 1));
-        if index >= left && headings[index] != "<" {
+        if index > 0 && !headings[index].starts_with('<') {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }

@@ -3,9 +3,8 @@
 use super::page::{Page, verdict};
 use super::text;
 use crate::bench::results::{CaseResult, RowResult};
-use crate::bench::runtime::Row;
 use crate::bench::runtime::protocol::{Times, Usage};
-use crate::bench::session::Session;
+use crate::bench::runtime::{Kind, Row};
 use crate::bench::stats::bootstrap::{self, Interval};
 use crate::bench::stats::percentiles::median;
 
@@ -20,19 +19,17 @@ pub(crate) struct View<'a> {
     time: Time,
     part: &'a str,
     seed: u64,
+    /// What sentences say of a row beside its time.
+    pub(crate) remark: fn(&RowResult) -> String,
 }
+
+/// Counts the whole wall time.
+pub(crate) const WALL: Time = |run, _| Some(run.usage.wall_ns as f64);
 
 /// The part that stands for the whole run.
 pub(crate) const WHOLE: &str = "";
 
 impl<'a> View<'a> {
-    /// Counts the whole wall time.
-    pub(crate) fn of<C>(session: &Session, result: &'a CaseResult<C>) -> Self {
-        Self::by(session.options.seed, result, |run, _| {
-            Some(run.usage.wall_ns as f64)
-        })
-    }
-
     pub(crate) fn by<C>(seed: u64, result: &'a CaseResult<C>, time: Time) -> Self {
         Self {
             rows: &result.rows,
@@ -40,12 +37,21 @@ impl<'a> View<'a> {
             time,
             part: WHOLE,
             seed,
+            remark: |_| String::new(),
         }
     }
 
     /// Counts a part of the time.
     pub(crate) fn part(self, part: &'a str) -> Self {
         Self { part, ..self }
+    }
+
+    /// Names the part, if it is one.
+    pub(crate) fn in_words(&self) -> String {
+        match self.part {
+            WHOLE => String::new(),
+            part => format!(", {part}"),
+        }
     }
 
     /// Returns nanoseconds by round.
@@ -71,13 +77,14 @@ impl<'a> View<'a> {
             .position(|row| row.implementation == implementation && row.runtime.name() == runtime)
     }
 
-    /// Finds the row that a row is compared with: its own Node's idiom, for Rust the first Node's.
-    fn baseline(&self, row: usize, idiom: &str) -> Option<usize> {
+    /// Shows how many times as fast as the row of that name in its own runtime it is, for Rust and
+    /// the JVM in the first runtime that has it; nothing of itself.
+    pub(crate) fn ratio_cell(&self, row: usize, baseline: &str) -> String {
         let runtime = &self.rows[row].runtime;
-        self.rows.iter().position(|other| {
-            let same = !runtime.is_node() || other.runtime.name() == runtime.name();
-            same && other.implementation == idiom
-        })
+        let is_it = |other: &Row| !runtime.is_node() || other.runtime.name() == runtime.name();
+        let found = self.named(baseline).find(|(_, other)| is_it(other));
+        let found = found.filter(|(other, _)| *other != row);
+        text::ratio(found.and_then(|(baseline, _)| self.ratio(baseline, row)))
     }
 
     /// Finds the row with the shortest median among those that `is_one` selects.
@@ -91,6 +98,17 @@ impl<'a> View<'a> {
     pub(crate) fn labels(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
         let rows = self.rows.iter().enumerate();
         rows.map(|(index, row)| (index, row.label.as_str()))
+    }
+
+    /// Shows a table with a line for each row, which begins with its label.
+    pub(crate) fn table(
+        &self,
+        page: &mut Page,
+        headings: &str,
+        cells: impl Fn(usize) -> Vec<String>,
+    ) {
+        let line = |(row, label): (usize, &str)| [vec![label.to_owned()], cells(row)].concat();
+        page.table(headings, self.labels().map(line));
     }
 
     pub(crate) fn median_cell(&self, row: usize) -> String {
@@ -107,14 +125,6 @@ impl<'a> View<'a> {
         text::or_dash(times, |times| format!("{times:.2}"))
     }
 
-    /// Shows the ratio to each of `idioms`, but not to itself.
-    pub(crate) fn ratio_cells(&self, row: usize, idioms: [&str; 2]) -> [String; 2] {
-        idioms.map(|idiom| {
-            let baseline = self.baseline(row, idiom).filter(|other| *other != row);
-            text::ratio(baseline.and_then(|baseline| self.ratio(baseline, row)))
-        })
-    }
-
     /// Shows user ms, sys ms, peak MiB.
     pub(crate) fn usage_cells(&self, row: usize) -> [String; 3] {
         let typical = |of: fn(&Usage) -> u64, unit: f64| {
@@ -128,50 +138,75 @@ impl<'a> View<'a> {
         ]
     }
 
-    /// Says how the baseline differs from itself.
-    pub(crate) fn noise(
-        &self,
-        page: &mut Page,
-        runtime: &str,
-        [baseline, itself]: [&str; 2],
-        name: &str,
-        rounds: usize,
-    ) {
-        if let (Some(baseline), Some(itself)) =
-            (self.find(runtime, baseline), self.find(runtime, itself))
-        {
-            page.noise(name, self.ratio(baseline, itself), rounds);
+    /// Says how each baseline that has a row `A/A` differs from itself.
+    pub(crate) fn noise(&self, page: &mut Page) {
+        let rounds = self.outcomes.iter().map(|row| row.runs.len()).max();
+        for (itself, row) in self.rows.iter().enumerate() {
+            let baseline = row.implementation.strip_suffix(" A/A");
+            let found =
+                baseline.and_then(|name| Some((name, self.find(row.runtime.name(), name)?)));
+            if let Some((name, baseline)) = found {
+                page.noise(name, self.ratio(baseline, itself), rounds.unwrap_or(0));
+            }
         }
     }
 
-    /// Says what the idioms take, and how smallfry's counterpart of each compares.
-    pub(crate) fn costs(
+    /// Says in a sentence for each line how long its first row takes, and how the others of the
+    /// same runtime compare with it; `|` separates their names. Rows of every runtime are compared
+    /// with raw system calls, which nothing can undercut: how many times as long they take.
+    /// `words` begin the sentence.
+    pub(crate) fn compare(
         &self,
         page: &mut Page,
-        runtime: &str,
-        words: &str,
-        pairs: &[(&str, &str)],
+        words: impl Fn(&Row) -> String,
+        lines: &[impl AsRef<str>],
     ) {
-        let mut idioms = Vec::new();
-        let mut verdicts = Vec::new();
-        for (idiom, ours) in pairs {
-            let Some(baseline) = self.find(runtime, idiom) else {
-                continue;
-            };
-            if let Some(ns) = self.median(baseline) {
-                let takes = format!("{idiom} {}", text::duration(ns));
-                if !idioms.contains(&takes) {
-                    idioms.push(takes);
+        for line in lines {
+            let mut names = line.as_ref().split('|');
+            let first = names.next().unwrap_or_default();
+            let names: Vec<&str> = names.collect();
+            for (baseline, of) in self.named(first) {
+                let is_raw = first.starts_with("raw ");
+                let is_compared = |row: &Row| is_raw || row.runtime.name() == of.runtime.name();
+                let others = names.iter().flat_map(|name| self.named(name));
+                let others = others.filter(|(_, row)| is_compared(row));
+                let others: Vec<String> = others
+                    .filter_map(|(row, of)| {
+                        let compared = if is_raw {
+                            let ratio = self.ratio(row, baseline)?;
+                            format!("{} as long", text::ratio(Some(ratio)))
+                        } else {
+                            verdict(self.ratio(baseline, row)?)
+                        };
+                        Some(format!(
+                            "{} {}, {compared}",
+                            of.implementation,
+                            self.takes(row)?
+                        ))
+                    })
+                    .collect();
+                if let Some(takes) = self.takes(baseline).filter(|_| !others.is_empty()) {
+                    let (words, others) = (words(of), others.join("; "));
+                    page.say(format!("{words}: {first} {takes}; {others}."));
                 }
             }
-            let ratio = self.find(runtime, ours);
-            if let Some(ratio) = ratio.and_then(|row| self.ratio(baseline, row)) {
-                verdicts.push(format!("{ours} {}", verdict(ratio)));
-            }
-        }
-        if !verdicts.is_empty() {
-            let (idioms, verdicts) = (idioms.join(", "), verdicts.join(", "));
-            page.say(format!("{words}: {idioms}; {verdicts}."));
         }
     }
+
+    fn named(&self, name: &str) -> impl Iterator<Item = (usize, &'a Row)> {
+        let rows = self.rows.iter().enumerate();
+        rows.filter(move |(_, row)| row.implementation == name)
+    }
+
+    fn takes(&self, row: usize) -> Option<String> {
+        let remark = (self.remark)(&self.outcomes[row]);
+        Some(format!("{}{remark}", text::duration(self.median(row)?)))
+    }
+}
+
+/// Names the place of a row in a sentence: `on v26.10.0` or `in Rust`.
+pub(crate) fn place(row: &Row) -> String {
+    let is_native = row.runtime.kind == Kind::Native;
+    let at = if is_native { "in" } else { "on" };
+    format!("{at} {}", row.runtime.name())
 }

@@ -22,7 +22,7 @@ use super::failure::{Attempt, Failure};
 use super::interrupt::Interrupt;
 use peer::{ANSWER_TIMEOUT, Peer, PeerError, complaint};
 use protocol::{Functions, Launch, Style, Threads, Usage};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -106,7 +106,7 @@ impl Runtime {
 }
 
 /// The way in which a row handles many files.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Way {
     pub(crate) style: Style,
     pub(crate) threads: Threads,

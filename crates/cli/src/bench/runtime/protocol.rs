@@ -171,6 +171,17 @@ pub(crate) struct Times {
     pub(crate) answers: Option<u32>,
 }
 
+impl Times {
+    pub(crate) fn of(files: usize, bytes: usize, usage: Usage) -> Self {
+        Self {
+            files,
+            bytes,
+            usage,
+            ..Self::default()
+        }
+    }
+}
+
 /// The highest numbers that a process had at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Peaks {

@@ -1,59 +1,26 @@
 //! Runs a scenario: rounds until the budget is spent, each run in a process of its own.
 
-use super::scenario::{Scenario, Turn};
+use super::scenario::{Fault, Scenario, Turn};
 use crate::bench::failure::Failure;
 use crate::bench::host;
-use crate::bench::report::page::Page;
 use crate::bench::results::{CaseResult, Results};
 use crate::bench::runtime::Row;
 use crate::bench::runtime::strace::Strace;
 use crate::bench::schedule::Schedule;
 use crate::bench::session::Session;
-use serde_json::Value;
-
-/// The results of a scenario.
-pub(crate) trait Measured {
-    /// Returns the number of rows that failed.
-    fn failures(&self) -> usize;
-    fn show(&self, page: &mut Page, session: &Session);
-    fn json(&self) -> Value;
-}
-
-/// The results of a scenario, to be shown.
-pub(super) struct Done<S: Scenario>(pub(super) Results<S::Case>);
-
-impl<S: Scenario> Measured for Done<S> {
-    fn failures(&self) -> usize {
-        self.0.failures()
-    }
-
-    fn show(&self, page: &mut Page, session: &Session) {
-        (S::SHOW)(page, session, &self.0);
-    }
-
-    fn json(&self) -> Value {
-        S::json(&self.0)
-    }
-}
 
 /// Returns the number of runs in a round.
 pub(super) fn turns<S: Scenario>(session: &Session) -> usize {
     let cases = cases::<S>(session).unwrap_or_default();
-    cases
-        .iter()
-        .map(|case| rows::<S>(session, case).len())
-        .sum()
+    let turns = cases.iter().map(|case| rows::<S>(session, case).len());
+    turns.sum()
 }
 
 /// Returns the cases whose names hold all the words of `--cells`.
 fn cases<S: Scenario>(session: &Session) -> Result<Vec<S::Case>, Failure> {
     let mut cases = S::cases(session);
-    let Some(words) = session
-        .options
-        .cells
-        .as_deref()
-        .filter(|_| !S::FACTS.is_single)
-    else {
+    let words = session.options.cells.as_deref();
+    let Some(words) = words.filter(|_| !S::FACTS.is_single) else {
         return Ok(cases);
     };
     let example = cases.first().map(ToString::to_string).unwrap_or_default();
@@ -107,21 +74,16 @@ pub(super) fn run<S: Scenario>(session: &mut Session) -> Result<Results<S::Case>
         let mut lines = vec![format!(
             "no row has {texts:?} in its name; without --rows all are measured"
         )];
-        lines.extend_from_slice(&session.skips);
+        lines.extend_from_slice(&session.skips.borrow());
         return Err(Failure::said(lines.join("\n  ")));
     }
-    let strace = S::FACTS.counts_flushes.then(|| counted(session)).flatten();
+    // A system without strace gets a note.
+    let note = |reason| session.leave_out(format!("flushes are not counted: {reason}"));
+    let strace = S::FACTS.counts_flushes.then(Strace::find);
+    let strace = strace.and_then(|found| found.map_err(note).ok());
     measure(session, &mut scenario, &mut results, strace.as_ref())?;
     scenario.finish(&mut results);
     Ok(results)
-}
-
-/// Returns what counts flushes; a system without it gets a note.
-fn counted(session: &mut Session) -> Option<Strace> {
-    let found = Strace::find();
-    found
-        .map_err(|reason| session.leave_out(format!("flushes are not counted: {reason}")))
-        .ok()
 }
 
 /// Runs rounds until the budget is spent, after one (`None`) that is not counted; in each, every
@@ -178,7 +140,11 @@ fn measure<S: Scenario>(
                 round,
                 count,
             };
-            let answer = scenario.turn(&mut turn)?;
+            let answer = match scenario.turn(&mut turn) {
+                Err(Fault::Stop(failure)) => return Err(failure),
+                Err(Fault::Row(reason)) => Err(reason),
+                Ok(times) => Ok(times),
+            };
             result.outcomes[row].record(answer, round);
         }
         results.rounds += usize::from(round.is_some());

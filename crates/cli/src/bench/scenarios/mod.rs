@@ -19,10 +19,9 @@ mod write_many;
 mod write_string;
 
 use super::failure::Failure;
+use super::report::page::Page;
 use super::runtime::protocol::{Launch, PeerFailure, Times};
 use super::session::Session;
-use engine::Done;
-pub(crate) use engine::Measured;
 use scenario::{Facts, Scenario, Serve};
 use serde_json::Value;
 
@@ -43,12 +42,25 @@ pub(crate) fn find(name: &str) -> Option<Entry> {
     ALL.iter().find(|entry| entry.name() == name).copied()
 }
 
+/// The results of a scenario.
+pub(crate) struct Measured {
+    /// The number of rows that failed.
+    pub(crate) failures: usize,
+    pub(crate) json: Value,
+}
+
+/// Returns the scripts of all rows under Node.
+pub(crate) fn drivers() -> impl Iterator<Item = &'static str> {
+    let shared = [include_str!("shared/driver.js")].into_iter();
+    shared.chain(ALL.iter().map(|scenario| scenario.facts.driver))
+}
+
 /// A scenario in the registry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) facts: Facts,
     turns: fn(&Session) -> usize,
-    run: fn(&mut Session) -> Result<Box<dyn Measured>, Failure>,
+    run: fn(&mut Session, &mut Page) -> Result<Measured, Failure>,
     serve: Serve,
 }
 
@@ -57,7 +69,12 @@ impl Entry {
         Self {
             facts: S::FACTS,
             turns: engine::turns::<S>,
-            run: |session| Ok(Box::new(Done::<S>(engine::run::<S>(session)?))),
+            run: |session, page| {
+                let results = engine::run::<S>(session)?;
+                S::show(page, session, &results);
+                let (failures, json) = (results.failures(), S::json(&results));
+                Ok(Measured { failures, json })
+            },
             serve: S::SERVE,
         }
     }
@@ -71,9 +88,9 @@ impl Entry {
         (self.turns)(session)
     }
 
-    /// Measures until the budget is spent.
-    pub(crate) fn run(&self, session: &mut Session) -> Result<Box<dyn Measured>, Failure> {
-        (self.run)(session)
+    /// Measures until the budget is spent, and shows what comes of it.
+    pub(crate) fn run(&self, session: &mut Session, page: &mut Page) -> Result<Measured, Failure> {
+        (self.run)(session, page)
     }
 
     /// Serves a request in the process of a row in Rust.

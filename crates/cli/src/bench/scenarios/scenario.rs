@@ -1,14 +1,16 @@
 //! The trait of a scenario, and what it is given for each run.
 
 use crate::bench::failure::Failure;
+use crate::bench::report::cases::Report;
 use crate::bench::report::page::Page;
 use crate::bench::results::Results;
+use crate::bench::runtime::Row;
 use crate::bench::runtime::native::failed;
-use crate::bench::runtime::peer::{Peer, PeerError};
+use crate::bench::runtime::peer::PeerError;
 use crate::bench::runtime::protocol::{Launch, PeerFailure, Reply, Times};
 use crate::bench::runtime::strace::{Flushes, Strace};
-use crate::bench::runtime::{Row, peaks};
 use crate::bench::session::Session;
+use derive_more::From;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -45,10 +47,10 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub(crate) const fn of(name: &'static str, help: &'static str) -> Self {
+    pub(crate) const fn of(name: &'static str) -> Self {
         Self {
             name,
-            help,
+            help: "",
             unasked: false,
             seconds: 150.0,
             rounds: 6,
@@ -64,10 +66,14 @@ impl Facts {
     }
 }
 
-/// The times of a run, or why the row failed.
-pub(crate) type Answer = Result<Times, String>;
-
-pub(crate) type Show<C> = fn(&mut Page, &Session, &Results<C>);
+/// The reason why a run has no times.
+#[derive(From)]
+pub(crate) enum Fault {
+    /// The row failed, and is not run again.
+    Row(String),
+    /// The bench stops.
+    Stop(Failure),
+}
 
 pub(crate) type Serve = fn(&Launch, Value) -> Result<Times, PeerFailure>;
 
@@ -78,8 +84,8 @@ pub(crate) trait Scenario: Sized + 'static {
     const REQUEST: &'static str = Self::FACTS.name;
     /// Its name is made of words, which `--cells` selects by.
     type Case: fmt::Display + Serialize;
-    /// Shows the results.
-    const SHOW: Show<Self::Case>;
+    /// The report of its cases, if that is all to show.
+    const REPORT: Option<Report<Self::Case>> = None;
     /// Serves a request in the process of a row in Rust.
     const SERVE: Serve = |_, _| {
         let error = io::Error::from(io::ErrorKind::Unsupported);
@@ -107,10 +113,17 @@ pub(crate) trait Scenario: Sized + 'static {
     }
 
     /// Makes one run.
-    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure>;
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault>;
 
     /// Looks at what is left after the last round.
     fn finish(&self, _: &mut Results<Self::Case>) {}
+
+    /// Shows the results.
+    fn show(page: &mut Page, session: &Session, results: &Results<Self::Case>) {
+        if let Some(report) = Self::REPORT {
+            report.show(Self::FACTS.name, page, session, results);
+        }
+    }
 
     fn json(results: &Results<Self::Case>) -> Value {
         results.json()
@@ -130,7 +143,7 @@ pub(crate) struct Turn<'a, S: Scenario> {
     /// All rows of the case.
     pub(crate) rows: &'a [Row],
     /// The reason why the cache was not cold where it should have been.
-    pub(crate) not_cold: &'a mut Option<String>,
+    pub(super) not_cold: &'a mut Option<String>,
     pub(super) flushes: &'a mut Option<Flushes>,
     pub(super) strace: Option<&'a Strace>,
     pub(crate) round: Option<usize>,
@@ -150,69 +163,54 @@ impl<S: Scenario> Turn<'_, S> {
         self.round.unwrap_or(0) % OUTPUTS
     }
 
+    /// Notes why the cache was not cold, if it was not.
+    pub(crate) fn note_not_cold(&mut self, reason: Option<String>) {
+        *self.not_cold = self.not_cold.take().or(reason);
+    }
+
     /// Asks a fresh process of the row; in the round that is not counted, strace may count flushes.
-    pub(crate) fn ask(&mut self, request: &impl Serialize) -> Result<Answer, Failure> {
-        let Some(strace) = self.strace else {
-            return self.ask_prepared(request, || Ok(()));
-        };
-        let trace = strace.trace()?;
-        let peer = self.row.start_traced(&trace, &self.session.interrupt)?;
-        let process = peer.id();
-        let answer = self.ask_peer(peer, |peer| Ok(peer.ask(S::REQUEST, request)))?;
-        *self.flushes = trace.flushes(process).ok();
-        self.session.interrupt.check()?;
-        Ok(answer)
+    pub(crate) fn ask(&mut self, request: &impl Serialize) -> Result<Times, Fault> {
+        self.ask_within(request, |_, ask| ask())
     }
 
-    /// The same; `prepare` runs when the process has started.
-    pub(crate) fn ask_prepared(
-        &self,
+    /// The same; `around` is given the process id when the process has started, and asks.
+    pub(crate) fn ask_within(
+        &mut self,
         request: &impl Serialize,
-        prepare: impl FnOnce() -> Result<(), Failure>,
-    ) -> Result<Answer, Failure> {
-        let peer = self.row.start(&self.session.interrupt)?;
-        self.ask_peer(peer, |peer| {
-            prepare()?;
-            Ok(peer.ask(S::REQUEST, request))
-        })
-    }
-
-    /// The same; meanwhile the handles, threads and memory of the process are counted.
-    pub(crate) fn ask_watched(&self, request: &impl Serialize) -> Result<Answer, Failure> {
-        let peer = self.row.start(&self.session.interrupt)?;
-        let mut seen = None;
-        let answer = self.ask_peer(peer, |peer| {
-            let watch = peaks::Watch::of(peer.id());
-            let (answer, peaks) = watch.during(|| peer.ask(S::REQUEST, request));
-            seen = Some(peaks);
-            Ok(answer)
-        })?;
-        Ok(answer.map(|times| Times {
-            peaks: seen,
-            ..times
-        }))
-    }
-
-    fn ask_peer(
-        &self,
-        mut peer: Peer,
-        ask: impl FnOnce(&mut Peer) -> Result<Result<Reply, PeerError>, Failure>,
-    ) -> Result<Answer, Failure> {
-        let mut answer = peer.hello().map(Reply::Hello);
-        if answer.is_ok() {
-            answer = ask(&mut peer)?;
-        }
+        around: impl FnOnce(u32, &mut dyn FnMut() -> Answer) -> Answer,
+    ) -> Result<Times, Fault> {
+        let interrupt = &self.session.interrupt;
+        let trace = self.strace.map(Strace::trace).transpose()?;
+        let mut peer = match &trace {
+            Some(trace) => self.row.start_traced(trace, interrupt)?,
+            None => self.row.start(interrupt)?,
+        };
+        let process = peer.id();
+        let answer = match peer.hello() {
+            Ok(_) => around(process, &mut || peer.ask(S::REQUEST, request)),
+            Err(error) => Err(error),
+        };
         drop(peer);
-        Ok(times(self.session.judge(answer)?))
+        if let Some(trace) = trace {
+            *self.flushes = trace.flushes(process).ok();
+        }
+        times(self.session, answer)
     }
 }
 
-/// Returns the times in a reply.
-pub(crate) fn times(answer: Result<Reply, PeerError>) -> Answer {
+type Answer = Result<Reply, PeerError>;
+
+/// Returns the times in a reply. An interrupt, and a directory that is unfit for all rows, stop the
+/// bench.
+pub(crate) fn times(session: &Session, answer: Answer) -> Result<Times, Fault> {
+    session.interrupt.check()?;
     match answer {
         Ok(Reply::Many(times)) => Ok(times),
-        Ok(other) => Err(format!("unexpected reply {other:?}")),
-        Err(error) => Err(error.to_string()),
+        Ok(other) => Err(Fault::Row(format!("unexpected reply {other:?}"))),
+        Err(PeerError::Failed(failure)) if failure.is_the_directory() => {
+            Err(Failure::said(failure.to_string()).into())
+        }
+        Err(error) => Err(Fault::Row(error.to_string())),
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn counted(out: &mut String, counts: &Counts) {
         "sync",
         "async, each",
     ];
-    let mut table = text::table(&headings, 1);
+    let mut table = text::table(&headings);
     for (name, part) in &parts {
         let Part {
             calls,
@@ -239,7 +239,7 @@ pub(super) fn system_calls(out: &mut String, calls: &Result<Summary, String>) {
         out,
         "\nTime spent on files, as processor time in the kernel, from one run under strace (which slows it down)"
     );
-    let mut table = text::table(&["", "calls", "failed", "time", "mostly"], 1);
+    let mut table = text::table(&["", "calls", "failed", "time", "mostly"]);
     for row in &summary.rows {
         table.add_row([
             row.part.to_owned(),

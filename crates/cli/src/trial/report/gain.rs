@@ -73,7 +73,7 @@ impl Gain {
     }
 
     pub(super) fn show(&self, out: &mut String, pairs: &[Pair]) {
-        let mut table = text::table(&["median of a run", "without", "with", "gain (95 %)"], 1);
+        let mut table = text::table(&["median of a run", "without", "with", "gain (95 %)"]);
         for ((name, get), ratio) in KINDS.into_iter().zip(self.ratios) {
             row(&mut table, name, pairs, get, ratio);
         }

@@ -1,10 +1,6 @@
 // The rows under Node. The counterpart of native.rs: same phases, same order, same bytes.
 
-const join = (directory, name) => `${directory}/${name}`;
-const isWanted = (name, extensions) => {
-  const dot = name.lastIndexOf('.');
-  return dot >= 0 && extensions.has(name.slice(dot + 1));
-};
+const within = (directory, files) => files.map((file) => `${directory}/${file}`);
 
 // The format that Node takes a file for, by its extension, or else by its nearest package.json's
 // type.
@@ -18,32 +14,30 @@ const transform = (text, type) =>
 // With smallfry, if it can write durably: each file whole or not at all, and for good.
 const published = { durability: 'full', replace: true };
 
-function firstOf(walked, request) {
-  // By code point, as in every runtime; JavaScript's own order differs for characters beyond
-  // U+FFFF.
-  const beyond = walked.some((file) => /[\ud800-\uffff]/.test(file));
-  walked.sort(beyond ? (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)) : undefined);
-  return walked.slice(0, request.files);
+// Parts the entries of a directory into files that are wanted, and directories.
+function sorted(entries, directory, extensions, files) {
+  const directories = [];
+  for (const entry of entries) {
+    if (entry.name.includes('\ufffd')) continue;
+    const dot = entry.name.lastIndexOf('.');
+    if (entry.isDirectory()) directories.push(`${directory}${entry.name}/`);
+    else if (entry.isFile() && dot >= 0 && extensions.has(entry.name.slice(dot + 1))) files.push(directory + entry.name);
+  }
+  return directories;
 }
 
 // One call after another.
 const sync = {
-  walk(functions, request) {
-    const extensions = new Set(request.extensions);
-    const files = [];
+  walk({ tree }, extensions, files) {
     const directories = [''];
     while (directories.length > 0) {
       const directory = directories.pop();
-      for (const entry of fs.readdirSync(join(request.tree, directory), { withFileTypes: true })) {
-        if (entry.name.includes('\ufffd')) continue;
-        if (entry.isDirectory()) directories.push(`${directory}${entry.name}/`);
-        else if (entry.isFile() && isWanted(entry.name, extensions)) files.push(directory + entry.name);
-      }
+      const entries = fs.readdirSync(`${tree}/${directory}`, { withFileTypes: true });
+      directories.push(...sorted(entries, directory, extensions, files));
     }
-    return firstOf(files, request);
   },
 
-  types(functions, request, files) {
+  types(functions, paths) {
     const known = new Map();
     const nearest = (directory) => {
       let type = known.get(directory);
@@ -58,44 +52,23 @@ const sync = {
       }
       return type;
     };
-    return files.map((file) => formatOf(file) ?? formatOfType(nearest(directoryOf(join(request.tree, file)))));
+    return paths.map((path) => formatOf(path) ?? formatOfType(nearest(directoryOf(path))));
   },
 
-  read(functions, request, files) {
-    return files.map((file) => functions.readFileSync(join(request.tree, file), 'utf8'));
-  },
-
-  write(functions, request, files, texts) {
-    files.forEach((file, i) => functions.writeFileSync(join(request.output, file), texts[i], 'utf8'));
-  },
-
-  publish(functions, request, files, texts, durable) {
-    const paths = files.map((file) => join(request.published, file));
-    if (durable) paths.forEach((path, i) => functions.writeFileSync(path, texts[i], published));
-    else writeEachDurably(paths, texts, true);
-  },
+  publish: (functions, paths, texts) => writeEachDurably(paths, texts, true),
 };
 
 // Promise.all over everything that can go at once.
 const parallel = {
-  async walk(functions, request) {
-    const extensions = new Set(request.extensions);
-    const files = [];
+  async walk({ tree }, extensions, files) {
     const visit = async (directory) => {
-      const entries = await fs.promises.readdir(join(request.tree, directory), { withFileTypes: true });
-      const inner = [];
-      for (const entry of entries) {
-        if (entry.name.includes('\ufffd')) continue;
-        if (entry.isDirectory()) inner.push(visit(`${directory}${entry.name}/`));
-        else if (entry.isFile() && isWanted(entry.name, extensions)) files.push(directory + entry.name);
-      }
-      await Promise.all(inner);
+      const entries = await fs.promises.readdir(`${tree}/${directory}`, { withFileTypes: true });
+      await Promise.all(sorted(entries, directory, extensions, files).map(visit));
     };
     await visit('');
-    return firstOf(files, request);
   },
 
-  async types(functions, request, files) {
+  async types(functions, paths) {
     const known = new Map();
     const find = async (directory) => {
       if (endsSearch(directory)) return 'none';
@@ -107,34 +80,13 @@ const parallel = {
       }
     };
     const nearest = (directory) => {
-      let type = known.get(directory);
-      if (type === undefined) {
-        type = find(directory);
-        known.set(directory, type);
-      }
-      return type;
+      if (!known.has(directory)) known.set(directory, find(directory));
+      return known.get(directory);
     };
-    return Promise.all(
-      files.map(async (file) => formatOf(file) ?? formatOfType(await nearest(directoryOf(join(request.tree, file))))),
-    );
+    return Promise.all(paths.map(async (path) => formatOf(path) ?? formatOfType(await nearest(directoryOf(path)))));
   },
 
-  read(functions, request, files) {
-    return Promise.all(files.map((file) => functions.promises.readFile(join(request.tree, file), 'utf8')));
-  },
-
-  write(functions, request, files, texts) {
-    return Promise.all(
-      files.map((file, i) => functions.promises.writeFile(join(request.output, file), texts[i], 'utf8')),
-    );
-  },
-
-  async publish(functions, request, files, texts, durable) {
-    const paths = files.map((file) => join(request.published, file));
-    if (durable) {
-      await Promise.all(paths.map((path, i) => functions.promises.writeFile(path, texts[i], published)));
-      return;
-    }
+  async publish(functions, paths, texts) {
     const flushed = async (path, flag, write) => {
       const handle = await fs.promises.open(path, flag);
       try {
@@ -157,99 +109,63 @@ const parallel = {
   },
 };
 
-// By smallfry/package-json, if the package has that.
-function typesInOneCall(plain) {
-  return (functions, request, files) => {
-    if (!functions.packageJSON) return plain.types(functions, request, files);
-    const { moduleFormats, moduleFormat, formats } = functions.packageJSON;
-    const options = { typescript: true };
-    const paths = files.map((file) => join(request.tree, file));
+// By smallfry/package-json.
+function typesInOneCall({ moduleFormats, moduleFormat, formats }, paths) {
+  const options = { typescript: true };
+  try {
+    return Array.from(moduleFormats(paths, options), (code) => formats[code]);
+  } catch (error) {
+    if (error.code !== 'ERR_INVALID_PACKAGE_CONFIG') throw error;
+  }
+  // Some package in it tests what happens with an invalid package.json.
+  return paths.map((path) => {
     try {
-      return Array.from(moduleFormats(paths, options), (code) => formats[code]);
-    } catch (error) {
-      if (error.code !== 'ERR_INVALID_PACKAGE_CONFIG') throw error;
+      return moduleFormat(path, options);
+    } catch {
+      return 'commonjs';
     }
-    // Some package in it tests what happens with an invalid package.json.
-    return paths.map((path) => {
-      try {
-        return moduleFormat(path, options);
-      } catch {
-        return 'commonjs';
-      }
-    });
-  };
+  });
 }
 
-// The same with one call for all files where there is one.
-const bulkSync = {
-  ...sync,
-
-  types: typesInOneCall(sync),
-
-  read: (functions, request, files) =>
-    functions.readFilesSync(files.map((file) => join(request.tree, file)), { encoding: 'utf8' }),
-
-  write: (functions, request, files, texts) =>
-    functions.writeFilesSync(files.map((file, i) => [join(request.output, file), texts[i]])),
-
-  publish(functions, request, files, texts, durable) {
-    if (!durable) return sync.publish(functions, request, files, texts, durable);
-    functions.writeFilesSync(files.map((file, i) => [join(request.published, file), texts[i]]), published);
-  },
-};
-
-const bulk = {
-  ...parallel,
-
-  types: typesInOneCall(parallel),
-
-  read: (functions, request, files) =>
-    functions.readFiles(files.map((file) => join(request.tree, file)), { encoding: 'utf8' }),
-
-  write: (functions, request, files, texts) =>
-    functions.writeFiles(files.map((file, i) => [join(request.output, file), texts[i]])),
-
-  publish: (functions, request, files, texts, durable) =>
-    durable
-      ? functions.writeFiles(files.map((file, i) => [join(request.published, file), texts[i]]), published)
-      : parallel.publish(functions, request, files, texts, durable),
-};
-
-const styles = { sync, parallel, 'bulk-sync': bulkSync, bulk };
-
-async function build(loaded, request, launch) {
-  const steps = styles[request.style];
-  const packageJSON = launch.functions === 'smallfry' ? packageJSONOf(launch.package) : undefined;
-  const functions = packageJSON && request.style.startsWith('bulk') ? { ...loaded, packageJSON } : loaded;
-  const durable = loaded !== fs && askDurability(functions).durability;
+scenarios.build = async (functions, request, launch) => {
+  const { style } = request;
+  // Bulk rows make one call for all files where there is one.
+  const steps = style.endsWith('sync') ? sync : parallel;
+  const asks = launch.functions === 'smallfry' && style.startsWith('bulk');
+  const packageJSON = asks ? packageJSONOf(launch.package) : undefined;
+  const durable = functions !== fs && askDurability(functions).durability;
   const phases = [];
   const started = resources();
   let last = process.hrtime();
   const phase = (name) => {
-    const [seconds, nanoseconds] = process.hrtime(last);
-    phases.push([name, seconds * 1e9 + nanoseconds]);
+    phases.push([name, nsSince(last)]);
     last = process.hrtime();
   };
-  const files = await steps.walk(functions, request);
+  let files = [];
+  await steps.walk(request, new Set(request.extensions), files);
+  // By code point, as in every runtime; JavaScript's own order differs for characters beyond
+  // U+FFFF.
+  const beyond = files.some((file) => /[\ud800-\uffff]/.test(file));
+  files.sort(beyond ? (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)) : undefined);
+  files = files.slice(0, request.files);
   phase('walk');
-  const types = await steps.types(functions, request, files);
+  const paths = within(request.tree, files);
+  const types = packageJSON ? typesInOneCall(packageJSON, paths) : await steps.types(functions, paths);
   phase('type');
-  let texts = await steps.read(functions, request, files);
+  let texts = await readAll[style](functions, paths, 'utf8');
   phase('read');
   texts = texts.map((text, i) => transform(text, types[i]));
   phase('transform');
-  await steps.write(functions, request, files, texts);
-  // Where closing is slow, smallfry's functions leave it to other threads; without waiting, publish
-  // would pay for it.
-  const [unclosed] = (await functions.drainCloses?.()) ?? [];
-  if (unclosed) throw unclosed;
+  await writeAll[style](functions, within(request.output, files), texts, 'utf8');
+  // Without waiting, publish would pay for it.
+  await allClosed(functions);
   // Functions for whole files close inside, so there is no phase for that.
   phase('write');
-  await steps.publish(functions, request, files.slice(0, request.publish), texts, durable);
+  const places = within(request.published, files.slice(0, request.publish));
+  if (durable) await writeAll[style](functions, places, texts, published);
+  else await steps.publish(functions, places, texts);
   phase('publish');
   const usage = resourcesSince(started);
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   return { many: { phases, files: files.length, bytes, usage } };
-}
-
-scenarios.build = build;
+};

@@ -22,21 +22,8 @@ mod native;
 mod report;
 
 use super::prelude::*;
-use super::scenario::OUTPUTS;
-use super::shared::outputs::{make_directory, put_aside};
-use super::shared::rows::{
-    self, BULK_JVM, JAVA_FILES, NODE_PARALLEL, NODE_SYNC, OURS, OURS_IN_RUST, STD, SYNC_AA, in_jvm,
-    in_rust, on_nodes,
-};
-use super::shared::trees;
-use crate::bench::{directories, host};
-use serde_json::json;
+use super::shared::trees::{Held, make_above};
 use smallfry::{Durability, WriteOptions};
-use std::collections::BTreeSet;
-use std::fmt;
-use std::hash::{DefaultHasher, Hasher};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// The phases, in the order in which they run.
 const PHASES: [&str; 7] = [
@@ -55,13 +42,17 @@ const WRITE_AND_CLOSE: &str = "write and close";
 /// Stands for every phase but publish, whose waits for the device drown the others.
 const BUT_PUBLISH: &str = "all but publish";
 
+/// The directories of an output.
+const BUILT: &str = "built";
+const PUBLISHED: &str = "published";
 const EXTENSIONS: [&str; 5] = ["js", "cjs", "mjs", "json", "ts"];
 const MAX_PUBLISHED: usize = 100;
 /// A disk that flushes slowly publishes fewer files.
 const PUBLISH_TIME: Duration = Duration::from_millis(100);
 
 /// The one case; the bench fills it in when it has seen the tree.
-#[derive(Default, Serialize)]
+#[derive(Default, Serialize, Display)]
+#[display("build")]
 pub(crate) struct Case {
     tree: PathBuf,
     /// Source files found, those beyond the maximum included.
@@ -71,12 +62,6 @@ pub(crate) struct Case {
     published: usize,
     /// The part of a sample of the sources that was in the page cache at the end.
     cached: Option<f64>,
-}
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("build")
-    }
 }
 
 /// One run.
@@ -96,22 +81,24 @@ struct Request {
     publish: usize,
 }
 
-const IDIOMS: [rows::RowOf; 3] = [
+const IDIOMS: [RowOf; 3] = [
     (NODE_SYNC, Functions::Node, Style::Sync),
-    (SYNC_AA, Functions::Node, Style::Sync),
+    ("Node sync A/A", Functions::Node, Style::Sync),
     (NODE_PARALLEL, Functions::Node, Style::Parallel),
 ];
 
-const IN_JVM: [rows::RowOf; 2] = [
-    (JAVA_FILES, Functions::JavaFiles, Style::Sync),
-    (BULK_JVM, Functions::Smallfry, Style::BulkSync),
+const IN_JVM: [RowOf; 2] = [
+    ("Java Files", Functions::JavaFiles, Style::Sync),
+    rows::BULK_JVM,
 ];
 
 pub(crate) struct Build {
     sources: Vec<String>,
     outputs: Vec<Output>,
-    /// The hash of the first row's output.
-    expected: Option<u64>,
+    /// The number of files moved aside.
+    moved: usize,
+    /// The first row's output.
+    expected: Option<Held>,
 }
 
 impl Scenario for Build {
@@ -124,13 +111,10 @@ impl Scenario for Build {
         fewer_files: false,
         is_single: true,
         driver: include_str!("driver.js"),
-        ..Facts::of(
-            "build",
-            "A file-heavy build: walk, ask types, read all, write all, publish durably",
-        )
+        help: "A file-heavy build: walk, ask types, read all, write all, publish durably",
+        ..Facts::of("build")
     };
     type Case = Case;
-    const SHOW: Show<Case> = report::show;
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(_: &Session) -> Vec<Case> {
@@ -138,21 +122,19 @@ impl Scenario for Build {
     }
 
     fn rows(session: &Session, _: &Case) -> Vec<Row> {
-        let mut rows = on_nodes(session, &[&IDIOMS[..], &OURS].concat(), rows::is_there);
-        rows.extend(in_rust(&[(STD, Functions::Std, Style::Sync)]));
-        rows.extend(in_rust(&OURS_IN_RUST));
-        rows.extend(in_jvm(session, &IN_JVM));
-        rows
+        let on_node = [&IDIOMS[..], &OURS].concat();
+        rows::all(session, [&on_node, &IN_JVM, &rows::IN_RUST], rows::find)
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
         let tree = trees::tree(session)?;
         session.progress.show(0.0, "build: reading the tree once");
-        let mut sources = trees::walk(session, &tree, &EXTENSIONS)?;
+        let sources = walk(&tree, |name| has_extension(name, &EXTENSIONS));
+        let mut sources = sources.map_err(Failure::at("read directory", &tree))?;
         for source in &sources {
             // So that every run finds it in the page cache.
             let path = tree.join(source);
-            std::fs::read(&path).map_err(Failure::at("read", &path))?;
+            fs::read(&path).map_err(Failure::at("read", &path))?;
         }
         if sources.is_empty() {
             let tree = tree.display();
@@ -166,7 +148,16 @@ impl Scenario for Build {
             Extent::All => 3_000,
         });
         let published = publishable(session)?.min(sources.len());
-        let outputs = Output::make(session, &sources, published)?;
+        let outputs = Output::make(session, "build", 0)?;
+        for output in &outputs {
+            for (index, source) in sources.iter().enumerate() {
+                session.interrupt.check()?;
+                make_above(&output.beneath.join(BUILT).join(source))?;
+                if index < published {
+                    make_above(&output.beneath.join(PUBLISHED).join(source))?;
+                }
+            }
+        }
         let case = Case {
             tree: on_the_disk(session, tree, &sources)?,
             files_found,
@@ -178,29 +169,44 @@ impl Scenario for Build {
         Ok(Self {
             sources,
             outputs,
+            moved: 0,
             expected: None,
         })
     }
 
-    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
-        let output = &mut self.outputs[turn.output()];
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
+        let output = &self.outputs[turn.output()];
+        // A mount remembers names: files that come again are moved through it.
+        let root = output.seen(false);
         let request = Request {
             style: turn.row.way.style,
-            tree: directories::unicode(&turn.case.tree)?,
+            tree: unicode(&turn.case.tree)?,
             extensions: EXTENSIONS.map(str::to_owned).to_vec(),
             files: turn.case.files,
-            output: directories::unicode(&output.built)?,
-            published: directories::unicode(&output.published)?,
+            output: unicode(&root.join(BUILT))?,
+            published: unicode(&root.join(PUBLISHED))?,
             publish: turn.case.published,
         };
-        let answer = turn.ask(&request)?;
-        let answer = answer.and_then(|times| output.check(&mut self.expected).map(|()| times));
-        output.clear()?;
-        if let Ok(times) = &answer {
+        let asked = turn.ask(&request);
+        let files = walk(root, |_| true).map_err(Failure::at("read directory", root))?;
+        let checked = asked.and_then(|times| {
+            // Byte for byte.
+            let held = Held::by(root, &files, true);
+            let held = held.map_err(|error| format!("cannot check what it wrote: {error}"))?;
+            if *self.expected.get_or_insert(held) != held {
+                return Err("the output differs from the other rows'".to_owned().into());
+            }
             turn.case.bytes = times.bytes;
             turn.case.files = times.files;
+            Ok(times)
+        });
+        // The directories stay.
+        for file in files {
+            self.moved += 1;
+            let aside = root.with_extension("aside").join(self.moved.to_string());
+            put_aside(&root.join(file), &aside)?;
         }
-        Ok(answer)
+        checked
     }
 
     fn finish(&self, results: &mut Results<Case>) {
@@ -208,6 +214,10 @@ impl Scenario for Build {
             let paths = self.sources.iter().map(|file| result.case.tree.join(file));
             result.case.cached = host::cached(&paths.collect::<Vec<_>>());
         }
+    }
+
+    fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
+        report::show(page, session, results);
     }
 
     fn json(results: &Results<Case>) -> Value {
@@ -244,78 +254,6 @@ fn on_the_disk(session: &Session, tree: PathBuf, sources: &[String]) -> Result<P
         trees::copy(session, &tree.join(source), &copy.join(source))?;
     }
     Ok(session.directories.on_disk(0).join("tree"))
-}
-
-/// The directories that one run writes to.
-struct Output {
-    built: PathBuf,
-    published: PathBuf,
-    /// The directory for files that are done with.
-    aside: PathBuf,
-    /// The number of files in it.
-    moved: usize,
-}
-
-impl Output {
-    /// Makes the directories that all rows write into.
-    fn make(session: &Session, sources: &[String], published: usize) -> Result<Vec<Self>, Failure> {
-        let above = |sources: &[String]| -> BTreeSet<PathBuf> {
-            let above = sources
-                .iter()
-                .filter_map(|source| Path::new(source).parent());
-            above.map(Path::to_owned).collect()
-        };
-        let mut outputs = Vec::new();
-        for index in 0..OUTPUTS {
-            let at = |name| session.directories.on_disk(index).join(name);
-            let output = Self {
-                built: at("built"),
-                published: at("published"),
-                aside: at("aside"),
-                moved: 0,
-            };
-            make_directory(&output.aside)?;
-            for (root, sources) in [
-                (&output.built, sources),
-                (&output.published, &sources[..published]),
-            ] {
-                for directory in above(sources) {
-                    session.interrupt.check()?;
-                    trees::make_above(&root.join(directory).join("file"))?;
-                }
-            }
-            outputs.push(output);
-        }
-        Ok(outputs)
-    }
-
-    /// Checks that the output equals the first row's, byte for byte.
-    fn check(&self, expected: &mut Option<u64>) -> Result<(), String> {
-        let mut hasher = DefaultHasher::new();
-        for tree in [&self.built, &self.published] {
-            trees::files_below(tree)
-                .and_then(|files| trees::hash(tree, &files, &mut hasher))
-                .map_err(|error| format!("cannot check the output {}: {error}", tree.display()))?;
-        }
-        let found = hasher.finish();
-        if *expected.get_or_insert(found) == found {
-            Ok(())
-        } else {
-            Err("the output differs from the other rows'".to_owned())
-        }
-    }
-
-    /// Moves the files aside; the directories stay.
-    fn clear(&mut self) -> Result<(), Failure> {
-        for tree in [&self.built, &self.published] {
-            let files = trees::files_below(tree).map_err(Failure::at("read directory", tree))?;
-            for path in files {
-                put_aside(&path, &self.aside.join(self.moved.to_string()))?;
-                self.moved += 1;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Returns as many files as this disk flushes one after another in [`PUBLISH_TIME`], each with its

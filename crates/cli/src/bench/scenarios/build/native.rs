@@ -1,20 +1,13 @@
 //! The rows in Rust. The counterpart of `driver.js`: same phases, same order, same bytes.
 
 use super::super::prelude::*;
-use super::Request;
-use crate::bench::runtime::native::usage::nanoseconds;
-use crate::bench::runtime::native::{bulk, flush_directory};
+use super::{EXTENSIONS, Request};
 use smallfry::bulk::Writer;
 use smallfry::close::Closer;
 use smallfry::{Durability, WriteOptions, raw};
 use smallfry_package_json::{Cache, Extensions, Format};
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ffi::{CString, OsStr};
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// Runs the pipeline once.
 pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
@@ -41,41 +34,55 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
     };
     let tree = Path::new(&request.tree);
     let output = Path::new(&request.output);
-    let mut clock = Clock::start();
-    let files = walk(request)?;
+    let is_bulk = request.style.is_bulk();
+    let meter = Meter::start();
+    let mut clock = Clock {
+        last: Instant::now(),
+        phases: Vec::new(),
+    };
+    let mut files = walk(tree, |name| has_extension(name, &EXTENSIONS))
+        .map_err(failed("read directory", tree))?;
+    files.truncate(request.files);
     clock.phase("walk");
-    let types = if request.style.is_bulk() {
-        types_in_one_call(tree, &files)
+    let paths: Vec<PathBuf> = files.iter().map(|file| tree.join(file)).collect();
+    let types = if is_bulk {
+        types_in_one_call(&paths)
     } else {
-        module_types(&whole, tree, &files)?
+        module_types(&whole, &paths)?
     };
     clock.phase("type");
-    let contents;
-    let texts: Vec<_> = if request.style.is_bulk() {
-        contents = read_in_bulk(tree, &files)?;
+    let mut contents = Vec::new();
+    let texts: Vec<Cow<str>> = if is_bulk {
+        bulk::read(&paths, Threads::Auto, |bytes| {
+            contents.push(bytes);
+            Ok(())
+        })
+        .map_err(failed("read", tree))?;
         contents.iter().map(|bytes| decode(bytes)).collect()
     } else {
-        read(&whole, tree, &files)?
+        let read = |path: &PathBuf| read(&whole, path).map_err(failed("read", path));
+        paths.iter().map(read).collect::<Result<_, _>>()?
     };
     clock.phase("read");
-    let texts: Vec<String> = texts
-        .iter()
-        .zip(&types)
-        .map(|(text, kind)| transform(text, kind))
-        .collect();
+    let both = texts.iter().zip(&types);
+    let texts: Vec<String> = both.map(|(text, kind)| transform(text, kind)).collect();
     clock.phase("transform");
-    if request.style.is_bulk() {
-        let entries = files.iter().map(|file| output.join(file)).zip(&texts);
+    let entries = files.iter().map(|file| output.join(file)).zip(&texts);
+    if is_bulk {
         bulk::write(entries, Threads::Auto).map_err(failed("write", output))?;
         clock.phase("write");
     } else {
-        let closing = write(&whole, output, &files, &texts)?;
-        clock.two_phases("write", "close", closing);
+        let closing = write(&whole, entries)?;
+        clock.phase("write");
+        clock.split("close", closing);
     }
-    let files_to_publish = &files[..files.len().min(request.publish)];
-    publish(functions, request, files_to_publish, &texts)?;
+    publish(functions, request, &files, &texts)?;
     clock.phase("publish");
-    Ok(clock.stop(&files, &texts))
+    let bytes = texts.iter().map(String::len).sum();
+    Ok(Times {
+        phases: clock.phases,
+        ..Times::of(files.len(), bytes, meter.stop())
+    })
 }
 
 /// The functions whose cost is in question.
@@ -105,11 +112,8 @@ fn write_smallfry(path: &Path, text: &str) -> io::Result<File> {
 }
 
 fn wait_smallfry() -> Result<(), PeerFailure> {
-    let errors = Closer::global().drain();
-    errors
-        .into_iter()
-        .next()
-        .map_or(Ok(()), |error| Err(not_closed(error)))
+    let mut errors = Closer::global().drain().into_iter();
+    errors.next().map_or(Ok(()), |error| Err(not_closed(error)))
 }
 
 fn not_closed(error: smallfry::Error) -> PeerFailure {
@@ -118,79 +122,25 @@ fn not_closed(error: smallfry::Error) -> PeerFailure {
 }
 
 struct Clock {
-    meter: Meter,
     last: Instant,
     phases: Vec<(String, u64)>,
 }
 
 impl Clock {
-    fn start() -> Self {
-        Self {
-            meter: Meter::start(),
-            last: Instant::now(),
-            phases: Vec::new(),
-        }
-    }
-
     fn phase(&mut self, name: &str) {
-        let time = self.lap();
-        self.push(name, time);
-    }
-
-    /// Two that took turns, the second for `time` in all.
-    fn two_phases(&mut self, first: &str, second: &str, time: Duration) {
-        let both = self.lap();
-        self.push(first, both.saturating_sub(time));
-        self.push(second, time);
-    }
-
-    /// Returns the time since the last lap.
-    fn lap(&mut self) -> Duration {
         let now = Instant::now();
-        now - std::mem::replace(&mut self.last, now)
-    }
-
-    fn push(&mut self, name: &str, time: Duration) {
+        let time = now - std::mem::replace(&mut self.last, now);
         self.phases.push((name.to_owned(), nanoseconds(time)));
     }
 
-    fn stop(self, files: &[String], texts: &[String]) -> Times {
-        Times {
-            usage: self.meter.stop(),
-            phases: self.phases,
-            files: files.len(),
-            bytes: texts.iter().map(String::len).sum(),
-            ..Times::default()
+    /// Takes the time out of the last phase, for one that took turns with it.
+    fn split(&mut self, name: &str, time: Duration) {
+        let ns = nanoseconds(time);
+        if let Some((_, last)) = self.phases.last_mut() {
+            *last = last.saturating_sub(ns);
         }
+        self.phases.push((name.to_owned(), ns));
     }
-}
-
-/// Relative paths with `/`, in order.
-fn walk(request: &Request) -> Result<Vec<String>, PeerFailure> {
-    let mut files = Vec::new();
-    let mut directories = vec![String::new()];
-    while let Some(directory) = directories.pop() {
-        let path = Path::new(&request.tree).join(&directory);
-        for entry in fs::read_dir(&path).map_err(failed("read directory", &path))? {
-            let entry = entry.map_err(failed("read directory", &path))?;
-            let name = entry.file_name();
-            let Some(name) = name.to_str() else { continue };
-            let kind = entry.file_type().map_err(failed("read directory", &path))?;
-            if kind.is_dir() {
-                directories.push(format!("{directory}{name}/"));
-            } else if kind.is_file() && is_wanted(name, &request.extensions) {
-                files.push(format!("{directory}{name}"));
-            }
-        }
-    }
-    files.sort_unstable();
-    files.truncate(request.files);
-    Ok(files)
-}
-
-fn is_wanted(name: &str, extensions: &[String]) -> bool {
-    name.rsplit_once('.')
-        .is_some_and(|(_, extension)| extensions.iter().any(|wanted| wanted == extension))
 }
 
 #[derive(Deserialize)]
@@ -200,9 +150,8 @@ struct Package {
 }
 
 /// Returns what Node takes each file for.
-fn types_in_one_call(tree: &Path, files: &[String]) -> Vec<&'static str> {
-    let paths: Vec<PathBuf> = files.iter().map(|file| tree.join(file)).collect();
-    let formats = Cache::new().formats(&paths, Extensions::TypeScript);
+fn types_in_one_call(paths: &[PathBuf]) -> Vec<&'static str> {
+    let formats = Cache::new().formats(paths, Extensions::TypeScript);
     let name = |found: &Result<Format, _>| found.as_ref().map_or(COMMON_JS, |it| it.name());
     formats.iter().map(name).collect()
 }
@@ -211,34 +160,25 @@ const COMMON_JS: &str = "commonjs";
 
 /// The same: by its extension or else by the nearest package.json's `type`, each directory asked
 /// once.
-fn module_types(
-    whole: &Whole,
-    tree: &Path,
-    files: &[String],
-) -> Result<Vec<&'static str>, PeerFailure> {
-    let paths: Vec<PathBuf> = files.iter().map(|file| tree.join(file)).collect();
+fn module_types(whole: &Whole, paths: &[PathBuf]) -> Result<Vec<&'static str>, PeerFailure> {
     let mut known = HashMap::new();
-    paths
+    let kinds = paths
         .iter()
         .map(|path| match path.extension().and_then(OsStr::to_str) {
             Some("mjs") => Ok("module"),
             Some("cjs") => Ok(COMMON_JS),
             Some("json") => Ok("json"),
             _ => nearest_type(whole, path.parent(), &mut known),
-        })
-        .collect()
+        });
+    kinds.collect()
 }
 
-/// Searches as Node: no further than a directory `node_modules`, and not at the root.
 fn nearest_type<'a>(
     whole: &Whole,
     directory: Option<&'a Path>,
     known: &mut HashMap<&'a Path, &'static str>,
 ) -> Result<&'static str, PeerFailure> {
-    let is_searched = |directory: &&Path| {
-        directory.parent().is_some() && directory.file_name().is_none_or(|it| it != "node_modules")
-    };
-    let Some(directory) = directory.filter(is_searched) else {
+    let Some(directory) = directory.filter(|directory| is_searched(directory)) else {
         return Ok(COMMON_JS);
     };
     if let Some(kind) = known.get(directory) {
@@ -259,38 +199,17 @@ fn nearest_type<'a>(
     Ok(kind)
 }
 
-fn read(
-    whole: &Whole,
-    tree: &Path,
-    files: &[String],
-) -> Result<Vec<Cow<'static, str>>, PeerFailure> {
-    let text = |file| {
-        let path = tree.join(file);
-        let bytes = (whole.read)(&path).map_err(failed("read", &path))?;
-        let text = String::from_utf8(bytes);
-        Ok(Cow::Owned(text.unwrap_or_else(|error| {
-            decode(error.as_bytes()).into_owned()
-        })))
-    };
-    files.iter().map(text).collect()
+fn read(whole: &Whole, path: &Path) -> io::Result<Cow<'static, str>> {
+    let text = String::from_utf8((whole.read)(path)?);
+    Ok(Cow::Owned(text.unwrap_or_else(|error| {
+        decode(error.as_bytes()).into_owned()
+    })))
 }
 
 /// Decodes as every runtime: what is not UTF-8 becomes U+FFFD.
 fn decode(bytes: &[u8]) -> Cow<'_, str> {
     // The lossy conversion alone takes as long as reading the file.
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
-}
-
-/// One call for all files.
-fn read_in_bulk(tree: &Path, files: &[String]) -> Result<Vec<bulk::Bytes>, PeerFailure> {
-    let paths: Vec<PathBuf> = files.iter().map(|file| tree.join(file)).collect();
-    let mut contents = Vec::with_capacity(paths.len());
-    bulk::read(&paths, Threads::Auto, |bytes| {
-        contents.push(bytes);
-        Ok(())
-    })
-    .map_err(failed("read", tree))?;
-    Ok(contents)
 }
 
 fn transform(text: &str, kind: &str) -> String {
@@ -301,15 +220,12 @@ fn transform(text: &str, kind: &str) -> String {
 }
 
 /// Every text to its file. How much of the time closing took, until the last file was closed.
-fn write(
+fn write<'a>(
     whole: &Whole,
-    output: &Path,
-    files: &[String],
-    texts: &[String],
+    entries: impl Iterator<Item = (PathBuf, &'a String)>,
 ) -> Result<Duration, PeerFailure> {
     let mut closing = Duration::ZERO;
-    for (file, text) in files.iter().zip(texts) {
-        let path = output.join(file);
+    for (path, text) in entries {
         let file = (whole.write)(&path, text).map_err(failed("write", &path))?;
         // Telling closing apart costs two readings of the clock a file, some 50 ns where closing
         // takes a microsecond at least. Rows that do not tell it apart are spared that.
@@ -322,7 +238,7 @@ fn write(
     Ok(closing + started.elapsed())
 }
 
-/// Each file whole or not at all, and for good.
+/// Each of the first files whole or not at all, and for good.
 fn publish(
     functions: Functions,
     request: &Request,
@@ -330,26 +246,23 @@ fn publish(
     texts: &[String],
 ) -> Result<(), PeerFailure> {
     let published = Path::new(&request.published);
-    let mut entries = files.iter().map(|file| published.join(file)).zip(texts);
-    match functions {
-        Functions::Std => entries.try_for_each(|(path, text)| {
-            replace_durably(&path, text).map_err(failed("publish", &path))
-        }),
-        _ if request.style.is_bulk() => {
-            let mut writer = Writer::new();
-            writer.durability(Durability::Full).replace(true);
-            let report = writer.write(entries);
-            report.into_result().map_err(failed("publish", published))
-        }
-        _ => {
-            let mut options = WriteOptions::new();
-            options.durability(Durability::Full).replace(true);
-            entries.try_for_each(|(path, text)| {
-                let written = options.write(&path, text).map(drop);
-                written.map_err(failed("publish", &path))
-            })
-        }
+    let files = files.iter().take(request.publish);
+    let mut entries = files.map(|file| published.join(file)).zip(texts);
+    if functions != Functions::Std && request.style.is_bulk() {
+        let mut writer = Writer::new();
+        writer.durability(Durability::Full).replace(true);
+        let report = writer.write(entries);
+        return report.into_result().map_err(failed("publish", published));
     }
+    let mut options = WriteOptions::new();
+    options.durability(Durability::Full).replace(true);
+    entries.try_for_each(|(path, text)| {
+        let written = match functions {
+            Functions::Std => replace_durably(&path, text),
+            _ => options.write(&path, text).map(drop).map_err(Into::into),
+        };
+        written.map_err(failed("publish", &path))
+    })
 }
 
 /// The idiom: written beside its place, flushed, renamed, its directory flushed.

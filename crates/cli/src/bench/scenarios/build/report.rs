@@ -3,10 +3,6 @@
 use super::super::prelude::*;
 use super::{BUT_PUBLISH, Case, PHASES, WRITE_AND_CLOSE, phase};
 use crate::bench::report::view::WHOLE;
-use crate::bench::scenarios::shared::idioms::ON_NODE;
-use crate::bench::scenarios::shared::rows::{
-    BULK_JVM, BULK_RUST, JAVA_FILES, NODE_PARALLEL, NODE_SYNC, SMALLFRY_RUST, STD, SYNC_AA,
-};
 
 pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
     let Some(result) = results.cases.first() else {
@@ -16,8 +12,14 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
     heading(page, session, &result.case, results.rounds);
     waterfall(page, &view);
     phases(page, Some(session), &view);
-    ratios(page, &view);
-    sentences(page, session, &view, &result.case, results.rounds);
+    let headings = "whole pipeline|x Node sync (95 %)|x Promise.all (95 %)|user ms|sys ms|peak MiB";
+    view.table(page, headings, |row| {
+        let mut line = vec![view.ratio_cell(row, NODE_SYNC)];
+        line.push(view.ratio_cell(row, NODE_PARALLEL));
+        line.extend(view.usage_cells(row));
+        line
+    });
+    sentences(page, session, &view);
 }
 
 fn heading(page: &mut Page, session: &Session, case: &Case, rounds: usize) {
@@ -27,16 +29,15 @@ fn heading(page: &mut Page, session: &Session, case: &Case, rounds: usize) {
     } else {
         String::new()
     };
-    page.line(&format!(
-        "\nbuild on {}: {} source files{of}, {}, from {}",
-        session.disk_words(),
+    let what = format!(
+        "{} source files{of}, {}, from {}",
         thousands(case.files as i64),
         text::bytes(case.bytes as u64),
         case.tree.display()
-    ));
+    );
+    page.title("build", session, &what, rounds);
     page.note(&format!(
-        "read, changed, all written, the first {} published durably; {rounds} rounds, a fresh \
-         process for every run; {}",
+        "read, changed, all written, the first {} published durably; {}",
         case.published,
         cache(case)
     ));
@@ -87,12 +88,13 @@ const NOTES: [&str; 3] = [
 ];
 
 fn phases(page: &mut Page, session: Option<&Session>, view: &View) {
-    let lines = view.labels().map(|(row, label)| {
-        let mut line = vec![label.to_owned()];
-        line.extend(PHASES.map(|phase| view.part(phase).median_cell(row)));
-        line
-    });
-    page.table(&format!("ms, medians|{}", PHASES.join("|")), 1, lines);
+    let headings = format!("ms, medians|{}", PHASES.join("|"));
+    let cells = |row| {
+        PHASES
+            .map(|phase| view.part(phase).median_cell(row))
+            .to_vec()
+    };
+    view.table(page, &headings, cells);
     for note in NOTES {
         page.note(note);
     }
@@ -108,20 +110,6 @@ fn phases(page: &mut Page, session: Option<&Session>, view: &View) {
     }
 }
 
-fn ratios(page: &mut Page, view: &View) {
-    let lines = view.labels().map(|(row, label)| {
-        let mut line = vec![label.to_owned()];
-        line.extend(view.ratio_cells(row, [NODE_SYNC, NODE_PARALLEL]));
-        line.extend(view.usage_cells(row));
-        line
-    });
-    page.table(
-        "whole pipeline|x Node sync (95 %)|x Promise.all (95 %)|user ms|sys ms|peak MiB",
-        1,
-        lines,
-    );
-}
-
 /// The costs that smallfry is about, by phase, in words.
 const COSTS: [(&str, &str); 7] = [
     ("type", "asking module types"),
@@ -133,76 +121,36 @@ const COSTS: [(&str, &str); 7] = [
     (WHOLE, "the whole pipeline"),
 ];
 
-fn sentences(page: &mut Page, session: &Session, view: &View, case: &Case, rounds: usize) {
+fn sentences(page: &mut Page, session: &Session, view: &View) {
+    page.about("build");
+    view.part(BUT_PUBLISH).noise(page);
+    let publish = view.part("publish");
     for node in &session.nodes {
         let name = node.runtime.name();
-        page.about(format!("build, Node {name}"));
-        let itself = [NODE_SYNC, SYNC_AA];
-        view.part(BUT_PUBLISH)
-            .noise(page, name, itself, "node:fs", rounds);
-        let [baseline, again] = itself.map(|row| view.find(name, row));
-        let publish = view.part("publish");
-        let ratio = baseline.zip(again);
-        if let Some(interval) = ratio.and_then(|(one, other)| publish.ratio(one, other)) {
-            let shown = text::ratio(Some(interval));
+        let both = ["Node sync", "Node sync A/A"].map(|row| view.find(name, row));
+        if let [Some(one), Some(other)] = both {
+            let shown = text::ratio(publish.ratio(one, other));
             page.say(format!(
-                "noise of publishing, which waits for the device: {shown}."
+                "noise of publishing on {name}, which waits for the device: {shown}."
             ));
         }
-        costs(page, view, name, &ON_NODE);
-        winners(page, session, view, case, name);
+    }
+    for (part, words) in COSTS {
+        let words = |row: &Row| format!("{words}, {}", place(row));
+        view.part(part).compare(page, words, &rows::COMPARED);
+    }
+    for node in &session.nodes {
+        let name = node.runtime.name();
+        for part in ["read", WRITE_AND_CLOSE, "publish"] {
+            idioms::winner(page, session, &view.part(part), name);
+        }
         if let Some(package) = &node.package {
             let load = text::duration(package.load_ns as f64);
             page.say(format!(
-                "loading smallfry costs a process {load} once; that is not in these figures."
+                "loading smallfry costs a process on {name} {load} once; that is not in these figures."
             ));
         }
     }
-    page.about("build, Rust");
-    costs(
-        page,
-        view,
-        "Rust",
-        &[(STD, SMALLFRY_RUST), (STD, BULK_RUST)],
-    );
-    if let Some(java) = &session.jvm {
-        page.about(format!("build, {}", java.name()));
-        costs(page, view, java.name(), &[(JAVA_FILES, BULK_JVM)]);
-    }
-}
-
-fn costs(page: &mut Page, view: &View, runtime: &str, pairs: &[(&str, &str)]) {
-    for (part, words) in COSTS {
-        view.part(part).costs(page, runtime, words, pairs);
-    }
-}
-
-/// Says where calling one after another and where `Promise.all` wins.
-fn winners(page: &mut Page, session: &Session, view: &View, case: &Case, runtime: &str) {
-    let idioms = [NODE_SYNC, NODE_PARALLEL].map(|name| view.find(runtime, name));
-    let [Some(sync), Some(parallel)] = idioms else {
-        return;
-    };
-    let won = |from: usize, to: usize| {
-        let parts = ["read", WRITE_AND_CLOSE, "publish"].map(|part| {
-            let ratio = view.part(part).ratio(from, to)?;
-            let won = !ratio.holds_one() && ratio.estimate > 1.0;
-            won.then(|| format!("{part} {}", text::ratio(Some(ratio))))
-        });
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        if parts.is_empty() {
-            "nowhere".to_owned()
-        } else {
-            format!("at {}", parts.join(", "))
-        }
-    };
-    page.say(format!(
-        "which idiom to choose: on {} ({}), Node sync wins {}; Node Promise.all wins {}.",
-        session.disk_words(),
-        cache(case),
-        won(parallel, sync),
-        won(sync, parallel)
-    ));
 }
 
 #[cfg(test)]

@@ -22,22 +22,14 @@ mod native;
 mod report;
 
 use super::prelude::*;
-use super::shared::outputs::flush;
-use super::shared::outputs::{Output, empty, put_aside, verify_files};
-use super::shared::trees::{files_below, hash};
-use super::shared::word;
-use crate::bench::directories;
-use crate::bench::runtime::{self, Runtime, norad, peaks};
+use super::shared::trees::Held;
+use crate::bench::runtime::{norad, peaks};
 use font::Font;
 use smallfry_bench_closing::{self as closing, Backend, Policy, Way};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::hash::{DefaultHasher, Hasher};
-use std::path::{Path, PathBuf};
-use std::{fmt, fs, io};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
+#[display("{files} {}{}", word(self.work), if self.watched { " watched" } else { "" })]
 pub(crate) struct Case {
     work: Work,
     /// Glyphs, each in a file of its own.
@@ -53,24 +45,17 @@ enum Work {
     NoradRayon,
 }
 
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let work = word(self.work);
-        let watched = if self.watched { " watched" } else { "" };
-        write!(f, "{} {work}{watched}", self.files)
-    }
-}
-
 impl Work {
     /// Returns the runtime of its rows, if the programs were built.
     fn runtime(self) -> Option<Runtime> {
         match self {
-            Self::Write => Some(runtime::native::runtime()),
-            Self::Norad => norad::find(false),
-            Self::NoradRayon => norad::find(true),
+            Self::Write => Some(crate::bench::runtime::native::runtime()),
+            work => norad::find(work == Self::NoradRayon),
         }
     }
 }
+
+const WORKS: [Work; 3] = [Work::Write, Work::Norad, Work::NoradRayon];
 
 /// One run: the glyphs' files written, or, through norad, the font loaded and saved.
 #[derive(Serialize, Deserialize)]
@@ -86,7 +71,6 @@ const PUBLISHED: usize = 2_300;
 
 /// The writer closes.
 const PLAIN: &str = "std";
-const PLAIN_AA: &str = "std A/A";
 const DESIGN: &str = "close_already's design";
 const DESIGN_UNBOUNDED: &str = "close_already's design, unbounded threads";
 /// The baseline through a mount that adds no delay, beside a slow disk.
@@ -110,41 +94,41 @@ pub(crate) struct Close {
     fonts: BTreeMap<usize, (Font, Output)>,
     outputs: Vec<Output>,
     /// The font that norad has written in the first row, by case.
-    expected: BTreeMap<usize, Written>,
+    expected: BTreeMap<usize, Held>,
 }
 
 impl Scenario for Close {
-    const FACTS: Facts = Facts::of(
-        "close",
-        "A font's 3,359 small files written, with each way of closing them",
-    );
+    const FACTS: Facts = Facts {
+        help: "A font's 3,359 small files written, with each way of closing them",
+        ..Facts::of("close")
+    };
     type Case = Case;
-    const SHOW: Show<Case> = report::show;
+    const REPORT: Option<Report<Case>> = Some(report::REPORT);
     const SERVE: Serve = |launch, request| native::run(launch, &parse(request)?);
 
     fn cases(session: &Session) -> Vec<Case> {
-        let mut numbers = match session.extent {
-            Extent::Quick => vec![60],
-            Extent::Core | Extent::All => vec![font::GLYPHS, PUBLISHED],
-        };
+        let usual = vec![font::GLYPHS, PUBLISHED];
+        let mut numbers = session.extent.pick(vec![60], usual);
         if session.options.files.is_some() {
             numbers.truncate(1);
         }
-        let case = |work, files, watched| Case {
-            work,
-            files: session.files(files).min(font::GLYPHS),
-            watched,
-        };
-        let numbers_of = numbers.iter();
-        let mut cases: Vec<Case> = numbers_of
-            .map(|files| case(Work::Write, *files, false))
-            .collect();
-        cases.extend([Work::Norad, Work::NoradRayon].map(|work| case(work, numbers[0], false)));
-        if peaks::are_told() {
-            let works = [Work::Write, Work::Norad, Work::NoradRayon];
-            cases.extend(works.map(|work| case(work, numbers[0], true)));
+        let mut cases = Vec::new();
+        for watched in [false, true] {
+            for work in WORKS {
+                // One kind of work is done with each number.
+                let is_counted = work == Work::Write && !watched;
+                for files in &numbers[..if is_counted { numbers.len() } else { 1 }] {
+                    let files = session.files(*files).min(font::GLYPHS);
+                    cases.push(Case {
+                        work,
+                        files,
+                        watched,
+                    });
+                }
+            }
         }
         cases.retain(|case| case.work.runtime().is_some());
+        cases.retain(|case| !case.watched || peaks::are_told());
         if session.extent != Extent::All && session.options.cells.is_none() {
             // One kind of work tells how many there are at once.
             cases.retain(|case| !case.watched || case.work == Work::Write);
@@ -156,21 +140,20 @@ impl Scenario for Close {
         let Some(runtime) = case.work.runtime() else {
             return Vec::new();
         };
-        let mut ways = vec![
+        let mut ways: Vec<(String, Way)> = vec![
             (PLAIN.to_owned(), Way::Plain),
-            (PLAIN_AA.to_owned(), Way::Plain),
+            ("std A/A".to_owned(), Way::Plain),
             (DESIGN.to_owned(), Way::Pool),
         ];
         if closing::PEERS_BUILT {
             ways.push((DESIGN_UNBOUNDED.to_owned(), Way::Blocking));
         }
         for way in closing::ours() {
-            let Way::Smallfry { policy, backend } = way else {
-                continue;
-            };
-            // rayon's threads write there, and they are in no runtime of tokio's.
-            if case.work != Work::NoradRayon || backend != Backend::Tokio {
-                ways.push((closer(policy, backend), way));
+            if let Way::Smallfry { policy, backend } = way {
+                // rayon's threads write there, and they are in no runtime of tokio's.
+                if case.work != Work::NoradRayon || backend != Backend::Tokio {
+                    ways.push((closer(policy, backend), way));
+                }
             }
         }
         if session.directories.undelayed(0).is_some() {
@@ -193,14 +176,13 @@ impl Scenario for Close {
         leave_out(session);
         session.progress.show(0.0, "close: unpacking the font");
         let mut fonts = BTreeMap::new();
-        for files in cases.iter().map(|case| case.files) {
+        let numbers: BTreeSet<usize> = cases.iter().map(|case| case.files).collect();
+        for files in numbers {
             session.interrupt.check()?;
-            if let Entry::Vacant(vacant) = fonts.entry(files) {
-                let place = Output::of(session, 0, &format!("{files}.ufo"));
-                let beneath = &place.beneath;
-                let font = Font::unpack(beneath, files).map_err(Failure::at("unpack", beneath))?;
-                vacant.insert((font, place));
-            }
+            let place = Output::of(session, 0, &format!("{files}.ufo"));
+            let font = Font::unpack(&place.beneath, files);
+            let font = font.map_err(Failure::at("unpack", &place.beneath))?;
+            fonts.insert(files, (font, place));
         }
         Ok(Self {
             fonts,
@@ -213,64 +195,68 @@ impl Scenario for Close {
         case.files
     }
 
-    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
-        let Some((font, place)) = self.fonts.get(&turn.case.files) else {
-            return Ok(Err("its font was not unpacked".to_owned()));
-        };
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
+        let case = *turn.case;
+        let (font, place) = &self.fonts[&case.files];
         let output = &self.outputs[turn.output()];
         flush(&output.beneath)?;
-        let (case, careful) = (*turn.case, turn.is_careful());
         let is_alone = turn.row.implementation == MOUNT_ALONE;
-        let count = turn.count;
-        let (font_read, target) = match case.work {
+        let (read, name) = match case.work {
             // Reading is not timed.
-            Work::Write => (place.beneath.as_path(), format!("{count}-")),
-            Work::Norad | Work::NoradRayon => (place.seen(is_alone), format!("{count}-font.ufo")),
+            Work::Write => (place.beneath.as_path(), format!("{}-", turn.count)),
+            _ => (place.seen(is_alone), format!("{}-font.ufo", turn.count)),
         };
         let request = Request {
-            font: directories::unicode(font_read)?,
-            target: directories::unicode(&output.seen(is_alone).join(&target))?,
+            font: unicode(read)?,
+            target: unicode(&output.seen(is_alone).join(&name))?,
         };
-        let answer = if case.watched {
-            turn.ask_watched(&request)?
-        } else {
-            turn.ask(&request)?
-        };
-        let written = output.beneath.join(&target);
-        let aside = output.aside().join(&target);
-        if case.work == Work::Write {
-            let beside = |path: &Path, own: &str| -> PathBuf {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                path.with_file_name(format!("{name}{own}"))
-            };
-            let own = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-            let glyphs = || font.glyphs.iter().map(|(path, held)| (own(path), held));
-            let files =
-                glyphs().map(|(own, held)| (beside(&written, &own), Cow::from(held.as_slice())));
-            let answer = answer.and_then(|times| verify_files(files, careful).map(|()| times));
-            for (own, _) in glyphs() {
-                put_aside(&beside(&written, &own), &beside(&aside, &own))?;
+        let mut seen = None;
+        let asked = turn.ask_within(&request, |process, ask| {
+            if !case.watched {
+                return ask();
             }
-            return Ok(answer);
+            let (answer, peaks) = peaks::Watch::of(process).during(ask);
+            seen = Some(peaks);
+            answer
+        });
+        let asked = asked.map(|times| Times {
+            peaks: seen,
+            ..times
+        });
+        let (written, aside) = (&output.beneath, output.aside());
+        let careful = turn.is_careful();
+        if case.work == Work::Write {
+            let own = |path: &str| format!("{name}{}", path.rsplit('/').next().unwrap_or_default());
+            let held = font.glyphs.iter();
+            let files = held.map(|(path, held)| (written.join(own(path)), held.as_slice().into()));
+            let checked = asked.and_then(|times| {
+                verify_files(files, careful)?;
+                Ok(times)
+            });
+            for (path, _) in &font.glyphs {
+                put_aside(&written.join(own(path)), &aside.join(own(path)))?;
+            }
+            return checked;
         }
-        let answer = answer.and_then(|times| {
-            let bytes = self.verify_font(&written, turn.place.0, case, careful)?;
+        let written = written.join(&name);
+        let checked = asked.and_then(|times| {
+            let expected = self.expected.entry(turn.place.0);
+            let bytes = verify_font(&written, case.files, expected, careful)?;
             Ok(Times { bytes, ..times })
         });
         if written.exists() {
-            files_below(&written)
-                .and_then(|files| files.iter().try_for_each(|path| empty(path)))
+            walk(&written, |_| true)
+                .and_then(|files| files.iter().try_for_each(|file| empty(&written.join(file))))
                 .map_err(Failure::at("empty the files in", &written))?;
-            fs::rename(&written, aside).map_err(Failure::at("move", &written))?;
+            fs::rename(&written, aside.join(&name)).map_err(Failure::at("move", &written))?;
         }
-        Ok(answer)
+        checked
     }
 }
 
 /// Notes what this build does not have.
-fn leave_out(session: &mut Session) {
-    let works = [Work::Norad, Work::NoradRayon];
-    if works.iter().any(|work| work.runtime().is_none()) {
+fn leave_out(session: &Session) {
+    if WORKS.iter().any(|work| work.runtime().is_none()) {
         session.leave_out(
             "cases with the library norad are left out: its programs are not built (make bench-all \
              builds them)"
@@ -278,67 +264,32 @@ fn leave_out(session: &mut Session) {
         );
     }
     if !closing::PEERS_BUILT {
-        session.leave_out(format!(
-            "rows {DESIGN_UNBOUNDED}, and of smallfry closing on other libraries' threads, are left \
-             out: not in this build (make bench-all, or cargo build --features peers, has them)"
-        ));
+        let names =
+            format!("{DESIGN_UNBOUNDED}, and of smallfry closing on other libraries' threads,");
+        session.leave_out(rows::not_built(&names));
     }
 }
 
-impl Close {
-    /// Checks that a file is there for every glyph, and that all is as the first row wrote it, if
-    /// `careful` byte for byte. Returns the number of bytes.
-    fn verify_font(
-        &mut self,
-        font: &Path,
-        index: usize,
-        case: Case,
-        careful: bool,
-    ) -> Result<usize, String> {
-        let found = Written::look(font, careful)
-            .map_err(|error| format!("it has not written {}: {error}", font.display()))?;
-        if found.glyphs != case.files {
-            let (glyphs, files) = (found.glyphs, case.files);
-            return Err(format!("it wrote {glyphs} glyphs instead of {files}"));
-        }
-        let expected = self.expected.entry(index).or_insert(found);
-        let same = if careful {
-            *expected == found
-        } else {
-            expected.bytes == found.bytes
-        };
-        if same {
-            Ok(found.bytes)
-        } else {
-            Err("what it wrote differs from the other rows'".to_owned())
-        }
-    }
-}
-
-/// A font that norad has saved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Written {
+/// Checks that a file is there for every glyph, and that all is as the first row wrote it, if
+/// `careful` byte for byte. Returns the number of bytes.
+fn verify_font(
+    font: &Path,
     glyphs: usize,
-    bytes: usize,
-    /// The hash of names and contents; 0 if they were not read.
-    hash: u64,
-}
-
-impl Written {
-    fn look(font: &Path, careful: bool) -> io::Result<Self> {
-        let files = files_below(font)?;
-        let mut hasher = DefaultHasher::new();
-        if careful {
-            hash(font, &files, &mut hasher)?;
-        }
-        let mut bytes = 0;
-        for path in &files {
-            bytes += fs::metadata(path)?.len() as usize;
-        }
-        Ok(Self {
-            glyphs: files.iter().filter(|path| font::is_glyph(path)).count(),
-            bytes,
-            hash: if careful { hasher.finish() } else { 0 },
-        })
+    expected: Entry<usize, Held>,
+    careful: bool,
+) -> Result<usize, String> {
+    let look = || {
+        let files = walk(font, |_| true)?;
+        let glyphs = files.iter().filter(|it| font::is_glyph(Path::new(it)));
+        io::Result::Ok((glyphs.count(), Held::by(font, &files, careful)?))
+    };
+    let (found, held) =
+        look().map_err(|error| format!("it has not written {}: {error}", font.display()))?;
+    if found != glyphs {
+        return Err(format!("it wrote {found} glyphs instead of {glyphs}"));
     }
+    if expected.or_insert(held).equals(held) {
+        return Ok(held.bytes);
+    }
+    Err("what it wrote differs from the other rows'".to_owned())
 }

@@ -4,8 +4,6 @@
 use super::super::prelude::*;
 use super::{Request, font};
 use smallfry_bench_closing::{self as closing, Way};
-use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// Writes all files once. The time is from making what closing needs to the last close.
 pub(super) fn run(launch: &Launch, request: &Request) -> Result<Times, PeerFailure> {
@@ -16,12 +14,8 @@ pub(super) fn run(launch: &Launch, request: &Request) -> Result<Times, PeerFailu
     let done = write(way, &files, Path::new(&request.target));
     let usage = meter.stop();
     done?;
-    Ok(Times {
-        files: files.len(),
-        bytes: files.iter().map(|(_, contents)| contents.len()).sum(),
-        usage,
-        ..Times::default()
-    })
+    let bytes = files.iter().map(|(_, contents)| contents.len()).sum();
+    Ok(Times::of(files.len(), bytes, usage))
 }
 
 /// Returns the path and the contents of each file, in the order of names.

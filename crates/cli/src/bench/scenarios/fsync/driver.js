@@ -36,8 +36,7 @@ function fsyncOne(functions, request) {
   for (let i = 0; i < samples.length; i++) {
     const before = process.hrtime();
     call();
-    const [seconds, nanoseconds] = process.hrtime(before);
-    samples[i] = seconds * 1e9 + nanoseconds;
+    samples[i] = nsSince(before);
   }
   const usage = resourcesSince(started);
   const bytes = samples.length * Buffer.byteLength(request.text);

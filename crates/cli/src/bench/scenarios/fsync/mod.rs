@@ -17,26 +17,13 @@ mod native;
 mod report;
 
 use super::prelude::*;
-use super::scenario::OUTPUTS;
-use super::shared::outputs::flush;
-use super::shared::outputs::{Output, make_directory};
-use super::shared::rows::{self, RowOf, in_jvm, in_rust, on_nodes};
-use crate::bench::directories;
-use crate::bench::runtime::protocol::Text;
-use std::path::Path;
-use std::{fmt, fs};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
+#[display("{characters} characters")]
 pub(crate) struct Case {
     characters: usize,
     /// The number in a round.
     writes: usize,
-}
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} characters", self.characters)
-    }
 }
 
 /// The part that must survive a crash of the system.
@@ -62,9 +49,8 @@ struct Request {
     level: Level,
     /// True if a new file takes the old one's name.
     replace: bool,
-    /// Calls before the first sample.
-    warm_up: u32,
-    samples: u32,
+    #[serde(flatten)]
+    batch: Batch,
 }
 
 /// The flush of a row.
@@ -75,45 +61,6 @@ struct Kind {
     level: Level,
     replace: bool,
 }
-
-impl Kind {
-    /// Returns the row that does the same without flushing.
-    fn unsynced(&self) -> Option<&'static str> {
-        if self.level == Level::None || self.name == ALONE.name {
-            return None;
-        }
-        let tables = [&IN_NODE[..], &IN_JVM, &IN_RUST];
-        let table = tables
-            .into_iter()
-            .find(|table| table.iter().any(|kind| kind.name == self.name))?;
-        let is_it = |kind: &&Kind| {
-            let same = (kind.functions, kind.replace) == (self.functions, self.replace);
-            same && kind.level == Level::None
-        };
-        table.iter().find(is_it).map(|kind| kind.name)
-    }
-}
-
-const STD: &str = "Rust std, fsync";
-const STD_AA: &str = "Rust std, fsync A/A";
-const RAW_DATA: &str = "raw system calls, fdatasync";
-const RAW_FILE: &str = "raw system calls, fsync";
-const RAW_FULL: &str = "raw system calls, fsync and directory";
-const RAW_REPLACED: &str = "raw system calls, replaced";
-const RUST_DATA: &str = "smallfry in Rust, Data";
-const RUST_FULL: &str = "smallfry in Rust, Full";
-const RUST_REPLACED: &str = "smallfry in Rust, replaced";
-const NODE_FLUSH: &str = "Node writeFileSync, flush";
-const NODE_APART: &str = "Node open, write, fsync, close";
-const ATOMIC: &str = "write-file-atomic, no directory flush";
-const DATA: &str = "smallfry data";
-const FULL: &str = "smallfry full";
-const REPLACED: &str = "smallfry replaced";
-const STREAM: &str = "Java FileOutputStream, fd.sync";
-const FILE_UNSYNCED: &str = "Kotlin File.writeText, unsynced";
-const JVM_DATA: &str = "smallfry in the JVM, Data";
-const JVM_FULL: &str = "smallfry in the JVM, Full";
-const JVM_UNSYNCED: &str = "smallfry in the JVM, unsynced";
 
 const fn write(name: &'static str, functions: Functions, level: Level) -> Kind {
     Kind {
@@ -131,16 +78,17 @@ const fn replace(name: &'static str, functions: Functions, level: Level) -> Kind
     }
 }
 
+const ATOMIC: &str = "write-file-atomic, no directory flush";
 const IN_NODE: [Kind; 11] = {
     use Functions::{Before, Node, Smallfry, WriteFileAtomic};
     use Level::{Data, File, Full};
     [
-        write(NODE_FLUSH, Node, File),
-        write(NODE_APART, Before, File),
+        write("Node writeFileSync, flush", Node, File),
+        write("Node open, write, fsync, close", Before, File),
         replace(ATOMIC, WriteFileAtomic, File),
-        write(DATA, Smallfry, Data),
-        write(FULL, Smallfry, Full),
-        replace(REPLACED, Smallfry, Full),
+        write("smallfry data", Smallfry, Data),
+        write("smallfry full", Smallfry, Full),
+        replace("smallfry replaced", Smallfry, Full),
         write("Node writeFileSync, unsynced", Node, Level::None),
         write("Node open, write, close", Before, Level::None),
         replace("write-file-atomic, unsynced", WriteFileAtomic, Level::None),
@@ -153,40 +101,33 @@ const IN_JVM: [Kind; 11] = {
     use Functions::{JavaChannel, JavaFiles, JavaStream, KotlinFile, Okio, Smallfry};
     use Level::{Data, File, Full};
     [
-        write(STREAM, JavaStream, File),
+        write("Java FileOutputStream, fd.sync", JavaStream, File),
         write("Java FileChannel, force", JavaChannel, Data),
         write("okio, flush", Okio, File),
-        write(JVM_DATA, Smallfry, Data),
-        write(JVM_FULL, Smallfry, Full),
+        write("smallfry in the JVM, Data", Smallfry, Data),
+        write("smallfry in the JVM, Full", Smallfry, Full),
         write("Java FileOutputStream, unsynced", JavaStream, Level::None),
         write("Java FileChannel, unsynced", JavaChannel, Level::None),
-        write(FILE_UNSYNCED, KotlinFile, Level::None),
+        write("Kotlin File.writeText, unsynced", KotlinFile, Level::None),
         write("Java Files.writeString, unsynced", JavaFiles, Level::None),
         write("okio, unsynced", Okio, Level::None),
-        write(JVM_UNSYNCED, Smallfry, Level::None),
+        write("smallfry in the JVM, unsynced", Smallfry, Level::None),
     ]
 };
-
-/// The row beside a slow disk, through a mount that adds no delay.
-const ALONE: Kind = write(
-    "raw system calls, fsync, mount alone",
-    Functions::Raw,
-    Level::File,
-);
 
 const IN_RUST: [Kind; 14] = {
     use Functions::{Raw, Smallfry, Std};
     use Level::{Data, File, Full};
     [
-        write(STD, Std, File),
-        write(STD_AA, Std, File),
-        write(RUST_DATA, Smallfry, Data),
-        write(RUST_FULL, Smallfry, Full),
-        replace(RUST_REPLACED, Smallfry, Full),
-        write(RAW_DATA, Raw, Data),
-        write(RAW_FILE, Raw, File),
-        write(RAW_FULL, Raw, Full),
-        replace(RAW_REPLACED, Raw, Full),
+        write("Rust std, fsync", Std, File),
+        write("Rust std, fsync A/A", Std, File),
+        write("smallfry in Rust, Data", Smallfry, Data),
+        write("smallfry in Rust, Full", Smallfry, Full),
+        replace("smallfry in Rust, replaced", Smallfry, Full),
+        write("raw system calls, fdatasync", Raw, Data),
+        write("raw system calls, fsync", Raw, File),
+        write("raw system calls, fsync and directory", Raw, Full),
+        replace("raw system calls, replaced", Raw, Full),
         write("Rust std, unsynced", Std, Level::None),
         write("smallfry in Rust, unsynced", Smallfry, Level::None),
         replace("smallfry in Rust, replaced unsynced", Smallfry, Level::None),
@@ -195,16 +136,20 @@ const IN_RUST: [Kind; 14] = {
     ]
 };
 
+/// The row beside a slow disk, through a mount that adds no delay.
+const MOUNT_ALONE: &str = "raw system calls, fsync, mount alone";
+const ALONE: Kind = write(MOUNT_ALONE, Functions::Raw, Level::File);
+
 /// Finds the kind of a row, by its name.
-fn kind_of(row: &Row) -> Option<&'static Kind> {
-    let all = [&IN_NODE[..], &IN_JVM, &IN_RUST, &[ALONE]];
-    let mut kinds = all.into_iter().flatten();
-    kinds.find(|kind| kind.name == row.implementation)
+fn kind_of(row: &Row) -> Kind {
+    let mut kinds = [&IN_NODE[..], &IN_JVM, &IN_RUST].into_iter().flatten();
+    let found = kinds.find(|kind| kind.name == row.implementation);
+    found.copied().unwrap_or(ALONE)
 }
 
 /// Names the calls that flush for a row, here; what strace has seen is another matter.
-fn primitive(kind: &Kind) -> &'static str {
-    match kind.level {
+fn primitive(level: Level) -> &'static str {
+    match level {
         Level::None => "nothing",
         Level::Data | Level::File | Level::Full if cfg!(windows) => "FlushFileBuffers",
         Level::Full if cfg!(target_vendor = "apple") => "F_FULLFSYNC + that of directory",
@@ -236,20 +181,16 @@ impl Scenario for Fsync {
         has_jvm_rows: true,
         counts_flushes: true,
         driver: include_str!("driver.js"),
-        ..Facts::of(
-            "fsync",
-            "One file written 1,000 times, with and without a flush, each write timed alone",
-        )
+        help: "One file written 1,000 times, with and without a flush, each write timed alone",
+        ..Facts::of("fsync")
     };
     type Case = Case;
-    const SHOW: Show<Case> = report::show;
+    const REPORT: Option<Report<Case>> = Some(report::REPORT);
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(session: &Session) -> Vec<Case> {
-        let (writes, lengths) = match session.extent {
-            Extent::Quick => (10, &[500][..]),
-            Extent::Core | Extent::All => (100, &[500, 1_000, 2_000, 10_000][..]),
-        };
+        let usual = (100, &[500, 1_000, 2_000, 10_000][..]);
+        let (writes, lengths) = session.extent.pick((10, &[500][..]), usual);
         let given = session.options.size.map(|given| vec![given as usize]);
         let case = |characters| Case {
             characters,
@@ -260,64 +201,52 @@ impl Scenario for Fsync {
     }
 
     fn rows(session: &Session, _: &Case) -> Vec<Row> {
-        let of = |kinds: &[Kind]| -> Vec<RowOf> {
-            let row = |kind: &Kind| (kind.name, kind.functions, Style::Sync);
-            kinds.iter().map(row).collect()
-        };
-        let mut rows = on_nodes(session, &of(&IN_NODE), rows::is_durable);
-        rows.extend(in_jvm(session, &of(&IN_JVM)));
-        rows.extend(in_rust(&of(&IN_RUST)));
-        rows.extend(rows::mount_alone(session, ALONE.name));
+        let row = |kind: &Kind| (kind.name, kind.functions, Style::Sync);
+        let [node, jvm, rust]: [Vec<RowOf>; 3] =
+            [&IN_NODE[..], &IN_JVM, &IN_RUST].map(|kinds| kinds.iter().map(row).collect());
+        let mut rows = rows::all(session, [&node, &jvm, &rust], rows::find_durable);
+        rows.extend(rows::mount_alone(session, MOUNT_ALONE));
         rows
     }
 
     fn prepare(session: &mut Session, _: &mut Vec<Case>) -> Result<Self, Failure> {
-        rows::leave_out_durable(session);
-        let outputs = (0..OUTPUTS).map(|index| Output::of(session, index, "fsync"));
-        let outputs: Vec<Output> = outputs.collect();
-        for output in &outputs {
-            make_directory(&output.beneath)?;
-        }
+        let outputs = Output::make(session, "fsync", 0)?;
         Ok(Self { outputs })
     }
 
-    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
-        let Some(kind) = kind_of(turn.row) else {
-            return Ok(Err("there is no such row".to_owned()));
-        };
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
+        let kind = kind_of(turn.row);
         let output = &self.outputs[turn.output()];
         flush(&output.beneath)?;
         let text = Text::Ascii.repeat(turn.case.characters);
-        let path = output.seen(kind.name == ALONE.name).join(FILE);
-        let answer = turn.ask(&Request {
-            path: directories::unicode(&path)?,
+        let path = output.seen(kind.name == MOUNT_ALONE).join(FILE);
+        let times = turn.ask(&Request {
+            path: unicode(&path)?,
             text: text.clone(),
             level: kind.level,
             replace: kind.replace,
-            // The calls of a run that is watched are all to be those of its writes.
-            warm_up: match (turn.round, kind.level) {
-                (None, _) => 0,
-                (_, Level::None) if !kind.replace => WARM_UP,
-                _ => WARM_UP_SYNCED,
+            batch: Batch {
+                // The calls of a run that is watched are all to be those of its writes.
+                warm_up: match (turn.round, kind.level) {
+                    (None, _) => 0,
+                    (_, Level::None) if !kind.replace => WARM_UP,
+                    _ => WARM_UP_SYNCED,
+                },
+                samples: u32::try_from(turn.case.writes).unwrap_or(u32::MAX),
+                calls: 1,
             },
-            samples: u32::try_from(turn.case.writes).unwrap_or(u32::MAX),
         })?;
-        Ok(answer.and_then(|times| verify(&output.beneath, &text).map(|()| times)))
+        let file = (output.beneath.join(FILE), text.into_bytes().into());
+        verify_files([file].into_iter(), true)?;
+        let entries = fs::read_dir(&output.beneath).map_err(|error| error.to_string())?;
+        match entries.count() - 1 {
+            0 => Ok(times),
+            more => Err(format!("it left {more} files beside the one it wrote").into()),
+        }
     }
-}
 
-/// Checks that the file holds the text, and that nothing else is beside it.
-fn verify(directory: &Path, text: &str) -> Result<(), String> {
-    let path = directory.join(FILE);
-    let shown = path.display();
-    match fs::read(&path) {
-        Ok(found) if found == text.as_bytes() => {}
-        Ok(_) => return Err(format!("it wrote something else into {shown}")),
-        Err(error) => return Err(format!("it has not written {shown}: {error}")),
-    }
-    let entries = fs::read_dir(directory).map_err(|error| error.to_string())?;
-    match entries.count() - 1 {
-        0 => Ok(()),
-        more => Err(format!("it left {more} files beside the one it wrote")),
+    fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
+        report::REPORT.show(Self::FACTS.name, page, session, results);
+        report::percentiles(page, results);
     }
 }

@@ -2,13 +2,8 @@
 
 use super::super::prelude::*;
 use super::{Level, Request};
-use crate::bench::runtime::native::raw::{Prepared, flags, write_to};
-use crate::bench::runtime::native::usage::nanoseconds;
+use crate::bench::runtime::native::raw::{flags, write_to};
 use smallfry::{Durability, WriteOptions};
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::Path;
-use std::time::Instant;
 
 /// Runs one batch.
 pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
@@ -22,39 +17,22 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
             options.durability(durability(level)).replace(replace);
             batch(request, || options.write(path, bytes).map(drop))
         }
-        Functions::Raw => Raw::new(path).and_then(|raw| {
-            if replace {
-                batch(request, || raw.replace(level, bytes))
-            } else {
-                batch(request, || raw.write(level, bytes))
-            }
-        }),
+        Functions::Raw => {
+            Raw::new(path).and_then(|raw| batch(request, || raw.write(level, replace, bytes)))
+        }
         _ => Err(io::ErrorKind::Unsupported.into()),
     };
     times.map_err(failed("write", path))
 }
 
-/// Generic so that each implementation's call is in the loop, not behind a pointer.
 fn batch<E: Into<io::Error>>(
     request: &Request,
-    mut call: impl FnMut() -> Result<(), E>,
+    call: impl Fn() -> Result<(), E>,
 ) -> io::Result<Times> {
-    for _ in 0..request.warm_up {
-        call().map_err(Into::into)?;
-    }
-    let mut samples = Vec::with_capacity(request.samples as usize);
-    let meter = Meter::start();
-    for _ in 0..request.samples {
-        let started = Instant::now();
-        call().map_err(Into::into)?;
-        samples.push(nanoseconds(started.elapsed()));
-    }
+    let times = request.batch.time(&mut (), |()| call(), |(), _| Ok(()))?;
     Ok(Times {
-        usage: meter.stop(),
-        files: samples.len(),
-        bytes: samples.len() * request.text.len(),
-        samples_ns: samples,
-        ..Times::default()
+        bytes: times.files * request.text.len(),
+        ..times
     })
 }
 
@@ -95,39 +73,31 @@ struct Raw {
 
 impl Raw {
     fn new(path: &Path) -> io::Result<Self> {
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(".tmp");
         Ok(Self {
             path: Prepared::new(path)?,
-            temporary: Prepared::new(Path::new(&temporary))?,
+            temporary: Prepared::new(&path.with_extension("tmp"))?,
             directory: Prepared::new(path.parent().unwrap_or(Path::new("/")))?,
         })
     }
 
     /// `open`, `write` until all is written, the flush, `close`; for the name the directory's
-    /// `open`, `fsync`, `close`.
-    fn write(&self, level: Level, bytes: &[u8]) -> io::Result<()> {
-        write_flushed(&self.path, flags::TRUNCATE, level, bytes)?;
-        self.flush_directory(level)
-    }
-
-    /// The same with a new file, and `rename` before the directory is flushed.
-    fn replace(&self, level: Level, bytes: &[u8]) -> io::Result<()> {
-        write_flushed(&self.temporary, flags::EXCLUSIVE, level, bytes)?;
-        self.temporary.rename(&self.path)?;
-        self.flush_directory(level)
-    }
-
-    fn flush_directory(&self, level: Level) -> io::Result<()> {
-        if level != Level::Full {
-            return Ok(());
+    /// `open`, `fsync`, `close`. To replace the file, a new one and `rename` in between.
+    fn write(&self, level: Level, replace: bool, bytes: &[u8]) -> io::Result<()> {
+        let (path, how) = if replace {
+            (&self.temporary, flags::EXCLUSIVE)
+        } else {
+            (&self.path, flags::TRUNCATE)
+        };
+        let file = path.open(how)?;
+        write_to(&file, bytes)?;
+        flush(&file, level)?;
+        drop(file);
+        if replace {
+            self.temporary.rename(&self.path)?;
         }
-        self.directory.open(flags::DIRECTORY)?.sync_all()
+        if level == Level::Full {
+            self.directory.open(flags::DIRECTORY)?.sync_all()?;
+        }
+        Ok(())
     }
-}
-
-fn write_flushed(path: &Prepared, how: i32, level: Level, bytes: &[u8]) -> io::Result<()> {
-    let file = path.open(how)?;
-    write_to(&file, bytes)?;
-    flush(&file, level)
 }

@@ -1,98 +1,96 @@
-//! A table of rows per case, then for each row the percentiles in the form in which the JVM's were
-//! published, then sentences.
+//! A table of rows per case, then sentences, and for each row the percentiles in the form in which
+//! the JVM's were published.
 
 use super::super::prelude::*;
-use super::{
-    ATOMIC, Case, DATA, FILE_UNSYNCED, FULL, JVM_DATA, JVM_FULL, JVM_UNSYNCED, Kind, Level,
-    NODE_APART, NODE_FLUSH, RAW_DATA, RAW_FILE, RAW_FULL, RAW_REPLACED, REPLACED, RUST_DATA,
-    RUST_FULL, RUST_REPLACED, STD, STD_AA, STREAM, kind_of, primitive,
-};
+use super::{Case, Kind, Level, MOUNT_ALONE, kind_of, primitive};
 use crate::bench::runtime::strace::Flushes;
-use crate::bench::stats::bootstrap::Interval;
-use crate::bench::stats::percentiles::{Percentiles, median};
-use std::fmt::Write as _;
 
-pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
-    page.title(&format!(
-        "fsync on {}: one file written again and again, each write timed alone, with and without a \
-         flush; {} rounds, a fresh process for every run",
-        session.disk_words(),
-        results.rounds
-    ));
-    for result in &results.cases {
-        rows(page, session, result);
-    }
-    page.failures(results);
-    let seen = if results.cases.iter().any(CaseResult::was_watched) {
-        "system calls that strace has seen in a run that was not timed; more than one a write is \
-             said"
-    } else {
-        "the calls as named by documentation, since nothing watched them"
-    };
-    page.note(&format!(
-        "Flushed by: {seen}. x unsynced: how many times as long as the same without a flush; of raw: \
-         as long as raw system calls that promise the same; both of medians, the first with its 95 % \
-         interval."
-    ));
-    percentiles(page, results);
-    for result in &results.cases {
-        page.about(format!("fsync, {}", result.case));
-        sentences(page, session, result, results.rounds);
-    }
-}
+pub(super) const REPORT: Report<Case> = Report {
+    what: "one file written again and again, each write timed alone, with and without a flush",
+    // The median of a run, which one slow write does not move.
+    time: |run, _| median(run.samples_ns.iter().map(|ns| *ns as f64)),
+    heading: |_, result| format!("{} writes in a round", result.case.writes),
+    table,
+    notes: |results| {
+        let seen = results.cases.iter().any(CaseResult::was_watched);
+        vec![
+            if seen {
+                "Flushed by: system calls that strace has seen in a run that was not timed; more than \
+                 one a write is said."
+            } else {
+                "Flushed by: the calls as named by documentation, since nothing watched them."
+            },
+            "x unsynced: how many times as long as the same without a flush; of raw: as long as raw \
+             system calls that promise the same; both of medians, the first with its 95 % interval.",
+        ]
+    },
+    sentences: |page, _, result, view| {
+        view.noise(page);
+        price(page, result, view);
+        view.compare(page, place, &COMPARED);
+        broken_promises(page, result);
+    },
+};
 
-/// Counts the median of a run, which one slow write does not move.
-fn view<'a>(session: &Session, result: &'a CaseResult<Case>) -> View<'a> {
-    View::by(session.options.seed, result, |run, _| {
-        median(run.samples_ns.iter().map(|ns| *ns as f64))
-    })
-}
+const COMPARED: [&str; 9] = [
+    "Rust std, fsync|smallfry in Rust, Data",
+    "raw system calls, fdatasync|smallfry in Rust, Data",
+    "raw system calls, fsync and directory|smallfry in Rust, Full",
+    "raw system calls, replaced|smallfry in Rust, replaced",
+    "Node writeFileSync, flush|smallfry data",
+    "Node open, write, fsync, close|smallfry data",
+    "write-file-atomic, no directory flush|smallfry replaced",
+    "Java FileOutputStream, fd.sync|smallfry in the JVM, Data",
+    "Kotlin File.writeText, unsynced|smallfry in the JVM, unsynced",
+];
 
-fn rows(page: &mut Page, session: &Session, result: &CaseResult<Case>) {
-    let view = view(session, result);
-    page.line(&format!("\n  {}; {}", result.case, session.disk_words()));
-    let lines = view.labels().filter_map(|(row, label)| {
-        let kind = kind_of(&result.rows[row])?;
-        let raw = raw_of(kind).filter(|raw| *raw != kind.name);
-        let distance = raw.map(|raw| view.distance_cell(row, raw));
-        Some(vec![
-            label.to_owned(),
-            flushed_by(result, row, kind),
+fn table(page: &mut Page, result: &CaseResult<Case>, view: &View) {
+    let headings = "ms a write, medians|<flushed by|median|x unsynced (95 %)|of raw";
+    view.table(page, headings, |row| {
+        let kind = kind_of(&result.rows[row]);
+        let unsynced = unsynced(view, row, &kind);
+        let raw = raw_of(&kind).filter(|raw| *raw != kind.name);
+        vec![
+            flushed_by(result, row),
             or_dash(view.median(row), |ns| format!("{:.3}", ns / 1e6)),
-            text::ratio(unsynced(&view, row, kind)),
-            distance.unwrap_or_else(|| "-".to_owned()),
-        ])
+            text::ratio(unsynced.and_then(|plain| view.ratio(row, plain))),
+            view.distance_cell(row, raw.unwrap_or_default()),
+        ]
     });
-    page.table(
-        "ms a write, medians|flushed by|median|x unsynced (95 %)|of raw",
-        2,
-        lines,
-    );
 }
 
-/// Returns how many times as long as the same row without flushing it takes.
-fn unsynced(view: &View, row: usize, kind: &Kind) -> Option<Interval> {
+/// Finds the row that does the same without flushing.
+fn unsynced(view: &View, row: usize, kind: &Kind) -> Option<usize> {
     let runtime = view.rows[row].runtime.name();
-    view.ratio(row, view.find(runtime, kind.unsynced()?)?)
+    // That one goes another way than the row that it would be compared with.
+    if kind.name == MOUNT_ALONE {
+        return None;
+    }
+    view.rows.iter().position(|other| {
+        let plain = kind_of(other);
+        let is_same = (plain.functions, plain.replace) == (kind.functions, kind.replace);
+        let is_plain = plain.level == Level::None && kind.level != Level::None;
+        is_same && is_plain && other.runtime.name() == runtime
+    })
 }
 
 /// Returns the raw system calls that promise what the row does.
 fn raw_of(kind: &Kind) -> Option<&'static str> {
     match (kind.level, kind.replace) {
-        (Level::Full, true) => Some(RAW_REPLACED),
+        (Level::Full, true) => Some("raw system calls, replaced"),
         // No program should replace a file and forget its directory.
         (Level::None, _) | (_, true) => None,
-        (Level::Data, false) => Some(RAW_DATA),
-        (Level::File, false) => Some(RAW_FILE),
-        (Level::Full, false) => Some(RAW_FULL),
+        (Level::Data, false) => Some("raw system calls, fdatasync"),
+        (Level::File, false) => Some("raw system calls, fsync"),
+        (Level::Full, false) => Some("raw system calls, fsync and directory"),
     }
 }
 
 /// Tells what was seen to flush; where nothing watched, what should.
-fn flushed_by(result: &CaseResult<Case>, row: usize, kind: &Kind) -> String {
+fn flushed_by(result: &CaseResult<Case>, row: usize) -> String {
     match result.outcomes[row].flushes {
         Some(flushes) => calls(flushes, result.case.writes),
-        None => primitive(kind).to_owned(),
+        None => primitive(kind_of(&result.rows[row]).level).to_owned(),
     }
 }
 
@@ -104,12 +102,9 @@ fn calls(flushes: Flushes, writes: usize) -> String {
         (flushes.syncfs, "syncfs"),
     ];
     let seen = all.into_iter().filter(|(count, _)| *count > 0);
-    let parts = seen.map(|(count, name)| {
-        if count == writes {
-            name.to_owned()
-        } else {
-            format!("{:.1} {name}", count as f64 / writes as f64)
-        }
+    let parts = seen.map(|(count, name)| match count as f64 / writes as f64 {
+        _ if count == writes => name.to_owned(),
+        many => format!("{many:.1} {name}"),
     });
     let parts: Vec<String> = parts.collect();
     if parts.is_empty() {
@@ -121,12 +116,11 @@ fn calls(flushes: Flushes, writes: usize) -> String {
 
 /// Shows for each row all lengths side by side, two columns each: whole milliseconds (of what is
 /// not flushed microseconds), and exact milliseconds.
-fn percentiles(page: &mut Page, results: &Results<Case>) {
+pub(super) fn percentiles(page: &mut Page, results: &Results<Case>) {
     let Some(first) = results.cases.first() else {
         return;
     };
     for (row, of) in first.rows.iter().enumerate() {
-        let Some(kind) = kind_of(of) else { continue };
         let cases = results.cases.iter();
         let found = cases.map(|result| {
             let runs = result.outcomes[row].done();
@@ -136,11 +130,11 @@ fn percentiles(page: &mut Page, results: &Results<Case>) {
         if found.iter().all(Option::is_none) {
             continue;
         }
-        let (unit, ns) = match kind.level {
+        let (unit, ns) = match kind_of(of).level {
             Level::None => ("µs", 1e3),
             _ => ("ms", 1e6),
         };
-        let by = flushed_by(first, row, kind);
+        let by = flushed_by(first, row);
         page.line(&format!("\n  {}, flushed by {by}", of.label));
         let mut headings = "characters".to_owned();
         for result in &results.cases {
@@ -162,67 +156,32 @@ fn percentiles(page: &mut Page, results: &Results<Case>) {
             iterations.extend([thousands(count as i64), String::new()]);
         }
         let lines = Percentiles::TABLE.map(line).into_iter().chain([iterations]);
-        page.table(&headings, 1, lines);
+        page.table(&headings, lines);
     }
-}
-
-fn sentences(page: &mut Page, session: &Session, result: &CaseResult<Case>, rounds: usize) {
-    let view = view(session, result);
-    view.noise(page, "Rust", [STD, STD_AA], "std with fsync", rounds);
-    let names = [STD, RUST_DATA, RUST_FULL, RUST_REPLACED];
-    price(page, result, &view, "Rust", &names);
-    view.costs(page, "Rust", "in Rust", &[(STD, RUST_DATA)]);
-    for pair in [
-        (RAW_DATA, RUST_DATA),
-        (RAW_FULL, RUST_FULL),
-        (RAW_REPLACED, RUST_REPLACED),
-    ] {
-        view.costs(page, "Rust", "beside raw system calls", &[pair]);
-    }
-    for node in &session.nodes {
-        let name = node.runtime.name();
-        let names = [NODE_FLUSH, DATA, FULL, REPLACED];
-        price(page, result, &view, name, &names);
-        for pair in [(NODE_FLUSH, DATA), (NODE_APART, DATA), (ATOMIC, REPLACED)] {
-            view.costs(page, name, &format!("on {name}"), &[pair]);
-        }
-    }
-    if let Some(jvm) = &session.jvm {
-        let name = jvm.name();
-        price(page, result, &view, name, &[STREAM, JVM_DATA, JVM_FULL]);
-        for pair in [(STREAM, JVM_DATA), (FILE_UNSYNCED, JVM_UNSYNCED)] {
-            view.costs(page, name, &format!("on {name}"), &[pair]);
-        }
-    }
-    broken_promises(page, result);
 }
 
 /// Says what surviving costs, by row.
-fn price(page: &mut Page, result: &CaseResult<Case>, view: &View, runtime: &str, names: &[&str]) {
-    let words = names.iter().filter_map(|name| {
-        let row = view.find(runtime, name)?;
-        let kind = kind_of(&view.rows[row])?;
-        let synced = view.median(row)?;
-        let plain = view.median(view.find(runtime, kind.unsynced()?)?)?;
-        Some(format!(
-            "{name} ({}) {} instead of {}, {}x",
-            flushed_by(result, row, kind),
-            text::duration(synced),
-            text::duration(plain),
-            text::number(synced / plain)
-        ))
-    });
-    let words: Vec<String> = words.collect();
-    if !words.is_empty() {
-        let words = words.join("; ");
-        page.say(format!("what surviving costs, {runtime}: {words}."));
+fn price(page: &mut Page, result: &CaseResult<Case>, view: &View) {
+    for (row, of) in view.rows.iter().enumerate() {
+        let plain = unsynced(view, row, &kind_of(of)).and_then(|plain| view.median(plain));
+        if let Some((synced, plain)) = view.median(row).zip(plain) {
+            page.say(format!(
+                "what surviving costs, {}: {} ({}) {} instead of {}, {}x.",
+                of.runtime.name(),
+                of.implementation,
+                flushed_by(result, row),
+                text::duration(synced),
+                text::duration(plain),
+                text::number(synced / plain)
+            ));
+        }
     }
 }
 
 /// Warns of a row that was asked to flush, and was not seen to.
 fn broken_promises(page: &mut Page, result: &CaseResult<Case>) {
     for (row, outcome) in result.rows.iter().zip(&result.outcomes) {
-        let promises = kind_of(row).is_some_and(|kind| kind.level != Level::None);
+        let promises = kind_of(row).level != Level::None;
         let is_too_few = |flushes: Flushes| flushes.all() < result.case.writes;
         if promises && outcome.flushes.is_some_and(is_too_few) {
             page.warn(format!(

@@ -20,48 +20,20 @@
 //! how many of them had to be waited for one after the other. No run can tell whether the promise
 //! is kept; it follows from the documentation of the system calls.
 
-mod flush;
+#[cfg(target_os = "linux")]
+mod linux;
 mod native;
 mod report;
 
 use super::prelude::*;
-use super::shared::outputs::{Output, Written};
-use super::shared::rows::{self, RowOf, in_jvm, in_rust, on_nodes};
-use super::shared::shape;
 use crate::bench::host::Syncfs;
-use std::fmt;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
+#[display("{shape} {}", if self.replaced { "replaced" } else { "new" })]
 pub(crate) struct Case {
-    files: usize,
-    bytes_per_file: usize,
-    directories: usize,
+    #[serde(flatten)]
+    shape: Shape,
     replaced: bool,
-}
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shape = shape(self.files, self.bytes_per_file);
-        let state = if self.replaced { "replaced" } else { "new" };
-        write!(f, "{shape} {state}")
-    }
-}
-
-impl Case {
-    /// Returns the files of that turn, in a directory yet to be named.
-    fn layout(&self, count: usize) -> Layout {
-        Layout {
-            directory: String::new(),
-            directories: self.directories,
-            files: self.files,
-            // Names of new files are new in each run: a mount might remember the last run's.
-            name: if self.replaced {
-                format!("old-{}-", self.files)
-            } else {
-                format!("new-{count}-")
-            },
-        }
-    }
 }
 
 /// The way in which raw system calls make many files durable.
@@ -87,47 +59,39 @@ enum Flushing {
 /// One run.
 #[derive(Serialize, Deserialize)]
 struct Request {
-    style: Style,
+    #[serde(flatten)]
+    many: many::Request,
     /// Only for raw system calls.
     flushing: Flushing,
-    /// The directories are there; the files are, or are not.
-    layout: Layout,
     /// True if a new file takes the old one's name.
     replace: bool,
-    /// The size of each file.
-    bytes: usize,
 }
 
-/// The baseline.
+/// The baselines.
 const EACH: &str = "fsync and directory flush each";
-const EACH_AA: &str = "fsync and directory flush each A/A";
+const NODE_EACH: &str = "Node fsync and directory flush each";
+const JVM_EACH: &str = "Java force and directory flush each";
 /// The baseline through a mount that adds no delay, beside a slow disk.
 const MOUNT_ALONE: &str = "one by one, mount alone";
-const SYNCFS: &str = "syncfs";
 const SYNCFS_THEN_FSYNC: &str = "syncfs, then fsync";
 /// The row on a file system where syncfs may flush nothing.
 const SYNCFS_UNKNOWN: &str = "syncfs, NOT known to flush here";
 const GIT: &str = "git's way, WEAKER promise";
 const RUST: &str = "smallfry in Rust";
-const NODE_EACH: &str = "Node fsync and directory flush each";
 const ATOMIC: &str = "write-file-atomic sync, NO directory flush";
 const ATOMIC_ALL: &str = "write-file-atomic Promise.all, NO directory flush";
-const BULK_SYNC: &str = "smallfry writeFilesSync";
-const BULK: &str = "smallfry writeFiles";
-const JVM_EACH: &str = "Java force and directory flush each";
-const BULK_JVM: &str = "smallfry writeAll in the JVM";
 
 const ON_NODE: [RowOf; 5] = [
     (NODE_EACH, Functions::Node, Style::Sync),
     (ATOMIC, Functions::WriteFileAtomic, Style::Sync),
     (ATOMIC_ALL, Functions::WriteFileAtomic, Style::Parallel),
-    (BULK_SYNC, Functions::Smallfry, Style::BulkSync),
-    (BULK, Functions::Smallfry, Style::Bulk),
+    rows::bulk("smallfry writeFilesSync"),
+    ("smallfry writeFiles", Functions::Smallfry, Style::Bulk),
 ];
 
 const IN_JVM: [RowOf; 2] = [
     (JVM_EACH, Functions::JavaChannel, Style::Sync),
-    (BULK_JVM, Functions::Smallfry, Style::BulkSync),
+    rows::bulk("smallfry writeAll in the JVM"),
 ];
 
 /// Returns true if the row promises less than that all files survive, contents and names.
@@ -139,7 +103,7 @@ fn promises_less(row: &Row) -> bool {
 fn ways(session: &Session) -> Vec<(&'static str, Flushing)> {
     let mut ways = vec![
         (EACH, Flushing::Each),
-        (EACH_AA, Flushing::Each),
+        ("fsync and directory flush each A/A", Flushing::Each),
         ("concurrent fsyncs", Flushing::Concurrent),
     ];
     if cfg!(target_os = "linux") {
@@ -150,11 +114,14 @@ fn ways(session: &Session) -> Vec<(&'static str, Flushing)> {
         };
         ways.push(("writeout, then fsync", Flushing::Writeout));
         ways.push(match syncfs {
-            Syncfs::Barrier => (SYNCFS, Flushing::Syncfs),
+            Syncfs::Barrier => ("syncfs", Flushing::Syncfs),
             Syncfs::BarrierWithFsync => (SYNCFS_THEN_FSYNC, Flushing::SyncfsThenFsync),
             Syncfs::Unknown => (SYNCFS_UNKNOWN, Flushing::Syncfs),
         });
         ways.push((GIT, Flushing::Git));
+    }
+    if session.directories.undelayed(0).is_some() {
+        ways.push((MOUNT_ALONE, Flushing::Each));
     }
     ways
 }
@@ -164,9 +131,6 @@ const MANY: usize = 10_000;
 /// Files in a directory, on average.
 const FILES_PER_DIRECTORY: usize = 100;
 const MAX_DIRECTORIES: usize = 100;
-
-/// The name in each of the session's directories.
-const DIRECTORY: &str = "fsync-many";
 
 pub(crate) struct FsyncMany {
     outputs: Vec<Output>,
@@ -181,13 +145,11 @@ impl Scenario for FsyncMany {
         fewer_files: false,
         counts_flushes: true,
         driver: include_str!("driver.js"),
-        ..Facts::of(
-            "fsync-many",
-            "10 to 10,000 files that must survive a crash: ways to wait for the disk",
-        )
+        help: "10 to 10,000 files that must survive a crash: ways to wait for the disk",
+        ..Facts::of("fsync-many")
     };
     type Case = Case;
-    const SHOW: Show<Case> = report::show;
+    const REPORT: Option<Report<Case>> = Some(report::REPORT);
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(session: &Session) -> Vec<Case> {
@@ -199,66 +161,50 @@ impl Scenario for FsyncMany {
             (None, _) if has_many => vec![10, 100, 1_000, MANY],
             (None, _) => vec![10, 100, 1_000],
         };
-        let mut cases = Vec::new();
-        for files in numbers {
-            for replaced in [false, true] {
-                cases.push(Case {
-                    files,
-                    bytes_per_file: session.bytes(1_000),
-                    directories: (files / FILES_PER_DIRECTORY).clamp(1, MAX_DIRECTORIES),
-                    replaced,
-                });
-            }
-        }
-        cases
+        let shape = |files| Shape {
+            files,
+            bytes_per_file: session.bytes(1_000),
+            directories: (files / FILES_PER_DIRECTORY).clamp(1, MAX_DIRECTORIES),
+        };
+        let both = |shape| [false, true].map(|replaced| Case { shape, replaced });
+        numbers.into_iter().map(shape).flat_map(both).collect()
     }
 
     fn rows(session: &Session, _: &Case) -> Vec<Row> {
-        let mut rows = on_nodes(session, &ON_NODE, rows::is_durable);
-        rows.extend(in_jvm(session, &IN_JVM));
-        rows.extend(in_rust(&[(RUST, Functions::Smallfry, Style::BulkSync)]));
-        let raw = |name| Row::native(Functions::Raw, name, Style::Sync);
-        rows.extend(ways(session).into_iter().map(|(name, _)| raw(name)));
-        if session.directories.undelayed(0).is_some() {
-            rows.push(raw(MOUNT_ALONE));
-        }
+        let tables: [&[RowOf]; 3] = [&ON_NODE, &IN_JVM, &[rows::bulk(RUST)]];
+        let mut rows = rows::all(session, tables, rows::find_durable);
+        let raw = |(name, _)| Row::native(Functions::Raw, name, Style::Sync);
+        rows.extend(ways(session).into_iter().map(raw));
         rows
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
-        rows::leave_out_durable(session);
-        let directories = cases.iter().map(|case| case.directories).max();
+        let directories = cases.iter().map(|case| case.shape.directories).max();
         let old = cases.iter().filter(|case| case.replaced);
-        let old: Vec<_> = old
-            .map(|case| (case.layout(0), case.bytes_per_file))
-            .collect();
-        let directories = directories.unwrap_or(0);
-        let outputs = Output::make_filled(session, DIRECTORY, directories, &old)?;
+        let old: Vec<Shape> = old.map(|case| case.shape).collect();
+        let outputs = Output::make_filled(session, "fsync-many", directories, &old)?;
         Ok(Self { outputs })
     }
 
     fn new_files(case: &Case) -> usize {
-        if case.replaced { 0 } else { case.files }
+        if case.replaced { 0 } else { case.shape.files }
     }
 
-    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
-        let case = *turn.case;
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
+        let Case { shape, replaced } = *turn.case;
         let name = turn.row.implementation.as_str();
-        let mut ways = ways(turn.session).into_iter();
-        let way = ways.find(|(way, _)| *way == name);
+        let way = ways(turn.session).into_iter().find(|(way, _)| *way == name);
         let written = Written {
             output: &self.outputs[turn.output()],
-            layout: case.layout(turn.count),
-            bytes: case.bytes_per_file,
-            is_new: !case.replaced,
+            shape,
+            data: Data::String,
+            is_new: !replaced,
             is_undelayed: name == MOUNT_ALONE,
         };
-        written.ask(turn, |row, layout| Request {
-            style: row.way.style,
+        written.ask(turn, |many| Request {
+            many,
             flushing: way.map_or(Flushing::Each, |(_, flushing)| flushing),
-            layout,
-            replace: case.replaced,
-            bytes: case.bytes_per_file,
+            replace: replaced,
         })
     }
 }

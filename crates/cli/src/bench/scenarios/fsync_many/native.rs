@@ -1,22 +1,14 @@
 //! The rows in Rust. The counterpart of `driver.js`: same files, same bytes.
 
 use super::super::prelude::*;
-use super::{Flushing, Request, flush};
-use crate::bench::runtime::native::flush_directory;
-use crate::bench::runtime::protocol::contents_of;
+use super::{Flushing, Request};
 use smallfry::Durability;
 use smallfry::bulk::Writer;
-use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// A disk serves some dozens of flushes together, and a journal any number.
 const MAX_THREADS: usize = 128;
-/// Handles left for whatever else the process has open.
-const RESERVED_HANDLES: usize = 64;
 
 /// Writes all files once. Timed until all are durable.
 pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
@@ -27,24 +19,17 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
         Functions::Raw => match request.flushing {
             Flushing::Each => work.each(),
             Flushing::Concurrent => work.concurrent(),
-            Flushing::Writeout => work.writeout(),
-            Flushing::Syncfs => work.whole_file_system(false),
-            Flushing::SyncfsThenFsync => work.whole_file_system(true),
-            Flushing::Git => work.like_git(),
+            other => work.on_linux(other),
         },
         _ => Err(io::ErrorKind::Unsupported.into()),
     };
     let usage = meter.stop();
-    done.map_err(failed("write durably", &request.layout.directory))?;
-    Ok(Times {
-        files: work.files.len(),
-        bytes: work.files.iter().map(|file| file.contents.len()).sum(),
-        usage,
-        ..Times::default()
-    })
+    done.map_err(failed("write durably", &request.many.layout.directory))?;
+    let bytes = work.files.iter().map(|file| file.contents.len()).sum();
+    Ok(Times::of(work.files.len(), bytes, usage))
 }
 
-struct Target {
+pub(super) struct Target {
     path: PathBuf,
     /// The file that is written, and then renamed; the path itself where nothing is replaced.
     temporary: PathBuf,
@@ -52,17 +37,17 @@ struct Target {
     contents: Vec<u8>,
 }
 
-struct Work {
-    root: PathBuf,
-    files: Vec<Target>,
+pub(super) struct Work {
+    pub(super) root: PathBuf,
+    pub(super) files: Vec<Target>,
     /// The directories of the files, each once.
-    directories: BTreeSet<PathBuf>,
-    replace: bool,
+    pub(super) directories: BTreeSet<PathBuf>,
+    pub(super) replace: bool,
 }
 
 impl Work {
     fn prepare(request: &Request) -> Self {
-        let (layout, replace) = (&request.layout, request.replace);
+        let (layout, replace) = (&request.many.layout, request.replace);
         let root = PathBuf::from(&layout.directory);
         let target = |(index, path): (usize, String)| Target {
             temporary: if replace {
@@ -72,7 +57,7 @@ impl Work {
             },
             dir: layout.directory(index).into(),
             path: path.into(),
-            contents: contents_of(index, request.bytes),
+            contents: contents_of(index, request.many.bytes),
         };
         let files: Vec<Target> = layout.paths().enumerate().map(target).collect();
         Self {
@@ -108,63 +93,7 @@ impl Work {
         at_once(&directories, |dir| flush_directory(dir))
     }
 
-    /// Writes parts of as many files as may be open: a file that is closed and opened again may not
-    /// tell what went wrong before.
-    fn writeout(&self) -> io::Result<()> {
-        let max = flush::max_open().saturating_sub(RESERVED_HANDLES).max(1);
-        for part in self.files.chunks(max) {
-            let mut open = Vec::with_capacity(part.len());
-            for target in part {
-                let file = self.write(target)?;
-                flush::start_writeback(&file, false)?;
-                open.push(file);
-            }
-            for (file, target) in open.into_iter().zip(part) {
-                file.sync_all()?;
-                drop(file);
-                self.name(target)?;
-            }
-        }
-        self.flush_directories()
-    }
-
-    fn whole_file_system(&self, then_fsync: bool) -> io::Result<()> {
-        // Opened before the first write: errors are told from then on.
-        let root = File::open(&self.root)?;
-        let barrier = || {
-            flush::file_system(&root)?;
-            if then_fsync { root.sync_all() } else { Ok(()) }
-        };
-        for target in &self.files {
-            self.write(target)?;
-        }
-        barrier()?;
-        if self.replace {
-            for target in &self.files {
-                self.name(target)?;
-            }
-            barrier()?;
-        }
-        Ok(())
-    }
-
-    /// `core.fsyncMethod=batch`:
-    /// <https://git-scm.com/docs/git-config#Documentation/git-config.txt-corefsyncMethod>.
-    fn like_git(&self) -> io::Result<()> {
-        for target in &self.files {
-            let file = self.write(target)?;
-            flush::start_writeback(&file, true)?;
-        }
-        let dummy = self.root.join("bulk_fsync");
-        File::create(&dummy)?.sync_all()?;
-        fs::remove_file(&dummy)?;
-        for target in &self.files {
-            self.name(target)?;
-        }
-        Ok(())
-    }
-
-    fn write(&self, target: &Target) -> io::Result<File> {
+    pub(super) fn write(&self, target: &Target) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.write(true);
         if self.replace {
@@ -177,17 +106,20 @@ impl Work {
         Ok(file)
     }
 
-    fn name(&self, target: &Target) -> io::Result<()> {
+    pub(super) fn name(&self, target: &Target) -> io::Result<()> {
         if self.replace {
             fs::rename(&target.temporary, &target.path)?;
         }
         Ok(())
     }
+}
 
-    fn flush_directories(&self) -> io::Result<()> {
-        self.directories
-            .iter()
-            .try_for_each(|dir| flush_directory(dir))
+/// Elsewhere there are no such rows.
+#[cfg(not(target_os = "linux"))]
+impl Work {
+    fn on_linux(&self, _: Flushing) -> io::Result<()> {
+        let _ = &self.root;
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 

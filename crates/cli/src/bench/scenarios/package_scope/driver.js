@@ -178,8 +178,7 @@ async function packageScope(functions, request, launch) {
     const started = process.hrtime();
     last = pass(paths);
     if (typeof last.then === 'function') last = await last;
-    const [seconds, nanoseconds] = process.hrtime(started);
-    return seconds * 1e9 + nanoseconds;
+    return nsSince(started);
   };
   const passesFor = async (milliseconds) => {
     let [passes, ns] = [0, 0];

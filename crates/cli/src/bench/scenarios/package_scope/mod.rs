@@ -33,17 +33,9 @@ mod native;
 mod report;
 
 use super::prelude::*;
-use super::shared::rows::{self, not_built, not_installed};
-use super::shared::trees::{self, make_above};
-use super::shared::word;
-use crate::bench::runtime::native::PEERS_BUILT;
-use crate::bench::runtime::{Kind, node};
-use crate::bench::session::Node;
-use crate::bench::{directories, host};
-use std::collections::{BTreeSet, HashMap};
-use std::fmt::{self, Write as _};
-use std::fs;
-use std::path::{Path, PathBuf};
+use super::shared::rows::Missing;
+use super::shared::trees::put;
+use crate::bench::runtime::node::{self, Package};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -53,20 +45,14 @@ enum Place {
     Wide,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
+#[display("{} {}", word(self.place), if self.cold { "cold" } else { "warm" })]
 pub(crate) struct Case {
     place: Place,
     files: usize,
     /// The number of directories to look into.
     directories: usize,
     cold: bool,
-}
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = if self.cold { "cold" } else { "warm" };
-        write!(f, "{} {state}", word(self.place))
-    }
 }
 
 /// The way in which a row finds out whether a file's nearest package.json says `module`.
@@ -108,84 +94,67 @@ struct Request {
     measure_ms: u64,
 }
 
-const FIND: &str = "Node findPackageJSON";
-/// The baseline on Node.
+/// The baselines on Node and in Rust.
 const INTERNAL: &str = "Node INTERNAL function";
-const INTERNAL_AA: &str = "Node INTERNAL function A/A";
-const WALK: &str = "JavaScript, walking";
-const MAP: &str = "JavaScript, a Map";
-const NEVER: &str = "smallfry Never";
-const NEVER_BATCH: &str = "smallfry Never, batch";
-const ON_CHANGE: &str = "smallfry OnChange";
-const ON_CHANGE_BATCH: &str = "smallfry OnChange, batch";
-/// The baseline in Rust.
 const OXC: &str = "oxc_resolver crate";
-const OXC_ALONE: &str = "oxc_resolver crate, no stats";
-const RUST_NEVER: &str = "Rust Never";
-const RUST_NEVER_BATCH: &str = "Rust Never, batch";
-const RUST_ON_CHANGE: &str = "Rust OnChange";
-const RUST_ON_CHANGE_BATCH: &str = "Rust OnChange, batch";
+const MAP: &str = "JavaScript, a Map";
 const RAW: &str = "raw system calls, opens and reads";
 const RAW_BATCH: &str = "raw system calls, a stat a directory";
 const RAW_EACH: &str = "raw system calls, stats of each file";
 
-type RowOf = (&'static str, Functions, Style, Lookup);
+type Asked = (&'static str, Functions, Style, Lookup);
 
-const ON_NODE: [RowOf; 15] = {
+const ON_NODE: [Asked; 15] = {
     use Functions::{Node, NodeInternal, OxcResolver, PkgTypes, ReadPackageUp, Smallfry};
     use Lookup::{After, FindPackageJson, Never, OnChange, Theirs};
     use Style::{BulkSync, Parallel, Sync};
     [
-        (FIND, Node, Sync, FindPackageJson),
+        ("Node findPackageJSON", Node, Sync, FindPackageJson),
         (INTERNAL, NodeInternal, Sync, Theirs),
-        (INTERNAL_AA, NodeInternal, Sync, Theirs),
-        (WALK, Node, Sync, Lookup::Walk),
+        ("Node INTERNAL function A/A", NodeInternal, Sync, Theirs),
+        ("JavaScript, walking", Node, Sync, Lookup::Walk),
         (MAP, Node, Sync, Lookup::Map),
         ("read-package-up", ReadPackageUp, Sync, Theirs),
         ("pkg-types", PkgTypes, Sync, Theirs),
         ("pkg-types, 256 at once", PkgTypes, Parallel, Theirs),
         ("oxc-resolver", OxcResolver, Sync, Theirs),
-        (NEVER, Smallfry, Sync, Never),
-        (NEVER_BATCH, Smallfry, BulkSync, Never),
-        (ON_CHANGE, Smallfry, Sync, OnChange),
-        (ON_CHANGE_BATCH, Smallfry, BulkSync, OnChange),
+        ("smallfry Never", Smallfry, Sync, Never),
+        ("smallfry Never, batch", Smallfry, BulkSync, Never),
+        ("smallfry OnChange", Smallfry, Sync, OnChange),
+        ("smallfry OnChange, batch", Smallfry, BulkSync, OnChange),
         ("smallfry After 1 s", Smallfry, Sync, After),
         ("smallfry After 1 s, batch", Smallfry, BulkSync, After),
     ]
 };
 
-const IN_RUST: [RowOf; 8] = {
-    use Functions::{OxcResolver, Smallfry};
-    use Lookup::{After, Never, OnChange, Theirs, TheirsAlone};
+const IN_RUST: [Asked; 11] = {
+    use Functions::{OxcResolver, Raw, Smallfry};
+    use Lookup::{After, EachDirectory, EachFile, Never, OnChange, Theirs, TheirsAlone};
     use Style::{BulkSync, Sync};
     [
         (OXC, OxcResolver, Sync, Theirs),
-        (OXC_ALONE, OxcResolver, Sync, TheirsAlone),
-        (RUST_NEVER, Smallfry, Sync, Never),
-        (RUST_NEVER_BATCH, Smallfry, BulkSync, Never),
-        (RUST_ON_CHANGE, Smallfry, Sync, OnChange),
-        (RUST_ON_CHANGE_BATCH, Smallfry, BulkSync, OnChange),
+        (
+            "oxc_resolver crate, no stats",
+            OxcResolver,
+            Sync,
+            TheirsAlone,
+        ),
+        ("Rust Never", Smallfry, Sync, Never),
+        ("Rust Never, batch", Smallfry, BulkSync, Never),
+        ("Rust OnChange", Smallfry, Sync, OnChange),
+        ("Rust OnChange, batch", Smallfry, BulkSync, OnChange),
         ("Rust After 1 s", Smallfry, Sync, After),
         ("Rust After 1 s, batch", Smallfry, BulkSync, After),
+        (RAW, Raw, Sync, EachDirectory),
+        (RAW_BATCH, Raw, BulkSync, EachDirectory),
+        (RAW_EACH, Raw, Sync, EachFile),
     ]
 };
 
-const RAW_COLD: [RowOf; 1] = [(RAW, Functions::Raw, Style::Sync, Lookup::EachDirectory)];
-
-const RAW_WARM: [RowOf; 2] = {
-    use Functions::Raw;
-    [
-        (RAW_BATCH, Raw, Style::BulkSync, Lookup::EachDirectory),
-        (RAW_EACH, Raw, Style::Sync, Lookup::EachFile),
-    ]
-};
-
-fn lookup(row: &Row) -> Lookup {
-    [&ON_NODE[..], &IN_RUST, &RAW_COLD, &RAW_WARM]
-        .into_iter()
-        .flatten()
-        .find(|(name, ..)| *name == row.implementation)
-        .map_or(Lookup::Theirs, |(.., lookup)| *lookup)
+fn lookup(row: &str) -> Lookup {
+    let mut rows = ON_NODE.iter().chain(&IN_RUST);
+    let found = rows.find(|(name, ..)| *name == row);
+    found.map_or(Lookup::Theirs, |(.., lookup)| *lookup)
 }
 
 /// Directories beneath the package.json of `deep`.
@@ -223,13 +192,11 @@ impl Scenario for PackageScope {
         seconds: 480.0,
         rounds: 8,
         driver: include_str!("driver.js"),
-        ..Facts::of(
-            "package-scope",
-            "Whether each file's nearest package.json says module: cold and warm",
-        )
+        help: "Whether each file's nearest package.json says module: cold and warm",
+        ..Facts::of("package-scope")
     };
     type Case = Case;
-    const SHOW: Show<Case> = report::show;
+    const REPORT: Option<Report<Case>> = Some(report::REPORT);
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(_: &Session) -> Vec<Case> {
@@ -246,27 +213,15 @@ impl Scenario for PackageScope {
     }
 
     fn rows(session: &Session, case: &Case) -> Vec<Row> {
-        let mut rows = Vec::new();
-        for node in &session.nodes {
-            for (name, functions, style, lookup) in ON_NODE {
-                if is_there(node, functions, lookup) {
-                    rows.push(session.row(node, functions, name, style));
-                }
-            }
-        }
-        let raw = if case.cold { &RAW_COLD[..] } else { &RAW_WARM };
-        let of: Vec<rows::RowOf> = IN_RUST
-            .iter()
-            .chain(raw)
-            .filter(|row| row.1 != Functions::OxcResolver || PEERS_BUILT)
-            .map(|&(name, functions, style, _)| (name, functions, style))
-            .collect();
-        rows.extend(rows::in_rust(&of));
-        rows
+        // With nothing known directories are opened, with everything known looked at.
+        let is_of_case = |row: &&Asked| row.1 != Functions::Raw || case.cold == (row.0 == RAW);
+        let plain = |&(name, functions, style, _): &Asked| (name, functions, style);
+        let on_node: Vec<RowOf> = ON_NODE.iter().map(plain).collect();
+        let in_rust: Vec<RowOf> = IN_RUST.iter().filter(is_of_case).map(plain).collect();
+        rows::all(session, [&on_node, &[], &in_rust], find)
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
-        leave_out(session);
         let mut places: Vec<Prepared> = Vec::new();
         for case in cases {
             if places.last().is_none_or(|last| last.place != case.place) {
@@ -285,26 +240,21 @@ impl Scenario for PackageScope {
         })
     }
 
-    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
-        let Case { place, cold, .. } = *turn.case;
-        let Some(prepared) = self.places.iter().find(|it| it.place == place) else {
-            return Ok(Err("its files were not made".to_owned()));
-        };
-        let session = turn.session;
-        let (warm_up_ms, measure_ms) = match session.extent {
-            Extent::Quick => (1, 2),
-            Extent::Core | Extent::All => (100, 200),
-        };
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
+        let (session, Case { place, cold, .. }) = (turn.session, *turn.case);
+        let found = self.places.iter().find(|it| it.place == place);
+        let prepared = found.ok_or_else(|| "its files were not made".to_owned())?;
+        let (warm_up_ms, measure_ms) = session.extent.pick((1, 2), (100, 200));
         let request = Request {
             style: turn.row.way.style,
-            lookup: lookup(turn.row),
-            list: directories::unicode(&prepared.list)?,
+            lookup: lookup(&turn.row.implementation),
+            list: unicode(&prepared.list)?,
             cold,
             warm_up_ms,
             measure_ms,
         };
         let mut not_cold = None;
-        let answer = turn.ask_prepared(&request, || {
+        let times = turn.ask_within(&request, |_, ask| {
             if cold && session.directories.profile().is_some() {
                 // A mount remembers names for seconds, which the row before has asked for.
                 let dropped = host::drop_cache(&prepared.root);
@@ -312,64 +262,42 @@ impl Scenario for PackageScope {
                 let error = dropped.err();
                 not_cold = error.map(|error| format!("it could not be dropped: {error}"));
             }
-            Ok(())
-        })?;
-        *turn.not_cold = turn.not_cold.take().or(not_cold);
-        Ok(answer.and_then(|times| match times.answers {
-            Some(answers) if *self.expected.entry(place).or_insert(answers) != answers => {
-                Err("the answers differ from the other rows'".to_owned())
-            }
-            _ => Ok(times),
-        }))
+            ask()
+        });
+        turn.note_not_cold(not_cold);
+        let times = times?;
+        let answers = times.answers;
+        if answers.is_some_and(|own| *self.expected.entry(place).or_insert(own) != own) {
+            return Err("the answers differ from the other rows'".to_owned().into());
+        }
+        Ok(times)
     }
 }
 
-fn is_there(node: &Node, functions: Functions, lookup: Lookup) -> bool {
-    match functions {
-        Functions::Smallfry => {
-            let package = node.package.as_ref();
-            package.is_some_and(|package| node::looks_packages_up(&package.directory))
-        }
-        Functions::Node if lookup == Lookup::FindPackageJson => is_node_since(node, 22, 14),
+fn find(node: &Node, row: &RowOf) -> Result<(), Missing> {
+    let (name, runtime) = (row.0, node.runtime.full_name());
+    let looks_up = |package: &Package| node::looks_packages_up(&package.directory);
+    let is_there = match row.1 {
+        Functions::Smallfry => node.package.as_ref().is_none_or(looks_up),
         Functions::NodeInternal => is_node_since(node, 22, 0),
-        _ => rows::is_there(node, functions),
+        _ => lookup(name) != Lookup::FindPackageJson || is_node_since(node, 22, 14),
+    };
+    if is_there {
+        return rows::find(node, row);
     }
+    Err(Some(match row.1 {
+        Functions::Smallfry => format!(
+            "rows of smallfry on {runtime} are left out of package-scope: this package looks no \
+             package.json up"
+        ),
+        _ => format!("rows {name} on {runtime} are left out: it has none"),
+    }))
 }
 
 fn is_node_since(node: &Node, major: u32, minor: u32) -> bool {
     let mut numbers = node.runtime.name().trim_start_matches('v').split('.');
     let mut number = || numbers.next().and_then(|it| it.parse::<u32>().ok());
     node.runtime.kind == Kind::Node && (number(), number()) >= (Some(major), Some(minor))
-}
-
-/// Notes the rows that are missing.
-fn leave_out(session: &mut Session) {
-    let mut reasons = Vec::new();
-    if !PEERS_BUILT {
-        reasons.push(not_built(OXC));
-    }
-    for node in &session.nodes {
-        let runtime = node.runtime.full_name();
-        for (name, functions, _, lookup) in ON_NODE {
-            if is_there(node, functions, lookup) {
-                continue;
-            }
-            reasons.push(match functions {
-                Functions::Smallfry if node.package.is_none() => continue,
-                Functions::Smallfry => format!(
-                    "rows of smallfry on {runtime} are left out of package-scope: this package looks \
-                     no package.json up"
-                ),
-                Functions::Node | Functions::NodeInternal => {
-                    format!("rows {name} on {runtime} are left out: it has none")
-                }
-                _ => not_installed(name),
-            });
-        }
-    }
-    for reason in reasons {
-        session.leave_out(reason);
-    }
 }
 
 fn prepare(session: &Session, place: Place) -> Result<Prepared, Failure> {
@@ -379,64 +307,47 @@ fn prepare(session: &Session, place: Place) -> Result<Prepared, Failure> {
     let own = [beneath.join(word(place)), shown.join(word(place))];
     let ([here, there], files) = match place {
         Place::Tree => prepare_tree(session, own)?,
-        Place::Deep => (own.clone(), make_deep(session, &own[0])?),
-        Place::Wide => (own.clone(), make_wide(session, &own[0])?),
+        Place::Deep => make(session, own, deep(session))?,
+        Place::Wide => make(session, own, wide(session))?,
     };
     // As loaders name files: without a dot in the middle, which the directory of a bench may have.
     let there = std::path::absolute(&there).map_err(Failure::at("find", &there))?;
-    let mut levels = Levels::default();
+    let mut seen = HashMap::new();
     let mut text = String::new();
     for file in &files {
-        let path = directories::unicode(&there.join(file))?;
-        let above = Path::new(file).parent().unwrap_or(Path::new(""));
-        let count = levels.of(&here, above, &there);
-        let _ = writeln!(text, "{count} {path}");
+        let path = there.join(file);
+        let count = levels(&mut seen, &path, [&here, &there]);
+        let _ = writeln!(text, "{count} {}", unicode(&path)?);
     }
     let name = format!("{}.list", word(place));
-    let list = beneath.join(&name);
-    make_above(&list)?;
-    fs::write(&list, text).map_err(Failure::at("write", &list))?;
+    put(session, &beneath.join(&name), &text)?;
     Ok(Prepared {
         place,
         list: shown.join(name),
         root: there,
         files: files.len(),
-        directories: levels.seen.len(),
+        directories: seen.len(),
     })
 }
 
-/// Counts directories on the way to what decides.
-#[derive(Default)]
-struct Levels {
-    /// True if it has a package.json.
-    seen: HashMap<PathBuf, bool>,
-}
-
-impl Levels {
-    /// Counts from `directory` on, which is in `here`, where rows see `there`. Also reads what
-    /// there is, so that it is in the page cache.
-    fn of(&mut self, here: &Path, directory: &Path, there: &Path) -> usize {
-        let mut count = 0;
-        let shown = there.join(directory);
-        for directory in shown.ancestors() {
-            let is_end = directory.parent().is_none();
-            if is_end || directory.file_name().is_some_and(|it| it == "node_modules") {
-                break;
-            }
-            count += 1;
-            let is_found = *self.seen.entry(directory.to_owned()).or_insert_with(|| {
-                let real = match directory.strip_prefix(there) {
-                    Ok(within) => here.join(within),
-                    Err(_) => directory.to_owned(),
-                };
-                fs::read(real.join("package.json")).is_ok()
-            });
-            if is_found {
-                break;
-            }
+/// Counts the directories on the way from a file in `there` to what decides; rows see as `there`
+/// what is `here`. Also reads what there is, so that it is in the page cache. `seen` tells which
+/// directories have a package.json.
+fn levels(seen: &mut HashMap<PathBuf, bool>, file: &Path, [here, there]: [&Path; 2]) -> usize {
+    let mut count = 0;
+    let above = file.ancestors().skip(1);
+    for directory in above.take_while(|directory| is_searched(directory)) {
+        count += 1;
+        let is_found = *seen.entry(directory.to_owned()).or_insert_with(|| {
+            let within = directory.strip_prefix(there);
+            let real = within.map_or_else(|_| directory.to_owned(), |within| here.join(within));
+            fs::read(real.join("package.json")).is_ok()
+        });
+        if is_found {
+            break;
         }
-        count
     }
+    count
 }
 
 /// The places of files for the bench and for the rows, and the files in them.
@@ -449,7 +360,8 @@ fn prepare_tree(session: &Session, own: [PathBuf; 2]) -> Result<Made, Failure> {
         Some(tree) => tree,
         None => trees::tree(session)?,
     };
-    let files = trees::walk(session, &tree, &EXTENSIONS)?;
+    let files = walk(&tree, |name| has_extension(name, &EXTENSIONS));
+    let files = files.map_err(Failure::at("read directory", &tree))?;
     if files.is_empty() {
         let tree = tree.display();
         return Err(Failure::said(format!(
@@ -480,64 +392,48 @@ fn prepare_tree(session: &Session, own: [PathBuf; 2]) -> Result<Made, Failure> {
     Ok((places, files))
 }
 
-fn make_deep(session: &Session, root: &Path) -> Result<Vec<String>, Failure> {
-    let directories = match session.extent {
-        Extent::Quick => 2,
-        Extent::Core | Extent::All => DEEP_DIRECTORIES,
-    };
-    let above: Vec<String> = (1..DEEP).map(|level| format!("level-{level}/")).collect();
-    let above = above.concat();
-    let mut files = Vec::new();
-    for directory in 0..directories {
-        files.extend((0..DEEP_FILES).map(|file| format!("{above}leaf-{directory}/{file}.js")));
+/// Makes these files, by paths and contents.
+fn make(session: &Session, own: [PathBuf; 2], all: Vec<(String, String)>) -> Result<Made, Failure> {
+    for (path, text) in &all {
+        put(session, &own[0].join(path), text)?;
     }
-    make_package(&root.join("package.json"), "deep", "module")?;
-    make_files(session, root, &files)?;
-    Ok(files)
+    let files = all.into_iter().map(|(path, _)| path);
+    Ok((
+        own,
+        files
+            .filter(|path| !path.ends_with("package.json"))
+            .collect(),
+    ))
 }
 
-fn make_wide(session: &Session, root: &Path) -> Result<Vec<String>, Failure> {
-    let directories = session.files(match session.extent {
-        Extent::Quick => 120,
-        Extent::Core | Extent::All => WIDE,
-    });
-    let mut files = Vec::new();
-    make_package(&root.join("package.json"), "wide", "commonjs")?;
-    for index in 0..directories {
+fn deep(session: &Session) -> Vec<(String, String)> {
+    let above: Vec<String> = (1..DEEP).map(|level| format!("level-{level}")).collect();
+    let above = above.join("/");
+    let mut all = vec![package("", "deep", "module")];
+    for directory in 0..session.extent.pick(2, DEEP_DIRECTORIES) {
+        let path = |file| format!("{above}/leaf-{directory}/{file}.js");
+        all.extend((0..DEEP_FILES).map(|file| (path(file), String::new())));
+    }
+    all
+}
+
+fn wide(session: &Session) -> Vec<(String, String)> {
+    let mut all = vec![package("", "wide", "commonjs")];
+    for index in 0..session.files(session.extent.pick(120, WIDE)) {
         let (group, within) = (index / WIDE_GROUP, index % WIDE_GROUP);
-        let directory = format!("group-{group}/part-{within}");
+        let directory = format!("group-{group}/part-{within}/");
         if index % WIDE_PACKAGES == 0 {
-            let package = root.join(&directory).join("package.json");
-            make_package(&package, &format!("part-{index}"), "module")?;
+            all.push(package(&directory, &format!("part-{index}"), "module"));
         }
-        files.push(format!("{directory}/index.js"));
+        // Nothing reads it.
+        all.push((format!("{directory}index.js"), String::new()));
     }
-    make_files(session, root, &files)?;
-    Ok(files)
+    all
 }
 
-fn make_package(path: &Path, name: &str, kind: &str) -> Result<(), Failure> {
-    let text = format!(
-        r#"{{
-  "name": "{name}",
-  "version": "1.0.0",
-  "type": "{kind}",
-  "main": "./index.js",
-  "license": "MIT"
-}}
-"#
-    );
-    make_above(path)?;
-    fs::write(path, text).map_err(Failure::at("write", path))
-}
-
-/// Makes empty files: nothing reads them.
-fn make_files(session: &Session, root: &Path, files: &[String]) -> Result<(), Failure> {
-    for file in files {
-        session.interrupt.check()?;
-        let path = root.join(file);
-        make_above(&path)?;
-        fs::write(&path, "").map_err(Failure::at("write", &path))?;
-    }
-    Ok(())
+fn package(directory: &str, name: &str, kind: &str) -> (String, String) {
+    let package = json!({
+        "name": name, "version": "1.0.0", "type": kind, "main": "./index.js", "license": "MIT",
+    });
+    (format!("{directory}package.json"), format!("{package:#}\n"))
 }

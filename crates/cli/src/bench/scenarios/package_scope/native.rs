@@ -2,16 +2,9 @@
 
 use super::super::prelude::*;
 use super::{Lookup, Request};
-#[cfg(feature = "peers")]
-use crate::bench::runtime::native::peers;
-use crate::bench::runtime::native::raw::Prepared;
-use crate::bench::runtime::native::usage::nanoseconds;
 use crate::bench::runtime::protocol::{HASH_START, hash_answer};
 use smallfry_package_json::{Cache, Error, ModuleType, Revalidate};
 use std::collections::HashSet;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// Looks all files up, once or again and again. The time is from the first look-up of a pass to its
 /// last answer.
@@ -46,7 +39,7 @@ struct Listed {
 }
 
 fn listed(list: &Path) -> io::Result<Vec<Listed>> {
-    let text = std::fs::read_to_string(list)?;
+    let text = fs::read_to_string(list)?;
     let line = |line: &str| {
         let (levels, path) = line.split_once(' ')?;
         let path = PathBuf::from(path);
@@ -152,9 +145,7 @@ fn passes(
     let open = open.filter(|(file, _)| file.path.extension().is_some_and(|it| it == "js"));
     let answers = open.fold(HASH_START, |hash, (_, answer)| hash_answer(hash, *answer));
     Ok(Times {
-        files: files.len() * passes,
-        usage,
         answers: Some(answers),
-        ..Times::default()
+        ..Times::of(files.len() * passes, 0, usage)
     })
 }

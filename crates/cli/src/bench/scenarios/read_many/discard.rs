@@ -2,21 +2,13 @@
 //! `discard.js`.
 
 use super::super::prelude::*;
-#[cfg(feature = "peers")]
-use crate::bench::runtime::native::peers;
-use crate::bench::runtime::native::raw::Prepared;
-use crate::bench::runtime::native::{bulk, share};
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::PathBuf;
-#[cfg(feature = "peers")]
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::io::Read;
 
 /// The work of the process.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Discard {
-    pub(super) style: Style,
-    pub(super) threads: Threads,
+    #[serde(flatten)]
+    pub(super) way: Way,
     pub(super) directory: String,
     /// Files and bytes that there are: a process that has read less fails.
     pub(super) files: usize,
@@ -27,7 +19,7 @@ pub(super) struct Discard {
 pub(crate) fn run(launch: &str, work: &str) -> io::Result<()> {
     let launch: Launch = serde_json::from_str(launch)?;
     let work: Discard = serde_json::from_str(work)?;
-    let paths = std::fs::read_dir(&work.directory)?
+    let paths = fs::read_dir(&work.directory)?
         .map(|entry| Ok(entry?.path()))
         .collect::<io::Result<Vec<PathBuf>>>()?;
     let bytes = read(launch.functions, &work, &paths)?;
@@ -54,10 +46,12 @@ fn read(functions: Functions, work: &Discard, paths: &[PathBuf]) -> io::Result<u
                 sum += File::open(path)?.read_to_end(&mut buffer)?;
             }
         }
-        Functions::Smallfry if work.style.is_bulk() => bulk::read(paths, work.threads, |bytes| {
-            sum += bytes.len();
-            Ok(())
-        })?,
+        Functions::Smallfry if work.way.style.is_bulk() => {
+            bulk::read(paths, work.way.threads, |bytes| {
+                sum += bytes.len();
+                Ok(())
+            })?;
+        }
         Functions::Smallfry => {
             let mut buffer = Vec::new();
             for path in paths {
@@ -67,7 +61,7 @@ fn read(functions: Functions, work: &Discard, paths: &[PathBuf]) -> io::Result<u
             }
         }
         Functions::Raw => {
-            let threads = work.threads.count();
+            let threads = work.way.threads.count();
             let lengths = share::share(threads, paths.len(), Vec::new, |buffer, index| {
                 Ok(Prepared::new(&paths[index])?.read(buffer)?.len())
             })?;
@@ -75,12 +69,8 @@ fn read(functions: Functions, work: &Discard, paths: &[PathBuf]) -> io::Result<u
         }
         #[cfg(feature = "peers")]
         Functions::Rayon => {
-            let all = AtomicUsize::new(0);
-            peers::rayon(paths, |_, path| {
-                all.fetch_add(std::fs::read(path)?.len(), Ordering::Relaxed);
-                Ok(())
-            })?;
-            sum = all.into_inner();
+            let lengths = peers::rayon(paths, |_, path| Ok(fs::read(path)?.len()))?;
+            sum = lengths.into_iter().sum();
         }
         #[cfg(feature = "peers")]
         Functions::Tokio => {

@@ -1,26 +1,6 @@
 // The rows of `read-many` and `scale` under Node. The counterpart of native.rs: same steps, same
 // order.
 
-const readAll = {
-  sync: (functions, files, encoding) => files.map((file) => functions.readFileSync(file, encoding)),
-  callback: (functions, files, encoding) =>
-    new Promise((resolve, reject) => {
-      const all = new Array(files.length);
-      let left = files.length;
-      files.forEach((file, i) =>
-        functions.readFile(file, encoding, (error, contents) => {
-          if (error) return reject(error);
-          all[i] = contents;
-          if (--left === 0) resolve(all);
-        }),
-      );
-    }),
-  parallel: (functions, files, encoding) =>
-    Promise.all(files.map((file) => functions.promises.readFile(file, encoding))),
-  'bulk-sync': (functions, files, encoding) => functions.readFilesSync(files, { encoding }),
-  bulk: (functions, files, encoding) => functions.readFiles(files, { encoding }),
-};
-
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // Asks the event loop to turn each millisecond, which is the least that timers do, and notes in

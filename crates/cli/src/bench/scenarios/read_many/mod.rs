@@ -27,21 +27,13 @@ mod native;
 mod report;
 
 use super::prelude::*;
-use super::shared::cache::{self, Cache};
-use super::shared::outputs::flush;
-use super::shared::outputs::{Output, make_directory, within};
-use super::shared::rows::{self, MOUNT_ALONE, RAW, RAW_KEPT};
-use super::shared::shape;
-use crate::bench::runtime::Kind;
-use crate::bench::runtime::protocol::Data;
 use discard::Discard;
-use std::fmt::{self, Write as _};
-use std::path::{Path, PathBuf};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
+#[display("{shape} {}{}", self.state(), if self.delay { " delay" } else { "" })]
 pub(crate) struct Case {
-    files: usize,
-    bytes_per_file: usize,
+    #[serde(flatten)]
+    shape: Shape,
     /// `None`: discarded.
     kept: Option<Data>,
     cold: bool,
@@ -49,40 +41,28 @@ pub(crate) struct Case {
     delay: bool,
 }
 
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.kept {
-            Some(data) => format!("kept {data}"),
-            None => "discarded".to_owned(),
-        };
-        let shape = shape(self.files, self.bytes_per_file);
-        let cache = if self.cold { "cold" } else { "warm" };
-        let delay = if self.delay { " delay" } else { "" };
-        write!(f, "{shape} {what} {cache}{delay}")
-    }
-}
-
 impl Case {
-    fn shape(&self) -> (usize, usize) {
-        (self.files, self.bytes_per_file)
+    fn state(&self) -> String {
+        let kept = self.kept.map(|data| format!("kept {data}"));
+        let kept = kept.as_deref().unwrap_or("discarded");
+        format!("{kept} {}", if self.cold { "cold" } else { "warm" })
     }
 
     /// Returns the row of raw system calls that the rows of this case are compared with.
     fn raw(&self) -> &'static str {
-        if self.kept.is_some() { RAW_KEPT } else { RAW }
+        if self.kept.is_some() {
+            rows::RAW_KEPT
+        } else {
+            RAW
+        }
     }
 }
 
 /// One run that keeps what it reads; `scale` asks the same.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Request {
-    pub(super) style: Style,
-    pub(super) threads: Threads,
-    /// The form in which each file is kept.
-    pub(super) data: Data,
-    /// Only for raw system calls and bulk calls in Rust: others keep what they read.
-    pub(super) keep: bool,
-    pub(super) layout: Layout,
+    #[serde(flatten)]
+    pub(super) many: many::Request,
     /// True to compare the contents with the files, untimed.
     pub(super) compare: bool,
     pub(super) watch: Watch,
@@ -108,13 +88,11 @@ impl Scenario for ReadMany {
         turn_seconds: 0.5,
         has_jvm_rows: true,
         driver: include_str!("driver.js"),
-        ..Facts::of(
-            "read-many",
-            "Many files read whole: kept or discarded, with a warm or a cold cache",
-        )
+        help: "Many files read whole: kept or discarded, with a warm or a cold cache",
+        ..Facts::of("read-many")
     };
     type Case = Case;
-    const SHOW: Show<Case> = report::show;
+    const REPORT: Option<Report<Case>> = Some(report::REPORT);
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     /// Returns the cases: on a slow disk a warm cache tells little, on a fast one a cold one takes
@@ -129,23 +107,21 @@ impl Scenario for ReadMany {
             (Some(Data::Buffer), true),
         ];
         let mut cases = Vec::new();
-        for (index, (files, bytes_per_file)) in shapes(session).into_iter().enumerate() {
+        for (index, shape) in shapes(session).into_iter().enumerate() {
             for cold in [false, true] {
                 for (kept, delay) in uses {
-                    let tells_most = index == 0 && cold == is_slow;
-                    let of_all = index == 0 || kept != Some(Data::String) && !delay;
-                    let wanted = has_words
-                        || match session.extent {
-                            Extent::All => of_all,
-                            Extent::Core | Extent::Quick => tells_most,
-                        };
-                    cases.extend(wanted.then_some(Case {
-                        files,
-                        bytes_per_file,
+                    let is_wanted = match session.extent {
+                        _ if has_words => true,
+                        Extent::All => index == 0 || kept != Some(Data::String) && !delay,
+                        Extent::Core | Extent::Quick => index == 0 && cold == is_slow,
+                    };
+                    let case = Case {
+                        shape,
                         kept,
                         cold,
                         delay,
-                    }));
+                    };
+                    cases.extend(is_wanted.then_some(case));
                 }
             }
         }
@@ -172,13 +148,11 @@ impl Scenario for ReadMany {
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
-        rows::leave_out_peers(session);
         let host = &session.host;
         let memory = host.memory_limit_bytes.or(host.memory_bytes);
         cases.retain(|case| {
             // Some rows hold the contents twice.
-            let needed = 3 * (case.files * case.bytes_per_file) as u64;
-            let fits = memory.is_none_or(|memory| needed < memory);
+            let fits = memory.is_none_or(|memory| 3 * (case.shape.bytes() as u64) < memory);
             if !fits {
                 session.leave_out(format!(
                     "case {case} is left out: too large for the memory here"
@@ -188,179 +162,133 @@ impl Scenario for ReadMany {
         });
         let mut sets: Vec<Files> = Vec::new();
         for case in cases {
-            if !sets.iter().any(|set| set.shape == case.shape()) {
-                sets.push(Files::make(session, case.shape())?);
+            if !sets.iter().any(|set| set.shape == case.shape) {
+                sets.push(Files::make(session, case.shape)?);
             }
         }
-        Ok(Self {
-            sets,
-            cache: Cache::default(),
-        })
+        let cache = Cache::default();
+        Ok(Self { sets, cache })
     }
 
     fn group(case: &Case) -> usize {
         usize::from(case.cold)
     }
 
-    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
-        let case = *turn.case;
-        let Some(files) = self.sets.iter().find(|set| set.shape == case.shape()) else {
-            return Ok(Err("its files were not made".to_owned()));
-        };
-        let cache = &self.cache;
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
+        let (session, row, case) = (turn.session, turn.row, *turn.case);
+        let found = self.sets.iter().find(|set| set.shape == case.shape);
+        let files = found.ok_or_else(|| "its files were not made".to_owned())?;
         let mut cached = None;
-        if !case.cold {
-            cached = cache.make_warm(turn.session, turn.rows, &files.paths)?;
-        }
-        let layout = files.layout(turn.row);
         let mut not_cold = None;
+        if !case.cold {
+            cached = self.cache.make_warm(session, turn.rows, &files.paths)?;
+        }
         let mut empty = || {
             if case.cold {
-                let directory = Path::new(&files.layout.directory);
-                match cache.make_cold(turn.session, directory, &files.paths) {
+                let directory = files.output.seen(false);
+                match self.cache.make_cold(session, directory, &files.paths) {
                     Ok(left) => cached = Some(left),
                     Err(reason) => not_cold = Some(reason),
                 }
             }
         };
-        let answer = if let Some(data) = case.kept {
+        let seen = files.output.seen(row.implementation == MOUNT_ALONE);
+        let layout = case.shape.within(seen, NAME)?;
+        let times = if let Some(data) = case.kept {
+            let watch = [Watch::Nothing, Watch::EventLoop][usize::from(case.delay)];
             let request = Request {
-                style: turn.row.way.style,
-                threads: turn.row.way.threads,
-                data,
-                keep: turn.row.way.keep,
-                layout: layout.clone(),
+                many: many::Request::of(row, data, layout, &case.shape),
                 compare: turn.is_careful(),
-                watch: if case.delay {
-                    Watch::EventLoop
-                } else {
-                    Watch::Nothing
-                },
+                watch,
             };
-            let answer = turn.ask_prepared(&request, || {
+            let times = turn.ask_within(&request, |_, ask| {
                 empty();
-                Ok(())
-            })?;
-            answer.and_then(|times| check(times, files.shape))
+                ask()
+            });
+            times.and_then(|times| check(&times, &case.shape).map(|()| times))
         } else {
             empty();
             if case.cold {
                 // Its program was dropped as well, and reading that is not what is compared.
-                cache::warm_up(turn.session, turn.row)?;
+                cache::warm_up(session, row)?;
             }
-            discard(turn.session, turn.row, layout, files.shape)?
+            discard(session, row, layout, &case.shape)
         };
-        *turn.not_cold = turn.not_cold.take().or(not_cold);
-        Ok(answer.map(|times| Times { cached, ..times }))
+        turn.note_not_cold(not_cold);
+        Ok(Times { cached, ..times? })
     }
 }
 
-/// Returns numbers of files, and bytes of each.
-fn shapes(session: &Session) -> Vec<(usize, usize)> {
-    let options = &session.options;
-    let mut shapes = match session.extent {
-        Extent::Quick => vec![(300, 10_000), (10, 1_000_000), (2, 10_000_000)],
-        Extent::Core | Extent::All => {
-            vec![(10_000, 10_000), (100, 10_000_000), (10, 100_000_000)]
-        }
-    };
-    if options.files.is_some() || options.size.is_some() {
+fn shapes(session: &Session) -> Vec<Shape> {
+    let quick = vec![(300, 10_000), (10, 1_000_000), (2, 10_000_000)];
+    let usual = vec![(10_000, 10_000), (100, 10_000_000), (10, 100_000_000)];
+    let mut shapes = session.extent.pick(quick, usual);
+    if session.options.files.is_some() || session.options.size.is_some() {
         shapes.truncate(1);
     }
-    for (files, bytes) in &mut shapes {
-        *files = session.files(*files);
-        *bytes = session.bytes(*bytes);
+    let here = |(files, bytes)| shape(session.files(files), session.bytes(bytes));
+    shapes.into_iter().map(here).collect()
+}
+
+fn shape(files: usize, bytes_per_file: usize) -> Shape {
+    Shape {
+        files,
+        bytes_per_file,
+        directories: 0,
     }
-    shapes
 }
 
 /// The files of one shape.
 struct Files {
-    shape: (usize, usize),
-    layout: Layout,
-    /// The same files, through a mount that adds no delay.
-    undelayed: Layout,
+    shape: Shape,
+    output: Output,
     paths: Vec<PathBuf>,
 }
 
 impl Files {
     /// Makes and flushes the files, so that their writeback is over when the first is read.
-    fn make(session: &Session, shape: (usize, usize)) -> Result<Self, Failure> {
+    fn make(session: &Session, shape: Shape) -> Result<Self, Failure> {
         session.progress.show(0.0, "read-many: making the files");
-        let (files, bytes) = shape;
-        let output = Output::of(
-            session,
-            0,
-            &format!("read-{}", super::shared::shape(files, bytes)),
-        );
+        let output = Output::of(session, 0, &format!("read-{shape}"));
         make_directory(&output.beneath)?;
-        let layout = Layout {
-            directory: String::new(),
-            directories: 0,
-            files,
-            name: "module-".to_owned(),
-        };
-        for (index, path) in within(&layout, &output.beneath)?.paths().enumerate() {
-            session.interrupt.check()?;
-            let contents = source(index, bytes);
-            std::fs::write(&path, contents).map_err(Failure::at("write", Path::new(&path)))?;
-        }
+        let contents = |index| source(index, shape.bytes_per_file);
+        fill(session, &shape.within(&output.beneath, NAME)?, contents)?;
         flush(&output.beneath)?;
-        let undelayed = within(&layout, output.seen(true))?;
-        let layout = within(&layout, output.seen(false))?;
+        let layout = shape.within(output.seen(false), NAME)?;
         Ok(Self {
             shape,
             paths: layout.paths().map(PathBuf::from).collect(),
-            layout,
-            undelayed,
+            output,
         })
-    }
-
-    /// Returns the files as this row sees them.
-    fn layout(&self, row: &Row) -> &Layout {
-        if row.implementation == MOUNT_ALONE {
-            &self.undelayed
-        } else {
-            &self.layout
-        }
     }
 }
 
+const NAME: &str = "module-";
+
 /// Runs a whole process.
-fn discard(
-    session: &Session,
-    row: &Row,
-    layout: &Layout,
-    (files, bytes): (usize, usize),
-) -> Result<Answer, Failure> {
+fn discard(session: &Session, row: &Row, layout: Layout, shape: &Shape) -> Result<Times, Fault> {
     let work = Discard {
-        style: row.way.style,
-        threads: row.way.threads,
-        directory: layout.directory.clone(),
-        files,
-        bytes: files * bytes,
+        way: row.way,
+        directory: layout.directory,
+        files: shape.files,
+        bytes: shape.bytes(),
     };
     // As short as what it stands for: its compilation is timed too.
     let script = include_str!("discard.js");
-    let usage = row.run_whole(script, &work, &session.interrupt)?;
-    Ok(usage.map(|usage| Times {
-        files,
-        bytes: files * bytes,
-        usage,
-        ..Times::default()
-    }))
+    let usage = row.run_whole(script, &work, &session.interrupt)??;
+    Ok(Times::of(shape.files, shape.bytes(), usage))
 }
 
 /// Refuses a row that has read less than there is.
-pub(super) fn check(times: Times, (files, bytes): (usize, usize)) -> Answer {
-    let all = files * bytes;
-    if (times.files, times.bytes) == (files, all) {
-        return Ok(times);
+pub(super) fn check(times: &Times, shape: &Shape) -> Result<(), Fault> {
+    let (files, all) = (shape.files, shape.bytes());
+    let (of, read) = (times.files, times.bytes);
+    if (of, read) == (files, all) {
+        return Ok(());
     }
-    let (read, of) = (times.bytes, times.files);
-    Err(format!(
+    Err(Fault::Row(format!(
         "it read {read} bytes of {of} files instead of {all} bytes of {files}"
-    ))
+    )))
 }
 
 /// Returns text that resembles source code; text longer than a module repeats.
@@ -396,8 +324,7 @@ mod tests {
     #[test]
     fn names_of_cases_are_words() {
         let case = Case {
-            files: 100,
-            bytes_per_file: 10_000_000,
+            shape: shape(100, 10_000_000),
             kept: None,
             cold: true,
             delay: false,

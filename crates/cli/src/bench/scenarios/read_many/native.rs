@@ -3,26 +3,19 @@
 
 use super::super::prelude::*;
 use super::{Request, Watch, memory};
-#[cfg(feature = "peers")]
-use crate::bench::runtime::native::peers;
-use crate::bench::runtime::native::raw::Prepared;
-use crate::bench::runtime::native::{bulk, share};
-use crate::bench::runtime::protocol::Data;
-use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// Reads all files once.
 pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
-    let files: Vec<PathBuf> = request.layout.paths().map(PathBuf::from).collect();
+    let files: Vec<PathBuf> = request.many.layout.paths().map(PathBuf::from).collect();
     let run = Run {
         request,
         files: &files,
     };
-    let is_text = request.data == Data::String;
+    let is_text = request.many.data == Data::String;
     let done = match (functions, is_text) {
         (Functions::Std, true) => run.keep(|all| one_by_one(all, |it| fs::read_to_string(it))),
         (Functions::Std, false) => run.keep(|all| one_by_one(all, |it| fs::read(it))),
-        (Functions::Smallfry, _) if request.style.is_bulk() => run.bulk(),
+        (Functions::Smallfry, _) if request.many.way.style.is_bulk() => run.bulk(),
         (Functions::Smallfry, true) => {
             run.keep(|all| one_by_one(all, |it| Ok(smallfry::fs::read_to_string(it)?)))
         }
@@ -44,7 +37,7 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
         (Functions::Raw, _) => run.raw(),
         _ => Err(io::ErrorKind::Unsupported.into()),
     };
-    done.map_err(failed("read", &request.layout.directory))
+    done.map_err(failed("read", &request.many.layout.directory))
 }
 
 /// Generic so that each implementation's call is in the loop, not behind a pointer.
@@ -90,27 +83,25 @@ impl Run<'_> {
                 }
             }
         }
+        let bytes = all.iter().map(|contents| contents.as_ref().len()).sum();
         Ok(Times {
-            files: all.len(),
-            bytes: all.iter().map(|contents| contents.as_ref().len()).sum(),
-            usage,
             memory_kib: memory,
-            ..Times::default()
+            ..Times::of(all.len(), bytes, usage)
         })
     }
 
     /// Reads in bulk; text is checked to be UTF-8 in place.
     fn bulk(&self) -> io::Result<Times> {
         let Self { request, files } = self;
-        let is_text = request.data == Data::String;
+        let is_text = request.many.data == Data::String;
         let check = |bytes: &bulk::Bytes| match std::str::from_utf8(bytes) {
             Err(error) if is_text => Err(io::Error::other(error)),
             _ => Ok(()),
         };
-        if request.keep {
+        if request.many.way.keep {
             return self.keep(|files| {
                 let mut all = Vec::with_capacity(files.len());
-                bulk::read(files, request.threads, |bytes| {
+                bulk::read(files, request.many.way.threads, |bytes| {
                     if is_text {
                         check(&bytes)?;
                     }
@@ -123,7 +114,7 @@ impl Run<'_> {
         let mut times = Times::default();
         let watch = self.watch()?;
         let meter = Meter::start();
-        bulk::read(files, request.threads, |bytes| {
+        bulk::read(files, request.many.way.threads, |bytes| {
             times.files += 1;
             times.bytes += bytes.len();
             look(&bytes)
@@ -135,14 +126,11 @@ impl Run<'_> {
 
     /// Into one buffer a thread, looked at on the spot; or, kept, each file into fresh memory.
     fn raw(&self) -> io::Result<Times> {
-        let prepared = self
-            .files
-            .iter()
-            .map(|path| Prepared::new(path))
-            .collect::<io::Result<Vec<_>>>()?;
+        let prepared = self.files.iter().map(|path| Prepared::new(path));
+        let prepared = prepared.collect::<io::Result<Vec<_>>>()?;
         let count = prepared.len();
-        let threads = self.request.threads.count();
-        if self.request.keep {
+        let threads = self.request.many.way.threads.count();
+        if self.request.many.way.keep {
             let read = |(): &mut (), index: usize| prepared[index].read_fresh();
             return self.keep(|_| share::share(threads, count, || (), read));
         }
@@ -151,12 +139,8 @@ impl Run<'_> {
             let contents = prepared[index].read(buffer)?;
             look(contents).map(|()| contents.len())
         })?;
-        Ok(Times {
-            usage: meter.stop(),
-            files: lengths.len(),
-            bytes: lengths.iter().sum(),
-            ..Times::default()
-        })
+        let usage = meter.stop();
+        Ok(Times::of(lengths.len(), lengths.iter().sum(), usage))
     }
 }
 
@@ -169,7 +153,7 @@ impl AsRef<[u8]> for Kept {
     }
 }
 
-fn at(path: &Path, what: &dyn std::fmt::Display) -> io::Error {
+fn at(path: &Path, what: &dyn fmt::Display) -> io::Error {
     io::Error::other(format!("{}: {what}", path.display()))
 }
 

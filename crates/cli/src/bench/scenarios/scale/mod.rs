@@ -12,47 +12,6 @@ mod report;
 
 use super::prelude::*;
 use super::read_many::{Request, Watch, check, source};
-use super::shared::cache::Cache;
-use super::shared::outputs::flush;
-use super::shared::outputs::{Output, make_directory, within};
-use super::shared::rows::{self, BULK, BULK_RUST, BULK_SYNC, RowOf, in_rust, on_nodes};
-use super::shared::shape;
-use crate::bench::runtime::Way;
-use crate::bench::runtime::protocol::Data;
-use std::fmt;
-use std::path::{Path, PathBuf};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Case {
-    files: usize,
-    bytes_per_file: usize,
-    directories: usize,
-}
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&shape(self.files, self.bytes_per_file))
-    }
-}
-
-impl Case {
-    fn layout(&self, directory: &Path) -> Result<Layout, Failure> {
-        let layout = Layout {
-            directory: String::new(),
-            directories: self.directories,
-            files: self.files,
-            name: String::new(),
-        };
-        within(&layout, directory)
-    }
-}
-
-const DROPPED: &str = "bulk Rust, nothing kept";
-
-const ON_NODE: [RowOf; 2] = [
-    (BULK_SYNC, Functions::Smallfry, Style::BulkSync),
-    (BULK, Functions::Smallfry, Style::Bulk),
-];
 
 pub(crate) struct Scale {
     output: Output,
@@ -64,45 +23,33 @@ impl Scenario for Scale {
         seconds: 200.0,
         rounds: 4,
         turn_seconds: 2.0,
-        ..Facts::of(
-            "scale",
-            "Bulk reads of 1,000 to 1,000,000 files: cost per file, and memory",
-        )
+        help: "Bulk reads of 1,000 to 1,000,000 files: cost per file, and memory",
+        ..Facts::of("scale")
     };
     const REQUEST: &'static str = "read-many";
-    type Case = Case;
-    const SHOW: Show<Case> = report::show;
+    type Case = Shape;
 
-    fn cases(session: &Session) -> Vec<Case> {
-        let options = &session.options;
-        let (mut numbers, directories) = match session.extent {
-            Extent::Quick => (vec![100, 1_000], 10),
-            Extent::Core | Extent::All => (vec![1_000, 10_000, 100_000, 1_000_000], 1_000),
-        };
-        if options.files.is_some() {
+    fn cases(session: &Session) -> Vec<Shape> {
+        let usual = (vec![1_000, 10_000, 100_000, 1_000_000], 1_000);
+        let (mut numbers, directories) = session.extent.pick((vec![100, 1_000], 10), usual);
+        if session.options.files.is_some() {
             numbers.truncate(1);
         }
-        let case = |files| Case {
+        let shape = |files| Shape {
             files: session.files(files),
             bytes_per_file: session.bytes(1_000),
             directories,
         };
-        numbers.into_iter().map(case).collect()
+        numbers.into_iter().map(shape).collect()
     }
 
-    fn rows(session: &Session, _: &Case) -> Vec<Row> {
-        let mut rows = on_nodes(session, &ON_NODE, rows::is_there);
-        rows.extend(in_rust(&[(
-            BULK_RUST,
-            Functions::Smallfry,
-            Style::BulkSync,
-        )]));
-        let dropping = Way {
-            style: Style::BulkSync,
-            threads: Threads::Auto,
-            keep: false,
-        };
-        rows.push(Row::native(Functions::Smallfry, DROPPED, dropping));
+    fn rows(session: &Session, _: &Shape) -> Vec<Row> {
+        let in_rust = [rows::bulk(BULK_RUST)];
+        let mut rows = rows::all(session, [&OURS[2..], &[], &in_rust], rows::find);
+        let mut dropping = Way::from(Style::BulkSync);
+        dropping.keep = false;
+        let name = "bulk Rust, nothing kept";
+        rows.push(Row::native(Functions::Smallfry, name, dropping));
         // The kernel's work depends on the number too: names and inodes of many files are in no
         // processor's cache.
         rows.extend(rows::raw(session, false));
@@ -110,43 +57,36 @@ impl Scenario for Scale {
     }
 
     /// Makes the files of the largest case: the others read the first of them.
-    fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
+    fn prepare(session: &mut Session, cases: &mut Vec<Shape>) -> Result<Self, Failure> {
         session.progress.show(0.0, "scale: making the files");
         let output = Output::of(session, 0, "scale");
         if let Some(case) = cases.iter().max_by_key(|case| case.files) {
-            make_directory(&output.beneath)?;
-            for directory in 0..case.directories {
-                make_directory(&output.beneath.join(format!("{directory:04}")))?;
-            }
+            make_directories(&output.beneath, case.directories)?;
             let contents = source(0, case.bytes_per_file);
-            for path in case.layout(&output.beneath)?.paths() {
-                session.interrupt.check()?;
-                std::fs::write(&path, &contents).map_err(Failure::at("write", Path::new(&path)))?;
-            }
+            fill(session, &case.within(&output.beneath, "")?, |_| {
+                contents.clone()
+            })?;
             flush(&output.beneath)?;
         }
-        Ok(Self {
-            output,
-            cache: Cache::default(),
-        })
+        let cache = Cache::default();
+        Ok(Self { output, cache })
     }
 
-    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
-        let case = *turn.case;
-        let layout = case.layout(self.output.seen(false))?;
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
+        let (case, keep) = (*turn.case, turn.row.way.keep);
+        let layout = case.within(self.output.seen(false), "")?;
         let sample: Vec<PathBuf> = layout.paths().map(PathBuf::from).collect();
         let cached = self.cache.make_warm(turn.session, turn.rows, &sample)?;
-        let way = turn.row.way;
-        let answer = turn.ask(&Request {
-            style: way.style,
-            threads: way.threads,
-            data: Data::Buffer,
-            keep: way.keep,
-            layout,
-            compare: turn.is_careful() && way.keep,
+        let times = turn.ask(&Request {
+            many: many::Request::of(turn.row, Data::Buffer, layout, &case),
+            compare: turn.is_careful() && keep,
             watch: Watch::Memory,
         })?;
-        let answer = answer.and_then(|times| check(times, (case.files, case.bytes_per_file)));
-        Ok(answer.map(|times| Times { cached, ..times }))
+        check(&times, &case)?;
+        Ok(Times { cached, ..times })
+    }
+
+    fn show(page: &mut Page, session: &Session, results: &Results<Shape>) {
+        report::show(page, session, results);
     }
 }

@@ -1,8 +1,6 @@
 //! Cost per file and memory, by number of files, then sentences.
 
 use super::super::prelude::*;
-use super::Case;
-use crate::bench::scenarios::shared::cache;
 
 /// The cost of a file is called flat within this.
 const FLAT: f64 = 1.2;
@@ -11,19 +9,17 @@ const NOTE: &str = "MiB beside: the highest resident set while reading, less wha
     (the paths are) and less the bytes kept. What holds the contents is in it: an object for each in \
     Node, a handle for each in Rust.";
 
-pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
+pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Shape>) {
     let Some(first) = results.cases.first() else {
         return;
     };
-    page.title(&format!(
-        "scale on {}: bulk reads of files of {} bytes in {} directories; {}; {} rounds, a fresh \
-         process for every run",
-        session.disk_words(),
+    let what = format!(
+        "bulk reads of files of {} bytes in {} directories; {}",
         thousands(first.case.bytes_per_file as i64),
         thousands(first.case.directories as i64),
-        cache::describe(first, false),
-        results.rounds
-    ));
+        cache::describe(first, false)
+    );
+    page.title("scale", session, &what, results.rounds);
     let mut lines = Vec::new();
     for (row, of) in first.rows.iter().enumerate() {
         for result in &results.cases {
@@ -42,17 +38,14 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
             ]);
         }
     }
-    page.table(
-        "medians|files|ms|µs a file|kept MiB|MiB beside|of it still there",
-        1,
-        lines,
-    );
+    let headings = "medians|files|ms|µs a file|kept MiB|MiB beside|of it still there";
+    page.table(headings, lines);
     page.failures(results);
     page.note(NOTE);
     sentences(page, results, first);
 }
 
-fn sentences(page: &mut Page, results: &Results<Case>, first: &CaseResult<Case>) {
+fn sentences(page: &mut Page, results: &Results<Shape>, first: &CaseResult<Shape>) {
     page.about("scale");
     for (row, of) in first.rows.iter().enumerate() {
         let cases = results.cases.iter();

@@ -1,12 +1,8 @@
 //! The state of the page cache before a run.
 
-use crate::bench::failure::Failure;
-use crate::bench::host;
-use crate::bench::results::{CaseResult, RowResult};
-use crate::bench::runtime::Row;
-use crate::bench::session::Session;
+use super::super::prelude::*;
+use crate::bench::results::RowResult;
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
 
 /// A run whose files are cached by more than this did not begin cold.
 const COLD: f64 = 0.02;
@@ -66,7 +62,7 @@ impl Cache {
         if self.dropped.replace(false) {
             for path in paths {
                 session.interrupt.check()?;
-                std::fs::read(path).map_err(Failure::at("read", path))?;
+                fs::read(path).map_err(Failure::at("read", path))?;
             }
             for row in rows {
                 warm_up(session, row)?;

@@ -6,22 +6,12 @@
 //! minute one by one, so that removing between runs would make each later run slower, up to twenty
 //! times.
 
-use crate::bench::directories;
-use crate::bench::failure::Failure;
-use crate::bench::host;
-use crate::bench::runtime::Row;
-use crate::bench::runtime::protocol::{Layout, contents_of};
-use crate::bench::scenarios::scenario::{Answer, OUTPUTS, Scenario, Turn};
-use crate::bench::session::Session;
-use serde::Serialize;
+use super::super::prelude::*;
+use super::many::Request;
 use std::borrow::Cow;
-use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
 
 /// A directory, by its paths.
 pub(crate) struct Output {
-    name: String,
     on_disk: PathBuf,
     /// Without waiting for a slow disk.
     pub(crate) beneath: PathBuf,
@@ -35,7 +25,6 @@ impl Output {
         let directories = &session.directories;
         let undelayed = directories.undelayed(index);
         Self {
-            name: name.to_owned(),
             on_disk: directories.on_disk(index).join(name),
             beneath: directories.beneath(index).join(name),
             undelayed: undelayed.map(|directory| directory.join(name)),
@@ -54,12 +43,8 @@ impl Output {
         let outputs: Vec<Self> = outputs.collect();
         for output in &outputs {
             session.interrupt.check()?;
-            for root in [output.beneath.clone(), output.aside()] {
-                make_directory(&root)?;
-                for directory in 0..directories {
-                    make_directory(&root.join(format!("{directory:04}")))?;
-                }
-            }
+            make_directories(&output.beneath, directories)?;
+            make_directories(&output.aside(), directories)?;
         }
         Ok(outputs)
     }
@@ -74,43 +59,35 @@ impl Output {
 
     /// Returns the directory for files that are done with.
     pub(crate) fn aside(&self) -> PathBuf {
-        self.beneath.with_file_name(format!("{}-aside", self.name))
+        self.beneath.with_extension("aside")
     }
 
-    /// Makes the same, with the files of these layouts, each of so many bytes.
+    /// Makes the same, with the files of these shapes.
     pub(crate) fn make_filled(
         session: &Session,
         name: &str,
-        directories: usize,
-        old: &[(Layout, usize)],
+        directories: Option<usize>,
+        old: &[Shape],
     ) -> Result<Vec<Self>, Failure> {
-        let outputs = Self::make(session, name, directories)?;
+        let outputs = Self::make(session, name, directories.unwrap_or(0))?;
         for output in &outputs {
-            for (old, bytes) in old {
-                fill(&within(old, &output.beneath)?, *bytes, 0)?;
+            for shape in old {
+                let layout = shape.within(&output.beneath, &Written::name(shape, false, 0))?;
+                fill(session, &layout, |index| {
+                    contents_of(index, shape.bytes_per_file)
+                })?;
             }
             flush(&output.beneath)?;
         }
         Ok(outputs)
-    }
-
-    /// Moves the files of a run aside.
-    fn put_aside(&self, layout: &Layout) -> Result<(), Failure> {
-        let aside = within(layout, &self.aside())?;
-        for (path, aside) in layout.paths().zip(aside.paths()) {
-            put_aside(Path::new(&path), Path::new(&aside))?;
-        }
-        Ok(())
     }
 }
 
 /// Files that one run writes.
 pub(crate) struct Written<'a> {
     pub(crate) output: &'a Output,
-    /// In a directory yet to be named.
-    pub(crate) layout: Layout,
-    /// The size of each file.
-    pub(crate) bytes: usize,
+    pub(crate) shape: Shape,
+    pub(crate) data: Data,
     /// True if no file of the name is there.
     pub(crate) is_new: bool,
     /// True if the row writes through a mount that adds no delay.
@@ -118,57 +95,70 @@ pub(crate) struct Written<'a> {
 }
 
 impl Written<'_> {
+    /// Names the files that are there, or are new in the run of that number: a mount might remember
+    /// the last run's.
+    pub(crate) fn name(shape: &Shape, is_new: bool, count: usize) -> String {
+        if is_new {
+            format!("new-{count}-")
+        } else {
+            format!("old-{}-", shape.files)
+        }
+    }
+
     /// Asks the row to write the files, checks them, and puts new ones aside.
     pub(crate) fn ask<S: Scenario, R: Serialize>(
         &self,
         turn: &mut Turn<S>,
-        request: impl FnOnce(&Row, Layout) -> R,
-    ) -> Result<Answer, Failure> {
-        let (output, careful) = (self.output, turn.is_careful());
-        let beneath = within(&self.layout, &output.beneath)?;
+        request: impl FnOnce(Request) -> R,
+    ) -> Result<Times, Fault> {
+        let (output, shape, careful) = (self.output, &self.shape, turn.is_careful());
+        let name = Self::name(shape, self.is_new, turn.count);
+        let beneath = shape.within(&output.beneath, &name)?;
         if careful && !self.is_new {
-            fill(&beneath, self.bytes, 1)?;
+            let others = |index| contents_of(index + 1, shape.bytes_per_file);
+            fill(turn.session, &beneath, others)?;
         }
         flush(&output.beneath)?;
-        let layout = within(&self.layout, output.seen(self.is_undelayed))?;
-        let answer = turn.ask(&request(turn.row, layout))?;
-        let answer = answer.and_then(|times| verify(&beneath, self.bytes, careful).map(|()| times));
+        let layout = shape.within(output.seen(self.is_undelayed), &name)?;
+        let asked = turn.ask(&request(Request::of(turn.row, self.data, layout, shape)));
+        let written = asked.and_then(|times| {
+            let contents = |index| Cow::Owned(contents_of(index, shape.bytes_per_file));
+            let paths = beneath.paths().enumerate();
+            let files = paths.map(|(index, path)| (path.into(), contents(index)));
+            verify_files(files, careful)?;
+            Ok(times)
+        });
         if self.is_new {
-            output.put_aside(&beneath)?;
+            let aside = shape.within(&output.aside(), &name)?;
+            for (path, aside) in beneath.paths().zip(aside.paths()) {
+                put_aside(Path::new(&path), Path::new(&aside))?;
+            }
         }
-        Ok(answer)
+        written
     }
 }
 
-pub(crate) fn make_directory(path: &Path) -> Result<(), Failure> {
-    fs::create_dir(path).map_err(Failure::at("make directory", path))
-}
-
-/// Returns the layout in another directory.
-pub(crate) fn within(layout: &Layout, directory: &Path) -> Result<Layout, Failure> {
-    Ok(Layout {
-        directory: directories::unicode(directory)?,
-        ..layout.clone()
-    })
-}
-
-/// Makes the files, each with the contents of the one `shift` further on.
-fn fill(layout: &Layout, bytes: usize, shift: usize) -> Result<(), Failure> {
+/// Makes the files, each with the contents of its number.
+pub(crate) fn fill(
+    session: &Session,
+    layout: &Layout,
+    contents: impl Fn(usize) -> Vec<u8>,
+) -> Result<(), Failure> {
     for (index, path) in layout.paths().enumerate() {
-        let contents = contents_of(index + shift, bytes);
-        fs::write(&path, contents).map_err(Failure::at("write", Path::new(&path)))?;
+        session.interrupt.check()?;
+        fs::write(&path, contents(index)).map_err(Failure::at("write", Path::new(&path)))?;
     }
     Ok(())
 }
 
-/// Checks that each file of a layout is there with its contents.
-fn verify(layout: &Layout, bytes: usize, careful: bool) -> Result<(), String> {
-    let contents = |index| Cow::Owned(contents_of(index, bytes));
-    let paths = layout.paths().enumerate();
-    verify_files(
-        paths.map(|(index, path)| (path.into(), contents(index))),
-        careful,
-    )
+/// Makes a directory, and so many numbered ones in it.
+pub(crate) fn make_directories(root: &Path, directories: usize) -> Result<(), Failure> {
+    make_directory(root)?;
+    (0..directories).try_for_each(|number| make_directory(&root.join(format!("{number:04}"))))
+}
+
+pub(crate) fn make_directory(path: &Path) -> Result<(), Failure> {
+    fs::create_dir(path).map_err(Failure::at("make directory", path))
 }
 
 /// Checks that each file is there, as long as it should be, and if `careful` with the right

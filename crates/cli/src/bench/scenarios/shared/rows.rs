@@ -1,26 +1,14 @@
 //! The rows that several scenarios have, by the names that tables and files give them.
 
-use crate::bench::options::Extent;
-use crate::bench::runtime::native::PEERS_BUILT;
-use crate::bench::runtime::protocol::{Functions, Style, Threads};
-use crate::bench::runtime::{Row, Way, node};
-use crate::bench::session::{Node, Session};
+use super::super::prelude::*;
+use crate::bench::runtime::node;
 use std::num::NonZeroUsize;
 
 pub(crate) const NODE_SYNC: &str = "Node sync";
 pub(crate) const NODE_CALLBACK: &str = "Node callback";
 pub(crate) const NODE_PARALLEL: &str = "Node Promise.all";
-/// A baseline once more: what differs between the two is noise.
-pub(crate) const SYNC_AA: &str = "Node sync A/A";
-pub(crate) const PARALLEL_AA: &str = "Node Promise.all A/A";
-pub(crate) const SMALLFRY_SYNC: &str = "smallfry sync";
-pub(crate) const SMALLFRY_PARALLEL: &str = "smallfry Promise.all";
 pub(crate) const BULK_SYNC: &str = "smallfry bulk sync";
 pub(crate) const BULK: &str = "smallfry bulk";
-pub(crate) const STD: &str = "Rust std";
-const RAYON: &str = "Rust rayon";
-const TOKIO: &str = "Rust tokio";
-pub(crate) const SMALLFRY_RUST: &str = "smallfry in Rust";
 /// The row with the strategy Auto; rows with a fixed one are named by [`fixed`].
 pub(crate) const BULK_RUST: &str = "smallfry bulk in Rust";
 pub(crate) const RAW: &str = "raw system calls";
@@ -28,109 +16,121 @@ pub(crate) const RAW: &str = "raw system calls";
 pub(crate) const RAW_KEPT: &str = "raw system calls, kept";
 /// The cost of the simulation itself: through a mount that adds no delay, beside a slow disk.
 pub(crate) const MOUNT_ALONE: &str = "raw system calls, mount alone";
-pub(crate) const JAVA_FILES: &str = "Java Files";
-pub(crate) const JAVA_PARALLEL: &str = "Java Files, parallel stream";
-pub(crate) const SMALLFRY_JVM: &str = "smallfry in the JVM";
-pub(crate) const BULK_JVM: &str = "smallfry bulk in the JVM";
 
-/// A row in a table of rows.
+/// A row in a table of rows. One named `A/A` is a baseline once more: what differs between the two
+/// is noise.
 pub(crate) type RowOf = (&'static str, Functions, Style);
+
+/// Returns the row in which one call of smallfry does all, and returns when all is done.
+pub(crate) const fn bulk(name: &'static str) -> RowOf {
+    (name, Functions::Smallfry, Style::BulkSync)
+}
 
 /// The idioms that all files are read and written with under Node.
 const IDIOMS: [RowOf; 4] = [
     (NODE_SYNC, Functions::Node, Style::Sync),
     (NODE_CALLBACK, Functions::Node, Style::Callback),
     (NODE_PARALLEL, Functions::Node, Style::Parallel),
-    (PARALLEL_AA, Functions::Node, Style::Parallel),
+    ("Node Promise.all A/A", Functions::Node, Style::Parallel),
 ];
 
 /// smallfry on Node: the drop-in functions, and one call for all files.
 pub(crate) const OURS: [RowOf; 4] = [
-    (SMALLFRY_SYNC, Functions::Smallfry, Style::Sync),
-    (SMALLFRY_PARALLEL, Functions::Smallfry, Style::Parallel),
-    (BULK_SYNC, Functions::Smallfry, Style::BulkSync),
+    ("smallfry sync", Functions::Smallfry, Style::Sync),
+    ("smallfry Promise.all", Functions::Smallfry, Style::Parallel),
+    bulk(BULK_SYNC),
     (BULK, Functions::Smallfry, Style::Bulk),
 ];
 
-pub(crate) const OURS_IN_RUST: [RowOf; 2] = [
-    (SMALLFRY_RUST, Functions::Smallfry, Style::Sync),
-    (BULK_RUST, Functions::Smallfry, Style::BulkSync),
+pub(crate) const IN_RUST: [RowOf; 3] = [
+    ("Rust std", Functions::Std, Style::Sync),
+    ("smallfry in Rust", Functions::Smallfry, Style::Sync),
+    bulk(BULK_RUST),
 ];
 
+const PEERS: [RowOf; 2] = [
+    ("Rust rayon", Functions::Rayon, Style::Parallel),
+    ("Rust tokio", Functions::Tokio, Style::Parallel),
+];
+
+const JAVA_PARALLEL: &str = "Java Files, parallel stream";
+pub(crate) const BULK_JVM: RowOf = bulk("smallfry bulk in the JVM");
 const STREAMS: &str = "Java FileOutputStream or FileInputStream";
 const IN_JVM: [RowOf; 7] = [
-    (JAVA_FILES, Functions::JavaFiles, Style::Sync),
+    ("Java Files", Functions::JavaFiles, Style::Sync),
     (JAVA_PARALLEL, Functions::JavaFiles, Style::Parallel),
     (STREAMS, Functions::JavaStream, Style::Sync),
     ("Java FileChannel", Functions::JavaChannel, Style::Sync),
     ("Kotlin File", Functions::KotlinFile, Style::Sync),
     ("okio", Functions::Okio, Style::Sync),
-    (BULK_JVM, Functions::Smallfry, Style::BulkSync),
+    BULK_JVM,
 ];
 
-/// Returns these rows on each Node that has the functions.
-pub(crate) fn on_nodes(
+/// The sentences about idioms and smallfry's counterparts.
+pub(crate) const COMPARED: [&str; 5] = [
+    "Node sync|smallfry sync|smallfry bulk sync",
+    "Node Promise.all|smallfry Promise.all|smallfry bulk",
+    "Rust std|smallfry in Rust|smallfry bulk in Rust",
+    "Java Files|smallfry in the JVM|smallfry bulk in the JVM",
+    "Java Files, parallel stream|smallfry bulk in the JVM",
+];
+
+/// The reason why a row is missing, if that is news.
+pub(crate) type Missing = Option<String>;
+
+/// Returns those of these rows that are there: on each Node that has the functions, in the JVM, and
+/// in Rust. Notes why others are not.
+pub(crate) fn all(
     session: &Session,
-    rows: &[RowOf],
-    is_there: impl Fn(&Node, Functions) -> bool,
+    [on_node, in_jvm, in_rust]: [&[RowOf]; 3],
+    find: impl Fn(&Node, &RowOf) -> Result<(), Missing>,
 ) -> Vec<Row> {
-    let on = |node| {
-        let rows = rows.iter().filter(|row| is_there(node, row.1));
-        let row = |&(name, functions, style)| session.row(node, functions, name, style);
-        rows.map(row).collect::<Vec<Row>>()
-    };
-    session.nodes.iter().flat_map(on).collect()
-}
-
-pub(crate) fn in_jvm(session: &Session, rows: &[RowOf]) -> Vec<Row> {
-    let row = |&(name, functions, style)| session.jvm_row(functions, name, style);
-    rows.iter().filter_map(row).collect()
-}
-
-/// Returns these rows in Rust; only Unix has those of raw system calls.
-pub(crate) fn in_rust(rows: &[RowOf]) -> Vec<Row> {
-    let rows = rows.iter();
-    let rows = rows.filter(|row| cfg!(unix) || row.1 != Functions::Raw);
-    rows.map(|&(name, functions, style)| Row::native(functions, name, style))
-        .collect()
-}
-
-/// Returns true if the Node has the functions, or the package that has them.
-pub(crate) fn is_there(node: &Node, functions: Functions) -> bool {
-    match functions {
-        Functions::Smallfry => node.package.is_some(),
-        _ => functions.npm_peer().is_none() || node::npm_peer(functions).is_some(),
-    }
-}
-
-/// The same, for writing durably.
-pub(crate) fn is_durable(node: &Node, functions: Functions) -> bool {
-    let package = node.package.as_ref();
-    let is_durable = package.is_some_and(|package| package.durable);
-    is_there(node, functions) && (functions != Functions::Smallfry || is_durable)
-}
-
-/// Notes the rows that [`is_durable`] finds missing.
-pub(crate) fn leave_out_durable(session: &mut Session) {
-    let mut reasons = Vec::new();
+    let mut rows = Vec::new();
     for node in &session.nodes {
-        if node.package.is_some() && !is_durable(node, Functions::Smallfry) {
-            let name = node.runtime.name();
-            reasons.push(format!(
-                "rows of smallfry on {name} are left out: this package takes no option `durability`"
-            ));
-        }
-        if !is_there(node, Functions::WriteFileAtomic) {
-            reasons.push(not_installed("write-file-atomic"));
+        for row in on_node {
+            match find(node, row) {
+                Ok(()) => rows.push(session.row(node, row.1, row.0, row.2)),
+                Err(reason) => reason.into_iter().for_each(|it| session.leave_out(it)),
+            }
         }
     }
-    for reason in reasons {
-        session.leave_out(reason);
+    let jvm = |&(name, functions, style): &RowOf| session.jvm_row(functions, name, style);
+    rows.extend(in_jvm.iter().filter_map(jvm));
+    for &(name, functions, style) in in_rust {
+        match functions {
+            Functions::Rayon | Functions::Tokio | Functions::OxcResolver if !PEERS_BUILT => {
+                session.leave_out(not_built(name));
+            }
+            // Only Unix has raw system calls.
+            Functions::Raw if !cfg!(unix) => {}
+            _ => rows.push(Row::native(functions, name, style)),
+        }
+    }
+    rows
+}
+
+/// Finds the functions, or the package that has them.
+pub(crate) fn find(node: &Node, (_, functions, _): &RowOf) -> Result<(), Missing> {
+    let is_installed = || node::npm_peer(*functions).is_some();
+    match functions.npm_peer() {
+        Some(name) if !is_installed() => Err(Some(format!(
+            "rows {name} are left out: it is not installed (make bench-peers installs it)"
+        ))),
+        None if *functions == Functions::Smallfry && node.package.is_none() => Err(None),
+        _ => Ok(()),
     }
 }
 
-pub(crate) fn not_installed(name: &str) -> String {
-    format!("rows {name} are left out: it is not installed (make bench-peers installs it)")
+/// Finds functions that write durably.
+pub(crate) fn find_durable(node: &Node, row: &RowOf) -> Result<(), Missing> {
+    let package = node.package.as_ref();
+    if row.1 == Functions::Smallfry && package.is_some_and(|package| !package.durable) {
+        let name = node.runtime.name();
+        return Err(Some(format!(
+            "rows of smallfry on {name} are left out: this package takes no option `durability`"
+        )));
+    }
+    find(node, row)
 }
 
 pub(crate) fn not_built(names: &str) -> String {
@@ -140,25 +140,10 @@ pub(crate) fn not_built(names: &str) -> String {
     )
 }
 
-/// Notes the rows that this build does not have.
-pub(crate) fn leave_out_peers(session: &mut Session) {
-    if !PEERS_BUILT {
-        session.leave_out(not_built(&format!("{RAYON} and {TOKIO}")));
-    }
-}
-
 /// Returns all rows that read or write many files.
 pub(crate) fn of_many(session: &Session) -> Vec<Row> {
-    let mut rows = scripts(session);
-    rows.extend(in_rust(&[(STD, Functions::Std, Style::Sync)]));
-    if PEERS_BUILT {
-        rows.extend(in_rust(&[
-            (RAYON, Functions::Rayon, Style::Parallel),
-            (TOKIO, Functions::Tokio, Style::Parallel),
-        ]));
-    }
-    rows.extend(in_rust(&OURS_IN_RUST));
-    rows.extend(in_jvm(session, &IN_JVM));
+    let in_rust = [&IN_RUST[..], &PEERS].concat();
+    let mut rows = all(session, [&[IDIOMS, OURS].concat(), &IN_JVM, &in_rust], find);
     for threads in strategies(session.extent) {
         let way = Way::keeping(Style::BulkSync, threads);
         rows.push(Row::native(Functions::Smallfry, &fixed(threads), way));
@@ -166,10 +151,9 @@ pub(crate) fn of_many(session: &Session) -> Vec<Row> {
     rows
 }
 
-/// Returns the rows that run scripts.
+/// Returns those that run scripts.
 pub(crate) fn scripts(session: &Session) -> Vec<Row> {
-    let rows = [IDIOMS, OURS].concat();
-    on_nodes(session, &rows, is_there)
+    all(session, [&[IDIOMS, OURS].concat(), &[], &[]], find)
 }
 
 /// Returns raw system calls by one thread and by one per core.
@@ -179,12 +163,8 @@ pub(crate) fn raw(session: &Session, keep: bool) -> Vec<Row> {
     }
     let name = if keep { RAW_KEPT } else { RAW };
     let row = |name: &str, threads| {
-        let way = Way {
-            style: Style::Sync,
-            threads,
-            keep,
-        };
-        Row::native(Functions::Raw, name, way)
+        let way = Way::keeping(Style::Sync, threads);
+        Row::native(Functions::Raw, name, Way { keep, ..way })
     };
     let mut rows = vec![row(name, Threads::CallingThread)];
     if let Some(cores) = NonZeroUsize::new(session.host.cores).filter(|cores| cores.get() > 1) {
@@ -199,20 +179,20 @@ pub(crate) fn mount_alone(session: &Session, name: &'static str) -> Vec<Row> {
     if session.directories.undelayed(0).is_none() {
         return Vec::new();
     }
-    in_rust(&[(name, Functions::Raw, Style::Sync)])
+    all(
+        session,
+        [&[], &[], &[(name, Functions::Raw, Style::Sync)]],
+        find,
+    )
 }
 
 /// Returns the strategies that a program can name.
-fn strategies(extent: Extent) -> Vec<Threads> {
-    let counts: &[usize] = match extent {
-        Extent::Quick => &[4],
-        Extent::Core | Extent::All => &[2, 4, 8, 16, 32, 64],
-    };
+fn strategies(extent: Extent) -> impl Iterator<Item = Threads> {
+    let counts = extent.pick(&[4][..], &[2, 4, 8, 16, 32, 64]);
     let fixed = counts.iter().copied().filter_map(NonZeroUsize::new);
     [Threads::CallingThread]
         .into_iter()
         .chain(fixed.map(Threads::Fixed))
-        .collect()
 }
 
 /// Names the bulk row in Rust with that strategy.

@@ -1,11 +1,7 @@
 //! Trees of source files: which one a scenario takes, and walking and copying it.
 
-use crate::bench::failure::Failure;
-use crate::bench::session::Session;
-use std::fs;
-use std::hash::{DefaultHasher, Hash};
-use std::io;
-use std::path::{Path, PathBuf};
+use super::super::prelude::*;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Returns `--tree`, else the development dependencies of this project's own npm package or the
 /// nearest ones.
@@ -28,10 +24,11 @@ pub(crate) fn tree(session: &Session) -> Result<PathBuf, Failure> {
     let own = packages.map(|package| package.directory.clone());
     let here = std::env::current_dir().unwrap_or_default();
     let near = here.ancestors().map(Path::to_owned);
-    let found = own.chain([source]).chain(near).find_map(|directory| {
-        let tree = directory.join("node_modules");
-        fs::canonicalize(tree).ok()
-    });
+    let mut places = own
+        .chain([source])
+        .chain(near)
+        .map(|it| it.join("node_modules"));
+    let found = places.find_map(|tree| fs::canonicalize(tree).ok());
     found.ok_or_else(|| {
         Failure::said(
             "build needs a source tree, and no node_modules with files is near: npm install makes \
@@ -40,35 +37,43 @@ pub(crate) fn tree(session: &Session) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Returns the files with these extensions: paths within the tree, with `/`, in order. Links are
+/// Returns the files whose names are wanted: paths within the tree, with `/`, in order. Links are
 /// not followed; names that are not Unicode, or have two lines, are passed over.
-pub(crate) fn walk(
-    session: &Session,
-    tree: &Path,
-    extensions: &[&str],
-) -> Result<Vec<String>, Failure> {
+pub(crate) fn walk(tree: &Path, is_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
     let mut files = Vec::new();
     let mut directories = vec![String::new()];
     while let Some(directory) = directories.pop() {
-        session.interrupt.check()?;
         let path = tree.join(&directory);
-        for entry in fs::read_dir(&path).map_err(Failure::at("read directory", &path))? {
-            let entry = entry.map_err(Failure::at("read directory", &path))?;
-            let kind = entry.file_type().map_err(Failure::at("look at", &path))?;
-            let name = entry.file_name();
+        let at = |error: io::Error| {
+            io::Error::new(error.kind(), format!("{error} in {}", path.display()))
+        };
+        for entry in fs::read_dir(&path).map_err(at)? {
+            let entry = entry.map_err(at)?;
+            let (name, kind) = (entry.file_name(), entry.file_type().map_err(at)?);
             let Some(name) = name.to_str().filter(|name| !name.contains('\n')) else {
                 continue;
             };
-            let extension = name.rsplit_once('.').map(|(_, extension)| extension);
             if kind.is_dir() {
                 directories.push(format!("{directory}{name}/"));
-            } else if kind.is_file() && extension.is_some_and(|it| extensions.contains(&it)) {
+            } else if kind.is_file() && is_wanted(name) {
                 files.push(format!("{directory}{name}"));
             }
         }
     }
     files.sort_unstable();
     Ok(files)
+}
+
+pub(crate) fn has_extension(name: &str, extensions: &[&str]) -> bool {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    extension.is_some_and(|it| extensions.contains(&it))
+}
+
+/// Returns true if Node searches this directory for a package.json: not the root, and no further
+/// than a directory `node_modules`.
+pub(crate) fn is_searched(directory: &Path) -> bool {
+    let is_modules = directory.file_name().is_some_and(|it| it == "node_modules");
+    directory.parent().is_some() && !is_modules
 }
 
 pub(crate) fn copy(session: &Session, from: &Path, to: &Path) -> Result<(), Failure> {
@@ -79,38 +84,46 @@ pub(crate) fn copy(session: &Session, from: &Path, to: &Path) -> Result<(), Fail
         .map_err(Failure::at("copy", to))
 }
 
+/// Writes a file, and makes the directories above it.
+pub(crate) fn put(session: &Session, path: &Path, text: &str) -> Result<(), Failure> {
+    session.interrupt.check()?;
+    make_above(path)?;
+    fs::write(path, text).map_err(Failure::at("write", path))
+}
+
 /// Makes the directories above a file.
 pub(crate) fn make_above(path: &Path) -> Result<(), Failure> {
     let directory = path.parent().unwrap_or(path);
     fs::create_dir_all(directory).map_err(Failure::at("make directory", directory))
 }
 
-/// Returns every file below the directory, in order.
-pub(crate) fn files_below(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut directories = vec![directory.to_owned()];
-    while let Some(directory) = directories.pop() {
-        let entries = fs::read_dir(directory)?.map(|entry| Ok(entry?.path()));
-        let mut paths = entries.collect::<io::Result<Vec<_>>>()?;
-        paths.sort_unstable();
-        for path in paths {
-            let is_directory = path.is_dir();
-            let all = if is_directory {
-                &mut directories
-            } else {
-                &mut files
-            };
-            all.push(path);
-        }
-    }
-    Ok(files)
+/// What a tree holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) bytes: usize,
+    /// The hash of names and contents, if they were read.
+    hash: Option<u64>,
 }
 
-/// Continues a hash with the names and contents of these files below `root`.
-pub(crate) fn hash(root: &Path, files: &[PathBuf], hasher: &mut DefaultHasher) -> io::Result<()> {
-    for path in files {
-        path.strip_prefix(root).unwrap_or(path).hash(hasher);
-        fs::read(path)?.hash(hasher);
+impl Held {
+    /// Looks at these files in the tree; if `careful`, at their contents.
+    pub(crate) fn by(tree: &Path, files: &[String], careful: bool) -> io::Result<Self> {
+        let (mut bytes, mut hasher) = (0, DefaultHasher::new());
+        for file in files {
+            let path = tree.join(file);
+            bytes += fs::metadata(&path)?.len() as usize;
+            if careful {
+                file.hash(&mut hasher);
+                fs::read(&path)?.hash(&mut hasher);
+            }
+        }
+        let hash = careful.then(|| hasher.finish());
+        Ok(Self { bytes, hash })
     }
-    Ok(())
+
+    /// Returns true if the other holds the same, as far as both were looked at.
+    pub(crate) fn equals(self, other: Self) -> bool {
+        let is_known = self.hash.is_some() && other.hash.is_some();
+        self.bytes == other.bytes && (!is_known || self.hash == other.hash)
+    }
 }

@@ -17,59 +17,15 @@ mod native;
 mod report;
 
 use super::prelude::*;
-use super::shared::outputs::{Output, Written};
-use super::shared::rows::{self, RowOf, SMALLFRY_JVM, in_jvm};
-use super::shared::shape;
-use crate::bench::runtime::protocol::Data;
-use std::fmt;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
+#[display("{shape} {data} {}", if self.new { "new" } else { "overwritten" })]
 pub(crate) struct Case {
-    files: usize,
-    bytes_per_file: usize,
-    directories: usize,
+    #[serde(flatten)]
+    shape: Shape,
     data: Data,
     new: bool,
 }
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shape = shape(self.files, self.bytes_per_file);
-        let state = if self.new { "new" } else { "overwritten" };
-        write!(f, "{shape} {} {state}", self.data)
-    }
-}
-
-impl Case {
-    /// Returns the files of that turn, in a directory yet to be named.
-    fn layout(&self, count: usize) -> Layout {
-        Layout {
-            directory: String::new(),
-            directories: self.directories,
-            files: self.files,
-            // Names of new files are new in each run: a mount might remember the last run's.
-            name: if self.new {
-                format!("new-{count}-")
-            } else {
-                "old-".to_owned()
-            },
-        }
-    }
-}
-
-/// One run.
-#[derive(Serialize, Deserialize)]
-struct Request {
-    style: Style,
-    threads: Threads,
-    data: Data,
-    /// The directories are there; the files are, or are not.
-    layout: Layout,
-    /// The size of each file.
-    bytes: usize,
-}
-
-const IN_JVM: [RowOf; 1] = [(SMALLFRY_JVM, Functions::Smallfry, Style::Sync)];
 
 pub(crate) struct WriteMany {
     outputs: Vec<Output>,
@@ -79,36 +35,27 @@ impl Scenario for WriteMany {
     const FACTS: Facts = Facts {
         has_jvm_rows: true,
         driver: include_str!("driver.js"),
-        ..Facts::of(
-            "write-many",
-            "Many small files written, new and overwritten, spread over directories",
-        )
+        help: "Many small files written, new and overwritten, spread over directories",
+        ..Facts::of("write-many")
     };
     type Case = Case;
-    const SHOW: Show<Case> = report::show;
+    const REPORT: Option<Report<Case>> = Some(report::REPORT);
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(session: &Session) -> Vec<Case> {
-        let options = &session.options;
-        let (files, directories) = match session.extent {
-            Extent::Quick => (200, 10),
-            Extent::Core | Extent::All => (10_000, 100),
+        let (files, directories) = session.extent.pick((200, 10), (10_000, 100));
+        let shape = Shape {
+            files: session.files(files),
+            bytes_per_file: session.bytes(1_000),
+            directories,
         };
+        let is_whole = session.extent == Extent::All || session.options.cells.is_some();
         let mut cases = Vec::new();
         for data in [Data::String, Data::Buffer] {
-            for new in [true, false] {
-                cases.push(Case {
-                    files: session.files(files),
-                    bytes_per_file: session.bytes(1_000),
-                    directories,
-                    data,
-                    new,
-                });
-            }
-        }
-        if session.extent != Extent::All && options.cells.is_none() {
             // Generators write strings.
-            cases.retain(|case| case.data == Data::String);
+            if is_whole || data == Data::String {
+                cases.extend([true, false].map(|new| Case { shape, data, new }));
+            }
         }
         cases
     }
@@ -118,45 +65,32 @@ impl Scenario for WriteMany {
             return rows::scripts(session);
         }
         let mut rows = rows::of_many(session);
-        rows.extend(in_jvm(session, &IN_JVM));
+        let one_by_one = ("smallfry in the JVM", Functions::Smallfry, Style::Sync);
+        rows.extend(rows::all(session, [&[], &[one_by_one], &[]], rows::find));
         rows.extend(rows::raw(session, false));
         rows
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
-        if cases.iter().any(|case| case.data == Data::String) {
-            rows::leave_out_peers(session);
-        }
-        let directories = cases.iter().map(|case| case.directories).max();
-        let old = cases.iter().find(|case| !case.new);
-        let old: Vec<_> = old
-            .map(|case| (case.layout(0), case.bytes_per_file))
-            .into_iter()
-            .collect();
-        let directories = directories.unwrap_or(0);
+        let directories = cases.first().map(|case| case.shape.directories);
+        let old = cases.iter().filter(|case| !case.new).map(|case| case.shape);
+        let old: Vec<Shape> = old.take(1).collect();
         let outputs = Output::make_filled(session, "write", directories, &old)?;
         Ok(Self { outputs })
     }
 
     fn new_files(case: &Case) -> usize {
-        if case.new { case.files } else { 0 }
+        if case.new { case.shape.files } else { 0 }
     }
 
-    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
-        let case = *turn.case;
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
         let written = Written {
             output: &self.outputs[turn.output()],
-            layout: case.layout(turn.count),
-            bytes: case.bytes_per_file,
-            is_new: case.new,
+            shape: turn.case.shape,
+            data: turn.case.data,
+            is_new: turn.case.new,
             is_undelayed: false,
         };
-        written.ask(turn, |row, layout| Request {
-            style: row.way.style,
-            threads: row.way.threads,
-            data: case.data,
-            layout,
-            bytes: case.bytes_per_file,
-        })
+        written.ask(turn, |request| request)
     }
 }

@@ -1,14 +1,7 @@
 //! The rows in Rust. The counterpart of `driver.js`: same steps, same bytes.
 
 use super::super::prelude::*;
-use super::Request;
-#[cfg(feature = "peers")]
-use crate::bench::runtime::native::peers;
-use crate::bench::runtime::native::raw::Prepared;
-use crate::bench::runtime::native::{bulk, share};
-use crate::bench::runtime::protocol::contents_of;
-use std::path::PathBuf;
-use std::{fs, io};
+use crate::bench::scenarios::shared::many::Request;
 
 /// Writes all files once.
 pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
@@ -25,12 +18,8 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
         prepared.and_then(|prepared| write(functions, request, &files, &contents, &prepared));
     let usage = meter.stop();
     done.map_err(failed("write", &request.layout.directory))?;
-    Ok(Times {
-        files: files.len(),
-        bytes: contents.iter().map(Vec::len).sum(),
-        usage,
-        ..Times::default()
-    })
+    let bytes = contents.iter().map(Vec::len).sum();
+    Ok(Times::of(files.len(), bytes, usage))
 }
 
 fn write(
@@ -43,12 +32,14 @@ fn write(
     let mut entries = files.iter().zip(contents);
     match functions {
         Functions::Std => entries.try_for_each(|(path, bytes)| fs::write(path, bytes)),
-        Functions::Smallfry if request.style.is_bulk() => bulk::write(entries, request.threads),
+        Functions::Smallfry if request.way.style.is_bulk() => {
+            bulk::write(entries, request.way.threads)
+        }
         Functions::Smallfry => {
             entries.try_for_each(|(path, bytes)| Ok(smallfry::fs::write(path, bytes)?))
         }
         Functions::Raw => {
-            let threads = request.threads.count();
+            let threads = request.way.threads.count();
             let write = |(): &mut (), index: usize| prepared[index].write(false, &contents[index]);
             share::share(threads, files.len(), || (), write).map(|_| ())
         }

@@ -55,7 +55,7 @@ class Target {
     if (typeof this.where === 'number') fs.closeSync(this.where);
     this.made.pop();
     for (const path of this.made) {
-      if (this.request.keep_names) fs.truncateSync(path, 0);
+      if (this.request.target === 'disk') fs.truncateSync(path, 0);
       else fs.unlinkSync(path);
     }
   }

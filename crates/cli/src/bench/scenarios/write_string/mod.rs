@@ -22,18 +22,8 @@ mod report;
 
 use super::prelude::*;
 use super::scenario::times;
-use super::shared::rows::{self, RowOf, in_rust, on_nodes};
-use super::shared::word;
-use crate::bench::directories;
 use crate::bench::results::RowResult;
 use crate::bench::runtime::peer::{Peer, PeerError};
-use crate::bench::runtime::protocol::{Data, Text};
-use crate::bench::stats::percentiles::{Percentiles, median};
-use serde_json::json;
-use std::collections::HashMap;
-use std::fmt;
-use std::path::PathBuf;
-use std::time::Duration;
 
 /// Accepts every write and keeps nothing.
 const NULL_DEVICE: &str = if cfg!(windows) {
@@ -51,7 +41,7 @@ const MAX_SAMPLES: f64 = 200.0;
 const MAX_NEW_FILES: f64 = 20.0;
 const GROW_TO: u64 = 16 << 20;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Target {
     Disk,
@@ -81,8 +71,9 @@ enum Addressing {
     Fd,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Case {
+    /// In UTF-16 units.
     length: u32,
     text: Text,
     function: Function,
@@ -102,16 +93,11 @@ impl fmt::Display for Case {
 }
 
 impl Case {
-    /// Returns a string written with `writeFileSync`.
-    const fn written(length: u32, text: Text, target: Target, addressing: Addressing) -> Self {
-        Self {
-            length,
-            text,
-            function: Function::Write,
-            data: Data::String,
-            target,
-            addressing,
-        }
+    /// Names the case in few words: what is the usual kind goes without saying.
+    fn short(&self) -> String {
+        let name = self.to_string().replace(" string writeFileSync", "");
+        name.replace(" path new", " new")
+            .replace(" path over", " over")
     }
 
     /// Returns true if the file system of `--dir` looks the path up each time. Elsewhere the
@@ -121,40 +107,24 @@ impl Case {
     }
 }
 
-/// Returns the cases that the reference tables show, and the overhead at three lengths.
-fn core_cases() -> Vec<Case> {
-    use Addressing::{Fd, Overwritten, Path};
-    use Target::{Disk, Null, Tmpfs};
-    use Text::Ascii;
-    let mut cases = Vec::new();
-    for length in [1_024, 102_400, 1_048_576] {
-        cases.push(Case::written(length, Ascii, Disk, Overwritten));
-        cases.push(Case::written(length, Ascii, Disk, Fd));
-    }
-    cases.extend(DISTRIBUTIONS.map(|(length, text, _)| Case::written(length, text, Null, Path)));
-    for length in [12, 12_288, 1_048_576] {
-        cases.push(Case::written(length, Ascii, Null, Fd));
-        cases.push(Case::written(length, Ascii, Tmpfs, Overwritten));
-    }
-    cases
-}
+/// Kinds of cases, and the lengths in each.
+type Kinds = [(&'static str, &'static [u32])];
 
-/// The lengths and texts of the second table of the reference, and their names in it.
-const DISTRIBUTIONS: [(u32, Text, &str); 4] = [
-    (12, Text::Ascii, "12 ascii"),
-    (12, Text::Mixed, "12 utf8"),
-    (12_288, Text::Ascii, "12288 ascii"),
-    (18_432, Text::Mixed, "18432 utf8"),
+/// The cases that the reference tables show, and the overhead at three lengths.
+const CORE: &Kinds = &[
+    ("ascii disk overwritten", &[1_024, 102_400, 1_048_576]),
+    ("ascii disk fd", &[1_024, 102_400, 1_048_576]),
+    ("ascii tmpfs overwritten", &[12, 12_288, 1_048_576]),
+    ("ascii null path", &[12, 12_288]),
+    ("mixed null path", &[12, 18_432]),
+    ("ascii null fd", &[12, 12_288, 1_048_576]),
 ];
 
-fn quick_cases() -> Vec<Case> {
-    use Target::{Disk, Null, Tmpfs};
-    vec![
-        Case::written(12, Text::Ascii, Null, Addressing::Fd),
-        Case::written(12_288, Text::Mixed, Tmpfs, Addressing::Overwritten),
-        Case::written(1_024, Text::Ascii, Disk, Addressing::New),
-    ]
-}
+const QUICK: &Kinds = &[
+    ("ascii null fd", &[12]),
+    ("mixed tmpfs overwritten", &[12_288]),
+    ("ascii disk new", &[1_024]),
+];
 
 fn all_cases() -> Vec<Case> {
     use Addressing::{Fd, New, Overwritten, Path};
@@ -188,22 +158,13 @@ fn all_cases() -> Vec<Case> {
 /// One batch of samples of one case.
 #[derive(Serialize, Deserialize)]
 struct Request {
-    /// In UTF-16 units.
-    length: u32,
-    text: Text,
+    #[serde(flatten)]
+    case: Case,
     pattern: String,
-    function: Function,
-    data: Data,
-    addressing: Addressing,
     /// The path of the file; for [`Addressing::New`] the prefix of the paths of the files.
     path: String,
-    /// True to leave the new files, empty, instead of removing them.
-    keep_names: bool,
-    /// Calls before the first sample, untimed.
-    warm_up: u32,
-    samples: u32,
-    /// Per sample.
-    calls: u32,
+    #[serde(flatten)]
+    batch: Batch,
     /// A file that grows is cut back, untimed, before it passes this many bytes.
     grow_to: u64,
 }
@@ -230,39 +191,19 @@ const IN_RUST: [RowOf; 3] = [
     (RAW, Functions::Raw, Style::Sync),
 ];
 
-/// The numbers of calls and samples that suit one row of one case.
-#[derive(Clone, Copy)]
-struct Size {
-    warm_up: u32,
-    samples: u32,
-    calls: u32,
-}
-
 /// The numbers in the round that is not counted.
-const FIRST: Size = Size {
+const FIRST: Batch = Batch {
     warm_up: 8,
     samples: 5,
     calls: 1,
 };
-
-impl Size {
-    fn fitting(call_ns: f64, calls: u32, batch: Duration, max: f64) -> Self {
-        let sample_ns = call_ns * f64::from(calls);
-        let batch_ns = batch.as_nanos() as f64;
-        Self {
-            warm_up: (batch_ns / 8.0 / call_ns).clamp(2.0, 2.0 * max) as u32,
-            samples: (batch_ns / sample_ns).clamp(MIN_SAMPLES, max) as u32,
-            calls,
-        }
-    }
-}
 
 #[derive(Default)]
 pub(crate) struct WriteString {
     /// Nanoseconds of a call in the round that is not counted, by case and row.
     pilot: HashMap<(usize, usize), f64>,
     /// The processes of this round, by the row's label.
-    peers: HashMap<String, Result<Peer, String>>,
+    peers: HashMap<String, Peer>,
     round: Option<usize>,
     /// The case whose rows are running, and their directory.
     directory: Option<(usize, usize)>,
@@ -278,34 +219,35 @@ impl Scenario for WriteString {
         fewer_files: false,
         by_case: true,
         driver: include_str!("driver.js"),
-        ..Facts::of(
-            "write-string",
-            "One string into one file, over lengths, texts and kinds of target",
-        )
+        help: "One string into one file, over lengths, texts and kinds of target",
+        ..Facts::of("write-string")
     };
     type Case = Case;
-    const SHOW: Show<Case> = report::show;
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
 
     fn cases(session: &Session) -> Vec<Case> {
-        let has_words = session.options.cells.is_some();
-        let mut cases = match session.extent {
-            Extent::Core if !has_words => core_cases(),
-            Extent::Quick if !has_words => quick_cases(),
-            _ => all_cases(),
+        let few = match session.extent {
+            Extent::Core => CORE,
+            Extent::Quick => QUICK,
+            Extent::All => &[],
         };
-        if !session.directories.has_memory() {
-            cases.retain(|case| case.target != Target::Tmpfs);
-        }
+        let is_all = few.is_empty() || session.options.cells.is_some();
+        let has_memory = session.directories.has_memory();
+        let mut cases = all_cases();
+        cases.retain(|case| {
+            let (name, length) = (case.short(), case.length);
+            let mut few = few.iter().filter(|(_, lengths)| lengths.contains(&length));
+            let is_wanted = is_all || few.any(|(kind, _)| name == format!("{length} {kind}"));
+            is_wanted && (has_memory || case.target != Target::Tmpfs)
+        });
         cases
     }
 
     /// Rust has one kind of string: in the cases of Buffers it would repeat itself.
     fn rows(session: &Session, case: &Case) -> Vec<Row> {
-        let mut rows = on_nodes(session, &ON_NODE, rows::is_there);
-        if case.data == Data::String {
-            rows.extend(in_rust(&IN_RUST));
-        }
+        let in_rust = IN_RUST.iter().filter(|_| case.data == Data::String);
+        let in_rust: Vec<RowOf> = in_rust.copied().collect();
+        let mut rows = rows::all(session, [&ON_NODE, &[], &in_rust], rows::find);
         for row in &mut rows {
             row.launch.warm_up = true;
         }
@@ -319,44 +261,61 @@ impl Scenario for WriteString {
         })
     }
 
-    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Answer, Failure> {
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
+        let (session, label) = (turn.session, &turn.row.label);
+        let interrupt = &session.interrupt;
         if self.peers.is_empty() || self.round != turn.round {
             self.round = turn.round;
             self.directory = None;
-            self.start(turn.session)?;
+            self.peers.clear();
+            // All are started before the first is waited for.
+            for row in turn.rows {
+                self.peers.insert(row.label.clone(), row.start(interrupt)?);
+            }
+            self.peers.retain(|_, peer| peer.hello().is_ok());
         }
-        let (case, row) = turn.place;
-        let directory = match self.directory {
-            Some((running, directory)) if running == case => directory,
-            _ => self.random.usize(..directories::COUNT),
-        };
-        self.directory = Some((case, directory));
-        let size = match turn.round {
-            None => FIRST,
-            Some(_) => self.size(turn.session.extent, turn.case, turn.place),
-        };
-        let request = request(turn.session, turn.case, directory, size)?;
-        let label = &turn.row.label;
-        let answer = match self.peers.get_mut(label) {
-            Some(Ok(peer)) => peer.ask(Self::REQUEST, &request),
-            Some(Err(gone)) => Err(PeerError::Lost(gone.clone())),
-            None => Err(PeerError::Lost("its process was not started".to_owned())),
-        };
-        let answer = turn.session.judge(answer)?;
-        if matches!(answer, Err(PeerError::Lost(_))) {
-            let peer = ready(turn.session, turn.row.start(&turn.session.interrupt)?)?;
+        if !self.peers.contains_key(label) {
+            let mut peer = turn.row.start(interrupt)?;
+            if let Err(error) = peer.hello() {
+                return times(session, Err(error));
+            }
             self.peers.insert(label.clone(), peer);
         }
-        let answer = times(answer);
-        if let (Ok(times), None) = (&answer, turn.round) {
+        let (case, row) = turn.place;
+        let running = self.directory.filter(|(running, _)| *running == case);
+        let directory = running.map_or_else(|| self.random.usize(..directories::COUNT), |it| it.1);
+        self.directory = Some((case, directory));
+        let batch = match turn.round {
+            None => FIRST,
+            Some(_) => self.size(session.extent, turn.case, turn.place),
+        };
+        let request = Request {
+            case: *turn.case,
+            pattern: turn.case.text.pattern().to_owned(),
+            path: path(session, turn.case.target, directory)?,
+            batch,
+            grow_to: GROW_TO,
+        };
+        let peer = self.peers.get_mut(label);
+        let answer = peer.map(|peer| peer.ask(Self::REQUEST, &request));
+        let answer = answer.unwrap_or_else(|| Err(PeerError::Lost("it is gone".to_owned())));
+        if matches!(answer, Err(PeerError::Lost(_))) {
+            self.peers.remove(label);
+        }
+        let times = times(session, answer)?;
+        if turn.round.is_none() {
             let ns = median(times.samples_ns.iter().map(|ns| *ns as f64));
             self.pilot.extend(ns.map(|ns| ((case, row), ns)));
         }
-        Ok(answer.map(|times| Times {
-            calls: size.calls,
+        Ok(Times {
+            calls: batch.calls,
             directory: Some(directory),
             ..times
-        }))
+        })
+    }
+
+    fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
+        report::show(page, session, results);
     }
 
     fn json(results: &Results<Case>) -> Value {
@@ -388,78 +347,41 @@ impl Scenario for WriteString {
 }
 
 impl WriteString {
-    /// Starts the processes of a round; all are started before the first is waited for.
-    fn start(&mut self, session: &Session) -> Result<(), Failure> {
-        self.peers.clear();
-        let mut rows = on_nodes(session, &ON_NODE, rows::is_there);
-        rows.extend(in_rust(&IN_RUST));
-        let mut started = Vec::new();
-        for row in &mut rows {
-            row.launch.warm_up = true;
-            started.push((row.label.clone(), row.start(&session.interrupt)?));
-        }
-        for (label, peer) in started {
-            self.peers.insert(label, ready(session, peer)?);
-        }
-        Ok(())
-    }
-
     /// Returns how many calls and samples suit the row, as its first round tells.
-    fn size(&self, extent: Extent, case: &Case, place: (usize, usize)) -> Size {
+    fn size(&self, extent: Extent, case: &Case, place: (usize, usize)) -> Batch {
         let of_case = self.pilot.iter().filter(|(of, _)| of.0 == place.0);
         let fastest = of_case.map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
         let fastest = fastest.max(1.0);
         let is_new = case.addressing == Addressing::New;
         let calls = if !is_new && fastest < SHORTEST_SAMPLE_NS / 2.0 {
-            (SHORTEST_SAMPLE_NS / fastest).ceil() as u32
+            (SHORTEST_SAMPLE_NS / fastest).ceil()
         } else {
-            1
+            1.0
         };
-        let batch = Duration::from_millis(match extent {
-            Extent::Quick => 1,
-            Extent::Core => 4,
-            Extent::All => 3,
-        });
+        let batch_ns = match extent {
+            Extent::Quick => 1e6,
+            Extent::Core => 4e6,
+            Extent::All => 3e6,
+        };
         let max = if is_new { MAX_NEW_FILES } else { MAX_SAMPLES };
-        let own = self.pilot.get(&place).copied().unwrap_or(fastest);
-        Size::fitting(own, calls, batch, max)
+        let call_ns = self.pilot.get(&place).copied().unwrap_or(fastest);
+        Batch {
+            warm_up: (batch_ns / 8.0 / call_ns).clamp(2.0, 2.0 * max) as u32,
+            samples: (batch_ns / (call_ns * calls)).clamp(MIN_SAMPLES, max) as u32,
+            calls: calls as u32,
+        }
     }
 }
 
-fn ready(session: &Session, mut peer: Peer) -> Result<Result<Peer, String>, Failure> {
-    let hello = peer.hello();
-    session.interrupt.check()?;
-    Ok(hello.map(|_| peer).map_err(|error| error.to_string()))
-}
-
-fn request(
-    session: &Session,
-    case: &Case,
-    directory: usize,
-    size: Size,
-) -> Result<Request, Failure> {
-    let path = match case.target {
-        Target::Disk => session.directories.on_disk(directory).join("file"),
-        Target::Tmpfs => session
-            .directories
-            .in_memory(directory)
-            .ok_or_else(|| Failure::said("there is no tmpfs to write to"))?
-            .join("file"),
+fn path(session: &Session, target: Target, directory: usize) -> Result<String, Failure> {
+    let (directories, no_tmpfs) = (&session.directories, "there is no tmpfs to write to");
+    unicode(&match target {
+        Target::Disk => directories.on_disk(directory).join("file"),
+        Target::Tmpfs => {
+            let memory = directories.in_memory(directory);
+            memory.ok_or_else(|| Failure::said(no_tmpfs))?.join("file")
+        }
         Target::Null => PathBuf::from(NULL_DEVICE),
-    };
-    Ok(Request {
-        length: case.length,
-        text: case.text,
-        pattern: case.text.pattern().to_owned(),
-        function: case.function,
-        data: case.data,
-        addressing: case.addressing,
-        path: directories::unicode(&path)?,
-        keep_names: case.target == Target::Disk,
-        warm_up: size.warm_up,
-        samples: size.samples,
-        calls: size.calls,
-        grow_to: GROW_TO,
     })
 }
 

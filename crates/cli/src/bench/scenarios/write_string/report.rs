@@ -3,15 +3,12 @@
 
 use super::super::prelude::*;
 use super::{
-    Addressing, BEFORE, Case, DISTRIBUTIONS, NODE, NODE_AA, RAW, SMALLFRY, SMALLFRY_RUST, STD,
-    Target, call_ns, calls, percentiles, rate,
+    BEFORE, Case, NODE, NODE_AA, RAW, SMALLFRY, SMALLFRY_RUST, STD, call_ns, calls, percentiles,
+    rate,
 };
-use crate::bench::report::page::verdict;
 use crate::bench::report::text::micros;
-use crate::bench::runtime::protocol::{Data, Text, Usage};
-use crate::bench::session::Node;
+use crate::bench::runtime::protocol::Usage;
 use crate::bench::stats::bootstrap::{self, Interval};
-use crate::bench::stats::percentiles::Percentiles;
 use crate::bench::stats::welch::Welch;
 
 /// A case counts as lost when its interval reaches below this.
@@ -23,67 +20,88 @@ const MAX_LOST: usize = 40;
 
 pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) {
     let all = All {
-        cases: &results.cases,
+        cases: results.cases.iter().collect(),
         seed: session.options.seed,
     };
-    page.line(&format!(
-        "\nwrite-string: {} cases, {} rounds, a fresh process for every row in every round",
-        results.cases.len(),
-        results.rounds
-    ));
+    let what = format!("{} cases", results.cases.len());
+    page.title("write-string", session, &what, results.rounds);
     page.failures(results);
-    let listed = results.cases.len() <= MAX_LISTED;
+    let is_listed = results.cases.len() <= MAX_LISTED;
     for node in &session.nodes {
-        if listed {
-            cases(page, &all, node, session.nodes.len() > 1);
+        let name = node.runtime.name();
+        if is_listed {
+            let headings =
+                "µs a call|node:fs|A/A|before|smallfry|above node:fs, ns|x node:fs (95 %)";
+            let rows = [NODE, NODE_AA, BEFORE, SMALLFRY].map(|row| (name, row));
+            medians(page, &all, &format!("{name}: {headings}"), &rows, [0, 3]);
             page.note(LEGEND);
         }
-        comparisons(page, &all, node);
+        let pairs: &[(&str, &str)] = match node.package {
+            Some(_) => &[(NODE, SMALLFRY), (BEFORE, SMALLFRY)],
+            None => &[(BEFORE, NODE)],
+        };
+        for &(from, to) in pairs {
+            let heading = format!("{name}: {to} against {from}");
+            comparison(page, &all, &heading, (name, from), (name, to));
+        }
     }
     if session.nodes.iter().all(|node| node.package.is_none()) {
         node_versions(page, &all, &session.nodes);
     }
     distributions(page, &all, session);
-    if listed {
-        rust(page, &all);
+    let strings = all.only(|case| case.data == Data::String);
+    if is_listed && IN_RUST.iter().all(|row| all.has(*row)) {
+        let headings = "Rust: µs a call|std|smallfry|raw|above raw, ns|x raw (95 %)";
+        medians(page, &strings, headings, &IN_RUST, [2, 1]);
     }
-    if listed && (session.is_named || session.extent == Extent::All) {
-        for result in all.cases {
+    if is_listed && (session.is_named || session.extent == Extent::All) {
+        for result in &all.cases {
             all_percentiles(page, result);
         }
     }
     for node in &session.nodes {
         summary(page, &all, node, results.rounds);
     }
-    rust_summary(page, &all);
+    rust_summary(page, &all, &strings);
 }
 
 /// A row, by its runtime and name.
 type Named<'a> = (&'a str, &'a str);
 
 /// All cases, and the arithmetic that every part of the report needs.
-#[derive(Clone, Copy)]
 struct All<'a> {
-    cases: &'a [CaseResult<Case>],
+    cases: Vec<&'a CaseResult<Case>>,
     seed: u64,
 }
 
 impl<'a> All<'a> {
-    fn view(&self, result: &'a CaseResult<Case>) -> View<'a> {
-        View::by(self.seed, result, |run, _| call_ns(run))
+    fn only(&self, holds: fn(&Case) -> bool) -> Self {
+        let cases = self.cases.iter().copied();
+        Self {
+            cases: cases.filter(|result| holds(&result.case)).collect(),
+            seed: self.seed,
+        }
     }
 
-    fn ratio(&self, result: &'a CaseResult<Case>, from: Named, to: Named) -> Option<Interval> {
-        let view = self.view(result);
-        view.ratio(view.find(from.0, from.1)?, view.find(to.0, to.1)?)
+    fn view(&self, result: &'a CaseResult<Case>) -> View<'a> {
+        View::by(self.seed, result, |run, _| call_ns(run))
     }
 
     fn row(&self, result: &'a CaseResult<Case>, row: Named) -> Option<usize> {
         self.view(result).find(row.0, row.1)
     }
 
+    fn ratio(&self, result: &'a CaseResult<Case>, from: Named, to: Named) -> Option<Interval> {
+        let (from, to) = (self.row(result, from)?, self.row(result, to)?);
+        self.view(result).ratio(from, to)
+    }
+
+    fn percentiles(&self, result: &'a CaseResult<Case>, row: Named) -> Option<Percentiles> {
+        percentiles(result, self.row(result, row)?)
+    }
+
     fn p50(&self, result: &'a CaseResult<Case>, row: Named) -> Option<f64> {
-        Some(percentiles(result, self.row(result, row)?)?.p50)
+        Some(self.percentiles(result, row)?.p50)
     }
 
     fn has(&self, row: Named) -> bool {
@@ -91,77 +109,56 @@ impl<'a> All<'a> {
         cases.any(|result| self.row(result, row).is_some())
     }
 
-    /// Returns the geometric mean over the cases that `holds` selects.
-    fn mean(&self, holds: fn(&Case) -> bool, from: Named, to: Named) -> Option<Interval> {
-        let cases = self.cases.iter().filter(|result| holds(&result.case));
-        let logs = cases.filter_map(|result| {
+    /// Returns the geometric mean over the cases.
+    fn mean(&self, from: Named, to: Named) -> Option<Interval> {
+        let logs = self.cases.iter().filter_map(|result| {
+            let [from, to] = [from, to].map(|row| self.row(result, row));
             let view = self.view(result);
-            let [from, to] = [from, to].map(|row| view.find(row.0, row.1));
             let logs = bootstrap::log_ratios(&view.times(from?), &view.times(to?));
             logs.iter().any(Option::is_some).then_some(logs)
         });
         bootstrap::geometric_mean(&logs.collect::<Vec<_>>(), self.seed)
     }
 
-    fn count(&self, holds: fn(&Case) -> bool) -> usize {
-        let cases = self.cases.iter().filter(|result| holds(&result.case));
-        cases.count()
-    }
-
-    fn of(&self, case: Case) -> Option<&'a CaseResult<Case>> {
-        self.cases.iter().find(|result| result.case == case)
+    fn find(&self, name: &str) -> Option<&'a CaseResult<Case>> {
+        let mut cases = self.cases.iter().copied();
+        cases.find(|result| result.case.short() == name)
     }
 }
 
-/// Names the case in few words: what is the usual kind goes without saying.
-fn short(case: &Case) -> String {
-    let name = case.to_string().replace(" string writeFileSync", "");
-    name.replace("path new", "new")
-        .replace("path overwritten", "overwritten")
-}
-
-/// Shows one line per case: medians, and how smallfry compares.
-fn cases(page: &mut Page, all: &All, node: &Node, several: bool) {
-    let name = node.runtime.name();
-    let heading = if several {
-        format!("{name}: µs a call")
-    } else {
-        "µs a call, medians".to_owned()
-    };
-    let ratio = |result| all.ratio(result, (name, NODE), (name, SMALLFRY));
-    let ratios: Vec<Option<Interval>> = all.cases.iter().map(ratio).collect();
-    let estimates = ratios.iter().flatten().map(|ratio| ratio.estimate);
+/// Shows one line per case: medians, and how the second row in `compared` compares with the first.
+fn medians(
+    page: &mut Page,
+    all: &All,
+    headings: &str,
+    rows: &[Named],
+    [baseline, ours]: [usize; 2],
+) {
+    let ratio = |result| all.ratio(result, rows[baseline], rows[ours]);
+    let estimates = all
+        .cases
+        .iter()
+        .filter_map(|result| Some(ratio(result)?.estimate));
     let best = estimates.fold(1.0, f64::max);
-    let lines = all.cases.iter().zip(&ratios).map(|(result, ratio)| {
-        let mut line = vec![short(&result.case)];
-        let rows = [NODE, NODE_AA, BEFORE, SMALLFRY];
-        line.extend(rows.map(|row| or_dash(all.p50(result, (name, row)), micros)));
-        line.push(text::ratio(*ratio));
-        line.push(ratio.map_or_else(String::new, |ratio| {
-            text::bar(ratio.estimate / best, text::bar_cells())
-        }));
+    let lines = all.cases.iter().map(|result| {
+        let medians: Vec<_> = rows.iter().map(|row| all.p50(result, *row)).collect();
+        let above = medians[ours].zip(medians[baseline]);
+        let above = above.map(|(ours, baseline)| ours - baseline);
+        let ratio = ratio(result);
+        let mut line = vec![result.case.short()];
+        line.extend(medians.iter().map(|ns| or_dash(*ns, micros)));
+        line.push(or_dash(above, |ns| thousands(ns.round() as i64)));
+        line.push(text::ratio(ratio));
+        let part = ratio.map_or(0.0, |ratio| ratio.estimate / best);
+        line.push(text::bar(part, text::bar_cells()));
         line
     });
-    let headings = format!("{heading}|node:fs|A/A|before|smallfry|x node:fs (95 %)|<");
-    page.table(&headings, 1, lines);
+    page.table(&format!("{headings}|<"), lines);
 }
 
-const LEGEND: &str = "A/A: node:fs once more, in a process of its own: what differs from node:fs is \
-    noise. before: Buffer.from, openSync, writeSync, closeSync, as strings were written before Node had \
-    a native path. Calls too short for the clock are timed several to a sample.";
-
-/// Shows the first table of the reference: `confidence improvement accuracy`.
-fn comparisons(page: &mut Page, all: &All, node: &Node) {
-    let name = node.runtime.name();
-    let pairs: &[(&str, &str)] = match node.package {
-        Some(_) => &[(NODE, SMALLFRY), (BEFORE, SMALLFRY)],
-        None => &[(BEFORE, NODE)],
-    };
-    for &(from, to) in pairs {
-        let heading = format!("{name}: {to} against {from}");
-        comparison(page, all, &heading, (name, from), (name, to));
-    }
-}
+const LEGEND: &str = "Medians. A/A: node:fs once more, in a process of its own: what differs from \
+    node:fs is noise. before: Buffer.from, openSync, writeSync, closeSync, as strings were written \
+    before Node had a native path. Calls too short for the clock are timed several to a sample.";
 
 /// Compares the first Node with each later one, without smallfry.
 fn node_versions(page: &mut Page, all: &All, nodes: &[Node]) {
@@ -174,8 +171,9 @@ fn node_versions(page: &mut Page, all: &All, nodes: &[Node]) {
         comparison(page, all, &heading, (from, NODE), (to, NODE));
         page.about(format!("write-string, {heading}"));
         for (group, holds) in GROUPS {
-            if let Some(mean) = all.mean(holds, (from, NODE), (to, NODE)) {
-                let (verdict, count) = (verdict(mean), all.count(holds));
+            let of = all.only(holds);
+            if let Some(mean) = of.mean((from, NODE), (to, NODE)) {
+                let (verdict, count) = (verdict(mean), of.cases.len());
                 page.say(format!(
                     "{group}: {verdict}, geometric mean of {count} cases."
                 ));
@@ -184,25 +182,24 @@ fn node_versions(page: &mut Page, all: &All, nodes: &[Node]) {
     }
 }
 
+/// Shows the first table of the reference: `confidence improvement accuracy`.
 fn comparison(page: &mut Page, all: &All, heading: &str, from: Named, to: Named) {
     let mut lines = Vec::new();
-    for (addressing, place) in [
-        (Addressing::Overwritten, "by path"),
-        (Addressing::Fd, "by fd"),
-    ] {
+    for (addressing, place) in [("overwritten", "by path"), ("fd", "by fd")] {
         for length in [1_024, 102_400, 1_048_576] {
-            let case = Case::written(length, Text::Ascii, Target::Disk, addressing);
-            let Some(result) = all.of(case) else { continue };
-            let rates = |row| -> Vec<f64> {
+            let Some(result) = all.find(&format!("{length} ascii disk {addressing}")) else {
+                continue;
+            };
+            let [from, to] = [from, to].map(|row| -> Vec<f64> {
                 let row = all.row(result, row);
                 let runs = row.into_iter().flat_map(|row| result.outcomes[row].done());
                 runs.filter_map(rate).collect()
-            };
-            let Some(welch) = Welch::compare(&rates(from), &rates(to)) else {
+            });
+            let Some(welch) = Welch::compare(&from, &to) else {
                 continue;
             };
             let mut line = vec![
-                format!("{place}, {} ascii", thousands(i64::from(length))),
+                format!("{place}, {} ascii", thousands(length)),
                 welch.stars().to_owned(),
                 format!("{:.2} %", welch.improvement),
             ];
@@ -211,76 +208,44 @@ fn comparison(page: &mut Page, all: &All, heading: &str, from: Named, to: Named)
         }
     }
     let headings = format!("{heading}|confidence|improvement|accuracy (*)|(**)|(***)");
-    page.table(&headings, 1, lines);
+    page.table(&headings, lines);
 }
+
+/// The lengths and texts of the second table of the reference, and their names in it.
+const DISTRIBUTIONS: [(&str, &str); 4] = [
+    ("12 ascii null path", "12 ascii"),
+    ("12 mixed null path", "12 utf8"),
+    ("12288 ascii null path", "12288 ascii"),
+    ("18432 mixed null path", "18432 utf8"),
+];
 
 /// Shows the second table of the reference: `time (avg) (min … max) p75 p99 p995`, by path onto the
 /// null device.
 fn distributions(page: &mut Page, all: &All, session: &Session) {
     let mut lines = Vec::new();
-    for (length, text_kind, name) in DISTRIBUTIONS {
-        let case = Case::written(length, text_kind, Target::Null, Addressing::Path);
-        let Some(result) = all.of(case) else {
+    for (case, name) in DISTRIBUTIONS {
+        let Some(result) = all.find(case) else {
             continue;
         };
         let nodes = session.nodes.iter().map(|node| node.runtime.name());
         for (node, row) in nodes.flat_map(|node| [(node, NODE), (node, SMALLFRY)]) {
-            let found = all.row(result, (node, row));
-            let Some(found) = found.and_then(|row| percentiles(result, row)) else {
-                continue;
-            };
-            let [mean, min, max, p75, p99, p995] = [
-                found.mean, found.min, found.max, found.p75, found.p99, found.p995,
-            ]
-            .map(text::duration);
-            let line = [format!("{name}, {node} {row}"), mean];
-            let line = line.into_iter().chain([format!("({min} … {max})")]);
-            lines.push(line.chain([p75, p99, p995]).collect());
+            lines.extend(all.percentiles(result, (node, row)).map(|found| {
+                let [min, max] = [found.min, found.max].map(text::duration);
+                let mut line = vec![format!("{name}, {node} {row}"), text::duration(found.mean)];
+                line.push(format!("({min} … {max})"));
+                line.extend([found.p75, found.p99, found.p995].map(text::duration));
+                line
+            }));
         }
     }
-    page.table(
-        "by path, null device|time (avg)|(min … max)|p75|p99|p995",
-        1,
-        lines,
-    );
+    let headings = "by path, null device|time (avg)|(min … max)|p75|p99|p995";
+    page.table(headings, lines);
 }
 
 const IN_RUST: [Named; 3] = [("Rust", STD), ("Rust", SMALLFRY_RUST), ("Rust", RAW)];
 
-fn is_string(case: &Case) -> bool {
-    case.data == Data::String
-}
-
-/// Shows the rows in Rust beside raw system calls.
-fn rust(page: &mut Page, all: &All) {
-    let [_, ours, raw] = IN_RUST;
-    if IN_RUST.iter().any(|row| !all.has(*row)) {
-        return;
-    }
-    let strings = all.cases.iter().filter(|result| is_string(&result.case));
-    let lines = strings.map(|result| {
-        let medians = IN_RUST.map(|row| all.p50(result, row));
-        let above = medians[1].zip(medians[2]).map(|(ours, raw)| ours - raw);
-        let mut line = vec![short(&result.case)];
-        line.extend(medians.map(|ns| or_dash(ns, micros)));
-        line.push(or_dash(above, |ns| thousands(ns.round() as i64)));
-        line.push(text::ratio(all.ratio(result, raw, ours)));
-        line
-    });
-    page.table(
-        "Rust, µs a call, medians|std|smallfry|raw|above raw, ns|x raw (95 %)",
-        1,
-        lines,
-    );
-}
-
 /// Shows every sample of every row of one case.
 fn all_percentiles(page: &mut Page, result: &CaseResult<Case>) {
-    let case = short(&result.case);
-    let heading = match calls(result) {
-        1 => format!("µs: {case}"),
-        calls => format!("µs: {case} ({calls} calls a sample)"),
-    };
     let rows = (0..result.rows.len()).filter_map(|row| Some((row, percentiles(result, row)?)));
     let rows: Vec<(usize, Percentiles)> = rows.collect();
     let medians = rows.iter().map(|(_, found)| found.p50);
@@ -301,9 +266,10 @@ fn all_percentiles(page: &mut Page, result: &CaseResult<Case>) {
         line.extend([usage(|usage| usage.user_ns), usage(|usage| usage.sys_ns)]);
         line
     });
+    let (case, calls) = (result.case.short(), calls(result));
     let names = Percentiles::TABLE.map(|(name, _)| name).join("|");
-    let headings = format!("{heading}||{names} ms|Iterations|user ms|sys ms");
-    page.table(&headings, 2, lines);
+    let headings = format!("µs: {case}, calls a sample: {calls}|<|{names} ms");
+    page.table(&format!("{headings}|Iterations|user ms|sys ms"), lines);
 }
 
 /// A group of cases, and how to call it.
@@ -321,40 +287,35 @@ fn summary(page: &mut Page, all: &All, node: &Node, rounds: usize) {
     page.about(format!("write-string, Node {name}"));
     let [baseline, itself, before, ours] = [NODE, NODE_AA, BEFORE, SMALLFRY].map(|row| (name, row));
     if all.has(baseline) && all.has(itself) {
-        page.noise("node:fs", all.mean(|_| true, baseline, itself), rounds);
+        page.noise("node:fs", all.mean(baseline, itself), rounds);
     }
     if !all.has(baseline) || !all.has(ours) {
         return;
     }
     for (group, holds) in GROUPS {
-        let against = |than| Some(verdict(all.mean(holds, than, ours)?));
+        let of = all.only(holds);
+        let against = |than| Some(verdict(of.mean(than, ours)?));
         if let (Some(node), Some(before)) = (against(baseline), against(before)) {
-            let count = all.count(holds);
+            let count = of.cases.len();
             page.say(format!(
                 "{group}: smallfry against node:fs {node}, against before {before}; geometric means of \
                  {count} cases."
             ));
         }
-        lost(page, all, group, holds, [baseline, itself, ours]);
+        lost(page, &of, group, [baseline, itself, ours]);
     }
 }
 
 /// Lists the cases whose interval reaches below [`LOST`], with what the baseline against itself did
 /// there.
-fn lost(
-    page: &mut Page,
-    all: &All,
-    group: &str,
-    holds: fn(&Case) -> bool,
-    [baseline, itself, ours]: [Named; 3],
-) {
+fn lost(page: &mut Page, all: &All, group: &str, [baseline, itself, ours]: [Named; 3]) {
     let reaches = |ratio: &Interval| ratio.low < LOST;
-    let (mut lost, mut itself_lost, count) = (Vec::new(), 0, all.count(holds));
-    for result in all.cases.iter().filter(|result| holds(&result.case)) {
+    let (mut lost, mut itself_lost, count) = (Vec::new(), 0, all.cases.len());
+    for result in &all.cases {
         let itself = all.ratio(result, baseline, itself);
         itself_lost += usize::from(itself.as_ref().is_some_and(reaches));
         if let Some(ratio) = all.ratio(result, baseline, ours).filter(reaches) {
-            lost.push((ratio, itself, result));
+            lost.push((ratio, itself, result.case.short()));
         }
     }
     if lost.is_empty() {
@@ -373,10 +334,9 @@ fn lost(
          {itself_lost}); in {slower} smallfry LOSES, in the others this run cannot tell:",
         lost.len()
     ));
-    for (ratio, itself, result) in lost.iter().take(MAX_LOST) {
+    for (ratio, itself, case) in lost.iter().take(MAX_LOST) {
         let kind = if ratio.high < 1.0 { "LOSES " } else { "unsure" };
         let (ratio, itself) = (text::ratio(Some(*ratio)), text::ratio(*itself));
-        let case = short(&result.case);
         page.detail(format!("{kind} {ratio}, itself {itself}: {case}"));
     }
     if let Some(more) = lost.len().checked_sub(MAX_LOST).filter(|more| *more > 0) {
@@ -384,26 +344,25 @@ fn lost(
     }
 }
 
-fn rust_summary(page: &mut Page, all: &All) {
+fn rust_summary(page: &mut Page, all: &All, strings: &All) {
     let [std, ours, raw] = IN_RUST;
     if !all.has(std) || !all.has(ours) {
         return;
     }
     page.about("write-string, Rust");
-    if let Some(mean) = all.mean(|_| true, std, ours) {
+    if let Some(mean) = all.mean(std, ours) {
         let verdict = verdict(mean);
         page.say(format!("smallfry against std: {verdict}, geometric mean."));
     }
     if !all.has(raw) {
         return;
     }
-    let is_near = |result: &&CaseResult<Case>| {
+    let is_near = |result: &&&CaseResult<Case>| {
         let medians = all.p50(result, ours).zip(all.p50(result, raw));
         medians.is_some_and(|(ours, raw)| ours - raw <= 50.0_f64.max(0.05 * raw))
     };
-    let strings = all.cases.iter().filter(|result| is_string(&result.case));
-    let reached = strings.filter(is_near).count();
-    let count = all.count(is_string);
+    let reached = strings.cases.iter().filter(is_near).count();
+    let count = strings.cases.len();
     page.say(format!(
         "smallfry's median is within 5 % or 50 ns of raw system calls in {reached} of {count} cases."
     ));

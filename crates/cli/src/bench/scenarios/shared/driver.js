@@ -1,0 +1,65 @@
+// Functions that several scenarios call: all files read or written, in the row's style.
+
+const readAll = {
+  sync: (functions, files, encoding) => files.map((file) => functions.readFileSync(file, encoding)),
+  callback: (functions, files, encoding) =>
+    new Promise((resolve, reject) => {
+      const all = new Array(files.length);
+      let left = files.length;
+      files.forEach((file, i) =>
+        functions.readFile(file, encoding, (error, contents) => {
+          if (error) return reject(error);
+          all[i] = contents;
+          if (--left === 0) resolve(all);
+        }),
+      );
+    }),
+  parallel: (functions, files, encoding) =>
+    Promise.all(files.map((file) => functions.promises.readFile(file, encoding))),
+  'bulk-sync': (functions, files, encoding) => functions.readFilesSync(files, { encoding }),
+  bulk: (functions, files, encoding) => functions.readFiles(files, { encoding }),
+};
+
+const entriesOf = (files, contents) => files.map((file, i) => [file, contents[i]]);
+
+// `options` are those of smallfry, or an encoding, which bulk calls do not take.
+const writeAll = {
+  sync: (functions, files, contents, options) =>
+    files.forEach((file, i) => functions.writeFileSync(file, contents[i], options)),
+  callback: (functions, files, contents, encoding) =>
+    new Promise((resolve, reject) => {
+      let left = files.length;
+      files.forEach((file, i) =>
+        functions.writeFile(file, contents[i], encoding, (error) => {
+          if (error) reject(error);
+          else if (--left === 0) resolve();
+        }),
+      );
+    }),
+  parallel: (functions, files, contents, options) =>
+    Promise.all(files.map((file, i) => functions.promises.writeFile(file, contents[i], options))),
+  'bulk-sync': (functions, files, contents, options) =>
+    functions.writeFilesSync(entriesOf(files, contents), ...(typeof options === 'object' ? [options] : [])),
+  bulk: (functions, files, contents, options) =>
+    functions.writeFiles(entriesOf(files, contents), ...(typeof options === 'object' ? [options] : [])),
+};
+
+// Where closing is slow, smallfry's functions leave it to other threads.
+async function allClosed(functions) {
+  const [unclosed] = (await functions.drainCloses?.()) ?? [];
+  if (unclosed) throw unclosed;
+}
+
+async function timeWriting(request, write) {
+  const files = pathsOf(request.layout);
+  const contents = files.map((_, i) => contentsOf(i, request));
+  const started = resources();
+  await write(files, contents);
+  const usage = resourcesSince(started);
+  return { many: { files: files.length, bytes: files.length * request.bytes, usage } };
+}
+
+function nsSince(started) {
+  const [seconds, nanoseconds] = process.hrtime(started);
+  return seconds * 1e9 + nanoseconds;
+}
