@@ -78,7 +78,7 @@ test:
 test-all: export SMALLFRY_TEST_ALL := 1
 test-all:
 	@SMALLFRY_TEST_CLOSES=5000 SMALLFRY_TEST_FILES=20000 \
-		$(MAKE) --no-print-directory node-tests jvm-tests rust-tests test-model
+		$(MAKE) --no-print-directory node-tests jvm-tests jvm-driver rust-tests test-model
 	@$(MAKE) --no-print-directory test-windows
 
 # Hours of generated cases, crashes and files, and programs that people use.
@@ -87,7 +87,7 @@ soak: export SMALLFRY_SOAK := 1
 soak:
 	PROPTEST_CASES=20000 SMALLFRY_TEST_CASES=50000 SMALLFRY_TEST_FILES=1000000 SMALLFRY_TEST_CLOSES=100000 \
 		SMALLFRY_TEST_PACKAGES=1000000 SMALLFRY_TEST_WALKS=1000 SMALLFRY_TEST_URLS=400000 SMALLFRY_TEST_CALLS=1000000 \
-		$(MAKE) --no-print-directory node-tests jvm-tests rust-tests test-model
+		$(MAKE) --no-print-directory node-tests jvm-tests jvm-driver rust-tests test-model
 	$(MAKE) --no-print-directory test-backends test-crash test-sanitized fuzz trials test-windows
 
 WORKSPACE := --workspace --exclude smallfry-node --exclude smallfry-jvm --features '$(CORE_FEATURES)'

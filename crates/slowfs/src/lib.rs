@@ -54,11 +54,6 @@ mod linux;
 #[cfg(not(target_os = "linux"))]
 mod other;
 
-#[cfg(target_os = "linux")]
-use linux as platform;
-#[cfg(not(target_os = "linux"))]
-use other as platform;
-
 pub use device::Device;
 pub use error::Error;
 pub use faults::{Call, Fault};

@@ -1,11 +1,16 @@
 //! Mounting a directory behind a simulated device.
 
+#[cfg(target_os = "linux")]
+use crate::linux as platform;
+#[cfg(not(target_os = "linux"))]
+use crate::other as platform;
+
 use crate::crash::Log;
 use crate::error::Error;
 use crate::options::Options;
-use crate::platform::{self, Session};
 use crate::profile::Profile;
 use crate::unmounted::Unmounted;
+use platform::Session;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -34,6 +34,8 @@ fn rows_in_the_jvm_do_their_work() {
         let rows: Vec<&Value> = rows.filter(is_jvm).collect();
         let is_named = json["skipped"].to_string().contains("rows in the JVM");
         assert_eq!(is_named, rows.is_empty(), "{json}");
+        let must_run = std::env::var_os("CI").is_some();
+        assert!(!(must_run && rows.is_empty()), "{scenario} has no rows");
         for row in rows {
             assert_eq!(row["error"], Value::Null, "{row}");
         }
