@@ -27,6 +27,7 @@ mod native;
 mod report;
 
 use super::prelude::*;
+use super::shared::rows::RAW_KEPT;
 use discard::Discard;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
@@ -50,11 +51,7 @@ impl Case {
 
     /// Returns the row of raw system calls that the rows of this case are compared with.
     fn raw(&self) -> &'static str {
-        if self.kept.is_some() {
-            rows::RAW_KEPT
-        } else {
-            RAW
-        }
+        if self.kept.is_some() { RAW_KEPT } else { RAW }
     }
 }
 
