@@ -2,7 +2,7 @@
 
 use crate::bench::stats::bootstrap::Interval;
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
-use indicatif::{BinaryBytes, HumanCount};
+use indicatif::HumanCount;
 use std::fmt::Write as _;
 use textwrap::{Options, WordSplitter};
 
@@ -53,7 +53,10 @@ pub(crate) fn duration(ns: f64) -> String {
 }
 
 pub(crate) fn bytes(count: u64) -> String {
-    BinaryBytes(count).to_string()
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let unit = (count.max(1).ilog2() as usize / 10).min(4);
+    let size = count as f64 / (1_u64 << (10 * unit)) as f64;
+    format!("{} {}", number(size), UNITS[unit])
 }
 
 /// Shows `1.23x (1.20-1.26)`.

@@ -2,6 +2,7 @@
 //! `discard.js`.
 
 use super::super::prelude::*;
+use super::check;
 use std::io::Read;
 
 /// The work of the process.
@@ -23,15 +24,7 @@ pub(crate) fn run(launch: &str, work: &str) -> io::Result<()> {
         .map(|entry| Ok(entry?.path()))
         .collect::<io::Result<Vec<PathBuf>>>()?;
     let bytes = read(launch.functions, &work, &paths)?;
-    if (paths.len(), bytes) != (work.files, work.bytes) {
-        return Err(io::Error::other(format!(
-            "it read {bytes} bytes of {} files instead of {} bytes of {}",
-            paths.len(),
-            work.bytes,
-            work.files
-        )));
-    }
-    Ok(())
+    check((paths.len(), bytes), (work.files, work.bytes)).map_err(io::Error::other)
 }
 
 /// Returns the number of bytes.

@@ -81,7 +81,7 @@ impl Scenario for Scale {
             compare: turn.is_careful() && keep,
             watch: Watch::Memory,
         })?;
-        check(&times, &case)?;
+        check((times.files, times.bytes), (case.files, case.bytes()))?;
         Ok(Times { cached, ..times })
     }
 
