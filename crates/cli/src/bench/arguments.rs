@@ -27,7 +27,7 @@ impl Arguments {
             chosen.extend(scenarios::ALL.iter().filter(is_usual));
         }
         let mut seen = HashSet::new();
-        chosen.retain(|entry| seen.insert(entry.name()));
+        chosen.retain(|entry| seen.insert(entry.facts.name));
         chosen
     }
 }
@@ -38,12 +38,12 @@ impl ValueEnum for Entry {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()).help(self.facts.help))
+        Some(PossibleValue::new(self.facts.name).help(self.facts.help))
     }
 }
 
 impl Serialize for Entry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
+        serializer.serialize_str(self.facts.name)
     }
 }

@@ -58,7 +58,7 @@ impl Directories {
 
     /// Returns the profile of the slow disk, if there is one.
     pub(crate) fn profile(&self) -> Option<&str> {
-        self.slow.as_ref().map(Slow::profile)
+        self.slow.as_ref().map(|slow| slow.profile.as_str())
     }
 
     /// Empties the cache of the slow disk, if there is one.
@@ -124,11 +124,6 @@ fn make_under(directory: &Path) -> Result<TempDir, Failure> {
 
 /// Returns the path as rows are told it.
 pub(crate) fn unicode(path: &Path) -> Result<String, Failure> {
-    let shown = path.display();
-    let failure = || {
-        Failure::said(format!(
-            "cannot measure with {shown}: its name is not Unicode"
-        ))
-    };
-    path.to_str().map(str::to_owned).ok_or_else(failure)
+    let name = path.to_str().map(str::to_owned);
+    name.ok_or_else(|| Failure::at("measure with", path)("its name is not Unicode"))
 }

@@ -20,12 +20,14 @@ pub(super) const REAL: &str = "real";
 pub(super) const UNDELAYED: &str = "none";
 /// The maximum time of mounting, and of unmounting.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// The usual reason why a slow disk cannot be mounted.
+const NEEDS: &str = "it needs Linux, /dev/fuse, and root";
 /// The first word of the line that the child says when it serves.
 const READY: &str = "mounted";
 
 /// A mount. Dropping it unmounts.
 pub(super) struct Slow {
-    profile: String,
+    pub(super) profile: String,
     child: Child,
     point: PathBuf,
     /// The directory under the mount, opened before it.
@@ -64,18 +66,11 @@ impl Slow {
         }
         slow.terminate();
         let complaint = slow.child.complaint();
-        let why = complaint
-            .as_deref()
-            .map_or("it needs Linux, /dev/fuse, and root", |line| {
-                line.trim_start_matches("error: ")
-            });
+        let why = complaint.as_deref().unwrap_or(NEEDS);
+        let why = why.trim_start_matches("error: ");
         Err(Failure::said(format!(
             "cannot measure on the slow disk {profile:?}: {why} (--disk {REAL} measures the disk as it is)"
         )))
-    }
-
-    pub(super) fn profile(&self) -> &str {
-        &self.profile
     }
 
     /// Returns the mounted directory as it was before, where work takes none of the slow disk's
@@ -109,10 +104,8 @@ impl Slow {
         // A busy mount goes as soon as it is no longer busy.
         let _ = Command::new("umount").arg("-l").arg(&self.point).output();
         if self.is_mounted() {
-            let point = self.point.display();
-            return Err(Failure::said(format!(
-                "cannot unmount {point}: umount -l does it by hand"
-            )));
+            let help = "umount -l does it by hand";
+            return Err(Failure::at("unmount", &self.point)(help));
         }
         Ok(())
     }

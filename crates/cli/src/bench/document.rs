@@ -81,7 +81,7 @@ pub(crate) fn of(arguments: &Arguments, session: &Session, results: &Results) ->
         let package = node.package.as_ref();
         json!({
             "name": node.runtime.name(),
-            "binary": node.runtime.binary(),
+            "binary": node.runtime.binary,
             "package": package.map(|package| &package.directory),
             "package_load_ns": package.map(|package| package.load_ns),
         })
@@ -89,7 +89,7 @@ pub(crate) fn of(arguments: &Arguments, session: &Session, results: &Results) ->
     let jvm = session
         .jvm
         .as_ref()
-        .map(|jvm| json!({ "name": jvm.name(), "binary": jvm.binary(), "flags": jvm::FLAGS }));
+        .map(|jvm| json!({ "name": jvm.name(), "binary": jvm.binary, "flags": jvm::FLAGS }));
     let mut document = json!({
         "schema": SCHEMA,
         "version": env!("CARGO_PKG_VERSION"),
@@ -102,8 +102,10 @@ pub(crate) fn of(arguments: &Arguments, session: &Session, results: &Results) ->
         "skipped": session.skips,
     });
     for scenario in ALL {
-        let found = results.iter().find(|(of, _)| of.name() == scenario.name());
-        document[scenario.name().replace('-', "_")] = json!(found.map(|(_, it)| &it.json));
+        let found = results
+            .iter()
+            .find(|(of, _)| of.facts.name == scenario.facts.name);
+        document[scenario.facts.name.replace('-', "_")] = json!(found.map(|(_, it)| &it.json));
     }
     document
 }

@@ -2,6 +2,7 @@
 
 use derive_more::with_trait::Display;
 use std::path::Path;
+use std::process::ExitCode;
 
 #[derive(Debug, Display)]
 pub(crate) enum Failure {
@@ -23,12 +24,18 @@ impl Failure {
     pub(crate) fn at<E: Display>(operation: &'static str, path: &Path) -> impl FnOnce(E) -> Self {
         move |error| Self::Said(format!("cannot {operation} {}: {error}", path.display()))
     }
+}
 
-    /// Returns 130, as shells do, for an interrupted run.
-    pub(crate) fn exit_code(&self) -> u8 {
-        match self {
-            Self::Interrupted => 130,
-            Self::Said(_) => 1,
+/// Says on one line why the command stopped, if it did. Returns 130, as shells do, for an
+/// interrupted run.
+pub(crate) fn exit_code(command: &str, outcome: Result<bool, Failure>) -> ExitCode {
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(Failure::Interrupted) => ExitCode::from(130),
+        Err(Failure::Said(message)) => {
+            eprintln!("smallfry {command}: {message}");
+            ExitCode::FAILURE
         }
     }
 }

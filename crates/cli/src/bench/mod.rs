@@ -40,7 +40,7 @@ pub(crate) use serve::serve as drive;
 use failure::Failure;
 use interrupt::Interrupt;
 use plan::Plan;
-use report::json;
+use report::json::File;
 use report::page::Page;
 use runtime::node;
 use scenarios::{Entry, Measured};
@@ -53,16 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let outcome = interrupt
         .listen()
         .and_then(|()| measure(arguments, &interrupt));
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(failure) => {
-            if let Failure::Said(message) = &failure {
-                eprintln!("smallfry bench: {message}");
-            }
-            ExitCode::from(failure.exit_code())
-        }
-    }
+    failure::exit_code("bench", outcome)
 }
 
 /// The results of the scenarios that ran.
@@ -72,11 +63,7 @@ type Results = Vec<(Entry, Measured)>;
 fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure> {
     let (options, plan) = (&arguments.options, Plan::of(arguments));
     terminal::first_line(options, &plan);
-    let json = options
-        .json
-        .as_deref()
-        .map(json::File::create)
-        .transpose()?;
+    let json = options.json.as_deref().map(File::create).transpose()?;
     let script = node::script(scenarios::drivers());
     let needs_jvm = plan.has(|scenario| scenario.facts.has_jvm_rows);
     let mut session = Session::open(options, &script, needs_jvm, interrupt)?;
@@ -85,7 +72,7 @@ fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
     let (mut page, mut results) = (Page::default(), Results::new());
     for scenario in &plan.scenarios {
         session.budget = plan.budget(*scenario);
-        results.push((*scenario, scenario.run(&mut session, &mut page)?));
+        results.push((*scenario, (scenario.run)(&mut session, &mut page)?));
     }
     session.progress.finish();
     terminal::results(&session, page);
@@ -93,6 +80,6 @@ fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
         file.put(&document::of(arguments, &session, &results))?;
     }
     let complete = results.iter().all(|(_, measured)| measured.failures == 0);
-    session.close()?;
+    session.directories.remove()?;
     Ok(complete)
 }

@@ -67,10 +67,6 @@ impl<C> CaseResult<C> {
         values.max_by(f64::total_cmp)
     }
 
-    pub(crate) fn has_row(&self, name: &str) -> bool {
-        self.rows.iter().any(|row| row.implementation == name)
-    }
-
     /// Returns true if flushes were counted.
     pub(crate) fn was_watched(&self) -> bool {
         self.outcomes.iter().any(|row| row.flushes.is_some())

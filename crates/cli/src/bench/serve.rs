@@ -1,8 +1,8 @@
 //! The process of a row in Rust: obeys requests from standard input until it ends.
 
 use super::runtime::native::failed;
-use super::runtime::protocol::{Hello, Launch, PeerFailure, Reply};
-use super::scenarios::{self, read_many::discard};
+use super::runtime::protocol::{Hello, Launch, Reply};
+use super::scenarios::{ALL, read_many::discard};
 use serde_json::{Map, Value};
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
@@ -32,16 +32,17 @@ fn obey(launch: &str) -> io::Result<()> {
     for line in io::stdin().lock().lines() {
         let request: Map<String, Value> = serde_json::from_str(&line?)?;
         for (name, request) in request {
-            send(&answer(&launch, &name, request).unwrap_or_else(Reply::Failure))?;
+            let mut scenarios = ALL.iter();
+            let answer = match scenarios.find(|scenario| scenario.facts.name == name) {
+                Some(scenario) => (scenario.serve)(&launch, request),
+                None => Err(failed("run", name)(io::Error::from(
+                    io::ErrorKind::NotFound,
+                ))),
+            };
+            send(&answer.map_or_else(Reply::Failure, Reply::Many))?;
         }
     }
     Ok(())
-}
-
-fn answer(launch: &Launch, name: &str, request: Value) -> Result<Reply, PeerFailure> {
-    let unknown = || failed("run", name)(io::Error::from(io::ErrorKind::NotFound));
-    let scenario = scenarios::find(name).ok_or_else(unknown)?;
-    scenario.serve(launch, request).map(Reply::Many)
 }
 
 fn send(reply: &Reply) -> io::Result<()> {

@@ -77,10 +77,6 @@ impl Session {
         Ok(session)
     }
 
-    pub(crate) fn close(self) -> Result<(), Failure> {
-        self.directories.remove()
-    }
-
     fn find_nodes(&mut self, script: &str) -> Result<(), Failure> {
         let options = self.options.clone();
         let mut nodes = options.node;
@@ -97,12 +93,8 @@ impl Session {
         ];
         let mut package = None;
         if !options.no_smallfry && engines.iter().any(|(_, binaries)| !binaries.is_empty()) {
-            match node::find_package(options.package.as_deref()) {
-                Ok(directory) => package = Some(directory),
-                Err(reason) => {
-                    self.skip(format!("rows of smallfry on Node are left out: {reason}"))?;
-                }
-            }
+            let found = node::find_package(options.package.as_deref());
+            package = self.smallfry_on("Node", found)?;
         }
         for (kind, binaries) in engines {
             for binary in binaries {
@@ -119,14 +111,19 @@ impl Session {
 
     fn load(&mut self, runtime: &Runtime, package: &Path) -> Result<Option<Package>, Failure> {
         let loaded = node::load(runtime, package, &self.interrupt)?;
-        if let Err(reason) = &loaded {
+        let package = package.display();
+        let loaded = loaded.map_err(|reason| format!("{package} does not load: {reason}"));
+        self.smallfry_on(runtime.name(), loaded)
+    }
+
+    /// Returns smallfry if it was found there, else notes that its rows are left out.
+    fn smallfry_on<T>(&mut self, place: &str, it: Result<T, String>) -> Result<Option<T>, Failure> {
+        if let Err(reason) = &it {
             self.skip(format!(
-                "rows of smallfry on {} are left out: {} does not load: {reason}",
-                runtime.name(),
-                package.display()
+                "rows of smallfry on {place} are left out: {reason}"
             ))?;
         }
-        Ok(loaded.ok())
+        Ok(it.ok())
     }
 
     /// Notes a missing runtime for the user; in continuous integration that is an error.
@@ -192,12 +189,11 @@ impl Session {
         let mut row = Row::native(functions, implementation, way);
         row.runtime = node.runtime.clone();
         row.launch.package = package.map(|directory| directory.display().to_string());
-        let name = node.runtime.name();
-        if node.runtime.kind != Kind::Node {
-            let implementation = implementation.trim_start_matches("Node ");
-            row.label = format!("{name} {implementation}");
-        } else if self.nodes.len() > 1 {
-            row.label = format!("{name} {implementation}");
+        let is_node = node.runtime.kind == Kind::Node;
+        if !is_node || self.nodes.len() > 1 {
+            let other = implementation.strip_prefix("Node ").filter(|_| !is_node);
+            let shown = other.unwrap_or(implementation);
+            row.label = format!("{} {shown}", node.runtime.name());
         }
         row
     }

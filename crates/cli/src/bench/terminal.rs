@@ -14,7 +14,7 @@ use std::io::Write as _;
 
 /// Says what is about to happen, before anything else does.
 pub(crate) fn first_line(options: &Options, plan: &Plan) {
-    let names: Vec<_> = plan.scenarios.iter().map(Entry::name).collect();
+    let names: Vec<_> = plan.scenarios.iter().map(|it| it.facts.name).collect();
     let (names, dir) = (names.join(", "), options.dir.display());
     let disk = match options.disk.as_str() {
         disk::REAL => String::new(),
@@ -41,7 +41,7 @@ pub(crate) fn opening(session: &Session, plan: &Plan) {
 }
 
 fn schedule(session: &Session, scenario: Entry, budget: Budget) -> String {
-    let name = scenario.name();
+    let name = scenario.facts.name;
     match budget {
         Budget::Time(time) => {
             // The time of a row on a slow disk is not known beforehand.
@@ -53,7 +53,7 @@ fn schedule(session: &Session, scenario: Entry, budget: Budget) -> String {
         }
         Budget::Rounds(1) => format!("{name} for one round"),
         Budget::Rounds(rounds) if session.extent == Extent::All => {
-            let turns = scenario.turns(session) * (rounds + 1);
+            let turns = (scenario.turns)(session) * (rounds + 1);
             let minutes = (turns as f64 * scenario.facts.turn_seconds / 60.0).round();
             let minutes = match minutes {
                 few if few <= 1.0 => "a minute".to_owned(),

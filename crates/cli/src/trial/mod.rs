@@ -25,7 +25,7 @@ mod system_calls;
 
 pub(crate) use arguments::Arguments;
 
-use crate::bench::failure::Failure;
+use crate::bench::failure::{self, Failure};
 use crate::bench::interrupt::Interrupt;
 use crate::bench::progress::Progress;
 use crate::bench::report::json::File;
@@ -44,16 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let outcome = interrupt
         .listen()
         .and_then(|()| attempt(arguments, &interrupt));
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(failure) => {
-            if let Failure::Said(message) = &failure {
-                eprintln!("smallfry try: {message}");
-            }
-            ExitCode::from(failure.exit_code())
-        }
-    }
+    failure::exit_code("try", outcome)
 }
 
 /// Returns whether the command ran on both sides and did the same.

@@ -2,7 +2,7 @@
 //!
 //! Formats: <https://man7.org/linux/man-pages/man5/proc.5.html>.
 
-use super::{FileSystem, Host, field};
+use super::{FileSystem, Host, field, number};
 use rustix::fs::{major, minor, statvfs, syncfs};
 use std::fs::{File, read_to_string};
 use std::io;
@@ -11,8 +11,7 @@ use std::path::Path;
 
 pub(super) fn machine() -> Host {
     let cpu = |name| field("/proc/cpuinfo".as_ref(), name);
-    let memory = field("/proc/meminfo".as_ref(), "MemTotal");
-    let memory = memory.and_then(|size| size.strip_suffix(" kB")?.parse::<u64>().ok());
+    let memory = number("/proc/meminfo".as_ref(), "MemTotal");
     let load = text("/proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok());
     let pages = text("/sys/kernel/mm/transparent_hugepage/enabled");
     Host {

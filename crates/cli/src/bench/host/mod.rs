@@ -128,10 +128,14 @@ pub(crate) fn cached(paths: &[PathBuf]) -> Option<f64> {
 
 /// Finds a directory in memory to compare the disk with.
 pub(crate) fn tmpfs() -> Option<PathBuf> {
-    let mut directories = ["/dev/shm", "/tmp", "/run/shm"]
-        .map(PathBuf::from)
-        .into_iter();
+    let directories = ["/dev/shm", "/tmp", "/run/shm"].map(PathBuf::from);
+    let mut directories = directories.into_iter();
     directories.find(|place| place.is_dir() && FileSystem::of(place).kind == "tmpfs")
+}
+
+/// Returns the number in the line `name: number kB`.
+pub(crate) fn number(file: &Path, name: &str) -> Option<u64> {
+    field(file, name)?.split(' ').next()?.parse().ok()
 }
 
 /// Returns the value in the line `name: value` of a file in /proc.

@@ -2,6 +2,9 @@
 
 use crate::bench::stats::bootstrap::Interval;
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
+use indicatif::HumanCount;
+use std::fmt::Write as _;
+use textwrap::{Options, WordSplitter};
 
 /// The width of a terminal that does not tell.
 const USUAL_WIDTH: u16 = 100;
@@ -35,15 +38,8 @@ pub(crate) fn millis(ns: f64) -> String {
 }
 
 pub(crate) fn thousands(value: i64) -> String {
-    let digits = value.unsigned_abs().to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    if value < 0 { format!("-{text}") } else { text }
+    let sign = if value < 0 { "-" } else { "" };
+    format!("{sign}{}", HumanCount(value.unsigned_abs()))
 }
 
 /// Shows a duration in the unit that suits it.
@@ -58,29 +54,20 @@ pub(crate) fn duration(ns: f64) -> String {
 
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let mut value = count as f64;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    format!("{} {}", number(value), UNITS[unit])
+    let unit = (count.max(1).ilog2() as usize / 10).min(4);
+    let size = count as f64 / (1_u64 << (10 * unit)) as f64;
+    format!("{} {}", number(size), UNITS[unit])
 }
 
 /// Shows `1.23x (1.20-1.26)`.
 pub(crate) fn ratio(interval: Option<Interval>) -> String {
-    interval.map_or_else(dash, |it| {
-        format!("{:.2}x ({:.2}-{:.2})", it.estimate, it.low, it.high)
-    })
-}
-
-fn dash() -> String {
-    "-".to_owned()
+    let form = |it: Interval| format!("{:.2}x ({:.2}-{:.2})", it.estimate, it.low, it.high);
+    or_dash(interval, form)
 }
 
 /// Shows the value, or a dash where there is none.
-pub(crate) fn or_dash(value: Option<f64>, form: impl Fn(f64) -> String) -> String {
-    value.map_or_else(dash, form)
+pub(crate) fn or_dash<T>(value: Option<T>, form: impl Fn(T) -> String) -> String {
+    value.map_or_else(|| "-".to_owned(), form)
 }
 
 /// Draws `part` of `cells` columns, in eighths.
@@ -99,15 +86,10 @@ pub(crate) fn segments(parts: &[(&str, f64)], whole: f64, cells: usize) -> Strin
         let end = ((sum / whole * cells as f64).round() as usize).min(cells);
         // The boundary takes a column of its own box, so that lengths stay to scale.
         if let Some(inner) = (end - column).checked_sub(1) {
-            line.push('▕');
             // A letter alone says nothing.
-            let shown: String = if inner > 1 {
-                name.chars().take(inner).collect()
-            } else {
-                String::new()
-            };
-            line.push_str(&shown);
-            line.push_str(&"░".repeat(inner - shown.chars().count()));
+            let letters = if inner > 1 { inner } else { 0 };
+            let shown: String = name.chars().take(letters).collect();
+            let _ = write!(line, "▕{shown:░<inner$}");
             column = end;
         }
     }
@@ -117,38 +99,24 @@ pub(crate) fn segments(parts: &[(&str, f64)], whole: f64, cells: usize) -> Strin
 /// Puts `lead` and the words of `text` into lines of at most `columns`; later lines are indented
 /// like the text.
 pub(crate) fn wrap(lead: &str, text: &str, columns: usize) -> String {
-    let start = lead.chars().count();
-    let mut wrapped = lead.to_owned();
-    let mut used = start;
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        if used > start && used + 1 + length > columns {
-            wrapped.push('\n');
-            wrapped.push_str(&" ".repeat(start));
-            used = start;
-        } else if used > start {
-            wrapped.push(' ');
-            used += 1;
-        }
-        wrapped.push_str(word);
-        used += length;
-    }
-    wrapped
+    let indent = " ".repeat(lead.chars().count());
+    let options = Options::new(columns)
+        .initial_indent(lead)
+        .subsequent_indent(&indent)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .break_words(false);
+    textwrap::fill(text, options)
 }
 
-/// Returns columns under headings; all but the first to the right, and those whose headings begin
-/// with `<`.
+/// Returns indented columns under headings; all but the first to the right, and those whose
+/// headings begin with `<`.
 pub(crate) fn table(headings: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    let bold = |heading: &&str| Cell::new(heading.trim_start_matches('<'));
-    table.set_header(
-        headings
-            .iter()
-            .map(|it| bold(it).add_attribute(Attribute::Bold)),
-    );
+    let heading = |it: &&str| Cell::new(it.trim_start_matches('<')).add_attribute(Attribute::Bold);
+    table.set_header(headings.iter().map(heading));
     for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 1));
+        column.set_padding((if index == 0 { 2 } else { 0 }, 1));
         if index > 0 && !headings[index].starts_with('<') {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -156,14 +124,9 @@ pub(crate) fn table(headings: &[&str]) -> Table {
     table
 }
 
-/// Appends the table, indented, after an empty line.
+/// Appends the table after an empty line.
 pub(crate) fn put(out: &mut String, table: &Table) {
-    out.push('\n');
-    for line in table.lines() {
-        out.push_str("  ");
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
+    let _ = writeln!(out, "\n{}", table.trim_fmt());
 }
 
 #[cfg(test)]

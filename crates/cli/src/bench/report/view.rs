@@ -142,10 +142,9 @@ impl<'a> View<'a> {
     pub(crate) fn noise(&self, page: &mut Page) {
         let rounds = self.outcomes.iter().map(|row| row.runs.len()).max();
         for (itself, row) in self.rows.iter().enumerate() {
-            let baseline = row.implementation.strip_suffix(" A/A");
-            let found =
-                baseline.and_then(|name| Some((name, self.find(row.runtime.name(), name)?)));
-            if let Some((name, baseline)) = found {
+            if let Some(name) = row.implementation.strip_suffix(" A/A")
+                && let Some(baseline) = self.find(row.runtime.name(), name)
+            {
                 page.noise(name, self.ratio(baseline, itself), rounds.unwrap_or(0));
             }
         }

@@ -23,6 +23,7 @@ use super::interrupt::Interrupt;
 use peer::{ANSWER_TIMEOUT, Peer, PeerError, complaint};
 use protocol::{Functions, Launch, Style, Threads, Usage};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,7 +35,7 @@ pub(crate) struct Runtime {
     pub(crate) kind: Kind,
     name: String,
     /// `None` for this program itself.
-    binary: Option<PathBuf>,
+    pub(crate) binary: Option<PathBuf>,
     /// The arguments before the last one, which tells the program what to do.
     arguments: Arc<[OsString]>,
 }
@@ -70,34 +71,40 @@ impl Runtime {
         format!("{prefix}{}", self.name)
     }
 
-    pub(crate) fn binary(&self) -> Option<&Path> {
-        self.binary.as_deref()
-    }
-
     pub(crate) fn is_node(&self) -> bool {
         matches!(self.kind, Kind::Node | Kind::Bun | Kind::Deno)
     }
 
-    /// Starts a process of this runtime; it is ready once [`Peer::hello`] has returned.
-    pub(crate) fn start(&self, launch: &Launch, interrupt: &Interrupt) -> Result<Peer, Failure> {
-        Peer::start(self.command(launch.functions, launch)?, interrupt)
+    /// Starts a process of this runtime, under strace if there is a trace; it is ready once
+    /// [`Peer::hello`] has returned.
+    pub(crate) fn start(
+        &self,
+        launch: &Launch,
+        trace: Option<&strace::Trace>,
+        interrupt: &Interrupt,
+    ) -> Result<Peer, Failure> {
+        let command = self.command(launch)?;
+        let traced = trace.map(|trace| trace.of(&command));
+        Peer::start(traced.unwrap_or(command), interrupt)
     }
 
     /// Starts a process once, and takes its version for the name.
     fn greet(&mut self, functions: Functions, interrupt: &Interrupt) -> Attempt<(), PeerError> {
-        let hello = self.start(&Launch::of(functions), interrupt)?.hello();
+        let hello = self.start(&Launch::of(functions), None, interrupt)?.hello();
         interrupt.check()?;
         Ok(hello.map(|hello| self.name = hello.version))
     }
 
     /// Returns a command whose environment cannot skew a row.
-    fn command(&self, functions: Functions, last: &impl Serialize) -> Result<Command, Failure> {
+    fn command(&self, launch: &Launch) -> Result<Command, Failure> {
         let binary = self.binary.clone().map_or_else(this_program, Ok)?;
         let mut command = Command::new(binary);
-        if functions == Functions::NodeInternal {
+        if launch.functions == Functions::NodeInternal {
             command.args(["--expose-internals", "--no-warnings"]);
         }
-        command.args(&*self.arguments).arg(json(last)?);
+        command
+            .args(&*self.arguments)
+            .arg(json!(launch).to_string());
         for name in ["JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "NODE_V8_COVERAGE"] {
             command.env_remove(name);
         }
@@ -154,19 +161,7 @@ impl Row {
     }
 
     pub(crate) fn start(&self, interrupt: &Interrupt) -> Result<Peer, Failure> {
-        self.runtime.start(&self.launch, interrupt)
-    }
-
-    /// Starts the row under strace, which records what it flushes.
-    pub(crate) fn start_traced(
-        &self,
-        trace: &strace::Trace,
-        interrupt: &Interrupt,
-    ) -> Result<Peer, Failure> {
-        let mut launch = self.launch.clone();
-        launch.warm_up = false;
-        let command = self.runtime.command(launch.functions, &launch)?;
-        Peer::start(trace.of(&command), interrupt)
+        self.runtime.start(&self.launch, None, interrupt)
     }
 
     /// Runs a whole process that does `work` by `script` or, in Rust, by itself. Returns what it
@@ -177,16 +172,12 @@ impl Row {
         work: &impl Serialize,
         interrupt: &Interrupt,
     ) -> Attempt<Usage> {
-        let (mut runtime, functions) = (self.runtime.clone(), self.launch.functions);
-        let mut command = if runtime.is_node() {
+        let mut runtime = self.runtime.clone();
+        if runtime.is_node() {
             runtime.arguments = node::arguments(runtime.kind, script);
-            let told = serde_json::json!({ "launch": self.launch, "work": work });
-            runtime.command(functions, &told)?
-        } else {
-            let mut command = runtime.command(functions, &self.launch)?;
-            command.arg(json(work)?);
-            command
-        };
+        }
+        let mut command = runtime.command(&self.launch)?;
+        command.arg(json!(work).to_string());
         let mut child = Child::watched(&mut command, interrupt)?;
         child.input = None;
         let end = child.wait(ANSWER_TIMEOUT);
@@ -204,10 +195,6 @@ impl Row {
             }
         })
     }
-}
-
-fn json(value: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(value).map_err(|error| Failure::said(error.to_string()))
 }
 
 /// Returns a file or directory of the source tree, if it is there: of the tree that this binary was

@@ -65,7 +65,7 @@ pub(crate) fn load(runtime: &Runtime, package: &Path, interrupt: &Interrupt) -> 
         package: Some(package.display().to_string()),
         ..Launch::of(Functions::Smallfry)
     };
-    let mut peer = runtime.start(&launch, interrupt)?;
+    let mut peer = runtime.start(&launch, None, interrupt)?;
     let loaded = peer.hello().and_then(|hello| {
         let durable = peer.ask(ASK_DURABILITY, &serde_json::json!({}))?;
         Ok(Package {

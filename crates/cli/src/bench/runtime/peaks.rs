@@ -8,7 +8,7 @@
 //! that started it.
 
 use super::protocol::Peaks;
-use crate::bench::host::field;
+use crate::bench::host::number;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -61,10 +61,9 @@ impl Watch {
         peaks.handles = peaks.handles.max(open);
         // A process that has ended has no status any more. The maximum so far stays.
         let status = self.directory.join("status");
-        let number = |name| field(&status, name)?.split(' ').next()?.parse().ok();
-        let threads = number("Threads").unwrap_or(0);
-        peaks.threads = peaks.threads.max(usize::try_from(threads).unwrap_or(0));
-        peaks.resident_kib = peaks.resident_kib.max(number("VmHWM").unwrap_or(0));
+        let number = |name| number(&status, name).unwrap_or(0);
+        peaks.threads = peaks.threads.max(number("Threads") as usize);
+        peaks.resident_kib = peaks.resident_kib.max(number("VmHWM"));
     }
 }
 

@@ -4,6 +4,7 @@ use crate::bench::child::this_program;
 use crate::bench::failure::Failure;
 use serde::Serialize;
 use std::fs::{read_dir, read_to_string};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -47,24 +48,21 @@ pub(crate) struct Strace(PathBuf);
 
 impl Strace {
     /// Finds strace, or says why there is none.
-    pub(crate) fn find() -> Result<Self, String> {
+    pub(crate) fn find() -> Result<Self, Failure> {
         if !cfg!(target_os = "linux") {
-            return Err("this system has no strace".to_owned());
+            return Err(Failure::said("this system has no strace"));
         }
-        let binary = which::which("strace").map_err(|_| {
-            "strace is not installed (apt install strace, dnf install strace)".to_owned()
-        })?;
-        let strace = Self(binary);
-        let trace = strace.trace().map_err(|error| error.to_string())?;
-        let this = this_program().map_err(|error| error.to_string())?;
-        let tried = trace.of(Command::new(this).arg("--version")).output();
-        let tried = tried.map_err(|error| format!("strace does not run: {error}"))?;
+        let why = "strace is not installed (apt install strace, dnf install strace)";
+        let strace = Self(which::which("strace").map_err(|_| Failure::said(why))?);
+        let mut version = Command::new(this_program()?);
+        let tried = strace.trace()?.of(version.arg("--version")).output();
+        let tried = tried.map_err(Failure::at("run", &strace.0))?;
         if tried.status.success() {
             return Ok(strace);
         }
         let said = String::from_utf8_lossy(&tried.stderr);
         let why = said.lines().next().unwrap_or("it does not say why");
-        Err(format!("strace does not work here: {}", why.trim()))
+        Err(Failure::said(format!("strace does not work here: {why}")))
     }
 
     /// Makes a directory for one trace.
@@ -99,21 +97,20 @@ impl Trace {
         traced
     }
 
-    /// Counts the flushes, once the process has ended.
-    pub(crate) fn flushes(&self, process: u32) -> Result<Flushes, String> {
+    /// Counts the flushes, once the process has ended; `None` if strace has not seen that.
+    pub(crate) fn flushes(&self, process: u32) -> Option<Flushes> {
         let first = self.directory.path().join(format!("thread.{process}"));
         let until = Instant::now() + END_TIMEOUT;
         while !read_to_string(&first).is_ok_and(|text| has_ended(&text)) {
             if Instant::now() >= until {
-                return Err("strace has not seen its process end".to_owned());
+                return None;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        let threads = read_dir(&self.directory).map_err(|error| error.to_string())?;
+        let threads = read_dir(&self.directory).ok()?;
         let texts = threads.map(|thread| read_to_string(thread?.path()));
-        let texts: Result<Vec<String>, _> = texts.collect();
-        let texts = texts.map_err(|error| error.to_string())?;
-        Ok(parse(&texts, Path::is_dir))
+        let texts = texts.collect::<io::Result<Vec<String>>>().ok()?;
+        Some(parse(&texts, Path::is_dir))
     }
 }
 
@@ -128,8 +125,7 @@ fn parse(threads: &[String], is_directory: impl Fn(&Path) -> bool) -> Flushes {
     let mut flushes = Flushes::default();
     let lines = threads.iter().flat_map(|text| text.lines());
     let waits = lines.filter_map(|line| count(&mut flushes, line, &is_directory));
-    let waits = waits.collect();
-    flushes.in_turn = longest_chain(waits);
+    flushes.in_turn = longest_chain(waits.collect());
     flushes
 }
 

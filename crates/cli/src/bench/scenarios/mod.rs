@@ -20,7 +20,6 @@ mod write_string;
 
 use super::failure::Failure;
 use super::report::page::Page;
-use super::runtime::protocol::{Launch, PeerFailure, Times};
 use super::session::Session;
 use scenario::{Facts, Scenario, Serve};
 use serde_json::Value;
@@ -37,10 +36,6 @@ pub(crate) static ALL: [Entry; 9] = [
     Entry::of::<fsync_many::FsyncMany>(),
     Entry::of::<package_scope::PackageScope>(),
 ];
-
-pub(crate) fn find(name: &str) -> Option<Entry> {
-    ALL.iter().find(|entry| entry.name() == name).copied()
-}
 
 /// The results of a scenario.
 pub(crate) struct Measured {
@@ -59,9 +54,12 @@ pub(crate) fn drivers() -> impl Iterator<Item = &'static str> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) facts: Facts,
-    turns: fn(&Session) -> usize,
-    run: fn(&mut Session, &mut Page) -> Result<Measured, Failure>,
-    serve: Serve,
+    /// Returns the number of runs in a round.
+    pub(crate) turns: fn(&Session) -> usize,
+    /// Measures until the budget is spent, and shows what comes of it.
+    pub(crate) run: fn(&mut Session, &mut Page) -> Result<Measured, Failure>,
+    /// Serves a request in the process of a row in Rust.
+    pub(crate) serve: Serve,
 }
 
 impl Entry {
@@ -77,24 +75,5 @@ impl Entry {
             },
             serve: S::SERVE,
         }
-    }
-
-    pub(crate) const fn name(&self) -> &'static str {
-        self.facts.name
-    }
-
-    /// Returns the number of runs in a round.
-    pub(crate) fn turns(&self, session: &Session) -> usize {
-        (self.turns)(session)
-    }
-
-    /// Measures until the budget is spent, and shows what comes of it.
-    pub(crate) fn run(&self, session: &mut Session, page: &mut Page) -> Result<Measured, Failure> {
-        (self.run)(session, page)
-    }
-
-    /// Serves a request in the process of a row in Rust.
-    pub(crate) fn serve(&self, launch: &Launch, request: Value) -> Result<Times, PeerFailure> {
-        (self.serve)(launch, request)
     }
 }

@@ -181,10 +181,10 @@ impl<S: Scenario> Turn<'_, S> {
     ) -> Result<Times, Fault> {
         let interrupt = &self.session.interrupt;
         let trace = self.strace.map(Strace::trace).transpose()?;
-        let mut peer = match &trace {
-            Some(trace) => self.row.start_traced(trace, interrupt)?,
-            None => self.row.start(interrupt)?,
-        };
+        let mut launch = self.row.launch.clone();
+        launch.warm_up &= trace.is_none();
+        let runtime = &self.row.runtime;
+        let mut peer = runtime.start(&launch, trace.as_ref(), interrupt)?;
         let process = peer.id();
         let answer = match peer.hello() {
             Ok(_) => around(process, &mut || peer.ask(S::REQUEST, request)),
@@ -192,7 +192,7 @@ impl<S: Scenario> Turn<'_, S> {
         };
         drop(peer);
         if let Some(trace) = trace {
-            *self.flushes = trace.flushes(process).ok();
+            *self.flushes = trace.flushes(process);
         }
         times(self.session, answer)
     }

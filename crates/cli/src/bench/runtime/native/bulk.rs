@@ -1,11 +1,9 @@
 //! smallfry's bulk calls, as the rows make them.
 
 use crate::bench::runtime::protocol::Threads;
-use smallfry::bulk::{Reader, Strategy, Writer};
+use smallfry::bulk::{Bytes, Reader, Strategy, Writer};
 use std::io;
 use std::path::{Path, PathBuf};
-
-pub(crate) use smallfry::bulk::Bytes;
 
 fn strategy(threads: Threads) -> Strategy {
     match threads {

@@ -22,10 +22,6 @@ pub(crate) mod flags {
     pub(crate) const APPEND: i32 = libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND;
     pub(crate) const TRUNCATE: i32 = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC;
     pub(crate) const EXCLUSIVE: i32 = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL;
-    #[cfg(unix)]
-    pub(crate) const DIRECTORY: i32 = READ | libc::O_DIRECTORY;
-    #[cfg(not(unix))]
-    pub(crate) const DIRECTORY: i32 = READ;
     pub(crate) const READ: i32 = libc::O_RDONLY;
 }
 

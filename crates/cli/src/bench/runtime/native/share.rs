@@ -4,7 +4,8 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Pieces per batch: enough to make the counter's cost vanish, few enough to end together.
+/// The maximum of pieces per batch, which makes the counter's cost vanish, and the minimum of
+/// batches per thread, with which threads end together.
 const BATCH: usize = 8;
 
 /// Does all pieces, on the calling thread alone if `threads` is 1, and returns results in order.
@@ -19,16 +20,17 @@ pub(crate) fn share<T: Send, U>(
         let mut scratch = scratch();
         return (0..pieces).map(|piece| work(&mut scratch, piece)).collect();
     }
+    let batch = (pieces / threads / BATCH).clamp(1, BATCH);
     let next = AtomicUsize::new(0);
     let run = || {
         let mut scratch = scratch();
         let mut done = Vec::new();
         loop {
-            let first = next.fetch_add(BATCH, Ordering::Relaxed);
+            let first = next.fetch_add(batch, Ordering::Relaxed);
             if first >= pieces {
                 return Ok::<_, io::Error>(done);
             }
-            for piece in first..pieces.min(first + BATCH) {
+            for piece in first..pieces.min(first + batch) {
                 done.push((piece, work(&mut scratch, piece)?));
             }
         }

@@ -2,6 +2,10 @@
 
 pub(crate) use crate::bench::child::nanoseconds;
 use crate::bench::runtime::protocol::Usage;
+#[cfg(unix)]
+use nix::sys::resource::{UsageWho, getrusage};
+#[cfg(unix)]
+use nix::sys::time::{TimeVal, TimeValLike};
 use std::time::Instant;
 
 /// Counts from [`Meter::start`] to [`Meter::stop`].
@@ -31,26 +35,19 @@ impl Meter {
 }
 
 /// `getrusage(RUSAGE_SELF)`: <https://man7.org/linux/man-pages/man2/getrusage.2.html>.
-#[cfg(unix)]
 fn so_far() -> Usage {
-    use nix::sys::resource::{UsageWho, getrusage};
-    use nix::sys::time::{TimeVal, TimeValLike};
-    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else {
-        return Usage::default();
-    };
-    let ns = |time: TimeVal| time.num_nanoseconds().unsigned_abs();
-    // Linux counts KiB, macOS bytes.
-    let unit = if cfg!(target_os = "macos") { 1024 } else { 1 };
-    Usage {
-        wall_ns: 0,
-        user_ns: ns(usage.user_time()),
-        sys_ns: ns(usage.system_time()),
-        peak_kib: usage.max_rss().unsigned_abs() / unit,
+    #[cfg(unix)]
+    if let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) {
+        let ns = |time: TimeVal| time.num_nanoseconds().unsigned_abs();
+        // Linux counts KiB, macOS bytes.
+        let unit = if cfg!(target_os = "macos") { 1024 } else { 1 };
+        return Usage {
+            wall_ns: 0,
+            user_ns: ns(usage.user_time()),
+            sys_ns: ns(usage.system_time()),
+            peak_kib: usage.max_rss().unsigned_abs() / unit,
+        };
     }
-}
-
-/// Returns zero, since the usage is not known here.
-#[cfg(not(unix))]
-fn so_far() -> Usage {
+    // Not known, or not on this system.
     Usage::default()
 }

@@ -1,22 +1,12 @@
 // The rows under Node. The counterpart of native.rs: one file written again and again, each call
 // timed alone.
 
-function writeApart(path, data, flush) {
-  const fd = fs.openSync(path, 'w', 0o666);
-  try {
-    const bytes = Buffer.from(data);
-    for (let offset = 0; offset < bytes.byteLength;) {
-      offset += fs.writeSync(fd, bytes, offset, bytes.byteLength - offset, null);
-    }
-    if (flush) fs.fsyncSync(fd);
-  } finally {
-    fs.closeSync(fd);
-  }
-}
-
 function syncCallOf(functions, { path, text, level, replace }) {
   const flush = level !== 'none';
-  if (functions === functionsBefore) return () => writeApart(path, text, flush);
+  if (functions === functionsBefore) {
+    const write = (fd) => functionsBefore.writeFileSync(fd, text);
+    return () => (flush ? writeFlushed(path, 'w', write) : functionsBefore.writeFileSync(path, text));
+  }
   if (functions === fs) {
     // Not with encoding 'utf8': then Node up to 26 does not flush,
     // https://github.com/nodejs/node/issues/60552.
@@ -28,7 +18,7 @@ function syncCallOf(functions, { path, text, level, replace }) {
   return () => functions.writeFileSync(path, text, options);
 }
 
-function fsyncOne(functions, request) {
+scenarios.fsync = (functions, request) => {
   const call = syncCallOf(functions, request);
   for (let i = 0; i < request.warm_up; i++) call();
   const samples = new Array(request.samples).fill(0);
@@ -41,6 +31,4 @@ function fsyncOne(functions, request) {
   const usage = resourcesSince(started);
   const bytes = samples.length * Buffer.byteLength(request.text);
   return { many: { files: samples.length, bytes, usage, samples_ns: samples } };
-}
-
-scenarios.fsync = fsyncOne;
+};

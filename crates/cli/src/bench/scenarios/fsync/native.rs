@@ -39,11 +39,7 @@ fn batch<E: Into<io::Error>>(
 fn write_std(path: &Path, bytes: &[u8], level: Level) -> io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(bytes)?;
-    match level {
-        // std has no call for the name.
-        Level::Full => Err(io::ErrorKind::Unsupported.into()),
-        _ => flush(&file, level),
-    }
+    flush(&file, level)
 }
 
 /// std adds nothing to the call, and on macOS knows the one that reaches the disk.
@@ -96,7 +92,7 @@ impl Raw {
             self.temporary.rename(&self.path)?;
         }
         if level == Level::Full {
-            self.directory.open(flags::DIRECTORY)?.sync_all()?;
+            self.directory.open(flags::READ)?.sync_all()?;
         }
         Ok(())
     }

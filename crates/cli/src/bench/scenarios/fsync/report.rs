@@ -106,12 +106,8 @@ fn calls(flushes: Flushes, writes: usize) -> String {
         _ if count == writes => name.to_owned(),
         many => format!("{many:.1} {name}"),
     });
-    let parts: Vec<String> = parts.collect();
-    if parts.is_empty() {
-        "nothing".to_owned()
-    } else {
-        parts.join(" + ")
-    }
+    let parts = parts.reduce(|all, part| format!("{all} + {part}"));
+    parts.unwrap_or_else(|| "nothing".to_owned())
 }
 
 /// Shows for each row all lengths side by side, two columns each: whole milliseconds (of what is
@@ -121,8 +117,7 @@ pub(super) fn percentiles(page: &mut Page, results: &Results<Case>) {
         return;
     };
     for (row, of) in first.rows.iter().enumerate() {
-        let cases = results.cases.iter();
-        let found = cases.map(|result| {
+        let found = results.cases.iter().map(|result| {
             let runs = result.outcomes[row].done();
             Percentiles::of(runs.flat_map(|run| run.samples_ns.iter().copied()), 1)
         });
@@ -130,10 +125,8 @@ pub(super) fn percentiles(page: &mut Page, results: &Results<Case>) {
         if found.iter().all(Option::is_none) {
             continue;
         }
-        let (unit, ns) = match kind_of(of).level {
-            Level::None => ("µs", 1e3),
-            _ => ("ms", 1e6),
-        };
+        let is_plain = kind_of(of).level == Level::None;
+        let (unit, ns) = if is_plain { ("µs", 1e3) } else { ("ms", 1e6) };
         let by = flushed_by(first, row);
         page.line(&format!("\n  {}, flushed by {by}", of.label));
         let mut headings = "characters".to_owned();

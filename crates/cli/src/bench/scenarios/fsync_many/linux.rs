@@ -96,13 +96,11 @@ fn start_writeback(file: &File, wait: bool) -> io::Result<()> {
 ///
 /// `setrlimit`: <https://man7.org/linux/man-pages/man2/setrlimit.2.html>.
 fn max_open() -> usize {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let wanted = Rlimit {
-        current: maximum,
-        maximum,
-    };
-    let raised = setrlimit(Resource::Nofile, wanted).is_ok();
-    let max = if raised { maximum } else { current };
-    max.map_or(usize::MAX, |max| usize::try_from(max).unwrap_or(usize::MAX))
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // A limit that cannot be raised stays as it is.
+    let _ = setrlimit(Resource::Nofile, limit);
+    let max = getrlimit(Resource::Nofile).current;
+    max.map_or(usize::MAX, |max| max as usize)
 }

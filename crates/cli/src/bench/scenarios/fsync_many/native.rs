@@ -4,8 +4,6 @@ use super::super::prelude::*;
 use super::{Flushing, Request};
 use smallfry::Durability;
 use smallfry::bulk::Writer;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// A disk serves some dozens of flushes together, and a journal any number.
 const MAX_THREADS: usize = 128;
@@ -50,11 +48,7 @@ impl Work {
         let (layout, replace) = (&request.many.layout, request.replace);
         let root = PathBuf::from(&layout.directory);
         let target = |(index, path): (usize, String)| Target {
-            temporary: if replace {
-                format!("{path}.tmp").into()
-            } else {
-                path.clone().into()
-            },
+            temporary: format!("{path}{}", if replace { ".tmp" } else { "" }).into(),
             dir: layout.directory(index).into(),
             path: path.into(),
             contents: contents_of(index, request.many.bytes),
@@ -95,12 +89,8 @@ impl Work {
 
     pub(super) fn write(&self, target: &Target) -> io::Result<File> {
         let mut options = OpenOptions::new();
-        options.write(true);
-        if self.replace {
-            options.create_new(true);
-        } else {
-            options.create(true).truncate(true);
-        }
+        options.write(true).create_new(self.replace);
+        options.create(!self.replace).truncate(!self.replace);
         let mut file = options.open(&target.temporary)?;
         file.write_all(&target.contents)?;
         Ok(file)
@@ -126,24 +116,9 @@ impl Work {
 /// Does the work on as many threads as there are items, up to the maximum; a free thread takes the
 /// next item.
 fn at_once<T: Sync>(items: &[T], work: impl Fn(&T) -> io::Result<()> + Sync) -> io::Result<()> {
-    let next = AtomicUsize::new(0);
-    let run = || {
-        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-            work(item)?;
-        }
-        Ok(())
-    };
-    thread::scope(|scope| {
-        let threads: Vec<_> = (1..items.len().min(MAX_THREADS))
-            .map(|_| scope.spawn(run))
-            .collect();
-        let mut done = run();
-        for thread in threads {
-            let other = thread.join();
-            done = done.and(other.unwrap_or_else(|_| Err(io::Error::other("a thread panicked"))));
-        }
-        done
-    })
+    let threads = items.len().min(MAX_THREADS);
+    let work = |(): &mut (), index: usize| work(&items[index]);
+    share::share(threads, items.len(), || (), work).map(drop)
 }
 
 #[cfg(test)]

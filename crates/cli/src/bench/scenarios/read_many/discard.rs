@@ -2,6 +2,7 @@
 //! `discard.js`.
 
 use super::super::prelude::*;
+use super::check;
 use std::io::Read;
 
 /// The work of the process.
@@ -23,63 +24,52 @@ pub(crate) fn run(launch: &str, work: &str) -> io::Result<()> {
         .map(|entry| Ok(entry?.path()))
         .collect::<io::Result<Vec<PathBuf>>>()?;
     let bytes = read(launch.functions, &work, &paths)?;
-    if (paths.len(), bytes) != (work.files, work.bytes) {
-        return Err(io::Error::other(format!(
-            "it read {bytes} bytes of {} files instead of {} bytes of {}",
-            paths.len(),
-            work.bytes,
-            work.files
-        )));
-    }
-    Ok(())
+    check((paths.len(), bytes), (work.files, work.bytes)).map_err(io::Error::other)
 }
 
 /// Returns the number of bytes.
 fn read(functions: Functions, work: &Discard, paths: &[PathBuf]) -> io::Result<usize> {
-    let mut sum = 0;
-    match functions {
+    let threads = work.way.threads;
+    let lengths = match functions {
         Functions::Std => {
-            // Discarded contents need no memory of their own.
-            let mut buffer = Vec::new();
-            for path in paths {
-                buffer.clear();
-                sum += File::open(path)?.read_to_end(&mut buffer)?;
-            }
+            return one_by_one(paths, |path, buffer| File::open(path)?.read_to_end(buffer));
         }
         Functions::Smallfry if work.way.style.is_bulk() => {
-            bulk::read(paths, work.way.threads, |bytes| {
+            let mut sum = 0;
+            bulk::read(paths, threads, |bytes| {
                 sum += bytes.len();
                 Ok(())
             })?;
+            return Ok(sum);
         }
         Functions::Smallfry => {
-            let mut buffer = Vec::new();
-            for path in paths {
-                buffer.clear();
-                smallfry::fs::read_into(path, &mut buffer)?;
-                sum += buffer.len();
-            }
+            return one_by_one(paths, |path, buffer| {
+                Ok(smallfry::fs::read_into(path, buffer)?)
+            });
         }
-        Functions::Raw => {
-            let threads = work.way.threads.count();
-            let lengths = share::share(threads, paths.len(), Vec::new, |buffer, index| {
-                Ok(Prepared::new(&paths[index])?.read(buffer)?.len())
-            })?;
-            sum = lengths.into_iter().sum();
-        }
+        Functions::Raw => share::share(threads.count(), paths.len(), Vec::new, |buffer, index| {
+            Ok(Prepared::new(&paths[index])?.read(buffer)?.len())
+        }),
         #[cfg(feature = "peers")]
-        Functions::Rayon => {
-            let lengths = peers::rayon(paths, |_, path| Ok(fs::read(path)?.len()))?;
-            sum = lengths.into_iter().sum();
-        }
+        Functions::Rayon => peers::rayon(paths, |_, path| Ok(fs::read(path)?.len())),
         #[cfg(feature = "peers")]
-        Functions::Tokio => {
-            let read = |_, path| async { Ok(tokio::fs::read(path).await?.len()) };
-            sum = peers::tokio(paths, read)?.into_iter().sum();
-        }
-        _ => {
-            return Err(io::ErrorKind::Unsupported.into());
-        }
+        Functions::Tokio => peers::tokio(paths, |_, path| async {
+            Ok(tokio::fs::read(path).await?.len())
+        }),
+        _ => Err(io::ErrorKind::Unsupported.into()),
+    };
+    Ok(lengths?.into_iter().sum())
+}
+
+/// Reads each file into the same buffer: discarded contents need no memory of their own.
+fn one_by_one(
+    paths: &[PathBuf],
+    read: impl Fn(&Path, &mut Vec<u8>) -> io::Result<usize>,
+) -> io::Result<usize> {
+    let (mut sum, mut buffer) = (0, Vec::new());
+    for path in paths {
+        buffer.clear();
+        sum += read(path, &mut buffer)?;
     }
     Ok(sum)
 }

@@ -3,6 +3,7 @@
 //! <https://man7.org/linux/man-pages/man5/proc_pid_status.5.html>,
 //! <https://man7.org/linux/man-pages/man5/proc_pid_clear_refs.5.html>
 
+use crate::bench::host::number;
 use crate::bench::runtime::protocol::Memory;
 use std::io;
 
@@ -15,24 +16,20 @@ impl Watch {
     pub(super) fn start() -> io::Result<Self> {
         std::fs::write("/proc/self/clear_refs", "5")?;
         Ok(Self {
-            before: resident("VmRSS:")?,
+            before: resident("VmRSS")?,
         })
     }
 
     pub(super) fn stop(self) -> io::Result<Memory> {
         Ok(Memory {
             before: self.before,
-            peak: resident("VmHWM:")?,
-            after: resident("VmRSS:")?,
+            peak: resident("VmHWM")?,
+            after: resident("VmRSS")?,
         })
     }
 }
 
 fn resident(name: &str) -> io::Result<u64> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let kib = status
-        .lines()
-        .find_map(|line| line.strip_prefix(name))
-        .and_then(|rest| rest.trim().trim_end_matches("kB").trim_end().parse().ok());
+    let kib = number("/proc/self/status".as_ref(), name);
     kib.ok_or_else(|| io::Error::other(format!("no {name} in /proc/self/status")))
 }

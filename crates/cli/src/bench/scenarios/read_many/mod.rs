@@ -27,6 +27,7 @@ mod native;
 mod report;
 
 use super::prelude::*;
+use super::shared::rows::RAW_KEPT;
 use discard::Discard;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
@@ -50,11 +51,7 @@ impl Case {
 
     /// Returns the row of raw system calls that the rows of this case are compared with.
     fn raw(&self) -> &'static str {
-        if self.kept.is_some() {
-            rows::RAW_KEPT
-        } else {
-            RAW
-        }
+        if self.kept.is_some() { RAW_KEPT } else { RAW }
     }
 }
 
@@ -178,8 +175,7 @@ impl Scenario for ReadMany {
         let (session, row, case) = (turn.session, turn.row, *turn.case);
         let found = self.sets.iter().find(|set| set.shape == case.shape);
         let files = found.ok_or_else(|| "its files were not made".to_owned())?;
-        let mut cached = None;
-        let mut not_cold = None;
+        let (mut cached, mut not_cold) = (None, None);
         if !case.cold {
             cached = self.cache.make_warm(session, turn.rows, &files.paths)?;
         }
@@ -205,7 +201,11 @@ impl Scenario for ReadMany {
                 empty();
                 ask()
             });
-            times.and_then(|times| check(&times, &case.shape).map(|()| times))
+            times.and_then(|times| {
+                let there = (case.shape.files, case.shape.bytes());
+                check((times.files, times.bytes), there)?;
+                Ok(times)
+            })
         } else {
             empty();
             if case.cold {
@@ -279,16 +279,15 @@ fn discard(session: &Session, row: &Row, layout: Layout, shape: &Shape) -> Resul
     Ok(Times::of(shape.files, shape.bytes(), usage))
 }
 
-/// Refuses a row that has read less than there is.
-pub(super) fn check(times: &Times, shape: &Shape) -> Result<(), Fault> {
-    let (files, all) = (shape.files, shape.bytes());
-    let (of, read) = (times.files, times.bytes);
-    if (of, read) == (files, all) {
+/// Refuses a row that has read less than there is; both are numbers of files and of bytes.
+pub(super) fn check(read: (usize, usize), there: (usize, usize)) -> Result<(), String> {
+    if read == there {
         return Ok(());
     }
-    Err(Fault::Row(format!(
-        "it read {read} bytes of {of} files instead of {all} bytes of {files}"
-    )))
+    let ((of, bytes), (files, all)) = (read, there);
+    Err(format!(
+        "it read {bytes} bytes of {of} files instead of {all} bytes of {files}"
+    ))
 }
 
 /// Returns text that resembles source code; text longer than a module repeats.

@@ -94,18 +94,14 @@ impl Run<'_> {
     fn bulk(&self) -> io::Result<Times> {
         let Self { request, files } = self;
         let is_text = request.many.data == Data::String;
-        let check = |bytes: &bulk::Bytes| match std::str::from_utf8(bytes) {
-            Err(error) if is_text => Err(io::Error::other(error)),
-            _ => Ok(()),
-        };
         if request.many.way.keep {
             return self.keep(|files| {
                 let mut all = Vec::with_capacity(files.len());
                 bulk::read(files, request.many.way.threads, |bytes| {
                     if is_text {
-                        check(&bytes)?;
+                        std::str::from_utf8(&bytes).map_err(io::Error::other)?;
                     }
-                    all.push(Kept(bytes));
+                    all.push(bytes);
                     Ok(())
                 })?;
                 Ok(all)
@@ -141,15 +137,6 @@ impl Run<'_> {
         })?;
         let usage = meter.stop();
         Ok(Times::of(lengths.len(), lengths.iter().sum(), usage))
-    }
-}
-
-/// A result of a bulk call as any other.
-struct Kept(bulk::Bytes);
-
-impl AsRef<[u8]> for Kept {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
     }
 }
 

@@ -63,9 +63,8 @@ impl Scenario for Scale {
         if let Some(case) = cases.iter().max_by_key(|case| case.files) {
             make_directories(&output.beneath, case.directories)?;
             let contents = source(0, case.bytes_per_file);
-            fill(session, &case.within(&output.beneath, "")?, |_| {
-                contents.clone()
-            })?;
+            let layout = case.within(&output.beneath, "")?;
+            fill(session, &layout, |_| contents.clone())?;
             flush(&output.beneath)?;
         }
         let cache = Cache::default();
@@ -82,7 +81,7 @@ impl Scenario for Scale {
             compare: turn.is_careful() && keep,
             watch: Watch::Memory,
         })?;
-        check(&times, &case)?;
+        check((times.files, times.bytes), (case.files, case.bytes()))?;
         Ok(Times { cached, ..times })
     }
 

@@ -1,19 +1,23 @@
 // Functions that several scenarios call: all files read or written, in the row's style.
 
+// Calls a function with a callback for every file at once. Resolves to all results.
+const callForEach = (files, call) =>
+  new Promise((resolve, reject) => {
+    const all = new Array(files.length);
+    let left = files.length;
+    files.forEach((file, i) =>
+      call(file, i, (error, result) => {
+        if (error) return reject(error);
+        all[i] = result;
+        if (--left === 0) resolve(all);
+      }),
+    );
+  });
+
 const readAll = {
   sync: (functions, files, encoding) => files.map((file) => functions.readFileSync(file, encoding)),
   callback: (functions, files, encoding) =>
-    new Promise((resolve, reject) => {
-      const all = new Array(files.length);
-      let left = files.length;
-      files.forEach((file, i) =>
-        functions.readFile(file, encoding, (error, contents) => {
-          if (error) return reject(error);
-          all[i] = contents;
-          if (--left === 0) resolve(all);
-        }),
-      );
-    }),
+    callForEach(files, (file, i, callback) => functions.readFile(file, encoding, callback)),
   parallel: (functions, files, encoding) =>
     Promise.all(files.map((file) => functions.promises.readFile(file, encoding))),
   'bulk-sync': (functions, files, encoding) => functions.readFilesSync(files, { encoding }),
@@ -27,15 +31,7 @@ const writeAll = {
   sync: (functions, files, contents, options) =>
     files.forEach((file, i) => functions.writeFileSync(file, contents[i], options)),
   callback: (functions, files, contents, encoding) =>
-    new Promise((resolve, reject) => {
-      let left = files.length;
-      files.forEach((file, i) =>
-        functions.writeFile(file, contents[i], encoding, (error) => {
-          if (error) reject(error);
-          else if (--left === 0) resolve();
-        }),
-      );
-    }),
+    callForEach(files, (file, i, callback) => functions.writeFile(file, contents[i], encoding, callback)),
   parallel: (functions, files, contents, options) =>
     Promise.all(files.map((file, i) => functions.promises.writeFile(file, contents[i], options))),
   'bulk-sync': (functions, files, contents, options) =>

@@ -73,9 +73,8 @@ impl Output {
         for output in &outputs {
             for shape in old {
                 let layout = shape.within(&output.beneath, &Written::name(shape, false, 0))?;
-                fill(session, &layout, |index| {
-                    contents_of(index, shape.bytes_per_file)
-                })?;
+                let contents = |index| contents_of(index, shape.bytes_per_file);
+                fill(session, &layout, contents)?;
             }
             flush(&output.beneath)?;
         }

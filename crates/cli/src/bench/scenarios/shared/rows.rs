@@ -175,15 +175,9 @@ pub(crate) fn raw(session: &Session, keep: bool) -> Vec<Row> {
 }
 
 /// Returns the row of the mount beside a slow disk.
-pub(crate) fn mount_alone(session: &Session, name: &'static str) -> Vec<Row> {
-    if session.directories.undelayed(0).is_none() {
-        return Vec::new();
-    }
-    all(
-        session,
-        [&[], &[], &[(name, Functions::Raw, Style::Sync)]],
-        find,
-    )
+pub(crate) fn mount_alone(session: &Session, name: &str) -> Option<Row> {
+    session.directories.undelayed(0)?;
+    Some(Row::native(Functions::Raw, name, Style::Sync))
 }
 
 /// Returns the strategies that a program can name.

@@ -11,24 +11,16 @@ pub(crate) fn tree(session: &Session) -> Result<PathBuf, Failure> {
         if tree.is_dir() {
             return Ok(tree);
         }
-        let tree = tree.display();
-        return Err(Failure::said(format!(
-            "cannot walk {tree}: it is not a directory"
-        )));
+        return Err(Failure::at("walk", &tree)("it is not a directory"));
     }
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node");
-    let packages = session
-        .nodes
-        .iter()
-        .filter_map(|node| node.package.as_ref());
-    let own = packages.map(|package| package.directory.clone());
     let here = std::env::current_dir().unwrap_or_default();
-    let near = here.ancestors().map(Path::to_owned);
-    let mut places = own
-        .chain([source])
-        .chain(near)
-        .map(|it| it.join("node_modules"));
-    let found = places.find_map(|tree| fs::canonicalize(tree).ok());
+    let packages = session.nodes.iter().flat_map(|node| &node.package);
+    let mut places: Vec<&Path> = packages.map(|package| &*package.directory).collect();
+    places.push(&source);
+    places.extend(here.ancestors());
+    let mut trees = places.iter().map(|place| place.join("node_modules"));
+    let found = trees.find_map(|tree| fs::canonicalize(tree).ok());
     found.ok_or_else(|| {
         Failure::said(
             "build needs a source tree, and no node_modules with files is near: npm install makes \

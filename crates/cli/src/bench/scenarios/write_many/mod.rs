@@ -50,14 +50,11 @@ impl Scenario for WriteMany {
             directories,
         };
         let is_whole = session.extent == Extent::All || session.options.cells.is_some();
-        let mut cases = Vec::new();
-        for data in [Data::String, Data::Buffer] {
-            // Generators write strings.
-            if is_whole || data == Data::String {
-                cases.extend([true, false].map(|new| Case { shape, data, new }));
-            }
-        }
-        cases
+        // Generators write strings.
+        let is_wanted = |data: &Data| is_whole || *data == Data::String;
+        let both = |data| [true, false].map(|new| Case { shape, data, new });
+        let data = [Data::String, Data::Buffer].into_iter().filter(is_wanted);
+        data.flat_map(both).collect()
     }
 
     fn rows(session: &Session, case: &Case) -> Vec<Row> {

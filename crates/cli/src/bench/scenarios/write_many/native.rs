@@ -9,28 +9,12 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
     let contents: Vec<Vec<u8>> = (0..files.len())
         .map(|index| contents_of(index, request.bytes))
         .collect();
-    let prepared = match functions {
-        Functions::Raw => files.iter().map(|path| Prepared::new(path)).collect(),
-        _ => Ok(Vec::new()),
-    };
+    let raw = files.iter().filter(|_| functions == Functions::Raw);
+    let prepared: io::Result<Vec<Prepared>> = raw.map(|path| Prepared::new(path)).collect();
+    let prepared = prepared.map_err(failed("write", &request.layout.directory))?;
+    let mut entries = files.iter().zip(&contents);
     let meter = Meter::start();
-    let done =
-        prepared.and_then(|prepared| write(functions, request, &files, &contents, &prepared));
-    let usage = meter.stop();
-    done.map_err(failed("write", &request.layout.directory))?;
-    let bytes = contents.iter().map(Vec::len).sum();
-    Ok(Times::of(files.len(), bytes, usage))
-}
-
-fn write(
-    functions: Functions,
-    request: &Request,
-    files: &[PathBuf],
-    contents: &[Vec<u8>],
-    prepared: &[Prepared],
-) -> io::Result<()> {
-    let mut entries = files.iter().zip(contents);
-    match functions {
+    let done = match functions {
         Functions::Std => entries.try_for_each(|(path, bytes)| fs::write(path, bytes)),
         Functions::Smallfry if request.way.style.is_bulk() => {
             bulk::write(entries, request.way.threads)
@@ -45,14 +29,18 @@ fn write(
         }
         #[cfg(feature = "peers")]
         Functions::Rayon => {
-            peers::rayon(files, |index, path| fs::write(path, &contents[index])).map(|_| ())
+            peers::rayon(&files, |index, path| fs::write(path, &contents[index])).map(|_| ())
         }
         #[cfg(feature = "peers")]
         Functions::Tokio => {
             // A task owns what it writes: of what the caller keeps that is a copy.
             let write = |index: usize, path| tokio::fs::write(path, contents[index].clone());
-            peers::tokio(files, write).map(|_| ())
+            peers::tokio(&files, write).map(|_| ())
         }
         _ => Err(io::ErrorKind::Unsupported.into()),
-    }
+    };
+    let usage = meter.stop();
+    done.map_err(failed("write", &request.layout.directory))?;
+    let bytes = contents.iter().map(Vec::len).sum();
+    Ok(Times::of(files.len(), bytes, usage))
 }
