@@ -5,7 +5,8 @@ pub(super) use super::shared::batch::Batch;
 pub(super) use super::shared::cache::{self, Cache};
 pub(super) use super::shared::many::{self, Shape};
 pub(super) use super::shared::outputs::{
-    Output, Written, empty, fill, flush, make_directories, make_directory, put_aside, verify_files,
+    Output, Written, empty, fill, flush, make_directories, make_directory, put_all_aside,
+    verify_files,
 };
 pub(super) use super::shared::rows::{
     self, BULK_RUST, MOUNT_ALONE, NODE_PARALLEL, NODE_SYNC, OURS, RAW, RowOf,

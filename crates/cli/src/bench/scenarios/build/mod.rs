@@ -26,15 +26,7 @@ use super::shared::trees::{Held, make_above};
 use smallfry::{Durability, WriteOptions};
 
 /// The phases, in the order in which they run.
-const PHASES: [&str; 7] = [
-    "walk",
-    "type",
-    "read",
-    "transform",
-    "write",
-    "close",
-    "publish",
-];
+const PHASES: &str = "walk|type|read|transform|write|close|publish";
 
 /// Stands for write and, where a row tells it apart, close.
 const WRITE_AND_CLOSE: &str = "write and close";
@@ -137,9 +129,10 @@ impl Scenario for Build {
             fs::read(&path).map_err(Failure::at("read", &path))?;
         }
         if sources.is_empty() {
-            let tree = tree.display();
-            let what = format!("cannot build {tree}: it holds no source files");
-            return Err(Failure::said(what));
+            return Err(Failure::said(format!(
+                "cannot build {}: it holds no source files",
+                tree.display()
+            )));
         }
         let files_found = sources.len();
         sources.truncate(match session.extent {
@@ -200,12 +193,7 @@ impl Scenario for Build {
             turn.case.files = times.files;
             Ok(times)
         });
-        // The directories stay.
-        for file in files {
-            self.moved += 1;
-            let aside = root.with_extension("aside").join(self.moved.to_string());
-            put_aside(&root.join(file), &aside)?;
-        }
+        put_all_aside(root, &root.with_extension("aside"), &mut self.moved)?;
         checked
     }
 

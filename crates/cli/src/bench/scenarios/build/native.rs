@@ -11,27 +11,6 @@ use std::ffi::{CString, OsStr};
 
 /// Runs the pipeline once.
 pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
-    let whole = match functions {
-        Functions::Std => Whole {
-            read: |path| fs::read(path),
-            write: write_std,
-            // The error of closing is lost, as in every program that drops a file.
-            close: |file, _| {
-                drop(file);
-                Ok(())
-            },
-            wait: || Ok(()),
-        },
-        _ => Whole {
-            read: |path| Ok(smallfry::fs::read(path)?),
-            write: write_smallfry,
-            close: |file, path| {
-                let closed = Closer::global().close(file, path);
-                closed.map(drop).map_err(not_closed)
-            },
-            wait: wait_smallfry,
-        },
-    };
     let tree = Path::new(&request.tree);
     let output = Path::new(&request.output);
     let is_bulk = request.style.is_bulk();
@@ -48,7 +27,11 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
     let types = if is_bulk {
         types_in_one_call(&paths)
     } else {
-        module_types(&whole, &paths)?
+        let mut known = HashMap::new();
+        let kinds = paths
+            .iter()
+            .map(|path| module_type(functions, path, &mut known));
+        kinds.collect::<Result<_, _>>()?
     };
     clock.phase("type");
     let mut contents = Vec::new();
@@ -60,8 +43,13 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
         .map_err(failed("read", tree))?;
         contents.iter().map(|bytes| decode(bytes)).collect()
     } else {
-        let read = |path: &PathBuf| read(&whole, path).map_err(failed("read", path));
-        paths.iter().map(read).collect::<Result<_, _>>()?
+        let text = |path: &PathBuf| {
+            let bytes = read(functions, path).map_err(failed("read", path))?;
+            let text = String::from_utf8(bytes);
+            let text = text.unwrap_or_else(|error| decode(error.as_bytes()).into_owned());
+            Ok(Cow::Owned(text))
+        };
+        paths.iter().map(text).collect::<Result<_, _>>()?
     };
     clock.phase("read");
     let both = texts.iter().zip(&types);
@@ -72,9 +60,13 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
         bulk::write(entries, Threads::Auto).map_err(failed("write", output))?;
         clock.phase("write");
     } else {
-        let closing = write(&whole, entries)?;
+        let closing = write(functions, entries)?;
+        // It took turns with writing.
+        clock.last += closing;
         clock.phase("write");
-        clock.split("close", closing);
+        clock
+            .phases
+            .push(("close".to_owned(), nanoseconds(closing)));
     }
     publish(functions, request, &files, &texts)?;
     clock.phase("publish");
@@ -85,25 +77,21 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
     })
 }
 
-/// The functions whose cost is in question.
-struct Whole {
-    read: fn(&Path) -> io::Result<Vec<u8>>,
-    /// Leaves the file open.
-    write: fn(&Path, &str) -> io::Result<File>,
-    /// Now or later.
-    close: fn(File, &Path) -> Result<(), PeerFailure>,
-    /// Returns when all files are closed.
-    wait: fn() -> Result<(), PeerFailure>,
+fn read(functions: Functions, path: &Path) -> io::Result<Vec<u8>> {
+    match functions {
+        Functions::Std => fs::read(path),
+        _ => Ok(smallfry::fs::read(path)?),
+    }
 }
 
-fn write_std(path: &Path, text: &str) -> io::Result<File> {
-    let mut file = File::create(path)?;
-    file.write_all(text.as_bytes())?;
-    Ok(file)
-}
-
-/// The calls that `smallfry::fs::write` is made of, without the last.
-fn write_smallfry(path: &Path, text: &str) -> io::Result<File> {
+/// Writes a file and leaves it open. For smallfry these are the calls that `smallfry::fs::write` is
+/// made of, without the last.
+fn write_open(functions: Functions, path: &Path, text: &str) -> io::Result<File> {
+    if functions == Functions::Std {
+        let mut file = File::create(path)?;
+        file.write_all(text.as_bytes())?;
+        return Ok(file);
+    }
     // The paths of a request are text, so nothing is lost.
     let path = CString::new(path.to_string_lossy().as_bytes())?;
     let file = raw::open(&path, raw::O_WRONLY | raw::O_CREAT | raw::O_TRUNC, 0o666)?;
@@ -132,15 +120,6 @@ impl Clock {
         let time = now - std::mem::replace(&mut self.last, now);
         self.phases.push((name.to_owned(), nanoseconds(time)));
     }
-
-    /// Takes the time out of the last phase, for one that took turns with it.
-    fn split(&mut self, name: &str, time: Duration) {
-        let ns = nanoseconds(time);
-        if let Some((_, last)) = self.phases.last_mut() {
-            *last = last.saturating_sub(ns);
-        }
-        self.phases.push((name.to_owned(), ns));
-    }
 }
 
 #[derive(Deserialize)]
@@ -160,21 +139,21 @@ const COMMON_JS: &str = "commonjs";
 
 /// The same: by its extension or else by the nearest package.json's `type`, each directory asked
 /// once.
-fn module_types(whole: &Whole, paths: &[PathBuf]) -> Result<Vec<&'static str>, PeerFailure> {
-    let mut known = HashMap::new();
-    let kinds = paths
-        .iter()
-        .map(|path| match path.extension().and_then(OsStr::to_str) {
-            Some("mjs") => Ok("module"),
-            Some("cjs") => Ok(COMMON_JS),
-            Some("json") => Ok("json"),
-            _ => nearest_type(whole, path.parent(), &mut known),
-        });
-    kinds.collect()
+fn module_type<'a>(
+    functions: Functions,
+    path: &'a Path,
+    known: &mut HashMap<&'a Path, &'static str>,
+) -> Result<&'static str, PeerFailure> {
+    match path.extension().and_then(OsStr::to_str) {
+        Some("mjs") => Ok("module"),
+        Some("cjs") => Ok(COMMON_JS),
+        Some("json") => Ok("json"),
+        _ => nearest_type(functions, path.parent(), known),
+    }
 }
 
 fn nearest_type<'a>(
-    whole: &Whole,
+    functions: Functions,
     directory: Option<&'a Path>,
     known: &mut HashMap<&'a Path, &'static str>,
 ) -> Result<&'static str, PeerFailure> {
@@ -185,25 +164,18 @@ fn nearest_type<'a>(
         return Ok(kind);
     }
     let path = directory.join("package.json");
-    let kind = match (whole.read)(&path) {
+    let kind = match read(functions, &path) {
         Ok(bytes) => match serde_json::from_slice::<Package>(&bytes) {
             Ok(package) if package.kind == "module" => "module",
             _ => COMMON_JS,
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            nearest_type(whole, directory.parent(), known)?
+            nearest_type(functions, directory.parent(), known)?
         }
         Err(error) => return Err(failed("read", &path)(error)),
     };
     known.insert(directory, kind);
     Ok(kind)
-}
-
-fn read(whole: &Whole, path: &Path) -> io::Result<Cow<'static, str>> {
-    let text = String::from_utf8((whole.read)(path)?);
-    Ok(Cow::Owned(text.unwrap_or_else(|error| {
-        decode(error.as_bytes()).into_owned()
-    })))
 }
 
 /// Decodes as every runtime: what is not UTF-8 becomes U+FFFD.
@@ -221,20 +193,27 @@ fn transform(text: &str, kind: &str) -> String {
 
 /// Every text to its file. How much of the time closing took, until the last file was closed.
 fn write<'a>(
-    whole: &Whole,
+    functions: Functions,
     entries: impl Iterator<Item = (PathBuf, &'a String)>,
 ) -> Result<Duration, PeerFailure> {
     let mut closing = Duration::ZERO;
     for (path, text) in entries {
-        let file = (whole.write)(&path, text).map_err(failed("write", &path))?;
+        let file = write_open(functions, &path, text).map_err(failed("write", &path))?;
         // Telling closing apart costs two readings of the clock a file, some 50 ns where closing
         // takes a microsecond at least. Rows that do not tell it apart are spared that.
         let started = Instant::now();
-        (whole.close)(file, &path)?;
+        if functions == Functions::Std {
+            // The error of closing is lost, as in every program that drops a file.
+            drop(file);
+        } else {
+            Closer::global().close(file, &path).map_err(not_closed)?;
+        }
         closing += started.elapsed();
     }
     let started = Instant::now();
-    (whole.wait)()?;
+    if functions != Functions::Std {
+        wait_smallfry()?;
+    }
     Ok(closing + started.elapsed())
 }
 

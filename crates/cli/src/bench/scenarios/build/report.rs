@@ -11,7 +11,17 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
     let view = View::by(session.options.seed, result, phase);
     heading(page, session, &result.case, results.rounds);
     waterfall(page, &view);
-    phases(page, Some(session), &view);
+    phases(page, &view);
+    for node in &session.nodes {
+        let package = node.package.as_ref();
+        if package.is_some_and(|package| !package.durable) {
+            page.note(&format!(
+                "On {} all rows publish the plain way: this package of smallfry takes no option \
+                 `durability`.",
+                node.runtime.name()
+            ));
+        }
+    }
     let headings = "whole pipeline|x Node sync (95 %)|x Promise.all (95 %)|user ms|sys ms|peak MiB";
     view.table(page, headings, |row| {
         let mut line = vec![view.ratio_cell(row, NODE_SYNC)];
@@ -23,11 +33,9 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
 }
 
 fn heading(page: &mut Page, session: &Session, case: &Case, rounds: usize) {
-    let found = thousands(case.files_found as i64);
-    let of = if case.files < case.files_found {
-        format!(" (of {found}, the first by path)")
-    } else {
-        String::new()
+    let of = match thousands(case.files_found as i64) {
+        found if case.files < case.files_found => format!(" (of {found}, the first by path)"),
+        _ => String::new(),
     };
     let what = format!(
         "{} source files{of}, {}, from {}",
@@ -36,26 +44,21 @@ fn heading(page: &mut Page, session: &Session, case: &Case, rounds: usize) {
         case.tree.display()
     );
     page.title("build", session, &what, rounds);
-    page.note(&format!(
-        "read, changed, all written, the first {} published durably; {}",
-        case.published,
-        cache(case)
-    ));
-}
-
-/// Says how much of the sources was in the page cache.
-fn cache(case: &Case) -> String {
-    match case.cached {
+    let cached = match case.cached {
         Some(part) => format!("{:.0} % of a sample of the sources cached", part * 100.0),
         None => "sources read before, whether cached not checked".to_owned(),
-    }
+    };
+    page.note(&format!(
+        "read, changed, all written, the first {} published durably; {cached}",
+        case.published
+    ));
 }
 
 fn waterfall(page: &mut Page, view: &View) {
     let totals: Vec<Option<f64>> = view.labels().map(|(row, _)| view.median(row)).collect();
     let longest = totals.iter().flatten().copied().fold(0.0, f64::max);
-    let lengths = view.labels().map(|(_, label)| label.chars().count());
-    let names = lengths.max().unwrap_or(0);
+    let names = view.labels().map(|(_, label)| label.chars().count());
+    let names = names.max().unwrap_or(0);
     let room = text::width().saturating_sub(names + 14);
     page.line(&format!(
         "\n  {:<names$}  {:>8}  medians, to scale",
@@ -67,8 +70,8 @@ fn waterfall(page: &mut Page, view: &View) {
             continue;
         }
         let Some(total) = totals[row] else { continue };
-        let part = |phase: &&'static str| Some((*phase, view.part(phase).median(row)?));
-        let parts: Vec<(&str, f64)> = PHASES.iter().filter_map(part).collect();
+        let part = |phase: &'static str| Some((phase, view.part(phase).median(row)?));
+        let parts: Vec<(&str, f64)> = PHASES.split('|').filter_map(part).collect();
         let whole: f64 = parts.iter().map(|(_, ns)| ns).sum();
         let cells = (room as f64 * total / longest).round() as usize;
         let boxes = text::segments(&parts, whole, cells);
@@ -87,26 +90,13 @@ const NOTES: [&str; 3] = [
     "Where close shows -, closing is inside write: functions for whole files do not tell it apart.",
 ];
 
-fn phases(page: &mut Page, session: Option<&Session>, view: &View) {
-    let headings = format!("ms, medians|{}", PHASES.join("|"));
-    let cells = |row| {
-        PHASES
-            .map(|phase| view.part(phase).median_cell(row))
-            .to_vec()
-    };
-    view.table(page, &headings, cells);
+fn phases(page: &mut Page, view: &View) {
+    view.table(page, &format!("ms, medians|{PHASES}"), |row| {
+        let cell = |phase| view.part(phase).median_cell(row);
+        PHASES.split('|').map(cell).collect()
+    });
     for note in NOTES {
         page.note(note);
-    }
-    for node in session.map_or(&[][..], |session| &session.nodes) {
-        let package = node.package.as_ref();
-        if package.is_some_and(|package| !package.durable) {
-            page.note(&format!(
-                "On {} all rows publish the plain way: this package of smallfry takes no option \
-                 `durability`.",
-                node.runtime.name()
-            ));
-        }
     }
 }
 
@@ -201,7 +191,7 @@ mod tests {
         assert!(!line("inside").contains("close"), "{out}");
 
         let mut page = Page::default();
-        phases(&mut page, None, &view);
+        phases(&mut page, &view);
         let out = page.finish();
         let cells = |name: &str| -> Vec<&str> {
             let line = out.lines().find(|line| line.trim_start().starts_with(name));

@@ -2,7 +2,6 @@
 //! editors leave them on disk. `data/README.md` names its authors.
 
 use ruzstd::decoding::StreamingDecoder;
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
@@ -17,46 +16,34 @@ pub(crate) const DIRECTORY: &str = "glyphs";
 /// The list that says which glyph is in which file.
 const LIST: &str = "glyphs/contents.plist";
 
-/// A font in a directory.
-pub(crate) struct Font {
-    /// The paths of its glyphs' files within it, and their contents.
-    pub(crate) glyphs: Vec<(String, Vec<u8>)>,
-}
+/// The paths of glyphs' files within a font, and their contents.
+pub(crate) type Glyphs = Vec<(String, Vec<u8>)>;
 
-impl Font {
-    /// Makes the directory, and in it the font with so many glyphs, the first in the order of their
-    /// files' names.
-    pub(crate) fn unpack(directory: &Path, glyphs: usize) -> io::Result<Self> {
-        let (mut kept, others): (Vec<_>, Vec<_>) = files()?
-            .into_iter()
-            .partition(|(path, _)| is_glyph(Path::new(path)));
-        kept.sort_unstable();
-        kept.truncate(glyphs);
-        let names: BTreeSet<&str> = kept.iter().map(|(path, _)| path.as_str()).collect();
-        fs::create_dir_all(directory.join(DIRECTORY))?;
-        for (path, contents) in &others {
-            let contents = if path == LIST {
-                Cow::Owned(without(contents, &names)?)
-            } else {
-                Cow::Borrowed(contents)
-            };
-            fs::write(directory.join(path), &*contents)?;
-        }
-        for (path, contents) in &kept {
-            fs::write(directory.join(path), contents)?;
-        }
-        Ok(Self { glyphs: kept })
+/// Makes the directory, and in it the font with so many glyphs, the first in the order of their
+/// files' names.
+pub(crate) fn unpack(directory: &Path, glyphs: usize) -> io::Result<Glyphs> {
+    let files = files()?.into_iter();
+    let (mut kept, others): (Glyphs, Glyphs) =
+        files.partition(|(path, _)| is_glyph(Path::new(path)));
+    kept.sort_unstable();
+    kept.truncate(glyphs);
+    let names: BTreeSet<&str> = kept.iter().map(|(path, _)| path.as_str()).collect();
+    fs::create_dir_all(directory.join(DIRECTORY))?;
+    for (path, contents) in others.iter().chain(&kept) {
+        fs::write(directory.join(path), contents)?;
     }
+    let list = fs::read_to_string(directory.join(LIST))?;
+    fs::write(directory.join(LIST), without(&list, &names))?;
+    Ok(kept)
 }
 
 /// Returns true if it is the file of a glyph.
 pub(crate) fn is_glyph(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension == "glif")
+    path.extension().is_some_and(|it| it == "glif")
 }
 
 /// Returns paths within the font, and contents.
-fn files() -> io::Result<Vec<(String, Vec<u8>)>> {
+fn files() -> io::Result<Glyphs> {
     let decoder = StreamingDecoder::new(PACKED).map_err(io::Error::other)?;
     let mut archive = tar::Archive::new(decoder);
     let mut files = Vec::new();
@@ -77,28 +64,23 @@ fn files() -> io::Result<Vec<(String, Vec<u8>)>> {
 
 /// Returns the list without the glyphs whose files are not `kept`. It has a line for each key, and
 /// one for its file.
-fn without(list: &[u8], kept: &BTreeSet<&str>) -> io::Result<Vec<u8>> {
-    let list = std::str::from_utf8(list).map_err(io::Error::other)?;
+fn without(list: &str, kept: &BTreeSet<&str>) -> String {
     let mut left = String::new();
-    let mut key = None;
-    for line in list.split_inclusive('\n') {
-        let file = line
-            .trim()
-            .strip_prefix("<string>")
-            .and_then(|rest| rest.strip_suffix("</string>"));
-        match (line.trim_start().starts_with("<key>"), file) {
-            (true, _) => key = Some(line),
-            (false, None) => left.push_str(line),
-            (false, Some(file)) => {
-                let key = key.take().unwrap_or_default();
-                if kept.contains(format!("{DIRECTORY}/{file}").as_str()) {
-                    left.push_str(key);
-                    left.push_str(line);
-                }
-            }
+    let mut lines = list.split_inclusive('\n');
+    while let Some(line) = lines.next() {
+        if !line.contains("<key>") {
+            left.push_str(line);
+            continue;
+        }
+        let value = lines.next().unwrap_or_default();
+        let file = value.trim().trim_start_matches("<string>");
+        let file = file.trim_end_matches("</string>");
+        if kept.contains(format!("{DIRECTORY}/{file}").as_str()) {
+            left.push_str(line);
+            left.push_str(value);
         }
     }
-    Ok(left.into_bytes())
+    left
 }
 
 #[cfg(test)]
@@ -110,8 +92,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         for glyphs in [GLYPHS, 40] {
             let directory = root.path().join(glyphs.to_string());
-            let font = Font::unpack(&directory, glyphs).unwrap();
-            assert_eq!(font.glyphs.len(), glyphs);
+            let font = unpack(&directory, glyphs).unwrap();
+            assert_eq!(font.len(), glyphs);
             let list = fs::read_to_string(directory.join(LIST)).unwrap();
             assert_eq!(list.matches("<key>").count(), glyphs);
             assert_eq!(list.matches(".glif</string>").count(), glyphs);

@@ -24,7 +24,6 @@ mod report;
 use super::prelude::*;
 use super::shared::trees::Held;
 use crate::bench::runtime::{norad, peaks};
-use font::Font;
 use smallfry_bench_closing::{self as closing, Backend, Policy, Way};
 use std::collections::btree_map::Entry;
 
@@ -78,21 +77,18 @@ const MOUNT_ALONE: &str = "std, mount alone";
 
 /// Names the row in which smallfry closes that way.
 fn closer(policy: Policy, backend: Backend) -> String {
-    let backend = match backend {
-        Backend::Threads => "",
-        Backend::Rayon => ", rayon",
-        Backend::Blocking => ", blocking",
-        Backend::Smol => ", smol",
-        Backend::AsyncStd => ", async-std",
-        Backend::Tokio => ", tokio",
-    };
-    format!("smallfry {policy:?}{backend}")
+    match backend {
+        Backend::Threads => format!("smallfry {policy:?}"),
+        others => format!("smallfry {policy:?}, {}", word(others)),
+    }
 }
 
 pub(crate) struct Close {
     /// One for each number of glyphs.
-    fonts: BTreeMap<usize, (Font, Output)>,
+    fonts: BTreeMap<usize, (font::Glyphs, Output)>,
     outputs: Vec<Output>,
+    /// The number of files moved aside.
+    moved: usize,
     /// The font that norad has written in the first row, by case.
     expected: BTreeMap<usize, Held>,
 }
@@ -112,26 +108,27 @@ impl Scenario for Close {
         if session.options.files.is_some() {
             numbers.truncate(1);
         }
+        // One kind of work tells how many there are at once.
+        let watches_all = session.extent == Extent::All || session.options.cells.is_some();
         let mut cases = Vec::new();
         for watched in [false, true] {
-            for work in WORKS {
+            for work in WORKS.into_iter().filter(|work| work.runtime().is_some()) {
                 // One kind of work is done with each number.
-                let is_counted = work == Work::Write && !watched;
-                for files in &numbers[..if is_counted { numbers.len() } else { 1 }] {
-                    let files = session.files(*files).min(font::GLYPHS);
-                    cases.push(Case {
-                        work,
-                        files,
-                        watched,
-                    });
+                let is_write = work == Work::Write;
+                let count = if is_write && !watched {
+                    numbers.len()
+                } else {
+                    1
+                };
+                let case = |files: &usize| Case {
+                    work,
+                    files: session.files(*files).min(font::GLYPHS),
+                    watched,
+                };
+                if !watched || peaks::are_told() && (watches_all || is_write) {
+                    cases.extend(numbers[..count].iter().map(case));
                 }
             }
-        }
-        cases.retain(|case| case.work.runtime().is_some());
-        cases.retain(|case| !case.watched || peaks::are_told());
-        if session.extent != Extent::All && session.options.cells.is_none() {
-            // One kind of work tells how many there are at once.
-            cases.retain(|case| !case.watched || case.work == Work::Write);
         }
         cases
     }
@@ -140,36 +137,33 @@ impl Scenario for Close {
         let Some(runtime) = case.work.runtime() else {
             return Vec::new();
         };
-        let mut ways: Vec<(String, Way)> = vec![
-            (PLAIN.to_owned(), Way::Plain),
-            ("std A/A".to_owned(), Way::Plain),
-            (DESIGN.to_owned(), Way::Pool),
+        let row = |functions, name: &str, way| {
+            let mut row = Row::native(functions, name, Style::Sync);
+            row.runtime = runtime.clone();
+            row.launch.closing = Some(way);
+            row
+        };
+        let other = |name, way| row(Functions::Std, name, way);
+        let mut rows = vec![
+            other(PLAIN, Way::Plain),
+            other("std A/A", Way::Plain),
+            other(DESIGN, Way::Pool),
         ];
         if closing::PEERS_BUILT {
-            ways.push((DESIGN_UNBOUNDED.to_owned(), Way::Blocking));
+            rows.push(other(DESIGN_UNBOUNDED, Way::Blocking));
         }
         for way in closing::ours() {
             if let Way::Smallfry { policy, backend } = way {
                 // rayon's threads write there, and they are in no runtime of tokio's.
                 if case.work != Work::NoradRayon || backend != Backend::Tokio {
-                    ways.push((closer(policy, backend), way));
+                    rows.push(row(Functions::Smallfry, &closer(policy, backend), way));
                 }
             }
         }
         if session.directories.undelayed(0).is_some() {
-            ways.push((MOUNT_ALONE.to_owned(), Way::Plain));
+            rows.push(other(MOUNT_ALONE, Way::Plain));
         }
-        let row = |(name, way): (String, Way)| {
-            let functions = match way {
-                Way::Smallfry { .. } => Functions::Smallfry,
-                _ => Functions::Std,
-            };
-            let mut row = Row::native(functions, &name, Style::Sync);
-            row.runtime = runtime.clone();
-            row.launch.closing = Some(way);
-            row
-        };
-        ways.into_iter().map(row).collect()
+        rows
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
@@ -180,13 +174,14 @@ impl Scenario for Close {
         for files in numbers {
             session.interrupt.check()?;
             let place = Output::of(session, 0, &format!("{files}.ufo"));
-            let font = Font::unpack(&place.beneath, files);
-            let font = font.map_err(Failure::at("unpack", &place.beneath))?;
-            fonts.insert(files, (font, place));
+            let glyphs = font::unpack(&place.beneath, files);
+            let glyphs = glyphs.map_err(Failure::at("unpack", &place.beneath))?;
+            fonts.insert(files, (glyphs, place));
         }
         Ok(Self {
             fonts,
             outputs: Output::make(session, "close", 0)?,
+            moved: 0,
             expected: BTreeMap::new(),
         })
     }
@@ -197,7 +192,7 @@ impl Scenario for Close {
 
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
         let case = *turn.case;
-        let (font, place) = &self.fonts[&case.files];
+        let (glyphs, place) = &self.fonts[&case.files];
         let output = &self.outputs[turn.output()];
         flush(&output.beneath)?;
         let is_alone = turn.row.implementation == MOUNT_ALONE;
@@ -210,46 +205,35 @@ impl Scenario for Close {
             font: unicode(read)?,
             target: unicode(&output.seen(is_alone).join(&name))?,
         };
-        let mut seen = None;
+        let mut peaks = None;
         let asked = turn.ask_within(&request, |process, ask| {
             if !case.watched {
                 return ask();
             }
-            let (answer, peaks) = peaks::Watch::of(process).during(ask);
-            seen = Some(peaks);
+            let (answer, seen) = peaks::Watch::of(process).during(ask);
+            peaks = Some(seen);
             answer
         });
-        let asked = asked.map(|times| Times {
-            peaks: seen,
-            ..times
-        });
-        let (written, aside) = (&output.beneath, output.aside());
+        let asked = asked.map(|times| Times { peaks, ..times });
         let careful = turn.is_careful();
-        if case.work == Work::Write {
-            let own = |path: &str| format!("{name}{}", path.rsplit('/').next().unwrap_or_default());
-            let held = font.glyphs.iter();
-            let files = held.map(|(path, held)| (written.join(own(path)), held.as_slice().into()));
-            let checked = asked.and_then(|times| {
-                verify_files(files, careful)?;
-                Ok(times)
-            });
-            for (path, _) in &font.glyphs {
-                put_aside(&written.join(own(path)), &aside.join(own(path)))?;
-            }
-            return checked;
-        }
-        let written = written.join(&name);
         let checked = asked.and_then(|times| {
-            let expected = self.expected.entry(turn.place.0);
-            let bytes = verify_font(&written, case.files, expected, careful)?;
-            Ok(Times { bytes, ..times })
+            if case.work != Work::Write {
+                let written = output.beneath.join(&name);
+                let expected = self.expected.entry(turn.place.0);
+                let bytes = verify_font(&written, case.files, expected, careful)?;
+                return Ok(Times { bytes, ..times });
+            }
+            let files = glyphs.iter().map(|(path, held)| {
+                let own = path.rsplit('/').next().unwrap_or_default();
+                (
+                    output.beneath.join(format!("{name}{own}")),
+                    held.as_slice().into(),
+                )
+            });
+            verify_files(files, careful)?;
+            Ok(times)
         });
-        if written.exists() {
-            walk(&written, |_| true)
-                .and_then(|files| files.iter().try_for_each(|file| empty(&written.join(file))))
-                .map_err(Failure::at("empty the files in", &written))?;
-            fs::rename(&written, aside.join(&name)).map_err(Failure::at("move", &written))?;
-        }
+        put_all_aside(&output.beneath, &output.aside(), &mut self.moved)?;
         checked
     }
 }
@@ -283,13 +267,12 @@ fn verify_font(
         let glyphs = files.iter().filter(|it| font::is_glyph(Path::new(it)));
         io::Result::Ok((glyphs.count(), Held::by(font, &files, careful)?))
     };
-    let (found, held) =
-        look().map_err(|error| format!("it has not written {}: {error}", font.display()))?;
-    if found != glyphs {
-        return Err(format!("it wrote {found} glyphs instead of {glyphs}"));
+    match look() {
+        Err(error) => Err(format!("it has not written {}: {error}", font.display())),
+        Ok((found, _)) if found != glyphs => {
+            Err(format!("it wrote {found} glyphs instead of {glyphs}"))
+        }
+        Ok((_, held)) if expected.or_insert(held).equals(held) => Ok(held.bytes),
+        Ok(_) => Err("what it wrote differs from the other rows'".to_owned()),
     }
-    if expected.or_insert(held).equals(held) {
-        return Ok(held.bytes);
-    }
-    Err("what it wrote differs from the other rows'".to_owned())
 }

@@ -58,14 +58,11 @@ pub(super) const REPORT: Report<Case> = Report {
 fn peaks(page: &mut Page, result: &CaseResult<Case>, view: &View) {
     let headings = "most of all rounds|handles at most|threads at most|memory, MiB";
     view.table(page, headings, |row| {
-        let most = |of: fn(&Peaks) -> f64| most(result, row, of);
+        let memory = most(result, row, |peaks| peaks.resident_kib as f64 / 1024.0);
         vec![
-            or_dash(most(|peaks| peaks.handles as f64), count),
-            or_dash(most(|peaks| peaks.threads as f64), count),
-            or_dash(
-                most(|peaks| peaks.resident_kib as f64 / 1024.0),
-                text::number,
-            ),
+            or_dash(most(result, row, |peaks| peaks.handles as f64), count),
+            or_dash(most(result, row, |peaks| peaks.threads as f64), count),
+            or_dash(memory, text::number),
         ]
     });
 }
@@ -81,12 +78,8 @@ fn most(result: &CaseResult<Case>, row: usize, of: impl Fn(&Peaks) -> f64) -> Op
 fn max_handles(page: &mut Page, result: &CaseResult<Case>) {
     for (ours, owner) in [(true, "smallfry"), (false, "others")] {
         let is_one = |row: &Row| matches!(row.launch.closing, Some(Way::Smallfry { .. })) == ours;
-        let rows = result
-            .rows
-            .iter()
-            .enumerate()
-            .filter(|(_, row)| is_one(row));
-        let handles = rows.filter_map(|(row, of)| {
+        let rows = result.rows.iter().enumerate();
+        let handles = rows.filter(|(_, row)| is_one(row)).filter_map(|(row, of)| {
             let handles = most(result, row, |peaks| peaks.handles as f64)?;
             Some((handles, &of.label))
         });
@@ -98,9 +91,9 @@ fn max_handles(page: &mut Page, result: &CaseResult<Case>) {
             true => format!(", never more than {MAX_HANDLES:.0}"),
             false => format!(", MORE than {MAX_HANDLES:.0}"),
         };
-        let handles = count(handles);
         page.say(format!(
-            "handles that {owner} held open at once: up to {handles} ({label}){judged}."
+            "handles that {owner} held open at once: up to {} ({label}){judged}.",
+            count(handles)
         ));
     }
 }
@@ -134,8 +127,7 @@ fn sentences(page: &mut Page, result: &CaseResult<Case>, view: &View) {
         };
         page.say(format!("{said}: {shown}."));
     }
-    let loaded = result.typical(plain, |run| Some(run.load_ns? as f64));
-    if let Some(ns) = loaded {
+    if let Some(ns) = result.typical(plain, |run| Some(run.load_ns? as f64)) {
         let loading = text::duration(ns);
         page.say(format!(
             "of {PLAIN}'s time {loading} is loading, which closes nothing that was written."

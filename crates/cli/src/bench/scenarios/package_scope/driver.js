@@ -111,9 +111,25 @@ function ours(revalidate) {
   };
 }
 
-const theirs = {
-  // `as`: how it wants the paths. `cwd` is a directory, and joining and parting paths is not its
-  // work.
+// `as`: how the function wants the paths; `real`: of the files that are there.
+const lookups = {
+  never: ours('never'),
+  'on-change': ours('on-change'),
+  after: ours({ after: 1_000 }),
+  'find-package-json': () => ({
+    as: (file) => require('node:url').pathToFileURL(file).href,
+    real: true,
+    pass: oneByOne(found()),
+  }),
+  walk: () => ({ pass: oneByOne(walking) }),
+  map: () => ({ pass: oneByOne(mapped()) }),
+
+  'node-internal': () => {
+    const { getNearestParentPackageJSONType } = require('internal/test/binding').internalBinding('modules');
+    return { pass: oneByOne((file) => getNearestParentPackageJSONType(file) === 'module') };
+  },
+
+  // `cwd` is a directory, and joining and parting paths is not its work.
   'read-package-up': ({ readPackageUpSync }) => ({
     as: directoryOf,
     pass: oneByOne((cwd) => readPackageUpSync({ cwd, normalize: false })?.packageJson.type === 'module'),
@@ -139,25 +155,6 @@ const theirs = {
   },
 };
 
-const lookups = {
-  never: ours('never'),
-  'on-change': ours('on-change'),
-  after: ours({ after: 1_000 }),
-  // It wants the file that is there, too.
-  'find-package-json': () => ({
-    as: (file) => require('node:url').pathToFileURL(file).href,
-    real: true,
-    pass: oneByOne(found()),
-  }),
-  walk: () => ({ pass: oneByOne(walking) }),
-  map: () => ({ pass: oneByOne(mapped()) }),
-  theirs: (functions, request, launch) => {
-    if (launch.functions !== 'node-internal') return theirs[launch.functions](functions, request);
-    const { getNearestParentPackageJSONType } = require('internal/test/binding').internalBinding('modules');
-    return { pass: oneByOne((file) => getNearestParentPackageJSONType(file) === 'module') };
-  },
-};
-
 // Of files whose extension leaves it open: of others resolvers tell the type without a
 // package.json.
 function hashOf(answers, files) {
@@ -170,7 +167,8 @@ function hashOf(answers, files) {
 
 async function packageScope(functions, request, launch) {
   const files = listed(request.list);
-  const { as = (file) => file, real = false, pass, answers = (all) => all } = lookups[request.lookup](functions, request, launch);
+  const lookup = lookups[request.lookup === 'theirs' ? launch.functions : request.lookup];
+  const { as = (file) => file, real = false, pass, answers = (all) => all } = lookup(functions, request, launch);
   const fresh = freshly((real ? files : files.map(asJavaScript)).map(as));
   let last;
   const timed = async () => {

@@ -36,6 +36,7 @@ use super::prelude::*;
 use super::shared::rows::Missing;
 use super::shared::trees::put;
 use crate::bench::runtime::node::{self, Package};
+use std::collections::hash_map::Entry;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -97,6 +98,7 @@ struct Request {
 /// The baselines on Node and in Rust.
 const INTERNAL: &str = "Node INTERNAL function";
 const OXC: &str = "oxc_resolver crate";
+const OXC_ALONE: &str = "oxc_resolver crate, no stats";
 const MAP: &str = "JavaScript, a Map";
 const RAW: &str = "raw system calls, opens and reads";
 const RAW_BATCH: &str = "raw system calls, a stat a directory";
@@ -133,12 +135,7 @@ const IN_RUST: [Asked; 11] = {
     use Style::{BulkSync, Sync};
     [
         (OXC, OxcResolver, Sync, Theirs),
-        (
-            "oxc_resolver crate, no stats",
-            OxcResolver,
-            Sync,
-            TheirsAlone,
-        ),
+        (OXC_ALONE, OxcResolver, Sync, TheirsAlone),
         ("Rust Never", Smallfry, Sync, Never),
         ("Rust Never, batch", Smallfry, BulkSync, Never),
         ("Rust OnChange", Smallfry, Sync, OnChange),
@@ -173,7 +170,6 @@ const DIRECTORY: &str = "package-scope";
 
 /// Files to ask about.
 struct Prepared {
-    place: Place,
     /// The file with a line for each file, for the rows to read.
     list: PathBuf,
     /// The directory whose page cache is dropped.
@@ -183,7 +179,7 @@ struct Prepared {
 }
 
 pub(crate) struct PackageScope {
-    places: Vec<Prepared>,
+    places: HashMap<Place, Prepared>,
     expected: HashMap<Place, u32>,
 }
 
@@ -222,17 +218,15 @@ impl Scenario for PackageScope {
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
-        let mut places: Vec<Prepared> = Vec::new();
+        let mut places = HashMap::new();
         for case in cases {
-            if places.last().is_none_or(|last| last.place != case.place) {
+            if let Entry::Vacant(missing) = places.entry(case.place) {
                 let what = format!("package-scope: making ready {}", word(case.place));
                 session.progress.show(0.0, &what);
-                places.push(prepare(session, case.place)?);
+                missing.insert(prepare(session, case.place)?);
             }
-            if let Some(last) = places.last() {
-                case.files = last.files;
-                case.directories = last.directories;
-            }
+            case.files = places[&case.place].files;
+            case.directories = places[&case.place].directories;
         }
         Ok(Self {
             places,
@@ -242,8 +236,7 @@ impl Scenario for PackageScope {
 
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
         let (session, Case { place, cold, .. }) = (turn.session, *turn.case);
-        let found = self.places.iter().find(|it| it.place == place);
-        let prepared = found.ok_or_else(|| "its files were not made".to_owned())?;
+        let prepared = &self.places[&place];
         let (warm_up_ms, measure_ms) = session.extent.pick((1, 2), (100, 200));
         let request = Request {
             style: turn.row.way.style,
@@ -275,23 +268,29 @@ impl Scenario for PackageScope {
 }
 
 fn find(node: &Node, row: &RowOf) -> Result<(), Missing> {
-    let (name, runtime) = (row.0, node.runtime.full_name());
     let looks_up = |package: &Package| node::looks_packages_up(&package.directory);
-    let is_there = match row.1 {
-        Functions::Smallfry => node.package.as_ref().is_none_or(looks_up),
-        Functions::NodeInternal => is_node_since(node, 22, 0),
-        _ => lookup(name) != Lookup::FindPackageJson || is_node_since(node, 22, 14),
+    let (is_there, name, why) = match row.1 {
+        Functions::Smallfry => {
+            let is_there = node.package.as_ref().is_none_or(looks_up);
+            (
+                is_there,
+                "of smallfry",
+                "this package looks no package.json up",
+            )
+        }
+        Functions::NodeInternal => (is_node_since(node, 22, 0), row.0, "it has none"),
+        _ => {
+            let is_old = lookup(row.0) != Lookup::FindPackageJson;
+            (is_old || is_node_since(node, 22, 14), row.0, "it has none")
+        }
     };
     if is_there {
         return rows::find(node, row);
     }
-    Err(Some(match row.1 {
-        Functions::Smallfry => format!(
-            "rows of smallfry on {runtime} are left out of package-scope: this package looks no \
-             package.json up"
-        ),
-        _ => format!("rows {name} on {runtime} are left out: it has none"),
-    }))
+    let runtime = node.runtime.full_name();
+    Err(Some(format!(
+        "rows {name} on {runtime} are left out of package-scope: {why}"
+    )))
 }
 
 fn is_node_since(node: &Node, major: u32, minor: u32) -> bool {
@@ -322,7 +321,6 @@ fn prepare(session: &Session, place: Place) -> Result<Prepared, Failure> {
     let name = format!("{}.list", word(place));
     put(session, &beneath.join(&name), &text)?;
     Ok(Prepared {
-        place,
         list: shown.join(name),
         root: there,
         files: files.len(),
@@ -338,12 +336,12 @@ fn levels(seen: &mut HashMap<PathBuf, bool>, file: &Path, [here, there]: [&Path;
     let above = file.ancestors().skip(1);
     for directory in above.take_while(|directory| is_searched(directory)) {
         count += 1;
-        let is_found = *seen.entry(directory.to_owned()).or_insert_with(|| {
+        let is_found = seen.entry(directory.to_owned()).or_insert_with(|| {
             let within = directory.strip_prefix(there);
             let real = within.map_or_else(|_| directory.to_owned(), |within| here.join(within));
             fs::read(real.join("package.json")).is_ok()
         });
-        if is_found {
+        if *is_found {
             break;
         }
     }
@@ -378,16 +376,15 @@ fn prepare_tree(session: &Session, own: [PathBuf; 2]) -> Result<Made, Failure> {
     // By its own name: node_modules means something.
     let name = tree.file_name().unwrap_or("tree".as_ref());
     let places = own.map(|place| place.join(name));
-    let mut wanted: BTreeSet<PathBuf> = BTreeSet::new();
-    for file in &files {
-        let file = Path::new(file);
-        wanted.insert(file.to_owned());
-        wanted.extend(file.ancestors().skip(1).map(|it| it.join("package.json")));
-    }
+    let above = files
+        .iter()
+        .flat_map(|file| Path::new(file).ancestors().skip(1));
+    let packages = above.map(|directory| directory.join("package.json"));
+    let mut wanted: BTreeSet<PathBuf> = packages.collect();
+    wanted.retain(|file| tree.join(file).is_file());
+    wanted.extend(files.iter().map(PathBuf::from));
     for file in wanted {
-        if tree.join(&file).is_file() {
-            trees::copy(session, &tree.join(&file), &places[0].join(&file))?;
-        }
+        trees::copy(session, &tree.join(&file), &places[0].join(&file))?;
     }
     Ok((places, files))
 }
@@ -397,13 +394,9 @@ fn make(session: &Session, own: [PathBuf; 2], all: Vec<(String, String)>) -> Res
     for (path, text) in &all {
         put(session, &own[0].join(path), text)?;
     }
-    let files = all.into_iter().map(|(path, _)| path);
-    Ok((
-        own,
-        files
-            .filter(|path| !path.ends_with("package.json"))
-            .collect(),
-    ))
+    let mut files: Vec<String> = all.into_iter().map(|(path, _)| path).collect();
+    files.retain(|path| !path.ends_with("package.json"));
+    Ok((own, files))
 }
 
 fn deep(session: &Session) -> Vec<(String, String)> {

@@ -16,7 +16,7 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
         #[cfg(feature = "peers")]
         Functions::OxcResolver => {
             let alone = request.lookup == Lookup::TheirsAlone;
-            let paths: Vec<&Path> = files.iter().map(|file| &*file.path).collect();
+            let paths: Vec<&Path> = files.iter().map(|(_, path)| &**path).collect();
             let resolver = peers::Oxc::new(alone.then_some(&*paths));
             passes(request, &files, || {
                 paths.iter().map(|path| resolver.is_module(path)).collect()
@@ -28,30 +28,18 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
     done.map_err(failed("look up", list))
 }
 
-/// A line of the list.
-struct Listed {
-    path: PathBuf,
-    /// The same as `.js`, so that the extension leaves the answer open. Only resolvers look at the
-    /// file.
-    asked: PathBuf,
-    /// The number of directories to look into, from the file's own up to the one that decides.
-    levels: usize,
-}
+/// A line of the list: the number of directories to look into, from the file's own up to the one
+/// that decides, and the path.
+type Listed = (usize, PathBuf);
 
 fn listed(list: &Path) -> io::Result<Vec<Listed>> {
     let text = fs::read_to_string(list)?;
     let line = |line: &str| {
         let (levels, path) = line.split_once(' ')?;
-        let path = PathBuf::from(path);
-        Some(Listed {
-            asked: path.with_extension("js"),
-            path,
-            levels: levels.parse().ok()?,
-        })
+        Some((levels.parse().ok()?, path.into()))
     };
-    text.lines()
-        .map(|text| line(text).ok_or_else(|| io::ErrorKind::InvalidData.into()))
-        .collect()
+    let files: Option<_> = text.lines().map(line).collect();
+    files.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 fn by_smallfry(request: &Request, files: &[Listed]) -> io::Result<Times> {
@@ -61,10 +49,12 @@ fn by_smallfry(request: &Request, files: &[Listed]) -> io::Result<Times> {
         _ => Revalidate::After(Duration::from_secs(1)),
     };
     let cache = Cache::new().with(revalidate);
-    let asked: Vec<&Path> = files.iter().map(|file| &*file.asked).collect();
-    let is_module = |found: Result<ModuleType, Error>| match found {
-        Ok(found) => Ok(found == ModuleType::Module),
-        Err(error) => Err(io::Error::other(error.to_string())),
+    // As `.js`, so that the extension leaves the answer open. Only resolvers look at the file.
+    let asked = files.iter().map(|(_, path)| path.with_extension("js"));
+    let asked: Vec<PathBuf> = asked.collect();
+    let is_module = |found: Result<ModuleType, Error>| {
+        let found = found.map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(found == ModuleType::Module)
     };
     passes(request, files, || {
         if request.style.is_bulk() {
@@ -87,15 +77,15 @@ fn by_smallfry(request: &Request, files: &[Listed]) -> io::Result<Times> {
 fn by_raw(request: &Request, files: &[Listed]) -> io::Result<Times> {
     let mut seen = HashSet::new();
     let mut paths = Vec::new();
-    for file in files {
-        for directory in file.path.ancestors().skip(1).take(file.levels) {
+    for (levels, path) in files {
+        for directory in path.ancestors().skip(1).take(*levels) {
             if request.lookup == Lookup::EachFile || seen.insert(directory) {
                 paths.push(Prepared::new(&directory.join("package.json"))?);
             }
         }
     }
     let mut buffer = Vec::new();
-    let mut times = passes(request, files, || {
+    passes(request, files, || {
         for path in &paths {
             let done = if request.cold {
                 path.read(&mut buffer).map(drop)
@@ -108,9 +98,7 @@ fn by_raw(request: &Request, files: &[Listed]) -> io::Result<Times> {
             }
         }
         Ok(Vec::new())
-    })?;
-    times.answers = None;
-    Ok(times)
+    })
 }
 
 /// Makes as many passes as are asked for, each timed.
@@ -142,10 +130,10 @@ fn passes(
     // Of files whose extension leaves it open: of others resolvers tell the type without a
     // package.json.
     let open = files.iter().zip(&answers);
-    let open = open.filter(|(file, _)| file.path.extension().is_some_and(|it| it == "js"));
-    let answers = open.fold(HASH_START, |hash, (_, answer)| hash_answer(hash, *answer));
+    let open = open.filter(|((_, path), _)| path.extension().is_some_and(|it| it == "js"));
+    let hash = open.fold(HASH_START, |hash, (_, answer)| hash_answer(hash, *answer));
     Ok(Times {
-        answers: Some(answers),
+        answers: (!answers.is_empty()).then_some(hash),
         ..Times::of(files.len() * passes, 0, usage)
     })
 }

@@ -195,6 +195,16 @@ pub(crate) fn put_aside(path: &Path, aside: &Path) -> Result<(), Failure> {
     fs::rename(path, aside).map_err(Failure::at("move", path))
 }
 
+/// Empties all files in a directory and moves them to `aside`, named by the number that `moved`
+/// counts. The directories stay.
+pub(crate) fn put_all_aside(root: &Path, aside: &Path, moved: &mut usize) -> Result<(), Failure> {
+    let files = walk(root, |_| true).map_err(Failure::at("read directory", root))?;
+    files.iter().try_for_each(|file| {
+        *moved += 1;
+        put_aside(&root.join(file), &aside.join(moved.to_string()))
+    })
+}
+
 /// Flushes the file system, so that a run does not wait for what the run before has written.
 pub(crate) fn flush(directory: &Path) -> Result<(), Failure> {
     host::flush_all(directory).map_err(Failure::at("flush the file system of", directory))

@@ -176,7 +176,6 @@ const BEFORE: &str = "before";
 const SMALLFRY: &str = "smallfry";
 const STD: &str = "std";
 const SMALLFRY_RUST: &str = "smallfry Rust";
-const RAW: &str = rows::RAW;
 
 const ON_NODE: [RowOf; 4] = [
     (NODE, Functions::Node, Style::Sync),
@@ -274,13 +273,6 @@ impl Scenario for WriteString {
             }
             self.peers.retain(|_, peer| peer.hello().is_ok());
         }
-        if !self.peers.contains_key(label) {
-            let mut peer = turn.row.start(interrupt)?;
-            if let Err(error) = peer.hello() {
-                return times(session, Err(error));
-            }
-            self.peers.insert(label.clone(), peer);
-        }
         let (case, row) = turn.place;
         let running = self.directory.filter(|(running, _)| *running == case);
         let directory = running.map_or_else(|| self.random.usize(..directories::COUNT), |it| it.1);
@@ -296,11 +288,18 @@ impl Scenario for WriteString {
             batch,
             grow_to: GROW_TO,
         };
-        let peer = self.peers.get_mut(label);
-        let answer = peer.map(|peer| peer.ask(Self::REQUEST, &request));
-        let answer = answer.unwrap_or_else(|| Err(PeerError::Lost("it is gone".to_owned())));
-        if matches!(answer, Err(PeerError::Lost(_))) {
-            self.peers.remove(label);
+        let mut peer = if let Some(peer) = self.peers.remove(label) {
+            peer
+        } else {
+            let mut peer = turn.row.start(interrupt)?;
+            if let Err(error) = peer.hello() {
+                return times(session, Err(error));
+            }
+            peer
+        };
+        let answer = peer.ask(Self::REQUEST, &request);
+        if !matches!(answer, Err(PeerError::Lost(_))) {
+            self.peers.insert(label.clone(), peer);
         }
         let times = times(session, answer)?;
         if turn.round.is_none() {
@@ -374,15 +373,13 @@ impl WriteString {
 }
 
 fn path(session: &Session, target: Target, directory: usize) -> Result<String, Failure> {
-    let (directories, no_tmpfs) = (&session.directories, "there is no tmpfs to write to");
-    unicode(&match target {
-        Target::Disk => directories.on_disk(directory).join("file"),
-        Target::Tmpfs => {
-            let memory = directories.in_memory(directory);
-            memory.ok_or_else(|| Failure::said(no_tmpfs))?.join("file")
-        }
-        Target::Null => PathBuf::from(NULL_DEVICE),
-    })
+    let parent = match target {
+        Target::Disk => Some(session.directories.on_disk(directory)),
+        Target::Tmpfs => session.directories.in_memory(directory),
+        Target::Null => return Ok(NULL_DEVICE.to_owned()),
+    };
+    let parent = parent.ok_or_else(|| Failure::said("there is no tmpfs to write to"))?;
+    unicode(&parent.join("file"))
 }
 
 /// Returns how many calls a sample timed.

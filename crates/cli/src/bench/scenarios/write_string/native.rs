@@ -16,24 +16,20 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
     let by_fd = case.addressing == Addressing::Fd;
     let mut appending = OpenOptions::new();
     appending.append(true).create(true);
-    let times = match (functions, by_fd) {
-        (Functions::Std, true) => batch(target, |it| it.file()?.write_all(bytes)),
-        (Functions::Std, false) if append => {
-            batch(target, |it| appending.open(&it.path)?.write_all(bytes))
-        }
-        (Functions::Std, false) => batch(target, |it| fs::write(&it.path, bytes)),
-        (Functions::Smallfry, true) => {
+    let times = match functions {
+        Functions::Std if by_fd => batch(target, |it| it.file()?.write_all(bytes)),
+        Functions::Std if append => batch(target, |it| appending.open(&it.path)?.write_all(bytes)),
+        Functions::Std => batch(target, |it| fs::write(&it.path, bytes)),
+        Functions::Smallfry if by_fd => {
             batch(target, |it| Ok(smallfry::fs::write_to(it.file()?, bytes)?))
         }
-        (Functions::Smallfry, false) if append => {
+        Functions::Smallfry if append => {
             batch(target, |it| Ok(smallfry::fs::append(&it.path, bytes)?))
         }
-        (Functions::Smallfry, false) => {
-            batch(target, |it| Ok(smallfry::fs::write(&it.path, bytes)?))
-        }
-        (Functions::Raw, true) => batch(target, |it| write_to(it.file()?, bytes)),
-        (Functions::Raw, false) => batch(target, |it| it.prepared.write(append, bytes)),
-        (_, _) => Err(io::ErrorKind::Unsupported.into()),
+        Functions::Smallfry => batch(target, |it| Ok(smallfry::fs::write(&it.path, bytes)?)),
+        Functions::Raw if by_fd => batch(target, |it| write_to(it.file()?, bytes)),
+        Functions::Raw => batch(target, |it| it.prepared.write(append, bytes)),
+        _ => Err(io::ErrorKind::Unsupported.into()),
     };
     times.map_err(failed("write", path))
 }
@@ -119,14 +115,10 @@ impl<'a> Target<'a> {
 
     fn close(mut self) -> io::Result<()> {
         self.made.pop();
-        let is_on_disk = self.request.case.target == Kind::Disk;
-        let remove = |path| {
-            if is_on_disk {
-                empty(path)
-            } else {
-                fs::remove_file(path)
-            }
-        };
-        self.made.iter().try_for_each(|path| remove(path))
+        let mut made = self.made.iter();
+        match self.request.case.target {
+            Kind::Disk => made.try_for_each(|path| empty(path)),
+            _ => made.try_for_each(fs::remove_file),
+        }
     }
 }
