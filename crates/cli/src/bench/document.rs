@@ -64,18 +64,17 @@
 //! A batch is one process in one round: that, not the sample, is the unit for statistics. Usage
 //! counts the whole batch, what is not timed included.
 
-use super::Results;
 use super::arguments::Arguments;
 use super::disk;
 use super::runtime::jvm;
-use super::scenarios::ALL;
+use super::scenarios::{ALL, Entry, Measured};
 use super::session::Session;
 use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const SCHEMA: &str = "smallfry-bench/2";
 
-pub(crate) fn of(arguments: &Arguments, session: &Session, results: &Results) -> Value {
+pub(crate) fn of(arguments: &Arguments, session: &Session, results: &[(Entry, Measured)]) -> Value {
     let finished = SystemTime::now().duration_since(UNIX_EPOCH);
     let runtimes = session.nodes.iter().map(|node| {
         let package = node.package.as_ref();

@@ -6,7 +6,7 @@
 //! - `schedule.rs`, `plan.rs` for how long: rounds until the time is spent
 //! - `stats/` what the samples say
 //! - `host/` the machine
-//! - `disk/` the disk, the machine's own or a slow one
+//! - `disk.rs` the disk, the machine's own or a slow one
 //! - `report/` tables, sentences and a JSON file
 //!
 //! Rows are interleaved: in each round every row runs each case once, in random order, through the
@@ -39,11 +39,9 @@ pub(crate) use serve::serve as drive;
 
 use failure::Failure;
 use interrupt::Interrupt;
-use plan::Plan;
 use report::json::File;
 use report::page::Page;
 use runtime::node;
-use scenarios::{Entry, Measured};
 use session::Session;
 use std::process::ExitCode;
 
@@ -56,23 +54,20 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     failure::exit_code("bench", outcome)
 }
 
-/// The results of the scenarios that ran.
-type Results = Vec<(Entry, Measured)>;
-
 /// Measures, and returns whether every row did its work.
 fn measure(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure> {
-    let (options, plan) = (&arguments.options, Plan::of(arguments));
+    let (options, plan) = (&arguments.options, plan::of(arguments));
     terminal::first_line(options, &plan);
     let json = options.json.as_deref().map(File::create).transpose()?;
     let script = node::script(scenarios::drivers());
-    let needs_jvm = plan.has(|scenario| scenario.facts.has_jvm_rows);
+    let needs_jvm = plan.iter().any(|(scenario, _)| scenario.facts.has_jvm_rows);
     let mut session = Session::open(options, &script, needs_jvm, interrupt)?;
     session.is_named = !arguments.scenarios.is_empty();
     terminal::opening(&session, &plan);
-    let (mut page, mut results) = (Page::default(), Results::new());
-    for scenario in &plan.scenarios {
-        session.budget = plan.budget(*scenario);
-        results.push((*scenario, (scenario.run)(&mut session, &mut page)?));
+    let (mut page, mut results) = (Page::default(), Vec::new());
+    for (scenario, budget) in plan {
+        session.budget = budget;
+        results.push((scenario, (scenario.run)(&mut session, &mut page)?));
     }
     session.progress.finish();
     terminal::results(&session, page);

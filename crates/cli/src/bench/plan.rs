@@ -9,43 +9,30 @@ use std::time::Duration;
 /// The time of all scenarios that run unasked.
 const UNASKED_SECONDS: f64 = 55.0;
 
-pub(crate) struct Plan {
-    pub(crate) scenarios: Vec<Entry>,
-    options: Options,
+/// Returns the scenarios in the order in which they run, and how long each may take.
+pub(crate) fn of(arguments: &Arguments) -> Vec<(Entry, Budget)> {
+    let (options, all) = (&arguments.options, arguments.scenarios());
+    let with_budget = |one: &Entry| (*one, budget(options, &all, *one));
+    all.iter().map(with_budget).collect()
 }
 
-impl Plan {
-    pub(crate) fn of(arguments: &Arguments) -> Self {
-        Self {
-            scenarios: arguments.scenarios(),
-            options: arguments.options.clone(),
-        }
+/// Scenarios that do not run unasked have more cases and rows than a minute has time for.
+fn budget(options: &Options, all: &[Entry], scenario: Entry) -> Budget {
+    if let Some(rounds) = options.runs {
+        return Budget::Rounds(rounds as usize);
     }
-
-    pub(crate) fn has(&self, fact: impl Fn(&Entry) -> bool) -> bool {
-        self.scenarios.iter().any(fact)
-    }
-
-    /// Scenarios that do not run unasked have more cases and rows than a minute has time for.
-    pub(crate) fn budget(&self, scenario: Entry) -> Budget {
-        if let Some(rounds) = self.options.runs {
-            return Budget::Rounds(rounds as usize);
-        }
-        let facts = scenario.facts;
-        let part = |seconds: f64, among: &[Entry]| {
-            seconds * facts.seconds / among.iter().map(|one| one.facts.seconds).sum::<f64>()
-        };
-        let seconds = match (self.options.seconds, self.options.extent()) {
-            (Some(seconds), _) => part(f64::from(seconds), &self.scenarios),
-            (None, Extent::Quick) => return Budget::Rounds(2),
-            (None, Extent::All) => return Budget::Rounds(facts.rounds),
-            (None, Extent::Core) if facts.counts_rounds => return Budget::Rounds(facts.rounds),
-            (None, Extent::Core) if facts.unasked => {
-                let unasked = self.scenarios.iter().filter(|one| one.facts.unasked);
-                part(UNASKED_SECONDS, &unasked.copied().collect::<Vec<_>>())
-            }
-            (None, Extent::Core) => facts.seconds,
-        };
-        Budget::Time(Duration::from_secs_f64(seconds))
-    }
+    let facts = scenario.facts;
+    let part = |seconds: f64, is_among: fn(&&Entry) -> bool| {
+        let among = all.iter().filter(is_among);
+        seconds * facts.seconds / among.map(|one| one.facts.seconds).sum::<f64>()
+    };
+    let seconds = match (options.seconds, options.extent()) {
+        (Some(seconds), _) => part(f64::from(seconds), |_| true),
+        (None, Extent::Quick) => return Budget::Rounds(2),
+        (None, Extent::All) => return Budget::Rounds(facts.rounds),
+        (None, Extent::Core) if facts.counts_rounds => return Budget::Rounds(facts.rounds),
+        (None, Extent::Core) if facts.unasked => part(UNASKED_SECONDS, |one| one.facts.unasked),
+        (None, Extent::Core) => facts.seconds,
+    };
+    Budget::Time(Duration::from_secs_f64(seconds))
 }

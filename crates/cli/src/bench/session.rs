@@ -99,10 +99,8 @@ impl Session {
         for (kind, binaries) in engines {
             for binary in binaries {
                 let runtime = node::probe(kind, &binary, script, &self.interrupt)?;
-                let package = match &package {
-                    Some(directory) => self.load(&runtime, directory)?,
-                    None => None,
-                };
+                let loaded = package.as_deref().map(|it| self.load(&runtime, it));
+                let package = loaded.transpose()?.flatten();
                 self.nodes.push(Node { runtime, package });
             }
         }

@@ -2,7 +2,6 @@
 
 use super::disk;
 use super::options::{Extent, Options};
-use super::plan::Plan;
 use super::report::page::Page;
 use super::report::text;
 use super::runtime::jvm;
@@ -13,8 +12,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 /// Says what is about to happen, before anything else does.
-pub(crate) fn first_line(options: &Options, plan: &Plan) {
-    let names: Vec<_> = plan.scenarios.iter().map(|it| it.facts.name).collect();
+pub(crate) fn first_line(options: &Options, plan: &[(Entry, Budget)]) {
+    let names: Vec<_> = plan.iter().map(|(it, _)| it.facts.name).collect();
     let (names, dir) = (names.join(", "), options.dir.display());
     let disk = match options.disk.as_str() {
         disk::REAL => String::new(),
@@ -26,12 +25,11 @@ pub(crate) fn first_line(options: &Options, plan: &Plan) {
 }
 
 /// Says for how long it measures, and on what.
-pub(crate) fn opening(session: &Session, plan: &Plan) {
-    let plans = plan.scenarios.iter();
-    let plans = plans.map(|scenario| schedule(session, *scenario, plan.budget(*scenario)));
+pub(crate) fn opening(session: &Session, plan: &[(Entry, Budget)]) {
+    let plans = plan.iter().map(|planned| schedule(session, planned));
     let plans = plans.collect::<Vec<_>>().join(", then ");
     let mut out = format!("  plan      {plans}; Ctrl-C stops and cleans up\n");
-    if plan.has(|scenario| scenario.facts.fewer_files) && session.has_fewer_files() {
+    if plan.iter().any(|(it, _)| it.facts.fewer_files) && session.has_fewer_files() {
         out.push_str(
             "  files     a tenth of the usual number, since the disk is slow; --files N names another\n",
         );
@@ -40,9 +38,9 @@ pub(crate) fn opening(session: &Session, plan: &Plan) {
     print(&out);
 }
 
-fn schedule(session: &Session, scenario: Entry, budget: Budget) -> String {
+fn schedule(session: &Session, (scenario, budget): &(Entry, Budget)) -> String {
     let name = scenario.facts.name;
-    match budget {
+    match *budget {
         Budget::Time(time) => {
             // The time of a row on a slow disk is not known beforehand.
             let least = match session.directories.profile() {

@@ -2,7 +2,7 @@
 //!
 //! - `native/` this same binary, started as a hidden subcommand
 //! - `node.rs` a Node.js, Bun or Deno binary that runs `driver.js` and the scenarios' drivers
-//! - `jvm.rs` a JVM that runs the driver in `peers/jvm`
+//! - `jvm.rs` a JVM that runs the scenarios' drivers, which `peers/jvm` builds
 //! - `norad.rs` a program that uses the library of that name
 //!
 //! All obey the requests of `protocol.rs`; between requests they block in a read. A process that is

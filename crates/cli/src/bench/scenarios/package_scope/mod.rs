@@ -269,24 +269,19 @@ impl Scenario for PackageScope {
 
 fn find(node: &Node, row: &RowOf) -> Result<(), Missing> {
     let looks_up = |package: &Package| node::looks_packages_up(&package.directory);
-    let (is_there, name, why) = match row.1 {
-        Functions::Smallfry => {
-            let is_there = node.package.as_ref().is_none_or(looks_up);
-            (
-                is_there,
-                "of smallfry",
-                "this package looks no package.json up",
-            )
-        }
-        Functions::NodeInternal => (is_node_since(node, 22, 0), row.0, "it has none"),
-        _ => {
-            let is_old = lookup(row.0) != Lookup::FindPackageJson;
-            (is_old || is_node_since(node, 22, 14), row.0, "it has none")
-        }
+    let is_known = lookup(row.0) != Lookup::FindPackageJson;
+    let is_there = match row.1 {
+        Functions::Smallfry => node.package.as_ref().is_none_or(looks_up),
+        Functions::NodeInternal => is_node_since(node, 22, 0),
+        _ => is_known || is_node_since(node, 22, 14),
     };
     if is_there {
         return rows::find(node, row);
     }
+    let (name, why) = match row.1 {
+        Functions::Smallfry => ("of smallfry", "this package looks no package.json up"),
+        _ => (row.0, "it has none"),
+    };
     let runtime = node.runtime.full_name();
     Err(Some(format!(
         "rows {name} on {runtime} are left out of package-scope: {why}"

@@ -1,6 +1,6 @@
 //! Batch of calls, each timed apart.
 
-use super::super::prelude::*;
+use super::prelude::*;
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Batch {

@@ -1,6 +1,6 @@
 //! The state of the page cache before a run.
 
-use super::super::prelude::*;
+use super::prelude::*;
 use crate::bench::results::RowResult;
 use std::cell::Cell;
 

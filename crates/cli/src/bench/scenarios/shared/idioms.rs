@@ -1,7 +1,7 @@
 //! The report of reading and writing many files: a table of the idioms and smallfry's counterparts
 //! per case, then sentences.
 
-use super::super::prelude::*;
+use super::prelude::*;
 use super::rows::{BULK, BULK_RUST, BULK_SYNC, COMPARED, NODE_CALLBACK, NODE_PARALLEL, NODE_SYNC};
 
 /// Shows each row beside both idioms and the row `raw`.

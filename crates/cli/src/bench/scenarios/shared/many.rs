@@ -1,6 +1,6 @@
 //! Many files of one size, and the request to read or write them.
 
-use super::super::prelude::*;
+use super::prelude::*;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Shape {

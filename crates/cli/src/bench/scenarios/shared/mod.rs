@@ -1,12 +1,13 @@
 //! Parts that several scenarios share.
 
-use super::prelude::*;
+use prelude::*;
 
 pub(super) mod batch;
 pub(super) mod cache;
 pub(super) mod idioms;
 pub(super) mod many;
 pub(super) mod outputs;
+pub(super) mod prelude;
 pub(super) mod rows;
 pub(super) mod trees;
 

@@ -6,8 +6,9 @@
 //! minute one by one, so that removing between runs would make each later run slower, up to twenty
 //! times.
 
-use super::super::prelude::*;
-use super::many::Request;
+use super::many::{Request, Shape};
+use super::prelude::*;
+use super::trees::walk;
 use std::borrow::Cow;
 
 /// A directory, by its paths.

@@ -1,6 +1,6 @@
 //! The rows that several scenarios have, by the names that tables and files give them.
 
-use super::super::prelude::*;
+use super::prelude::*;
 use crate::bench::runtime::node;
 use std::num::NonZeroUsize;
 

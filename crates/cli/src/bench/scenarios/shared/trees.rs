@@ -1,6 +1,6 @@
 //! Trees of source files: which one a scenario takes, and walking and copying it.
 
-use super::super::prelude::*;
+use super::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Returns `--tree`, else the development dependencies of this project's own npm package or the
