@@ -51,6 +51,16 @@ pub(crate) enum Kind {
 }
 
 impl Runtime {
+    /// Returns this program itself.
+    pub(crate) fn native() -> Self {
+        Self {
+            kind: Kind::Native,
+            name: "Rust".to_owned(),
+            binary: None,
+            arguments: [native::SUBCOMMAND.into()].into(),
+        }
+    }
+
     fn new(kind: Kind, binary: PathBuf, arguments: impl Into<Arc<[OsString]>>) -> Self {
         Self {
             kind,
@@ -152,7 +162,7 @@ pub(crate) struct Row {
 impl Row {
     pub(crate) fn native(functions: Functions, name: &str, way: impl Into<Way>) -> Self {
         Self {
-            runtime: native::runtime(),
+            runtime: Runtime::native(),
             launch: Launch::of(functions),
             way: way.into(),
             implementation: name.to_owned(),
@@ -174,7 +184,7 @@ impl Row {
     ) -> Attempt<Usage> {
         let mut runtime = self.runtime.clone();
         if runtime.is_node() {
-            runtime.arguments = node::arguments(runtime.kind, script);
+            runtime.arguments = script_arguments(runtime.kind, script);
         }
         let mut command = runtime.command(&self.launch)?;
         command.arg(json!(work).to_string());
@@ -195,6 +205,16 @@ impl Row {
             }
         })
     }
+}
+
+/// Returns the arguments with which a program of this kind runs a script.
+fn script_arguments(kind: Kind, script: &str) -> Arc<[OsString]> {
+    let arguments: &[&str] = match kind {
+        Kind::Bun => &["--eval", script, "--"],
+        Kind::Deno => &["eval", "--ext=cjs", script],
+        _ => &["--input-type=commonjs", "--eval", script, "--"],
+    };
+    arguments.iter().map(Into::into).collect()
 }
 
 /// Returns a file or directory of the source tree, if it is there: of the tree that this binary was

@@ -3,12 +3,10 @@
 
 use super::peer::PeerError;
 use super::protocol::{ASK_DURABILITY, Functions, Launch, Reply};
-use super::{Kind, Runtime, in_source_tree};
+use super::{Kind, Runtime, in_source_tree, script_arguments};
 use crate::bench::failure::{Attempt, Failure};
 use crate::bench::interrupt::Interrupt;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Joins `driver.js`, the drivers of the scenarios, and the call that starts them, to one script:
 /// there is nothing to unpack, and nothing stays behind.
@@ -16,16 +14,6 @@ pub(crate) fn script<'a>(drivers: impl Iterator<Item = &'a str>) -> String {
     let parts = [include_str!("driver.js")].into_iter().chain(drivers);
     let parts = parts.chain(["main(JSON.parse(process.argv.at(-1)));\n"]);
     parts.collect()
-}
-
-/// Returns the arguments that run the script.
-pub(super) fn arguments(kind: Kind, script: &str) -> Arc<[OsString]> {
-    let arguments: &[&str] = match kind {
-        Kind::Bun => &["--eval", script, "--"],
-        Kind::Deno => &["eval", "--ext=cjs", script],
-        _ => &["--input-type=commonjs", "--eval", script, "--"],
-    };
-    arguments.iter().map(Into::into).collect()
 }
 
 /// Starts the binary once and asks for its version.
@@ -40,7 +28,7 @@ pub(crate) fn probe(
         Kind::Deno => ("Deno", "Deno "),
         _ => ("Node.js", "v"),
     };
-    let mut runtime = Runtime::new(kind, binary.to_owned(), arguments(kind, script));
+    let mut runtime = Runtime::new(kind, binary.to_owned(), script_arguments(kind, script));
     let greeted = runtime.greet(Functions::Node, interrupt)?;
     let (binary, version) = (binary.display(), &runtime.name);
     let what = match greeted {

@@ -8,7 +8,6 @@ pub(crate) mod share;
 pub(crate) mod usage;
 
 use super::protocol::PeerFailure;
-use super::{Kind, Runtime};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -18,15 +17,6 @@ pub(crate) const PEERS_BUILT: bool = cfg!(feature = "peers");
 
 /// The hidden subcommand.
 pub(crate) const SUBCOMMAND: &str = "driver";
-
-pub(crate) fn runtime() -> Runtime {
-    Runtime {
-        kind: Kind::Native,
-        name: "Rust".to_owned(),
-        binary: None,
-        arguments: [SUBCOMMAND.into()].into(),
-    }
-}
 
 /// Returns a function for `map_err` that names the operation and the path.
 pub(crate) fn failed<E: Into<io::Error>>(

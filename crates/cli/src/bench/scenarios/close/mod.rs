@@ -48,7 +48,7 @@ impl Work {
     /// Returns the runtime of its rows, if the programs were built.
     fn runtime(self) -> Option<Runtime> {
         match self {
-            Self::Write => Some(crate::bench::runtime::native::runtime()),
+            Self::Write => Some(Runtime::native()),
             work => norad::find(work == Self::NoradRayon),
         }
     }
