@@ -25,7 +25,7 @@
 //! | `raw system calls` | those that a cold answer takes, or a warm one that is looked at again: see `native.rs` |
 //!
 //! All rows are asked for the same files, by paths made anew for each pass, and must give the same
-//! answers. Files are asked for as `.js`, so that an extension does not settle it;
+//! answers. Files are asked for as `.js`, so that an extension does not decide it;
 //! `findPackageJSON` and resolvers want the files that are there, so answers are compared of `.js`
 //! files.
 
