@@ -44,10 +44,8 @@ impl Schedule {
             }
         };
         self.round_started = Instant::now();
-        goes_on.then(|| {
-            self.done += 1;
-            self.done - 1
-        })
+        self.done += usize::from(goes_on);
+        goes_on.then(|| self.done - 1)
     }
 
     /// Returns how much of the budget is used, from 0 to 1, with `part` of the current round done.

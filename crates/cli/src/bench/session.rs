@@ -117,9 +117,8 @@ impl Session {
     /// Returns smallfry if it was found there, else notes that its rows are left out.
     fn smallfry_on<T>(&mut self, place: &str, it: Result<T, String>) -> Result<Option<T>, Failure> {
         if let Err(reason) = &it {
-            self.skip(format!(
-                "rows of smallfry on {place} are left out: {reason}"
-            ))?;
+            let what = format!("rows of smallfry on {place}");
+            self.skip(format!("{what} are left out: {reason}"))?;
         }
         Ok(it.ok())
     }

@@ -62,20 +62,17 @@ impl Host {
     /// Returns sentences for a user whose figures may mislead.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
-        let FileSystem {
-            directory, kind, ..
-        } = &self.file_system;
+        let kind = &self.file_system.kind;
         if matches!(kind.as_str(), "tmpfs" | "ramfs") {
-            let directory = directory.display();
+            let directory = self.file_system.directory.display();
             warnings.push(format!(
                 "{directory} is a {kind}: it shows memory, not a disk (--dir names another directory)"
             ));
         }
         let (load, cores) = (self.load_average.unwrap_or(0.0), self.cores);
         if load > cores as f64 / 2.0 {
-            warnings.push(format!(
-                "the machine is busy: load {load:.1} on {cores} cores"
-            ));
+            let busy = format!("the machine is busy: load {load:.1} on {cores} cores");
+            warnings.push(busy);
         }
         warnings
     }

@@ -71,9 +71,8 @@ pub(super) fn run<S: Scenario>(session: &mut Session) -> Result<Results<S::Case>
     let texts = &session.options.rows;
     if results.cases.is_empty() && !texts.is_empty() {
         let texts = texts.join(",");
-        let mut lines = vec![format!(
-            "no row has {texts:?} in its name; without --rows all are measured"
-        )];
+        let none = format!("no row has {texts:?} in its name; without --rows all are measured");
+        let mut lines = vec![none];
         lines.extend_from_slice(&session.skips.borrow());
         return Err(Failure::said(lines.join("\n  ")));
     }

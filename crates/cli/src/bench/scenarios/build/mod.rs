@@ -18,71 +18,21 @@
 //! Every run is a fresh process on a tree that was read just before (a warm cache); its start is
 //! not counted. The outputs of all rows must be the same bytes.
 
+mod case;
 mod native;
 mod report;
 
 use super::prelude::*;
 use super::shared::trees::{Held, make_above};
+use case::{Case, EXTENSIONS, IDIOMS, IN_JVM, Request};
 use smallfry::{Durability, WriteOptions};
-
-/// The phases, in the order in which they run.
-const PHASES: &str = "walk|type|read|transform|write|close|publish";
-
-/// Stands for write and, where a row tells it apart, close.
-const WRITE_AND_CLOSE: &str = "write and close";
-
-/// Stands for every phase but publish, whose waits for the device drown the others.
-const BUT_PUBLISH: &str = "all but publish";
 
 /// The directories of an output.
 const BUILT: &str = "built";
 const PUBLISHED: &str = "published";
-const EXTENSIONS: [&str; 5] = ["js", "cjs", "mjs", "json", "ts"];
 const MAX_PUBLISHED: usize = 100;
 /// A disk that flushes slowly publishes fewer files.
 const PUBLISH_TIME: Duration = Duration::from_millis(100);
-
-/// The one case; the bench fills it in when it has seen the tree.
-#[derive(Default, Serialize, Display)]
-#[display("build")]
-pub(crate) struct Case {
-    tree: PathBuf,
-    /// Source files found, those beyond the maximum included.
-    files_found: usize,
-    files: usize,
-    bytes: usize,
-    published: usize,
-    /// The part of a sample of the sources that was in the page cache at the end.
-    cached: Option<f64>,
-}
-
-/// One run.
-#[derive(Serialize, Deserialize)]
-struct Request {
-    style: Style,
-    tree: String,
-    /// The file name extensions to take, without the dot.
-    extensions: Vec<String>,
-    /// The maximum number of files, first in the order of their paths.
-    files: usize,
-    /// The directory to write to; the directories in it are there, files are not.
-    output: String,
-    /// The directory to publish to; likewise.
-    published: String,
-    /// The maximum number of files to publish.
-    publish: usize,
-}
-
-const IDIOMS: [RowOf; 3] = [
-    (NODE_SYNC, Functions::Node, Style::Sync),
-    ("Node sync A/A", Functions::Node, Style::Sync),
-    (NODE_PARALLEL, Functions::Node, Style::Parallel),
-];
-
-const IN_JVM: [RowOf; 2] = [
-    ("Java Files", Functions::JavaFiles, Style::Sync),
-    rows::BULK_JVM,
-];
 
 pub(crate) struct Build {
     sources: Vec<String>,
@@ -217,19 +167,6 @@ impl Scenario for Build {
         json["rows"] = json!(result.rows_json());
         json
     }
-}
-
-/// Returns the time of a phase, of [`WRITE_AND_CLOSE`], of [`BUT_PUBLISH`], or of all phases;
-/// `None` where the row has no such phase.
-fn phase(run: &Times, part: &str) -> Option<f64> {
-    let counts = |name: &str| match part {
-        "" => true,
-        BUT_PUBLISH => name != "publish",
-        WRITE_AND_CLOSE => matches!(name, "write" | "close"),
-        part => name == part,
-    };
-    let phases = run.phases.iter().filter(|(name, _)| counts(name));
-    phases.map(|(_, ns)| *ns as f64).reduce(|a, b| a + b)
 }
 
 /// Copies the sources to a slow disk, or reading them would not be slow.

@@ -1,7 +1,7 @@
 //! The rows in Rust. The counterpart of `driver.js`: same phases, same order, same bytes.
 
 use super::super::prelude::*;
-use super::{EXTENSIONS, Request};
+use super::case::{EXTENSIONS, Request};
 use smallfry::bulk::Writer;
 use smallfry::close::Closer;
 use smallfry::{Durability, WriteOptions, raw};

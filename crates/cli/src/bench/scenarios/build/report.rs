@@ -1,7 +1,7 @@
 //! A waterfall, a table of phases, a table of ratios, and sentences.
 
 use super::super::prelude::*;
-use super::{BUT_PUBLISH, Case, PHASES, WRITE_AND_CLOSE, phase};
+use super::case::{BUT_PUBLISH, Case, PHASES, WRITE_AND_CLOSE, phase};
 use crate::bench::report::view::WHOLE;
 
 pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) {

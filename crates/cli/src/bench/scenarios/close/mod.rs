@@ -17,71 +17,20 @@
 //! of its own: there rows are compared with each other), in the others lengths are. Names are new
 //! in each run: a mount might remember the last run's.
 
+mod case;
 pub(super) mod font;
 mod native;
 mod report;
 
 use super::prelude::*;
 use super::shared::trees::Held;
-use crate::bench::runtime::{norad, peaks};
-use smallfry_bench_closing::{self as closing, Backend, Policy, Way};
+use crate::bench::runtime::peaks;
+use case::{Case, DESIGN, DESIGN_UNBOUNDED, PLAIN, Request, STD_MOUNT_ALONE, WORKS, Work, closer};
+use smallfry_bench_closing::{self as closing, Backend, Way};
 use std::collections::btree_map::Entry;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
-#[display("{files} {}{}", word(self.work), if self.watched { " watched" } else { "" })]
-pub(crate) struct Case {
-    work: Work,
-    /// Glyphs, each in a file of its own.
-    files: usize,
-    watched: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum Work {
-    Write,
-    Norad,
-    NoradRayon,
-}
-
-impl Work {
-    /// Returns the runtime of its rows, if the programs were built.
-    fn runtime(self) -> Option<Runtime> {
-        match self {
-            Self::Write => Some(Runtime::native()),
-            work => norad::find(work == Self::NoradRayon),
-        }
-    }
-}
-
-const WORKS: [Work; 3] = [Work::Write, Work::Norad, Work::NoradRayon];
-
-/// One run: the glyphs' files written, or, through norad, the font loaded and saved.
-#[derive(Serialize, Deserialize)]
-struct Request {
-    /// The directory of the font.
-    font: String,
-    /// The prefix of the path of each glyph's file, or the path of norad's font. Nothing is there.
-    target: String,
-}
 
 /// The number of files that `close_already` was measured with.
 const PUBLISHED: usize = 2_300;
-
-/// The writer closes.
-const PLAIN: &str = "std";
-const DESIGN: &str = "close_already's design";
-const DESIGN_UNBOUNDED: &str = "close_already's design, unbounded threads";
-/// The baseline through a mount that adds no delay, beside a slow disk.
-const MOUNT_ALONE: &str = "std, mount alone";
-
-/// Names the row in which smallfry closes that way.
-fn closer(policy: Policy, backend: Backend) -> String {
-    match backend {
-        Backend::Threads => format!("smallfry {policy:?}"),
-        others => format!("smallfry {policy:?}, {}", word(others)),
-    }
-}
 
 pub(crate) struct Close {
     /// One for each number of glyphs.
@@ -115,11 +64,7 @@ impl Scenario for Close {
             for work in WORKS.into_iter().filter(|work| work.runtime().is_some()) {
                 // One kind of work is done with each number.
                 let is_write = work == Work::Write;
-                let count = if is_write && !watched {
-                    numbers.len()
-                } else {
-                    1
-                };
+                let count = [1, numbers.len()][usize::from(is_write && !watched)];
                 let case = |files: &usize| Case {
                     work,
                     files: session.files(*files).min(font::GLYPHS),
@@ -161,7 +106,7 @@ impl Scenario for Close {
             }
         }
         if session.directories.undelayed(0).is_some() {
-            rows.push(other(MOUNT_ALONE, Way::Plain));
+            rows.push(other(STD_MOUNT_ALONE, Way::Plain));
         }
         rows
     }
@@ -195,7 +140,7 @@ impl Scenario for Close {
         let (glyphs, place) = &self.fonts[&case.files];
         let output = &self.outputs[turn.output()];
         flush(&output.beneath)?;
-        let is_alone = turn.row.implementation == MOUNT_ALONE;
+        let is_alone = turn.row.implementation == STD_MOUNT_ALONE;
         let (read, name) = match case.work {
             // Reading is not timed.
             Work::Write => (place.beneath.as_path(), format!("{}-", turn.count)),
@@ -225,10 +170,8 @@ impl Scenario for Close {
             }
             let files = glyphs.iter().map(|(path, held)| {
                 let own = path.rsplit('/').next().unwrap_or_default();
-                (
-                    output.beneath.join(format!("{name}{own}")),
-                    held.as_slice().into(),
-                )
+                let path = output.beneath.join(format!("{name}{own}"));
+                (path, held.as_slice().into())
             });
             verify_files(files, careful)?;
             Ok(times)

@@ -1,7 +1,7 @@
 //! A table per case, then sentences.
 
 use super::super::prelude::*;
-use super::{Case, DESIGN, PLAIN, Work};
+use super::case::{Case, DESIGN, PLAIN, Work};
 use crate::bench::runtime::protocol::Peaks;
 use smallfry_bench_closing::Way;
 

@@ -1,7 +1,7 @@
 //! The rows in Rust. The counterpart of `driver.js`: same steps, same bytes.
 
 use super::super::prelude::*;
-use super::{Level, Request};
+use super::case::{Level, Request};
 use crate::bench::runtime::native::raw::{flags, write_to};
 use smallfry::{Durability, WriteOptions};
 

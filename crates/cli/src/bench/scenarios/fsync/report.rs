@@ -2,7 +2,7 @@
 //! the JVM's were published.
 
 use super::super::prelude::*;
-use super::{Case, Kind, Level, MOUNT_ALONE, kind_of, primitive};
+use super::case::{Case, Level, RAW_MOUNT_ALONE, Write, primitive, write_of};
 use crate::bench::runtime::strace::Flushes;
 
 pub(super) const REPORT: Report<Case> = Report {
@@ -47,9 +47,9 @@ const COMPARED: [&str; 9] = [
 fn table(page: &mut Page, result: &CaseResult<Case>, view: &View) {
     let headings = "ms a write, medians|<flushed by|median|x unsynced (95 %)|of raw";
     view.table(page, headings, |row| {
-        let kind = kind_of(&result.rows[row]);
-        let unsynced = unsynced(view, row, &kind);
-        let raw = raw_of(&kind).filter(|raw| *raw != kind.name);
+        let write = write_of(&result.rows[row]);
+        let unsynced = unsynced(view, row, &write);
+        let raw = raw_of(&write).filter(|raw| *raw != write.name);
         vec![
             flushed_by(result, row),
             or_dash(view.median(row), |ns| format!("{:.3}", ns / 1e6)),
@@ -60,23 +60,23 @@ fn table(page: &mut Page, result: &CaseResult<Case>, view: &View) {
 }
 
 /// Finds the row that does the same without flushing.
-fn unsynced(view: &View, row: usize, kind: &Kind) -> Option<usize> {
+fn unsynced(view: &View, row: usize, write: &Write) -> Option<usize> {
     let runtime = view.rows[row].runtime.name();
     // That one goes another way than the row that it would be compared with.
-    if kind.name == MOUNT_ALONE {
+    if write.name == RAW_MOUNT_ALONE {
         return None;
     }
     view.rows.iter().position(|other| {
-        let plain = kind_of(other);
-        let is_same = (plain.functions, plain.replace) == (kind.functions, kind.replace);
-        let is_plain = plain.level == Level::None && kind.level != Level::None;
+        let plain = write_of(other);
+        let is_same = (plain.functions, plain.replace) == (write.functions, write.replace);
+        let is_plain = plain.level == Level::None && write.level != Level::None;
         is_same && is_plain && other.runtime.name() == runtime
     })
 }
 
 /// Returns the raw system calls that promise what the row does.
-fn raw_of(kind: &Kind) -> Option<&'static str> {
-    match (kind.level, kind.replace) {
+fn raw_of(write: &Write) -> Option<&'static str> {
+    match (write.level, write.replace) {
         (Level::Full, true) => Some("raw system calls, replaced"),
         // No program should replace a file and forget its directory.
         (Level::None, _) | (_, true) => None,
@@ -90,7 +90,7 @@ fn raw_of(kind: &Kind) -> Option<&'static str> {
 fn flushed_by(result: &CaseResult<Case>, row: usize) -> String {
     match result.outcomes[row].flushes {
         Some(flushes) => calls(flushes, result.case.writes),
-        None => primitive(kind_of(&result.rows[row]).level).to_owned(),
+        None => primitive(write_of(&result.rows[row]).level).to_owned(),
     }
 }
 
@@ -125,7 +125,7 @@ pub(super) fn percentiles(page: &mut Page, results: &Results<Case>) {
         if found.iter().all(Option::is_none) {
             continue;
         }
-        let is_plain = kind_of(of).level == Level::None;
+        let is_plain = write_of(of).level == Level::None;
         let (unit, ns) = if is_plain { ("µs", 1e3) } else { ("ms", 1e6) };
         let by = flushed_by(first, row);
         page.line(&format!("\n  {}, flushed by {by}", of.label));
@@ -156,7 +156,7 @@ pub(super) fn percentiles(page: &mut Page, results: &Results<Case>) {
 /// Says what surviving costs, by row.
 fn price(page: &mut Page, result: &CaseResult<Case>, view: &View) {
     for (row, of) in view.rows.iter().enumerate() {
-        let plain = unsynced(view, row, &kind_of(of)).and_then(|plain| view.median(plain));
+        let plain = unsynced(view, row, &write_of(of)).and_then(|plain| view.median(plain));
         if let Some((synced, plain)) = view.median(row).zip(plain) {
             page.say(format!(
                 "what surviving costs, {}: {} ({}) {} instead of {}, {}x.",
@@ -174,7 +174,7 @@ fn price(page: &mut Page, result: &CaseResult<Case>, view: &View) {
 /// Warns of a row that was asked to flush, and was not seen to.
 fn broken_promises(page: &mut Page, result: &CaseResult<Case>) {
     for (row, outcome) in result.rows.iter().zip(&result.outcomes) {
-        let promises = kind_of(row).level != Level::None;
+        let promises = write_of(row).level != Level::None;
         let is_too_few = |flushes: Flushes| flushes.all() < result.case.writes;
         if promises && outcome.flushes.is_some_and(is_too_few) {
             page.warn(format!(

@@ -1,7 +1,7 @@
 //! The ways that only Linux has.
 
 use super::super::prelude::*;
-use super::Flushing;
+use super::case::Flushing;
 use super::native::Work;
 use std::os::fd::AsRawFd;
 

@@ -21,110 +21,13 @@
 //! is kept; it follows from the documentation of the system calls.
 
 #[cfg(target_os = "linux")]
+mod case;
 mod linux;
 mod native;
 mod report;
 
 use super::prelude::*;
-use crate::bench::host::Syncfs;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
-#[display("{shape} {}", if self.replaced { "replaced" } else { "new" })]
-pub(crate) struct Case {
-    #[serde(flatten)]
-    shape: Shape,
-    replaced: bool,
-}
-
-/// The way in which raw system calls make many files durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Flushing {
-    /// Each file is flushed and named, and its directory flushed, before the next one.
-    Each,
-    /// The same for files, many at once; then each directory once.
-    Concurrent,
-    /// Writing to the device is started for all, then each file is flushed; then each directory
-    /// once.
-    Writeout,
-    /// All is written, then the whole file system flushed; after renaming once more.
-    Syncfs,
-    /// Likewise, each time followed by the flush of a directory.
-    SyncfsThenFsync,
-    /// Each file is written to the device and that awaited, then one other file is flushed, which
-    /// empties the device's cache.
-    Git,
-}
-
-/// One run.
-#[derive(Serialize, Deserialize)]
-struct Request {
-    #[serde(flatten)]
-    many: many::Request,
-    /// Only for raw system calls.
-    flushing: Flushing,
-    /// True if a new file takes the old one's name.
-    replace: bool,
-}
-
-/// The baselines.
-const EACH: &str = "fsync and directory flush each";
-const NODE_EACH: &str = "Node fsync and directory flush each";
-const JVM_EACH: &str = "Java force and directory flush each";
-/// The baseline through a mount that adds no delay, beside a slow disk.
-const MOUNT_ALONE: &str = "one by one, mount alone";
-const SYNCFS_THEN_FSYNC: &str = "syncfs, then fsync";
-/// The row on a file system where syncfs may flush nothing.
-const SYNCFS_UNKNOWN: &str = "syncfs, NOT known to flush here";
-const GIT: &str = "git's way, WEAKER promise";
-const RUST: &str = "smallfry in Rust";
-const ATOMIC: &str = "write-file-atomic sync, NO directory flush";
-const ATOMIC_ALL: &str = "write-file-atomic Promise.all, NO directory flush";
-
-const ON_NODE: [RowOf; 5] = [
-    (NODE_EACH, Functions::Node, Style::Sync),
-    (ATOMIC, Functions::WriteFileAtomic, Style::Sync),
-    (ATOMIC_ALL, Functions::WriteFileAtomic, Style::Parallel),
-    rows::bulk("smallfry writeFilesSync"),
-    ("smallfry writeFiles", Functions::Smallfry, Style::Bulk),
-];
-
-const IN_JVM: [RowOf; 2] = [
-    (JVM_EACH, Functions::JavaChannel, Style::Sync),
-    rows::bulk("smallfry writeAll in the JVM"),
-];
-
-/// Returns true if the row promises less than that all files survive, contents and names.
-fn promises_less(row: &Row) -> bool {
-    [SYNCFS_UNKNOWN, GIT, ATOMIC, ATOMIC_ALL].contains(&row.implementation.as_str())
-}
-
-/// Returns the ways that this system has, by name.
-fn ways(session: &Session) -> Vec<(&'static str, Flushing)> {
-    let mut ways = vec![
-        (EACH, Flushing::Each),
-        ("fsync and directory flush each A/A", Flushing::Each),
-        ("concurrent fsyncs", Flushing::Concurrent),
-    ];
-    if cfg!(target_os = "linux") {
-        // A simulated disk is a mount of its own kind, whose server hears nothing of syncfs.
-        let syncfs = match session.directories.profile() {
-            Some(_) => Syncfs::Unknown,
-            None => session.host.file_system.syncfs(),
-        };
-        ways.push(("writeout, then fsync", Flushing::Writeout));
-        ways.push(match syncfs {
-            Syncfs::Barrier => ("syncfs", Flushing::Syncfs),
-            Syncfs::BarrierWithFsync => (SYNCFS_THEN_FSYNC, Flushing::SyncfsThenFsync),
-            Syncfs::Unknown => (SYNCFS_UNKNOWN, Flushing::Syncfs),
-        });
-        ways.push((GIT, Flushing::Git));
-    }
-    if session.directories.undelayed(0).is_some() {
-        ways.push((MOUNT_ALONE, Flushing::Each));
-    }
-    ways
-}
+use case::{Case, EACH_MOUNT_ALONE, Flushing, IN_JVM, ON_NODE, RUST, Request, ways};
 
 /// The number of files with `--all` or `--cells`: a millisecond per file is ten seconds per row.
 const MANY: usize = 10_000;
@@ -199,7 +102,7 @@ impl Scenario for FsyncMany {
             shape,
             data: Data::String,
             is_new: !replaced,
-            is_undelayed: name == MOUNT_ALONE,
+            is_undelayed: name == EACH_MOUNT_ALONE,
         };
         written.ask(turn, |many| Request {
             many,

@@ -1,7 +1,7 @@
 //! The rows in Rust. The counterpart of `driver.js`: same files, same bytes.
 
 use super::super::prelude::*;
-use super::{Flushing, Request};
+use super::case::{Flushing, Request};
 use smallfry::Durability;
 use smallfry::bulk::Writer;
 

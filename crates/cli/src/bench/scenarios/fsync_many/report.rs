@@ -1,8 +1,8 @@
 //! A table per case, then sentences.
 
 use super::super::prelude::*;
-use super::{
-    ATOMIC, Case, EACH, GIT, JVM_EACH, MOUNT_ALONE, NODE_EACH, RUST, SYNCFS_THEN_FSYNC,
+use super::case::{
+    ATOMIC, Case, EACH, EACH_MOUNT_ALONE, GIT, JVM_EACH, NODE_EACH, RUST, SYNCFS_THEN_FSYNC,
     SYNCFS_UNKNOWN, promises_less,
 };
 use crate::bench::host::Syncfs;
@@ -117,7 +117,7 @@ fn best_way(page: &mut Page, view: &View) {
         return;
     };
     let best = view.fastest(|index, row| {
-        let is_delayed = row.implementation != MOUNT_ALONE;
+        let is_delayed = row.implementation != EACH_MOUNT_ALONE;
         let is_native = row.runtime.kind == Kind::Native;
         is_native && index != own && is_delayed && !promises_less(row)
     });
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn smallfry_is_compared_with_the_fastest_way_that_promises_as_much() {
         let row = |name| Row::native(Functions::Raw, name, Style::Sync);
-        let rows = [RUST, EACH, "concurrent fsyncs", GIT, MOUNT_ALONE].map(row);
+        let rows = [RUST, EACH, "concurrent fsyncs", GIT, EACH_MOUNT_ALONE].map(row);
         let result = CaseResult::of_millis("case", rows.to_vec(), &[1, 9, 3, 1, 1]);
         let mut page = Page::default();
         best_way(&mut page, &View::by(1, &result, WALL));

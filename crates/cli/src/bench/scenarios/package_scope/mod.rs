@@ -29,6 +29,7 @@
 //! `findPackageJSON` and resolvers want the files that are there, so answers are compared of `.js`
 //! files.
 
+mod case;
 mod native;
 mod report;
 
@@ -36,123 +37,8 @@ use super::prelude::*;
 use super::shared::rows::Missing;
 use super::shared::trees::put;
 use crate::bench::runtime::node::{self, Package};
+use case::{Asked, Case, IN_RUST, Lookup, ON_NODE, Place, RAW_READS, Request, lookup};
 use std::collections::hash_map::Entry;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Place {
-    Tree,
-    Deep,
-    Wide,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
-#[display("{} {}", word(self.place), if self.cold { "cold" } else { "warm" })]
-pub(crate) struct Case {
-    place: Place,
-    files: usize,
-    /// The number of directories to look into.
-    directories: usize,
-    cold: bool,
-}
-
-/// The way in which a row finds out whether a file's nearest package.json says `module`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Lookup {
-    /// By smallfry, which never looks again, each time, or after a second.
-    Never,
-    OnChange,
-    After,
-    /// By `findPackageJSON` of `node:module`.
-    FindPackageJson,
-    /// By `readFileSync` and `JSON.parse`, for each file up to the one that decides.
-    Walk,
-    /// The same, with a `Map` from each directory to its answer.
-    Map,
-    /// By the one way that these functions have.
-    Theirs,
-    /// The same, spared what they ask of the file itself.
-    TheirsAlone,
-    /// By raw system calls: each directory's file once.
-    EachDirectory,
-    /// By raw system calls: for each file all directories up to the one that decides.
-    EachFile,
-}
-
-/// One run.
-#[derive(Serialize, Deserialize)]
-struct Request {
-    style: Style,
-    lookup: Lookup,
-    /// A file that has a line for each file: in how many directories there is to look, and its
-    /// path.
-    list: String,
-    /// True for one pass, the first of the process. Else there are passes for so many
-    /// milliseconds untimed, then so many timed.
-    cold: bool,
-    warm_up_ms: u64,
-    measure_ms: u64,
-}
-
-/// The baselines on Node and in Rust.
-const INTERNAL: &str = "Node INTERNAL function";
-const OXC: &str = "oxc_resolver crate";
-const OXC_ALONE: &str = "oxc_resolver crate, no stats";
-const MAP: &str = "JavaScript, a Map";
-const RAW: &str = "raw system calls, opens and reads";
-const RAW_BATCH: &str = "raw system calls, a stat a directory";
-const RAW_EACH: &str = "raw system calls, stats of each file";
-
-type Asked = (&'static str, Functions, Style, Lookup);
-
-const ON_NODE: [Asked; 15] = {
-    use Functions::{Node, NodeInternal, OxcResolver, PkgTypes, ReadPackageUp, Smallfry};
-    use Lookup::{After, FindPackageJson, Never, OnChange, Theirs};
-    use Style::{BulkSync, Parallel, Sync};
-    [
-        ("Node findPackageJSON", Node, Sync, FindPackageJson),
-        (INTERNAL, NodeInternal, Sync, Theirs),
-        ("Node INTERNAL function A/A", NodeInternal, Sync, Theirs),
-        ("JavaScript, walking", Node, Sync, Lookup::Walk),
-        (MAP, Node, Sync, Lookup::Map),
-        ("read-package-up", ReadPackageUp, Sync, Theirs),
-        ("pkg-types", PkgTypes, Sync, Theirs),
-        ("pkg-types, 256 at once", PkgTypes, Parallel, Theirs),
-        ("oxc-resolver", OxcResolver, Sync, Theirs),
-        ("smallfry Never", Smallfry, Sync, Never),
-        ("smallfry Never, batch", Smallfry, BulkSync, Never),
-        ("smallfry OnChange", Smallfry, Sync, OnChange),
-        ("smallfry OnChange, batch", Smallfry, BulkSync, OnChange),
-        ("smallfry After 1 s", Smallfry, Sync, After),
-        ("smallfry After 1 s, batch", Smallfry, BulkSync, After),
-    ]
-};
-
-const IN_RUST: [Asked; 11] = {
-    use Functions::{OxcResolver, Raw, Smallfry};
-    use Lookup::{After, EachDirectory, EachFile, Never, OnChange, Theirs, TheirsAlone};
-    use Style::{BulkSync, Sync};
-    [
-        (OXC, OxcResolver, Sync, Theirs),
-        (OXC_ALONE, OxcResolver, Sync, TheirsAlone),
-        ("Rust Never", Smallfry, Sync, Never),
-        ("Rust Never, batch", Smallfry, BulkSync, Never),
-        ("Rust OnChange", Smallfry, Sync, OnChange),
-        ("Rust OnChange, batch", Smallfry, BulkSync, OnChange),
-        ("Rust After 1 s", Smallfry, Sync, After),
-        ("Rust After 1 s, batch", Smallfry, BulkSync, After),
-        (RAW, Raw, Sync, EachDirectory),
-        (RAW_BATCH, Raw, BulkSync, EachDirectory),
-        (RAW_EACH, Raw, Sync, EachFile),
-    ]
-};
-
-fn lookup(row: &str) -> Lookup {
-    let mut rows = ON_NODE.iter().chain(&IN_RUST);
-    let found = rows.find(|(name, ..)| *name == row);
-    found.map_or(Lookup::Theirs, |(.., lookup)| *lookup)
-}
 
 /// Directories beneath the package.json of `deep`.
 const DEEP: usize = 30;
@@ -210,7 +96,8 @@ impl Scenario for PackageScope {
 
     fn rows(session: &Session, case: &Case) -> Vec<Row> {
         // With nothing known directories are opened, with everything known looked at.
-        let is_of_case = |row: &&Asked| row.1 != Functions::Raw || case.cold == (row.0 == RAW);
+        let is_of_case =
+            |row: &&Asked| row.1 != Functions::Raw || case.cold == (row.0 == RAW_READS);
         let plain = |&(name, functions, style, _): &Asked| (name, functions, style);
         let on_node: Vec<RowOf> = ON_NODE.iter().map(plain).collect();
         let in_rust: Vec<RowOf> = IN_RUST.iter().filter(is_of_case).map(plain).collect();

@@ -1,7 +1,7 @@
 //! The rows in Rust. The counterpart of `driver.js`: same files, same answers.
 
 use super::super::prelude::*;
-use super::{Lookup, Request};
+use super::case::{Lookup, Request};
 use crate::bench::runtime::protocol::{HASH_START, hash_answer};
 use smallfry_package_json::{Cache, Error, ModuleType, Revalidate};
 use std::collections::HashSet;

@@ -1,7 +1,7 @@
 //! A table per case, then sentences. All times are of one look-up.
 
 use super::super::prelude::*;
-use super::{Case, INTERNAL, MAP, OXC, RAW, RAW_BATCH, RAW_EACH};
+use super::case::{Case, INTERNAL, MAP, OXC, RAW_BATCH, RAW_EACH, RAW_READS};
 
 pub(super) const REPORT: Report<Case> = Report {
     what: "whether the nearest package.json of each file says `module`",
@@ -76,7 +76,7 @@ fn table(page: &mut Page, result: &CaseResult<Case>, view: &View) {
 /// Returns the system calls that the row has to make, if it does not believe what it knows.
 fn raw(case: Case, row: &Row) -> &'static str {
     match (case.cold, row.way.style.is_bulk()) {
-        (true, _) => RAW,
+        (true, _) => RAW_READS,
         (false, true) => RAW_BATCH,
         (false, false) => RAW_EACH,
     }

@@ -2,7 +2,7 @@
 //! `discard.js`.
 
 use super::super::prelude::*;
-use super::check;
+use super::case::check;
 use std::io::Read;
 
 /// The work of the process.

@@ -21,59 +21,15 @@
 //! into fresh memory. On a slow disk one such row reads through a mount that adds no delay: the
 //! time of the simulation itself.
 
+pub(super) mod case;
 pub(crate) mod discard;
 mod memory;
 mod native;
 mod report;
 
 use super::prelude::*;
-use super::shared::rows::RAW_KEPT;
+use case::{Case, Request, Watch, check};
 use discard::Discard;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
-#[display("{shape} {}{}", self.state(), if self.delay { " delay" } else { "" })]
-pub(crate) struct Case {
-    #[serde(flatten)]
-    shape: Shape,
-    /// `None`: discarded.
-    kept: Option<Data>,
-    cold: bool,
-    /// Only how late the event loop turns.
-    delay: bool,
-}
-
-impl Case {
-    fn state(&self) -> String {
-        let kept = self.kept.map(|data| format!("kept {data}"));
-        let kept = kept.as_deref().unwrap_or("discarded");
-        format!("{kept} {}", if self.cold { "cold" } else { "warm" })
-    }
-
-    /// Returns the row of raw system calls that the rows of this case are compared with.
-    fn raw(&self) -> &'static str {
-        if self.kept.is_some() { RAW_KEPT } else { RAW }
-    }
-}
-
-/// One run that keeps what it reads; `scale` asks the same.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Request {
-    #[serde(flatten)]
-    pub(super) many: many::Request,
-    /// True to compare the contents with the files, untimed.
-    pub(super) compare: bool,
-    pub(super) watch: Watch,
-}
-
-/// A figure that is watched beside the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Watch {
-    Nothing,
-    /// The turns of the event loop.
-    EventLoop,
-    Memory,
-}
 
 pub(crate) struct ReadMany {
     sets: Vec<Files>,
@@ -151,9 +107,8 @@ impl Scenario for ReadMany {
             // Some rows hold the contents twice.
             let fits = memory.is_none_or(|memory| 3 * (case.shape.bytes() as u64) < memory);
             if !fits {
-                session.leave_out(format!(
-                    "case {case} is left out: too large for the memory here"
-                ));
+                let why = "too large for the memory here";
+                session.leave_out(format!("case {case} is left out: {why}"));
             }
             fits
         });
@@ -226,16 +181,12 @@ fn shapes(session: &Session) -> Vec<Shape> {
     if session.options.files.is_some() || session.options.size.is_some() {
         shapes.truncate(1);
     }
-    let here = |(files, bytes)| shape(session.files(files), session.bytes(bytes));
-    shapes.into_iter().map(here).collect()
-}
-
-fn shape(files: usize, bytes_per_file: usize) -> Shape {
-    Shape {
-        files,
-        bytes_per_file,
+    let here = |(files, bytes)| Shape {
+        files: session.files(files),
+        bytes_per_file: session.bytes(bytes),
         directories: 0,
-    }
+    };
+    shapes.into_iter().map(here).collect()
 }
 
 /// The files of one shape.
@@ -279,17 +230,6 @@ fn discard(session: &Session, row: &Row, layout: Layout, shape: &Shape) -> Resul
     Ok(Times::of(shape.files, shape.bytes(), usage))
 }
 
-/// Refuses a row that has read less than there is; both are numbers of files and of bytes.
-pub(super) fn check(read: (usize, usize), there: (usize, usize)) -> Result<(), String> {
-    if read == there {
-        return Ok(());
-    }
-    let ((of, bytes), (files, all)) = (read, there);
-    Err(format!(
-        "it read {bytes} bytes of {of} files instead of {all} bytes of {files}"
-    ))
-}
-
 /// Returns text that resembles source code; text longer than a module repeats.
 pub(super) fn source(index: usize, bytes: usize) -> Vec<u8> {
     const MODULE: usize = 10_000;
@@ -323,7 +263,11 @@ mod tests {
     #[test]
     fn names_of_cases_are_words() {
         let case = Case {
-            shape: shape(100, 10_000_000),
+            shape: Shape {
+                files: 100,
+                bytes_per_file: 10_000_000,
+                directories: 0,
+            },
             kept: None,
             cold: true,
             delay: false,

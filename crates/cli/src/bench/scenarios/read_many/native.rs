@@ -2,7 +2,8 @@
 //! order.
 
 use super::super::prelude::*;
-use super::{Request, Watch, memory};
+use super::case::{Request, Watch};
+use super::memory;
 
 /// Reads all files once.
 pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {

@@ -1,7 +1,7 @@
 //! A table per case, one of delays, then sentences.
 
 use super::super::prelude::*;
-use super::Case;
+use super::case::Case;
 use crate::bench::runtime::protocol::PROBE_US;
 use crate::bench::stats::delay::{Delay, delay};
 

@@ -11,7 +11,8 @@
 mod report;
 
 use super::prelude::*;
-use super::read_many::{Request, Watch, check, source};
+use super::read_many::case::{Request, Watch, check};
+use super::read_many::source;
 
 pub(crate) struct Scale {
     output: Output,

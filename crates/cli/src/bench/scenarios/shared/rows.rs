@@ -144,7 +144,11 @@ pub(crate) fn not_built(names: &str) -> String {
 pub(crate) fn of_many(session: &Session) -> Vec<Row> {
     let in_rust = [&IN_RUST[..], &PEERS].concat();
     let mut rows = all(session, [&[IDIOMS, OURS].concat(), &IN_JVM, &in_rust], find);
-    for threads in strategies(session.extent) {
+    // The strategies that a program can name.
+    let counts = session.extent.pick(&[4][..], &[2, 4, 8, 16, 32, 64]);
+    let counts = counts.iter().copied().filter_map(NonZeroUsize::new);
+    let fixed_ones = counts.map(Threads::Fixed);
+    for threads in [Threads::CallingThread].into_iter().chain(fixed_ones) {
         let way = Way::keeping(Style::BulkSync, threads);
         rows.push(Row::native(Functions::Smallfry, &fixed(threads), way));
     }
@@ -178,15 +182,6 @@ pub(crate) fn raw(session: &Session, keep: bool) -> Vec<Row> {
 pub(crate) fn mount_alone(session: &Session, name: &str) -> Option<Row> {
     session.directories.undelayed(0)?;
     Some(Row::native(Functions::Raw, name, Style::Sync))
-}
-
-/// Returns the strategies that a program can name.
-fn strategies(extent: Extent) -> impl Iterator<Item = Threads> {
-    let counts = extent.pick(&[4][..], &[2, 4, 8, 16, 32, 64]);
-    let fixed = counts.iter().copied().filter_map(NonZeroUsize::new);
-    [Threads::CallingThread]
-        .into_iter()
-        .chain(fixed.map(Threads::Fixed))
 }
 
 /// Names the bulk row in Rust with that strategy.

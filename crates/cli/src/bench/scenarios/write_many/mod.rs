@@ -13,19 +13,12 @@
 //! Every run is a fresh process, on a file system that was flushed just before. The rounds are as
 //! few as leave half of the free inodes.
 
+mod case;
 mod native;
 mod report;
 
 use super::prelude::*;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
-#[display("{shape} {data} {}", if self.new { "new" } else { "overwritten" })]
-pub(crate) struct Case {
-    #[serde(flatten)]
-    shape: Shape,
-    data: Data,
-    new: bool,
-}
+use case::Case;
 
 pub(crate) struct WriteMany {
     outputs: Vec<Output>,

@@ -1,7 +1,7 @@
 //! A table per case, then sentences.
 
 use super::super::prelude::*;
-use super::Case;
+use super::case::Case;
 
 pub(super) const REPORT: Report<Case> = Report {
     what: "files of ASCII written whole, nothing flushed",

@@ -17,21 +17,17 @@
 //! removed in the last minute one by one, so that removing between samples would make each later
 //! create slower, up to twenty times.
 
+mod case;
 mod native;
 mod report;
 
 use super::prelude::*;
 use super::scenario::times;
-use crate::bench::results::RowResult;
 use crate::bench::runtime::peer::{Peer, PeerError};
+use case::{Addressing, Case, Function, IN_RUST, ON_NODE, Request, Target, calls, percentiles};
 
 /// Accepts every write and keeps nothing.
-const NULL_DEVICE: &str = if cfg!(windows) {
-    r"\\.\NUL"
-} else {
-    "/dev/null"
-};
-
+const NULL_DEVICE: &str = ["/dev/null", r"\\.\NUL"][cfg!(windows) as usize];
 /// The clock takes up to 0.1 us to read twice: at most some 2 % of this.
 const SHORTEST_SAMPLE_NS: f64 = 4_000.0;
 const LENGTHS: [u32; 6] = [12, 1_024, 12_288, 18_432, 102_400, 1_048_576];
@@ -40,72 +36,6 @@ const MAX_SAMPLES: f64 = 200.0;
 /// Each sample on a new file leaves a name.
 const MAX_NEW_FILES: f64 = 20.0;
 const GROW_TO: u64 = 16 << 20;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Target {
-    Disk,
-    Tmpfs,
-    Null,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Function {
-    #[serde(rename = "writeFileSync")]
-    Write,
-    #[serde(rename = "appendFileSync")]
-    Append,
-}
-
-/// The way in which the file is named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Addressing {
-    /// By path; the file is not there.
-    New,
-    /// By path; the file is there (for append: appended to).
-    Overwritten,
-    /// By path; the null device.
-    Path,
-    /// By a descriptor that the caller holds open.
-    Fd,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Case {
-    /// In UTF-16 units.
-    length: u32,
-    text: Text,
-    function: Function,
-    data: Data,
-    target: Target,
-    addressing: Addressing,
-}
-
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [text, function, target] = [word(self.text), word(self.function), word(self.target)];
-        let by_path = matches!(self.addressing, Addressing::New | Addressing::Overwritten);
-        let addressing = [if by_path { "path " } else { "" }, &word(self.addressing)].concat();
-        let Self { length, data, .. } = self;
-        write!(f, "{length} {text} {data} {function} {target} {addressing}")
-    }
-}
-
-impl Case {
-    /// Names the case in few words: what is the usual kind goes without saying.
-    fn short(&self) -> String {
-        let name = self.to_string().replace(" string writeFileSync", "");
-        name.replace(" path new", " new")
-            .replace(" path over", " over")
-    }
-
-    /// Returns true if the file system of `--dir` looks the path up each time. Elsewhere the
-    /// overhead is what is seen.
-    fn is_by_path_on_disk(&self) -> bool {
-        self.target == Target::Disk && self.addressing != Addressing::Fd
-    }
-}
 
 /// Kinds of cases, and the lengths in each.
 type Kinds = [(&'static str, &'static [u32])];
@@ -154,41 +84,6 @@ fn all_cases() -> Vec<Case> {
     }
     cases
 }
-
-/// One batch of samples of one case.
-#[derive(Serialize, Deserialize)]
-struct Request {
-    #[serde(flatten)]
-    case: Case,
-    pattern: String,
-    /// The path of the file; for [`Addressing::New`] the prefix of the paths of the files.
-    path: String,
-    #[serde(flatten)]
-    batch: Batch,
-    /// A file that grows is cut back, untimed, before it passes this many bytes.
-    grow_to: u64,
-}
-
-const NODE: &str = "node:fs";
-/// The baseline once more: what differs between the two is noise.
-const NODE_AA: &str = "node:fs A/A";
-const BEFORE: &str = "before";
-const SMALLFRY: &str = "smallfry";
-const STD: &str = "std";
-const SMALLFRY_RUST: &str = "smallfry Rust";
-
-const ON_NODE: [RowOf; 4] = [
-    (NODE, Functions::Node, Style::Sync),
-    (NODE_AA, Functions::Node, Style::Sync),
-    (BEFORE, Functions::Before, Style::Sync),
-    (SMALLFRY, Functions::Smallfry, Style::Sync),
-];
-
-const IN_RUST: [RowOf; 3] = [
-    (STD, Functions::Std, Style::Sync),
-    (SMALLFRY_RUST, Functions::Smallfry, Style::Sync),
-    (RAW, Functions::Raw, Style::Sync),
-];
 
 /// The numbers in the round that is not counted.
 const FIRST: Batch = Batch {
@@ -380,30 +275,4 @@ fn path(session: &Session, target: Target, directory: usize) -> Result<String, F
     };
     let parent = parent.ok_or_else(|| Failure::said("there is no tmpfs to write to"))?;
     unicode(&parent.join("file"))
-}
-
-/// Returns how many calls a sample timed.
-fn calls(result: &CaseResult<Case>) -> u32 {
-    let mut runs = result.outcomes.iter().flat_map(RowResult::done);
-    runs.next().map_or(1, |run| run.calls)
-}
-
-/// Returns the percentiles of all samples of the row.
-fn percentiles(result: &CaseResult<Case>, row: usize) -> Option<Percentiles> {
-    let runs = result.outcomes[row].done();
-    let samples = runs.flat_map(|run| run.samples_ns.iter().copied());
-    Percentiles::of(samples, calls(result))
-}
-
-/// Returns nanoseconds per call.
-fn call_ns(run: &Times) -> Option<f64> {
-    let calls = f64::from(run.calls.max(1));
-    median(run.samples_ns.iter().map(|ns| *ns as f64 / calls))
-}
-
-/// Returns calls per second.
-fn rate(run: &Times) -> Option<f64> {
-    let total: u64 = run.samples_ns.iter().sum();
-    let calls = run.samples_ns.len() as f64 * f64::from(run.calls);
-    (total > 0).then(|| calls * 1e9 / total as f64)
 }

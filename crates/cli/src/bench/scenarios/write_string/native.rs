@@ -1,7 +1,7 @@
 //! The rows in Rust. The counterpart of `driver.js`: same steps, same names.
 
 use super::super::prelude::*;
-use super::{Addressing, Function, Request, Target as Kind};
+use super::case::{Addressing, Function, Request};
 use crate::bench::runtime::native::raw::write_to;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -117,7 +117,7 @@ impl<'a> Target<'a> {
         self.made.pop();
         let mut made = self.made.iter();
         match self.request.case.target {
-            Kind::Disk => made.try_for_each(|path| empty(path)),
+            super::case::Target::Disk => made.try_for_each(|path| empty(path)),
             _ => made.try_for_each(fs::remove_file),
         }
     }

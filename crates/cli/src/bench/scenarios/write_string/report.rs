@@ -2,7 +2,7 @@
 //! means and the cases that lose.
 
 use super::super::prelude::*;
-use super::{
+use super::case::{
     BEFORE, Case, NODE, NODE_AA, SMALLFRY, SMALLFRY_RUST, STD, call_ns, calls, percentiles, rate,
 };
 use crate::bench::report::text::micros;

@@ -1,0 +1,12 @@
+//! The cases and the rows, and what a row is asked to do.
+
+use super::super::prelude::*;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
+#[display("{shape} {data} {}", if self.new { "new" } else { "overwritten" })]
+pub(crate) struct Case {
+    #[serde(flatten)]
+    pub(super) shape: Shape,
+    pub(super) data: Data,
+    pub(super) new: bool,
+}
