@@ -6,7 +6,7 @@
 //! - `pool.rs` a pool of threads behind a queue without end: the design of the crate
 //!   `close_already` as it comes
 //! - `blocking.rs` the same on threads without end: its design with its feature `backend-blocking`
-//! - `ours.rs` smallfry's; `backends.rs` on whose threads
+//! - `ours.rs` smallfry's; `backends.rs` the threads that close
 //!
 //! The crate `close_already` itself does nothing but on Windows, so its design stands here in a few
 //! lines.

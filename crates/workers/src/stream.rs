@@ -139,8 +139,8 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Stream<'a, T, I> {
 
     /// Returns the number of inputs that have not been asked for, if the iterator knows it exactly.
     fn known_remaining(&self) -> Option<usize> {
-        let (least, most) = self.inputs.size_hint();
-        most.filter(|most| *most == least)
+        let (min, max) = self.inputs.size_hint();
+        max.filter(|max| *max == min)
     }
 
     /// Hands inputs to the workers, so that they do not run out.
@@ -224,11 +224,11 @@ impl<'a, T: Task + 'a, I: Iterator<Item = T::Input>> Iterator for Stream<'a, T, 
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         let here = self.begun - self.head;
-        let (least, most) = self.inputs.size_hint();
+        let (min, max) = self.inputs.size_hint();
         // A stopped batch ends early.
-        let least = if self.batch.is_stopped() { 0 } else { least };
-        let most = most.and_then(|most| most.checked_add(here));
-        (here.saturating_add(least), most)
+        let min = if self.batch.is_stopped() { 0 } else { min };
+        let max = max.and_then(|max| max.checked_add(here));
+        (here.saturating_add(min), max)
     }
 }
 

@@ -8,6 +8,7 @@
 //! host          facts about the machine and the file system of the directory; null where unknown
 //! disk          "real", or the slow disk that was simulated on that file system
 //! runtimes      [{name, binary, package, package_load_ns}]: the Node binaries
+//! jvm           null, or {name, binary, flags}
 //! skipped       [reason]: rows that are missing
 //! build         null, or
 //!   tree, files_found, files, bytes, published, rounds,
@@ -47,7 +48,7 @@
 //!
 //! of these seven
 //!   rows        [{implementation, runtime, style, threads, closing, error, flushes, runs}]
-//!     closing   null, or who closes files, in `close`
+//!     closing   null, or the way of closing files, in `close`
 //!     flushes   null, or system calls of one run that was not timed, in `fsync` (of all its writes) and `fsync_many`:
 //!               {fsync, fsync_directory, fdatasync, syncfs, in_turn, sync_file_range}
 //!               in_turn: how many of the first four had to be waited for one after the other

@@ -2,8 +2,9 @@
 //! mean.
 //!
 //! - `scenarios/` the kinds of work: a directory each
-//! - `runtime/` the processes that do it: a fresh one per row and round, obeying one-line requests
-//! - `schedule.rs`, `plan.rs` for how long: rounds until the time is spent
+//! - `runtime/` the processes that do it, obeying one-line requests: a fresh one per run, in
+//!   `write-string` one per row and round
+//! - `schedule.rs`, `plan.rs` the time that it takes: rounds until the time is spent
 //! - `stats/` what the samples say
 //! - `host/` the machine
 //! - `disk.rs` the disk, the machine's own or a slow one

@@ -55,7 +55,7 @@ struct Failure {
     message: String,
 }
 
-/// Until standard input ends. The last argument says who closes.
+/// Until standard input ends. The last argument names the way of closing.
 #[must_use]
 pub fn serve() -> ExitCode {
     match obey() {

@@ -1,4 +1,4 @@
-//! Runs rows: a process per row gets each request, and answers it, in one JSON line.
+//! Runs rows: the process of a row gets each request, and answers it, in one JSON line.
 //!
 //! - `native/` this same binary, started as a hidden subcommand
 //! - `node.rs` a Node.js, Bun or Deno binary that runs `driver.js` and the scenarios' drivers

@@ -1,9 +1,9 @@
 //! The scenarios: a directory each, and a line each in [`ALL`].
 //!
-//! A directory holds the cases and rows (`case.rs`), what a round does with them (`mod.rs`), the
-//! rows in Rust (`native.rs`), those under Node and in the JVM (`driver.js`, `driver.kt`) and the
-//! report (`report.rs`). `scenario.rs` defines a scenario, `engine.rs` runs it, `shared/` has what
-//! several of them need.
+//! A directory holds, of these, what it needs: the cases and rows (`case.rs`), what a round does
+//! with them (`mod.rs`), the rows in Rust (`native.rs`), those under Node and in the JVM
+//! (`driver.js`, `driver.kt`) and the report (`report.rs`). `scenario.rs` defines a scenario,
+//! `engine.rs` runs it, `shared/` has what several of them need.
 
 mod build;
 mod close;

@@ -1,5 +1,5 @@
-//! Stands in for the crate `close_already`: what norad uses of it, with somebody to choose who
-//! closes. A norad that uses more does not compile, which is better than half a comparison.
+//! Stands in for the crate `close_already`: what norad uses of it, with a choice of the way of
+//! closing. A norad that uses more does not compile, which is better than half a comparison.
 
 pub mod fs;
 
@@ -13,7 +13,7 @@ static CLOSING: OnceLock<Box<dyn Closing>> = OnceLock::new();
 pub fn choose(way: Way) -> io::Result<()> {
     CLOSING
         .set(way.start()?)
-        .map_err(|_| io::Error::other("who closes is chosen already"))
+        .map_err(|_| io::Error::other("the way of closing is chosen already"))
 }
 
 /// Returns when all files are closed.
@@ -23,5 +23,5 @@ pub fn wait() -> io::Result<()> {
 
 fn chosen() -> io::Result<&'static dyn Closing> {
     let chosen = CLOSING.get().map(Box::as_ref);
-    chosen.ok_or_else(|| io::Error::other("nobody has chosen who closes"))
+    chosen.ok_or_else(|| io::Error::other("no way of closing is chosen"))
 }

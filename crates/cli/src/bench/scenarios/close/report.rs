@@ -58,10 +58,10 @@ pub(super) const REPORT: Report<Case> = Report {
 fn peaks(page: &mut Page, result: &CaseResult<Case>, view: &View) {
     let headings = "most of all rounds|handles at most|threads at most|memory, MiB";
     view.table(page, headings, |row| {
-        let memory = most(result, row, |peaks| peaks.resident_kib as f64 / 1024.0);
+        let memory = max(result, row, |peaks| peaks.resident_kib as f64 / 1024.0);
         vec![
-            or_dash(most(result, row, |peaks| peaks.handles as f64), count),
-            or_dash(most(result, row, |peaks| peaks.threads as f64), count),
+            or_dash(max(result, row, |peaks| peaks.handles as f64), count),
+            or_dash(max(result, row, |peaks| peaks.threads as f64), count),
             or_dash(memory, text::number),
         ]
     });
@@ -71,7 +71,7 @@ fn count(value: f64) -> String {
     thousands(value as i64)
 }
 
-fn most(result: &CaseResult<Case>, row: usize, of: impl Fn(&Peaks) -> f64) -> Option<f64> {
+fn max(result: &CaseResult<Case>, row: usize, of: impl Fn(&Peaks) -> f64) -> Option<f64> {
     result.max(row, |run| run.peaks.as_ref().map(&of))
 }
 
@@ -80,7 +80,7 @@ fn max_handles(page: &mut Page, result: &CaseResult<Case>) {
         let is_one = |row: &Row| matches!(row.launch.closing, Some(Way::Smallfry { .. })) == ours;
         let rows = result.rows.iter().enumerate();
         let handles = rows.filter(|(_, row)| is_one(row)).filter_map(|(row, of)| {
-            let handles = most(result, row, |peaks| peaks.handles as f64)?;
+            let handles = max(result, row, |peaks| peaks.handles as f64)?;
             Some((handles, &of.label))
         });
         let Some((handles, label)) = handles.max_by(|a, b| a.0.total_cmp(&b.0)) else {

@@ -20,8 +20,8 @@
 //! how many of them had to be waited for one after the other. No run can tell whether the promise
 //! is kept; it follows from the documentation of the system calls.
 
-#[cfg(target_os = "linux")]
 mod case;
+#[cfg(target_os = "linux")]
 mod linux;
 mod native;
 mod report;

@@ -51,14 +51,14 @@ fn sentences(page: &mut Page, results: &Results<Shape>, first: &CaseResult<Shape
         let cases = results.cases.iter();
         let costs = cases.filter_map(|result| result.typical(row, |run| Some(per_file(run))));
         let costs: Vec<f64> = costs.collect();
-        let most = costs.iter().copied().fold(0.0, f64::max);
-        let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
+        let max = costs.iter().copied().fold(0.0, f64::max);
+        let min = costs.iter().copied().fold(f64::INFINITY, f64::min);
         if costs.len() > 1 {
-            let is_flat = most <= least * FLAT;
+            let is_flat = max <= min * FLAT;
             let judged = if is_flat { "flat" } else { "NOT flat" };
-            let (label, least, most) = (&of.label, text::number(least), text::number(most));
+            let (label, min, max) = (&of.label, text::number(min), text::number(max));
             page.say(format!(
-                "{label}: {least} to {most} µs a file, {judged} within 20 %."
+                "{label}: {min} to {max} µs a file, {judged} within 20 %."
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! Batch of calls, each timed apart.
+//! A batch of calls, each timed apart.
 
 use super::prelude::*;
 

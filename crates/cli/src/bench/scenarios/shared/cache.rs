@@ -87,13 +87,13 @@ pub(crate) fn describe<C>(result: &CaseResult<C>, cold: bool) -> String {
     let runs = result.outcomes.iter().flat_map(RowResult::done);
     let parts: Vec<f64> = runs.filter_map(|run| run.cached).collect();
     let least = parts.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = parts.iter().copied().fold(0.0, f64::max);
+    let max = parts.iter().copied().fold(0.0, f64::max);
     let percent = |part: f64| (part * 100.0).round();
     match (parts.is_empty(), cold) {
         (true, _) => "cache warm, not checked".to_owned(),
         (_, true) => format!(
             "cache cold: dropped before every run, at most {} % of a sample of the files left in it",
-            percent(most)
+            percent(max)
         ),
         (_, false) if least >= ALL_CACHED => "cache warm: checked before every run".to_owned(),
         (_, false) => format!(

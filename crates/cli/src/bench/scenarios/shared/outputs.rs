@@ -188,7 +188,7 @@ pub(crate) fn empty(path: &Path) -> io::Result<()> {
 }
 
 /// Empties and moves a file, which a run that failed may not have written.
-pub(crate) fn put_aside(path: &Path, aside: &Path) -> Result<(), Failure> {
+fn put_aside(path: &Path, aside: &Path) -> Result<(), Failure> {
     match empty(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         emptied => emptied.map_err(Failure::at("empty", path))?,

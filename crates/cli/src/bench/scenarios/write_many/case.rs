@@ -1,4 +1,4 @@
-//! The cases and the rows, and what a row is asked to do.
+//! The cases.
 
 use super::super::prelude::*;
 

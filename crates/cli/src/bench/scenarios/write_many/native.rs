@@ -1,10 +1,9 @@
 //! The rows in Rust. The counterpart of `driver.js`: same steps, same bytes.
 
 use super::super::prelude::*;
-use crate::bench::scenarios::shared::many::Request;
 
 /// Writes all files once.
-pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
+pub(super) fn run(functions: Functions, request: &many::Request) -> Result<Times, PeerFailure> {
     let files: Vec<PathBuf> = request.layout.paths().map(PathBuf::from).collect();
     let contents: Vec<Vec<u8>> = (0..files.len())
         .map(|index| contents_of(index, request.bytes))
