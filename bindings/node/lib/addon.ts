@@ -4,7 +4,7 @@ import fs = require('node:fs');
 import nodeModule = require('node:module');
 import path = require('node:path');
 
-import { type NativePackageJSON } from './package-json/native.js';
+import { type NativePackageJSON } from './addon-package-json.js';
 import { later } from './turns.js';
 
 /** A path, the bytes of a path, or a descriptor. */

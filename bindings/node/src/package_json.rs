@@ -39,7 +39,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 
 static CACHE: LazyLock<Cache> = LazyLock::new(Cache::new);
 
-/// Kinds of failures, known to `lib/package-json/native.ts`.
+/// Kinds of failures, known to `lib/addon-package-json.ts`.
 const IO: i32 = 0;
 const INVALID: i32 = 1;
 const PATH: i32 = 2;

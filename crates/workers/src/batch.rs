@@ -14,7 +14,7 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use crate::Control;
+use crate::control::Control;
 use crate::meter::{Meter, SHORT};
 use crate::options::BatchOptions;
 use crate::spawn::Spawn;

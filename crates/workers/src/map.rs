@@ -2,7 +2,10 @@
 
 use std::marker::PhantomData;
 
-use crate::{Batch, BatchOptions, Strategy, Stream, Task, TaskContext};
+use crate::batch::Batch;
+use crate::options::{BatchOptions, Strategy};
+use crate::stream::Stream;
+use crate::task::{Task, TaskContext};
 
 /// The maximum number of results for which there is room from the start.
 const MAX_ROOM: usize = 1 << 16;

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use crate::Control;
+use crate::control::Control;
 
 /// The default bound on bytes in flight.
 pub const MAX_IN_FLIGHT: u64 = 32 << 20;

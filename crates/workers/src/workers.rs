@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicUsize as ProcessWide;
 
-use crate::Strategy;
 use crate::controller::{Controller, Limits, Sample};
+use crate::options::Strategy;
 use crate::sync::{AtomicUsize, Instant, Mutex, Ordering, PoisonError};
 use crate::sys::available_cores;
 

@@ -1,6 +1,7 @@
 // A package.json as JavaScript sees it.
 
-import { errorOf, type Fields, type ModuleType, TYPES } from './native.js';
+import { type Fields, type ModuleType, TYPES } from '../addon-package-json.js';
+import { errorOf } from './errors.js';
 
 /**
  * The parts of a package.json that finding and resolving modules takes. Callers share this object

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::fs::FileExt;
 
-use crate::close::{FastClose, FastCloseable};
+use super::{FastClose, FastCloseable};
 
 impl<H: FastCloseable + AsFd> AsFd for FastClose<H> {
     fn as_fd(&self) -> BorrowedFd<'_> {

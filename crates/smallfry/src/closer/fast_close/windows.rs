@@ -4,7 +4,7 @@ use std::io;
 use std::os::windows::fs::FileExt;
 use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, RawHandle};
 
-use crate::close::{FastClose, FastCloseable};
+use super::{FastClose, FastCloseable};
 
 impl<H: FastCloseable + AsHandle> AsHandle for FastClose<H> {
     fn as_handle(&self) -> BorrowedHandle<'_> {
