@@ -2,31 +2,19 @@ package dev.smallfry.bench.writemany
 
 import dev.smallfry.Smallfry
 import dev.smallfry.WriteOptions
-import dev.smallfry.bench.FILES_TO_COMPILE
 import dev.smallfry.bench.FileOf
 import dev.smallfry.bench.ManyRequest
-import dev.smallfry.bench.PASSES_TO_COMPILE
 import dev.smallfry.bench.Scenario
 import dev.smallfry.bench.Times
-import dev.smallfry.bench.compile
-import dev.smallfry.bench.contentsOf
 import dev.smallfry.bench.timed
 import dev.smallfry.bench.unchecked
-import dev.smallfry.bench.warmUp
 import dev.smallfry.bench.writeAll
 import dev.smallfry.bench.writerOf
 import java.nio.file.Files
 
 /** The counterpart of native.rs: same bytes. */
 object Driver : Scenario<ManyRequest>(ManyRequest::class.java) {
-    override fun run(functions: String, request: ManyRequest): Times {
-        val write = manyWriterOf(functions, request)
-        warmUp { directory ->
-            val few = contentsOf(List(FILES_TO_COMPILE) { directory.resolve("$it") }, request)
-            compile(PASSES_TO_COMPILE) { write(few) }
-        }
-        return timed(request, write)
-    }
+    override fun run(functions: String, request: ManyRequest): Times = timed(request, manyWriterOf(functions, request))
 }
 
 private fun manyWriterOf(functions: String, request: ManyRequest): (List<FileOf>) -> Unit {

@@ -135,8 +135,8 @@ class Meter {
 private const val NS_A_TICK = 10_000_000L
 
 /**
- * Returns user and system time in nanoseconds, as exactly as /proc tells them. More exact times need
- * a system call of their own.
+ * Returns user and system time in nanoseconds, as exactly as /proc tells them. More exact times
+ * need a system call of their own.
  */
 private fun processorTimes(): Pair<Long, Long> {
     val status = File("/proc/self/stat").takeIf { it.exists() }?.readText() ?: return 0L to 0L

@@ -40,8 +40,12 @@ fun <T> unchecked(body: () -> T): T = try {
     throw UncheckedIOException(error)
 }
 
-/** Measures the time of writing all files. */
+/** Measures the time of writing all files, when the same has been written in memory and compiled. */
 fun timed(request: ManyRequest, write: (List<FileOf>) -> Unit): Times {
+    warmUp { directory ->
+        val few = contentsOf(List(FILES_TO_COMPILE) { directory.resolve("$it") }, request)
+        compile(PASSES_TO_COMPILE) { write(few) }
+    }
     val all = contentsOf(request.layout.paths(), request)
     collectGarbage()
     val meter = Meter()
