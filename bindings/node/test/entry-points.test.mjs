@@ -1,6 +1,6 @@
 // Guards against: an entry point that lacks what node:fs has, a registered function that some way
-// of importing node:fs does not see, another package's patch that is overwritten, and a program that
-// breaks - or silently runs without the native addon - where it cannot be used.
+// of importing node:fs does not see, another package's patch that is overwritten, and a program
+// that breaks - or silently runs without the native addon - where it cannot be used.
 //
 // Why it was possible: node:fs is reached in five ways (require, its default export, named imports,
 // fs.promises and fs/promises), each bound at another time; package managers, mocks and tracers

@@ -162,8 +162,8 @@ export function chance(seed) {
 export const seed = Number(process.env.SMALLFRY_TEST_SEED ?? 20240229);
 
 /**
- * Starts a process. On Windows it tries once more if that fails for a reason that Node does not know:
- * Wine sometimes cannot create a process while other processes start.
+ * Starts a process. On Windows it tries once more if that fails for a reason that Node does not
+ * know: Wine sometimes cannot create a process while other processes start.
  */
 function startProcess(...call) {
   try {

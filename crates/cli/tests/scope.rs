@@ -565,7 +565,7 @@ mod node {
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
-    /// What Node does with a file if the answer is right.
+    /// The outcome of running a file in Node, if the answer is right.
     #[derive(Clone, Copy, Debug)]
     enum Expected {
         Prints(&'static str),

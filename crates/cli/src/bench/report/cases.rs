@@ -7,11 +7,11 @@ use crate::bench::session::Session;
 use std::fmt::Display;
 
 pub(crate) struct Report<C: 'static> {
-    /// What is measured, for the title.
+    /// The subject of the title: what is measured.
     pub(crate) what: &'static str,
     /// The time that counts.
     pub(crate) time: Time,
-    /// What is special about a case, for its heading.
+    /// Returns the heading of a case, which names what is special about it.
     pub(crate) heading: fn(&Session, &CaseResult<C>) -> String,
     pub(crate) table: fn(&mut Page, &CaseResult<C>, &View),
     pub(crate) notes: fn(&Results<C>) -> Vec<&'static str>,

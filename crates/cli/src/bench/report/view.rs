@@ -19,7 +19,7 @@ pub(crate) struct View<'a> {
     time: Time,
     part: &'a str,
     seed: u64,
-    /// What sentences say of a row beside its time.
+    /// Returns what sentences add to the time of a row.
     pub(crate) remark: fn(&RowResult) -> String,
 }
 

@@ -2,8 +2,9 @@
 //!
 //! A turn that comes late holds up everything that was due meanwhile. A loop that is stuck for a
 //! second must not count as one delay among many small ones. So each gap stands for one event per
-//! period: the first is as late as the gap is long, the last nearly on time. Source: Tene, "How NOT to measure latency" (2013), coordinated
-//! omission, and `HdrHistogram`'s `recordValueWithExpectedInterval`, which does the same.
+//! period: the first is as late as the gap is long, the last nearly on time. Sources: coordinated
+//! omission (Tene 2013, "How NOT to measure latency"), and `HdrHistogram`'s
+//! `recordValueWithExpectedInterval`, which does the same.
 
 use super::percentiles::quantile;
 

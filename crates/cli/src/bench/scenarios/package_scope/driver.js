@@ -155,8 +155,8 @@ const lookups = {
   },
 };
 
-// Of files whose extension leaves it open: of others resolvers tell the type without a
-// package.json.
+// Only files whose extension leaves the type open count. Resolvers tell the type of others
+// without a package.json.
 function hashOf(answers, files) {
   let hash = 0x811c9dc5;
   files.forEach((file, i) => {

@@ -127,8 +127,8 @@ fn passes(
     let (passes, time) = passes_for(if request.cold { 0 } else { request.measure_ms })?;
     let mut usage = meter.stop();
     usage.wall_ns = nanoseconds(time);
-    // Of files whose extension leaves it open: of others resolvers tell the type without a
-    // package.json.
+    // Only files whose extension leaves the type open count. Resolvers tell the type of others
+    // without a package.json.
     let open = files.iter().zip(&answers);
     let open = open.filter(|((_, path), _)| path.extension().is_some_and(|it| it == "js"));
     let hash = open.fold(HASH_START, |hash, (_, answer)| hash_answer(hash, *answer));

@@ -89,7 +89,7 @@ pub(crate) fn make_above(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(Failure::at("make directory", directory))
 }
 
-/// What a tree holds.
+/// The contents of a tree, to compare it with another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Held {
     pub(crate) bytes: usize,
