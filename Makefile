@@ -172,7 +172,7 @@ node-peers:
 	$(call NEED_NODE,compared with others)
 else
 node-package: $(NODE_DIR)/node_modules/.package-lock.json
-	cd $(NODE_DIR) && npx --no-install tsc --project .
+	cd $(NODE_DIR) && npm run --silent build
 	$(if $(filter dev,$(PROFILE)),,cargo build -q --profile $(PROFILE) -p smallfry-node)
 	node $(NODE_DIR)/scripts/place-addon.mjs $(BUILT)
 

@@ -11,6 +11,8 @@ export default tseslint.config(
     rules: {
       // `import x = require('x')` is TypeScript's own form for a CommonJS module.
       '@typescript-eslint/no-require-imports': ['error', { allowAsImport: true }],
+      // Functions that only pass a call on also pass on what it returns.
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
     },
   },

@@ -18,7 +18,7 @@ say 'testing the Node addon under Wine'
 target_cargo x86_64-pc-windows-gnu build -q -p smallfry-node
 cp "$CARGO_TARGET_DIR/x86_64-pc-windows-gnu/debug/smallfry_node.dll" $NODE_DIR/smallfry.win32-x64.node
 make --no-print-directory $NODE_DIR/node_modules/.package-lock.json
-(cd $NODE_DIR && npx --no-install tsc --project .)
+(cd $NODE_DIR && npm run --silent build)
 if [ ! $RUNTIMES/node_modules/.package-lock.json -nt $RUNTIMES/package-lock.json ]; then
   (cd $RUNTIMES && npm ci --os=win32 --cpu=x64 --no-audit --no-fund --loglevel=error)
   touch $RUNTIMES/node_modules/.package-lock.json

@@ -1,12 +1,9 @@
 // Exports all of node:fs/promises, with some functions replaced by smallfry's.
 
-import promises = require('node:fs/promises');
+import own = require('node:fs/promises');
 
-import { removingPromises } from './removing.js';
-import { replacedPromises } from './replaced.js';
+import { promises } from './stubs.js';
 
-const own: Omit<typeof promises, keyof typeof replacedPromises> & typeof replacedPromises = {
-  ...promises, ...removingPromises(promises), ...replacedPromises,
-};
+const all = { ...own, ...promises } as typeof own & typeof import('./api.js').promises;
 
-export = own;
+export = all;

@@ -3,16 +3,23 @@
 
 import fs = require('node:fs');
 
-import promises = require('./fs-promises.js');
-import { removing } from './removing.js';
-import { replaced } from './replaced.js';
+import { functions } from './stubs.js';
 
-const own = Object.defineProperties({}, Object.getOwnPropertyDescriptors(fs)) as
-  Omit<typeof fs, keyof typeof replaced | 'promises'> & typeof replaced & { promises: typeof promises };
-const descriptors: PropertyDescriptorMap = {};
-for (const [name, value] of Object.entries({ ...removing(fs), ...replaced, promises })) {
+type Api = typeof import('./api.js');
+type Replaced = Pick<Api, 'appendFile' | 'appendFileSync' | 'readFile' | 'readFileSync' | 'writeFile' | 'writeFileSync'>;
+type All = Omit<typeof fs, keyof Replaced | 'promises'> & Replaced & { promises: typeof import('./fs-promises.js') };
+
+const descriptors = Object.getOwnPropertyDescriptors(fs) as PropertyDescriptorMap;
+for (const [name, value] of Object.entries(functions)) {
   descriptors[name] = { value, writable: true, enumerable: true, configurable: true };
 }
-Object.defineProperties(own, descriptors);
+descriptors.promises = {
+  // As node:fs, this loads the promises when they are asked for.
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- only now
+  get: () => require('./fs-promises.js') as typeof import('./fs-promises.js'),
+  enumerable: true,
+  configurable: true,
+};
+const all = Object.defineProperties({}, descriptors) as All;
 
-export = own;
+export = all;

@@ -1,48 +1,29 @@
-/**
- * Fast drop-in forms of node:fs's whole-file functions.
- *
- * | use | for |
- * |---|---|
- * | `import { readFiles, writeFiles } from 'smallfry'` | many files in one call, by name |
- * | `import { readFilesStream } from 'smallfry'` | many files, one after the other, in bounded memory |
- * | `import { readTree } from 'smallfry'` | all files of a tree, or those that match patterns |
- * | `import { writeFileSync, readFile } from 'smallfry'` | a few functions of node:fs by name |
- * | `import fs from 'smallfry/fs'` | all of node:fs, with these functions replaced |
- * | `import fsp from 'smallfry/fs/promises'` | all of node:fs/promises, likewise |
- * | `node --require smallfry/register app.js` | a program as it is, its dependencies included |
- * | `import { flushDirectory, removeTemporaryFiles } from 'smallfry'` | helpers for durable writes |
- *
- * Results, argument checks and errors are node:fs's own. Calls that are not done natively
- * (FileHandle, iterables, signals, unusual flags) are passed to node:fs unchanged. Without the
- * native addon all calls go to node:fs.
- *
- * Writes have the options `durability`, to survive a power failure, and `replace`, to take an old
- * file's place in one step ({@link DurabilityOptions}). `replace` and `readTree` need the native
- * addon.
- *
- * Files that were written are closed later where closing is slow: see `drainCloses`.
- *
- * Not promised, as in node:fs: an order between calls that are in flight on one path. Without
- * `durability` or `flush`, a power failure may lose data. Without `replace`, a reader may see half
- * of a file.
- */
+// The package's main entry: the functions that `api.ts` describes. Each loads what does it
+// when it is called.
 
-export { readFiles, readFilesSync } from './read-files.js';
-export { type ReadFilesOptions, type ReadFilesSyncOptions } from './read-plan.js';
-export { readFilesStream, type FileContents } from './read-files-stream.js';
-export { readTree, type ReadTreeOptions, type TreeFile } from './read-tree.js';
-export { type Entry } from './entries.js';
-export { writeFiles, writeFilesSync, type Written } from './write-files.js';
-export { type WriteFilesOptions, type WriteFilesSyncOptions } from './write-plan.js';
-export { appendFile, promises, readFile, writeFile } from './async.js';
-export { appendFileSync, readFileSync, writeFileSync } from './sync.js';
+import { wholeFile, wholeFilePromises } from './stubs.js';
 
-export {
-  type Durability, type DurabilityOptions, flushDirectory, flushDirectorySync, removeTemporaryFiles,
-} from './durability.js';
-export { type ClosePolicy, drainCloses, drainClosesSync, setClosePolicy } from './closes.js';
+/* eslint-disable @typescript-eslint/no-require-imports -- only at a call */
+const loadCore = () => require('./core.js') as typeof import('./core.js');
+const loadBulk = () => require('./bulk.js') as typeof import('./bulk.js');
+/* eslint-enable */
 
-import { native } from './native.js';
+/** An argument, passed on as it is. */
+type Argument = never;
 
-/** Tells whether the native addon is loaded. If false, node:fs does all the work that it can. */
-export const isNative: boolean = native !== undefined;
+export const { appendFile, appendFileSync, readFile, readFileSync, writeFile, writeFileSync } = wholeFile;
+export const promises = wholeFilePromises;
+
+export const readFiles = (paths: Argument, options: Argument) => loadBulk().readFiles(paths, options);
+export const readFilesSync = (paths: Argument, options: Argument) => loadBulk().readFilesSync(paths, options);
+export const readFilesStream = (paths: Argument, options: Argument) => loadBulk().readFilesStream(paths, options);
+export const readTree = (root: Argument, options: Argument) => loadBulk().readTree(root, options);
+export const writeFiles = (entries: Argument, options: Argument) => loadBulk().writeFiles(entries, options);
+export const writeFilesSync = (entries: Argument, options: Argument) => loadBulk().writeFilesSync(entries, options);
+export const flushDirectory = (directory: Argument) => loadCore().flushDirectory(directory);
+export const flushDirectorySync = (directory: Argument) => loadCore().flushDirectorySync(directory);
+export const removeTemporaryFiles = (directory: Argument, options: Argument) => loadCore().removeTemporaryFiles(directory, options);
+export const drainCloses = () => loadCore().drainCloses();
+export const drainClosesSync = () => loadCore().drainClosesSync();
+export const setClosePolicy = (policy: Argument) => loadCore().setClosePolicy(policy);
+export const isNative = () => loadCore().native !== undefined;

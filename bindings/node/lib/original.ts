@@ -3,18 +3,39 @@
 
 import fs = require('node:fs');
 
-/** The functions that have a native form. */
-export const original = {
-  writeFileSync: fs.writeFileSync,
-  appendFileSync: fs.appendFileSync,
-  readFileSync: fs.readFileSync,
-  mkdirSync: fs.mkdirSync,
-  writeFile: fs.writeFile,
-  appendFile: fs.appendFile,
-  readFile: fs.readFile,
-  promises: {
-    writeFile: fs.promises.writeFile,
-    appendFile: fs.promises.appendFile,
-    readFile: fs.promises.readFile,
-  },
-};
+import { shared } from './shared.js';
+
+/** The functions that smallfry does, or that wait for its closes, and `mkdirSync`. */
+export const original = shared('original', () => {
+  let promises: Pick<typeof fs.promises, 'appendFile' | 'readFile' | 'rename' | 'rm' | 'rmdir' | 'unlink' | 'writeFile'> | undefined;
+  return {
+    writeFileSync: fs.writeFileSync,
+    appendFileSync: fs.appendFileSync,
+    readFileSync: fs.readFileSync,
+    mkdirSync: fs.mkdirSync,
+    renameSync: fs.renameSync,
+    rmSync: fs.rmSync,
+    rmdirSync: fs.rmdirSync,
+    unlinkSync: fs.unlinkSync,
+    writeFile: fs.writeFile,
+    appendFile: fs.appendFile,
+    readFile: fs.readFile,
+    rename: fs.rename,
+    rm: fs.rm,
+    rmdir: fs.rmdir,
+    unlink: fs.unlink,
+    /** Node loads node:fs/promises only when a program asks for it, and so does this. */
+    get promises() {
+      if (promises === undefined) {
+        const { writeFile, appendFile, readFile, rename, rm, rmdir, unlink } = fs.promises;
+        promises = { writeFile, appendFile, readFile, rename, rm, rmdir, unlink };
+      }
+      return promises;
+    },
+  };
+});
+
+/** Remembers the functions of node:fs/promises as they are now, unless that is done already. */
+export function rememberPromises(): void {
+  Reflect.get(original, 'promises');
+}

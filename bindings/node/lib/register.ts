@@ -4,67 +4,63 @@
 import fs = require('node:fs');
 import nodeModule = require('node:module');
 
-import { ignoreForeignReplace } from './durability.js';
-import { native } from './native.js';
-import { removing, removingPromises } from './removing.js';
-import { replaced, replacedPromises } from './replaced.js';
+import { hasLoadedPromises, isNodesOwn, runsFirst } from './nodes-own.js';
+import { rememberPromises } from './original.js';
+import { whenPromisesAreUsed } from './promises-used.js';
+import { functions, promises, whenLoaded } from './stubs.js';
 
-/**
- * Tells whether a function is still Node's own. A function that a package manager, a mock or a
- * tracer has put there is left in place: it sees paths that native code would not. Node's own
- * whole-file functions all read their options with an internal helper, and the functions that
- * remove or rename check their paths with one. A function that looks so is called without
- * arguments, and must refuse that from Node's own files.
- */
-function isNodesOwn(candidate: unknown, name: string): boolean {
-  if (typeof candidate !== 'function' || candidate.name !== name) return false;
-  const text = Function.prototype.toString.call(candidate);
-  if (!/\b(?:options = getOptions|getValidatedPath)\(/.test(text)) return false;
-  return text.startsWith('async ') || refusesInside(candidate as () => unknown);
-}
+type Functions = Record<string, unknown>;
 
-/** Tells whether `refuse()` throws with only Node's own files on the stack above this one. */
-function refusesInside(refuse: () => unknown): boolean {
-  // eslint-disable-next-line @typescript-eslint/unbound-method -- only put back as it was
-  const { prepareStackTrace, stackTraceLimit } = Error;
-  let files: (string | null | undefined)[] = [];
-  Error.stackTraceLimit = 20;
-  Error.prepareStackTrace = (_error, sites) => {
-    files = sites.map((site) => site.getFileName());
-    return '';
-  };
-  try {
-    refuse();
-  } catch (error) {
-    // Reading the stack makes the engine call the function above.
-    String((error as Error).stack);
-  } finally {
-    Error.prepareStackTrace = prepareStackTrace;
-    Error.stackTraceLimit = stackTraceLimit;
-  }
-  const above = files.slice(0, Math.max(files.indexOf(__filename), 0));
-  return above.length > 0 && above.every((file) => file?.startsWith('node:'));
-}
+/** The functions that were replaced: where, and what was there. */
+const replaced: { target: Functions; name: string; own: unknown; stub: unknown }[] = [];
 
-function replace<T extends object>(target: T, functions: Partial<T>): void {
-  for (const [name, value] of Object.entries(functions)) {
-    if (isNodesOwn((target as Record<string, unknown>)[name], name)) {
-      (target as Record<string, unknown>)[name] = value;
-    }
+/** Replaces functions of `target` that are Node's own. `areOwn` says that all of them are. */
+function replace(target: object, stubs: object, areOwn: boolean): void {
+  const functions = target as Functions;
+  // Some of Node's functions call others, so all are looked at before any is replaced.
+  const names = Object.keys(stubs).filter((name) => (
+    areOwn || (functions[name] !== (stubs as Functions)[name] && isNodesOwn(functions[name], name))
+  ));
+  for (const name of names) {
+    const stub = (stubs as Functions)[name];
+    replaced.push({ target: functions, name, own: functions[name], stub });
+    functions[name] = stub;
   }
 }
 
-// Without the addon, native.ts has printed a warning, and node:fs stays as it was.
-if (native !== undefined) {
-  replace(fs, { ...removing(fs), ...replaced });
-  replace(fs.promises, { ...removingPromises(fs.promises), ...replacedPromises });
-  ignoreForeignReplace();
+/** Puts Node's own functions back. */
+function restore(): void {
+  for (const { target, name, own, stub } of replaced) {
+    if (target[name] === stub) target[name] = own;
+  }
   nodeModule.syncBuiltinESMExports();
+}
+
+if ((process as { permission?: unknown }).permission !== undefined) {
+  // The core warns that it cannot be used.
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- rarely needed
+  require('./core.js');
+} else {
+  const isFirst = runsFirst(module);
+  replace(fs, functions, isFirst);
+  nodeModule.syncBuiltinESMExports();
+  let isUsable = true;
+  whenPromisesAreUsed(() => {
+    if (!isUsable) return;
+    rememberPromises();
+    replace(fs.promises, promises, isFirst && !hasLoadedPromises());
+    nodeModule.syncBuiltinESMExports();
+  });
+  whenLoaded(({ native, ignoreForeignReplace }) => {
+    isUsable = native !== undefined;
+    if (isUsable) ignoreForeignReplace();
+    else restore();
+  });
 }
 
 // `smallfry try` sets this to have calls counted.
 const { SMALLFRY_COUNT: directory } = process.env;
 if (directory) {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- rarely needed
-  (require('./counting/index.js') as typeof import('./counting/index.js')).start(directory);
+  (require('./counting.js') as typeof import('./counting.js')).start(directory);
 }

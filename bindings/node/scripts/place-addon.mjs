@@ -1,8 +1,9 @@
-// Copies the addon that cargo built to the name under which lib/addon.ts looks for it.
+// Copies the addon that cargo built to the name under which lib/core/addon.ts looks for it. On Linux
+// its debug information goes to a file beside it.
 // Usage: node scripts/place-addon.mjs CARGO_RELEASE_DIRECTORY
 
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, readdirSync, renameSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,10 +13,16 @@ if (directory === undefined) {
   process.exit(2);
 }
 const here = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const { addonNames } = createRequire(import.meta.url)('../dist/addon.js');
 const built = { darwin: 'libsmallfry_node.dylib', win32: 'smallfry_node.dll' }[process.platform] ?? 'libsmallfry_node.so';
 const isMusl = process.platform === 'linux' && readdirSync('/lib').some((name) => name.startsWith('ld-musl-'));
-const target = path.join(here, addonNames().at(isMusl ? -1 : 0));
-// Renamed into place, so that a process which has the old one mapped keeps it whole.
+const libc = process.platform !== 'linux' ? '' : isMusl ? '-musl' : '-gnu';
+const target = path.join(here, `smallfry.${process.platform}-${process.arch}${libc}.node`);
 copyFileSync(path.join(directory, built), `${target}.new`);
+if (process.platform === 'linux') {
+  // Debuggers and profilers find the second file by its name in the first.
+  const objcopy = (...args) => execFileSync('objcopy', args, { stdio: 'inherit' });
+  objcopy('--only-keep-debug', `${target}.new`, `${target}.debug`);
+  objcopy('--strip-unneeded', `--add-gnu-debuglink=${target}.debug`, `${target}.new`);
+}
+// Renamed into place, so that a process which has the old one mapped keeps it whole.
 renameSync(`${target}.new`, target);

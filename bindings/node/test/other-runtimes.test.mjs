@@ -78,7 +78,7 @@ async function main() {
   smallfry.flushDirectorySync(durable);
   assert.deepStrictEqual(await smallfry.removeTemporaryFiles(durable, { unused: 0 }), []);
   assert.strictEqual(fs.readdirSync(durable).length, 3 * names.length + 4);
-  console.log(JSON.stringify({ native: smallfry.isNative, done: true }));
+  console.log(JSON.stringify({ native: smallfry.isNative(), done: true }));
 }
 main();
 `);

@@ -156,7 +156,7 @@ test('no answer is older than its policy allows', async () => {
 });
 
 test('known answers take no native call', (t) => {
-  const { native } = require('../dist/native.js');
+  const { native } = require('../dist/core.js');
   const dir = tree({ 'package.json': MODULE, 'p/package.json': COMMON });
   const files = ['a.js', 'b.js', 'p/a.js'].map((name) => path.join(dir, name));
   const calls = ['packageType', 'packageTypes', 'packageFormats', 'packageNearest', 'packageScope'].map((name) => t.mock.method(native, name).mock);

@@ -25,7 +25,7 @@ export const smallfry = require('../dist/fs.js');
 export const bulk = require('../dist/index.js');
 
 /** The addon's own functions. */
-export const { native } = require('../dist/native.js');
+export const { native } = require('../dist/core.js');
 
 /** The package as it is where there is no native addon, loaded from a copy in `directory`. */
 export function withoutAddon(directory) {

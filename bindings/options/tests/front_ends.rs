@@ -66,7 +66,7 @@ fn holds(file: &str, expected: &str) {
 
 #[test]
 fn typescript_has_the_bits_of_the_table() {
-    holds("node/lib/option-bits.ts", &typescript());
+    holds("node/lib/core/option-bits.ts", &typescript());
 }
 
 #[test]

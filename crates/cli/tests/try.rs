@@ -792,7 +792,7 @@ fn read_number(file: &Path) -> u32 {
 /// The real package. `None`, after a line that says so, if it was not built.
 fn real_package() -> Option<PathBuf> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node");
-    let built = package.join("dist/counting/index.js").is_file()
+    let built = package.join("dist/counting.js").is_file()
         && std::fs::read_dir(&package).unwrap().any(|entry| {
             entry
                 .unwrap()

@@ -11,9 +11,9 @@ import nodeModule = require('node:module');
 import path = require('node:path');
 import workers = require('node:worker_threads');
 
-import { native, reason } from '../native.js';
+import { native, reason } from '../core/native.js';
 import { original } from '../original.js';
-import { replaced, replacedPromises } from '../replaced.js';
+import { wholeFile, wholeFilePromises } from '../stubs.js';
 import { bytesOf } from './bytes.js';
 import { type Cell, Cells } from './cells.js';
 import { Children } from './children.js';
@@ -53,8 +53,8 @@ function notReplaced(): string[] {
   if (native === undefined) return [];
   const names = (own: Functions, there: Functions) => Object.keys(own).filter((name) => there[name] !== own[name]);
   return [
-    ...names(replaced, fs),
-    ...names(replacedPromises, fs.promises as unknown as Functions).map((name) => `promises.${name}`),
+    ...names(wholeFile, fs),
+    ...names(wholeFilePromises, fs.promises as unknown as Functions).map((name) => `promises.${name}`),
   ];
 }
 
@@ -159,7 +159,7 @@ function report(cells: Cells, children: Children, leftAlone: string[], ended: bo
 }
 
 const hasNativeForm = (name: string, form: Form) =>
-  nameOf(name, form) in (form === 'promise' ? replacedPromises : replaced);
+  nameOf(name, form) in (form === 'promise' ? wholeFilePromises : wholeFile);
 
 const qualified = (name: string, form: Form) =>
   form === 'promise' ? `promises.${name}` : nameOf(name, form);

@@ -2,9 +2,9 @@
 
 import util = require('node:util');
 
-import { type Failure } from '../addon-package-json.js';
-import { bareError } from '../errors.js';
-import { refused } from '../many.js';
+import { type Failure } from '../core/addon-package-json.js';
+import { bareError } from '../core/errors.js';
+import { refused } from '../core/many.js';
 
 /** The error of a look-up, with Node's own code and text where Node has them. */
 export interface PackageConfigError extends Error {

@@ -5,7 +5,7 @@ import nodeModule = require('node:module');
 import path = require('node:path');
 import url = require('node:url');
 
-import { refused } from '../many.js';
+import { refused } from '../core/many.js';
 import { fileURLToPath } from './paths.js';
 
 type Find = (specifier: string | URL, base?: string | URL) => string | undefined;

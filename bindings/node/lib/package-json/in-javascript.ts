@@ -5,7 +5,7 @@ import fs = require('node:fs');
 import path = require('node:path');
 
 import { BY_TYPE, formatOf, kindOf } from './formats.js';
-import { type Failure, type Fields, type NativePackageJSON, TYPES } from '../addon-package-json.js';
+import { type Failure, type Fields, type NativePackageJSON, TYPES } from '../core/addon-package-json.js';
 import { pathOf } from './paths.js';
 
 /** Carries a failure to the function that was called, which returns it. */

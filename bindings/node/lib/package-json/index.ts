@@ -36,7 +36,7 @@ import { Lookups, type Revalidate } from './lookups.js';
 
 export { type Format, FORMATS as formats } from './formats.js';
 export { clear, type FormatOptions, invalidate, type Revalidate, type Scope } from './lookups.js';
-export { type ModuleType } from '../addon-package-json.js';
+export { type ModuleType } from '../core/addon-package-json.js';
 export { type PackageConfigError } from './errors.js';
 export { type Package } from './package.js';
 export { fileURLToPath } from './paths.js';

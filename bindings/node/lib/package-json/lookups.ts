@@ -1,9 +1,9 @@
 // Look-ups under one policy. Answers that need no check are kept here, by directory, and take no
 // native call.
 
-import { type ModuleType, type NativePackageJSON, TYPES } from '../addon-package-json.js';
-import { refused } from '../many.js';
-import { native, nativeHere } from '../native.js';
+import { type ModuleType, type NativePackageJSON, TYPES } from '../core/addon-package-json.js';
+import { refused } from '../core/many.js';
+import { native, nativeHere } from '../core/native.js';
 import { BY_TYPE, type Format, formatOf, FORMATS, kindOf } from './formats.js';
 import { inJavaScript } from './in-javascript.js';
 import { errorOf } from './errors.js';

@@ -1,6 +1,6 @@
 // A package.json as JavaScript sees it.
 
-import { type Fields, type ModuleType, TYPES } from '../addon-package-json.js';
+import { type Fields, type ModuleType, TYPES } from '../core/addon-package-json.js';
 import { errorOf } from './errors.js';
 
 /**

@@ -3,7 +3,7 @@
 import path = require('node:path');
 import url = require('node:url');
 
-import { refused } from '../many.js';
+import { refused } from '../core/many.js';
 
 const isWindows = process.platform === 'win32';
 

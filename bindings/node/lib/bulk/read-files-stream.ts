@@ -1,11 +1,11 @@
 // Reads many files in one call, and gives them one by one.
 
-import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, entryText, progressOf, settled } from './many.js';
-import { nativeHere } from './native.js';
-import { TEXT } from './option-bits.js';
+import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, entryText, progressOf, settled } from '../core/many.js';
+import { nativeHere } from '../core/native.js';
+import { TEXT } from '../core/option-bits.js';
 import { FallbackReader } from './read-files-fallback.js';
 import { decoded, planReadFiles, type ReadFilesOptions, type ReadPlan, wantsUtf8 } from './read-plan.js';
-import { follow, type State, unfollow } from './sessions.js';
+import { follow, type State, unfollow } from '../core/sessions.js';
 import { Taking } from './taking.js';
 
 /** The number of files that are handed to native code ahead of the loop. */

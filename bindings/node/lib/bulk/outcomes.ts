@@ -1,7 +1,7 @@
 // Converts the results that native code leaves for entries to the values that the caller gets.
 
-import { isCancelled } from './many.js';
-import { later, TURN } from './turns.js';
+import { isCancelled } from '../core/many.js';
+import { later, TURN } from '../core/turns.js';
 
 /** The number of results between two looks at the clock, where results are not converted. */
 const CLOCK_INTERVAL = 16;

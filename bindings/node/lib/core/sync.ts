@@ -3,13 +3,13 @@
 import fs = require('node:fs');
 
 import { usesVirtualFiles } from './addon.js';
-import { type DurabilityOptions, durableOf } from './durability.js';
-import { writeDurablySync } from './durable-writes.js';
+import { type DurabilityOptions, durableOf } from './durable/options.js';
+import { writeDurablySync } from './durable/writes.js';
 import { DELEGATE, failedToBegin, failedToFlush, failedToOpen, makeError } from './errors.js';
 import { longestString, native } from './native.js';
 import { FLUSH_FILE } from './option-bits.js';
 import { type WritePlan, isDescriptor, isUtf8, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite } from './options.js';
-import { original } from './original.js';
+import { original } from '../original.js';
 import { systemMode, systemPath } from './platform.js';
 
 type Data = string | ArrayBufferView;

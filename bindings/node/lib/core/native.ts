@@ -1,6 +1,7 @@
 // The native functions of this environment, loaded once.
 
 import { type Native, isMainThread, load, usesVirtualFiles, warn } from './addon.js';
+import { reportAtExit } from './close-errors.js';
 import { complete } from './requests.js';
 import { advance } from './sessions.js';
 
@@ -42,8 +43,7 @@ if (native === undefined) {
     // The addon itself notices the end of a worker.
     if (mustFinish && isMainThread()) native.finish();
     if (native.hasCloses() === 1 && isMainThread()) {
-      // eslint-disable-next-line @typescript-eslint/no-require-imports -- rarely needed
-      (require('./close-errors.js') as typeof import('./close-errors.js')).reportAtExit(native);
+      reportAtExit(native);
     }
   });
 }

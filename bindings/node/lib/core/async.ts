@@ -4,15 +4,15 @@ import { AsyncResource } from 'node:async_hooks';
 import fs = require('node:fs');
 
 import { usesVirtualFiles } from './addon.js';
-import { type DurabilityOptions, type Durable, durableOf } from './durability.js';
-import { startDurably } from './durable-later.js';
-import { notTogether, refusalOf, withoutHarm } from './durable-writes.js';
+import { type DurabilityOptions, type Durable, durableOf } from './durable/options.js';
+import { startDurably } from './durable/later.js';
+import { notTogether, refusalOf, withoutHarm } from './durable/writes.js';
 import { longestString, native } from './native.js';
 import { FLUSH_FILE } from './option-bits.js';
 import {
   isDescriptor, isUtf8, nativePath, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite, type WritePlan,
 } from './options.js';
-import { original } from './original.js';
+import { original } from '../original.js';
 import { systemMode, systemPath, takesBytes } from './platform.js';
 import { type Callback, forget, fulfilRequest, keep, type Receiver, rejectRequest, type Request } from './requests.js';
 

@@ -2,8 +2,8 @@
 
 import fs = require('node:fs');
 
-import { progressOf, settled } from './many.js';
-import { original } from './original.js';
+import { progressOf, settled } from '../core/many.js';
+import { original } from '../original.js';
 import { MAX_FILE_SIZE, type ReadPlan } from './read-plan.js';
 
 /** The default maximum number of files in flight. */

@@ -6,9 +6,9 @@
 import fs = require('node:fs');
 import path = require('node:path');
 
-import { type Durable, flushDirectory, flushDirectorySync, type Level, named } from './durability.js';
-import { FLUSH_DATA, FLUSH_FULL, FLUSH_NOTHING } from './option-bits.js';
-import { original } from './original.js';
+import { type Durable, flushDirectory, flushDirectorySync, type Level, named } from './options.js';
+import { FLUSH_DATA, FLUSH_FULL, FLUSH_NOTHING } from '../option-bits.js';
+import { original } from '../../original.js';
 
 type Target = string | Uint8Array | number | fs.promises.FileHandle;
 type Data = string | NodeJS.ArrayBufferView | AsyncIterable<unknown> | Iterable<unknown>;

@@ -1,11 +1,11 @@
 // The options of calls that write many files.
 
-import { bitsOf, type DurabilityOptions, type Durable, durableOf } from './durability.js';
+import { bitsOf, type DurabilityOptions, type Durable, durableOf } from '../core/durable/options.js';
 import {
   encodingOf, flag, listenerOf, type ManyAsyncOptions, type ManyOptions, MAX_IN_FLIGHT, modeOf, optionsOf, positive,
   signalOf, threadsOf,
-} from './many.js';
-import { CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_NOTHING, ONLY_IF_CHANGED } from './option-bits.js';
+} from '../core/many.js';
+import { CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_NOTHING, ONLY_IF_CHANGED } from '../core/option-bits.js';
 
 export interface WriteFilesSyncOptions extends ManyOptions, DurabilityOptions {
   /** The encoding of strings. UTF-8 by default. */

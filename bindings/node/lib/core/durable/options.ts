@@ -4,9 +4,9 @@ import fs = require('node:fs');
 import path = require('node:path');
 import util = require('node:util');
 
-import { refused } from './many.js';
-import { FLUSH_DATA, type FLUSH_FILE, FLUSH_FULL, FLUSH_NOTHING, IN_PLACE_IF_BUSY, REPLACE } from './option-bits.js';
-import { nativePath } from './options.js';
+import { refused } from '../many.js';
+import { FLUSH_DATA, type FLUSH_FILE, FLUSH_FULL, FLUSH_NOTHING, IN_PLACE_IF_BUSY, REPLACE } from '../option-bits.js';
+import { nativePath } from '../options.js';
 
 /**
  * The part of a write that survives a crash of the system, such as a power failure, once the call

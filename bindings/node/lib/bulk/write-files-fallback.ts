@@ -3,13 +3,13 @@
 import fs = require('node:fs');
 import path = require('node:path');
 
-import { flushDirectorySync } from './durability.js';
-import { flushFileSync, writeDurablyByNodeSync } from './durable-fallback.js';
+import { flushDirectorySync } from '../core/durable/options.js';
+import { flushFileSync, writeDurablyByNodeSync } from '../core/durable/fallback.js';
 import { Chunk, type Data, type Entries } from './entries.js';
-import { CANCELLED, failure, progressOf, settled } from './many.js';
-import { FLUSH_FULL, FLUSH_NOTHING } from './option-bits.js';
-import { WRITE_FLAGS } from './options.js';
-import { original } from './original.js';
+import { CANCELLED, failure, progressOf, settled } from '../core/many.js';
+import { FLUSH_FULL, FLUSH_NOTHING } from '../core/option-bits.js';
+import { WRITE_FLAGS } from '../core/options.js';
+import { original } from '../original.js';
 import { type WritePlan } from './write-plan.js';
 
 /** The number of files that are written between two turns of the event loop. */

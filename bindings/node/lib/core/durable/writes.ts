@@ -7,14 +7,14 @@
 
 import url = require('node:url');
 
-import { bitsOf, type Durable, type Level } from './durability.js';
-import { writeDurablyByNodeSync } from './durable-fallback.js';
-import { DELEGATE, makeError } from './errors.js';
-import { failure, refused, utf8Text } from './many.js';
-import { longestString, nativeHere, needsNative } from './native.js';
-import { FLUSH_DATA, FLUSH_FILE, FLUSH_FULL } from './option-bits.js';
-import { DEFAULT_MODE, flagsOf, isDescriptor, isReplacing, isUtf8, nativePath } from './options.js';
-import { systemMode, systemPath, takesBytes } from './platform.js';
+import { bitsOf, type Durable, type Level } from './options.js';
+import { writeDurablyByNodeSync } from './fallback.js';
+import { DELEGATE, makeError } from '../errors.js';
+import { failure, refused, utf8Text } from '../many.js';
+import { longestString, nativeHere, needsNative } from '../native.js';
+import { FLUSH_DATA, FLUSH_FILE, FLUSH_FULL } from '../option-bits.js';
+import { DEFAULT_MODE, flagsOf, isDescriptor, isReplacing, isUtf8, nativePath } from '../options.js';
+import { systemMode, systemPath, takesBytes } from '../platform.js';
 
 /** The options of a durable write. */
 export interface DurablePlan extends Durable {

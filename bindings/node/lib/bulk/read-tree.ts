@@ -1,14 +1,14 @@
 // Walks a tree and reads its files in one call.
 
-import { DELEGATE } from './errors.js';
+import { DELEGATE } from '../core/errors.js';
 import {
   type Encoded, failure, flag, isFailure, listenTo, noThread, type PathLike, pathText, positive, progressOf, refused,
-} from './many.js';
-import { nativeHere, needsNative } from './native.js';
-import { FOLLOW_LINKS, HIDDEN, NO_IGNORE_FILES } from './option-bits.js';
+} from '../core/many.js';
+import { nativeHere, needsNative } from '../core/native.js';
+import { FOLLOW_LINKS, HIDDEN, NO_IGNORE_FILES } from '../core/option-bits.js';
 import { Outcomes } from './outcomes.js';
 import { decoded, planReadFiles, readBits, type ReadFilesOptions, type ReadPlan } from './read-plan.js';
-import { follow, type State, unfollow } from './sessions.js';
+import { follow, type State, unfollow } from '../core/sessions.js';
 
 export interface ReadTreeOptions extends ReadFilesOptions {
   /**

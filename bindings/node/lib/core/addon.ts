@@ -179,7 +179,7 @@ function runtime(): 0 | 1 | 2 {
  * Returns the file names that an addon for this system may have, such as
  * `smallfry.linux-x64-gnu.node`.
  */
-export function addonNames(): string[] {
+function addonNames(): string[] {
   const system = `smallfry.${process.platform}-${process.arch}`;
   return process.platform === 'linux' ? [`${system}-gnu.node`, `${system}-musl.node`] : [`${system}.node`];
 }

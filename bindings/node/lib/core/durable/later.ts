@@ -2,16 +2,16 @@
 
 import { type FileHandle } from 'node:fs/promises';
 
-import { bitsOf, type Durable } from './durability.js';
-import { writeDurablyByNode } from './durable-fallback.js';
+import { bitsOf, type Durable } from './options.js';
+import { writeDurablyByNode } from './fallback.js';
 import {
   cannotReplace, durableData, type DurablePlan, type DurableTarget, durableTarget, nativeTarget, notTogether, planDurable,
   shownTarget,
-} from './durable-writes.js';
-import { refused } from './many.js';
-import { nativeHere } from './native.js';
-import { systemMode } from './platform.js';
-import { forget, fulfilRequest, keep, rejectRequest, type Request } from './requests.js';
+} from './writes.js';
+import { refused } from '../many.js';
+import { nativeHere } from '../native.js';
+import { systemMode } from '../platform.js';
+import { forget, fulfilRequest, keep, rejectRequest, type Request } from '../requests.js';
 
 /** Data in pieces, which only promises take. */
 type Pieces = AsyncIterable<unknown> | Iterable<unknown>;

@@ -3,8 +3,8 @@
 import {
   encodingOf, flag, listenerOf, type ManyAsyncOptions, type ManyOptions, MAX_IN_FLIGHT, optionsOf, positive, signalOf,
   threadsOf,
-} from './many.js';
-import { FAIL_FAST, TEXT } from './option-bits.js';
+} from '../core/many.js';
+import { FAIL_FAST, TEXT } from '../core/option-bits.js';
 
 /** The default of `maxFileSize` in bytes, which is node:fs's own limit. */
 export const MAX_FILE_SIZE = 2 ** 31 - 1;

@@ -1,11 +1,11 @@
 // Reads many files in one call.
 
-import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, entryText, progressOf } from './many.js';
-import { nativeHere } from './native.js';
+import { type Encoded, failure, isFailure, iterable, listenTo, type PathLike, entryText, progressOf } from '../core/many.js';
+import { nativeHere } from '../core/native.js';
 import { Outcomes } from './outcomes.js';
 import { FallbackReader } from './read-files-fallback.js';
 import { decoded, planReadFiles, readBits, type ReadFilesOptions, type ReadFilesSyncOptions, type ReadPlan, wantsUtf8 } from './read-plan.js';
-import { follow, type State, unfollow } from './sessions.js';
+import { follow, type State, unfollow } from '../core/sessions.js';
 
 /**
  * The number of paths that are handed to native code at a time. All paths joined could be longer

@@ -69,25 +69,20 @@ function areOptions(name: string, options: unknown): boolean {
 
 const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31;
 
-/** Gives a wrapper the name, length and properties of `own`. */
-function like(own: AnyFunction, wrapper: AnyFunction): AnyFunction {
-  return Object.defineProperties(wrapper, Object.getOwnPropertyDescriptors(own));
-}
-
 function afterClosesSync(own: AnyFunction, name: string): AnyFunction {
-  return like(own, function (this: unknown, ...args: unknown[]) {
+  return (...args) => {
     if (mustWait(name, args)) {
       // Elsewhere `rename` waits for the file itself only.
       if (isWindows || name !== 'rename') native?.finishCloses();
       confirm(name, args);
     }
-    return Reflect.apply(own, this, args);
-  });
+    return own(...args);
+  };
 }
 
 function afterClosesLater(own: AnyFunction, name: string): AnyFunction {
-  return like(own, function (this: unknown, ...args: unknown[]) {
-    if (!mustWait(name, args) || !isTaken(name, args)) return Reflect.apply(own, this, args);
+  return (...args) => {
+    if (!mustWait(name, args) || !isTaken(name, args)) return own(...args);
     const later = kept(args);
     const callback = args.findLast((argument) => typeof argument === 'function') as (error: unknown) => void;
     const call = (): void => {
@@ -97,44 +92,44 @@ function afterClosesLater(own: AnyFunction, name: string): AnyFunction {
         callback(error);
         return;
       }
-      Reflect.apply(own, this, later);
+      own(...later);
     };
     // The tick of its own makes an exception of the callback an uncaught one, as node:fs does.
     void awaitPendingCloses().then(() => { process.nextTick(call); });
     return undefined;
-  });
+  };
 }
 
 function afterClosesPromised(own: AnyFunction, name: string): AnyFunction {
-  return like(own, async function (this: unknown, ...args: unknown[]) {
-    if (!mustWait(name, args)) return Reflect.apply(own, this, args);
+  return async (...args) => {
+    if (!mustWait(name, args)) return own(...args);
     const later = kept(args);
     await awaitPendingCloses();
     confirm(name, later);
-    return Reflect.apply(own, this, later);
-  });
+    return own(...later);
+  };
 }
 
 /** Copies paths that are bytes, which the caller may change before they are used. */
 const kept = (args: readonly unknown[]): unknown[] => args.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value));
 
-type Functions = Record<string, AnyFunction | undefined>;
+type Wrap = (own: AnyFunction, name: string) => AnyFunction;
 
-function wrapped(functions: Functions, suffix: string, wrap: (own: AnyFunction, name: string) => AnyFunction): Functions {
-  const made: Functions = {};
+function wrapped<Functions extends object>(functions: Functions, suffix: string, wrap: Wrap): Partial<Functions> {
+  const made: Record<string, AnyFunction> = {};
   for (const name of NAMES) {
-    const own = functions[name + suffix];
-    if (typeof own === 'function') made[name + suffix] = wrap(own, name);
+    const own = (functions as Record<string, unknown>)[name + suffix] as AnyFunction;
+    made[name + suffix] = wrap(own, name);
   }
-  return made;
+  return made as Partial<Functions>;
 }
 
-/** Wraps the functions of node:fs that remove or rename, so that they wait for pending closes. */
-export function removing(fs: object): Functions {
-  return { ...wrapped(fs as Functions, '', afterClosesLater), ...wrapped(fs as Functions, 'Sync', afterClosesSync) };
+/** Wraps functions of node:fs that remove or rename, so that they wait for pending closes. */
+export function waitingForCloses<Functions extends object>(functions: Functions): Functions {
+  return { ...functions, ...wrapped(functions, '', afterClosesLater), ...wrapped(functions, 'Sync', afterClosesSync) };
 }
 
-/** Wraps the functions of node:fs/promises, as {@link removing} does with those of node:fs. */
-export function removingPromises(promises: object): Functions {
-  return wrapped(promises as Functions, '', afterClosesPromised);
+/** Wraps functions of node:fs/promises, as {@link waitingForCloses} does with those of node:fs. */
+export function waitingForClosesPromised<Functions extends object>(functions: Functions): Functions {
+  return { ...functions, ...wrapped(functions, '', afterClosesPromised) };
 }

@@ -2,14 +2,14 @@
 
 import { AsyncResource } from 'node:async_hooks';
 
-import { cannotReplace } from './durable-writes.js';
+import { cannotReplace } from '../core/durable/writes.js';
 import { type Chunk, Entries, type Entry } from './entries.js';
-import { CANCELLED, failure, isFailure, iterable, listenTo, noThread, progressOf } from './many.js';
-import { native, nativeHere } from './native.js';
-import { FLUSH_NOTHING } from './option-bits.js';
+import { CANCELLED, failure, isFailure, iterable, listenTo, noThread, progressOf } from '../core/many.js';
+import { native, nativeHere } from '../core/native.js';
+import { FLUSH_NOTHING } from '../core/option-bits.js';
 import { Outcomes } from './outcomes.js';
-import { systemMode } from './platform.js';
-import { follow, type State, unfollow } from './sessions.js';
+import { systemMode } from '../core/platform.js';
+import { follow, type State, unfollow } from '../core/sessions.js';
 import { FallbackWriter } from './write-files-fallback.js';
 import { planWriteFiles, type WriteFilesOptions, type WriteFilesSyncOptions, writeBits, type WritePlan } from './write-plan.js';
 

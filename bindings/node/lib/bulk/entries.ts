@@ -1,8 +1,8 @@
 // Takes the entries of calls that write many files from the caller's iterable, checks them, and
 // counts their bytes.
 
-import { MAX_IN_FLIGHT, type PathLike, entryText, refused } from './many.js';
-import { longestString } from './native.js';
+import { MAX_IN_FLIGHT, type PathLike, entryText, refused } from '../core/many.js';
+import { longestString } from '../core/native.js';
 import { Taking } from './taking.js';
 
 /** The maximum number of entries that are handed to native code at a time, and of their bytes. */

@@ -1,0 +1,6 @@
+// The functions for many files, which the first call of one of them loads.
+
+export { readFiles, readFilesSync } from './bulk/read-files.js';
+export { readFilesStream } from './bulk/read-files-stream.js';
+export { readTree } from './bulk/read-tree.js';
+export { writeFiles, writeFilesSync } from './bulk/write-files.js';

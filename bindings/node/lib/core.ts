@@ -1,0 +1,24 @@
+// All that the first call loads, in one file of its own.
+
+import { appendFile, promises, readFile, writeFile } from './core/async.js';
+import { waitingForCloses, waitingForClosesPromised } from './core/removing.js';
+import { appendFileSync, readFileSync, writeFileSync } from './core/sync.js';
+import { original } from './original.js';
+
+const { renameSync, rmSync, rmdirSync, unlinkSync, rename, rm, rmdir, unlink } = original;
+type Promised = typeof promises & Pick<typeof original.promises, 'rename' | 'rm' | 'rmdir' | 'unlink'>;
+let promised: Promised | undefined;
+
+/** The functions that do the calls of the stubs. */
+export const calls = {
+  appendFile, appendFileSync, readFile, readFileSync, writeFile, writeFileSync,
+  ...waitingForCloses({ renameSync, rmSync, rmdirSync, unlinkSync, rename, rm, rmdir, unlink }),
+  get promises(): Promised {
+    promised ??= { ...waitingForClosesPromised(original.promises), ...promises };
+    return promised;
+  },
+};
+
+export { drainCloses, drainClosesSync, setClosePolicy } from './core/closes.js';
+export { flushDirectory, flushDirectorySync, ignoreForeignReplace, removeTemporaryFiles } from './core/durable/options.js';
+export { native } from './core/native.js';

@@ -1,0 +1,94 @@
+// The functions that programs get in the place of node:fs's. They are small, so that a process that
+// reads and writes no files pays nothing: the first call loads the core, and the core the addon.
+
+import { original } from './original.js';
+import { shared } from './shared.js';
+
+type Core = typeof import('./core.js');
+type Calls = Pick<typeof original, keyof Core['calls']>;
+
+/** An argument, passed on as it is. */
+type Argument = never;
+
+const isWindows = process.platform === 'win32';
+
+export const { removing, removingPromises, wholeFile, wholeFilePromises, whenLoaded } = shared('stubs', () => {
+  let core: Core | undefined;
+  /** The functions that do the calls; undefined before the first call. */
+  let calls: Calls | undefined;
+  let onLoad: (core: Core) => void = () => undefined;
+
+  /** Returns the functions that do the calls. The first call loads them. */
+  function load(): Calls {
+    // Node's loader reads the core through the functions below, if they are in node:fs.
+    calls = original;
+    try {
+      // eslint-disable-next-line @typescript-eslint/no-require-imports -- only now
+      const loaded = require('./core.js') as Core;
+      // It is undefined while another file of the package is loading the core.
+      if ((loaded.calls as unknown) !== undefined) core = loaded;
+    } finally {
+      calls = core?.calls;
+    }
+    if (core !== undefined) onLoad(core);
+    return calls ?? original;
+  }
+
+  /** Calls `listener` when the core is loaded, which tells whether the addon can be used. */
+  function whenLoaded(listener: (core: Core) => void): void {
+    if (core === undefined) onLoad = listener;
+    else listener(core);
+  }
+
+  /** Before the first call no file waits to be closed, so node:fs removes and renames. */
+  const loaded = (): Calls => calls ?? original;
+
+  /** The whole-file functions of node:fs. */
+  const wholeFile = {
+    readFile: (path: Argument, options: Argument, callback: Argument) => (calls ?? load()).readFile(path, options, callback),
+    readFileSync: (path: Argument, options: Argument) => (calls ?? load()).readFileSync(path, options),
+    writeFile: (path: Argument, data: Argument, options: Argument, callback: Argument) => (calls ?? load()).writeFile(path, data, options, callback),
+    writeFileSync: (path: Argument, data: Argument, options: Argument) => (calls ?? load()).writeFileSync(path, data, options),
+    appendFile: (path: Argument, data: Argument, options: Argument, callback: Argument) => (calls ?? load()).appendFile(path, data, options, callback),
+    appendFileSync: (path: Argument, data: Argument, options: Argument) => (calls ?? load()).appendFileSync(path, data, options),
+  };
+
+  /** The whole-file functions of node:fs/promises. */
+  const wholeFilePromises = {
+    readFile: (path: Argument, options: Argument) => (calls ?? load()).promises.readFile(path, options),
+    writeFile: (path: Argument, data: Argument, options: Argument) => (calls ?? load()).promises.writeFile(path, data, options),
+    appendFile: (path: Argument, data: Argument, options: Argument) => (calls ?? load()).promises.appendFile(path, data, options),
+  };
+
+  /** The functions of node:fs that wait for closes before they remove or rename. */
+  const removing = {
+    rename: (from: Argument, to: Argument, callback: Argument) => loaded().rename(from, to, callback),
+    renameSync: (from: Argument, to: Argument) => loaded().renameSync(from, to),
+    rm: (path: Argument, options: Argument, callback: Argument) => loaded().rm(path, options, callback),
+    rmSync: (path: Argument, options: Argument) => loaded().rmSync(path, options),
+    rmdir: (path: Argument, options: Argument, callback: Argument) => loaded().rmdir(path, options, callback),
+    rmdirSync: (path: Argument, options: Argument) => loaded().rmdirSync(path, options),
+    ...(isWindows && {
+      unlink: (path: Argument, callback: Argument) => loaded().unlink(path, callback),
+      unlinkSync: (path: Argument) => loaded().unlinkSync(path),
+    }),
+  };
+
+  /** The functions of node:fs/promises that wait for closes before they remove or rename. */
+  const removingPromises = {
+    rename: (from: Argument, to: Argument) => loaded().promises.rename(from, to),
+    rm: (path: Argument, options: Argument) => loaded().promises.rm(path, options),
+    rmdir: (path: Argument, options: Argument) => loaded().promises.rmdir(path, options),
+    ...(isWindows && {
+      unlink: (path: Argument) => loaded().promises.unlink(path),
+    }),
+  };
+
+  return { removing, removingPromises, wholeFile, wholeFilePromises, whenLoaded };
+});
+
+/** All functions that replace those of node:fs, under their names. */
+export const functions = { ...wholeFile, ...removing };
+
+/** All functions that replace those of node:fs/promises, under their names. */
+export const promises = { ...wholeFilePromises, ...removingPromises };
