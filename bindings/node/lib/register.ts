@@ -2,12 +2,11 @@
 // `node --require smallfry/register`.
 
 import fs = require('node:fs');
-import nodeModule = require('node:module');
 
 import { hasLoadedPromises, isNodesOwn, runsFirst } from './nodes-own.js';
 import { rememberPromises } from './original.js';
 import { whenPromisesAreUsed } from './promises-used.js';
-import { functions, promises, whenLoaded } from './stubs.js';
+import { functions, promises, spareFirstCalls, whenLoaded } from './stubs.js';
 
 type Functions = Record<string, unknown>;
 
@@ -33,7 +32,14 @@ function restore(): void {
   for (const { target, name, own, stub } of replaced) {
     if (target[name] === stub) target[name] = own;
   }
-  nodeModule.syncBuiltinESMExports();
+  updateImports();
+}
+
+/** Gives ES modules that have imported a function from node:fs the one that is there now. */
+function updateImports(): void {
+  // Loading this takes longer than all that `replace` does.
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- as above
+  (require('node:module') as typeof import('node:module')).syncBuiltinESMExports();
 }
 
 if ((process as { permission?: unknown }).permission !== undefined) {
@@ -43,13 +49,15 @@ if ((process as { permission?: unknown }).permission !== undefined) {
 } else {
   const isFirst = runsFirst(module);
   replace(fs, functions, isFirst);
-  nodeModule.syncBuiltinESMExports();
+  spareFirstCalls();
+  if (!isFirst) updateImports();
   let isUsable = true;
-  whenPromisesAreUsed(() => {
+  whenPromisesAreUsed(module.constructor, () => {
     if (!isUsable) return;
     rememberPromises();
-    replace(fs.promises, promises, isFirst && !hasLoadedPromises());
-    nodeModule.syncBuiltinESMExports();
+    const areLoaded = hasLoadedPromises();
+    replace(fs.promises, promises, isFirst && !areLoaded);
+    if (!isFirst || areLoaded) updateImports();
   });
   whenLoaded(({ native, ignoreForeignReplace }) => {
     isUsable = native !== undefined;

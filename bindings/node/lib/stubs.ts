@@ -10,9 +10,11 @@ type Calls = Pick<typeof original, keyof Core['calls']>;
 /** An argument, passed on as it is. */
 type Argument = never;
 
+const SPARED = 500;
+
 const isWindows = process.platform === 'win32';
 
-export const { removing, removingPromises, wholeFile, wholeFilePromises, whenLoaded } = shared('stubs', () => {
+export const { removing, removingPromises, spareFirstCalls, wholeFile, wholeFilePromises, whenLoaded } = shared('stubs', () => {
   let core: Core | undefined;
   /** The functions that do the calls; undefined before the first call. */
   let calls: Calls | undefined;
@@ -34,6 +36,24 @@ export const { removing, removingPromises, wholeFile, wholeFilePromises, whenLoa
     return calls ?? original;
   }
 
+  /**
+   * The number of blocking calls that node:fs does before the core is loaded. Loading takes as long
+   * as about that many of them save, and many programs make fewer: most read their modules only.
+   */
+  let spared = 0;
+
+  /** Lets node:fs do the first blocking calls. */
+  function spareFirstCalls(): void {
+    spared = SPARED;
+  }
+
+  /** Does as {@link load}, unless node:fs does the call. Options may ask for what only the core has. */
+  function loadForSync(options: unknown): Calls {
+    if (spared === 0 || (typeof options === 'object' && options !== null)) return load();
+    spared -= 1;
+    return original;
+  }
+
   /** Calls `listener` when the core is loaded, which tells whether the addon can be used. */
   function whenLoaded(listener: (core: Core) => void): void {
     if (core === undefined) onLoad = listener;
@@ -46,11 +66,11 @@ export const { removing, removingPromises, wholeFile, wholeFilePromises, whenLoa
   /** The whole-file functions of node:fs. */
   const wholeFile = {
     readFile: (path: Argument, options: Argument, callback: Argument) => (calls ?? load()).readFile(path, options, callback),
-    readFileSync: (path: Argument, options: Argument) => (calls ?? load()).readFileSync(path, options),
+    readFileSync: (path: Argument, options: Argument) => (calls ?? loadForSync(options)).readFileSync(path, options),
     writeFile: (path: Argument, data: Argument, options: Argument, callback: Argument) => (calls ?? load()).writeFile(path, data, options, callback),
-    writeFileSync: (path: Argument, data: Argument, options: Argument) => (calls ?? load()).writeFileSync(path, data, options),
+    writeFileSync: (path: Argument, data: Argument, options: Argument) => (calls ?? loadForSync(options)).writeFileSync(path, data, options),
     appendFile: (path: Argument, data: Argument, options: Argument, callback: Argument) => (calls ?? load()).appendFile(path, data, options, callback),
-    appendFileSync: (path: Argument, data: Argument, options: Argument) => (calls ?? load()).appendFileSync(path, data, options),
+    appendFileSync: (path: Argument, data: Argument, options: Argument) => (calls ?? loadForSync(options)).appendFileSync(path, data, options),
   };
 
   /** The whole-file functions of node:fs/promises. */
@@ -84,7 +104,7 @@ export const { removing, removingPromises, wholeFile, wholeFilePromises, whenLoa
     }),
   };
 
-  return { removing, removingPromises, wholeFile, wholeFilePromises, whenLoaded };
+  return { removing, removingPromises, spareFirstCalls, wholeFile, wholeFilePromises, whenLoaded };
 });
 
 /** All functions that replace those of node:fs, under their names. */

@@ -250,7 +250,7 @@ const BROKEN = {
 };
 
 // The addon is loaded by the first call, and only then known to be missing.
-const UNCHANGED = `const fs = require('fs'); fs.readFileSync('data.txt'); const plain = (f) => !require('util').types.isProxy(f) && /getOptions\\(/.test(f);
+const UNCHANGED = `const fs = require('fs'); fs.readFileSync('data.txt', {}); const plain = (f) => !require('util').types.isProxy(f) && /getOptions\\(/.test(f);
   console.log([fs.readFileSync, fs.writeFileSync, fs.readFile, fs.promises.readFile, fs.promises.writeFile].every(plain), fs.readFileSync('data.txt', 'utf8'));`;
 
 /** One line of warning, naming what is wrong, and Node's own hint on how to trace it. */

@@ -195,8 +195,10 @@ export function load(complete: Complete, advance: Advance): Loaded {
   if (file === undefined) return none(`there is no native addon at ${files.join(' or ')}`);
   try {
     const native = {} as Native;
-    // eslint-disable-next-line @typescript-eslint/no-require-imports -- for a .node file
-    const addon = require(file) as Addon;
+    // `require` would look for the package of the file first.
+    const made = { exports: {} as Addon };
+    process.dlopen(made, path.toNamespacedPath(file));
+    const addon = made.exports;
     // Before 26 fs.writeFile calls write(2) even for no bytes, which some files refuse.
     const defer = (): void => { later(() => { native.resume(); }); };
     const longest = addon.start(native, complete, advance, defer, runtime(), major < 26 ? 1 : 0);

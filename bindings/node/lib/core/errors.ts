@@ -1,8 +1,7 @@
 // Errors as node:fs makes them, from the numbers that native code returns.
 
-import os = require('node:os');
-import util = require('node:util');
 
+import { os, util } from './builtins.js';
 import { shownPath } from './platform.js';
 
 /** The code for a call of which nothing was done: node:fs has to do it. */
@@ -37,10 +36,10 @@ export function failedToFlush(code: number): boolean {
 let names: Map<number, [string, string]> | undefined;
 
 function describe(errno: number): [code: string, message: string] {
-  names ??= util.getSystemErrorMap();
+  names ??= util().getSystemErrorMap();
   const known = names.get(-errno);
   if (known !== undefined) return known;
-  const name = Object.entries(os.constants.errno).find(([, number]) => number === errno)?.[0];
+  const name = Object.entries(os().constants.errno).find(([, number]) => number === errno)?.[0];
   return [name ?? `E${errno}`, 'unknown error'];
 }
 

@@ -1,8 +1,8 @@
 // Options, paths and results that calls for many files have in common.
 
 import { AsyncResource } from 'node:async_hooks';
-import util = require('node:util');
 
+import { util } from './builtins.js';
 import { bareError, DELEGATE, makeError } from './errors.js';
 import { DEFAULT_MODE, nativePath } from './options.js';
 import { shownPath, systemPath } from './platform.js';
@@ -68,7 +68,7 @@ const REASONS = ['', 'ERR_FS_FILE_TOO_LARGE', 'ERR_SMALLFRY_REFUSED'] as const;
 
 /** Makes the error for a wrong argument. */
 export function refused(code: 'ERR_INVALID_ARG_TYPE' | 'ERR_INVALID_ARG_VALUE', rule: string, value: unknown): TypeError {
-  const received = util.inspect(value, { depth: 0, maxArrayLength: 3, maxStringLength: 200, breakLength: Infinity });
+  const received = util().inspect(value, { depth: 0, maxArrayLength: 3, maxStringLength: 200, breakLength: Infinity });
   return Object.assign(new TypeError(`${rule}. Received ${received}`), { code });
 }
 

@@ -2,8 +2,8 @@
 // refuses wrong options.
 
 import fs = require('node:fs');
-import url = require('node:url');
-import util = require('node:util');
+
+import { url, util } from './builtins.js';
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_SYNC, O_TRUNC, O_WRONLY } = fs.constants;
 
@@ -153,10 +153,10 @@ function readEncoding(encoding: unknown): ReadPlan | undefined {
  * node:fs has to decide.
  */
 export function nativePath(path: unknown): string | Uint8Array | undefined {
-  if (typeof path === 'string' || util.types.isUint8Array(path)) return path;
+  if (typeof path === 'string' || util().types.isUint8Array(path)) return path;
   if (path instanceof URL) {
     try {
-      return url.fileURLToPath(path);
+      return url().fileURLToPath(path);
     } catch {
       return undefined;
     }

@@ -2,8 +2,8 @@
 
 import fs = require('node:fs');
 import path = require('node:path');
-import util = require('node:util');
 
+import { util } from '../builtins.js';
 import { refused } from '../many.js';
 import { FLUSH_DATA, type FLUSH_FILE, FLUSH_FULL, FLUSH_NOTHING, IN_PLACE_IF_BUSY, REPLACE } from '../option-bits.js';
 import { nativePath } from '../options.js';
@@ -142,10 +142,10 @@ function kindOf(value: unknown): string {
   if (typeof value === 'function') return `function ${value.name}`;
   if (typeof value === 'object' && value !== null) {
     const name: unknown = (value as { constructor?: { name?: unknown } }).constructor?.name;
-    return typeof name === 'string' && name !== '' ? `an instance of ${name}` : util.inspect(value, { depth: -1 });
+    return typeof name === 'string' && name !== '' ? `an instance of ${name}` : util().inspect(value, { depth: -1 });
   }
   if (typeof value === 'string' && value.length > 28) return `type string ('${value.slice(0, 25)}...')`;
-  return `type ${typeof value} (${util.inspect(value, { colors: false })})`;
+  return `type ${typeof value} (${util().inspect(value, { colors: false })})`;
 }
 
 /** Adds the path to an error of a system call on an open file. */

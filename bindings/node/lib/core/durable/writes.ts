@@ -5,8 +5,8 @@
 // that native code does not take are done step by step (`durable-fallback.ts`). Only native code
 // does `replace`.
 
-import url = require('node:url');
 
+import { url } from '../builtins.js';
 import { bitsOf, type Durable, type Level } from './options.js';
 import { writeDurablyByNodeSync } from './fallback.js';
 import { DELEGATE, makeError } from '../errors.js';
@@ -92,7 +92,7 @@ export function durableTarget(path: unknown): DurableTarget | undefined {
 function pathOfForeignURL(path: unknown): string | undefined {
   if (typeof path !== 'object' || path === null || path instanceof URL) return undefined;
   try {
-    return url.fileURLToPath(path as URL);
+    return url().fileURLToPath(path as URL);
   } catch {
     return undefined;
   }
