@@ -15,6 +15,7 @@ use std::fs;
 use std::io::{self, IoSlice, SeekFrom};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -98,6 +99,40 @@ fn hand_over() -> usize {
     }
     assert!(Closer::global().drain().is_empty());
     closed.load(Ordering::SeqCst)
+}
+
+/// Has no file to give away, and tells which thread drops it.
+struct Archive(Sender<thread::ThreadId>);
+
+impl FastCloseable for Archive {}
+
+impl Drop for Archive {
+    fn drop(&mut self) {
+        self.0.send(thread::current().id()).unwrap();
+    }
+}
+
+#[test]
+fn every_backend_drops_a_value_without_a_file_on_another_thread() {
+    let _turn = turn();
+    Closer::global().set_policy(Policy::Auto);
+    let drop_one = |backend: &Backend| {
+        let (dropped, threads) = channel();
+        drop(Archive(dropped).fast_close());
+        // No thread drains, so only the backend can have dropped it.
+        let thread = threads.recv().unwrap();
+        assert_ne!(thread, thread::current().id(), "{backend:?}");
+        Closer::global().wait();
+        assert!(threads.recv().is_err(), "{backend:?}: dropped twice");
+    };
+    for backend in backends() {
+        Closer::global().set_backend(backend.clone());
+        drop_one(&backend);
+        runtime().block_on(async { drop_one(&backend) });
+        smol::block_on(async { drop_one(&backend) });
+    }
+    Closer::global().set_backend(Backend::Threads);
+    assert!(Closer::global().drain().is_empty());
 }
 
 #[test]
