@@ -15,7 +15,7 @@ use std::fs;
 use std::io::{self, IoSlice, SeekFrom};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -299,7 +299,7 @@ fn many_files_of_tokio_can_be_dropped_at_once() {
 /// Blocks the thread that closes it until it is told that others went on.
 #[cfg(feature = "backend-tokio")]
 #[derive(Debug)]
-struct Held(std::sync::mpsc::Receiver<()>);
+struct Held(Receiver<()>);
 
 #[cfg(feature = "backend-tokio")]
 impl Close for Held {
@@ -329,7 +329,7 @@ fn a_pool_of_one_thread_does_not_wait_for_itself() {
     let one = one.max_blocking_threads(1).build().unwrap();
     one.block_on(async {
         let mut file = tokio::fs::File::create(&path).await.unwrap().fast_close();
-        let (go_on, held) = std::sync::mpsc::channel();
+        let (go_on, held) = channel();
         Closer::global()
             .close(Handle::new(Held(held)), "held")
             .unwrap();
