@@ -117,7 +117,7 @@ test-crash:
 HACK := $(TARGET_DIR)/tools/bin/cargo-hack
 test-backends: $(HACK)
 	$(HACK) hack clippy -q -p smallfry --feature-powerset --include-features '$(BACKENDS)' --all-targets -- -D warnings
-	$(HACK) hack test -q -p smallfry --feature-powerset --include-features '$(BACKENDS)' --test close --test close_async
+	$(HACK) hack test -q -p smallfry --feature-powerset --include-features '$(BACKENDS)' --test close --test close_already --test close_async
 
 $(HACK):
 	cargo install -q cargo-hack --locked --version '^0.6' --root $(TARGET_DIR)/tools
@@ -138,7 +138,7 @@ $(FUZZ):
 test-sanitized:
 	@if cargo +nightly --version >/dev/null 2>&1; then \
 		CARGO_TARGET_DIR=$(TARGET_DIR)/sanitized RUSTFLAGS=-Zsanitizer=address cargo +nightly test -q -p smallfry \
-			--target $$(rustc -vV | sed -n 's/host: //p') --all-features --test close --test close_async; \
+			--target $$(rustc -vV | sed -n 's/host: //p') --all-features --test close --test close_already --test close_async; \
 	else \
 		printf 'smallfry: there is no nightly Rust: nothing is run with sanitizers\n'; \
 		[ '$(CI)' != true ]; \

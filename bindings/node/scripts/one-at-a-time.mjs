@@ -1,5 +1,5 @@
 // Measures single awaited calls, node:fs's and smallfry's in turn, in one process. Prints µs a
-// call, medians of 9 turns. Usage: node scripts/one-at-a-time.mjs [DIRECTORY]
+// call, medians of 9 turns. Usage: node scripts/one-at-a-time.mjs [DIRECTORY [BYTES]]
 
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,8 +9,11 @@ import { performance } from 'node:perf_hooks';
 
 const smallfry = createRequire(import.meta.url)('../dist/index.js');
 const directory = fs.mkdtempSync(path.join(process.argv[2] ?? os.tmpdir(), 'smallfry-'));
-const names = Array.from({ length: 1000 }, (_, index) => path.join(directory, `${index}.js`));
-for (const name of names) fs.writeFileSync(name, Buffer.alloc(10_000, 'const x = 12345;\n'));
+const size = Number(process.argv[3] ?? 10_000);
+// As many files as have 10 MB together.
+const count = Math.max(1, Math.round(10_000_000 / size));
+const names = Array.from({ length: count }, (_, index) => path.join(directory, `${index}.js`));
+for (const name of names) fs.writeFileSync(name, Buffer.alloc(size, 'const x = 12345;\n'));
 
 const CALLS = {
   'promises.readFile': (api, name) => api.promises.readFile(name),
@@ -34,6 +37,6 @@ for (let turn = 0; turn < 9; turn += 1) {
 fs.rmSync(directory, { recursive: true });
 const median = (key) => times.get(key).sort((a, b) => a - b)[4];
 for (const call of Object.keys(CALLS)) {
-  const [node, ours] = [median(`${call} node:fs`), median(`${call} smallfry`)];
+  const [node, ours] = ['node:fs', 'smallfry'].map((who) => median(`${call} ${who}`) * 1000 / count);
   console.log(`${process.version}  ${call.padEnd(28)} ${node.toFixed(1)} / ${ours.toFixed(1)} µs, ${(node / ours).toFixed(2)}x`);
 }

@@ -134,3 +134,28 @@ testNeeding(needs.proc, 'memory does not grow with the number of calls', async (
   const { stdout, stderr } = await runNode(['--expose-gc', script], { cwd: directory });
   assert.ok(Number(stdout) < 48 << 20, `${stdout.trim()} bytes more after 36,000 calls. ${stderr}`);
 });
+
+testNeeding(needs.strace, 'a large file that is read again and again gets memory that was in use before', async (t) => {
+  const name = path.join(directory, 'again');
+  const [size, rounds] = [8_000_000, 40];
+  fs.writeFileSync(name, Buffer.alloc(size, 'text'));
+  const script = path.join(directory, 'again.cjs');
+  fs.writeFileSync(script, `const functions = require(process.argv[2]);
+    (async () => {
+      for (let round = 0; round < ${rounds}; round += 1) {
+        if ((await functions.promises.readFile(${JSON.stringify(name)})).length !== ${size}) process.exit(1);
+        gc();
+      }
+    })();`);
+  const mappings = async (functions) => {
+    const trace = path.join(directory, 'again.trace');
+    const { code, stderr } = await runNode(['-f', '-e', 'trace=mmap', '-o', trace, process.execPath, '--expose-gc', script, functions], { command: 'strace' });
+    assert.strictEqual(code, 0, stderr);
+    const sizes = [...fs.readFileSync(trace, 'latin1').matchAll(/mmap\(NULL, (\d+), PROT_READ\|PROT_WRITE, MAP_PRIVATE\|MAP_ANONYMOUS/g)];
+    return sizes.filter(([, bytes]) => bytes >= size && bytes <= 2 * size).length;
+  };
+  const [real, ours] = [await mappings('node:fs'), await mappings(path.join(packageDirectory, 'dist/fs.js'))];
+  t.diagnostic(`${ours} mappings, with node:fs ${real}`);
+  // Some allocators map each large block anew, for node:fs too.
+  assert.ok(ours <= real + rounds / 2, `${ours} mappings, with node:fs ${real}`);
+});

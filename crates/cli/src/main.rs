@@ -8,6 +8,7 @@
 
 mod bench;
 mod scope;
+mod signals;
 mod slow;
 mod trial;
 

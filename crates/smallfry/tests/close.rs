@@ -16,7 +16,7 @@ use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -155,6 +155,7 @@ fn wrappers_compare_like_their_values() {
     let _turn = turn(Policy::Always);
     let [one, two] = [b"1\nx", b"2\ny"].map(|text| Text(text).fast_close());
     assert!(one < two && one != two && one == Text(b"1\nx").fast_close());
+    assert!(one == Text(b"1\nx") && one != Text(b"2\ny") && one < Text(b"2\ny"));
     let hash = |value: &dyn Fn(&mut DefaultHasher)| {
         let mut hasher = DefaultHasher::new();
         value(&mut hasher);
@@ -343,6 +344,71 @@ fn files_in_thread_local_storage_are_closed() {
     thread::spawn(leave).join().unwrap();
     Closer::global().wait();
     assert_eq!(closed.load(Ordering::SeqCst), 1);
+}
+
+/// Has no file to give away, and tells which thread drops it.
+struct Archive {
+    dropped: Sender<thread::ThreadId>,
+    panics: bool,
+}
+
+impl FastCloseable for Archive {}
+
+impl Drop for Archive {
+    fn drop(&mut self) {
+        self.dropped.send(thread::current().id()).unwrap();
+        assert!(!self.panics, "as asked");
+    }
+}
+
+fn archive(panics: bool) -> (FastClose<Archive>, Receiver<thread::ThreadId>) {
+    let (dropped, threads) = channel();
+    (Archive { dropped, panics }.fast_close(), threads)
+}
+
+#[test]
+fn a_value_without_a_file_is_dropped_by_a_closing_thread() {
+    for policy in [Policy::Auto, Policy::Always] {
+        let _turn = turn(policy);
+        let (value, threads) = archive(false);
+        drop(value);
+        // No thread drains, so only a closing thread can have dropped it.
+        assert_ne!(threads.recv().unwrap(), thread::current().id());
+        Closer::global().wait();
+        assert!(threads.recv().is_err(), "dropped twice");
+    }
+}
+
+#[test]
+fn a_value_without_a_file_is_dropped_here_if_asked() {
+    let here = Ok(thread::current().id());
+    let _turn = turn(Policy::Never);
+    let (value, threads) = archive(false);
+    drop(value);
+    assert_eq!(threads.try_recv(), here);
+
+    Closer::global().set_policy(Policy::Always);
+    let (value, threads) = archive(false);
+    value.close().unwrap();
+    assert_eq!(threads.try_recv(), here);
+    let (value, threads) = archive(false);
+    let value = value.into_inner();
+    assert!(threads.try_recv().is_err());
+    drop(value);
+    assert_eq!(threads.try_recv(), here);
+}
+
+#[test]
+fn a_drop_that_panics_is_an_error() {
+    for policy in [Policy::Auto, Policy::Always, Policy::Never] {
+        let _turn = turn(policy);
+        let (value, _threads) = archive(true);
+        drop(value);
+        let errors = Closer::global().drain();
+        assert_eq!(errors.len(), 1, "{policy:?}");
+        assert_eq!(errors[0].operation(), Operation::Close);
+        assert!(errors[0].to_string().contains("as asked"), "{policy:?}");
+    }
 }
 
 /// The way in which a backend runs a job.

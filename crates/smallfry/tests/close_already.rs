@@ -120,6 +120,28 @@ behaves!(
     assert!(Closer::global().drain().is_empty())
 );
 
+/// A program that was written for that crate.
+mod their_program {
+    use close_already::{FastClose, FastCloseable, fs};
+
+    include!("close_already/program.rs");
+}
+
+/// The same program after its imports have changed.
+mod our_program {
+    use smallfry::close::{FastClose, FastCloseable, fs};
+
+    include!("close_already/program.rs");
+}
+
+#[test]
+fn a_program_prints_the_same_with_either_crate() {
+    let [theirs, ours] = [tempfile::tempdir(), tempfile::tempdir()].map(Result::unwrap);
+    let expected = their_program::run(theirs.path()).unwrap();
+    assert_eq!(our_program::run(ours.path()).unwrap(), expected);
+    assert!(Closer::global().drain().is_empty());
+}
+
 #[test]
 fn ours_defers_on_windows_as_theirs_does() {
     // That crate always defers there. smallfry defers if told to, or if it finds closing slow.

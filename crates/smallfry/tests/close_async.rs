@@ -15,6 +15,7 @@ use std::fs;
 use std::io::{self, IoSlice, SeekFrom};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -98,6 +99,40 @@ fn hand_over() -> usize {
     }
     assert!(Closer::global().drain().is_empty());
     closed.load(Ordering::SeqCst)
+}
+
+/// Has no file to give away, and tells which thread drops it.
+struct Archive(Sender<thread::ThreadId>);
+
+impl FastCloseable for Archive {}
+
+impl Drop for Archive {
+    fn drop(&mut self) {
+        self.0.send(thread::current().id()).unwrap();
+    }
+}
+
+#[test]
+fn every_backend_drops_a_value_without_a_file_on_another_thread() {
+    let _turn = turn();
+    Closer::global().set_policy(Policy::Auto);
+    let drop_one = |backend: &Backend| {
+        let (dropped, threads) = channel();
+        drop(Archive(dropped).fast_close());
+        // No thread drains, so only the backend can have dropped it.
+        let thread = threads.recv().unwrap();
+        assert_ne!(thread, thread::current().id(), "{backend:?}");
+        Closer::global().wait();
+        assert!(threads.recv().is_err(), "{backend:?}: dropped twice");
+    };
+    for backend in backends() {
+        Closer::global().set_backend(backend.clone());
+        drop_one(&backend);
+        runtime().block_on(async { drop_one(&backend) });
+        smol::block_on(async { drop_one(&backend) });
+    }
+    Closer::global().set_backend(Backend::Threads);
+    assert!(Closer::global().drain().is_empty());
 }
 
 #[test]
@@ -264,7 +299,7 @@ fn many_files_of_tokio_can_be_dropped_at_once() {
 /// Blocks the thread that closes it until it is told that others went on.
 #[cfg(feature = "backend-tokio")]
 #[derive(Debug)]
-struct Held(std::sync::mpsc::Receiver<()>);
+struct Held(Receiver<()>);
 
 #[cfg(feature = "backend-tokio")]
 impl Close for Held {
@@ -294,7 +329,7 @@ fn a_pool_of_one_thread_does_not_wait_for_itself() {
     let one = one.max_blocking_threads(1).build().unwrap();
     one.block_on(async {
         let mut file = tokio::fs::File::create(&path).await.unwrap().fast_close();
-        let (go_on, held) = std::sync::mpsc::channel();
+        let (go_on, held) = channel();
         Closer::global()
             .close(Handle::new(Held(held)), "held")
             .unwrap();

@@ -378,3 +378,55 @@ fn copy_the_process() {
     }
     assert!(closer.drain().is_empty());
 }
+
+/// Appends a line to a file when it is dropped.
+struct Line(PathBuf);
+
+impl FastCloseable for Line {}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        let mut file = File::options().append(true).open(&self.0).unwrap();
+        writeln!(file, "dropped").unwrap();
+    }
+}
+
+#[test]
+fn a_forked_process_drops_no_value_a_second_time() {
+    let directory = tempfile::tempdir().unwrap();
+    output_of_child("copy_values", directory.path(), &[] as &[&str]);
+    let lines = fs::read_to_string(directory.path().join("lines")).unwrap();
+    assert_eq!(lines, "dropped\n".repeat(3));
+}
+
+#[test]
+#[ignore = "run by a_forked_process_drops_no_value_a_second_time"]
+fn copy_values() {
+    let path = child_directory().join("lines");
+    File::create(&path).unwrap();
+    let closer = Closer::global();
+    // Jobs that nobody runs, so that the values still wait during the `fork`.
+    let jobs = Mutex::default();
+    closer.set_backend(Backend::Custom(Arc::new(move |job| {
+        let mut jobs: MutexGuard<'_, Vec<_>> = jobs.lock().unwrap();
+        jobs.push(job);
+    })));
+    (0..3).for_each(|_| drop(Line(path.clone()).fast_close()));
+    assert_eq!(closer.pending(), 3);
+    // SAFETY: the child does what is tested, and ends without returning from here.
+    match unsafe { libc::fork() } {
+        0 => {
+            let is_well = closer.drain().is_empty() && closer.pending() == 0;
+            // Runs the handlers that are registered for the end. SAFETY: a plain call, which does
+            // not return.
+            unsafe { libc::exit(i32::from(!is_well)) };
+        }
+        child => {
+            let mut status = 0;
+            // SAFETY: waits for a child of this process.
+            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+            assert_eq!(status, 0);
+        }
+    }
+    assert!(closer.drain().is_empty());
+}

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 #[derive(Debug, Display)]
 pub(crate) enum Failure {
-    /// The user or the system asked to stop.
-    Interrupted,
+    /// The user or the system asked to stop, by a signal that has this exit code.
+    #[display("interrupted")]
+    Interrupted(u8),
     /// The line for standard error.
     Said(String),
 }
@@ -26,13 +27,13 @@ impl Failure {
     }
 }
 
-/// Says on one line why the command stopped, if it did. Returns 130, as shells do, for an
-/// interrupted run.
+/// Says on one line why the command stopped, if it did. An interrupted run returns what shells
+/// return: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP.
 pub(crate) fn exit_code(command: &str, outcome: Result<bool, Failure>) -> ExitCode {
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        Err(Failure::Interrupted) => ExitCode::from(130),
+        Err(Failure::Interrupted(code)) => ExitCode::from(code),
         Err(Failure::Said(message)) => {
             eprintln!("smallfry {command}: {message}");
             ExitCode::FAILURE

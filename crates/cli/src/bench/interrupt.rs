@@ -2,7 +2,8 @@
 //! directories are removed.
 
 use super::failure::Failure;
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::signals;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// A thing that runs until it ends or is ended.
@@ -14,7 +15,8 @@ pub(crate) trait Running: Send + Sync {
 /// Knows all living children. Clones are the same thing.
 #[derive(Clone, Default)]
 pub(crate) struct Interrupt {
-    asked: Arc<AtomicBool>,
+    /// The exit code of the first signal; 0 before it.
+    asked: Arc<AtomicU8>,
     children: Arc<Mutex<Vec<Weak<dyn Running>>>>,
 }
 
@@ -22,21 +24,24 @@ impl Interrupt {
     /// Installs the handlers; once per process.
     pub(crate) fn listen(&self) -> Result<(), Failure> {
         let this = self.clone();
-        ctrlc::set_handler(move || {
-            this.asked.store(true, Ordering::SeqCst);
+        signals::listen(move |code| {
+            // The first signal is the reason. An error means that this one is a later one.
+            let _ = this
+                .asked
+                .compare_exchange(0, code, Ordering::SeqCst, Ordering::SeqCst);
             for child in lock(&this.children).iter().filter_map(Weak::upgrade) {
                 child.end();
             }
         })
-        .map_err(|error| Failure::said(format!("cannot listen for Ctrl-C: {error}")))
+        .map_err(|error| Failure::said(format!("cannot listen for signals: {error}")))
     }
 
     /// `Err` once a stop was asked for.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        if self.asked.load(Ordering::SeqCst) {
-            return Err(Failure::Interrupted);
+        match self.asked.load(Ordering::SeqCst) {
+            0 => Ok(()),
+            code => Err(Failure::Interrupted(code)),
         }
-        Ok(())
     }
 
     /// Ends `child` when a stop is asked for, while it has another owner. Check afterwards, since

@@ -20,6 +20,7 @@ use other as platform;
 pub(crate) use arguments::Arguments;
 pub(crate) use platform::apart;
 
+use crate::signals;
 use smallfry_slowfs::{Mount, Options, Unmounted};
 use std::error::Error;
 use std::io::{self, Read, Write};
@@ -116,10 +117,10 @@ fn listen(parent: Option<u32>) -> Result<Receiver<End>, Box<dyn Error>> {
     let (stop, stopped) = channel();
     let orphaned = stop.clone();
     // An error means that the end has already begun.
-    ctrlc::set_handler(move || {
+    signals::listen(move |_| {
         let _ = stop.send(End::Asked);
     })
-    .map_err(|error| format!("cannot listen for Ctrl-C: {error}"))?;
+    .map_err(|error| format!("cannot listen for signals: {error}"))?;
     platform::when_orphaned(parent, move || {
         let _ = orphaned.send(End::Orphaned);
     })?;

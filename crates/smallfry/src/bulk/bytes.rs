@@ -3,11 +3,15 @@
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::Deref;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::chunk::Chunk;
 use crate::raw::{self, BorrowedFile, Errno};
 use crate::sys::PAGE;
+
+/// The maximum size in bytes of contents in ordinary memory that are better copied.
+const MAX_COPIED: usize = 64 << 10;
 
 /// The contents of one file of many, in memory that it owns.
 ///
@@ -23,8 +27,30 @@ pub struct Bytes {
 enum Memory {
     /// A slot of a shared mapping.
     Part(Part),
-    Own(Box<[MaybeUninit<u8>]>),
+    Own(Own),
 }
+
+/// Memory of the allocator. A raw pointer, since a value of another language may be over it when
+/// this is moved.
+struct Own(NonNull<[MaybeUninit<u8>]>);
+
+impl Own {
+    fn new(room: Box<[MaybeUninit<u8>]>) -> Self {
+        Self(NonNull::from(Box::leak(room)))
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        // SAFETY: it comes from a box, and nothing uses it after this.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+// SAFETY: it owns its memory as a box does.
+unsafe impl Send for Own {}
+// SAFETY: through a shared reference it is only read.
+unsafe impl Sync for Own {}
 
 struct Part {
     chunk: Arc<Chunk>,
@@ -65,10 +91,24 @@ impl Bytes {
     /// [`Arena`](super::Arena), since its pages were in use a moment ago.
     pub fn with_capacity(room: usize) -> Self {
         Self {
-            memory: Memory::Own(Box::new_uninit_slice(room)),
+            memory: Memory::Own(Own::new(Box::new_uninit_slice(room))),
             room,
             len: 0,
         }
+    }
+
+    /// Makes room as [`with_capacity`](Self::with_capacity) does. Returns `None` if there is no
+    /// memory.
+    pub fn try_with_capacity(room: usize) -> Option<Self> {
+        let mut bytes: Vec<MaybeUninit<u8>> = Vec::new();
+        bytes.try_reserve_exact(room).ok()?;
+        // SAFETY: there is room for so many, and they need not be initialised.
+        unsafe { bytes.set_len(room) };
+        Some(Self {
+            memory: Memory::Own(Own::new(bytes.into_boxed_slice())),
+            room,
+            len: 0,
+        })
     }
 
     /// Returns the part that holds no contents yet.
@@ -82,7 +122,8 @@ impl Bytes {
                     self.room - self.len,
                 )
             },
-            Memory::Own(bytes) => &mut bytes[self.len..],
+            // SAFETY: as above.
+            Memory::Own(own) => unsafe { &mut own.0.as_mut()[self.len..] },
         }
     }
 
@@ -112,10 +153,12 @@ impl Bytes {
 
     /// Returns the address of the bytes, which outlives a move of this value. A front end can make
     /// a value of another language over them and keep the `Bytes` as long. It is `None` for
-    /// contents that are better copied: those smaller than a page, or in ordinary memory.
+    /// contents that are better copied: those smaller than a page, or up to 64 KiB in ordinary
+    /// memory.
     pub fn shareable(&self) -> Option<*mut u8> {
         match &self.memory {
             Memory::Part(part) if self.len >= PAGE => Some(part.base()),
+            Memory::Own(own) if self.len > MAX_COPIED => Some(own.0.as_ptr().cast()),
             _ => None,
         }
     }
@@ -133,11 +176,10 @@ impl Deref for Bytes {
         match &self.memory {
             // SAFETY: the first `len` bytes were filled, and only this owner reaches them.
             Memory::Part(part) => unsafe { std::slice::from_raw_parts(part.base(), self.len) },
-            Memory::Own(bytes) => {
-                let filled = &bytes[..self.len];
-                // SAFETY: as above.
-                unsafe { std::slice::from_raw_parts(filled.as_ptr().cast(), filled.len()) }
-            }
+            // SAFETY: as above.
+            Memory::Own(own) => unsafe {
+                std::slice::from_raw_parts(own.0.as_ptr().cast(), self.len)
+            },
         }
     }
 }

@@ -80,10 +80,12 @@ extern "C" fn reset_in_child() {
     if let Some(([mut plain, mut holding], _reports, mut backend)) =
         HELD.take().map(ManuallyDrop::into_inner)
     {
-        // A file that holds bytes back may need threads that the child does not have.
-        let keep = |pending: &Pending| !pending.handle.has_more();
+        // A file that holds bytes back may need threads that the child does not have. What the drop
+        // of a value does, such as writing or removing, the parent does.
+        let keep = |Pending { handle, .. }: &Pending| !handle.has_more() && !handle.is_value();
         shared.plain.reset_in_child(&mut plain, keep);
         shared.holding.reset_in_child(&mut holding, keep);
-        *backend = Backend::Threads;
+        // Its threads are not here. Dropping it could wait for them, or for these locks.
+        std::mem::forget(std::mem::take(&mut *backend));
     }
 }

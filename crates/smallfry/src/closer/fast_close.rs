@@ -20,8 +20,29 @@ mod windows;
 /// A type that [`FastClose`] can hold.
 ///
 /// It is implemented for [`std::fs::File`] and its descriptor or handle, and with the backend
-/// features for the files of tokio, smol and async-std. Implement it for your own types that can
-/// give their file away:
+/// features for the files of tokio, smol and async-std. Implement it for your own types.
+///
+/// A type whose drop is slow needs no method. The [`Closer`] drops the value on a closing thread:
+///
+/// ```
+/// use smallfry::close::FastCloseable;
+///
+/// struct Archive(std::fs::File);
+///
+/// impl Drop for Archive {
+///     fn drop(&mut self) {
+///         // Writes an index, and waits for a server.
+///     }
+/// }
+///
+/// impl FastCloseable for Archive {}
+///
+/// drop(Archive(tempfile::tempfile()?).fast_close());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// A type that can give its file away is better off doing so. The closer then measures whether
+/// closing is slow, and reports its errors:
 ///
 /// ```
 /// use smallfry::close::{FastCloseable, Handle};
@@ -44,7 +65,12 @@ mod windows;
 pub trait FastCloseable: Send + Sized + 'static {
     /// Gives its file away. It must neither block nor panic. A type that holds bytes back gives
     /// away a [`Close`](super::Close), which writes them.
-    fn into_handle(self) -> Handle;
+    ///
+    /// By default it gives away the value itself, which is closed by dropping it. A panic of the
+    /// drop is an error of the close.
+    fn into_handle(self) -> Handle {
+        Handle::of_value(self)
+    }
 
     /// Wraps it, so that the [`Closer`] closes it when it is dropped.
     fn fast_close(self) -> FastClose<Self> {
@@ -182,6 +208,26 @@ impl<H: FastCloseable + Ord> Ord for FastClose<H> {
     }
 }
 
+/// Compares with a value that is not wrapped.
+impl<H: FastCloseable + PartialEq> PartialEq<H> for FastClose<H> {
+    fn eq(&self, other: &H) -> bool {
+        **self == *other
+    }
+}
+
+/// Compares with a value that is not wrapped.
+impl<H: FastCloseable + PartialOrd> PartialOrd<H> for FastClose<H> {
+    fn partial_cmp(&self, other: &H) -> Option<Ordering> {
+        (**self).partial_cmp(other)
+    }
+}
+
+impl<H: FastCloseable + Clone> Clone for FastClose<H> {
+    fn clone(&self) -> Self {
+        Self::new((**self).clone())
+    }
+}
+
 impl<H: FastCloseable + Hash> Hash for FastClose<H> {
     fn hash<S: Hasher>(&self, state: &mut S) {
         (**self).hash(state);
@@ -226,6 +272,10 @@ impl<H: FastCloseable + Write> Write for FastClose<H> {
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         (**self).write_all(bytes)
+    }
+
+    fn write_fmt(&mut self, arguments: fmt::Arguments<'_>) -> io::Result<()> {
+        (**self).write_fmt(arguments)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Handles of any type that can be closed.
 
+use std::any::Any;
 use std::fmt;
 use std::io;
 
@@ -23,6 +24,8 @@ pub struct Handle(Kind);
 enum Kind {
     File(OwnedFile),
     Other(Box<dyn Close>),
+    /// A value that closes itself when it is dropped.
+    Value(Box<dyn Any + Send>),
 }
 
 /// A file that holds bytes back, or several handles, so that closing it takes more than one call.
@@ -52,19 +55,31 @@ impl Handle {
         Self(Kind::Other(Box::new(close)))
     }
 
+    /// Makes the handle of a value that closes itself when it is dropped.
+    pub(super) fn of_value(value: impl Send + 'static) -> Self {
+        Self(Kind::Value(Box::new(value)))
+    }
+
     /// Returns the file whose path and file system count.
     pub fn file(&self) -> Option<BorrowedFile<'_>> {
         match &self.0 {
             Kind::File(file) => Some(raw::borrow(file)),
             Kind::Other(other) => catch(|| other.file())?,
+            Kind::Value(_) => None,
         }
+    }
+
+    /// Returns true for a value that closes itself. No file system tells how long that takes, and
+    /// the child of a `fork` must not run the program's code a second time.
+    pub(super) fn is_value(&self) -> bool {
+        matches!(self.0, Kind::Value(_))
     }
 
     /// Returns true if it holds bytes back, so that closing must not happen on a thread that may
     /// not wait.
     pub(super) fn has_more(&self) -> bool {
         match &self.0 {
-            Kind::File(_) => false,
+            Kind::File(_) | Kind::Value(_) => false,
             Kind::Other(other) => !catch(|| other.is_idle()).unwrap_or(false),
         }
     }
@@ -75,6 +90,10 @@ impl Handle {
                 raw::close(file).map_err(|reason| (Operation::Close, reason.into()))
             }
             Kind::Other(other) => other.close(),
+            Kind::Value(value) => {
+                drop(value);
+                Ok(())
+            }
         }
     }
 }

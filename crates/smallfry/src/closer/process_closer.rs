@@ -28,7 +28,7 @@ use crate::sys;
 #[non_exhaustive]
 pub enum Policy {
     /// Closes are deferred where they are slow. The first closes on each file system are timed, and
-    /// later ones now and then.
+    /// later ones now and then. Values that give no file away are always deferred.
     #[default]
     Auto,
     /// All closes are deferred, as long as there is room in the queue.
@@ -82,8 +82,8 @@ pub enum Closed {
 /// already; bytes that an async file holds back are not, so drain there too.
 ///
 /// The child of a `fork` has none of the threads, and closes its copies of waiting handles itself.
-/// Handles that were being closed, and async files with an operation in flight, stay open until it
-/// ends.
+/// Handles that were being closed, async files with an operation in flight, and values that give no
+/// file away stay open until it ends.
 pub struct Closer {
     policy: AtomicU8,
     shared: Arc<Shared>,
@@ -369,6 +369,8 @@ impl Closer {
             _ if is_closing() => Policy::Never,
             // A thread that runs futures must not wait for the bytes that the file holds back.
             _ if handle.has_more() => Policy::Always,
+            // It is wrapped because dropping it is slow, and there is nothing to measure that by.
+            Policy::Auto if handle.is_value() => Policy::Always,
             policy => policy,
         };
         let sampling = match policy {

@@ -326,6 +326,8 @@ impl<I: Item> Queue<I> {
     /// Items that wait stay, except those that `keep` refuses. Items that other threads were
     /// closing are forgotten: their descriptors may be closed and reused.
     pub(super) fn reset_in_child(&self, state: &mut State<I>, keep: impl Fn(&I) -> bool) {
+        // Jobs that a pool of the program still has are those of workers that are gone.
+        state.generation += 1;
         state.workers = 0;
         state.idle = 0;
         state.waiters = 0;
