@@ -105,16 +105,21 @@ impl Runtime {
         Ok(hello.map(|hello| self.name = hello.version))
     }
 
-    /// Returns a command whose environment cannot skew a row.
     fn command(&self, launch: &Launch) -> Result<Command, Failure> {
-        let binary = self.binary.clone().map_or_else(this_program, Ok)?;
-        let mut command = Command::new(binary);
+        let mut command = self.program()?;
         if launch.functions == Functions::NodeInternal {
             command.args(["--expose-internals", "--no-warnings"]);
         }
         command
             .args(&*self.arguments)
             .arg(json!(launch).to_string());
+        Ok(command)
+    }
+
+    /// Returns a command without arguments, whose environment cannot skew a row.
+    fn program(&self) -> Result<Command, Failure> {
+        let binary = self.binary.clone().map_or_else(this_program, Ok)?;
+        let mut command = Command::new(binary);
         for name in ["JAVA_TOOL_OPTIONS", "NODE_OPTIONS", "NODE_V8_COVERAGE"] {
             command.env_remove(name);
         }
@@ -188,23 +193,34 @@ impl Row {
         }
         let mut command = runtime.command(&self.launch)?;
         command.arg(json!(work).to_string());
-        let mut child = Child::watched(&mut command, interrupt)?;
-        child.input = None;
-        let end = child.wait(ANSWER_TIMEOUT);
-        interrupt.check()?;
-        let program = &child.program;
-        Ok(match end {
-            None => {
-                let seconds = ANSWER_TIMEOUT.as_secs();
-                Err(format!("{program} has not ended for {seconds} s"))
-            }
-            Some(end) if end.status.success() => Ok(end.usage),
-            Some(end) => {
-                let failed = format!("{program} failed ({})", end.status);
-                Err(failed + &complaint(&mut child))
-            }
-        })
+        run_to_end(command, interrupt)
     }
+
+    /// Runs the row's program with these arguments alone. Returns what it used, or why it failed.
+    pub(crate) fn run_with(&self, arguments: &[String], interrupt: &Interrupt) -> Attempt<Usage> {
+        let mut command = self.runtime.program()?;
+        command.args(arguments);
+        run_to_end(command, interrupt)
+    }
+}
+
+fn run_to_end(mut command: Command, interrupt: &Interrupt) -> Attempt<Usage> {
+    let mut child = Child::watched(&mut command, interrupt)?;
+    child.input = None;
+    let end = child.wait(ANSWER_TIMEOUT);
+    interrupt.check()?;
+    let program = &child.program;
+    Ok(match end {
+        None => {
+            let seconds = ANSWER_TIMEOUT.as_secs();
+            Err(format!("{program} has not ended for {seconds} s"))
+        }
+        Some(end) if end.status.success() => Ok(end.usage),
+        Some(end) => {
+            let failed = format!("{program} failed ({})", end.status);
+            Err(failed + &complaint(&mut child))
+        }
+    })
 }
 
 /// Returns the arguments with which a program of this kind runs a script.

@@ -16,6 +16,7 @@ pub(crate) mod read_many;
 mod scale;
 mod scenario;
 mod shared;
+mod start;
 mod write_many;
 mod write_string;
 
@@ -26,7 +27,7 @@ use scenario::{Facts, Scenario, Serve};
 use serde_json::Value;
 
 /// All scenarios, in the order in which they run when none is named.
-pub(crate) static ALL: [Entry; 9] = [
+pub(crate) static ALL: [Entry; 10] = [
     Entry::of::<build::Build>(),
     Entry::of::<write_string::WriteString>(),
     Entry::of::<read_many::ReadMany>(),
@@ -36,6 +37,7 @@ pub(crate) static ALL: [Entry; 9] = [
     Entry::of::<fsync::Fsync>(),
     Entry::of::<fsync_many::FsyncMany>(),
     Entry::of::<package_scope::PackageScope>(),
+    Entry::of::<start::Start>(),
 ];
 
 /// The results of a scenario.
