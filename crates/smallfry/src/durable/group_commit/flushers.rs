@@ -17,11 +17,16 @@ const COST: Duration = Duration::from_micros(40);
 /// than a fast flush.
 const MIN_FILES_TO_WAKE: usize = 8;
 
+/// The time after which a thread that waits for the first flush looks at the clock. More flushers
+/// then start beside a slow flush instead of after it, which saves a batch of 10 files one of three
+/// flushes.
+const FIRST_LOOK: Duration = Duration::from_micros(500);
+
 /// The flusher threads of a batch, and the threads that wait for them.
 #[derive(Debug, Default)]
 pub(super) struct Flushers {
     threads: usize,
-    /// The number of flusher threads that have nothing to do.
+    /// The number of flusher threads that have nothing to do, or have not begun yet.
     idle: usize,
     /// The number of other threads that wait for a flush to end.
     waiters: usize,
@@ -33,11 +38,18 @@ impl Flushers {
     /// Counts flusher threads that start.
     pub(super) fn add(&mut self, count: usize) {
         self.threads += count;
+        self.idle += count;
     }
 
-    /// Counts flusher threads that end.
-    pub(super) fn remove(&mut self, count: usize) {
+    /// Counts a flusher thread that ends.
+    pub(super) fn remove(&mut self) {
+        self.threads -= 1;
+    }
+
+    /// Counts flusher threads that could not be started.
+    pub(super) fn remove_unstarted(&mut self, count: usize) {
         self.threads -= count;
+        self.idle -= count;
     }
 
     /// Counts a flusher thread that begins to wait for a file.
@@ -45,7 +57,7 @@ impl Flushers {
         self.idle += 1;
     }
 
-    /// Counts a flusher thread that has waited for a file.
+    /// Counts a flusher thread that has begun, or has waited for a file.
     pub(super) fn remove_idle(&mut self) {
         self.idle -= 1;
     }
@@ -85,10 +97,19 @@ impl Flushers {
         self.threads > 0
     }
 
-    /// Returns true if a flusher should be woken or started.
+    /// Returns true if a flusher should be woken or started. Where flushes are slow, each file gets
+    /// one at once, so that it shares the next flush of the disk.
     pub(super) fn should_wake(&self, open: &OpenFiles) -> bool {
+        if open.is_slow() {
+            return self.idle > 0 || self.missing(open) > 0;
+        }
         let is_one_free = self.threads == 0 || self.idle > 0;
-        is_one_free && (open.is_slow() || open.waiting() >= MIN_FILES_TO_WAKE)
+        is_one_free && open.waiting() >= MIN_FILES_TO_WAKE
+    }
+
+    /// Returns true if a flusher should be started for a file, instead of waking an idle one.
+    pub(super) fn should_start(&self, open: &OpenFiles) -> bool {
+        self.threads == 0 || open.is_slow() && self.missing(open) > 0
     }
 
     /// Returns true if a blocked writer should flush a file itself instead of waiting for a
@@ -97,9 +118,25 @@ impl Flushers {
         self.threads == 0 || open.is_fast()
     }
 
+    /// Returns true if a thread with nothing else to do should watch the first flush of another
+    /// thread, instead of flushing a file itself.
+    pub(super) fn should_watch(&self, open: &OpenFiles) -> bool {
+        self.threads > 0 && open.is_untimed()
+    }
+
+    /// Returns how long a thread waits before it looks how long the first flush has taken, if that
+    /// has not ended: twice as long each time.
+    pub(super) fn next_look(&self, open: &OpenFiles) -> Option<Duration> {
+        self.should_watch(open)
+            .then(|| open.flush_time().max(FIRST_LOOK))
+    }
+
     /// Returns how many more threads pay.
     pub(super) fn missing(&self, open: &OpenFiles) -> usize {
         let unserved = open.waiting().saturating_sub(self.idle);
+        if unserved == 0 {
+            return 0;
+        }
         max_threads(open.flush_time())
             .saturating_sub(self.threads)
             .min(unserved)
