@@ -13,6 +13,9 @@ const MAX_THREADS: usize = 128;
 /// The cost of a flush besides waiting: system calls and wake-ups. Threads pay until this keeps a
 /// processor busy.
 const COST: Duration = Duration::from_micros(40);
+/// The number of waiting files for which the first flusher starts where no `syncfs` may cover them:
+/// as soon as there are several. A batch of 10 files saves 1 ms of 17 where a flush takes 5 ms.
+const MIN_FILES_TO_START: usize = 2;
 /// The number of waiting files for which a flusher is woken. Waking one for each file costs more
 /// than a fast flush.
 const MIN_FILES_TO_WAKE: usize = 8;
@@ -98,8 +101,12 @@ impl Flushers {
     }
 
     /// Returns true if a flusher should be woken or started. Where flushes are slow, each file gets
-    /// one at once, so that it shares the next flush of the disk.
-    pub(super) fn should_wake(&self, open: &OpenFiles) -> bool {
+    /// one at once, so that it shares the next flush of the disk. `may_be_whole` says that `syncfs`
+    /// may still cover the files.
+    pub(super) fn should_wake(&self, open: &OpenFiles, may_be_whole: bool) -> bool {
+        if self.threads == 0 && !may_be_whole {
+            return open.waiting() >= MIN_FILES_TO_START;
+        }
         if open.is_slow() {
             return self.idle > 0 || self.missing(open) > 0;
         }
@@ -150,4 +157,40 @@ pub(super) fn max_threads(flush_time: Duration) -> usize {
     // Each thread may have a directory open.
     let max = MAX_THREADS.min(sys::descriptor_limit() / 8);
     threads.max(available_cores().get()).min(max).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::file_systems::NO_FILE_SYSTEM;
+    use super::super::written::Written;
+    use super::*;
+
+    #[test]
+    fn missing_is_a_thread_for_each_file_while_the_first_flush_is_slow() {
+        const FILES: usize = 9;
+        let mut open = OpenFiles::new(true);
+        for index in 0..=FILES {
+            let file = tempfile::tempfile().unwrap().into();
+            let path = index.to_string();
+            open.push(Written::new(
+                index,
+                Path::new(&path),
+                NO_FILE_SYSTEM,
+                file,
+                None,
+            ));
+        }
+        let mut flushers = Flushers::default();
+        flushers.add(1);
+        flushers.remove_idle();
+        assert!(open.take().is_some());
+        std::thread::sleep(COST * 20);
+        assert_eq!(flushers.missing(&open), FILES);
+        flushers.add(FILES);
+        // They have not begun, so all files still wait.
+        assert_eq!(flushers.missing(&open), 0);
+        assert!(!flushers.should_start(&open));
+    }
 }
