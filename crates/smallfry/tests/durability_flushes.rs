@@ -258,9 +258,11 @@ fn slow_flushes_of_a_few_files_begin_before_the_first_ends() {
     }
     for work in ["three data replace", "three new full", "three replace full"] {
         let (log, data) = trace(work, &["-e", "inject=fsync:delay_enter=300000"]);
-        // strace writes a call that has ended on one line, or its end on a line of its own.
-        let is_pending = |line: &&str| !line.contains("resumed") && !line.contains(" = ");
-        let begun = log.lines().take_while(is_pending);
+        // strace writes a call on one line if nothing happens until it ends. Else its end has a line
+        // of its own, without a path.
+        let is_end = |line: &str| line.contains("resumed") || line.contains(" = ");
+        let first_end = log.lines().position(is_end).unwrap();
+        let begun = log.lines().take(first_end + 1);
         let mut begun: Vec<_> = begun.filter_map(|line| flush_in(line, &data)).collect();
         begun.sort();
         let suffix = if work.contains("replace") {
