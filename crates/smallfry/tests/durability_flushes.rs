@@ -21,18 +21,28 @@ const DATA: &str = "data";
 /// Runs some work in a child and returns its flushes and renames: `fsync a`, `rename a`. A
 /// temporary file is called by its target's name and `temporary`.
 fn flushes(work: &str) -> Vec<String> {
+    let (log, data) = trace(work, &[]);
+    log.lines()
+        .filter_map(|line| flush_in(line, &data))
+        .collect()
+}
+
+/// Runs some work in a child under strace, with more options. Returns strace's log and the
+/// directory of the files.
+fn trace(work: &str, options: &[&str]) -> (String, String) {
     let dir = Directory::new();
     fs::create_dir(dir.path(DATA)).unwrap();
     fs::write(dir.path("work"), work).unwrap();
     prepare(work, &dir.path(DATA));
     // Not sync_file_range, which promises nothing.
     let calls = "trace=fsync,fdatasync,syncfs,rename,renameat,renameat2,sync";
-    run_child("child", &dir, &strace(&dir, ["-y", "-e", calls]));
+    let options = ["-y", "-e", calls]
+        .into_iter()
+        .chain(options.iter().copied());
+    run_child("child", &dir, &strace(&dir, options));
     let log = fs::read_to_string(dir.path("log")).unwrap();
     let data = fs::canonicalize(dir.path(DATA)).unwrap();
-    log.lines()
-        .filter_map(|line| flush_in(line, data.to_str().unwrap()))
-        .collect()
+    (log, data.to_str().unwrap().to_owned())
 }
 
 /// Parses a line of strace about something in that directory: `1234 fsync(3</directory/a>) = 0`.
@@ -238,6 +248,33 @@ fn a_few_files_are_flushed_one_by_one_and_their_directory_once() {
             assert_eq!(of_file, each, "{work}");
         }
         assert_eq!(found.len(), 3 * each.len(), "{work}");
+    }
+}
+
+#[test]
+fn slow_flushes_of_a_few_files_begin_before_the_first_ends() {
+    if !can_trace("slow_flushes") {
+        return;
+    }
+    for work in ["three data replace", "three new full", "three replace full"] {
+        let (log, data) = trace(work, &["-e", "inject=fsync:delay_enter=300000"]);
+        // strace writes a call on one line if nothing happens until it ends. Else its end has a line
+        // of its own, without a path.
+        let is_end = |line: &str| line.contains("resumed") || line.contains(" = ");
+        let first_end = log.lines().position(is_end).unwrap();
+        let begun = log.lines().take(first_end + 1);
+        let mut begun: Vec<_> = begun.filter_map(|line| flush_in(line, &data)).collect();
+        begun.sort();
+        let suffix = if work.contains("replace") {
+            " temporary"
+        } else {
+            ""
+        };
+        assert_eq!(
+            begun,
+            ["a", "b", "c"].map(|it| format!("fsync {it}{suffix}")),
+            "{work}"
+        );
     }
 }
 

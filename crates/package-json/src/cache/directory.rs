@@ -1,5 +1,6 @@
 //! One directory: what is known of its package.json, and of those above it.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +16,7 @@ use crate::sys::{Stamp, look, read};
 #[derive(Debug)]
 pub(super) struct Directory {
     /// The path of its package.json.
-    file: Box<Path>,
+    file: Arc<Path>,
     /// The directory above, if the walk may go on there.
     above: Option<Arc<Directory>>,
     place: Place,
@@ -82,8 +83,17 @@ pub(super) struct Manner<'cache> {
 /// The maximum number of reads of a file that changes while it is read, and so is invalid.
 const MAX_ATTEMPTS: usize = 8;
 
+/// The maximum memory in bytes that a thread keeps for the next file. Most files are smaller.
+const MAX_KEPT: usize = 64 << 10;
+
+thread_local! {
+    /// The contents of the file that this thread reads. Memory of its own for each file is a
+    /// twentieth of a cold look-up.
+    static BYTES: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
 impl Directory {
-    pub(super) fn new(file: Box<Path>, above: Option<Arc<Directory>>, place: Place) -> Self {
+    pub(super) fn new(file: Arc<Path>, above: Option<Arc<Directory>>, place: Place) -> Self {
         Self {
             file,
             above,
@@ -215,7 +225,12 @@ impl Directory {
             return Ok((known.package.clone(), now.checked));
         }
         let checked = Instant::now();
-        let result = read_package(&self.file, &mut Vec::new());
+        let result = BYTES.with_borrow_mut(|bytes| {
+            let result = read_package(&self.file, bytes);
+            bytes.clear();
+            bytes.shrink_to(MAX_KEPT);
+            result
+        });
         let was = known.seen.take().map(|_| known.package.take());
         known.call = manner.call;
         known.error = None;

@@ -9,7 +9,7 @@ use std::time::Instant;
 /// A package.json that was read.
 #[derive(Debug)]
 pub struct Package {
-    file: Box<Path>,
+    file: Arc<Path>,
     fields: Fields,
     serial: u64,
 }
@@ -24,7 +24,7 @@ impl PartialEq for Package {
 impl Eq for Package {}
 
 impl Package {
-    pub(super) fn new(file: Box<Path>, fields: Fields) -> Arc<Self> {
+    pub(super) fn new(file: Arc<Path>, fields: Fields) -> Arc<Self> {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let serial = LAST.fetch_add(1, Ordering::Relaxed) + 1;
         Arc::new(Self {

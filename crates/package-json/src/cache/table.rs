@@ -11,6 +11,7 @@ use smallfry::Operation;
 
 use super::directory::{Directory, Place};
 use crate::error::{Error, Problem};
+use crate::sys::split;
 
 /// Enough that threads seldom wait for each other.
 const SHARDS: usize = 16;
@@ -50,8 +51,8 @@ impl Table {
             return Ok(directory);
         }
         let (path, is_directory) = absolute(path)?;
-        match path.parent() {
-            Some(parent) if !is_directory => Ok(self.make(parent)),
+        match split(&path) {
+            Some((parent, _)) if !is_directory => Ok(self.make(parent)),
             _ => Ok(self.make(&path)),
         }
     }
@@ -63,7 +64,7 @@ impl Table {
             Err(hash) => hash,
         };
         // Usually the directory above is there.
-        let Some(parent) = path.parent() else {
+        let Some((parent, _)) = split(path) else {
             return self.insert(path, hash, None);
         };
         if let Ok(above) = self.find(key_of(parent)) {
@@ -82,9 +83,9 @@ impl Table {
     }
 
     fn insert(&self, path: &Path, hash: u64, above: Option<Arc<Directory>>) -> Arc<Directory> {
-        let place = match path.file_name() {
+        let place = match split(path) {
             None => Place::Root,
-            Some(name) if name == "node_modules" => Place::NodeModules,
+            Some((_, name)) if name == "node_modules" => Place::NodeModules,
             Some(_) => Place::Ordinary,
         };
         let key = key_of(path);
@@ -92,8 +93,10 @@ impl Table {
         if let Some(directory) = shard.find(hash, |other| key_of_directory(other) == key) {
             return Arc::clone(directory);
         }
-        let file = path.join(NAME).into();
-        let directory = Arc::new(Directory::new(file, above, place));
+        let mut file = PathBuf::with_capacity(path.as_os_str().len() + 1 + NAME.len());
+        file.push(path);
+        file.push(NAME);
+        let directory = Arc::new(Directory::new(file.as_path().into(), above, place));
         shard.insert_unique(hash, Arc::clone(&directory), |other| {
             self.hasher.hash_one(key_of_directory(other))
         });

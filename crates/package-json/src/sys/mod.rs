@@ -5,4 +5,4 @@
 mod platform;
 mod rules;
 
-pub(crate) use platform::{Stamp, look, read};
+pub(crate) use platform::{Stamp, look, read, split};

@@ -1,6 +1,8 @@
 //! Linux, macOS and other Unix systems.
 
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::buffer::spare_capacity;
@@ -106,6 +108,30 @@ pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Option<Stamp>, Fa
         }
         if bytes.len() as u64 > MAX_SIZE {
             return Err(too_large());
+        }
+    }
+}
+
+/// Returns the directory above an absolute path without needless parts, and its name there. `None`:
+/// the path is the root. std's own functions look for needless parts, which takes several times as
+/// long.
+pub(crate) fn split(path: &Path) -> Option<(&Path, &OsStr)> {
+    let bytes = path.as_os_str().as_bytes();
+    let end = bytes.iter().rposition(|byte| *byte == b'/')?;
+    let name = &bytes[end + 1..];
+    let above = &bytes[..end.max(1)];
+    (!name.is_empty()).then(|| (Path::new(OsStr::from_bytes(above)), OsStr::from_bytes(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn split_agrees_with_the_functions_of_std() {
+        for path in ["/", "/a", "/a/b", "/a/node_modules", "/\u{fc}/.x/..."] {
+            let path = Path::new(path);
+            assert_eq!(split(path), path.parent().zip(path.file_name()));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Windows.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::windows::fs::MetadataExt;
@@ -92,4 +93,10 @@ pub(crate) fn read(path: &Path, bytes: &mut Vec<u8>) -> Result<Option<Stamp>, Fa
         return Err(too_large());
     }
     Ok(Some(stamp))
+}
+
+/// Returns the directory above an absolute path without needless parts, and its name there. `None`:
+/// the path is a root.
+pub(crate) fn split(path: &Path) -> Option<(&Path, &OsStr)> {
+    path.parent().zip(path.file_name())
 }

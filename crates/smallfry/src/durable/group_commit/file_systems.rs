@@ -61,6 +61,11 @@ impl FileSystems {
         })
     }
 
+    /// Returns true if that file system can be flushed whole.
+    pub(super) fn may_be_flushed_whole(&self, number: usize) -> bool {
+        self.known.get(number).is_some_and(|it| it.whole.is_some())
+    }
+
     /// Returns true if that file system will be flushed whole.
     pub(super) fn is_chosen(&self, number: usize) -> bool {
         self.known.get(number).is_some_and(|it| it.is_chosen)

@@ -5,7 +5,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use smallfry_workers::{Strategy, map};
 
@@ -57,7 +57,10 @@ impl Batch {
     /// error fails every file whose name it may have cost.
     pub(super) fn flush_directories(&self, parents: &Parents) {
         let base = &self.base;
-        let waiting = self.lock().directories.waiting();
+        let (waiting, slow_flush) = {
+            let state = self.lock();
+            (state.directories.waiting(), state.open.slow_flush())
+        };
         // A whole flush covers created directories, but not the names of files that came after it.
         let made = parents.take_made();
         let above: HashSet<&Path> = made
@@ -87,7 +90,7 @@ impl Batch {
         };
         let all = waiting.iter().map(|it| (it.as_path(), false));
         let all = all.chain(above.into_iter().map(|it| (it, true)));
-        let mut failed: Vec<(PathBuf, Error)> = flush_each(all, |(path, is_above)| {
+        let mut failed: Vec<(PathBuf, Error)> = flush_each(all, slow_flush, |(path, is_above)| {
             let done = flush(path, is_above);
             done.map_err(|error| (path.to_owned(), error))
         })
@@ -112,19 +115,24 @@ impl Batch {
     }
 }
 
-/// Calls `flush` with each directory: the first here, the others on as many threads as its time is
-/// worth.
+/// Calls `flush` with each directory, on as many threads as the time of a flush is worth. If that
+/// is not given, the first is flushed here, and its time counts.
 fn flush_each<I: Send, O: Send>(
     directories: impl Iterator<Item = I>,
+    flush_time: Option<Duration>,
     flush: impl Fn(I) -> O + Send + Sync,
 ) -> Vec<O> {
     let mut directories = directories.fuse().peekable();
     let began = Instant::now();
-    let first: Vec<O> = directories.next().map(&flush).into_iter().collect();
+    let first = match flush_time {
+        Some(_) => None,
+        None => directories.next().map(&flush),
+    };
+    let flush_time = flush_time.unwrap_or_else(|| began.elapsed());
     if directories.peek().is_none() {
-        return first;
+        return first.into_iter().collect();
     }
-    let threads = NonZeroUsize::new(max_threads(began.elapsed())).unwrap_or(NonZeroUsize::MIN);
+    let threads = NonZeroUsize::new(max_threads(flush_time)).unwrap_or(NonZeroUsize::MIN);
     let rest = map(Strategy::Threads(threads), directories, flush);
     first.into_iter().chain(rest).collect()
 }
@@ -133,7 +141,6 @@ fn flush_each<I: Send, O: Send>(
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
-    use std::time::Duration;
 
     use super::*;
 
@@ -141,16 +148,18 @@ mod tests {
     fn flush_each_flushes_every_directory_once() {
         for pause in [Duration::ZERO, Duration::from_micros(400)] {
             for count in [0, 1, 2, 300] {
-                let sum = AtomicUsize::new(0);
-                let done = flush_each(1..=count, |number| {
-                    // The first one tells nothing of the others.
-                    if number > 1 {
-                        thread::sleep(pause);
-                    }
-                    sum.fetch_add(number, Ordering::Relaxed);
-                });
-                assert_eq!(done.len(), count);
-                assert_eq!(sum.into_inner(), count * (count + 1) / 2);
+                for known in [None, Some(Duration::from_millis(5))] {
+                    let sum = AtomicUsize::new(0);
+                    let done = flush_each(1..=count, known, |number| {
+                        // The first one tells nothing of the others.
+                        if number > 1 {
+                            thread::sleep(pause);
+                        }
+                        sum.fetch_add(number, Ordering::Relaxed);
+                    });
+                    assert_eq!(done.len(), count);
+                    assert_eq!(sum.into_inner(), count * (count + 1) / 2);
+                }
             }
         }
     }

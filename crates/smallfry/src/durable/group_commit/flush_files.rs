@@ -16,17 +16,17 @@ use crate::write::Durability;
 const STACK: usize = 256 << 10;
 
 impl Batch {
-    /// Wakes a flusher thread, or starts the first.
+    /// Wakes a flusher thread, or starts one.
     pub(super) fn wake_flusher(self: &Arc<Self>) {
         let mut state = self.lock();
-        if state.flushers.are_running() {
-            drop(state);
-            self.file_waits.notify_one();
-        } else {
+        if state.flushers.should_start(&state.open) {
             state.flushers.add(1);
             state.open.begin_writeback();
             drop(state);
             self.spawn(1);
+        } else {
+            drop(state);
+            self.file_waits.notify_one();
         }
     }
 
@@ -44,10 +44,6 @@ impl Batch {
                 self.flush(written);
                 state = self.lock();
             } else {
-                // It may not have been worth waking a flusher before.
-                if state.flushers.has_idle() {
-                    self.file_waits.notify_one();
-                }
                 state = self.wait_for_flush(state);
             }
         }
@@ -57,8 +53,18 @@ impl Batch {
     pub(super) fn flush_open(self: &Arc<Self>) {
         let mut state = self.lock();
         state.open.begin_writeback();
+        if state.open.waiting() > 1 && state.open.is_untimed() && !state.flushers.are_running() {
+            drop(state);
+            self.wake_flusher();
+            state = self.lock();
+        }
         while state.open.count() > 0 {
-            if let Some(written) = state.open.take() {
+            let next = if state.flushers.should_watch(&state.open) {
+                None
+            } else {
+                state.open.take()
+            };
+            if let Some(written) = next {
                 drop(state);
                 self.flush(written);
                 state = self.lock();
@@ -68,16 +74,38 @@ impl Batch {
         }
     }
 
-    /// Waits until another thread has flushed a file.
+    /// Waits until another thread has flushed a file. Until one ever has, it looks at the clock from
+    /// time to time, and starts the threads that pay.
     fn wait_for_flush<'state>(
-        &self,
+        self: &'state Arc<Self>,
         mut state: MutexGuard<'state, State>,
     ) -> MutexGuard<'state, State> {
+        if state.open.is_untimed() {
+            state.open.open_more_if_slow();
+            let more = state.flushers.missing(&state.open);
+            if more > 0 {
+                state.flushers.add(more);
+                drop(state);
+                self.spawn(more);
+                return self.lock();
+            }
+        }
+        // It may not have been worth waking a flusher before.
+        if state.flushers.has_idle() && state.open.waiting() > 0 {
+            self.file_waits.notify_one();
+        }
+        let next_look = state.flushers.next_look(&state.open);
         state.flushers.add_waiter();
-        let mut state = self
-            .file_flushed
-            .wait(state)
-            .unwrap_or_else(PoisonError::into_inner);
+        state = match next_look {
+            None => self
+                .file_flushed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner),
+            Some(time) => {
+                let waited = self.file_flushed.wait_timeout(state, time);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+        };
         state.flushers.remove_waiter();
         state
     }
@@ -109,6 +137,7 @@ impl Batch {
     fn serve(self: &Arc<Self>) {
         let serving = Serving(self);
         let mut state = self.lock();
+        state.flushers.remove_idle();
         loop {
             if let Some(written) = state.open.take() {
                 drop(state);
@@ -168,7 +197,7 @@ impl Batch {
             let thread = Builder::new().name("smallfry".into()).stack_size(STACK);
             let Ok(thread) = thread.spawn(move || batch.serve()) else {
                 // The system has no thread to give. Writers flush instead, and may be waiting.
-                self.lock().flushers.remove(count - started);
+                self.lock().flushers.remove_unstarted(count - started);
                 self.file_flushed.notify_all();
                 return;
             };
@@ -179,6 +208,7 @@ impl Batch {
 
     fn flushed(self: &Arc<Self>, key: u64, took: Duration) {
         let mut state = self.lock();
+        let was_full = state.open.is_full();
         state.open.flushed(key, took);
         let more = if self.is_for_many {
             state.flushers.missing(&state.open)
@@ -186,10 +216,13 @@ impl Batch {
             0
         };
         state.flushers.add(more);
-        let has_waiters = state.flushers.has_waiters();
+        // A waiter wants room, a file to flush, or the end. Waking it for nothing costs as much as
+        // the flush.
+        let open = &state.open;
+        let is_news = was_full || open.waiting() > 0 || open.count() == 0;
+        let should_notify = is_news && state.flushers.has_waiters();
         drop(state);
-        // Notifying is a system call even without a waiter.
-        if has_waiters {
+        if should_notify {
             self.file_flushed.notify_all();
         }
         self.spawn(more);
@@ -201,7 +234,7 @@ struct Serving<'batch>(&'batch Arc<Batch>);
 
 impl Drop for Serving<'_> {
     fn drop(&mut self) {
-        self.0.lock().flushers.remove(1);
+        self.0.lock().flushers.remove();
         if thread::panicking() {
             self.0.file_flushed.notify_all();
         }

@@ -218,18 +218,15 @@ impl GroupCommit {
     /// Adds a written file. Returns the error of closing it; [`finish`](Self::finish) returns later
     /// ones.
     fn add(&self, mut written: Written, length: usize) -> Result<(), Error> {
-        let index = written.index;
-        if self
-            .batch
-            .lock()
-            .should_begin_writeback(written.file_system)
-        {
+        let (index, file_system) = (written.index, written.file_system);
+        if self.batch.lock().should_begin_writeback(file_system) {
             written.begin_writeback();
         }
         let is_for_many = self.batch.is_for_many;
         let mut state = self.batch.lock();
         let to_close = state.add(written, length);
-        let should_wake = is_for_many && state.flushers.should_wake(&state.open);
+        let may_be_whole = state.file_systems.may_be_flushed_whole(file_system);
+        let should_wake = is_for_many && state.flushers.should_wake(&state.open, may_be_whole);
         let is_full = is_for_many && state.open.is_full();
         drop(state);
         let mut done = Ok(());

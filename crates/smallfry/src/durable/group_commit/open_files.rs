@@ -2,7 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::written::Written;
 use crate::path::key_of;
@@ -27,7 +27,9 @@ pub(super) struct OpenFiles {
     /// The keys of all paths that were written.
     known: HashSet<u64>,
     max_open: usize,
-    /// The number of flushes, their total time, and the quickest.
+    /// The beginning of the first flush.
+    began: Option<Instant>,
+    /// The number of flushes that have ended, their total time, and the quickest.
     flushes: u32,
     total_time: Duration,
     quickest: Duration,
@@ -44,6 +46,7 @@ impl OpenFiles {
             } else {
                 1
             },
+            began: None,
             flushes: 0,
             total_time: Duration::ZERO,
             quickest: Duration::MAX,
@@ -78,6 +81,7 @@ impl OpenFiles {
         let next = self.waiting.iter().position(is_free)?;
         let written = self.waiting.remove(next)?;
         self.flushing.insert(written.key);
+        self.began.get_or_insert_with(Instant::now);
         Some(written)
     }
 
@@ -100,26 +104,47 @@ impl OpenFiles {
         self.flushes += 1;
         self.total_time += took;
         self.quickest = self.quickest.min(took);
+        self.open_more_if_slow();
+    }
+
+    /// Allows more open files if flushes are slow.
+    pub(super) fn open_more_if_slow(&mut self) {
         if self.is_slow() && self.max_open == MAX_OPEN_IF_FAST {
             self.max_open = max_open();
         }
     }
 
+    /// Returns true if no flush has ended, so that only the clock tells how long one takes.
+    pub(super) fn is_untimed(&self) -> bool {
+        self.flushes == 0
+    }
+
     /// Returns true if flushes are slow on average. The quickest says little: of a hundred flushes
     /// one may commit the journal, and the others find that done.
     pub(super) fn is_slow(&self) -> bool {
+        if self.is_untimed() {
+            return self.flush_time() > SLOW;
+        }
         self.total_time > SLOW * self.flushes
+    }
+
+    /// Returns the time of a flush if flushes are slow.
+    pub(super) fn slow_flush(&self) -> Option<Duration> {
+        self.is_slow().then(|| self.flush_time())
     }
 
     /// Returns true if flushes are known to be fast.
     pub(super) fn is_fast(&self) -> bool {
-        self.flushes > 0 && !self.is_slow()
+        !self.is_untimed() && !self.is_slow()
     }
 
-    /// Returns the time of a flush. Quick flushes that wait for each other take longer, which is no
-    /// reason for more threads, so the quickest counts there.
+    /// Returns the time of a flush. Before the first has ended, it is the time since that began.
+    /// Quick flushes that wait for each other take longer, which is no reason for more threads, so
+    /// the quickest counts there.
     pub(super) fn flush_time(&self) -> Duration {
-        if self.is_slow() {
+        if self.is_untimed() {
+            self.began.map_or(Duration::ZERO, |began| began.elapsed())
+        } else if self.is_slow() {
             self.total_time / self.flushes
         } else {
             self.quickest
