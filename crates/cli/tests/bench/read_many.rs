@@ -29,7 +29,7 @@ fn read_many_runs_when_named_and_reads_every_file_in_every_row() {
     let cases = cases_of(&json, "read_many");
     let kinds: Vec<_> = cases
         .iter()
-        .map(|case| (case["case"]["kept"].as_str(), &case["case"]["delay"]))
+        .map(|case| (case["case"]["kept"].as_str(), &case["case"]["watch"]))
         .collect();
     let expected = [
         (Some("buffer"), false),
@@ -40,7 +40,8 @@ fn read_many_runs_when_named_and_reads_every_file_in_every_row() {
     assert_eq!(kinds.len(), expected.len());
     for (case, (kept, delay)) in cases.iter().zip(expected) {
         assert_eq!(case["case"]["kept"].as_str(), kept);
-        assert_eq!(case["case"]["delay"], delay);
+        let watch = if delay { "event-loop" } else { "nothing" };
+        assert_eq!(case["case"]["watch"], watch);
         let names: Vec<&str> = if delay {
             SCRIPTS
                 .into_iter()
