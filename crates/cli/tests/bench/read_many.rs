@@ -125,3 +125,26 @@ fn a_row_that_reads_the_wrong_bytes_is_shown_as_failed() {
     assert_fails_saying(&mut bench, &parts);
     assert!(is_empty(&place.disk()));
 }
+
+/// The rounds after the first ones count, and each reads all files.
+#[test]
+fn steady_cases_read_every_file_in_every_round() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let mut bench = place.quick();
+    bench.args(["read-many", "--cells", "steady", "--runs", "1"]);
+    bench.args(["--files", "50", "--package"]);
+    bench.arg(place.package());
+    let json = measured(&place, &mut bench, &["again and again", "x Promise.all"]);
+    let cases = cases_of(&json, "read_many");
+    assert_eq!(cases.len(), 2);
+    for (case, kept) in cases.iter().zip(["buffer", "string"]) {
+        assert_eq!(case["case"]["kept"], kept);
+        assert_eq!(case["case"]["watch"], "steady");
+        for name in SCRIPTS.iter().filter(|name| !name.ends_with("sync")) {
+            assert_did(row_named(case, name), 50, 500_000);
+        }
+    }
+}
