@@ -1,5 +1,6 @@
 //! Makes JavaScript values from the bytes of files.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
 
@@ -41,6 +42,13 @@ enum BuffersOver {
     External,
     /// There is no way: contents are copied.
     Nothing,
+}
+
+/// A value over contents.
+pub(crate) struct Value {
+    pub(crate) value: sys::napi_value,
+    /// The bytes that the engine counts as external memory.
+    pub(crate) external: usize,
 }
 
 /// The contents of a file, in the form in which the engine keeps them.
@@ -102,8 +110,9 @@ impl Maker {
 
     /// Makes the value of `contents`. Returns `None` if the engine refuses a string over its limit,
     /// or has no memory.
-    pub(crate) fn make(self, env: sys::napi_env, contents: Contents) -> Option<sys::napi_value> {
-        match contents {
+    pub(crate) fn make(self, env: sys::napi_env, contents: Contents) -> Option<Value> {
+        let external = contents.len();
+        let value = match contents {
             Contents::Bytes(contents) if contents.shareable().is_some() => match self.buffers {
                 BuffersOver::Store(buffers) => buffer_over(buffers, contents),
                 BuffersOver::External => external_buffer(env, contents),
@@ -111,23 +120,25 @@ impl Maker {
             },
             Contents::Bytes(contents) => buffer(env, &contents),
             Contents::Ascii(contents) if contents.shareable().is_some() => {
-                self.external_ascii(env, contents)
+                return self.external_ascii(env, contents);
             }
-            Contents::Ascii(contents) => latin1(env, &contents),
-            Contents::Latin1(bytes) => latin1(env, &bytes),
-            Contents::Utf16(units) => utf16(env, &units),
-            Contents::Undecoded(contents) => utf8(env, &contents),
-        }
+            Contents::Ascii(contents) => return on_heap(latin1(env, &contents)),
+            Contents::Latin1(bytes) => return on_heap(latin1(env, &bytes)),
+            Contents::Utf16(units) => return on_heap(utf16(env, &units)),
+            Contents::Undecoded(contents) => return on_heap(utf8(env, &contents)),
+        };
+        value.map(|value| Value { value, external })
     }
 
-    fn external_ascii(self, env: sys::napi_env, contents: Bytes) -> Option<sys::napi_value> {
+    fn external_ascii(self, env: sys::napi_env, contents: Bytes) -> Option<Value> {
         let (Some(create), Some(data)) = (self.external_latin1, contents.shareable()) else {
-            return latin1(env, &contents);
+            return on_heap(latin1(env, &contents));
         };
         let mut value = ptr::null_mut();
         let mut copied = false;
         let length = contents.len();
         let owner = Box::into_raw(Box::new(contents));
+        adjust_external(env, length.cast_signed());
         // SAFETY: as for buffers; ASCII is Latin-1; a runtime that copies calls the finaliser
         // itself and says so.
         let status = unsafe {
@@ -135,19 +146,26 @@ impl Maker {
                 env,
                 data.cast(),
                 length,
-                Some(drop_bytes),
+                Some(drop_string),
                 owner.cast(),
                 &raw mut value,
                 &raw mut copied,
             )
         };
         if status == sys::Status::napi_ok {
-            return Some(value);
+            let external = if copied { 0 } else { length };
+            return Some(Value { value, external });
         }
         // SAFETY: the call was refused, so the box is still owned here.
         let contents = unsafe { Box::from_raw(owner) };
-        latin1(env, &contents)
+        adjust_external(env, -length.cast_signed());
+        on_heap(latin1(env, &contents))
     }
+}
+
+fn on_heap(value: Option<sys::napi_value>) -> Option<Value> {
+    let external = 0;
+    value.map(|value| Value { value, external })
 }
 
 /// Makes a Buffer over the contents' own memory.
@@ -195,6 +213,60 @@ unsafe extern "C" fn delete_bytes(_data: *mut c_void, _length: usize, owner: *mu
 unsafe extern "C" fn drop_bytes(_env: sys::napi_env, _data: *mut c_void, owner: *mut c_void) {
     // SAFETY: `owner` is the box made with the value, and finalisers run once.
     drop(unsafe { Box::from_raw(owner.cast::<Bytes>()) });
+}
+
+/// The finaliser of external strings.
+unsafe extern "C" fn drop_string(env: sys::napi_env, _data: *mut c_void, owner: *mut c_void) {
+    // SAFETY: as for `drop_bytes`.
+    let contents = unsafe { Box::from_raw(owner.cast::<Bytes>()) };
+    adjust_external(env, -contents.len().cast_signed());
+    drop(contents);
+}
+
+/// Tells V8 that values keep so many bytes more, or fewer, than it knows. It counts those of Buffers
+/// itself, and not those of strings, of which it then collects none until they have 2 GiB.
+fn adjust_external(env: sys::napi_env, bytes: isize) {
+    let mut all = 0;
+    // SAFETY: plain output argument; finalisers may call it, too.
+    unsafe { sys::napi_adjust_external_memory(env, bytes as i64, &raw mut all) };
+}
+
+/// V8 is told of external memory during a call when it has this much, and then when it has doubled.
+/// Later, garbage of other kinds stays too long: 120 MiB after a call for a million files.
+const MIN_TOLD: usize = 256 << 20;
+
+/// External memory of a call's results, of which V8 is not told at once.
+///
+/// V8 collects garbage for every 64 MiB more. While a call is under way none of its results is
+/// garbage, so V8 would look at more and more of them in vain: 16 times for a million files of
+/// 1 kB.
+#[derive(Default)]
+pub(crate) struct External {
+    told: Cell<usize>,
+    untold: Cell<usize>,
+}
+
+impl External {
+    /// Takes back what V8 was told of values that live until the end of the call.
+    pub(crate) fn take_back(&self, env: sys::napi_env, bytes: usize) {
+        if bytes == 0 {
+            return;
+        }
+        self.untold.set(self.untold.get() + bytes);
+        adjust_external(env, -bytes.cast_signed());
+        if self.untold.get() >= self.told.get().max(MIN_TOLD) {
+            self.tell(env);
+        }
+    }
+
+    /// Tells V8 of all.
+    pub(crate) fn tell(&self, env: sys::napi_env) {
+        let untold = self.untold.take();
+        self.told.set(self.told.get() + untold);
+        if untold > 0 {
+            adjust_external(env, untold.cast_signed());
+        }
+    }
 }
 
 /// Makes a Buffer with a copy of `bytes`.

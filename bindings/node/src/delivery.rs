@@ -259,7 +259,7 @@ impl Delivery {
             let (code, value) = match finished.result {
                 Ok(None) => (0, undefined(env)),
                 Ok(Some(contents)) => match self.environment.maker.make(env, contents) {
-                    Some(value) => (0, value),
+                    Some(made) => (0, made.value),
                     None => (Failure::Delegate.code(), undefined(env)),
                 },
                 Err(Reason::Failure(failure)) => (failure.code(), undefined(env)),

@@ -159,3 +159,94 @@ testNeeding(needs.strace, 'a large file that is read again and again gets memory
   // Some allocators map each large block anew, for node:fs too.
   assert.ok(ours <= real + rounds / 2, `${ours} mappings, with node:fs ${real}`);
 });
+
+// 5 MB in each round: 2 GB if nothing were collected, or kept for the next round.
+const IN_ROUNDS = `
+  const real = require('node:fs');
+  const { readFiles } = require(${JSON.stringify(path.join(packageDirectory, 'dist/index.js'))});
+  const number = (key) => 1024 * Number(new RegExp(key + ':\\\\s+(\\\\d+)').exec(real.readFileSync('/proc/self/status', 'latin1'))[1]);
+  const paths = Array.from({ length: 500 }, (_, i) => 'file-' + i);
+  for (const name of paths) real.writeFileSync(name, 'x'.repeat(10_000));
+  const faults = () => process.resourceUsage().minorPageFault;
+  async function rounds(count, encoding) {
+    for (let round = 0; round < count; round += 1) {
+      const all = await readFiles(paths, { encoding });
+      if (all.length !== 500 || all.some((contents) => contents.length !== 10_000)) throw new Error('read wrongly');
+    }
+  }`;
+
+for (const encoding of [null, 'utf8']) {
+  const kind = encoding === null ? 'Buffers' : 'strings';
+  testNeeding(needs.proc, `memory is flat while many files are read as ${kind} again and again, and goes back`, async (t) => {
+    const own = fs.mkdtempSync(path.join(directory, 'rounds-'));
+    const script = path.join(own, 'rounds.cjs');
+    fs.writeFileSync(script, `${IN_ROUNDS}
+      (async () => {
+        const before = number('VmRSS');
+        await rounds(100, ${JSON.stringify(encoding)});
+        const start = faults();
+        await rounds(300, ${JSON.stringify(encoding)});
+        const perRound = (faults() - start) / 300;
+        const peak = number('VmHWM') - before;
+        // 20 s are far more than it takes.
+        let left = Infinity;
+        for (let i = 0; i < 2000 && left > 64 * 2 ** 20; i += 1) {
+          gc();
+          await new Promise((resolve) => setTimeout(resolve, 10));
+          left = number('VmRSS') - before;
+        }
+        console.log(JSON.stringify({ peak, left, perRound }));
+      })();`);
+    const { stdout, stderr, code } = await runNode(['--expose-gc', script], { cwd: own });
+    assert.strictEqual(code, 0, stderr);
+    const { peak, left, perRound } = JSON.parse(stdout);
+    t.diagnostic(`${kind}: peak ${(peak / 2 ** 20).toFixed(0)} MiB, ${(left / 2 ** 20).toFixed(0)} MiB left, ${perRound.toFixed(0)} page faults a round`);
+    assert.ok(peak < 256 * 2 ** 20, `${(peak / 2 ** 20).toFixed(0)} MiB at most`);
+    assert.ok(left <= 64 * 2 ** 20, `${(left / 2 ** 20).toFixed(0)} MiB are left`);
+    // The contents of a round are 1,221 pages.
+    assert.ok(perRound < 600, `${perRound.toFixed(0)} page faults a round`);
+  });
+}
+
+testNeeding(needs.proc, 'V8 knows the memory of all results once a call is over, however it ends', async () => {
+  const own = fs.mkdtempSync(path.join(directory, 'external-'));
+  const script = path.join(own, 'external.cjs');
+  fs.writeFileSync(script, `${IN_ROUNDS}
+    const { readFilesSync } = require(${JSON.stringify(path.join(packageDirectory, 'dist/index.js'))});
+    const external = async () => {
+      for (let i = 0; i < 5; i += 1) { gc(); await new Promise(setImmediate); }
+      return process.memoryUsage().external;
+    };
+    const calls = {
+      Buffers: () => readFiles(paths),
+      strings: () => readFiles(paths, 'utf8'),
+      'Buffers, sync': () => readFilesSync(paths),
+      'strings, sync': () => readFilesSync(paths, 'utf8'),
+      'converted strings': () => readFiles(paths, 'hex'),
+      'one fails': () => readFiles([...paths, 'none']).catch(() => undefined),
+      aborted: () => {
+        const controller = new AbortController();
+        const onProgress = () => controller.abort();
+        return readFiles(paths, { signal: controller.signal, onProgress }).catch(() => undefined);
+      },
+    };
+    (async () => {
+      const answer = {};
+      await rounds(1);
+      for (const [name, call] of Object.entries(calls)) {
+        const before = await external();
+        let all = await call();
+        const during = (await external()) - before;
+        const kept = all !== undefined && name !== 'converted strings';
+        all = undefined;
+        answer[name] = { kept, during, after: (await external()) - before };
+      }
+      console.log(JSON.stringify(answer));
+    })();`);
+  const { stdout, stderr, code } = await runNode(['--expose-gc', script], { cwd: own });
+  assert.strictEqual(code, 0, stderr);
+  for (const [name, { kept, during, after }] of Object.entries(JSON.parse(stdout))) {
+    if (kept) assert.ok(during >= 5e6 && during < 6e6, `${name}: ${during} bytes are known while results are kept`);
+    assert.ok(Math.abs(after) < 1e6, `${name}: ${after} bytes are left`);
+  }
+});

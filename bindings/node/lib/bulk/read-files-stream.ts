@@ -95,7 +95,7 @@ class Ahead {
     this.#id = follow({ advance: (state) => { this.#advance(state); } });
     const { threads, maxInFlight, maxFileSize } = plan;
     const refusal = this.#native?.openRead({
-      id: this.#id, results: this.#results, bits: wantsUtf8(plan) ? TEXT : 0, places: PLACES, threads, maxInFlight, maxFileSize,
+      id: this.#id, results: this.#results, bits: wantsUtf8(plan) ? TEXT : 0, places: PLACES, keeps: 0, threads, maxInFlight, maxFileSize,
     });
     if (refusal !== undefined || this.#native === undefined) {
       unfollow(this.#id);

@@ -13,9 +13,18 @@ import { follow, type State, unfollow } from '../core/sessions.js';
  */
 const CHUNK = 4096;
 
+/**
+ * The number of paths that native code has at most before their results. A path takes about 100
+ * bytes there.
+ */
+const AHEAD = 4 * CHUNK;
+
+/** Tells whether the caller gets each result of native code as it is. */
+const asksForResults = (plan: ReadPlan): boolean => plan.encoding === null || wantsUtf8(plan);
+
 /** Makes the {@link Outcomes} of one call. */
 function outcomesOf(results: unknown[], texts: string[], plan: ReadPlan): Outcomes {
-  const asked = plan.encoding === null || wantsUtf8(plan);
+  const asked = asksForResults(plan);
   return new Outcomes(results, plan.settle, {
     isFailure,
     failure: (result, index) => failure(result, texts[index] ?? ''),
@@ -64,10 +73,23 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
     const results: unknown[] = new Array<unknown>(total);
     const outcomes = outcomesOf(results, texts, plan);
     let report = progressOf(plan.onProgress);
+    const here = nativeHere();
+    const parts = joined(texts);
+    let pushed = 0;
+    // Hands out paths, so that threads do not run out of them.
+    const push = (done: number): void => {
+      while (pushed < total && pushed - done < AHEAD) {
+        const [some, beyond] = parts.next().value as [string, number];
+        here?.pushPaths(id, some, beyond);
+        pushed = total - beyond;
+        if (pushed === total) here?.close(id);
+      }
+    };
     const follower = {
       advance({ done, failed, bytes, ended }: State): void {
         report?.({ done, total, bytes });
         if (!ended) {
+          push(done);
           outcomes.advance(failed > 0);
           return;
         }
@@ -76,17 +98,22 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
         outcomes.concludeLater(total, failed > 0 || done < total, resolve, reject);
       },
     };
-    const here = nativeHere();
     const id = follow(follower);
     const { threads, maxInFlight, maxFileSize } = plan;
-    const session = { id, results, bits: readBits(plan), places: 0, threads, maxInFlight, maxFileSize };
+    const keeps: 0 | 1 = asksForResults(plan) ? 1 : 0;
+    const session = { id, results, bits: readBits(plan), places: 0, keeps, threads, maxInFlight, maxFileSize };
     if (here === undefined || here.openRead(session) !== undefined) {
       unfollow(id);
       resolve(new FallbackReader(plan).readAll(texts));
       return;
     }
-    const abort = (): void => {
+    const stop = (): void => {
+      pushed = total;
       here.cancel(id);
+      here.close(id);
+    };
+    const abort = (): void => {
+      stop();
       report = undefined;
       outcomes.drop();
       reject(plan.signal?.reason as Error);
@@ -94,12 +121,11 @@ function readMany(paths: Iterable<PathLike>, options?: ReadFilesOptions | Buffer
     let forget = (): void => { /* nothing listens yet */ };
     try {
       forget = listenTo(plan.signal, abort);
-      for (const [some, beyond] of joined(texts)) here.pushPaths(id, some, beyond);
+      if (total === 0) here.close(id);
+      push(0);
     } catch (error) {
-      here.cancel(id);
+      stop();
       throw error;
-    } finally {
-      here.close(id);
     }
   });
 }

@@ -52,6 +52,8 @@ export interface ReadSessionOptions extends SessionOptions {
    * calls `consume` for results that it has taken. 0: each result has a place of its own.
    */
   places: number;
+  /** 1 if `results` keeps each result as it is until the call ends. */
+  keeps: 0 | 1;
 }
 
 export interface WriteSessionOptions extends SessionOptions {

@@ -18,6 +18,7 @@ use super::results::Value;
 use super::session::{AnySession, Destination, Session, Sessions, Work};
 use super::task::{Entry, Read, ReadTree, Write};
 use super::threads::Threads;
+use crate::contents::External;
 use crate::environment::{Environment, called};
 use crate::errors::error_with_path;
 use crate::sys::path_of;
@@ -101,6 +102,7 @@ impl SessionOptions {
             id: int32(self.env, self.value(c"id")).cast_unsigned(),
             results: self.value(c"results"),
             places: NonZeroUsize::new(self.count(c"places")),
+            keeps: self.count(c"keeps") == 1,
         }
     }
 }
@@ -379,17 +381,39 @@ where
     T: Task<Output: Value> + 'static,
 {
     let mut good = 0;
+    let kept = External::default();
     for (index, output) in Stream::new(batch, inputs, false) {
         let mut scope = std::ptr::null_mut();
         // SAFETY: closed below; the value is kept by the array.
         unsafe { sys::napi_open_handle_scope(env, &raw mut scope) };
         let made = output.value(env, environment);
         set_element(env, results, index, made.value);
+        kept.take_back(env, made.external);
         good += u32::from(!made.failed);
         // SAFETY: the scope opened above.
         unsafe { sys::napi_close_handle_scope(env, scope) };
     }
+    kept.tell(env);
     good
+}
+
+/// An iterator that knows how many inputs are left. They are made as they are needed.
+struct Counted<I> {
+    inputs: I,
+    left: usize,
+}
+
+impl<I: Iterator> Iterator for Counted<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        self.left = self.left.saturating_sub(1);
+        self.inputs.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
 }
 
 /// `readManySync(joined, results, bits, threads, maxFileSize)`; `joined` is an array of paths
@@ -411,10 +435,11 @@ unsafe extern "C" fn read_many_sync(
         };
         let batch = Batch::new(task, reader.batch_options(), Threads);
         let parts = (0..array_length(env, joined)).map(|index| element(env, joined, index));
-        let inputs: Vec<_> = parts
-            .flat_map(|part| paths(env, environment, part))
-            .collect();
-        let good = run_here(env, environment, batch, inputs.into_iter(), results);
+        let inputs = Counted {
+            inputs: parts.flat_map(|part| paths(env, environment, part)),
+            left: array_length(env, results),
+        };
+        let good = run_here(env, environment, batch, inputs, results);
         double_value(env, f64::from(good))
     })
 }

@@ -26,6 +26,8 @@ pub(super) struct Made {
     pub(super) value: sys::napi_value,
     /// Bytes that were read or written.
     pub(super) bytes: usize,
+    /// Bytes of the value that the engine counts as external memory.
+    pub(super) external: usize,
     /// The value is an error.
     pub(super) failed: bool,
 }
@@ -35,6 +37,7 @@ impl Made {
         Self {
             value,
             bytes,
+            external: 0,
             failed: false,
         }
     }
@@ -43,6 +46,7 @@ impl Made {
         Self {
             value,
             bytes: 0,
+            external: 0,
             failed: true,
         }
     }
@@ -61,7 +65,10 @@ impl Value for Result<Contents, Error> {
         };
         let length = contents.len();
         match environment.maker.make(env, contents) {
-            Some(value) => Made::of(value, length),
+            Some(made) => Made {
+                external: made.external,
+                ..Made::of(made.value, length)
+            },
             None => Made::failure(number(env, Failure::Delegate.code())),
         }
     }

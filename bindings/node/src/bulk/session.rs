@@ -14,6 +14,7 @@ use super::commit::{Commit, Flushed};
 use super::results::{Made, Value};
 use super::task::{Read, ReadTree, Write};
 use super::threads::Threads;
+use crate::contents::External;
 use crate::environment::Environment;
 use crate::errors::error_with_path;
 use crate::value::{double_value, number, reference, referenced, set_element, undefined};
@@ -67,6 +68,8 @@ pub(super) trait Live {
     /// steps does so while JavaScript waits for a result.
     fn hold(&self, env: sys::napi_env, yes: bool);
     fn results(&self) -> sys::napi_ref;
+    /// Does what the last results need.
+    fn end(&self, env: sys::napi_env);
     /// Ends the session: JavaScript no longer runs. Returns the barrier to finish when all entries
     /// have run.
     fn leave(&self) -> Option<Arc<Commit>>;
@@ -92,6 +95,8 @@ pub(super) struct Session<T: Task> {
     /// The number of places for results, which are used in turn. The bytes of a result are then in
     /// flight until JavaScript has gone past it; without places, until it has a value.
     places: Option<NonZeroUsize>,
+    /// External memory of results, where the array keeps them until the session ends.
+    external: Option<External>,
     /// The session keeps the process alive.
     holds_loop: Cell<bool>,
     progress: RefCell<Progress<T::Output>>,
@@ -134,6 +139,8 @@ pub(super) struct Destination {
     pub(super) results: sys::napi_value,
     /// The number of places in it, where JavaScript goes through results in steps.
     pub(super) places: Option<NonZeroUsize>,
+    /// The array keeps every result until the session ends.
+    pub(super) keeps: bool,
 }
 
 /// The work of a session.
@@ -156,6 +163,7 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
             id,
             results,
             places,
+            keeps,
         } = destination;
         let Work {
             task,
@@ -183,6 +191,7 @@ impl<T: Task<Output: Value> + 'static> Session<T> {
             batch,
             results: reference(env, results),
             places,
+            external: keeps.then(External::default),
             holds_loop: Cell::new(false),
             progress: RefCell::new(Progress {
                 ready: VecDeque::new(),
@@ -290,7 +299,7 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
                 }
             }
             let count = progress.ready.len().min(CLOCK_INTERVAL);
-            let mut released = 0;
+            let (mut released, mut all_external) = (0, 0);
             let mut scope = std::ptr::null_mut();
             // SAFETY: closed below, on the same thread; values made in between are kept by the
             // array.
@@ -305,6 +314,7 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
                 let Made {
                     value,
                     bytes,
+                    external,
                     failed,
                 } = output.value(env, self.environment);
                 let place = self.places.map_or(index, |places| index % places);
@@ -312,6 +322,7 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
                 progress.done += 1;
                 progress.failed += usize::from(failed);
                 progress.bytes += bytes;
+                all_external += external;
                 if self.places.is_some() {
                     progress.keep_weight(index, weight);
                 } else {
@@ -320,6 +331,9 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
             }
             // SAFETY: the scope opened above.
             unsafe { sys::napi_close_handle_scope(env, scope) };
+            if let Some(kept) = &self.external {
+                kept.take_back(env, all_external);
+            }
             if released > 0 {
                 self.batch.release(released, None);
             }
@@ -359,6 +373,13 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
 
     fn results(&self) -> sys::napi_ref {
         self.results
+    }
+
+    fn end(&self, env: sys::napi_env) {
+        self.hold(env, false);
+        if let Some(kept) = &self.external {
+            kept.tell(env);
+        }
     }
 
     fn leave(&self) -> Option<Arc<Commit>> {
@@ -416,7 +437,7 @@ impl Sessions {
             let state = session.state();
             if state.ended {
                 self.open.borrow_mut().remove(&id);
-                session.hold(env, false);
+                session.end(env);
                 // SAFETY: made when the session was opened, and used for the last time above.
                 unsafe { sys::napi_delete_reference(env, session.results()) };
             }

@@ -29,7 +29,7 @@ fn read_many_runs_when_named_and_reads_every_file_in_every_row() {
     let cases = cases_of(&json, "read_many");
     let kinds: Vec<_> = cases
         .iter()
-        .map(|case| (case["case"]["kept"].as_str(), &case["case"]["delay"]))
+        .map(|case| (case["case"]["kept"].as_str(), &case["case"]["watch"]))
         .collect();
     let expected = [
         (Some("buffer"), false),
@@ -40,7 +40,8 @@ fn read_many_runs_when_named_and_reads_every_file_in_every_row() {
     assert_eq!(kinds.len(), expected.len());
     for (case, (kept, delay)) in cases.iter().zip(expected) {
         assert_eq!(case["case"]["kept"].as_str(), kept);
-        assert_eq!(case["case"]["delay"], delay);
+        let watch = if delay { "event-loop" } else { "nothing" };
+        assert_eq!(case["case"]["watch"], watch);
         let names: Vec<&str> = if delay {
             SCRIPTS
                 .into_iter()
@@ -123,4 +124,27 @@ fn a_row_that_reads_the_wrong_bytes_is_shown_as_failed() {
     ];
     assert_fails_saying(&mut bench, &parts);
     assert!(is_empty(&place.disk()));
+}
+
+/// The rounds after the first ones count, and each reads all files.
+#[test]
+fn steady_cases_read_every_file_in_every_round() {
+    if !node_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let mut bench = place.quick();
+    bench.args(["read-many", "--cells", "steady", "--runs", "1"]);
+    bench.args(["--files", "50", "--package"]);
+    bench.arg(place.package());
+    let json = measured(&place, &mut bench, &["again and again", "x Promise.all"]);
+    let cases = cases_of(&json, "read_many");
+    assert_eq!(cases.len(), 2);
+    for (case, kept) in cases.iter().zip(["buffer", "string"]) {
+        assert_eq!(case["case"]["kept"], kept);
+        assert_eq!(case["case"]["watch"], "steady");
+        for name in SCRIPTS.iter().filter(|name| !name.ends_with("sync")) {
+            assert_did(row_named(case, name), 50, 500_000);
+        }
+    }
 }

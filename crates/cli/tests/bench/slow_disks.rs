@@ -42,7 +42,7 @@ fn a_table_on_a_slow_disk_has_the_cost_of_the_mount_alone() {
     let json = measured(&place, &mut bench, &["raw system calls, mount alone"]);
     for case in cases_of(&json, "read_many") {
         // Without Node there is no event loop.
-        if case["case"]["delay"] == false {
+        if case["case"]["watch"] == "nothing" {
             assert_did(
                 row_named(case, "raw system calls, mount alone"),
                 20,

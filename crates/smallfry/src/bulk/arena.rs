@@ -2,14 +2,16 @@
 //!
 //! A file is read straight into a slot of a large mapping, and the result owns that slot. So
 //! nothing is copied, and a page fault covers 2 MiB instead of 4 KiB where the system gives huge
-//! pages. Slots never overlap. A mapping goes back to the system with its last slot. Single pages
-//! go back when less than an eighth of a mapping is alive and the mapping after it is full. If they
-//! went back earlier, that would split huge pages, and their memory might be needed again at once.
+//! pages. Slots never overlap. A mapping without slots is kept for the next reads for a moment, by
+//! `pool`. Single pages go back some time after less than an eighth of a mapping is alive and the
+//! mapping after it is full. If they went back earlier, that would split huge pages, and their
+//! memory might be needed again at once.
 
 use std::sync::{Arc, Weak};
 
 use super::bytes::Bytes;
-use super::chunk::{self, CHUNK, Chunk};
+use super::chunk::{self, Chunk};
+use super::pool::CHUNK;
 
 /// Larger contents get a mapping of their own.
 const MAX_SHARED: usize = CHUNK / 4;
@@ -19,8 +21,8 @@ const LINE: usize = 64;
 
 /// The memory of one reading thread, from which room for contents is taken.
 ///
-/// Memory of dropped results is kept for the next ones while there is an arena in the process, up
-/// to 32 MiB.
+/// Memory of dropped results is kept for the next ones, up to 160 MiB in the process. It goes back
+/// to the system when none was needed for a second.
 #[derive(Debug)]
 pub struct Arena {
     current: Option<Current>,

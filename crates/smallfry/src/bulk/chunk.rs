@@ -1,39 +1,34 @@
 //! Mappings from which slots for contents are cut.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use smallfry_workers::thread_cpu_time;
 
 use super::page_use::PageUse;
-use crate::sys::{HUGE_PAGE, Mapping, PAGE};
+use super::pool::{self, CHUNK, Sparse};
+use crate::sys::{Mapping, PAGE};
 
-/// The size of a shared mapping in bytes.
-pub(super) const CHUNK: usize = HUGE_PAGE;
-/// The maximum number of unused mappings that are kept for the next reads, while there is an arena.
-const MAX_SPARE: usize = 16;
 /// A huge page that takes longer than this comes from a hypervisor that has to find the memory
 /// first. Then small pages, which are more often mapped already, are faster. A huge page is usually
 /// cleared in 0.1 to 0.4 ms of processor time, and 512 small pages in 0.8 ms.
 const SLOW_HUGE_PAGE: Duration = Duration::from_millis(2);
 
-static SPARE: Mutex<Vec<Mapping>> = Mutex::new(Vec::new());
 /// The last huge page was slow. There are none until no arena is left.
 static HUGE_PAGES_ARE_SLOW: AtomicBool = AtomicBool::new(false);
 static ARENAS: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts an arena. While there is one, unused mappings are kept.
+/// Counts an arena.
 pub(super) fn enter_arena() {
     ARENAS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Stops counting an arena. The last one frees unused mappings.
+/// Stops counting an arena.
 pub(super) fn leave_arena() {
     if ARENAS.fetch_sub(1, Ordering::Relaxed) == 1 {
         HUGE_PAGES_ARE_SLOW.store(false, Ordering::Relaxed);
-        SPARE.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
@@ -57,8 +52,7 @@ impl Chunk {
 
     /// Makes a mapping for many slots, with huge pages if they are wanted and come fast.
     pub(super) fn shared(huge: bool) -> Option<Self> {
-        let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mapping = match spare {
+        let mapping = match pool::take() {
             Some(mapping) => mapping,
             None => new_mapping(CHUNK, huge)?,
         };
@@ -83,17 +77,27 @@ impl Chunk {
         self.pages.add(offset, size);
     }
 
-    /// Removes a slot. Pages that only it used may go back to the system.
-    pub(super) fn remove(&self, offset: usize, size: usize) {
-        if self.shared {
-            self.pages
-                .remove(offset, size, |pages| self.release(&pages));
+    /// Removes a slot. Pages that only it used may go back to the system, perhaps later.
+    pub(super) fn remove(self: &Arc<Self>, offset: usize, size: usize) {
+        if self.shared
+            && self
+                .pages
+                .remove(offset, size, |pages| self.release(&pages))
+        {
+            self.sweep_later();
         }
     }
 
     /// Says that no more slots will be added, and that live ones are likely to stay.
-    pub(super) fn fill(&self) {
-        self.pages.fill(|pages| self.release(&pages));
+    pub(super) fn fill(self: &Arc<Self>) {
+        if self.pages.fill() {
+            self.sweep_later();
+        }
+    }
+
+    fn sweep_later(self: &Arc<Self>) {
+        let weak = Arc::downgrade(self);
+        pool::sweep_later(weak);
     }
 
     fn release(&self, pages: &Range<usize>) {
@@ -103,19 +107,29 @@ impl Chunk {
     }
 }
 
+impl Sparse for Chunk {
+    fn sweep(&self) {
+        self.pages.sweep_all(|pages| self.release(&pages));
+    }
+}
+
 impl Drop for Chunk {
     fn drop(&mut self) {
-        if let Some(mapping) = self.mapping.take().filter(|_| self.shared) {
-            let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
-            if spare.len() < MAX_SPARE && ARENAS.load(Ordering::Relaxed) > 0 {
-                spare.push(mapping);
-            }
+        if let Some(mapping) = self.mapping.take()
+            && self.shared
+            && !self.pages.is_swept()
+        {
+            pool::keep(mapping);
         }
     }
 }
 
 fn new_mapping(size: usize, huge: bool) -> Option<Mapping> {
-    let mapping = Mapping::new(size)?;
+    let mut mapping = Mapping::new(size);
+    if mapping.is_none() && pool::clear() {
+        mapping = Mapping::new(size);
+    }
+    let mapping = mapping?;
     if huge && !HUGE_PAGES_ARE_SLOW.load(Ordering::Relaxed) {
         // Processor time is measured, since by the clock the thread may wait for a processor.
         let start = thread_cpu_time();

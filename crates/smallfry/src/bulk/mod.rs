@@ -51,6 +51,7 @@ mod bytes;
 mod chunk;
 mod files;
 mod page_use;
+mod pool;
 mod reader;
 mod settings;
 #[cfg(feature = "tree")]

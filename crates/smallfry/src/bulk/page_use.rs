@@ -15,6 +15,8 @@ pub(super) struct PageUse<const PAGES: usize> {
     live: AtomicUsize,
     /// No more slots will be added, and live ones are likely to stay.
     full: AtomicBool,
+    /// There were few live bytes once, and the caller was told.
+    sparse: AtomicBool,
     /// The pages without live slots have gone back to the system.
     swept: AtomicBool,
     /// The number of live slots on each page.
@@ -22,7 +24,7 @@ pub(super) struct PageUse<const PAGES: usize> {
 }
 
 impl<const PAGES: usize> PageUse<PAGES> {
-    /// With fewer live bytes than this, unused pages go back to the system. If they went back
+    /// With fewer live bytes than this, unused pages may go back to the system. If they went back
     /// earlier, that would split huge pages whose other slots are likely to be removed soon.
     const FEW: usize = PAGES * PAGE / 8;
 
@@ -31,6 +33,7 @@ impl<const PAGES: usize> PageUse<PAGES> {
         Self {
             live: AtomicUsize::new(0),
             full: AtomicBool::new(false),
+            sparse: AtomicBool::new(false),
             swept: AtomicBool::new(false),
             pages: std::array::from_fn(|_| AtomicU16::new(0)),
         }
@@ -48,18 +51,22 @@ impl<const PAGES: usize> PageUse<PAGES> {
         }
     }
 
-    /// Says that no more slots will be added. From now on unused pages go back to the system.
-    pub(super) fn fill(&self, release: impl FnMut(Range<usize>)) {
+    /// Says that no more slots will be added. Returns true if the caller has to [sweep
+    /// all](Self::sweep_all), now or later.
+    pub(super) fn fill(&self) -> bool {
         self.full.store(true, Ordering::Release);
-        let live = self.live.load(Ordering::Acquire);
-        if live > 0 && live < Self::FEW && !self.swept.swap(true, Ordering::Relaxed) {
-            self.sweep(0..PAGES, release);
-        }
+        self.becomes_sparse(self.live.load(Ordering::Acquire))
     }
 
-    /// Removes a slot. `release` gives unused pages back to the system; it may be called twice for
-    /// a page.
-    pub(super) fn remove(&self, offset: usize, size: usize, release: impl FnMut(Range<usize>)) {
+    /// Removes a slot. Returns true if the caller has to [sweep all](Self::sweep_all), now or
+    /// later. Afterwards `release` gives unused pages back to the system; it may be called twice
+    /// for a page.
+    pub(super) fn remove(
+        &self,
+        offset: usize,
+        size: usize,
+        release: impl FnMut(Range<usize>),
+    ) -> bool {
         for page in Self::of(offset, size) {
             // Release, so that a thread that finds the page unused comes after the last access to
             // this slot.
@@ -67,14 +74,32 @@ impl<const PAGES: usize> PageUse<PAGES> {
         }
         let live = self.live.fetch_sub(size, Ordering::AcqRel) - size;
         if live == 0 || live >= Self::FEW || !self.full.load(Ordering::Acquire) {
-            return;
+            return false;
         }
-        let pages = if self.swept.swap(true, Ordering::Relaxed) {
-            around(Self::of(offset, size), page_size() / PAGE, PAGES)
-        } else {
-            0..PAGES
-        };
-        self.sweep(pages, release);
+        // A change of nothing, so that one of two threads sees what the other did: this one that
+        // all is swept, or the sweeping one that this slot is gone.
+        if self.swept.fetch_or(false, Ordering::AcqRel) {
+            let pages = around(Self::of(offset, size), page_size() / PAGE, PAGES);
+            self.sweep(pages, release);
+            return false;
+        }
+        self.becomes_sparse(live)
+    }
+
+    fn becomes_sparse(&self, live: usize) -> bool {
+        live > 0 && live < Self::FEW && !self.sparse.swap(true, Ordering::Relaxed)
+    }
+
+    /// Gives all unused pages back. From now on [`remove`](Self::remove) does so with others.
+    pub(super) fn sweep_all(&self, release: impl FnMut(Range<usize>)) {
+        if !self.swept.swap(true, Ordering::AcqRel) {
+            self.sweep(0..PAGES, release);
+        }
+    }
+
+    /// Tells whether pages have gone back to the system.
+    pub(super) fn is_swept(&self) -> bool {
+        self.swept.load(Ordering::Relaxed)
     }
 
     /// Gives the unused ones of `pages` back.

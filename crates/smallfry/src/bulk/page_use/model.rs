@@ -56,12 +56,22 @@ impl Memory {
     }
 
     fn give_up(&self, offset: usize, size: usize) {
-        self.page_use
-            .remove(offset, size, |pages| self.release(pages));
+        if self
+            .page_use
+            .remove(offset, size, |pages| self.release(pages))
+        {
+            self.sweep_all();
+        }
     }
 
     fn fill(&self) {
-        self.page_use.fill(|pages| self.release(pages));
+        if self.page_use.fill() {
+            self.sweep_all();
+        }
+    }
+
+    fn sweep_all(&self) {
+        self.page_use.sweep_all(|pages| self.release(pages));
     }
 
     fn release(&self, pages: Range<usize>) {
@@ -113,5 +123,25 @@ fn a_page_with_two_slots_goes_back_after_both_are_removed() {
         let released = memory.released.lock().unwrap();
         // The last of both threads gave it back, and the page of the third slot stays.
         assert!(released.contains(&0) && !released.contains(&3));
+    });
+}
+
+#[test]
+fn a_page_goes_back_if_another_thread_sweeps_while_its_slot_is_removed() {
+    explore(|| {
+        let memory = Memory::new();
+        memory.page_use.add(0, SLOT);
+        memory.page_use.add(PAGE, SLOT);
+        assert!(memory.page_use.fill());
+        let other = thread::spawn({
+            let memory = Arc::clone(&memory);
+            move || memory.sweep_all()
+        });
+        // The caller was told when it was filled, so this only removes.
+        let page_use = &memory.page_use;
+        assert!(!page_use.remove(0, SLOT, |pages| memory.release(pages)));
+        other.join().unwrap();
+        let released = memory.released.lock().unwrap();
+        assert!(released.contains(&0) && !released.contains(&1));
     });
 }

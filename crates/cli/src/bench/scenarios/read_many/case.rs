@@ -4,15 +4,14 @@ use super::super::prelude::*;
 use super::super::shared::rows::RAW_KEPT;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
-#[display("{shape} {}{}", self.state(), if self.delay { " delay" } else { "" })]
+#[display("{shape} {}{watch}", self.state())]
 pub(crate) struct Case {
     #[serde(flatten)]
     pub(super) shape: Shape,
     /// `None`: discarded.
     pub(super) kept: Option<Data>,
     pub(super) cold: bool,
-    /// Only how late the event loop turns.
-    pub(super) delay: bool,
+    pub(super) watch: Watch,
 }
 
 impl Case {
@@ -38,14 +37,20 @@ pub(crate) struct Request {
     pub(crate) watch: Watch,
 }
 
-/// A figure that is watched beside the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A figure that is watched beside the clock, or in place of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Watch {
+    #[display("")]
     Nothing,
-    /// The turns of the event loop.
+    /// The turns of the event loop, in place of the clock.
+    #[display(" delay")]
     EventLoop,
+    #[display(" memory")]
     Memory,
+    /// The rounds after the first ones in one process.
+    #[display(" steady")]
+    Steady,
 }
 
 /// Refuses a row that has read less than there is; both are numbers of files and of bytes.

@@ -31,22 +31,31 @@ function resident(name) {
   return Number(new RegExp(`${name}:\\s+(\\d+)`).exec(fs.readFileSync('/proc/self/status', 'latin1'))[1]);
 }
 
+// In the case `steady`: rounds that are not timed, and those that are.
+const STEADY = [3, 5];
+
 async function readMany(functions, { style, data, layout, compare, watch }) {
   const files = pathsOf(layout);
   const [encoding, absent] = data === 'string' ? ['utf8', '\0'] : [undefined, 0];
   const [probe, memory] = [watch === 'event-loop', watch === 'memory'];
+  const [untimed, timed] = watch === 'steady' ? STEADY : [0, 1];
+  const read = () => readAll[style](functions, files, encoding);
   let looked = 0;
+  const look = (all) => all.forEach((contents) => (looked += contents.indexOf(absent)));
+  for (let round = 0; round < untimed; round++) look(await read());
   if (memory) fs.writeFileSync('/proc/self/clear_refs', '5');
   const before = memory && resident('VmRSS');
   const stop = probe && watchEventLoop();
   const started = resources();
-  const all = await readAll[style](functions, files, encoding);
+  for (let round = 1; round < timed; round++) look(await read());
+  const all = await read();
   let usage = probe || memory ? resourcesSince(started) : undefined;
   const gaps = probe ? await stop() : [];
   const used = memory ? { before, peak: resident('VmHWM'), after: resident('VmRSS') } : undefined;
-  for (const contents of all) looked += contents.indexOf(absent);
+  look(all);
   usage ??= resourcesSince(started);
-  if (looked !== -files.length) throw new Error('a zero was found, and there is none');
+  for (const time of ['wall_ns', 'user_ns', 'sys_ns']) usage[time] = Math.round(usage[time] / timed);
+  if (looked !== -files.length * (untimed + timed)) throw new Error('a zero was found, and there is none');
   if (compare) {
     files.forEach((file, i) => {
       if (Buffer.compare(Buffer.from(all[i]), fs.readFileSync(file)) !== 0) throw new Error(`read ${file} wrongly`);

@@ -6,6 +6,7 @@
 //! | `kept string` | the same as text, decoded from UTF-8 (in Rust a `String`; smallfry's bulk call: bytes, checked) |
 //! | `discarded` | a whole process from its start to its end, as `time node script` does: list the directory, read every file, keep nothing |
 //! | `delay` | as `kept`; how late the event loop turns meanwhile |
+//! | `steady` | as `kept`, eight times in one process, each time dropped; the mean of the last five |
 //!
 //! The files are of ASCII text that resembles source code, made once and flushed. `warm`: they were
 //! read before. `cold`: before every run the page cache is dropped and a sample of the files is
@@ -54,25 +55,32 @@ impl Scenario for ReadMany {
         let is_slow = session.directories.profile().is_some();
         let has_words = session.options.cells.is_some();
         let uses = [
-            (Some(Data::Buffer), false),
-            (Some(Data::String), false),
-            (None, false),
-            (Some(Data::Buffer), true),
+            (Some(Data::Buffer), Watch::Nothing),
+            (Some(Data::String), Watch::Nothing),
+            (None, Watch::Nothing),
+            (Some(Data::Buffer), Watch::EventLoop),
+            (Some(Data::Buffer), Watch::Steady),
+            (Some(Data::String), Watch::Steady),
         ];
         let mut cases = Vec::new();
         for (index, shape) in shapes(session).into_iter().enumerate() {
             for cold in [false, true] {
-                for (kept, delay) in uses {
+                for (kept, watch) in uses {
                     let is_wanted = match session.extent {
+                        _ if watch == Watch::Steady => {
+                            !cold && index == 0 && (has_words || session.extent == Extent::All)
+                        }
                         _ if has_words => true,
-                        Extent::All => index == 0 || kept != Some(Data::String) && !delay,
+                        Extent::All => {
+                            index == 0 || kept != Some(Data::String) && watch == Watch::Nothing
+                        }
                         Extent::Core | Extent::Quick => index == 0 && cold == is_slow,
                     };
                     let case = Case {
                         shape,
                         kept,
                         cold,
-                        delay,
+                        watch,
                     };
                     cases.extend(is_wanted.then_some(case));
                 }
@@ -82,7 +90,7 @@ impl Scenario for ReadMany {
     }
 
     fn rows(session: &Session, case: &Case) -> Vec<Row> {
-        if case.delay {
+        if case.watch != Watch::Nothing {
             let mut rows = rows::scripts(session);
             rows.retain(|row| row.way.style.is_async());
             return rows;
@@ -146,11 +154,10 @@ impl Scenario for ReadMany {
         let seen = files.output.seen(row.implementation == MOUNT_ALONE);
         let layout = case.shape.within(seen, NAME)?;
         let times = if let Some(data) = case.kept {
-            let watch = [Watch::Nothing, Watch::EventLoop][usize::from(case.delay)];
             let request = Request {
                 many: many::Request::of(row, data, layout, &case.shape),
                 compare: turn.is_careful(),
-                watch,
+                watch: case.watch,
             };
             let times = turn.ask_within(&request, |_, ask| {
                 empty();
@@ -270,7 +277,7 @@ mod tests {
             },
             kept: None,
             cold: true,
-            delay: false,
+            watch: Watch::Nothing,
         };
         assert_eq!(case.to_string(), "100x10MB discarded cold");
     }

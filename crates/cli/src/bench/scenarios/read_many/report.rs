@@ -1,7 +1,7 @@
 //! A table per case, one of delays, then sentences.
 
 use super::super::prelude::*;
-use super::case::Case;
+use super::case::{Case, Watch};
 use crate::bench::runtime::protocol::PROBE_US;
 use crate::bench::stats::delay::{Delay, delay};
 
@@ -11,14 +11,19 @@ pub(super) const REPORT: Report<Case> = Report {
     heading: |_, result| {
         let case = result.case;
         let what = match case.kept {
-            _ if case.delay => "how late the event loop turns while files are read".to_owned(),
+            _ if case.watch == Watch::EventLoop => {
+                "how late the event loop turns while files are read".to_owned()
+            }
+            Some(data) if case.watch == Watch::Steady => {
+                format!("one process reads all as {data}s again and again, and drops them")
+            }
             Some(data) => format!("all kept as {data}s, every byte looked at"),
             None => "whole processes that list the directory, read and keep nothing".to_owned(),
         };
         format!("{what}; {}", cache::describe(result, case.cold))
     },
     table: |page, result, view| {
-        if result.case.delay {
+        if result.case.watch == Watch::EventLoop {
             delays(page, result, view);
         } else {
             idioms::table(page, view, result.case.raw());
@@ -33,7 +38,7 @@ pub(super) const REPORT: Report<Case> = Report {
         ]
     },
     sentences: |page, session, result, view| {
-        if result.case.delay {
+        if result.case.watch == Watch::EventLoop {
             said_of_delays(page, result);
         } else {
             idioms::sentences(page, session, view, result.case.raw());
