@@ -1,7 +1,6 @@
 // Notices that a program is about to use node:fs/promises. Node loads it only when it is asked for,
 // and that takes longer than all of `register`.
 
-import diagnostics = require('node:diagnostics_channel');
 import fs = require('node:fs');
 
 /** The internal function that `require` calls, which tools may replace. */
@@ -11,6 +10,10 @@ interface Loader {
 
 /** Published before an import, and before Node loads an entry point that is an ES module. */
 const IMPORTS = 'tracing:module.import:start';
+
+// Node 20 does not load it by itself, and publishes nothing.
+// eslint-disable-next-line @typescript-eslint/no-require-imports -- as above
+const diagnostics = () => require('node:diagnostics_channel') as typeof import('node:diagnostics_channel');
 
 /** Tells whether Node has loaded what imports ES modules. Node 24 always has. */
 const mayImport = (): boolean =>
@@ -44,7 +47,7 @@ export function whenPromisesAreUsed(loader: object, listener: () => void): void 
     isUsed = true;
     Object.defineProperty(fs, 'promises', own);
     if (requires._load === noticing) requires._load = load;
-    if (major >= 22) diagnostics.unsubscribe(IMPORTS, use);
+    if (major >= 22) diagnostics().unsubscribe(IMPORTS, use);
     listener();
   };
   Object.defineProperty(fs, 'promises', {
@@ -59,7 +62,7 @@ export function whenPromisesAreUsed(loader: object, listener: () => void): void 
     return load.call(this, request, ...rest);
   }
   requires._load = noticing;
-  if (major >= 22) diagnostics.subscribe(IMPORTS, use);
+  if (major >= 22) diagnostics().subscribe(IMPORTS, use);
   // The first releases of Node 22 do not publish it.
   if (major < 24) queueMicrotask(() => { if (mayImport()) use(); });
 }

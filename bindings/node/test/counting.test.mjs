@@ -87,7 +87,7 @@ test('every form of every part is counted once, with its bytes and failures', as
 test('calls that smallfry leaves to node:fs are counted apart', async () => {
   const { processes: [counts] } = await count(`
     const fs = require('node:fs'); const signal = new AbortController().signal;
-    fs.writeFileSync('a', 'x'); fs.writeFileSync('a', 'x', { flag: fs.constants.O_WRONLY });
+    fs.writeFileSync('a', 'x', {}); fs.writeFileSync('a', 'x', { flag: fs.constants.O_WRONLY });
     fs.promises.readFile('a').then(() => fs.promises.readFile('a', { signal }));`);
   const of = (name, form) => counts.functions.find((one) => one.name === name && one.form === form);
   assert.deepStrictEqual([of('writeFile', 'sync').handedOn, of('writeFile', 'sync').native], [1, true]);

@@ -3,6 +3,7 @@
 use super::counts::Counts;
 use super::process::Usage;
 use super::seen::Comparison;
+use super::start::Start;
 use super::subject::Side;
 use super::system_calls::Summary;
 use std::process::ExitStatus;
@@ -41,6 +42,8 @@ pub(super) struct Results {
     pub(super) pairs: Vec<Pair>,
     pub(super) comparison: Comparison,
     pub(super) counts: Result<Counts, String>,
+    /// The cost of loading smallfry, if Node could be started alone.
+    pub(super) start: Option<Start>,
 }
 
 /// One run of each side, in [`Side::BOTH`]'s order.

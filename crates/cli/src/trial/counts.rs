@@ -213,6 +213,12 @@ impl Counts {
         self.processes.len()
     }
 
+    /// The file of the Node that ran the first process.
+    pub(super) fn node(&self) -> Option<&Path> {
+        let process = self.processes.first()?;
+        process.command.first().map(Path::new)
+    }
+
     pub(super) fn threads(&self) -> u64 {
         self.processes.iter().map(|process| process.threads).sum()
     }

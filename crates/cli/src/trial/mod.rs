@@ -5,6 +5,7 @@
 //! - `process.rs`: one run of the command; `system/` has the parts that differ between systems
 //! - `seen/`: the results of a run that are compared: exit status, printed text, output files
 //! - `schedule.rs`: the number of pairs of runs
+//! - `start.rs`: the cost of loading smallfry
 //! - `counts.rs`, `system_calls.rs`: where the time on small files went, by the program's own
 //!   counts or by strace
 //! - `report/`: output on the terminal and as JSON
@@ -19,6 +20,7 @@ mod process;
 mod report;
 mod schedule;
 mod seen;
+mod start;
 mod subject;
 mod system;
 mod system_calls;
@@ -53,7 +55,9 @@ fn attempt(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
     let json = arguments.json.as_deref().map(File::create).transpose()?;
     report::opening(&subject, arguments);
     let trial = Trial {
+        subject: &subject,
         runner: Runner::new(&subject, arguments.prepare.as_deref(), interrupt),
+        interrupt,
         outputs: Outputs::new(&arguments.outputs),
         arguments,
         progress: Progress::new(),
@@ -68,7 +72,9 @@ fn attempt(arguments: &Arguments, interrupt: &Interrupt) -> Result<bool, Failure
 }
 
 struct Trial<'a> {
+    subject: &'a Subject,
     runner: Runner<'a>,
+    interrupt: &'a Interrupt,
     outputs: Outputs,
     arguments: &'a Arguments,
     progress: Progress,
@@ -101,10 +107,16 @@ impl Trial<'_> {
             }
             pairs.push(Pair(usages));
         }
+        let node = counts.as_ref().ok().and_then(Counts::node);
+        let start = match node {
+            Some(node) => start::measure(node, self.subject, self.interrupt)?,
+            None => None,
+        };
         Ok(Answer::Compared(Box::new(Results {
             pairs,
             comparison,
             counts,
+            start,
         })))
     }
 

@@ -81,6 +81,16 @@ impl Subject {
         Ok(command)
     }
 
+    /// Node that does nothing, for one side.
+    pub(super) fn node(&self, program: &Path, side: Side) -> Result<Command, Failure> {
+        let mut command = Command::new(program);
+        command.args(["-e", "0"]).env_remove(COUNT);
+        if side == Side::With {
+            command.env(NODE_OPTIONS, self.with_register()?);
+        }
+        Ok(command)
+    }
+
     /// The user's options, and `--require` with our file.
     fn with_register(&self) -> Result<OsString, Failure> {
         let register = self.register.to_str().ok_or_else(|| {

@@ -20,6 +20,7 @@ mod read_many;
 mod scale;
 #[cfg(target_os = "linux")]
 mod slow_disks;
+mod start;
 mod support;
 mod write_many;
 mod write_string;

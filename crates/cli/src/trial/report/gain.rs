@@ -7,6 +7,7 @@ use crate::bench::stats::percentiles::median;
 use crate::trial::answer::Pair;
 use crate::trial::process::Usage;
 use crate::trial::schedule::ENOUGH_PAIRS;
+use crate::trial::start::Start;
 use crate::trial::subject::Side;
 use crate::trial::system::Processor;
 use comfy_table::Table;
@@ -164,6 +165,16 @@ fn change(interval: Interval) -> String {
         ends[0],
         ends[1]
     )
+}
+
+/// Tells the cost of loading smallfry into a process.
+pub(super) fn say_start(out: &mut String, start: Start) {
+    let [more, without] = [start.more_ns, start.without_ns].map(text::duration);
+    let part = start.more_ns / start.without_ns * 100.0;
+    let sentence = format!(
+        "loading smallfry adds {more} to the start of a process of Node, which takes {without} without it ({part:.1} %)."
+    );
+    say(out, '-', &sentence);
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 //! differences array of what differs with smallfry: "exit status", "standard output",
 //!             "standard error", or a path
 //! varying     array of what varies without smallfry too, likewise
+//! start       {without_ns, more_ns}: a start of Node alone, and what smallfry adds; or null
 //! counts      array of the counts of each process (smallfry-count/1), or null
 //! ```
 
@@ -90,6 +91,7 @@ fn results(arguments: &Arguments, results: &Results) -> Value {
         "runs": comparison.runs().iter().sum::<usize>(),
         "differences": named(|judgement| matches!(judgement, Judgement::Differs(_))),
         "varying": named(|judgement| *judgement == Judgement::Varies),
+        "start": results.start,
         "counts": results.counts.as_ref().ok().map(Counts::document),
     })
 }

@@ -67,6 +67,9 @@ fn compared(out: &mut String, subject: &Subject, arguments: &Arguments, results:
     if let (Some(saved), Ok(counts)) = (gain.saved_ns(), &results.counts) {
         calls::doubt(out, saved, &counts.parts());
     }
+    if let Some(start) = results.start {
+        gain::say_start(out, start);
+    }
     same::say_all(out, arguments, &results.comparison);
     if let Ok(counts) = &results.counts {
         calls::say_all(out, counts);
