@@ -4,12 +4,12 @@
 // `register`. So the modules that all entries need are in each of those files.
 
 /**
- * Returns what the first copy has made. Copies in other directories, as of another version, have
- * their own.
+ * Returns what the first copy has given under that name. Copies in other directories, as of another
+ * version, have their own.
  */
-export function shared<T>(name: string, make: () => T): T {
+export function shared<T>(name: string, own: T): T {
   const key = Symbol.for(`smallfry ${name} ${__dirname}`);
   const holder = globalThis as Record<symbol, unknown>;
-  if (!Object.hasOwn(holder, key)) Object.defineProperty(holder, key, { value: make() });
+  if (!Object.hasOwn(holder, key)) Object.defineProperty(holder, key, { value: own });
   return holder[key] as T;
 }

@@ -10,78 +10,68 @@ type Calls = Pick<typeof original, keyof Core['calls']>;
 /** An argument, passed on as it is. */
 type Argument = never;
 
+/**
+ * The number of blocking calls that node:fs does before `register` loads the core. Loading takes as
+ * long as about that many of them save. Many programs make fewer: they only read their modules.
+ */
 const SPARED = 500;
 
 const isWindows = process.platform === 'win32';
 
-export const { removing, removingPromises, spareFirstCalls, wholeFile, wholeFilePromises, whenLoaded } = shared('stubs', () => {
-  let core: Core | undefined;
-  /** The functions that do the calls; undefined before the first call. */
-  let calls: Calls | undefined;
-  let onLoad: (core: Core) => void = () => undefined;
+let core: Core | undefined;
+/** The functions that do the calls; undefined before the first call. */
+let calls: Calls | undefined;
+let onLoad: (core: Core) => void = () => undefined;
 
-  /** Returns the functions that do the calls. The first call loads them. */
-  function load(): Calls {
-    // Node's loader reads the core through the functions below, if they are in node:fs.
-    calls = original;
-    try {
-      // eslint-disable-next-line @typescript-eslint/no-require-imports -- only now
-      const loaded = require('./core.js') as Core;
-      // It is undefined while another file of the package is loading the core.
-      if ((loaded.calls as unknown) !== undefined) core = loaded;
-    } finally {
-      calls = core?.calls;
-    }
-    if (core !== undefined) onLoad(core);
-    return calls ?? original;
+/** Returns the functions that do the calls. The first call loads them. */
+function load(): Calls {
+  // Node's loader reads the core through the functions below, if they are in node:fs.
+  calls = original;
+  try {
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- only now
+    const loaded = require('./core.js') as Core;
+    // It is undefined while another file of the package is loading the core.
+    if ((loaded.calls as unknown) !== undefined) core = loaded;
+  } finally {
+    calls = core?.calls;
   }
+  if (core !== undefined) onLoad(core);
+  return calls ?? original;
+}
 
-  /**
-   * The number of blocking calls that node:fs does before the core is loaded. Loading takes as long
-   * as about that many of them save, and many programs make fewer: most read their modules only.
-   */
-  let spared = 0;
+/** The number of blocking calls that are left to node:fs. */
+let spared = 0;
 
-  /** Lets node:fs do the first blocking calls. */
-  function spareFirstCalls(): void {
-    spared = SPARED;
-  }
+/** Does as {@link load}, unless node:fs does the call. Options may ask for what only the core has. */
+function loadForSync(options: unknown): Calls {
+  if (spared === 0 || (typeof options === 'object' && options !== null)) return load();
+  spared -= 1;
+  return original;
+}
 
-  /** Does as {@link load}, unless node:fs does the call. Options may ask for what only the core has. */
-  function loadForSync(options: unknown): Calls {
-    if (spared === 0 || (typeof options === 'object' && options !== null)) return load();
-    spared -= 1;
-    return original;
-  }
+/** Before the first call no file waits to be closed, so node:fs removes and renames. */
+const loaded = (): Calls => calls ?? original;
 
-  /** Calls `listener` when the core is loaded, which tells whether the addon can be used. */
-  function whenLoaded(listener: (core: Core) => void): void {
-    if (core === undefined) onLoad = listener;
-    else listener(core);
-  }
-
-  /** Before the first call no file waits to be closed, so node:fs removes and renames. */
-  const loaded = (): Calls => calls ?? original;
-
+const own = {
   /** The whole-file functions of node:fs. */
-  const wholeFile = {
+  wholeFile: {
     readFile: (path: Argument, options: Argument, callback: Argument) => (calls ?? load()).readFile(path, options, callback),
     readFileSync: (path: Argument, options: Argument) => (calls ?? loadForSync(options)).readFileSync(path, options),
     writeFile: (path: Argument, data: Argument, options: Argument, callback: Argument) => (calls ?? load()).writeFile(path, data, options, callback),
     writeFileSync: (path: Argument, data: Argument, options: Argument) => (calls ?? loadForSync(options)).writeFileSync(path, data, options),
     appendFile: (path: Argument, data: Argument, options: Argument, callback: Argument) => (calls ?? load()).appendFile(path, data, options, callback),
     appendFileSync: (path: Argument, data: Argument, options: Argument) => (calls ?? loadForSync(options)).appendFileSync(path, data, options),
-  };
+  },
 
   /** The whole-file functions of node:fs/promises. */
-  const wholeFilePromises = {
+  wholeFilePromises: {
     readFile: (path: Argument, options: Argument) => (calls ?? load()).promises.readFile(path, options),
     writeFile: (path: Argument, data: Argument, options: Argument) => (calls ?? load()).promises.writeFile(path, data, options),
     appendFile: (path: Argument, data: Argument, options: Argument) => (calls ?? load()).promises.appendFile(path, data, options),
-  };
+  },
 
   /** The functions of node:fs that wait for closes before they remove or rename. */
-  const removing = {
+  removing: {
     rename: (from: Argument, to: Argument, callback: Argument) => loaded().rename(from, to, callback),
     renameSync: (from: Argument, to: Argument) => loaded().renameSync(from, to),
     rm: (path: Argument, options: Argument, callback: Argument) => loaded().rm(path, options, callback),
@@ -92,20 +82,29 @@ export const { removing, removingPromises, spareFirstCalls, wholeFile, wholeFile
       unlink: (path: Argument, callback: Argument) => loaded().unlink(path, callback),
       unlinkSync: (path: Argument) => loaded().unlinkSync(path),
     }),
-  };
+  },
 
   /** The functions of node:fs/promises that wait for closes before they remove or rename. */
-  const removingPromises = {
+  removingPromises: {
     rename: (from: Argument, to: Argument) => loaded().promises.rename(from, to),
     rm: (path: Argument, options: Argument) => loaded().promises.rm(path, options),
     rmdir: (path: Argument, options: Argument) => loaded().promises.rmdir(path, options),
     ...(isWindows && {
       unlink: (path: Argument) => loaded().promises.unlink(path),
     }),
-  };
+  },
 
-  return { removing, removingPromises, spareFirstCalls, wholeFile, wholeFilePromises, whenLoaded };
-});
+  /** Calls `listener` when the core is loaded, which tells whether the addon can be used. */
+  whenLoaded: (listener: (core: Core) => void): void => {
+    if (core === undefined) onLoad = listener;
+    else listener(core);
+  },
+
+  /** Lets node:fs do the first blocking calls, but for those with options. */
+  spareFirstCalls: (): void => { spared = SPARED; },
+};
+
+export const { removing, removingPromises, spareFirstCalls, wholeFile, wholeFilePromises, whenLoaded } = shared('stubs', own);
 
 /** All functions that replace those of node:fs, under their names. */
 export const functions = { ...wholeFile, ...removing };

@@ -17,6 +17,7 @@ import { installPackage, isWindows, major, makeDirectory, needs, packageDirector
 const directory = makeDirectory();
 installPackage(directory);
 fs.writeFileSync(path.join(directory, 'data.txt'), 'some text');
+fs.writeFileSync(path.join(directory, 'load.cjs'), "exports.before = require('module')._load;");
 
 let count = 0;
 /** Runs a script in the directory; `kind` is mjs or cjs. */
@@ -129,6 +130,43 @@ for (const [how, options] of Object.entries({
       'true\ntrue\ntrue\ntrue true true true true', options);
   });
 }
+
+const LOADED = `const loaded = () => [Object.keys(require.cache).some((file) => /dist.core\\.js$/.test(file)),
+  process.moduleLoadList.includes('NativeModule internal/fs/promises')].join();`;
+
+test('a program that reads no files loads neither the core nor the promises', async () => {
+  await expectOutput('cjs', `${LOADED} console.log(loaded());`, 'false,false', { flags: ['--require', 'smallfry/register'] });
+  await expectOutput('cjs', `${LOADED} require('smallfry'); require('smallfry/fs'); console.log(loaded());`, 'false,false');
+});
+
+test('the first blocking calls of a registered program go to node:fs, unless they have options', async () => {
+  const flags = ['--require', 'smallfry/register'];
+  await expectOutput('cjs', `const fs = require('fs'); ${LOADED}
+    for (let i = 0; i < 400; i++) fs.readFileSync('data.txt', 'utf8');
+    console.log(loaded()); for (let i = 0; i < 200; i++) fs.readFileSync('data.txt'); console.log(loaded());`, 'false,false\ntrue,false', { flags });
+  for (const call of ["fs.readFileSync('data.txt', {})", "fs.readFile('data.txt', () => {})"]) {
+    await expectOutput('cjs', `const fs = require('fs'); ${LOADED} ${call}; console.log(loaded());`, 'true,false', { flags });
+  }
+});
+
+for (const [how, get] of Object.entries({
+  'fs.promises': "Promise.resolve(require('fs').promises)",
+  require: "Promise.resolve(require('fs/promises'))",
+  'require with the scheme': "Promise.resolve(require('node:fs/promises'))",
+  'an import': "import('node:fs/promises')",
+  'an import of node:fs': "import('node:fs').then((fs) => fs.promises)",
+})) {
+  test(`a registered program gets the promises by ${how}`, async () => {
+    await expectOutput('cjs', `${get}.then(({ readFile }) => console.log(readFile === require('smallfry').promises.readFile));`, 'true',
+      { flags: ['--require', 'smallfry/register'] });
+  });
+}
+
+test('register leaves require as it was once the promises are used', async () => {
+  await expectOutput('cjs', `const { before } = require('./load.cjs'); const Module = require('module');
+    const during = Module._load !== before; require('fs/promises'); console.log(during, Module._load === before);`,
+    'true true', { flags: ['--require', './load.cjs', '--require', 'smallfry/register'] });
+});
 
 test('register keeps the names and lengths of functions', async () => {
   const source = `const fs = require('fs'); const show = (o, l) => l.map((n) => n + o[n].name + o[n].length).join();
