@@ -31,6 +31,7 @@ pub(crate) const FUNCTIONS: &[Function] =
 
 /// The results of one environment on their way back. It is never freed.
 pub(crate) struct Delivery {
+    env: sys::napi_env,
     environment: &'static Environment,
     sessions: &'static Sessions,
     /// Finished jobs that wait for a callback scope of their own.
@@ -111,6 +112,7 @@ impl Waker {
         [complete, defer]: [sys::napi_ref; 2],
     ) -> &'static Delivery {
         let delivery = Delivery {
+            env,
             environment,
             sessions,
             arrived: RefCell::default(),
@@ -135,7 +137,7 @@ unsafe extern "C" fn leave(delivery: *mut c_void) {
     // SAFETY: registered with the delivery, which is never freed.
     let delivery = unsafe { &*delivery.cast::<Delivery>() };
     queue::forget_reads(&delivery.environment.mailbox);
-    let commits = delivery.sessions.leave();
+    let commits = delivery.sessions.leave(delivery.env);
     delivery.environment.mailbox.close();
     for commit in commits {
         commit.finish();
@@ -147,7 +149,7 @@ unsafe extern "C" fn leave(delivery: *mut c_void) {
 /// The process ends then.
 unsafe extern "C" fn finish(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
     called(env, info, |delivery: &Delivery, []| {
-        drop(delivery.sessions.leave());
+        drop(delivery.sessions.leave(env));
         exit::wait();
         exit::wait_for_reads();
         undefined(env)

@@ -72,7 +72,7 @@ pub(super) trait Live {
     fn end(&self, env: sys::napi_env);
     /// Ends the session: JavaScript no longer runs. Returns the barrier to finish when all entries
     /// have run.
-    fn leave(&self) -> Option<Arc<Commit>>;
+    fn leave(&self, env: sys::napi_env) -> Option<Arc<Commit>>;
 }
 
 /// The progress that JavaScript is told.
@@ -382,7 +382,11 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
         }
     }
 
-    fn leave(&self) -> Option<Arc<Commit>> {
+    fn leave(&self, env: sys::napi_env) -> Option<Arc<Commit>> {
+        // V8 takes back the memory of all values when the environment goes, and must know of all.
+        if let Some(kept) = &self.external {
+            kept.tell(env);
+        }
         self.batch.close();
         if T::Output::CAN_BE_DROPPED {
             self.batch.abandon();
@@ -476,11 +480,11 @@ impl Sessions {
 
     /// Ends all sessions: accepted writes are done, reads are dropped. Returns the barriers to
     /// finish when all entries have run.
-    pub(crate) fn leave(&self) -> Vec<Arc<Commit>> {
+    pub(crate) fn leave(&self, env: sys::napi_env) -> Vec<Arc<Commit>> {
         let mut open = self.open.borrow_mut();
         let commits = open
             .drain()
-            .filter_map(|(_, session)| session.live().leave());
+            .filter_map(|(_, session)| session.live().leave(env));
         commits.collect()
     }
 }
