@@ -6,7 +6,7 @@ import { appendFileSync, readFileSync, writeFileSync } from './core/sync.js';
 import { original } from './original.js';
 
 const { renameSync, rmSync, rmdirSync, unlinkSync, rename, rm, rmdir, unlink } = original;
-type Promised = typeof promises & Pick<typeof original.promises, 'rename' | 'rm' | 'rmdir' | 'unlink'>;
+type Promised = typeof promises & Omit<typeof original.promises, keyof typeof promises>;
 let promised: Promised | undefined;
 
 /** The functions that do the calls of the stubs. */

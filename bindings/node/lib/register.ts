@@ -4,7 +4,7 @@
 import fs = require('node:fs');
 
 import { hasLoadedPromises, isNodesOwn, runsFirst } from './nodes-own.js';
-import { rememberPromises } from './original.js';
+import { facts, rememberPromises } from './original.js';
 import { whenPromisesAreUsed } from './promises-used.js';
 import { functions, promises, spareFirstCalls, whenLoaded } from './stubs.js';
 
@@ -49,6 +49,7 @@ if ((process as { permission?: unknown }).permission !== undefined) {
 } else {
   const isFirst = runsFirst(module);
   replace(fs, functions, isFirst);
+  Object.assign(facts, { runsFirst: isFirst, writeFile: functions.writeFile, writeFileSync: functions.writeFileSync });
   spareFirstCalls();
   if (!isFirst) updateImports();
   let isUsable = true;

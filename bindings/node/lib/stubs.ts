@@ -1,7 +1,7 @@
 // The functions that programs get in the place of node:fs's. They are small, so that a process that
 // reads and writes no files pays nothing: the first call loads the core, and the core the addon.
 
-import { original } from './original.js';
+import { facts, original } from './original.js';
 import { shared } from './shared.js';
 
 type Core = typeof import('./core.js');
@@ -70,6 +70,18 @@ const own = {
     appendFile: (path: Argument, data: Argument, options: Argument) => (calls ?? load()).promises.appendFile(path, data, options),
   },
 
+  /** The function of node:fs/promises whose results lead to `FileHandle.prototype`. */
+  opening: {
+    open: async (path: Argument, flags: Argument, mode: Argument) => {
+      const handle = await original.promises.open(path, flags, mode);
+      if (facts.handles === undefined) {
+        facts.handles = Object.getPrototypeOf(handle) as { sync: unknown };
+        facts.ownSync = facts.handles.sync;
+      }
+      return handle;
+    },
+  },
+
   /** The functions of node:fs that wait for closes before they remove or rename. */
   removing: {
     rename: (from: Argument, to: Argument, callback: Argument) => loaded().rename(from, to, callback),
@@ -104,10 +116,10 @@ const own = {
   spareFirstCalls: (): void => { spared = SPARED; },
 };
 
-export const { removing, removingPromises, spareFirstCalls, wholeFile, wholeFilePromises, whenLoaded } = shared('stubs', own);
+export const { opening, removing, removingPromises, spareFirstCalls, wholeFile, wholeFilePromises, whenLoaded } = shared('stubs', own);
 
 /** All functions that replace those of node:fs, under their names. */
 export const functions = { ...wholeFile, ...removing };
 
 /** All functions that replace those of node:fs/promises, under their names. */
-export const promises = { ...wholeFilePromises, ...removingPromises };
+export const promises = { ...wholeFilePromises, ...removingPromises, ...opening };

@@ -7,6 +7,7 @@ import { usesVirtualFiles } from './addon.js';
 import { type DurabilityOptions, type Durable, durableOf } from './durable/options.js';
 import { startDurably } from './durable/later.js';
 import { notTogether, refusalOf, withoutHarm } from './durable/writes.js';
+import { mayAppend, mayFlushPromised, mayRead, mayWrite } from './heard.js';
 import { longestString, native } from './native.js';
 import { FLUSH_FILE } from './option-bits.js';
 import {
@@ -33,7 +34,8 @@ function targetOf(path: unknown): string | Uint8Array | undefined {
 function startRead(made: Request, ownScope: 0 | 1): boolean {
   if (native === undefined || usesVirtualFiles()) return false;
   const encoding = planRead(made.options);
-  if (encoding === undefined) return false;
+  // A promise's read calls no other function of node:fs.
+  if (encoding === undefined || (ownScope === 1 && !mayRead())) return false;
   const target = targetOf(made.target);
   if (target === undefined) return false;
   const utf8 = encoding === 'utf8';
@@ -48,7 +50,7 @@ function startRead(made: Request, ownScope: 0 | 1): boolean {
 function startWrite(made: Request, defaults: Readonly<WritePlan>, ownScope: 0 | 1): boolean {
   if (native === undefined || usesVirtualFiles()) return false;
   const plan = planWrite(made.options, defaults);
-  if (plan === undefined) return false;
+  if (plan === undefined || !mayStart(defaults, plan.flush, ownScope)) return false;
   const target = isDescriptor(made.target) && ownScope === 1 ? made.target : targetOf(made.target);
   if (target === undefined) return false;
   const data = bytesOf(made.data, plan.encoding);
@@ -61,6 +63,12 @@ function startWrite(made: Request, defaults: Readonly<WritePlan>, ownScope: 0 | 
   if (code === undefined) return true;
   forget(id);
   return false;
+}
+
+/** Tells whether no function is replaced that node:fs would call. */
+function mayStart(defaults: Readonly<WritePlan>, flush: boolean, ownScope: 0 | 1): boolean {
+  if (ownScope === 0) return !flush || mayFlushPromised();
+  return defaults === PLAIN_APPEND ? mayAppend(flush) : mayWrite(flush);
 }
 
 /** Converts data for native code, which copies them at once; undefined if node:fs has to decide. */

@@ -6,6 +6,7 @@ import { usesVirtualFiles } from './addon.js';
 import { type DurabilityOptions, durableOf } from './durable/options.js';
 import { writeDurablySync } from './durable/writes.js';
 import { DELEGATE, failedToBegin, failedToFlush, failedToOpen, makeError } from './errors.js';
+import { mayAppendSync, mayReadSync, mayWriteSync } from './heard.js';
 import { longestString, native } from './native.js';
 import { FLUSH_FILE } from './option-bits.js';
 import { type WritePlan, isDescriptor, isUtf8, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite } from './options.js';
@@ -75,6 +76,9 @@ function write(
   if (native === undefined || !(typeof path === 'string' || isDescriptor(path)) || usesVirtualFiles()) return false;
   const plan = planWrite(options, defaults);
   if (plan === undefined) return false;
+  const isUtf8String = typeof data === 'string' && isUtf8(plan.encoding);
+  const may = defaults === PLAIN_APPEND ? mayAppendSync : mayWriteSync;
+  if (!may(isUtf8String, plan.flush)) return false;
   let bytes: Data;
   if (typeof data === 'string') {
     const { encoding } = plan;
@@ -155,7 +159,7 @@ function readFile(path: unknown, options?: unknown): Buffer | string {
   const encoding = native === undefined ? undefined : planRead(options);
   if (
     native === undefined || encoding === undefined ||
-    !(typeof path === 'string' || isDescriptor(path)) || usesVirtualFiles()
+    !(typeof path === 'string' || isDescriptor(path)) || usesVirtualFiles() || !mayReadSync(encoding === 'utf8')
   ) {
     return original.readFileSync(path as string, options as BufferEncoding);
   }

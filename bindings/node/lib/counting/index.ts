@@ -11,6 +11,7 @@ import nodeModule = require('node:module');
 import path = require('node:path');
 import workers = require('node:worker_threads');
 
+import { acceptWrappers } from '../core/heard.js';
 import { native, reason } from '../core/native.js';
 import { original } from '../original.js';
 import { wholeFile, wholeFilePromises } from '../stubs.js';
@@ -64,6 +65,7 @@ function wrapAll(cells: Cells): void {
   }
   wrapNative(fs.realpathSync, 'sync', cells);
   wrapNative(fs.realpath, 'callback', cells);
+  acceptWrappers();
   nodeModule.syncBuiltinESMExports();
 
   function wrap(name: string, form: Form, cell: Cell): void {

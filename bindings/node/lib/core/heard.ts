@@ -1,0 +1,68 @@
+// Tells whether the functions that Node's own whole-file functions call are still Node's own. Mocks,
+// tracers and queues for open files replace them, and expect to be called. Then node:fs does the
+// whole call.
+//
+// The source of node:fs shows these calls. They are the same in Node 20 to 26, but that only 26 ends
+// the reading of a large file by `fs.close`.
+
+import fs = require('node:fs');
+
+import { facts, inner, original } from '../original.js';
+
+// V8 watches the properties of a prototype, so the comparisons below cost nothing where they are
+// compiled. Else each takes 4 ns.
+Object.create(fs);
+
+type Name = keyof typeof inner;
+const names = Object.keys(inner) as Name[];
+
+/** Node's own functions. Nothing equals one that was replaced before smallfry was loaded. */
+const own = { ...inner };
+if (!facts.runsFirst) {
+  for (const name of names.filter((one) => !callsBinding(inner[one]))) own[name] = (() => undefined) as never;
+}
+
+/** Tells whether a function is Node's own: `binding` is what only the files of Node have. */
+function callsBinding(candidate: unknown): boolean {
+  return typeof candidate === 'function' && /\bbinding\.\w+\(/.test(Function.prototype.toString.call(candidate));
+}
+
+/** Takes what is in node:fs now for Node's own, as far as it was before: wrappers that count calls. */
+export function acceptWrappers(): void {
+  for (const name of names.filter((one) => own[one] === inner[one])) own[name] = fs[name] as never;
+}
+
+const readsByClose = Number.parseInt(process.versions.node, 10) >= 26;
+
+/** Tells whether native code may do `fs.readFile`. */
+export const mayRead = (): boolean => !readsByClose || fs.close === own.close;
+
+/** Tells whether native code may do `fs.readFileSync`. Node reads UTF-8 without other functions. */
+export const mayReadSync = (isUtf8: boolean): boolean =>
+  isUtf8 || (fs.openSync === own.openSync && fs.readSync === own.readSync && fs.closeSync === own.closeSync);
+
+/** Tells whether native code may do `fs.writeFile`. */
+export const mayWrite = (flush: boolean): boolean =>
+  fs.open === own.open && fs.write === own.write && fs.close === own.close && (!flush || fs.fsync === own.fsync);
+
+/** Tells whether native code may do `fs.appendFile`, which calls `fs.writeFile`. */
+export const mayAppend = (flush: boolean): boolean =>
+  mayWrite(flush) && (fs.writeFile === facts.writeFile || fs.writeFile === original.writeFile);
+
+/**
+ * Tells whether native code may do `fs.writeFileSync`. `isUtf8` says that Node would write a string
+ * without other functions.
+ */
+export const mayWriteSync = (isUtf8: boolean, flush: boolean): boolean =>
+  (isUtf8 || (fs.openSync === own.openSync && fs.writeSync === own.writeSync && fs.closeSync === own.closeSync)) &&
+  (!flush || fs.fsyncSync === own.fsyncSync);
+
+/** Tells whether native code may do `fs.appendFileSync`, which calls `fs.writeFileSync`. */
+export const mayAppendSync = (isUtf8: boolean, flush: boolean): boolean =>
+  mayWriteSync(isUtf8, flush) && (fs.writeFileSync === facts.writeFileSync || fs.writeFileSync === original.writeFileSync);
+
+/**
+ * Tells whether native code may flush what a promise writes, which Node does by
+ * `FileHandle.prototype.sync`. Only an open file leads to that, so nobody has replaced it before.
+ */
+export const mayFlushPromised = (): boolean => facts.handles === undefined || facts.handles.sync === facts.ownSync;

@@ -1,0 +1,139 @@
+// Guards against: a mock, a tracer or a queue for open files that replaces a function of node:fs and
+// is not called, because native code does the work of the function that would have called it.
+//
+// Why it was possible: Node's own functions call other public ones (`fs.writeFile` calls `fs.open`,
+// `fs.write` and `fs.close`), and native code does not. What is heard here must be the same as
+// without smallfry.
+
+import assert from 'node:assert';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { makeDirectory, packageDirectory, runNode } from './support.mjs';
+
+const directory = makeDirectory();
+const register = path.join(packageDirectory, 'dist/register.js');
+fs.writeFileSync(path.join(directory, 'small'), 'some text');
+fs.writeFileSync(path.join(directory, 'large'), Buffer.alloc(3 << 20, 'text'));
+
+const INNER = ['open', 'write', 'close', 'fsync', 'openSync', 'readSync', 'writeSync', 'closeSync', 'fsyncSync', 'writeFile', 'writeFileSync'];
+
+// Replaces functions, and counts their calls in `heard`.
+fs.writeFileSync(path.join(directory, 'replace.cjs'), `
+  const heard = {};
+  function replace(how, holder, name) {
+    const own = holder[name];
+    const counted = (...args) => { heard[name] = (heard[name] ?? 0) + 1; return Reflect.apply(own, holder, args); };
+    if (how !== 'mock.method') { holder[name] = counted; return () => { holder[name] = own; }; }
+    const { mock } = require('node:test');
+    const made = mock.method(holder, name, function (...args) { return counted.apply(this, args); });
+    return () => made.mock.restore();
+  }
+  module.exports = { heard, replace };`);
+
+// A mock of a method needs the handle as \`this\`.
+const CALLS = `
+  const fs = require('node:fs'), { heard, replace } = require('./replace.cjs');
+  const called = (name, ...args) => new Promise((resolve, reject) => fs[name](...args, (error) => (error ? reject(error) : resolve())));
+  const bytes = Buffer.from('bytes');
+  const CALLS = {
+    'readFile': () => called('readFile', 'small'),
+    'readFile, large': () => called('readFile', 'large'),
+    'readFileSync': () => fs.readFileSync('small'),
+    'readFileSync, utf8': () => fs.readFileSync('small', 'utf8'),
+    'readFileSync, latin1': () => fs.readFileSync('small', { encoding: 'latin1' }),
+    'writeFile': () => called('writeFile', 'out', 'text'),
+    'writeFile, flushed': () => called('writeFile', 'out', bytes, { flush: true }),
+    'appendFile': () => called('appendFile', 'out', 'text'),
+    'writeFileSync': () => fs.writeFileSync('out', 'text'),
+    'writeFileSync, bytes': () => fs.writeFileSync('out', bytes),
+    'writeFileSync, latin1': () => fs.writeFileSync('out', 'text', 'latin1'),
+    'writeFileSync, flushed': () => fs.writeFileSync('out', bytes, { flush: true }),
+    'appendFileSync': () => fs.appendFileSync('out', 'text'),
+    'appendFileSync, bytes': () => fs.appendFileSync('out', bytes),
+    'promises.readFile': () => fs.promises.readFile('small'),
+    'promises.readFile, large': () => fs.promises.readFile('large'),
+    'promises.writeFile': () => fs.promises.writeFile('out', 'text'),
+    'promises.writeFile, flushed': () => fs.promises.writeFile('out', 'text', { flush: true }),
+    'promises.appendFile': () => fs.promises.appendFile('out', 'text'),
+  };
+  async function hear() {
+    const all = {};
+    for (const [name, call] of Object.entries(CALLS)) {
+      for (const key of Object.keys(heard)) delete heard[key];
+      await call();
+      if (Object.keys(heard).length > 0) all[name] = { ...heard };
+    }
+    return all;
+  }`;
+
+let count = 0;
+async function run(source, flags) {
+  const script = path.join(directory, `script-${count++}.cjs`);
+  fs.writeFileSync(script, CALLS + source);
+  const { stdout, stderr, code } = await runNode([...flags, script], { cwd: directory });
+  assert.strictEqual(stderr, '');
+  assert.strictEqual(code, 0);
+  return JSON.parse(stdout);
+}
+
+for (const how of ['an assignment', 'mock.method']) {
+  test(`functions that ${how} replaces in a running program are called as without smallfry`, async () => {
+    // The first call with options loads all of smallfry.
+    const source = `(async () => {
+      fs.readFileSync('small', {});
+      const all = {};
+      for (const name of ${JSON.stringify(INNER)}) {
+        const restore = replace(${JSON.stringify(how)}, fs, name);
+        all[name] = await hear();
+        restore();
+        all[name + ', restored'] = await hear();
+      }
+      console.log(JSON.stringify(all));
+    })();`;
+    const plain = await run(source, []);
+    assert.ok(INNER.every((name) => Object.keys(plain[name]).length > 0 && Object.keys(plain[name + ', restored']).length === 0));
+    assert.deepStrictEqual(await run(source, ['--require', register]), plain);
+  });
+
+  test(`methods of FileHandle that ${how} replaces are called as without smallfry`, async () => {
+    const source = `(async () => {
+      const handle = await fs.promises.open('small');
+      const methods = Object.getPrototypeOf(handle);
+      await handle.close();
+      const own = methods.sync;
+      methods.sync = function (...args) { heard.sync = (heard.sync ?? 0) + 1; return own.apply(this, args); };
+      if (${how === 'mock.method'}) {
+        methods.sync = own;
+        require('node:test').mock.method(methods, 'sync', function (...args) { heard.sync = (heard.sync ?? 0) + 1; return own.apply(this, args); });
+      }
+      console.log(JSON.stringify(await hear()));
+    })();`;
+    const plain = await run(source, []);
+    assert.deepStrictEqual(plain, { 'promises.writeFile, flushed': { sync: 1 } });
+    assert.deepStrictEqual(await run(source, ['--require', register]), plain);
+  });
+
+  test(`functions that ${how} has replaced before register are called as without smallfry`, async () => {
+    for (const name of INNER) {
+      const patch = path.join(directory, `patch-${name}-${count++}.cjs`);
+      fs.writeFileSync(patch, `require('./replace.cjs').replace(${JSON.stringify(how)}, require('node:fs'), ${JSON.stringify(name)});`);
+      const source = `fs.readFileSync('small', {}); hear().then((all) => console.log(JSON.stringify(all)));`;
+      const plain = await run(source, ['--require', patch]);
+      assert.deepStrictEqual(await run(source, ['--require', patch, '--require', register]), plain, name);
+    }
+  });
+}
+
+test('calls are native again once a replaced function is back', async () => {
+  // A native call has one asynchronous resource, that of its callback; Node's own has more.
+  const source = `const types = [];
+    require('node:async_hooks').createHook({ init: (_id, type) => { types.push(type); } }).enable();
+    const isNative = () => { types.length = 0; fs.writeFile('out', 'text', () => undefined); return types.join() === 'SMALLFRY'; };
+    const restore = replace('an assignment', fs, 'close');
+    const during = isNative();
+    restore();
+    console.log(JSON.stringify([during, isNative()]));`;
+  assert.deepStrictEqual(await run(source, ['--require', register]), [false, true]);
+});
