@@ -4,13 +4,13 @@
  * | use | for |
  * |---|---|
  * | `import { readFiles, writeFiles } from 'smallfry'` | many files in one call, by name |
- * | `import { readFilesStream } from 'smallfry'` | many files, one after the other, in bounded memory |
+ * | `import { readFilesStream } from 'smallfry'` | many files in turn, in bounded memory |
  * | `import { readTree } from 'smallfry'` | all files of a tree, or those that match patterns |
  * | `import { writeFileSync, readFile } from 'smallfry'` | a few functions of node:fs by name |
  * | `import fs from 'smallfry/fs'` | all of node:fs, with these functions replaced |
  * | `import fsp from 'smallfry/fs/promises'` | all of node:fs/promises, likewise |
  * | `node --require smallfry/register app.js` | a program as it is, its dependencies included |
- * | `import { flushDirectory, removeTemporaryFiles } from 'smallfry'` | helpers for durable writes |
+ * | `import { flushDirectory, removeTemporaryFiles } from 'smallfry'` | help for durable writes |
  *
  * Results, argument checks and errors are node:fs's own. Calls that are not done natively
  * (FileHandle, iterables, signals, unusual flags) are passed to node:fs unchanged. Without the
@@ -44,5 +44,5 @@ export { type ClosePolicy, drainCloses, drainClosesSync, setClosePolicy } from '
 
 import { native } from './core/native.js';
 
-/** Tells whether the native addon can be used. If it cannot, node:fs does all the work that it can. */
+/** Tells whether the native addon can be used. Without it, node:fs does all that it can. */
 export const isNative = (): boolean => native !== undefined;

@@ -19,9 +19,10 @@ export function hasLoadedPromises(): boolean {
 }
 
 /**
- * Tells whether a function that takes a path is still Node's own. All of these ask their path for
- * an `href`, since it may be a URL. The path that they are given here looks who asks: if only Node's
- * own files are between, nobody has wrapped the function. They do nothing with such a path.
+ * Tells whether a function that takes a path is still Node's own. Node's functions ask their path
+ * for an `href`, since it may be a URL. The path used here looks at the stack when it is asked: if
+ * only Node's own files are on it, nobody has wrapped the function. The path then throws, so that
+ * the function does nothing.
  */
 export function isNodesOwn(candidate: unknown, name: string): boolean {
   if (typeof candidate !== 'function' || candidate.name !== name) return false;

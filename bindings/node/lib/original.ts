@@ -55,7 +55,7 @@ export const facts: Facts = shared('facts', {
 interface Facts {
   /** All of these functions are Node's own, since no other code has run before. */
   runsFirst: boolean;
-  /** What `register` has put into node:fs for the two functions that others of Node's call. */
+  /** The stand-ins of `register` for two functions that others of Node's call. */
   writeFile: unknown;
   writeFileSync: unknown;
   /** `FileHandle.prototype`, once the program has opened a file by a promise. */

@@ -1,7 +1,7 @@
 // Makes one thing of what several files of the package hold, each in a copy of its own.
 //
-// Each entry of the package is one file, since a second one would take half as long to load as all of
-// `register`. So the modules that all entries need are in each of those files.
+// Each entry of the package is one file, since a second one would take half as long to load as all
+// of `register`. So the modules that all entries need are in each of those files.
 
 /**
  * Returns what the first copy has given under that name. Copies in other directories, as of another

@@ -42,7 +42,10 @@ function load(): Calls {
 /** The number of blocking calls that are left to node:fs. */
 let spared = 0;
 
-/** Does as {@link load}, unless node:fs does the call. Options may ask for what only the core has. */
+/**
+ * Loads as {@link load} does, unless node:fs does the call. Options may ask for what only the core
+ * has.
+ */
 function loadForSync(options: unknown): Calls {
   if (spared === 0 || (typeof options === 'object' && options !== null)) return load();
   spared -= 1;

@@ -1,5 +1,5 @@
-// Copies the addon that cargo built to the name under which lib/core/addon.ts looks for it. On Linux
-// its debug information goes to a file beside it.
+// Copies the addon that cargo built to the name under which lib/core/addon.ts looks for it. On
+// Linux its debug information goes to a file beside it.
 // Usage: node scripts/place-addon.mjs CARGO_RELEASE_DIRECTORY
 
 import { execFileSync } from 'node:child_process';

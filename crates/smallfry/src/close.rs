@@ -62,7 +62,7 @@
 //! | errors are lost, and so are pending closes at the end of the process | [`Closer::drain`], [`Closer::set_sink`] |
 //! | the tokio backend panics without a runtime, and closes on threads that run futures | threads of smallfry without a runtime, else its blocking threads |
 //! | `FastClose<H>` of any `H` | of [`FastCloseable`] types, also of your own |
-//! | `impl FastCloseable for Mine {}` | the same. With [`into_handle`](FastCloseable::into_handle) closing is measured, and its errors are kept |
+//! | `impl FastCloseable for Mine {}` | the same; [`into_handle`](FastCloseable::into_handle) keeps errors |
 //!
 //! The idea comes from that crate, and before it from rustup and Mercurial.
 

@@ -1,9 +1,9 @@
-// Tells whether the functions that Node's own whole-file functions call are still Node's own. Mocks,
+// Tells whether the functions that Node's whole-file functions call are still Node's own. Mocks,
 // tracers and queues for open files replace them, and expect to be called. Then node:fs does the
 // whole call.
 //
-// The source of node:fs shows these calls. They are the same in Node 20 to 26, but that only 26 ends
-// the reading of a large file by `fs.close`.
+// The source of node:fs shows these calls. They are the same in Node 20 to 26, with one exception:
+// only Node 26 ends the reading of a large file by `fs.close`.
 
 import fs = require('node:fs');
 
@@ -22,12 +22,12 @@ if (!facts.runsFirst) {
   for (const name of names.filter((one) => !callsBinding(inner[one]))) own[name] = (() => undefined) as never;
 }
 
-/** Tells whether a function is Node's own: `binding` is what only the files of Node have. */
+/** Tells whether a function is Node's own. Only the files of Node can call `binding`. */
 function callsBinding(candidate: unknown): boolean {
   return typeof candidate === 'function' && /\bbinding\.\w+\(/.test(Function.prototype.toString.call(candidate));
 }
 
-/** Takes what is in node:fs now for Node's own, as far as it was before: wrappers that count calls. */
+/** Accepts the wrappers that count calls: what is in node:fs now counts as Node's own. */
 export function acceptWrappers(): void {
   for (const name of names.filter((one) => own[one] === inner[one])) own[name] = fs[name] as never;
 }

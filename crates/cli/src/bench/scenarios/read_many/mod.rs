@@ -6,7 +6,7 @@
 //! | `kept string` | the same as text, decoded from UTF-8 (in Rust a `String`; smallfry's bulk call: bytes, checked) |
 //! | `discarded` | a whole process from its start to its end, as `time node script` does: list the directory, read every file, keep nothing |
 //! | `delay` | as `kept`; how late the event loop turns meanwhile |
-//! | `steady` | as `kept`, eight times in one process, each time dropped; the mean of the last five |
+//! | `steady` | as `kept`, eight times in one process, dropped in between; mean of the last five |
 //!
 //! The files are of ASCII text that resembles source code, made once and flushed. `warm`: they were
 //! read before. `cold`: before every run the page cache is dropped and a sample of the files is
