@@ -103,27 +103,22 @@ const reading: Kind = {
   callNode: (made) => { callNode(reading, made); },
 };
 
-const writing: Kind = {
-  isRead: false,
-  defaults: PLAIN_WRITE,
-  withCallback: (target, data, options, callback) => {
-    original.writeFile(target as string, data as string, options as null, callback as Callback);
-  },
-  withPromise: (target, data, options) =>
-    original.promises.writeFile(target as string, data as string, options as null),
-  callNode: (made) => { callNode(writing, made); },
-};
+const writing = changing('writeFile', PLAIN_WRITE);
+const appending = changing('appendFile', PLAIN_APPEND);
 
-const appending: Kind = {
-  isRead: false,
-  defaults: PLAIN_APPEND,
-  withCallback: (target, data, options, callback) => {
-    original.appendFile(target as string, data as string, options as null, callback as Callback);
-  },
-  withPromise: (target, data, options) =>
-    original.promises.appendFile(target as string, data as string, options as null),
-  callNode: (made) => { callNode(appending, made); },
-};
+function changing(name: 'writeFile' | 'appendFile', defaults: Readonly<WritePlan>): Kind {
+  const kind: Kind = {
+    isRead: false,
+    defaults,
+    withCallback: (target, data, options, callback) => {
+      original[name](target as string, data as string, options as null, callback as Callback);
+    },
+    withPromise: (target, data, options) =>
+      original.promises[name](target as string, data as string, options as null),
+    callNode: (made) => { callNode(kind, made); },
+  };
+  return kind;
+}
 
 /**
  * Makes a call on node:fs. With `refusal`, node:fs is expected to refuse it; if it does not,
