@@ -15,149 +15,14 @@ import assert from 'node:assert';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 
+import { describeDirectory, describeError, difference, expectNone, quiet, same, show1 } from './outcomes.mjs';
+import { PATHS } from './paths.mjs';
 import { chance, isWindows, makeDirectory, seed, smallfry, testOnWindows } from './support.mjs';
 
 const base = makeDirectory();
 const CASES = Number(process.env.SMALLFRY_TEST_CASES ?? 600);
-const CONTENT = 'first line\nsecond: \u00e4\u20ac\u{1f41f}\n';
 console.log(`# seed ${seed}, ${CASES} cases per function`);
-
-// -------------------------------------------------------------------------------------------------
-// Paths: each makes what it needs in a directory and answers the first argument.
-
-const file = (dir, name = 'file') => {
-  const made = path.join(dir, name);
-  fs.writeFileSync(made, CONTENT);
-  return made;
-};
-
-/** A descriptor that the case closes at its end. */
-const opened = (context, name, flags, position = 0) => {
-  const fd = fs.openSync(name, flags);
-  context.descriptors.push(fd);
-  if (position > 0) fs.readSync(fd, Buffer.alloc(position), 0, position, null);
-  return fd;
-};
-
-const PATHS = {
-  'existing file': (c) => file(c.dir),
-  'new file': (c) => path.join(c.dir, 'new'),
-  'empty file': (c) => (fs.writeFileSync(path.join(c.dir, 'empty'), ''), path.join(c.dir, 'empty')),
-  'binary file': (c) => (fs.writeFileSync(path.join(c.dir, 'b'), Buffer.from([0xff, 0, 0xc3, 0x28, 0xed, 0xa0, 0x80])), path.join(c.dir, 'b')),
-  'file of 10 kB': (c) => (fs.writeFileSync(path.join(c.dir, 'k'), 'k\u00e9'.repeat(3333)), path.join(c.dir, 'k')),
-  'file with BOM': (c) => (fs.writeFileSync(path.join(c.dir, 'k'), '\ufefftext'), path.join(c.dir, 'k')),
-  'file without rights': (c) => (file(c.dir, 'locked'), fs.chmodSync(path.join(c.dir, 'locked'), 0o000), path.join(c.dir, 'locked')),
-  'read-only file': (c) => (file(c.dir, 'locked'), fs.chmodSync(path.join(c.dir, 'locked'), 0o444), path.join(c.dir, 'locked')),
-  'name not ASCII': (c) => path.join(c.dir, '\u00e4\u20ac\u{1f41f}'),
-  'existing name not ASCII': (c) => file(c.dir, '\u00fcber \u65e5\u672c'),
-  'lone surrogate in name': (c) => path.join(c.dir, 'a\ud800b'),
-  'missing name not ASCII, missing parent': (c) => path.join(c.dir, '\u00e4/\u20ac'),
-  'missing parent': (c) => path.join(c.dir, 'none', 'file'),
-  'file as parent': (c) => path.join(file(c.dir), 'below'),
-  directory: (c) => c.dir,
-  'trailing slash': (c) => `${file(c.dir)}/`,
-  'new with trailing slash': (c) => `${c.dir}/new/`,
-  'doubled slashes and dots': (c) => `${c.dir}//./x/..//file`,
-  symlink: (c) => (file(c.dir), fs.symlinkSync('file', path.join(c.dir, 'link')), path.join(c.dir, 'link')),
-  'dangling symlink': (c) => (fs.symlinkSync('gone', path.join(c.dir, 'link')), path.join(c.dir, 'link')),
-  'symlink loop': (c) => (fs.symlinkSync('link', path.join(c.dir, 'link')), path.join(c.dir, 'link')),
-  'symlink to directory': (c) => (fs.symlinkSync('.', path.join(c.dir, 'link')), path.join(c.dir, 'link')),
-  relative: (c) => (file(c.dir, 'relative'), 'relative'),
-  'relative missing': () => './no/such',
-  'empty string': () => '',
-  dot: () => '.',
-  'NUL in string': (c) => `${file(c.dir)}\0rest`,
-  'only NUL': () => '\0',
-  'quote in missing path': (c) => path.join(c.dir, "it's", '"x"\n'),
-  'name of 255': (c) => path.join(c.dir, 'n'.repeat(255)),
-  'name of 256': (c) => path.join(c.dir, 'n'.repeat(256)),
-  'path of 4095': (c) => padded(c.dir, 4095),
-  'path of 4096': (c) => padded(c.dir, 4096),
-  'path of 4089': (c) => padded(c.dir, 4089),
-  'path of 100000': (c) => padded(c.dir, 100_000),
-  'wide path near the limit': (c) => `${c.dir}/${'./'.repeat(1000)}${'\u20ac'.repeat(80)}`,
-  Buffer: (c) => Buffer.from(file(c.dir)),
-  'Buffer, missing': (c) => Buffer.from(path.join(c.dir, 'none/file')),
-  'Buffer, not UTF-8': (c) => Buffer.concat([Buffer.from(`${c.dir}/x`), Buffer.from([0xff, 0xfe])]),
-  'Buffer, not UTF-8, missing': (c) => Buffer.concat([Buffer.from(`${c.dir}/none/x`), Buffer.from([0xff, 0xfe])]),
-  'Buffer with NUL': (c) => Buffer.from(`${file(c.dir)}\0`),
-  'Buffer, empty': () => Buffer.alloc(0),
-  'Buffer, too long': (c) => Buffer.from(padded(c.dir, 5000)),
-  Uint8Array: (c) => new Uint8Array(Buffer.from(file(c.dir))),
-  'DataView as path': (c) => new DataView(new Uint8Array(Buffer.from(file(c.dir))).buffer),
-  URL: (c) => pathToFileURL(file(c.dir)),
-  'URL, escaped': (c) => pathToFileURL(file(c.dir, 'a b%\u00e9#?')),
-  'URL, missing': (c) => pathToFileURL(path.join(c.dir, 'none/x')),
-  'URL, escaped slash': (c) => new URL(`file://${c.dir}/a%2Fb`),
-  'URL, NUL': (c) => new URL(`file://${c.dir}/a%00b`),
-  'URL, host': () => new URL('file://host/x'),
-  'URL, http': () => new URL('http://host/x'),
-  'URL-like object': (c) => {
-    const { href, protocol, hostname, pathname } = pathToFileURL(file(c.dir));
-    return { href, protocol, hostname, pathname };
-  },
-  'fd r+': (c) => opened(c, file(c.dir), 'r+'),
-  'fd r+ in the middle': (c) => opened(c, file(c.dir), 'r+', 5),
-  'fd w': (c) => opened(c, path.join(c.dir, 'fd'), 'w'),
-  'fd a+': (c) => opened(c, file(c.dir), 'a+'),
-  'fd r': (c) => opened(c, file(c.dir), 'r'),
-  'fd r at the end': (c) => opened(c, file(c.dir), 'r', CONTENT.length + 20),
-  'fd of directory': (c) => opened(c, c.dir, 'r'),
-  'fd of /dev/null': (c) => opened(c, '/dev/null', 'r+'),
-  '/dev/null': () => '/dev/null',
-  '/proc': () => '/proc/self/limits',
-  'closed fd': () => 987_654,
-  'fd -1': () => -1,
-  'fd 1.5': () => 1.5,
-  'fd NaN': () => NaN,
-  'fd Infinity': () => Infinity,
-  'fd 2 ** 31': () => 2 ** 31,
-  'fd 2 ** 31 - 1': () => 2 ** 31 - 1,
-  'fd 2 ** 32 + 1': () => 2 ** 32 + 1,
-  'fd 10n': () => 10n,
-  undefined: () => undefined,
-  null: () => null,
-  true: () => true,
-  object: () => ({}),
-  array: () => ['a'],
-  'boxed string': (c) => new String(file(c.dir)),
-  symbol: () => Symbol('path'),
-  function: () => function path() {},
-};
-
-if (isWindows) {
-  // Values that are no path there, or lead to a device of Unix.
-  const unix = ['URL, escaped', 'fd of /dev/null', '/dev/null', '/proc', 'quote in missing path'];
-  for (const name of unix) delete PATHS[name];
-  console.log(`# skipped on Windows: ${unix.join(', ')}`);
-  Object.assign(PATHS, {
-    'slashes both ways': (c) => file(c.dir).replaceAll('\\', '/'),
-    'without drive': (c) => file(c.dir).slice(2),
-    'drive, relative': (c) => (file(c.dir), `${c.dir.slice(0, 2)}file`),
-    'with prefix': (c) => `\\\\?\\${file(c.dir)}`,
-    'with prefix, missing': (c) => `\\\\?\\${c.dir}\\none\\file`,
-    'other case': (c) => file(c.dir).toUpperCase(),
-    'long path': (c) => path.join(c.dir, ...Array(5).fill('n'.repeat(80)), 'file'),
-    'long path, existing': (c) => {
-      const dir = path.join(c.dir, ...Array(5).fill('n'.repeat(80)));
-      fs.mkdirSync(dir, { recursive: true });
-      return file(dir);
-    },
-    'long and relative': (c) => (file(c.dir), `${'x\\..\\'.repeat(60)}file`),
-    'forbidden characters': (c) => path.join(c.dir, 'a<b>|?*'),
-    'stream of a file': (c) => `${file(c.dir)}:stream`,
-    'missing share': () => '\\\\localhost\\none\\file',
-    'Buffer, long': (c) => Buffer.from(path.join(c.dir, ...Array(5).fill('n'.repeat(80)), 'file')),
-  });
-}
-
-function padded(dir, length) {
-  const tail = '/file';
-  const room = length - dir.length - tail.length;
-  return dir + '/.'.repeat(Math.floor(room / 2)) + '/'.repeat(room % 2) + tail;
-}
 
 // -------------------------------------------------------------------------------------------------
 // Data. Made anew for each side: writing a rope flattens it.
@@ -340,51 +205,8 @@ function makeOptions(random, isRead) {
   };
 }
 
-function show1(value) {
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value === 'object' && value !== null) return value.constructor?.name ?? 'object';
-  return String(value);
-}
-
 // -------------------------------------------------------------------------------------------------
 // Runs one case on one side, and records its effects.
-
-const quiet = (fs, form, name, args) => {
-  if (form === 'sync') {
-    try {
-      return { how: 'returned', value: fs[`${name}Sync`](...args) };
-    } catch (error) {
-      return { how: 'thrown', error };
-    }
-  }
-  if (form === 'callback') {
-    return new Promise((resolve) => {
-      let returned = false;
-      const callback = (...given) => {
-        const [error, value] = given;
-        resolve({ how: returned ? 'called back' : 'called back at once', count: given.length, error, value });
-      };
-      try {
-        const value = fs[name](...args, callback);
-        if (value !== undefined) resolve({ how: 'returned something', value });
-      } catch (error) {
-        resolve({ how: 'thrown', error });
-      }
-      returned = true;
-    });
-  }
-  let promise;
-  try {
-    promise = fs.promises[name](...args);
-  } catch (error) {
-    return { how: 'thrown', error };
-  }
-  if (promise?.constructor !== Promise) return { how: 'returned something', value: promise };
-  return promise.then(
-    (value) => ({ how: 'resolved', value }),
-    (error) => ({ how: 'rejected', error }),
-  );
-};
 
 function describeValue(value, dir) {
   if (Buffer.isBuffer(value)) {
@@ -394,37 +216,6 @@ function describeValue(value, dir) {
   if (value instanceof Error) return describeError(value, dir);
   if (typeof value === 'string') return { kind: 'string', value: value.replaceAll(dir, '<dir>') };
   return { kind: typeof value, value: String(value) };
-}
-
-function describeError(error, dir) {
-  if (!(error instanceof Error)) return { notAnError: String(error) };
-  const clean = (value) =>
-    typeof value === 'string' ? value.replaceAll(dir, '<dir>') : Buffer.isBuffer(value) ? `Buffer ${clean(value.toString('latin1'))}` : value;
-  const keys = Object.keys(error);
-  return {
-    type: error.constructor.name,
-    name: error.name,
-    message: clean(error.message),
-    text: clean(String(error)),
-    keys: keys.join(),
-    own: Object.getOwnPropertyNames(error).sort().join(),
-    values: keys.map((key) => `${typeof error[key]} ${String(clean(error[key]))}`),
-    firstLine: clean(String(error.stack).split('\n', 1)[0]),
-    cause: error.cause === undefined ? undefined : String(error.cause),
-  };
-}
-
-function describeDirectory(dir) {
-  const found = {};
-  for (const name of fs.readdirSync(dir, { encoding: 'buffer' })) {
-    const full = Buffer.concat([Buffer.from(`${dir}/`), name]);
-    const status = fs.lstatSync(full);
-    const entry = { mode: status.mode.toString(8), size: status.size };
-    if (status.isFile()) entry.bytes = fs.readFileSync(full).toString('latin1');
-    if (status.isSymbolicLink()) entry.target = fs.readlinkSync(full).replaceAll(dir, '<dir>');
-    found[name.toString('latin1')] = entry;
-  }
-  return found;
 }
 
 function describeDescriptor(fd) {
@@ -489,30 +280,6 @@ async function side(which, number, form, name, drawn) {
   }
 }
 
-const same = (a, b) => {
-  try {
-    assert.deepStrictEqual(a, b);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-function difference(ours, theirs) {
-  const lines = [];
-  const walk = (a, b, where) => {
-    if (same(a, b)) return;
-    if (a && b && typeof a === 'object' && typeof b === 'object') {
-      for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) walk(a[key], b[key], `${where}.${key}`);
-    } else {
-      const short = (value) => String(typeof value === 'object' ? JSON.stringify(value) : value).slice(0, 200);
-      lines.push(`    ${where.slice(1)}: node ${short(b)} | smallfry ${short(a)}`);
-    }
-  };
-  walk(ours, theirs, '');
-  return lines.join('\n');
-}
-
 let numbers = 0;
 
 async function compare(form, name, drawn) {
@@ -549,19 +316,6 @@ function draw(random, name, overrides = {}) {
     umask: random.pick([0o022, 0o022, 0o077, 0o000, 0o777]),
     ...overrides,
   };
-}
-
-/** Fails with one example of each kind of difference. */
-function expectNone(mismatches, total) {
-  const kinds = new Map();
-  for (const mismatch of mismatches) {
-    const kind = mismatch.slice(mismatch.indexOf('\n')).replace(/\d+/g, '#').slice(0, 300);
-    const known = kinds.get(kind);
-    if (known) known.count += 1;
-    else kinds.set(kind, { mismatch, count: 1 });
-  }
-  const shown = [...kinds.values()].slice(0, 12).map(({ mismatch, count }) => (count > 1 ? `${mismatch}\n    (and ${count - 1} more like it)` : mismatch));
-  assert.equal(mismatches.length, 0, `seed ${seed}: ${mismatches.length} of ${total} calls differ from node:fs\n${shown.join('\n')}`);
 }
 
 // Under Wine each call takes many times as long.
