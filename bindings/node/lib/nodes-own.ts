@@ -28,7 +28,7 @@ export function isNodesOwn(candidate: unknown, name: string): boolean {
   if (typeof candidate !== 'function' || candidate.name !== name) return false;
   // Proxies and bound functions have no files of their own.
   if (Function.prototype.toString.call(candidate).endsWith('{ [native code] }')) return false;
-  let isOwn = false;
+  let isOwn = false as boolean;
   const path = {
     get href(): never {
       isOwn = onlyNodeBetween();
@@ -39,13 +39,23 @@ export function isNodesOwn(candidate: unknown, name: string): boolean {
   args[0] = path;
   if (/^(?:write|append)/.test(name)) args[1] = '';
   if (args.length > 1 && args.at(-1) === undefined) args[args.length - 1] = () => undefined;
-  try {
-    const promise = (candidate as (...args: unknown[]) => unknown)(...args) as Promise<unknown> | undefined;
-    promise?.catch(() => undefined);
-  } catch {
-    // The error above, or one of a function that is not Node's own.
-  }
+  attempt(candidate as AnyFunction, args);
+  // Some functions look at their callback first, and do not count it among their parameters.
+  if (isOwn) return true;
+  const callback = (): void => undefined;
+  attempt(candidate as AnyFunction, [path, callback, callback, callback]);
   return isOwn;
+}
+
+type AnyFunction = (...args: unknown[]) => unknown;
+
+/** Calls a function that is expected to fail, now or later. */
+function attempt(call: AnyFunction, args: readonly unknown[]): void {
+  try {
+    (call(...args) as Promise<unknown> | undefined)?.catch(() => undefined);
+  } catch {
+    // The error of the path, or one of a function that is not Node's own.
+  }
 }
 
 /** Tells whether all functions between two of this file, which are running now, are Node's own. */

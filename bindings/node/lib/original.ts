@@ -5,7 +5,18 @@ import fs = require('node:fs');
 
 import { shared } from './shared.js';
 
-let promises: Pick<typeof fs.promises, 'appendFile' | 'open' | 'readFile' | 'rename' | 'rm' | 'rmdir' | 'unlink' | 'writeFile'> | undefined;
+/** The functions for paths that native code does, in node:fs and in node:fs/promises. */
+export const METADATA = [
+  'access', 'chmod', 'lstat', 'mkdir', 'readdir', 'readlink', 'realpath', 'stat', 'utimes',
+] as const;
+export type Metadata = (typeof METADATA)[number];
+
+/** Returns the functions with these names. */
+const picked = <Functions extends object, Name extends keyof Functions>(from: Functions, names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<Functions, Name>;
+
+const PROMISES = [...METADATA, 'appendFile', 'open', 'readFile', 'rename', 'rm', 'rmdir', 'unlink', 'writeFile'] as const;
+let promises: Pick<typeof fs.promises, (typeof PROMISES)[number]> | undefined;
 
 /** The functions that smallfry does, or that wait for its closes, and `mkdirSync`. */
 export const original = shared('original', {
@@ -24,13 +35,12 @@ export const original = shared('original', {
   rm: fs.rm,
   rmdir: fs.rmdir,
   unlink: fs.unlink,
+  statSync: fs.statSync,
+  realpathNative: fs.realpath.native,
+  ...picked(fs, METADATA),
   /** Node loads node:fs/promises only when a program asks for it, and so does this. */
   get promises() {
-    if (promises === undefined) {
-      const { open, writeFile, appendFile, readFile, rename, rm, rmdir, unlink } = fs.promises;
-      promises = { open, writeFile, appendFile, readFile, rename, rm, rmdir, unlink };
-    }
-    return promises;
+    return promises ??= picked(fs.promises, PROMISES);
   },
 });
 
@@ -49,15 +59,14 @@ export const inner = shared('inner', {
 
 /** Facts that the functions in node:fs's place learn. */
 export const facts: Facts = shared('facts', {
-  runsFirst: false, writeFile: undefined, writeFileSync: undefined, handles: undefined, ownSync: undefined,
+  runsFirst: false, stubs: undefined, handles: undefined, ownSync: undefined,
 });
 
 interface Facts {
   /** All of these functions are Node's own, since no other code has run before. */
   runsFirst: boolean;
-  /** The stand-ins of `register` for two functions that others of Node's call. */
-  writeFile: unknown;
-  writeFileSync: unknown;
+  /** The stand-ins of `register`, which others of Node's functions call. */
+  stubs: Partial<Record<keyof typeof fs, unknown>> | undefined;
   /** `FileHandle.prototype`, once the program has opened a file by a promise. */
   handles: { sync: unknown } | undefined;
   /** Its `sync` before the program could replace it. */

@@ -49,7 +49,7 @@ if ((process as { permission?: unknown }).permission !== undefined) {
 } else {
   const isFirst = runsFirst(module);
   replace(fs, functions, isFirst);
-  Object.assign(facts, { runsFirst: isFirst, writeFile: functions.writeFile, writeFileSync: functions.writeFileSync });
+  Object.assign(facts, { runsFirst: isFirst, stubs: functions });
   spareFirstCalls();
   if (!isFirst) updateImports();
   let isUsable = true;

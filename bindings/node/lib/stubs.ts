@@ -1,7 +1,7 @@
 // The functions that programs get in the place of node:fs's. They are small, so that a process that
 // reads and writes no files pays nothing: the first call loads the core, and the core the addon.
 
-import { facts, original } from './original.js';
+import { facts, type Metadata, METADATA, original } from './original.js';
 import { shared } from './shared.js';
 
 type Core = typeof import('./core.js');
@@ -41,6 +41,8 @@ function load(): Calls {
 
 /** The number of blocking calls that are left to node:fs. */
 let spared = 0;
+/** The number of other calls for paths that are left to node:fs. */
+let sparedMetadata = 0;
 
 /**
  * Loads as {@link load} does, unless node:fs does the call. Options may ask for what only the core
@@ -52,8 +54,30 @@ function loadForSync(options: unknown): Calls {
   return original;
 }
 
+/** Loads as {@link load} does, once node:fs has done the first calls for paths. */
+function loadForMetadata(): Calls {
+  if (sparedMetadata === 0) return load();
+  sparedMetadata -= 1;
+  return original;
+}
+
 /** Before the first call no file waits to be closed, so node:fs removes and renames. */
 const loaded = (): Calls => calls ?? original;
+
+type AnyFunction = (...args: unknown[]) => unknown;
+type AnyFunctions = Record<Metadata, AnyFunction>;
+
+/** Makes a function for each name of {@link METADATA}. */
+function named(make: (name: Metadata) => AnyFunction): AnyFunctions {
+  // A function that is a property of a literal gets its name.
+  return Object.assign({}, ...METADATA.map((name) => ({ [name]: make(name) }))) as AnyFunctions;
+}
+
+function metadataFunctions(): AnyFunctions {
+  const functions = named((name) => (...args) => ((calls ?? loadForMetadata())[name] as AnyFunction)(...args));
+  Object.assign(functions.realpath, { native: (...args: unknown[]) => ((calls ?? loadForMetadata()).realpathNative as AnyFunction)(...args) });
+  return functions;
+}
 
 const own = {
   /** The whole-file functions of node:fs. */
@@ -109,20 +133,31 @@ const own = {
     }),
   },
 
+  /** The functions of node:fs for paths. On Windows node:fs does them. */
+  metadata: isWindows ? {} : metadataFunctions(),
+
+  /** The functions of node:fs/promises for paths. */
+  metadataPromises: isWindows ? {} : named((name) => (...args) => ((calls ?? loadForMetadata()).promises[name] as AnyFunction)(...args)),
+
   /** Calls `listener` when the core is loaded, which tells whether the addon can be used. */
   whenLoaded: (listener: (core: Core) => void): void => {
     if (core === undefined) onLoad = listener;
     else listener(core);
   },
 
-  /** Lets node:fs do the first blocking calls, but for those with options. */
-  spareFirstCalls: (): void => { spared = SPARED; },
+  /** Lets node:fs do the first blocking calls without options, and the first calls for paths. */
+  spareFirstCalls: (): void => {
+    spared = SPARED;
+    sparedMetadata = SPARED;
+  },
 };
 
-export const { opening, removing, removingPromises, spareFirstCalls, wholeFile, wholeFilePromises, whenLoaded } = shared('stubs', own);
+export const {
+  metadata, metadataPromises, opening, removing, removingPromises, spareFirstCalls, wholeFile, wholeFilePromises, whenLoaded,
+} = shared('stubs', own);
 
 /** All functions that replace those of node:fs, under their names. */
-export const functions = { ...wholeFile, ...removing };
+export const functions = { ...wholeFile, ...removing, ...metadata };
 
 /** All functions that replace those of node:fs/promises, under their names. */
-export const promises = { ...wholeFilePromises, ...removingPromises, ...opening };
+export const promises = { ...wholeFilePromises, ...removingPromises, ...metadataPromises, ...opening };

@@ -16,8 +16,8 @@ use crate::environment::{Environment, called};
 use crate::errors::{Failure, Reason};
 use crate::exit;
 use crate::jobs::queue;
-use crate::mailbox::Finished;
-use crate::value::{Function, number, referenced, undefined};
+use crate::mailbox::{Answer, Finished};
+use crate::value::{Function, number, referenced, undefined, utf8};
 
 /// The code of a result whose value describes the failure. `lib/requests.ts` knows it.
 const DETAILED: i32 = -3;
@@ -259,11 +259,21 @@ impl Delivery {
         unsafe {
             sys::napi_open_handle_scope(env, &raw mut scope);
             let (code, value) = match finished.result {
-                Ok(None) => (0, undefined(env)),
-                Ok(Some(contents)) => match self.environment.maker.make(env, contents) {
-                    Some(made) => (0, made.value),
+                Ok(Answer::Nothing) => (0, undefined(env)),
+                Ok(Answer::Status(status, as_bigints)) => {
+                    self.environment.show_status(&status, as_bigints);
+                    (0, undefined(env))
+                }
+                Ok(Answer::Text(bytes)) => match utf8(env, &bytes) {
+                    Some(text) => (0, text),
                     None => (Failure::Delegate.code(), undefined(env)),
                 },
+                Ok(Answer::Contents(contents)) => {
+                    match self.environment.maker.make(env, contents) {
+                        Some(made) => (0, made.value),
+                        None => (Failure::Delegate.code(), undefined(env)),
+                    }
+                }
                 Err(Reason::Failure(failure)) => (failure.code(), undefined(env)),
                 Err(reason) => (DETAILED, reason.value(env)),
             };

@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
+use std::ptr;
 use std::sync::Arc;
 
 use napi_sys as sys;
@@ -10,8 +11,9 @@ use smallfry_transcode::DecodeScratch;
 
 use crate::contents::Maker;
 use crate::mailbox::Mailbox;
+use crate::sys::metadata::Status;
 use crate::text::{Strings, view_bytes};
-use crate::value::{arguments, guarded, is_string};
+use crate::value::{arguments, guarded, is_string, reference};
 
 /// A read buffer above this size is freed after its call. In bytes.
 const MAX_KEPT_BUFFER: usize = 1 << 20;
@@ -23,6 +25,9 @@ pub(crate) struct Environment {
     pub(crate) mailbox: Arc<Mailbox>,
     /// On this runtime, node:fs calls `write` for a callback even if there are no bytes.
     pub(crate) writes_nothing: bool,
+    /// The memory of an array of JavaScript's, in which it finds the status of a file; null before
+    /// it has given one.
+    status: Cell<*mut Status>,
     /// Keeps the event loop alive while it is referenced.
     waker: sys::napi_threadsafe_function,
     /// Jobs and sessions that keep the event loop alive.
@@ -49,10 +54,38 @@ impl Environment {
             maker,
             mailbox: Arc::new(Mailbox::new(waker)),
             writes_nothing,
+            status: Cell::new(ptr::null_mut()),
             waker,
             pending: Cell::new(0),
             reading: RefCell::default(),
         }
+    }
+
+    /// Takes an array of 18 numbers of 8 bytes, in which JavaScript wants the status of files.
+    pub(crate) fn set_status_array(&self, env: sys::napi_env, array: sys::napi_value) {
+        let memory = view_bytes(env, array);
+        if memory.len() == size_of::<Status>() {
+            // The array lives as long as the environment. Its memory is not moved, since only
+            // `lib/` can reach it.
+            reference(env, array);
+            self.status.set(memory.as_ptr().cast_mut().cast());
+        }
+    }
+
+    /// Puts the status of a file into the array, as bigints or as doubles.
+    pub(crate) fn show_status(&self, status: &Status, as_bigints: bool) {
+        let place = self.status.get();
+        if place.is_null() {
+            return;
+        }
+        let fields = if as_bigints {
+            *status
+        } else {
+            // Times before 1970 are negative, other fields never are.
+            status.map(|field| (field.cast_signed() as f64).to_bits())
+        };
+        // SAFETY: the array has room for one status, and JavaScript does not run now.
+        unsafe { place.write_unaligned(fields) };
     }
 
     /// Copies the bytes to be written: those of a view, or of a string in UTF-8.

@@ -41,6 +41,11 @@ pub(crate) enum Step {
     Rename = 16,
     Copy = 17,
     Unlink = 18,
+    Access = 19,
+    Lstat = 20,
+    Realpath = 21,
+    Chmod = 22,
+    Utime = 23,
 }
 
 /// Why a call did not succeed.

@@ -8,9 +8,20 @@ use napi_sys as sys;
 use crate::accepted;
 use crate::contents::Contents;
 use crate::errors::Reason;
+use crate::sys::metadata::Status;
 
-/// The contents that a read gave; nothing for a write.
-pub(crate) type JobResult = Result<Option<Contents>, Reason>;
+/// What a job gave, or why it failed.
+pub(crate) type JobResult = Result<Answer, Reason>;
+
+/// What a job gave.
+pub(crate) enum Answer {
+    Nothing,
+    Contents(Contents),
+    /// A path; or names with a slash after each.
+    Text(Vec<u8>),
+    /// The fields of a file's status, and whether they become bigints.
+    Status(Box<Status>, bool),
+}
 
 /// The result of a job, on its way to the environment.
 pub(crate) struct Finished {

@@ -43,6 +43,14 @@ pub(crate) fn is_string(env: sys::napi_env, value: sys::napi_value) -> bool {
     kind(env, value) == sys::ValueType::napi_string
 }
 
+/// Reads a number; 0 for anything else.
+pub(crate) fn double(env: sys::napi_env, value: sys::napi_value) -> f64 {
+    let mut number = 0.0;
+    // SAFETY: as in `int32`.
+    unsafe { sys::napi_get_value_double(env, value, &raw mut number) };
+    number
+}
+
 /// Reads a number as an int32; 0 for anything else.
 #[inline]
 pub(crate) fn int32(env: sys::napi_env, value: sys::napi_value) -> i32 {

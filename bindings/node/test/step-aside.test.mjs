@@ -10,14 +10,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { makeDirectory, packageDirectory, runNode } from './support.mjs';
+import { isWindows, makeDirectory, packageDirectory, runNode } from './support.mjs';
 
 const directory = makeDirectory();
 const register = path.join(packageDirectory, 'dist/register.js');
 fs.writeFileSync(path.join(directory, 'small'), 'some text');
+if (!isWindows) fs.symlinkSync('small', path.join(directory, 'link'));
 fs.writeFileSync(path.join(directory, 'large'), Buffer.alloc(3 << 20, 'text'));
 
-const INNER = ['open', 'write', 'close', 'fsync', 'openSync', 'readSync', 'writeSync', 'closeSync', 'fsyncSync', 'writeFile', 'writeFileSync'];
+const INNER = ['open', 'write', 'close', 'fsync', 'openSync', 'readSync', 'writeSync', 'closeSync', 'fsyncSync', 'writeFile', 'writeFileSync', ...(isWindows ? [] : ['lstat', 'stat', 'readlink', 'access'])];
 
 // Replaces functions, and counts their calls in `heard`.
 fs.writeFileSync(path.join(directory, 'replace.cjs'), `
@@ -52,6 +53,15 @@ const CALLS = `
     'writeFileSync, flushed': () => fs.writeFileSync('out', bytes, { flush: true }),
     'appendFileSync': () => fs.appendFileSync('out', 'text'),
     'appendFileSync, bytes': () => fs.appendFileSync('out', bytes),
+    ${isWindows ? '' : `'realpath': () => called('realpath', 'link'),
+    'realpath.native': () => new Promise((resolve) => fs.realpath.native('link', resolve)),
+    'exists': () => new Promise((resolve) => fs.exists('small', resolve)),
+    'readdir': () => called('readdir', '.', { withFileTypes: true }),
+    'readdir, recursive': () => called('readdir', '.', { recursive: true }),
+    'mkdir': () => called('mkdir', 'one/two', { recursive: true }),
+    'promises.realpath': () => fs.promises.realpath('link'),
+    'promises.readdir': () => fs.promises.readdir('.', { withFileTypes: true }),
+    'promises.mkdir': () => fs.promises.mkdir('one/two', { recursive: true }),`}
     'promises.readFile': () => fs.promises.readFile('small'),
     'promises.readFile, large': () => fs.promises.readFile('large'),
     'promises.writeFile': () => fs.promises.writeFile('out', 'text'),

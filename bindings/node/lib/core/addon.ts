@@ -93,6 +93,15 @@ export interface Native extends NativePackageJSON {
   writeDurably(
     target: Target, id: number, ownScope: 0 | 1, data: string | ArrayBufferView, flags: number, mode: number, bits: number,
   ): number | undefined;
+  /**
+   * Makes a call for paths, with a number of `metadata/operations.ts`, and calls `complete` as `read`
+   * does.
+   */
+  metadata(
+    path: string | Uint8Array, id: number, ownScope: 0 | 1, operation: number, number: number, other: number,
+  ): number | undefined;
+  /** Sets the array in which `complete` finds the status of a file. */
+  setStatusArray(array: Float64Array): void;
   /** Begins a call that reads many files. Returns -1 if there is no thread for it. */
   openRead(options: ReadSessionOptions): number | undefined;
   /** Begins a call that writes many files. Returns -1 if there is no thread for it. */
@@ -176,6 +185,9 @@ function runtime(): 0 | 1 | 2 {
   if (bun) return 2;
   return process.release.name === 'node' && !electron && !deno && KNOWN_MAJORS.has(major) ? 1 : 0;
 }
+
+/** Tells whether the classes of results are those of a Node that the package was tested with. */
+export const isTestedNode = runtime() === 1;
 
 /**
  * Returns the file names that an addon for this system may have, such as

@@ -7,6 +7,7 @@ import { usesVirtualFiles } from './addon.js';
 import { type DurabilityOptions, type Durable, durableOf } from './durable/options.js';
 import { startDurably } from './durable/later.js';
 import { notTogether, refusalOf, withoutHarm } from './durable/writes.js';
+import { failedToOpen, makeError } from './errors.js';
 import { mayAppend, mayFlushPromised, mayRead, mayWrite } from './heard.js';
 import { longestString, native } from './native.js';
 import { FLUSH_FILE } from './option-bits.js';
@@ -15,7 +16,7 @@ import {
 } from './options.js';
 import { original } from '../original.js';
 import { systemMode, systemPath, takesBytes } from './platform.js';
-import { type Callback, forget, fulfilRequest, keep, type Receiver, rejectRequest, type Request } from './requests.js';
+import { type Callback, forget, fulfilRequest, keep, type Receiver, rejectRequest, type Request, type RequestKind } from './requests.js';
 
 /**
  * The maximum number of bytes that native code copies, since the caller may change them later.
@@ -83,7 +84,7 @@ function bytesOf(data: unknown, encoding: BufferEncoding | null | undefined): st
 }
 
 /** One of the three functions: how to call that of node:fs, and the defaults for native code. */
-interface Kind {
+interface Kind extends RequestKind {
   isRead: boolean;
   /** The plan of a write without options. */
   defaults: Readonly<WritePlan>;
@@ -93,8 +94,16 @@ interface Kind {
   callNode: (made: Request) => void;
 }
 
+/** Makes the error of a file that was not opened, as node:fs does unless the path is no string. */
+const notOpened = (made: Request, code: number): Error | undefined =>
+  (made.path === undefined ? undefined : makeError(code, made.path, undefined));
+
 const reading: Kind = {
   isRead: true,
+  hasResult: true,
+  convert: ({ encoding }, value) => (encoding === null ? value : (value as Buffer).toString(encoding)),
+  // A read can be repeated.
+  failed: (made, code) => (failedToOpen(code) ? notOpened(made, code) : undefined),
   defaults: PLAIN_WRITE,
   withCallback: (target, _data, options, callback) => {
     original.readFile(target as string, options as null, callback as Callback);
@@ -109,6 +118,10 @@ const appending = changing('appendFile', PLAIN_APPEND);
 function changing(name: 'writeFile' | 'appendFile', defaults: Readonly<WritePlan>): Kind {
   const kind: Kind = {
     isRead: false,
+    hasResult: false,
+    convert: () => undefined,
+    failed: (made, code) =>
+      (failedToOpen(code) ? notOpened(made, code) : makeError(code, made.namesPath ? made.path : undefined, undefined)),
     defaults,
     withCallback: (target, data, options, callback) => {
       original[name](target as string, data as string, options as null, callback as Callback);
@@ -138,7 +151,7 @@ function callNode(kind: Kind, made: Request, refusal?: () => Error): void {
     kind.withPromise(target, data, options).then(
       (value) => {
         if (refusal !== undefined) rejectRequest(made, refusal());
-        else fulfilRequest(made, value as Buffer | string | undefined);
+        else fulfilRequest(made, value);
       },
       failed,
     );
@@ -160,8 +173,7 @@ function startDurable(kind: Kind, made: Request, durable: Durable, ownScope: 0 |
 // Requests have one shape for all kinds of calls: the engine is then faster when results come.
 function request(kind: Kind, target: unknown, data: unknown, options: unknown, receiver: Receiver): Request {
   const path = typeof target === 'string' ? target : undefined;
-  const { isRead } = kind;
-  return { encoding: null, path, namesPath: false, isRead, callNode: kind.callNode, target, data, options, receiver };
+  return { kind, encoding: null, path, namesPath: false, callNode: kind.callNode, target, data, options, receiver };
 }
 
 /** Makes a call with a callback. `options` may be left out before `callback`, as in node:fs. */

@@ -7,6 +7,7 @@
 
 import fs = require('node:fs');
 
+import { isNodesOwn } from '../nodes-own.js';
 import { facts, inner, original } from '../original.js';
 
 // V8 watches the properties of a prototype, so the comparisons below cost nothing where they are
@@ -27,9 +28,33 @@ function callsBinding(candidate: unknown): boolean {
   return typeof candidate === 'function' && /\bbinding\.\w+\(/.test(Function.prototype.toString.call(candidate));
 }
 
+/** Node's own functions that `register` replaces as well, and that others of Node's call. */
+const SHARED = ['writeFile', 'writeFileSync', 'lstat', 'stat', 'readlink'] as const;
+type Shared = (typeof SHARED)[number];
+
+const isOwn = new Map<Shared, boolean>();
+/** What counts calls and stands in the place of the shared functions. */
+const wrappers: Partial<Record<Shared, unknown>> = {};
+
 /** Accepts the wrappers that count calls: what is in node:fs now counts as Node's own. */
 export function acceptWrappers(): void {
   for (const name of names.filter((one) => own[one] === inner[one])) own[name] = fs[name] as never;
+  for (const name of SHARED) wrappers[name] = fs[name];
+}
+
+/** Tells whether a function that `register` replaces is still Node's own, or what replaces it. */
+function isShared(name: Shared): boolean {
+  const present = fs[name];
+  if (present === facts.stubs?.[name] || present === wrappers[name]) return true;
+  return present === original[name] && wasOwn(name);
+}
+
+/** Tells whether a function was Node's own when smallfry was loaded. */
+function wasOwn(name: Shared): boolean {
+  if (facts.runsFirst) return true;
+  const known = isOwn.get(name) ?? isNodesOwn(original[name], name);
+  isOwn.set(name, known);
+  return known;
 }
 
 const readsByClose = Number.parseInt(process.versions.node, 10) >= 26;
@@ -47,7 +72,7 @@ export const mayWrite = (flush: boolean): boolean =>
 
 /** Tells whether native code may do `fs.appendFile`, which calls `fs.writeFile`. */
 export const mayAppend = (flush: boolean): boolean =>
-  mayWrite(flush) && (fs.writeFile === facts.writeFile || fs.writeFile === original.writeFile);
+  mayWrite(flush) && isShared('writeFile');
 
 /**
  * Tells whether native code may do `fs.writeFileSync`. `isUtf8` says that Node would write a string
@@ -59,7 +84,10 @@ export const mayWriteSync = (isUtf8: boolean, flush: boolean): boolean =>
 
 /** Tells whether native code may do `fs.appendFileSync`, which calls `fs.writeFileSync`. */
 export const mayAppendSync = (isUtf8: boolean, flush: boolean): boolean =>
-  mayWriteSync(isUtf8, flush) && (fs.writeFileSync === facts.writeFileSync || fs.writeFileSync === original.writeFileSync);
+  mayWriteSync(isUtf8, flush) && isShared('writeFileSync');
+
+/** Tells whether native code may do `fs.realpath`. */
+export const mayResolve = (): boolean => isShared('lstat') && isShared('stat') && isShared('readlink');
 
 /**
  * Tells whether native code may flush what a promise writes, which Node does by

@@ -2,24 +2,36 @@
 
 import { type AsyncResource } from 'node:async_hooks';
 
-import { DELEGATE, failedToOpen, makeError } from './errors.js';
+import { DELEGATE } from './errors.js';
 import { failure } from './many.js';
 
 /** The code of a result whose value describes the failure. */
 const DETAILED = -3;
 
-export type Callback = (error: unknown, value?: Buffer | string) => void;
+export type Callback = (error: unknown, value?: unknown) => void;
+
+/** What calls of one kind have in common. */
+export interface RequestKind {
+  /** Makes the result from the value of native code; {@link REPEAT} if node:fs has to make it. */
+  convert: (request: Request, value: unknown) => unknown;
+  /** The call has a result, which its callback gets. */
+  hasResult: boolean;
+  /** Makes the error of a failed call; undefined if node:fs has to repeat the call. */
+  failed: (request: Request, code: number) => Error | undefined;
+}
+
+/** The result of a call that node:fs has to repeat. */
+export const REPEAT = Symbol('repeat');
 
 /** One call. */
 export interface Request {
+  kind: RequestKind;
   /** The encoding that JavaScript decodes; null if there is none. */
   encoding: BufferEncoding | null;
   /** The path that errors name; undefined for a descriptor, or if the path is no string. */
   path: string | undefined;
   /** Errors name the path, whichever system call failed. */
   namesPath: boolean;
-  /** The call is a read. node:fs may repeat a failed read, but no write that has begun. */
-  isRead: boolean;
   /** Makes the same call on node:fs. */
   callNode: (request: Request) => void;
   /** The caller's arguments, which `callNode` needs. */
@@ -32,7 +44,7 @@ export interface Request {
 
 /** The two functions of a promise, or a callback with its asynchronous context. */
 export type Receiver =
-  | { resolve: (value?: Buffer | string) => void; reject: (error: unknown) => void }
+  | { resolve: (value?: unknown) => void; reject: (error: unknown) => void }
   | { callback: Callback; resource: AsyncResource };
 
 const requests: (Request | undefined)[] = [];
@@ -61,39 +73,26 @@ export function complete(id: number, code: number, value: unknown): void {
     return;
   }
   if (code !== 0) {
-    fail(request, code);
+    const error = code === DELEGATE ? undefined : request.kind.failed(request, code);
+    if (error === undefined) request.callNode(request);
+    else rejectRequest(request, error);
     return;
   }
-  if (request.encoding === null) {
-    fulfilRequest(request, value as Buffer | string | undefined);
-    return;
-  }
-  let text: string;
+  let result: unknown;
   try {
-    text = (value as Buffer).toString(request.encoding);
+    result = request.kind.convert(request, value);
   } catch (error) {
     rejectRequest(request, error);
     return;
   }
-  fulfilRequest(request, text);
-}
-
-function fail(request: Request, code: number): void {
-  const opening = failedToOpen(code);
-  const nameable = !opening || request.path !== undefined;
-  // If nothing was done, or the read can be repeated, node:fs does the call, so that the error is
-  // its own.
-  if (code === DELEGATE || (opening && !nameable) || (request.isRead && !opening)) {
-    request.callNode(request);
-  } else {
-    rejectRequest(request, makeError(code, opening || request.namesPath ? request.path : undefined, undefined));
-  }
+  if (result === REPEAT) request.callNode(request);
+  else fulfilRequest(request, result);
 }
 
 /** Ends a request with its result. */
-export function fulfilRequest({ receiver, isRead }: Request, value: Buffer | string | undefined): void {
+export function fulfilRequest({ receiver, kind }: Request, value: unknown): void {
   if ('resolve' in receiver) receiver.resolve(value);
-  else if (isRead) receiver.resource.runInAsyncScope(receiver.callback, undefined, null, value);
+  else if (kind.hasResult && value !== undefined) receiver.resource.runInAsyncScope(receiver.callback, undefined, null, value);
   else receiver.resource.runInAsyncScope(receiver.callback, undefined, null);
 }
 

@@ -16,7 +16,7 @@ use smallfry_options::table::APPEND;
 
 use crate::durable::DurableWrite;
 use crate::errors::{Failure, Step};
-use crate::mailbox::{Finished, JobResult, Mailbox};
+use crate::mailbox::{Answer, Finished, JobResult, Mailbox};
 use crate::sys::EIO;
 
 /// The maximum number of batches in flight. Node's own pool has as many threads, so as many slow
@@ -147,7 +147,7 @@ fn write(kind: WriteKind, calls: Vec<Call>) {
 
 fn result_of(written: Option<Result<Outcome, Error>>) -> JobResult {
     match written {
-        Some(Ok(_)) => Ok(None),
+        Some(Ok(_)) => Ok(Answer::Nothing),
         Some(Err(error)) => Err(error.into()),
         None => Err(Failure::Other(Step::Write, EIO).into()),
     }

@@ -8,6 +8,7 @@
 //! environment.
 
 mod group_commit;
+mod metadata;
 pub(crate) mod queue;
 mod submit;
 mod task;

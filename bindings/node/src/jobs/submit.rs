@@ -1,5 +1,6 @@
 //! The functions by which JavaScript hands in jobs.
 
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use napi_sys as sys;
 use smallfry_options::OptionBits;
 
 use super::group_commit::{self, Call, WriteKind};
+use super::metadata::Metadata;
 use super::queue::{self, Job};
 use super::task::{Task, Whole, Write};
 use crate::durable::{CoreWrite, DurableWrite};
@@ -14,7 +16,7 @@ use crate::environment::{Environment, called};
 use crate::errors::Failure;
 use crate::sys::path_of;
 use crate::target::{OwnedTarget, PathRoom, Target};
-use crate::value::{Function, int32, number, undefined};
+use crate::value::{Function, double, int32, number, undefined};
 
 /// Each returns undefined if the call was taken, else the number of a [`Failure`]. The results come
 /// to `complete`.
@@ -22,6 +24,8 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"read", submit_read),
     Function(c"write", submit_write),
     Function(c"writeDurably", submit_durable_write),
+    Function(c"metadata", submit_metadata),
+    Function(c"setStatusArray", set_status_array),
 ];
 
 /// The arguments that all of these calls have.
@@ -68,6 +72,57 @@ unsafe extern "C" fn submit_write(
             let write = Write::new(target, flags, mode, bytes);
             Task::Write(write.writing_nothing(writes_nothing))
         })
+    })
+}
+
+/// `metadata(path, id, ownScope, operation, number, other)`. The numbers are those of
+/// [`Metadata::new`].
+unsafe extern "C" fn submit_metadata(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    called(env, info, |environment: &Environment, values| {
+        let [target, id, own_scope, operation, first, other] = values;
+        let operation = int32(env, operation);
+        let numbers = [double(env, first), double(env, other)];
+        let made = path(env, environment, target)
+            .and_then(|path| Metadata::new(operation, path, numbers).ok_or(Failure::Delegate));
+        let metadata = match made {
+            Ok(metadata) => metadata,
+            Err(failure) => return number(env, failure.code()),
+        };
+        environment.hold_loop(env);
+        queue::push(Job {
+            id: int32(env, id).cast_unsigned(),
+            own_scope: int32(env, own_scope) != 0,
+            mailbox: Arc::clone(&environment.mailbox),
+            task: Task::Metadata(Box::new(metadata)),
+        });
+        undefined(env)
+    })
+}
+
+/// Copies a path.
+fn path(
+    env: sys::napi_env,
+    environment: &Environment,
+    value: sys::napi_value,
+) -> Result<CString, Failure> {
+    let mut room = PathRoom::new();
+    match Target::read(env, &environment.strings, value, &mut room)?.to_owned() {
+        OwnedTarget::Path(path) => Ok(path),
+        OwnedTarget::Descriptor(_) => Err(Failure::Delegate),
+    }
+}
+
+/// `setStatusArray(array)`: sets the array in which `complete` finds the status of a file.
+unsafe extern "C" fn set_status_array(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    called(env, info, |environment: &Environment, [array]| {
+        environment.set_status_array(env, array);
+        undefined(env)
     })
 }
 

@@ -6,10 +6,11 @@ use smallfry::bulk::{Arena, Bytes};
 use smallfry::raw::{self, O_RDONLY};
 use smallfry_options::Flush;
 
+use super::metadata::Metadata;
 use crate::contents::{Contents, MAX_READ};
 use crate::durable::{CoreWrite, flush_name, flush_open};
 use crate::errors::{Failure, Reason, Step, at};
-use crate::mailbox::JobResult;
+use crate::mailbox::{Answer, JobResult};
 use crate::sys::ENOMEM;
 use crate::target::{Handle, OwnedTarget};
 
@@ -29,6 +30,7 @@ pub(crate) enum Task {
     Read(Read),
     Write(Write),
     Whole(Whole),
+    Metadata(Box<Metadata>),
 }
 
 /// The outcome of a slice.
@@ -74,7 +76,7 @@ pub(crate) struct Whole {
 impl Whole {
     fn run(&self) -> JobResult {
         self.write.run(&self.path, &self.bytes)?;
-        Ok(None)
+        Ok(Answer::Nothing)
     }
 }
 
@@ -89,7 +91,11 @@ impl Task {
     }
 
     pub(crate) fn is_write(&self) -> bool {
-        matches!(self, Self::Write(_) | Self::Whole(_))
+        match self {
+            Self::Read(_) => false,
+            Self::Write(_) | Self::Whole(_) => true,
+            Self::Metadata(metadata) => metadata.changes(),
+        }
     }
 
     /// Does one slice.
@@ -98,6 +104,7 @@ impl Task {
             Self::Read(read) => read.step(arena),
             Self::Write(write) => write.step(),
             Self::Whole(whole) => Progress::Done(whole.run()),
+            Self::Metadata(metadata) => metadata.step(),
         }
     }
 }
@@ -106,17 +113,17 @@ impl Read {
     fn step(&mut self, arena: &mut Arena) -> Progress {
         match self.slice(arena) {
             Ok(false) => Progress::More,
-            Ok(true) => Progress::Done(self.finish().map_err(Reason::from)),
+            Ok(true) => Progress::Done(self.finish()),
             Err(failure) => Progress::Done(Err(failure.into())),
         }
     }
 
-    fn finish(&mut self) -> Result<Option<Contents>, Failure> {
+    fn finish(&mut self) -> JobResult {
         let Some(Opened { handle, bytes, .. }) = self.opened.take() else {
-            return Err(Failure::Delegate);
+            return Err(Failure::Delegate.into());
         };
         handle.close()?;
-        Ok(Some(Contents::new(bytes, self.utf8)))
+        Ok(Answer::Contents(Contents::new(bytes, self.utf8)))
     }
 
     /// Reads one slice. Returns true at the end of the file.
@@ -216,7 +223,7 @@ impl Write {
     fn step(&mut self) -> Progress {
         match self.slice() {
             Ok(false) => Progress::More,
-            Ok(true) => Progress::Done(self.end().map(|()| None)),
+            Ok(true) => Progress::Done(self.end().map(|()| Answer::Nothing)),
             Err(failure) => {
                 self.handle = None;
                 Progress::Done(Err(failure.into()))

@@ -5,12 +5,14 @@
 #[cfg_attr(windows, path = "windows.rs")]
 mod platform;
 
+pub(crate) mod metadata;
+
 use std::path::PathBuf;
 
 pub(crate) use platform::{
     Descriptor, EIO, EISDIR, ELOOP, ENAMETOOLONG, ENDS_THREADS, ENOMEM, ENOTDIR, at_exit,
-    borrowed_path, connect, is_for_runtime, is_refused_directory, node_errno, path_in, pin_library,
-    symbol,
+    borrowed_path, connect, is_for_runtime, is_plain, is_refused_directory, node_errno, path_in,
+    perform, pin_library, symbol,
 };
 
 /// Copies a path that JavaScript has passed as UTF-8.

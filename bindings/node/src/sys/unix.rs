@@ -10,6 +10,13 @@ use std::path::Path;
 use smallfry::Error;
 use smallfry::raw::{BorrowedFile, Errno};
 
+#[path = "unix/directory.rs"]
+mod directory;
+#[path = "unix/metadata.rs"]
+mod metadata;
+
+pub(crate) use metadata::{is_plain, perform};
+
 pub(crate) const EIO: i32 = libc::EIO;
 pub(crate) const EISDIR: i32 = libc::EISDIR;
 pub(crate) const ELOOP: i32 = libc::ELOOP;

@@ -10,17 +10,29 @@ use smallfry::raw::{BorrowedFile, Errno};
 use smallfry::{Error, Operation};
 use windows_sys::Win32::Foundation::{
     ERROR_ACCESS_DENIED, ERROR_ALREADY_EXISTS, ERROR_FILE_EXISTS, ERROR_FILE_NOT_FOUND,
-    ERROR_PATH_NOT_FOUND, ERROR_SHARING_VIOLATION,
+    ERROR_NOT_SUPPORTED, ERROR_PATH_NOT_FOUND, ERROR_SHARING_VIOLATION,
 };
 use windows_sys::Win32::System::LibraryLoader::{
     GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_PIN, GetModuleHandleExW,
     GetModuleHandleW, GetProcAddress,
 };
 
+use crate::sys::metadata::{Answer, Call};
+
 #[path = "windows/errors.rs"]
 mod errors;
 
 pub(crate) use errors::{EIO, EISDIR, ELOOP, ENAMETOOLONG, ENOMEM, ENOTDIR, node_errno};
+
+/// Does nothing: here JavaScript leaves calls for paths to node:fs.
+pub(crate) fn perform(_call: &mut Call) -> Result<Answer, Errno> {
+    Err(Errno(ERROR_NOT_SUPPORTED.cast_signed()))
+}
+
+/// Tells whether an error of such a call is reported as it is.
+pub(crate) fn is_plain(_errno: Errno) -> bool {
+    false
+}
 
 /// Makes the functions of Node-API callable. They are looked up in the program that has loaded this
 /// library, whatever its name: a library linked to `node.exe` would not load elsewhere.

@@ -1,0 +1,106 @@
+//! Reads the names in a directory.
+
+use std::ffi::CStr;
+
+use smallfry::raw::Errno;
+
+use super::metadata::last_errno;
+
+/// Calls `each` with each name in a directory and its type, `.` and `..` included.
+///
+/// glibc would ask for the status of the directory, and for memory of 32 KiB.
+/// [getdents64(2)](https://man7.org/linux/man-pages/man2/getdents64.2.html)
+#[cfg(target_os = "linux")]
+pub(super) fn each_name(path: &CStr, mut each: impl FnMut(&[u8], u8)) -> Result<(), Errno> {
+    use std::mem::{MaybeUninit, offset_of};
+    use std::os::fd::AsRawFd;
+
+    use smallfry::raw::{O_RDONLY, open};
+
+    /// Memory for entries, as the kernel aligns them.
+    #[repr(align(8))]
+    struct Room(MaybeUninit<[u8; 32 << 10]>);
+
+    const LENGTH: usize = offset_of!(libc::dirent64, d_reclen);
+    const KIND: usize = offset_of!(libc::dirent64, d_type);
+    const NAME: usize = offset_of!(libc::dirent64, d_name);
+
+    let directory = open(path, O_RDONLY | libc::O_DIRECTORY, 0)?;
+    let mut room = Room(MaybeUninit::uninit());
+    loop {
+        // SAFETY: the descriptor is open, and the kernel writes no more than there is room for.
+        let filled = unsafe {
+            libc::syscall(
+                libc::SYS_getdents64,
+                directory.as_raw_fd(),
+                room.0.as_mut_ptr(),
+                size_of::<Room>(),
+            )
+        };
+        let filled = match filled {
+            0 => return Ok(()),
+            1.. => filled.unsigned_abs() as usize,
+            _ => match last_errno() {
+                Errno(libc::EINTR) => continue,
+                errno => return Err(errno),
+            },
+        };
+        // SAFETY: the kernel has filled so many bytes.
+        let mut entries =
+            unsafe { std::slice::from_raw_parts(room.0.as_ptr().cast::<u8>(), filled) };
+        while entries.len() > NAME {
+            let length = usize::from(u16::from_ne_bytes([entries[LENGTH], entries[LENGTH + 1]]));
+            let (entry, rest) = entries.split_at(length.clamp(NAME, entries.len()));
+            let name = entry[NAME..]
+                .split(|&byte| byte == 0)
+                .next()
+                .unwrap_or_default();
+            each(name, entry[KIND]);
+            entries = rest;
+        }
+    }
+}
+
+/// Calls `each` with each name in a directory and its type, `.` and `..` included.
+///
+/// [readdir(3)](https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/readdir.3.html)
+#[cfg(not(target_os = "linux"))]
+pub(super) fn each_name(path: &CStr, mut each: impl FnMut(&[u8], u8)) -> Result<(), Errno> {
+    /// An open directory.
+    struct Directory(*mut libc::DIR);
+
+    impl Drop for Directory {
+        fn drop(&mut self) {
+            // SAFETY: opened once, and closed here only.
+            unsafe { libc::closedir(self.0) };
+        }
+    }
+
+    // SAFETY: the path is NUL-terminated.
+    let stream = unsafe { libc::opendir(path.as_ptr()) };
+    if stream.is_null() {
+        return Err(last_errno());
+    }
+    let directory = Directory(stream);
+    loop {
+        // SAFETY: the address of this thread's own errno.
+        unsafe { *libc::__error() = 0 };
+        // SAFETY: the directory is open, and no other thread reads it.
+        let entry = unsafe { libc::readdir(directory.0) };
+        if entry.is_null() {
+            return match last_errno() {
+                Errno(0) => Ok(()),
+                errno => Err(errno),
+            };
+        }
+        // SAFETY: valid until the next call; its name ends with NUL, though the entry may be
+        // shorter than the structure.
+        let (name, kind) = unsafe {
+            (
+                CStr::from_ptr((&raw const (*entry).d_name).cast()),
+                (*entry).d_type,
+            )
+        };
+        each(name.to_bytes(), kind);
+    }
+}

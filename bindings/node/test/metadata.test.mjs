@@ -1,0 +1,304 @@
+// Guards against: a call for a path, such as `stat` or `readdir`, that behaves differently from the
+// node:fs function of the same name: another result, class of a result, error, or moment.
+//
+// Why it was possible: the arguments are read twice, by smallfry and by node:fs, and results and
+// errors are made from numbers. So all kinds of paths and options are given to both, in the same
+// state of the same directory.
+
+/* global AbortController, structuredClone */
+
+import assert from 'node:assert';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import fs from 'node:fs';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+
+import { describeDirectory, describeError, difference, expectNone, quiet, same, show1 } from './outcomes.mjs';
+import { PATHS } from './paths.mjs';
+import { chance, major, makeDirectory, packageDirectory, runNode, seed, smallfry, testOnUnix } from './support.mjs';
+
+const base = makeDirectory();
+const CASES = Number(process.env.SMALLFRY_TEST_CASES ?? 600);
+const FORMS = ['callback', 'promise'];
+const reference = { ...fs, promises: { ...fs.promises } };
+
+const ENCODINGS = [undefined, null, '', 'utf8', 'utf-8', 'UTF8', 'latin1', 'hex', 'buffer', 'nope', 1, {}, Symbol('encoding')];
+const WITH_ENCODINGS = ENCODINGS.flatMap((encoding) => [encoding, { encoding }]);
+const MODES = [undefined, null, 0, 0o700, 0o777, 0o1777, '755', '0o700', 'x', -1, 1.5, NaN, 2 ** 32, 2 ** 33, 5n, true, {}];
+const STATUS_OPTIONS = [
+  undefined, null, {}, { bigint: true }, { bigint: false }, { bigint: undefined }, { bigint: null }, { bigint: 1 },
+  { throwIfNoEntry: false }, { throwIfNoEntry: true }, { bigint: true, throwIfNoEntry: false }, 'x', 1, true, [],
+  { signal: undefined }, { signal: new AbortController().signal }, { signal: 'x' }, Object.create({ bigint: true }),
+];
+const TIMES = [0, 1, 1.5, 1234567890.123456, 1e10, -1, NaN, Infinity, '7', '7.25', 'x', '', new Date(86_400_000), new Date(-1), new Date(NaN), null, undefined, {}, 5n];
+
+/** The arguments after the path, for each function. */
+const OPTIONS = {
+  access: [undefined, null, 0, 1, 2, 4, 6, 7, 8, -1, 1.5, NaN, '4', true, {}].map((mode) => [mode]),
+  stat: STATUS_OPTIONS.map((options) => [options]),
+  lstat: STATUS_OPTIONS.map((options) => [options]),
+  readdir: [
+    ...WITH_ENCODINGS, { withFileTypes: true }, { withFileTypes: false }, { withFileTypes: 1 }, { withFileTypes: true, encoding: 'buffer' },
+    { recursive: true }, { recursive: false }, { recursive: null }, { recursive: 'x' }, { recursive: true, withFileTypes: true },
+  ].map((options) => [options]),
+  realpath: WITH_ENCODINGS.map((options) => [options]),
+  readlink: WITH_ENCODINGS.map((options) => [options]),
+  mkdir: [
+    ...MODES, ...MODES.map((mode) => ({ recursive: true, mode })), { recursive: true }, { recursive: false }, { recursive: 1 }, { recursive: null },
+    { recursive: undefined }, {}, [],
+  ].map((options) => [options]),
+  chmod: MODES.map((mode) => [mode]),
+  utimes: TIMES.flatMap((time) => [[time, 1000], [1000, time], [time, time]]),
+};
+
+/** Paths of which calls of this kind are a matter. */
+const MORE_PATHS = {
+  'full directory': ({ dir }) => {
+    for (const name of ['b', 'B', 'a', '\u00e4', '\u{1f41f}', '10', '9', '.hidden', 'with space', 'x'.repeat(200)]) fs.writeFileSync(path.join(dir, name), '');
+    fs.mkdirSync(path.join(dir, 'sub/deep'), { recursive: true });
+    fs.symlinkSync('gone', path.join(dir, 'link'));
+    return dir;
+  },
+  'directory with a name that is not UTF-8': ({ dir }) => {
+    fs.writeFileSync(Buffer.concat([Buffer.from(`${dir}/x`), Buffer.from([0xff, 0xc3, 0x28])]), '');
+    return dir;
+  },
+  'several missing parents': ({ dir }) => `${dir}/one/two/three/four`,
+  'several missing parents, slashes': ({ dir }) => `${dir}//one///two//`,
+  'several missing parents, dots': ({ dir }) => `${dir}/one/../two/./three`,
+  'relative missing parents': () => 'one/two/three',
+  'missing parents below a file': ({ dir }) => (fs.writeFileSync(`${dir}/file`, ''), `${dir}/file/one/two`),
+  'missing parents below a link': ({ dir }) => (fs.symlinkSync('gone', `${dir}/link`), `${dir}/link/one/two`),
+  'link to a file by two links': ({ dir }) => {
+    fs.writeFileSync(`${dir}/file`, '');
+    fs.symlinkSync('file', `${dir}/one`);
+    fs.symlinkSync(`${dir}/one`, `${dir}/two`);
+    return `${dir}/two`;
+  },
+  'link to a name that is not ASCII': ({ dir }) => (fs.symlinkSync('\u00e4\u20ac', `${dir}/link`), `${dir}/link`),
+  'file from before 1970': ({ dir }) => (fs.writeFileSync(`${dir}/old`, ''), fs.lutimesSync(`${dir}/old`, -1.5, -1000.25), `${dir}/old`),
+  root: () => '/',
+  '/dev/stdin': () => '/dev/stdin',
+  '/proc/self/exe': () => '/proc/self/exe',
+  '/proc/self/fd': () => '/proc/self/fd/1',
+};
+const ALL_PATHS = { ...PATHS, ...MORE_PATHS };
+
+/** The kinds of paths for a function. What a call changes must be in the directory of its case. */
+const kindsFor = (name) => {
+  const changes = ['mkdir', 'chmod', 'utimes'].includes(name);
+  return Object.keys(ALL_PATHS).filter((kind) => !changes || !OUTSIDE.includes(kind));
+};
+
+/** The kinds of paths that lead out of the directory. */
+const OUTSIDE = ['root', '/dev/stdin', '/proc/self/exe', '/proc/self/fd', '/dev/null', '/proc'];
+
+/** Describes a result with its classes. Times of access change, and so do those of directories. */
+function describeResult(value, dir) {
+  if (Array.isArray(value)) return value.map((one) => describeResult(one, dir));
+  if (Buffer.isBuffer(value)) return { buffer: value.toString('latin1') };
+  if (typeof value === 'string') return value.replaceAll(dir, '<dir>');
+  if (typeof value !== 'object' || value === null) return `${typeof value} ${String(value)}`;
+  const described = { prototype: Object.getPrototypeOf(value), keys: Reflect.ownKeys(value).map(String) };
+  const isVague = (key) => /^(?:[acm]time|birthtime|ino|Symbol\(k?[Pp]artial)/.test(String(key));
+  for (const key of Reflect.ownKeys(value)) {
+    const one = value[key];
+    described[String(key)] = isVague(key) ? `${typeof one} ${one?.constructor?.name}` : describeResult(one, dir);
+  }
+  return described;
+}
+
+/** Describes the times of a file that a call may have set. */
+function describeTimes(target) {
+  try {
+    const { atimeMs, mtimeMs } = fs.statSync(target);
+    // What is not a fixed time is that of the call.
+    return [atimeMs, mtimeMs].map((time) => (Math.abs(Date.now() - time) < 600_000 ? 'now' : time));
+  } catch {
+    return 'none';
+  }
+}
+
+let numbers = 0;
+
+async function side(calls, number, form, name, kind, options) {
+  const dir = path.join(base, String(number).padStart(6, '0'));
+  fs.mkdirSync(dir, { recursive: true });
+  const cwd = process.cwd();
+  process.chdir(dir);
+  const context = { dir, descriptors: [] };
+  try {
+    const target = ALL_PATHS[kind](context);
+    const outcome = await quiet(calls, form, name, [target, ...options]);
+    const times = name === 'utimes' && describeTimes(target);
+    const isFailure = outcome.error !== undefined && outcome.error !== null;
+    return {
+      how: outcome.how,
+      count: outcome.count,
+      value: describeResult(outcome.value, dir),
+      error: isFailure ? describeError(outcome.error, dir) : String(outcome.error),
+      times,
+      disk: describeDirectory(dir),
+    };
+  } finally {
+    process.chdir(cwd);
+    for (const fd of context.descriptors) fs.closeSync(fd);
+    fs.chmodSync(dir, 0o755);
+    fs.rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function compare(form, name, kind, options) {
+  const number = numbers++;
+  const theirs = await side(reference, number, form, name, kind, options);
+  const ours = await side(smallfry, number, form, name, kind, options);
+  if (same(ours, theirs)) return undefined;
+  const shown = options.map((value) => (typeof value === 'object' && value !== null ? JSON.stringify(value, (_, one) => (typeof one === 'bigint' || typeof one === 'symbol' ? String(one) : one)) : show1(value)));
+  return `  ${name} ${form}: path "${kind}", ${shown.join(', ')}\n${difference(ours, theirs)}`;
+}
+
+for (const [name, all] of Object.entries(OPTIONS)) {
+  for (const form of FORMS) {
+    const label = form === 'callback' ? name : `promises.${name}`;
+    const usual = name === 'utimes' ? [1, 2.5] : name === 'chmod' ? [0o640] : [];
+    const variants = name === 'mkdir' ? [usual, [{ recursive: true }]] : name === 'readdir' ? [usual, [{ withFileTypes: true }]] : [usual];
+
+    testOnUnix('native calls for paths', `${label} takes each kind of path as node:fs does`, async () => {
+      const mismatches = [];
+      for (const kind of kindsFor(name)) {
+        for (const options of variants) {
+          const mismatch = await compare(form, name, kind, options);
+          if (mismatch) mismatches.push(mismatch);
+        }
+      }
+      expectNone(mismatches, kindsFor(name).length * variants.length);
+    });
+
+    testOnUnix('native calls for paths', `${label} takes each kind of options as node:fs does`, async () => {
+      const mismatches = [];
+      const kinds = ['existing file', 'full directory', 'symlink', 'several missing parents', 'missing parent'];
+      for (const options of all) {
+        for (const kind of kinds) {
+          const mismatch = await compare(form, name, kind, options);
+          if (mismatch) mismatches.push(mismatch);
+        }
+      }
+      expectNone(mismatches, all.length * kinds.length);
+    });
+
+    testOnUnix('native calls for paths', `${label} does as node:fs for ${Math.ceil(CASES / 4)} combinations`, async () => {
+      const random = chance(seed + numbers);
+      const mismatches = [];
+      for (let count = 0; count < CASES / 4; count += 1) {
+        const mismatch = await compare(form, name, random.pick(kindsFor(name)), random.pick(all));
+        if (mismatch) mismatches.push(mismatch);
+      }
+      expectNone(mismatches, Math.ceil(CASES / 4));
+    });
+  }
+}
+
+testOnUnix('native calls for paths', 'realpath.native does as node:fs for each kind of path', async () => {
+  const mismatches = [];
+  const native = (calls) => ({ realpath: calls.realpath.native, promises: {} });
+  for (const kind of Object.keys(ALL_PATHS)) {
+    const number = numbers++;
+    const theirs = await side(native(reference), number, 'callback', 'realpath', kind, []);
+    const ours = await side(native(smallfry), number, 'callback', 'realpath', kind, []);
+    if (!same(ours, theirs)) mismatches.push(`  realpath.native: path "${kind}"\n${difference(ours, theirs)}`);
+  }
+  expectNone(mismatches, Object.keys(ALL_PATHS).length);
+});
+
+testOnUnix('native calls for paths', 'a callback that is missing or misplaced is refused as by node:fs', () => {
+  for (const name of Object.keys(OPTIONS)) {
+    for (const args of [[], [base], [base, undefined], [base, {}], [base, 0o700], [base, 1, 2], [base, 1, 2, 3], [base, null, null, null]]) {
+      const both = [smallfry, reference].map((calls) => {
+        try {
+          calls[name](...args);
+          return 'no error';
+        } catch (error) {
+          return describeError(error, base);
+        }
+      });
+      assert.deepStrictEqual(both[0], both[1], `${name}(${args.map(show1).join()})`);
+    }
+  }
+});
+
+testOnUnix('native calls for paths', 'many calls at once have the results of their own paths', async () => {
+  const dir = path.join(base, 'many');
+  fs.mkdirSync(dir);
+  const names = Array.from({ length: 2000 }, (_, index) => `${index}`);
+  for (const name of names) fs.writeFileSync(path.join(dir, name), 'x'.repeat(Number(name)));
+  const sizes = await Promise.all(names.map((name) => smallfry.promises.stat(path.join(dir, name))));
+  assert.deepStrictEqual(sizes.map(({ size }) => size), names.map(Number));
+  const bigints = await Promise.all(names.map((name, index) => smallfry.promises.lstat(path.join(dir, name), { bigint: index % 2 === 0 })));
+  assert.deepStrictEqual(bigints.map(({ size }) => size), names.map((name, index) => (index % 2 === 0 ? BigInt(name) : Number(name))));
+  assert.deepStrictEqual(await smallfry.promises.readdir(dir), names.toSorted());
+  const failed = await Promise.allSettled(names.map((name) => smallfry.promises.access(path.join(dir, 'none', name))));
+  assert.deepStrictEqual(failed.map(({ reason }) => reason.path), names.map((name) => path.join(dir, 'none', name)));
+});
+
+testOnUnix('native calls for paths', 'a file that was written is seen by the next call', async () => {
+  const target = path.join(base, 'written');
+  for (let size = 1; size < 200; size += 1) {
+    await smallfry.promises.writeFile(target, 'x'.repeat(size));
+    assert.strictEqual((await smallfry.promises.stat(target)).size, size);
+  }
+});
+
+testOnUnix('native calls for paths', 'the callback runs in the asynchronous context of the call', async () => {
+  const storage = new AsyncLocalStorage();
+  const seen = await storage.run('context', () => new Promise((resolve) => smallfry.stat(base, () => resolve(storage.getStore()))));
+  assert.strictEqual(seen, 'context');
+});
+
+testOnUnix('native calls for paths', 'what a callback throws is an uncaught exception', async () => {
+  const source = `const fs = require(${JSON.stringify(path.join(packageDirectory, 'dist/fs.js'))});
+    process.on('uncaughtException', (error) => console.log('uncaught', error.message));
+    fs.stat('.', () => { throw new Error('thrown'); });
+    fs.access('.', (error) => console.log('next', error));`;
+  const { stdout, stderr } = await runNode(['-e', source]);
+  assert.deepStrictEqual(stdout.trim().split('\n').toSorted(), ['next null', 'uncaught thrown'], stderr);
+});
+
+testOnUnix('native calls for paths', 'the results of workers do not mix', async () => {
+  const source = `const { parentPort, workerData } = require('node:worker_threads');
+    const fs = require(${JSON.stringify(path.join(packageDirectory, 'dist/fs.js'))});
+    Promise.all(Array.from({ length: 500 }, () => fs.promises.stat(workerData))).then((all) => parentPort.postMessage(all.map(({ size }) => size)));`;
+  const sizes = [3, 30, 300];
+  const all = await Promise.all(sizes.map((size) => {
+    const file = path.join(base, `of-${size}`);
+    fs.writeFileSync(file, 'x'.repeat(size));
+    const worker = new Worker(source, { eval: true, workerData: file });
+    return new Promise((resolve, reject) => { worker.on('message', resolve); worker.on('error', reject); });
+  }));
+  assert.deepStrictEqual(all, sizes.map((size) => Array(500).fill(size)));
+});
+
+testOnUnix('native calls for paths', 'calls for paths are native where they pay', async () => {
+  // A native call has one asynchronous resource, that of its callback; Node's own has another.
+  const source = `const fs = require(${JSON.stringify(path.join(packageDirectory, 'dist/fs.js'))});
+    let types = [];
+    require('node:async_hooks').createHook({ init: (_id, type) => { types.push(type); } }).enable();
+    const isNative = (name, ...args) => { types = []; fs[name](...args, () => undefined); return types.join() === 'SMALLFRY'; };
+    fs.writeFileSync('made', '', {});
+    // The first call finds out whether other functions are Node's own.
+    fs.realpath('.', () => undefined);
+    console.log(JSON.stringify([
+      ['access', '.'], ['stat', '.'], ['lstat', '.'], ['readdir', '.'], ['realpath', '.'], ['readlink', 'made'], ['mkdir', 'new', { recursive: true }],
+      ['chmod', 'made', 0o600], ['utimes', 'made', 1, 2], ['mkdir', 'other'],
+    ].map(([name, ...args]) => [name, isNative(name, ...args)])));`;
+  const { stdout, stderr } = await runNode(['-e', source], { cwd: base });
+  const native = JSON.parse(stdout || stderr);
+  assert.deepStrictEqual(native, [
+    ['access', true], ['stat', true], ['lstat', true], ['readdir', true], ['realpath', true], ['readlink', true], ['mkdir', true],
+    ['chmod', true], ['utimes', true], ['mkdir', false],
+  ]);
+});
+
+testOnUnix('native calls for paths', `results of Node ${major} can be cloned as those of node:fs`, async () => {
+  const [ours, theirs] = [await smallfry.promises.stat(base), await fs.promises.stat(base)];
+  assert.deepStrictEqual(Object.keys(structuredClone(ours)), Object.keys(structuredClone(theirs)));
+});
