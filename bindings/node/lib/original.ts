@@ -12,8 +12,11 @@ export const METADATA = [
 export type Metadata = (typeof METADATA)[number];
 
 /** Returns the functions with these names. */
-const picked = <Functions extends object, Name extends keyof Functions>(from: Functions, names: readonly Name[]) =>
-  Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<Functions, Name>;
+function picked<Functions extends object, Name extends keyof Functions>(from: Functions, names: readonly Name[]) {
+  const found = {} as Pick<Functions, Name>;
+  for (const name of names) found[name] = from[name];
+  return found;
+}
 
 const PROMISES = [...METADATA, 'appendFile', 'open', 'readFile', 'rename', 'rm', 'rmdir', 'unlink', 'writeFile'] as const;
 let promises: Pick<typeof fs.promises, (typeof PROMISES)[number]> | undefined;

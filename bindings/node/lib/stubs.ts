@@ -69,8 +69,9 @@ type AnyFunctions = Record<Metadata, AnyFunction>;
 
 /** Makes a function for each name of {@link METADATA}. */
 function named(make: (name: Metadata) => AnyFunction): AnyFunctions {
-  // A function that is a property of a literal gets its name.
-  return Object.assign({}, ...METADATA.map((name) => ({ [name]: make(name) }))) as AnyFunctions;
+  const made = {} as AnyFunctions;
+  for (const name of METADATA) made[name] = Object.defineProperty(make(name), 'name', { value: name });
+  return made;
 }
 
 function metadataFunctions(): AnyFunctions {

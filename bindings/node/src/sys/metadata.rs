@@ -1,5 +1,10 @@
 //! Calls for paths, as libuv makes them for node:fs. Each system performs them in its own way.
 
+#![cfg_attr(
+    windows,
+    expect(dead_code, reason = "on Windows node:fs does all of these calls")
+)]
+
 use std::ffi::CString;
 
 /// The call. `lib/core/metadata/operations.ts` has the same numbers.

@@ -17,7 +17,7 @@ use windows_sys::Win32::System::LibraryLoader::{
     GetModuleHandleW, GetProcAddress,
 };
 
-use crate::sys::metadata::{Answer, Call};
+use super::metadata::{Answer, Call};
 
 #[path = "windows/errors.rs"]
 mod errors;
