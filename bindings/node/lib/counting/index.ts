@@ -14,7 +14,7 @@ import workers = require('node:worker_threads');
 import { acceptWrappers } from '../core/heard.js';
 import { native, reason } from '../core/native.js';
 import { original } from '../original.js';
-import { wholeFile, wholeFilePromises } from '../stubs.js';
+import { metadata, metadataPromises, wholeFile, wholeFilePromises } from '../stubs.js';
 import { bytesOf } from './bytes.js';
 import { type Cell, Cells } from './cells.js';
 import { Children } from './children.js';
@@ -22,6 +22,10 @@ import { type Form, FORMS, FUNCTIONS, HANDLE_METHODS } from './functions.js';
 import { type Call, counted, noticed } from './wrap.js';
 
 type Functions = Record<string, unknown>;
+
+/** The functions that native code does. */
+const nativeForms: Functions = { ...wholeFile, ...metadata };
+const nativePromises: Functions = { ...wholeFilePromises, ...metadataPromises };
 
 /** The function without the wrapper that counts its calls. */
 const { writeFileSync } = original;
@@ -54,8 +58,8 @@ function notReplaced(): string[] {
   if (native === undefined) return [];
   const names = (own: Functions, there: Functions) => Object.keys(own).filter((name) => there[name] !== own[name]);
   return [
-    ...names(wholeFile, fs),
-    ...names(wholeFilePromises, fs.promises as unknown as Functions).map((name) => `promises.${name}`),
+    ...names(nativeForms, fs),
+    ...names(nativePromises, fs.promises as unknown as Functions).map((name) => `promises.${name}`),
   ];
 }
 
@@ -82,7 +86,9 @@ function wrapAll(cells: Cells): void {
 
 /** Wraps `fs.realpath.native` or `fs.realpathSync.native`. */
 function wrapNative(holder: { native: unknown }, form: Form, cells: Cells): void {
-  holder.native = counted(holder.native, form, cells.of('realpath', form), () => 0);
+  const cell = cells.of('realpath', form);
+  holder.native = counted(holder.native, form, cell, () => 0);
+  if (form === 'callback') noticeHandedOn(form, 'realpathNative', cell);
 }
 
 /** Counts calls that native code leaves to node:fs: they go through `original`. */
@@ -161,7 +167,7 @@ function report(cells: Cells, children: Children, leftAlone: string[], ended: bo
 }
 
 const hasNativeForm = (name: string, form: Form) =>
-  nameOf(name, form) in (form === 'promise' ? wholeFilePromises : wholeFile);
+  nameOf(name, form) in (form === 'promise' ? nativePromises : nativeForms);
 
 const qualified = (name: string, form: Form) =>
   form === 'promise' ? `promises.${name}` : nameOf(name, form);

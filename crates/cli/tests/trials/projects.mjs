@@ -1,19 +1,17 @@
 // Makes the projects that the trials build. The same number of files always gives the same bytes.
 //
 // To the tool that builds it, each looks like a real project: modules in directories that import a
-// few others, or pages with front matter and a layout. `command`, `prepare` and `outputs` are the
-// arguments of `smallfry try`.
+// few others, or pages with front matter and a layout. The entries are like those of `programs/`.
 
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** `files` is the number of files of a full-size project. */
 export const PROJECTS = {
-  tsc: { files: 1500, make: makeTypeScript, command: ['tsc', '--project', '.'], prepare: 'rm -rf dist', outputs: ['dist'] },
-  eslint: { files: 1500, make: makeEslint, command: ['eslint', '--format', 'json', '--output-file', 'out/report.json', 'src'], prepare: 'rm -rf out', outputs: ['out'] },
-  prettier: { files: 1500, make: makePrettier, command: ['prettier', '--write', '--log-level', 'warn', 'src'], prepare: 'rm -rf src && cp -r unformatted src', outputs: ['src'] },
-  vite: { files: 1000, make: makeVite, command: ['vite', 'build', '--logLevel', 'warn'], prepare: 'rm -rf dist', outputs: ['dist'] },
-  eleventy: { files: 2000, make: makeEleventy, command: ['eleventy', '--quiet'], prepare: 'rm -rf _site', outputs: ['_site'] },
+  tsc: { make: (directory, input) => makeTypeScript(directory, input.count(1500)), command: ['tsc', '--project', '.'], prepare: 'rm -rf dist', outputs: ['dist'] },
+  eslint: { make: (directory, input) => makeEslint(directory, input.count(1500)), command: ['eslint', '--format', 'json', '--output-file', 'out/report.json', 'src'], prepare: 'rm -rf out', outputs: ['out'] },
+  prettier: { make: (directory, input) => makePrettier(directory, input.count(1500)), command: ['prettier', '--write', '--log-level', 'warn', 'src'], prepare: 'rm -rf src && cp -r unformatted src', outputs: ['src'] },
+  vite: { make: (directory, input) => makeVite(directory, input.count(1000)), command: ['vite', 'build', '--logLevel', 'warn'], prepare: 'rm -rf dist', outputs: ['dist'] },
+  eleventy: { make: (directory, input) => makeEleventy(directory, input.count(2000)), command: ['eleventy', '--quiet'], prepare: 'rm -rf _site', outputs: ['_site'] },
 };
 
 /** Returns a random generator with this seed (mulberry32). `below(n)` draws a number below n. */

@@ -44,7 +44,8 @@ function kind(name: Metadata, minimum: number, maximum: number, more: Partial<Ki
     failed,
     mayCallBack: () => true,
     pathOf: nativePath,
-    withCallback: original[name] as AnyFunction,
+    // Looked up for each call, since calls of node:fs may be counted.
+    withCallback: (...args) => (original[name] as AnyFunction)(...args),
     withPromise: (...args) => (original.promises[name] as (...args: unknown[]) => Promise<unknown>)(...args),
     callNode: (request) => { callNode(made, request); },
     ...more,
@@ -155,7 +156,7 @@ export const metadata: Functions = {
 
 /** `fs.realpath.native`. */
 export const realpathNative = calledBack(
-  kind('realpath', 1, 2, { withCallback: original.realpathNative as AnyFunction }),
+  kind('realpath', 1, 2, { withCallback: (...args) => (original.realpathNative as AnyFunction)(...args) }),
 ) as typeof original.realpathNative;
 
 /** The functions of node:fs/promises. */

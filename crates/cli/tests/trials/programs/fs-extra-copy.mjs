@@ -1,0 +1,19 @@
+// The copy of fs-extra, over a node_modules of 20,000 files.
+
+import fs from 'node:fs';
+
+const SCRIPT = `\
+import fs from 'fs-extra';
+
+await fs.copy('tree', 'out');
+`;
+
+export default {
+  make(directory, input) {
+    input.copyTree(`${directory}/tree`);
+    fs.writeFileSync(`${directory}/copy.mjs`, SCRIPT);
+  },
+  command: ['node', 'copy.mjs'],
+  prepare: 'rm -rf out',
+  outputs: ['out'],
+};

@@ -1,0 +1,11 @@
+// svgo over the icons of simple-icons. `--quiet`, because it prints sizes in the order in which files
+// become ready.
+
+export default {
+  make(directory, input) {
+    input.copyIcons(`${directory}/icons`);
+  },
+  command: ['svgo', '--quiet', '--folder', 'icons', '--output', 'out'],
+  prepare: 'rm -rf out',
+  outputs: ['out'],
+};
