@@ -1,7 +1,7 @@
 // All that the first call loads, in one file of its own.
 
 import { appendFile, promises, readFile, writeFile } from './core/async.js';
-import { metadata, metadataPromises, realpathNative } from './core/metadata/index.js';
+import { metadata, metadataPromises } from './core/metadata/index.js';
 import { waitingForCloses, waitingForClosesPromised } from './core/removing.js';
 import { appendFileSync, readFileSync, writeFileSync } from './core/sync.js';
 import { original } from './original.js';
@@ -16,7 +16,6 @@ export const calls = {
   appendFile, appendFileSync, readFile, readFileSync, writeFile, writeFileSync,
   ...waitingForCloses({ renameSync, rmSync, rmdirSync, unlinkSync, rename, rm, rmdir, unlink }),
   ...metadata,
-  realpathNative,
   get promises(): Promised {
     promised ??= { ...waitingForClosesPromised(original.promises), ...metadataPromises, ...promises };
     return promised;

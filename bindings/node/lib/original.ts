@@ -5,11 +5,17 @@ import fs = require('node:fs');
 
 import { shared } from './shared.js';
 
-/** The functions for paths that native code does, in node:fs and in node:fs/promises. */
+/**
+ * The functions of node:fs/promises for paths that native code does. In node:fs only
+ * {@link WITH_CALLBACK} gain: a callback costs Node as little as native code.
+ */
 export const METADATA = [
   'access', 'chmod', 'lstat', 'mkdir', 'readdir', 'readlink', 'realpath', 'stat', 'utimes',
 ] as const;
 export type Metadata = (typeof METADATA)[number];
+
+/** Functions that make several calls of the system, for each of which Node asks another thread. */
+export const WITH_CALLBACK = ['mkdir', 'realpath'] as const;
 
 /** Returns the functions with these names. */
 function picked<Functions extends object, Name extends keyof Functions>(from: Functions, names: readonly Name[]) {
@@ -39,7 +45,6 @@ export const original = shared('original', {
   rmdir: fs.rmdir,
   unlink: fs.unlink,
   statSync: fs.statSync,
-  realpathNative: fs.realpath.native,
   ...picked(fs, METADATA),
   /** Node loads node:fs/promises only when a program asks for it, and so does this. */
   get promises() {

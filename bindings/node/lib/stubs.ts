@@ -1,7 +1,7 @@
 // The functions that programs get in the place of node:fs's. They are small, so that a process that
 // reads and writes no files pays nothing: the first call loads the core, and the core the addon.
 
-import { facts, type Metadata, METADATA, original } from './original.js';
+import { facts, type Metadata, METADATA, original, WITH_CALLBACK } from './original.js';
 import { shared } from './shared.js';
 
 type Core = typeof import('./core.js');
@@ -65,18 +65,17 @@ function loadForMetadata(): Calls {
 const loaded = (): Calls => calls ?? original;
 
 type AnyFunction = (...args: unknown[]) => unknown;
-type AnyFunctions = Record<Metadata, AnyFunction>;
 
-/** Makes a function for each name of {@link METADATA}. */
-function named(make: (name: Metadata) => AnyFunction): AnyFunctions {
-  const made = {} as AnyFunctions;
-  for (const name of METADATA) made[name] = Object.defineProperty(make(name), 'name', { value: name });
+/** Makes a function for each name. */
+function named<Name extends Metadata>(names: readonly Name[], make: (name: Name) => AnyFunction): Record<Name, AnyFunction> {
+  const made = {} as Record<Name, AnyFunction>;
+  for (const name of names) made[name] = Object.defineProperty(make(name), 'name', { value: name });
   return made;
 }
 
-function metadataFunctions(): AnyFunctions {
-  const functions = named((name) => (...args) => ((calls ?? loadForMetadata())[name] as AnyFunction)(...args));
-  Object.assign(functions.realpath, { native: (...args: unknown[]) => ((calls ?? loadForMetadata()).realpathNative as AnyFunction)(...args) });
+function metadataFunctions() {
+  const functions = named(WITH_CALLBACK, (name) => (...args) => ((calls ?? loadForMetadata())[name] as AnyFunction)(...args));
+  Object.assign(functions.realpath, { native: original.realpath.native });
   return functions;
 }
 
@@ -138,7 +137,7 @@ const own = {
   metadata: isWindows ? {} : metadataFunctions(),
 
   /** The functions of node:fs/promises for paths. */
-  metadataPromises: isWindows ? {} : named((name) => (...args) => ((calls ?? loadForMetadata()).promises[name] as AnyFunction)(...args)),
+  metadataPromises: isWindows ? {} : named(METADATA, (name) => (...args) => ((calls ?? loadForMetadata()).promises[name] as AnyFunction)(...args)),
 
   /** Calls `listener` when the core is loaded, which tells whether the addon can be used. */
   whenLoaded: (listener: (core: Core) => void): void => {

@@ -86,9 +86,7 @@ function wrapAll(cells: Cells): void {
 
 /** Wraps `fs.realpath.native` or `fs.realpathSync.native`. */
 function wrapNative(holder: { native: unknown }, form: Form, cells: Cells): void {
-  const cell = cells.of('realpath', form);
-  holder.native = counted(holder.native, form, cell, () => 0);
-  if (form === 'callback') noticeHandedOn(form, 'realpathNative', cell);
+  holder.native = counted(holder.native, form, cells.of('realpath', form), () => 0);
 }
 
 /** Counts calls that native code leaves to node:fs: they go through `original`. */

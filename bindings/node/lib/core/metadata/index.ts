@@ -138,26 +138,16 @@ const kinds: Readonly<Record<Metadata, Kind>> = {
   utimes: kind('utimes', 3, 3),
 };
 
-/** Makes a function of each kind. */
-const functions = (make: (kind: Kind) => AnyFunction): unknown =>
-  Object.fromEntries(Object.entries(kinds).map(([name, one]) => [name, make(one)]));
-
-type Functions = Pick<typeof original, Metadata>;
-type Promised = Pick<typeof original.promises, Metadata>;
-
 /** The functions of node:fs. */
-export const metadata: Functions = {
-  ...functions(calledBack) as Functions,
+export const metadata = {
+  mkdir: calledBack(kinds.mkdir) as typeof original.mkdir,
   // A failed call is repeated, since its error names the part of the path that is to blame.
   realpath: calledBack(kind('realpath', 1, 2, {
     plan: resolving, mayCallBack: mayResolve, pathOf: (path) => resolve(path as string), failed: () => undefined,
   })) as typeof original.realpath,
 };
 
-/** `fs.realpath.native`. */
-export const realpathNative = calledBack(
-  kind('realpath', 1, 2, { withCallback: (...args) => (original.realpathNative as AnyFunction)(...args) }),
-) as typeof original.realpathNative;
-
 /** The functions of node:fs/promises. */
-export const metadataPromises = functions(promised) as Promised;
+export const metadataPromises = Object.fromEntries(
+  Object.entries(kinds).map(([name, one]) => [name, promised(one)]),
+) as unknown as Pick<typeof original.promises, Metadata>;
