@@ -128,6 +128,45 @@ test('process.exit() completes writes of the main thread and of a worker', async
   expectWhole(two, 'worker');
 });
 
+testOnUnix('appending in one write', 'with UV_THREADPOOL_SIZE=1 calls have their effects and results in order', async () => {
+  const { stdout, stderr } = await runScript(directory, `
+    const { readFile, appendFile, writeFile } = smallfry;
+    const lengthOf = (i) => (i * 7919) % 60_000;
+    const log = path.join(directory, 'log');
+    const inOrder = (i) => path.join(directory, 'in-order-' + i);
+    for (let i = 0; i < 200; i += 1) fs.writeFileSync(inOrder(i), 'x'.repeat(lengthOf(i)));
+    const results = [];
+    const calls = [];
+    const call = (form, ...args) => calls.push(new Promise((resolve) => {
+      const number = calls.length;
+      form(...args, (error) => resolve(results.push(error ?? number)));
+    }));
+    for (let i = 0; i < 200; i += 1) {
+      call(readFile, inOrder(i));
+      call(appendFile, log, i + 'y'.repeat(lengthOf(i)) + ' ');
+      call(writeFile, inOrder('written-' + i), 'z'.repeat(lengthOf(i)));
+    }
+    Promise.all(calls).then(() => {
+      const additions = fs.readFileSync(log, 'utf8').trim().split(' ').map((one) => Number.parseInt(one, 10));
+      console.log(JSON.stringify({ additions, results }));
+    });`, { env: { UV_THREADPOOL_SIZE: '1' } });
+  const { additions, results } = JSON.parse(stdout || assert.fail(stderr));
+  assert.deepStrictEqual(additions, Array.from({ length: 200 }, (_, i) => i));
+  assert.deepStrictEqual(results, Array.from({ length: 600 }, (_, i) => i));
+});
+
+for (const [where, env] of Object.entries({ '': {}, ' with UV_THREADPOOL_SIZE=1': { UV_THREADPOOL_SIZE: '1' } })) {
+  testNeeding(needs.mkfifo, `a result does not wait for a call that comes after it and takes long${where}`, async () => {
+    const pipe = path.join(fresh(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const { stdout, stderr } = await runScript(directory, `
+      const pipe = ${JSON.stringify(pipe)};
+      smallfry.readFile(__filename, () => fs.writeFileSync(pipe, 'through the pipe'));
+      smallfry.readFile(pipe, 'utf8', (error, text) => console.log(error ?? text));`, { env });
+    assert.strictEqual(stdout, 'through the pipe\n', stderr);
+  });
+}
+
 testNeeding(needs.proc, '50 workers that end with calls in flight leave no threads', async () => {
   const target = fresh();
   const result = await runScript(directory, `${WRITES}

@@ -10,7 +10,9 @@
 mod common;
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -129,6 +131,83 @@ fn child_that_reads_in_rounds() {
     let peak = status("VmHWM") - before;
     assert!(peak < 64 * MIB, "{} MiB at most", peak / MIB);
     assert_given_back(before, 4 * MIB);
+}
+
+/// Runs `body` in a copy of this process, and returns the copy's ID.
+fn fork(body: impl FnOnce()) -> libc::pid_t {
+    // SAFETY: the child does what is tested, and ends without returning from here.
+    match unsafe { libc::fork() } {
+        0 => {
+            // A child that hangs is killed. SAFETY: a plain call.
+            unsafe { libc::alarm(60) };
+            let is_well = catch_unwind(AssertUnwindSafe(body)).is_ok();
+            // SAFETY: ends the process at once.
+            unsafe { libc::_exit(i32::from(!is_well)) }
+        }
+        child => child,
+    }
+}
+
+#[track_caller]
+fn assert_ends_well(child: libc::pid_t) {
+    let mut status = 0;
+    // SAFETY: waits for a child of this process.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0);
+}
+
+#[test]
+fn a_forked_process_gives_memory_back() {
+    with_files("child_that_forks");
+}
+
+#[test]
+#[ignore = "a child"]
+fn child_that_forks() {
+    if !is_child() {
+        return;
+    }
+    let paths = paths();
+    let before = status("VmRSS");
+    drop(read(&paths));
+    // The keeper runs, and there are mappings to be given back.
+    let idle = fork(|| assert_given_back(before, 8 * MIB));
+    let reading = fork(|| {
+        for _ in 0..3 {
+            drop(read(&paths));
+        }
+        assert_given_back(before, 8 * MIB);
+    });
+    assert_ends_well(idle);
+    assert_ends_well(reading);
+    assert_given_back(before, 8 * MIB);
+}
+
+#[test]
+fn a_forked_process_reads_whatever_other_threads_did_at_the_fork() {
+    with_files("child_that_forks_while_others_read");
+}
+
+#[test]
+#[ignore = "a child"]
+fn child_that_forks_while_others_read() {
+    if !is_child() {
+        return;
+    }
+    let paths = &paths()[..4];
+    let is_over = &AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    drop(read(paths));
+                }
+            });
+        }
+        let children: Vec<_> = (0..200).map(|_| fork(|| drop(read(paths)))).collect();
+        is_over.store(true, Ordering::Relaxed);
+        children.into_iter().for_each(assert_ends_well);
+    });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use smallfry::bulk::{Arena, Strategy, max_workers};
@@ -36,6 +36,12 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time without work after which a thread beyond [`BASE_THREADS`] ends. A slow disk and many
 /// jobs wanted it.
 const EXTRA_IDLE_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// The program wants its calls one after the other: it has given Node's own pool a single thread.
+/// As in that pool, the environment variable counts as it is at the first call.
+static IS_IN_ORDER: LazyLock<bool> = LazyLock::new(|| {
+    std::env::var("UV_THREADPOOL_SIZE").is_ok_and(|size| matches!(size.parse(), Ok(0 | 1)))
+});
 
 /// One call, in the queue or being done.
 pub(crate) struct Job {
@@ -93,17 +99,42 @@ impl State {
         self.progress.is_none_or(|since| since.elapsed() > STALL)
     }
 
+    /// Delivers the results of threads whose next job takes long.
+    fn wake_if_stalled(&mut self) {
+        if self.stalled() {
+            for mailbox in std::mem::take(&mut self.unaware) {
+                mailbox.wake();
+            }
+        }
+    }
+
     /// Tells whether one more thread should be at work.
     fn wants_thread(&self) -> bool {
         !self.jobs.is_empty()
             && (self.active < self.wanted(BUSY_THREADS)
-                || (self.active < BASE_THREADS && self.stalled()))
+                || (self.active < self.wanted(BASE_THREADS) && self.stalled()))
     }
 
-    /// Returns the number of threads that was measured to be best, at least `minimum`.
+    /// Returns the number of threads that was measured to be best, at least `minimum`; 1 if calls
+    /// are wanted in order.
     fn wanted(&self, minimum: usize) -> usize {
+        if *IS_IN_ORDER {
+            return 1;
+        }
         let wanted = self.workers.as_ref().map_or(0, |workers| workers.wanted());
         wanted.max(minimum)
+    }
+
+    /// Finds a thread that looks for stalls. Returns false if there is none.
+    fn is_watched(&mut self) -> bool {
+        if self.watching {
+            return true;
+        }
+        let next = self.next_thread();
+        if let Next::Waiting = next {
+            WORK.notify_one();
+        }
+        !matches!(next, Next::None)
     }
 
     /// Finds a thread for more work: one that waits, or a new one.
@@ -182,12 +213,7 @@ fn work() {
         state = again;
         if watch {
             state.watching = false;
-            // Results must not wait for a job that takes long.
-            if state.stalled() {
-                for mailbox in std::mem::take(&mut state.unaware) {
-                    mailbox.wake();
-                }
-            }
+            state.wake_if_stalled();
         } else if timeout.timed_out() && !state.wants_thread() {
             state.threads -= 1;
             return;
@@ -200,6 +226,8 @@ fn work_off(
     mut state: MutexGuard<'static, State>,
     arena: &mut Arena,
 ) -> MutexGuard<'static, State> {
+    // This thread may have been the one that looks for stalls.
+    state.wake_if_stalled();
     state.active += 1;
     state.progress = Some(Instant::now());
     if state.active >= BUSY_THREADS
@@ -212,7 +240,13 @@ fn work_off(
     let mut measured: Option<(Arc<Workers>, Meter)> = None;
     loop {
         let is_one_too_many = state.active > state.wanted(BASE_THREADS);
-        if !is_one_too_many && let Some(job) = state.jobs.pop_front() {
+        let has_results = results.mailbox.is_some() && !state.jobs.is_empty();
+        // The next job may take long, and only a watching thread would deliver them meanwhile.
+        let must_wake = has_results && !state.is_watched();
+        if !is_one_too_many
+            && !must_wake
+            && let Some(job) = state.jobs.pop_front()
+        {
             let left = state.jobs.len();
             if state.wants_thread()
                 && state.workers.is_some()

@@ -5,12 +5,18 @@
 //! which takes longer than reading a cached file into it. So unused mappings stay here for a
 //! moment, and pages that are unused in a mapping stay in it. A thread, the keeper, gives back what
 //! nobody needed for [`PERIOD`]. It ends when nothing is left here.
+//!
+//! The child of a `fork` has no keeper. It gives the spare mappings back at once, and starts a
+//! keeper of its own when it has something to keep.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use crate::sys::{HUGE_PAGE, Mapping};
+use crate::sys::{self, HUGE_PAGE, Mapping};
 
 /// The size of the mappings here, in bytes.
 pub(super) const CHUNK: usize = HUGE_PAGE;
@@ -47,13 +53,19 @@ static POOL: Mutex<Pool> = Mutex::new(Pool {
     has_keeper: false,
 });
 
-fn lock() -> MutexGuard<'static, Pool> {
+/// Locks the pool. `None` until a `fork` is prepared for: in its child, the lock might be held by a
+/// thread that does not exist there.
+fn lock() -> Option<MutexGuard<'static, Pool>> {
+    can_fork().then(lock_at_any_time)
+}
+
+fn lock_at_any_time() -> MutexGuard<'static, Pool> {
     POOL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Takes a mapping that was in use a moment ago.
 pub(super) fn take() -> Option<Mapping> {
-    let mut pool = lock();
+    let mut pool = lock()?;
     let mapping = pool.spare.pop();
     pool.unneeded = pool.unneeded.min(pool.spare.len());
     mapping
@@ -61,15 +73,19 @@ pub(super) fn take() -> Option<Mapping> {
 
 /// Keeps an unused mapping for the next reads, or gives it back if there are enough.
 pub(super) fn keep(mapping: Mapping) {
-    let mut pool = lock();
-    if pool.spare.len() < MAX_SPARE && pool.is_kept() {
+    if let Some(mut pool) = lock()
+        && pool.spare.len() < MAX_SPARE
+        && pool.is_kept()
+    {
         pool.spare.push(mapping);
     }
 }
 
 /// Sweeps `sparse` unless it is dropped soon.
 pub(super) fn sweep_later(sparse: Weak<dyn Sparse>) {
-    let mut pool = lock();
+    let Some(mut pool) = lock() else {
+        return sweep([sparse]);
+    };
     let due = if pool.is_kept() {
         pool.sparse.push_back(sparse);
         let due = if pool.sparse.len() > MAX_SPARSE {
@@ -88,8 +104,8 @@ pub(super) fn sweep_later(sparse: Weak<dyn Sparse>) {
 
 /// Gives all spare mappings back, because memory is needed. Returns false if there was none.
 pub(super) fn clear() -> bool {
-    let spare = std::mem::take(&mut lock().spare);
-    !spare.is_empty()
+    let spare = lock().map(|mut pool| std::mem::take(&mut pool.spare));
+    spare.is_some_and(|spare| !spare.is_empty())
 }
 
 fn sweep(sparse: impl IntoIterator<Item = Weak<dyn Sparse>>) {
@@ -119,7 +135,7 @@ fn keeper() {
     let mut goes_on = true;
     while goes_on {
         std::thread::sleep(PERIOD);
-        let mut pool = lock();
+        let mut pool = lock_at_any_time();
         let unneeded = pool.unneeded.min(pool.spare.len());
         // The oldest ones, whose contents have left the processor's cache.
         let unneeded: Vec<Mapping> = pool.spare.drain(..unneeded).collect();
@@ -132,5 +148,43 @@ fn keeper() {
         drop(pool);
         drop(unneeded);
         sweep(sparse);
+    }
+}
+
+/// Prepares for a `fork`. Returns false while another thread does that, for which no thread waits:
+/// in the child of a `fork` at that moment, it would wait for ever.
+fn can_fork() -> bool {
+    static IS_BEGUN: AtomicBool = AtomicBool::new(false);
+    static IS_DONE: AtomicBool = AtomicBool::new(false);
+    if !IS_DONE.load(Ordering::Acquire) && !IS_BEGUN.swap(true, Ordering::Relaxed) {
+        sys::at_fork(&sys::ForkHandlers {
+            before: lock_for_fork,
+            in_parent: unlock_in_parent,
+            in_child: reset_in_child,
+        });
+        IS_DONE.store(true, Ordering::Release);
+    }
+    IS_DONE.load(Ordering::Acquire)
+}
+
+thread_local! {
+    /// The lock during a `fork`. It has no destructor, so that it can be used as long as the thread
+    /// lives.
+    static HELD: Cell<Option<ManuallyDrop<MutexGuard<'static, Pool>>>> = const { Cell::new(None) };
+}
+
+extern "C" fn lock_for_fork() {
+    HELD.set(Some(ManuallyDrop::new(lock_at_any_time())));
+}
+
+extern "C" fn unlock_in_parent() {
+    drop(HELD.take().map(ManuallyDrop::into_inner));
+}
+
+extern "C" fn reset_in_child() {
+    if let Some(mut pool) = HELD.take().map(ManuallyDrop::into_inner) {
+        pool.has_keeper = false;
+        // No keeper would give them back in a child that reads nothing.
+        pool.spare.clear();
     }
 }
