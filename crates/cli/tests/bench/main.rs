@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod build;
+mod calls;
 mod close;
 mod command;
 #[path = "../common/mod.rs"]

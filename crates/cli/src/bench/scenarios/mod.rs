@@ -6,6 +6,7 @@
 //! `engine.rs` runs it, `shared/` has what several of them need.
 
 mod build;
+mod calls;
 mod close;
 mod engine;
 mod fsync;
@@ -27,7 +28,7 @@ use scenario::{Facts, Scenario, Serve};
 use serde_json::Value;
 
 /// All scenarios, in the order in which they run when none is named.
-pub(crate) static ALL: [Entry; 10] = [
+pub(crate) static ALL: [Entry; 11] = [
     Entry::of::<build::Build>(),
     Entry::of::<write_string::WriteString>(),
     Entry::of::<read_many::ReadMany>(),
@@ -38,6 +39,7 @@ pub(crate) static ALL: [Entry; 10] = [
     Entry::of::<fsync_many::FsyncMany>(),
     Entry::of::<package_scope::PackageScope>(),
     Entry::of::<start::Start>(),
+    Entry::of::<calls::Calls>(),
 ];
 
 /// The results of a scenario.
