@@ -17,7 +17,7 @@ pub(crate) type JobResult = Result<Answer, Reason>;
 pub(crate) enum Answer {
     Nothing,
     Contents(Contents),
-    /// A path; or names with a slash after each.
+    /// A path; or names with a slash after each, and perhaps their types.
     Text(Vec<u8>),
     /// The fields of a file's status, and whether they become bigints.
     Status(Box<Status>, bool),

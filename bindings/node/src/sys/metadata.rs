@@ -77,6 +77,6 @@ pub(crate) enum Answer {
     /// The call is to be performed again, to make the next directory.
     More,
     Status(Box<Status>),
-    /// A path; or names with a slash after each.
+    /// A path; or names with a slash after each, and perhaps their types.
     Text(Vec<u8>),
 }

@@ -52,20 +52,21 @@ export function names(text: string): string[] {
   return parts;
 }
 
-/** Libuv's number for a file system that does not tell types. */
+/** The digit of libuv's number for a file system that does not tell types. */
 const UNKNOWN = 48;
 
 /**
- * Makes an `fs.Dirent` of each name with its type before it. Undefined if the file system does not
- * tell the type of each.
+ * Makes an `fs.Dirent` of each name. A digit for each is behind the last slash: its type. Undefined
+ * if the file system does not tell the type of each.
  */
 export function dirents(text: string, directory: string): fs.Dirent[] | undefined {
-  const all: unknown[] = names(text);
+  const all: unknown[] = text.split('/');
+  const types = all.pop() as string;
   const Dirent = fs.Dirent as unknown as new (name: string, type: number, directory: string) => fs.Dirent;
-  for (const [index, name] of (all as string[]).entries()) {
-    const digit = name.charCodeAt(0);
+  for (let index = 0; index < all.length; index += 1) {
+    const digit = types.charCodeAt(index);
     if (digit === UNKNOWN) return undefined;
-    all[index] = new Dirent(name.slice(1), digit - UNKNOWN, directory);
+    all[index] = new Dirent(all[index] as string, digit - UNKNOWN, directory);
   }
   return all as fs.Dirent[];
 }

@@ -163,7 +163,7 @@ fn status(path: &CStr, follow: bool) -> Result<Box<Status>, Errno> {
 }
 
 /// Returns the names in a directory in the order of their bytes, each followed by a slash. With
-/// `typed`, a digit before each name is its type as libuv numbers it.
+/// `typed`, a digit for each follows, which is its type as libuv numbers it.
 fn names(path: &CStr, typed: bool) -> Result<Vec<u8>, Errno> {
     // All names in one buffer, and where each begins and ends.
     let mut bytes = Vec::new();
@@ -177,12 +177,12 @@ fn names(path: &CStr, typed: bool) -> Result<Vec<u8>, Errno> {
     })?;
     entries.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
     let mut sorted = Vec::with_capacity(bytes.len() + entries.len() * 2);
-    for (begin, end, digit) in entries {
-        if typed {
-            sorted.push(digit);
-        }
+    for &(begin, end, _) in &entries {
         sorted.extend_from_slice(&bytes[begin..end]);
         sorted.push(b'/');
+    }
+    if typed {
+        sorted.extend(entries.iter().map(|&(_, _, digit)| digit));
     }
     Ok(sorted)
 }
