@@ -11,7 +11,7 @@ import { native } from '../native.js';
 import { nativePath } from '../options.js';
 import { type Metadata, original } from '../../original.js';
 import { forget, fulfilRequest, keep, type Receiver, rejectRequest, REPEAT, type Request, type RequestKind } from '../requests.js';
-import { type Planner, planners, resolving } from './plans.js';
+import { type Plan, type Planner, planners, resolving } from './plans.js';
 import { bigIntStats, dirents, names, stats } from './results.js';
 
 type AnyFunction = (...args: unknown[]) => unknown;
@@ -79,18 +79,22 @@ function argumentsOf({ target, data, options }: Request): unknown[] {
 /** Converts the bytes of a path to what errors show. */
 const shown = (path: string | Uint8Array): string => (typeof path === 'string' ? path : Buffer.from(path).toString());
 
+/** Reads the arguments of a call. Undefined if node:fs has to do it. */
+function planOf(kind: Kind, first: unknown, second: unknown, third: unknown): Readonly<Plan> | undefined {
+  return native === undefined || !isTestedNode || usesVirtualFiles() ? undefined : kind.plan(first, second, third);
+}
+
 /** Hands a call to native code; false if it was not taken. */
-function start(kind: Kind, first: unknown, second: unknown, third: unknown, receiver: Receiver, ownScope: 0 | 1): boolean {
-  if (native === undefined || !isTestedNode || usesVirtualFiles()) return false;
-  const plan = kind.plan(first, second, third);
-  if (plan === undefined) return false;
+function start(kind: Kind, plan: Readonly<Plan>, args: readonly unknown[], receiver: Receiver): boolean {
+  const [first, second, third] = args;
   const path = kind.pathOf(first);
   if (path === undefined) return false;
   const id = keep({
     kind: plan.isSpecial ? kind.special ?? kind : kind,
     encoding: null, path: shown(path), namesPath: true, callNode: kind.callNode, target: first, data: second, options: third, receiver,
   });
-  if (native.metadata(path, id, ownScope, plan.operation, plan.number, plan.other) === undefined) return true;
+  const ownScope = 'callback' in receiver ? 1 : 0;
+  if (native?.metadata(path, id, ownScope, plan.operation, plan.number, plan.other) === undefined) return true;
   forget(id);
   return false;
 }
@@ -100,9 +104,12 @@ function calledBack(kind: Kind): AnyFunction {
   return (...args) => {
     const callback = args[args.length - 1];
     if (typeof callback === 'function' && args.length > kind.minimum && args.length <= kind.maximum + 1 && kind.mayCallBack()) {
-      const receiver = { callback: callback as () => void, resource: new AsyncResource('SMALLFRY') };
-      const [first, second, third] = args.slice(0, -1);
-      if (start(kind, first, second, third, receiver, 1)) return undefined;
+      const given = args.slice(0, -1);
+      const plan = planOf(kind, given[0], given[1], given[2]);
+      if (plan !== undefined) {
+        const receiver = { callback: callback as () => void, resource: new AsyncResource('SMALLFRY') };
+        if (start(kind, plan, given, receiver)) return undefined;
+      }
     }
     return kind.withCallback(...args);
   };
@@ -111,7 +118,9 @@ function calledBack(kind: Kind): AnyFunction {
 /** Makes the function with a promise. */
 function promised(kind: Kind): AnyFunction {
   return (first, second, third) => new Promise((resolve, reject) => {
-    if (!start(kind, first, second, third, { resolve, reject }, 0)) kind.withPromise(first, second, third).then(resolve, reject);
+    const plan = planOf(kind, first, second, third);
+    if (plan !== undefined && start(kind, plan, [first, second, third], { resolve, reject })) return;
+    kind.withPromise(first, second, third).then(resolve, reject);
   });
 }
 
