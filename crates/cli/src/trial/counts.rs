@@ -137,7 +137,7 @@ struct Function {
 /// The form in which a function returns its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Form {
+pub(super) enum Form {
     Sync,
     Callback,
     Promise,
@@ -152,6 +152,21 @@ struct Numbers {
     bytes: u64,
     /// Calls of a native function that it left to node:fs.
     handed_on: u64,
+}
+
+/// The function that the program waited for longest, over all processes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Longest {
+    pub(super) name: String,
+    pub(super) form: Form,
+    /// smallfry replaces it.
+    pub(super) native: bool,
+    pub(super) calls: u64,
+    /// Calls of a native function that it left to node:fs.
+    pub(super) handed_on: u64,
+    pub(super) ns: u64,
+    /// Its part of the time in all functions, from 0 to 1.
+    pub(super) share: f64,
 }
 
 /// One part of the work, over all processes and functions.
@@ -287,6 +302,43 @@ impl Counts {
             .into_iter()
             .filter(|(_, part)| part.calls > 0)
             .collect()
+    }
+
+    /// The function with the largest share of the time in functions of node:fs.
+    pub(super) fn longest(&self) -> Option<Longest> {
+        let mut sums: Vec<Longest> = Vec::new();
+        let mut all = 0;
+        for function in self.processes.iter().flat_map(|process| &process.functions) {
+            let Numbers {
+                calls,
+                nanoseconds,
+                handed_on,
+                ..
+            } = function.counts;
+            all += nanoseconds;
+            let known = sums
+                .iter_mut()
+                .find(|sum| sum.name == function.name && sum.form == function.form);
+            match known {
+                Some(sum) => {
+                    sum.calls += calls;
+                    sum.handed_on += handed_on;
+                    sum.ns += nanoseconds;
+                }
+                None => sums.push(Longest {
+                    name: function.name.clone(),
+                    form: function.form,
+                    native: function.native,
+                    calls,
+                    handed_on,
+                    ns: nanoseconds,
+                    share: 0.0,
+                }),
+            }
+        }
+        let longest = sums.into_iter().max_by_key(|sum| sum.ns)?;
+        let share = longest.ns as f64 / all.max(1) as f64;
+        (longest.ns > 0).then_some(Longest { share, ..longest })
     }
 
     /// The counts as the processes wrote them.

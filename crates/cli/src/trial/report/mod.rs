@@ -6,6 +6,7 @@ mod gain;
 mod json;
 mod same;
 mod sentence;
+mod waiting;
 
 pub(super) use json::document;
 
@@ -73,6 +74,9 @@ fn compared(out: &mut String, subject: &Subject, arguments: &Arguments, results:
     same::say_all(out, arguments, &results.comparison);
     if let Ok(counts) = &results.counts {
         calls::say_all(out, counts);
+        if let Some(longest) = counts.longest() {
+            waiting::in_words(out, &longest);
+        }
     }
     adopt::say_all(out, subject, arguments, &gain, results);
 }
