@@ -109,6 +109,15 @@ pub(crate) fn all(
     rows
 }
 
+/// Returns these rows on each Node, and on no other runtime.
+pub(crate) fn on_node(session: &Session, on_node: &[RowOf]) -> Vec<Row> {
+    let is_node = |node: &Node, row: &RowOf| match node.runtime.kind {
+        Kind::Node => find(node, row),
+        _ => Err(None),
+    };
+    all(session, [on_node, &[], &[]], is_node)
+}
+
 /// Finds the functions, or the package that has them.
 pub(crate) fn find(node: &Node, (_, functions, _): &RowOf) -> Result<(), Missing> {
     let is_installed = || node::npm_peer(*functions).is_some();

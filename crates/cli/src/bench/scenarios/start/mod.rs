@@ -69,11 +69,7 @@ impl Scenario for Start {
     }
 
     fn rows(session: &Session, _: &Case) -> Vec<Row> {
-        let is_node = |node: &Node, row: &RowOf| match node.runtime.kind {
-            Kind::Node => rows::find(node, row),
-            _ => Err(None),
-        };
-        rows::all(session, [&ROWS, &[], &[]], is_node)
+        rows::on_node(session, &ROWS)
     }
 
     fn prepare(session: &mut Session, _: &mut Vec<Case>) -> Result<Self, Failure> {
