@@ -34,7 +34,10 @@ if (missing.length > 0) {
 const files = fs.readdirSync(here).filter((name) => name.endsWith('.test.mjs')).sort();
 
 /** Test files that depend on the version: on V8's strings, on module loaders, on node:fs itself. */
-const BETWEEN = ['counting.test.mjs', 'differential.test.mjs', 'durability.test.mjs', 'entry-points.test.mjs', 'special-files.test.mjs', 'transcoding.test.mjs'];
+const BETWEEN = [
+  'counting.test.mjs', 'differential.test.mjs', 'durability.test.mjs', 'entry-points.test.mjs', 'metadata.test.mjs',
+  'special-files.test.mjs', 'step-aside.test.mjs', 'transcoding.test.mjs',
+];
 
 const { SMALLFRY_TEST_ALL, SMALLFRY_SOAK } = process.env;
 // The oldest and the newest run all files, and each version does in a soak.
