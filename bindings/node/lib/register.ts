@@ -43,10 +43,16 @@ function updateImports(): void {
 }
 
 if ((process as { permission?: unknown }).permission !== undefined) {
-  // The core warns that it cannot be used.
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- rarely needed
-  require('./core.js');
-} else {
+  try {
+    // The core warns that it cannot be used.
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- rarely needed
+    require('./core.js');
+  } catch {
+    // Neither can it be read, unless the program may read the package's files.
+    process.emitWarning('smallfry: the permission model is on; node:fs is used as it is', { code: 'SMALLFRY_NOT_NATIVE' });
+  }
+} else if (!process.execArgv.includes('--expose-internals')) {
+  // With that flag a program can replace parts of node:fs that no check of smallfry sees.
   const isFirst = runsFirst(module);
   replace(fs, functions, isFirst);
   Object.assign(facts, { runsFirst: isFirst, stubs: functions });

@@ -498,6 +498,46 @@ test('each error is an Error with a stack of its own', async () => {
   assert.match(smallfryStack(), /smallfryStack/);
 });
 
+test('the stack of a rejected promise names the async functions that wait for it', async () => {
+  const calls = {
+    readFile: (side) => side.promises.readFile(at('none')),
+    writeFile: (side) => side.promises.writeFile(at('none', 'x'), 'text'),
+    'writeFile, flushed': (side) => side.promises.writeFile(at('none', 'x'), 'text', { flush: true }),
+    appendFile: (side) => side.promises.appendFile(at('none', 'x'), 'text'),
+    stat: (side) => side.promises.stat(at('none')),
+    'mkdir, one': (side) => side.promises.mkdir(at('none', 'x')),
+    'readFile of a directory': (side) => side.promises.readFile(directory),
+    'readFile, aborted': async function aborted(side) {
+      const { signal } = AbortSignal.abort();
+      await side.promises.readFile(at('none'), { signal });
+    },
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    const stacks = [];
+    for (const side of [fs, smallfry]) {
+      const inner = async function inner() { await call(side); };
+      const outer = async function outer() { await Promise.all([inner()]); };
+      const { stack } = await outer().catch((error) => error);
+      // The lines of Node's own functions are left out.
+      stacks.push(stack.split('\n').slice(1).filter((line) => !line.includes('(node:')));
+    }
+    // Node 26 itself gives no stack for some functions.
+    if (stacks[0].length === 0) continue;
+    assert.match(stacks[1].join(), /at async inner .*at async Promise.all .*at async outer /, name);
+    assert.deepStrictEqual(stacks[1], stacks[0], name);
+  }
+});
+
+test('native code reads files with a signal that has not been given', async () => {
+  const { stdout } = await runScript(directory, `
+    const types = [];
+    require('node:async_hooks').createHook({ init: (_id, type) => { types.push(type); } }).enable();
+    const { signal } = new AbortController();
+    types.length = 0;
+    smallfry.readFile(__filename, { signal, encoding: 'utf8' }, (error, text) => console.log(types.includes('SMALLFRY'), typeof text));`);
+  assert.strictEqual(stdout, 'true string\n');
+});
+
 function smallfryStack() {
   try {
     smallfry.readFileSync(at('none'), 'utf8');

@@ -147,3 +147,13 @@ test('calls are native again once a replaced function is back', async () => {
     console.log(JSON.stringify([during, isNative()]));`;
   assert.deepStrictEqual(await run(source, ['--require', register]), [false, true]);
 });
+
+test('a program that can replace the internals of Node is left to node:fs', async () => {
+  const source = `const { readFile } = require('node:fs/promises');
+    const { FileHandle } = require('internal/fs/promises');
+    const own = Object.getOwnPropertyDescriptor(FileHandle.prototype, 'fd');
+    Object.defineProperty(FileHandle.prototype, 'fd', { get() { heard.fd = (heard.fd ?? 0) + 1; return own.get.call(this); } });
+    fs.promises.writeFile('out', 'text', { flush: true }).then(() => readFile('small')).then(() => console.log(JSON.stringify(heard)));`;
+  const plain = await run(source, ['--expose-internals']);
+  assert.deepStrictEqual(await run(source, ['--expose-internals', '--require', register]), plain);
+});

@@ -12,11 +12,11 @@ import { mayAppend, mayFlushPromised, mayRead, mayWrite } from './heard.js';
 import { longestString, native } from './native.js';
 import { FLUSH_FILE } from './option-bits.js';
 import {
-  isDescriptor, isUtf8, nativePath, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite, type WritePlan,
+  isAborted, isDescriptor, isUtf8, nativePath, PLAIN_APPEND, PLAIN_WRITE, planRead, planWrite, type WritePlan,
 } from './options.js';
 import { original } from '../original.js';
 import { systemMode, systemPath, takesBytes } from './platform.js';
-import { type Callback, forget, fulfilRequest, keep, type Receiver, rejectRequest, type Request, type RequestKind } from './requests.js';
+import { type Callback, forget, fulfilRequest, keep, type Receiver, rejectRequest, REPEAT, type Request, type RequestKind } from './requests.js';
 
 /**
  * The maximum number of bytes that native code copies, since the caller may change them later.
@@ -101,7 +101,10 @@ const notOpened = (made: Request, code: number): Error | undefined =>
 const reading: Kind = {
   isRead: true,
   hasResult: true,
-  convert: ({ encoding }, value) => (encoding === null ? value : (value as Buffer).toString(encoding)),
+  convert: ({ encoding, options }, value) => {
+    if (isAborted(options)) return REPEAT;
+    return encoding === null ? value : (value as Buffer).toString(encoding);
+  },
   // A read can be repeated.
   failed: (made, code) => (failedToOpen(code) ? notOpened(made, code) : undefined),
   defaults: PLAIN_WRITE,
@@ -148,13 +151,9 @@ function callNode(kind: Kind, made: Request, refusal?: () => Error): void {
       else fulfilRequest(made, value);
     });
   } else {
-    kind.withPromise(target, data, options).then(
-      (value) => {
-        if (refusal !== undefined) rejectRequest(made, refusal());
-        else fulfilRequest(made, value);
-      },
-      failed,
-    );
+    const promise = kind.withPromise(target, data, options);
+    if (refusal === undefined) receiver.resolve(promise);
+    else promise.then(() => { rejectRequest(made, refusal()); }, failed);
   }
 }
 
@@ -195,12 +194,14 @@ function callBack(kind: Kind, target: unknown, data: unknown, options: unknown, 
 }
 
 function promise(kind: Kind, target: unknown, data: unknown, options: unknown): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const made = request(kind, target, data, options, { resolve, reject });
+  let isLeft = false as boolean;
+  const promise = new Promise((resolve) => {
+    const made = request(kind, target, data, options, { resolve });
     const durable = kind.isRead ? undefined : durableOf(options);
     if (durable !== undefined) startDurable(kind, made, durable, 0);
-    else if (!start(kind, made, 0)) callNode(kind, made);
+    else isLeft = !start(kind, made, 0);
   });
+  return isLeft ? kind.withPromise(target, data, options) : promise;
 }
 
 /** Does `fs.readFile`. */

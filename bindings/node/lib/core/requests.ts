@@ -42,9 +42,9 @@ export interface Request {
   receiver: Receiver;
 }
 
-/** The two functions of a promise, or a callback with its asynchronous context. */
+/** The function that settles a promise, or a callback with its asynchronous context. */
 export type Receiver =
-  | { resolve: (value?: unknown) => void; reject: (error: unknown) => void }
+  | { resolve: (value?: unknown) => void }
   | { callback: Callback; resource: AsyncResource };
 
 const requests: (Request | undefined)[] = [];
@@ -98,6 +98,20 @@ export function fulfilRequest({ receiver, kind }: Request, value: unknown): void
 
 /** Ends a request with an error. */
 export function rejectRequest({ receiver }: Request, error: unknown): void {
-  if ('reject' in receiver) receiver.reject(error);
+  if ('resolve' in receiver) receiver.resolve(rejected(error));
   else receiver.resource.runInAsyncScope(receiver.callback, undefined, error);
+}
+
+const settled = Promise.resolve();
+
+/**
+ * Makes a promise that is rejected with `error`, whose stack names the async functions that wait for
+ * the promise. V8 finds them only in a handler, and only once they wait: the first `then` lets the
+ * caller pass the promise on before that.
+ */
+function rejected(error: unknown): Promise<never> {
+  return settled.then(() => undefined).then(function fail(): never {
+    if (error instanceof Error) Error.captureStackTrace(error, fail);
+    throw error;
+  });
 }

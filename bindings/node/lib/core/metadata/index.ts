@@ -65,7 +65,7 @@ function callNode(kind: Kind, made: Request): void {
       else fulfilRequest(made, value);
     });
   } else {
-    kind.withPromise(...args).then((value) => { fulfilRequest(made, value); }, (error: unknown) => { rejectRequest(made, error); });
+    receiver.resolve(kind.withPromise(...args));
   }
 }
 
@@ -117,11 +117,18 @@ function calledBack(kind: Kind): AnyFunction {
 
 /** Makes the function with a promise. */
 function promised(kind: Kind): AnyFunction {
-  return (first, second, third) => new Promise((resolve, reject) => {
-    const plan = planOf(kind, first, second, third);
-    if (plan !== undefined && start(kind, plan, [first, second, third], { resolve, reject })) return;
-    kind.withPromise(first, second, third).then(resolve, reject);
-  });
+  return (first, second, third) => {
+    let plan: Readonly<Plan> | undefined;
+    try {
+      plan = planOf(kind, first, second, third);
+    } catch (error) {
+      return new Promise(() => { throw error; });
+    }
+    if (plan === undefined) return kind.withPromise(first, second, third);
+    return new Promise((resolve) => {
+      if (!start(kind, plan, [first, second, third], { resolve })) resolve(kind.withPromise(first, second, third));
+    });
+  };
 }
 
 const asStats = { convert: stats, special: { hasResult: true, convert: bigIntStats, failed } };
