@@ -92,9 +92,11 @@ soak:
 
 WORKSPACE := --workspace --exclude smallfry-node --exclude smallfry-jvm --features '$(CORE_FEATURES)'
 
-# Without make's own flags, which would name a job server that cargo cannot reach.
+# Without make's own flags, which would name a job server that cargo cannot reach. The second command
+# tests the conversions for processors without AVX-512.
 rust-tests: $(RUNTIMES)
 	MAKEFLAGS= cargo test -q $(WORKSPACE)
+	MAKEFLAGS= SIMDUTF_FORCE_IMPLEMENTATION=haswell cargo test -q -p smallfry-transcode
 
 # All programs and tests of a profile in two commands, so that each crate is built once.
 test-programs: $(RUNTIMES)

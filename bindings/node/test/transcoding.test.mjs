@@ -9,9 +9,10 @@
 import assert from 'node:assert';
 import fs from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 
-import { chance, makeDirectory, seed, smallfry } from './support.mjs';
+import { chance, makeDirectory, runNode, seed, smallfry } from './support.mjs';
 
 const directory = makeDirectory();
 const file = path.join(directory, 'text');
@@ -202,3 +203,11 @@ test('calls that finish later write lone surrogates, ropes and long strings righ
     await checkLater(() => LONE_LOW.repeat(length), `low surrogates, ${length}`);
   }
 });
+
+// The variable is simdutf's own.
+if (process.env.SIMDUTF_FORCE_IMPLEMENTATION === undefined && process.arch === 'x64') {
+  test('strings are written right by the code for processors without AVX-512', async () => {
+    const { code, stdout } = await runNode(['--test', fileURLToPath(import.meta.url)], { env: { SIMDUTF_FORCE_IMPLEMENTATION: 'haswell' } });
+    assert.strictEqual(code, 0, stdout);
+  });
+}

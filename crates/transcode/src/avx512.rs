@@ -1,6 +1,9 @@
 //! UTF-16 to UTF-8 on processors with AVX-512 (VBMI2), where it is 1.5 times as fast as simdutf.
 //! The code itself is in `avx512.c`.
 
+#[cfg(target_arch = "x86_64")]
+use std::sync::OnceLock;
+
 /// Converts units from the beginning of `units`, appends them to `out` within its capacity, and
 /// returns their number.
 ///
@@ -38,15 +41,26 @@ pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) -> usize {
     }
 }
 
-/// Returns true if the processor has the instructions.
+/// simdutf's name for its code that uses AVX-512.
+#[cfg(target_arch = "x86_64")]
+const SIMDUTF_AVX512: &str = "icelake";
+
+/// Returns true if the processor has the instructions, unless `SIMDUTF_FORCE_IMPLEMENTATION` in the
+/// environment names another implementation of simdutf. So one variable shows all of this crate as
+/// it is on another processor.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn available() -> bool {
-    is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("avx512vbmi2")
+    static AVAILABLE: OnceLock<bool> = OnceLock::new();
+    *AVAILABLE.get_or_init(|| {
+        is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("avx512vbmi2")
+            && std::env::var_os("SIMDUTF_FORCE_IMPLEMENTATION")
+                .is_none_or(|name| name == SIMDUTF_AVX512)
+    })
 }
 
 /// Returns `false`: other processors have no AVX-512.

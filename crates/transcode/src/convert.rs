@@ -1,7 +1,7 @@
 //! Conversions of one slice to UTF-8, at the end of a buffer that has room for it. All calls of
 //! simdutf are here.
 
-use crate::avx512;
+use crate::{avx2, avx512};
 
 /// The maximum length in bytes for which a plain loop is faster than a call of the library.
 const SHORT: usize = 32;
@@ -72,6 +72,14 @@ pub(crate) fn push_latin1(bytes: &[u8], out: &mut Vec<u8>) {
         room >= bytes.len() * 2 || room >= latin1_len(bytes),
         "no room for the text"
     );
+    let bytes = if avx512::available() {
+        bytes
+    } else {
+        &bytes[avx2::push_latin1(bytes, out)..]
+    };
+    if bytes.is_empty() {
+        return;
+    }
     // SAFETY: the source is a slice. The room after the vector's length was just checked to hold
     // the exact result, as simdutf requires. The bytes that simdutf reports are initialised.
     let written = unsafe {
@@ -109,7 +117,7 @@ pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
     );
     let mut rest = units;
     loop {
-        rest = &rest[avx512::push_utf16(rest, out)..];
+        rest = &rest[push_without_surrogates(rest, out)..];
         // The library converts what stopped the faster conversion: a surrogate or an end. After a
         // surrogate others are likely.
         let count = split_point(rest, BETWEEN);
@@ -121,6 +129,16 @@ pub(crate) fn push_utf16(units: &[u16], out: &mut Vec<u8>) {
             return;
         }
         rest = after;
+    }
+}
+
+/// Converts units up to a surrogate, faster than the library, and returns their number.
+#[inline]
+fn push_without_surrogates(units: &[u16], out: &mut Vec<u8>) -> usize {
+    if avx512::available() {
+        avx512::push_utf16(units, out)
+    } else {
+        avx2::push_utf16(units, out)
     }
 }
 

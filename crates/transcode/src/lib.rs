@@ -33,8 +33,10 @@
 //!
 //! # Speed
 //!
-//! The conversions are those of simdutf, chosen by measurement. The exception is UTF-16 without
-//! surrogates on processors with AVX-512 (VBMI2), for which `avx512.c` is faster. The table has
+//! The conversions are those of simdutf, chosen by measurement, with two exceptions. UTF-16 without
+//! surrogates is converted by `avx512.c` on processors with AVX-512 (VBMI2). On those with AVX2 alone
+//! `avx2.rs` converts it, and Latin-1. `SIMDUTF_FORCE_IMPLEMENTATION=haswell` in the environment
+//! makes this crate and simdutf do as if there were no AVX-512. The table has
 //! nanoseconds per conversion on an AMD EPYC (Zen 4), which has AVX-512, by `cargo run --release -p
 //! smallfry-transcode --example compare_libraries`:
 //!
@@ -58,6 +60,7 @@
 //!   be told from a real U+FFFD afterwards.
 //! - [`decode`] does not repair bytes that are not UTF-8: it returns [`Decoded::Invalid`].
 
+mod avx2;
 mod avx512;
 mod convert;
 mod decode;
