@@ -1,7 +1,7 @@
 // All that the first call loads, in one file of its own.
 
 import { appendFile, promises, readFile, writeFile } from './core/async.js';
-import { metadata, metadataPromises } from './core/metadata/index.js';
+import { metadataPromises, realpath } from './core/metadata/index.js';
 import { waitingForCloses, waitingForClosesPromised } from './core/removing.js';
 import { appendFileSync, readFileSync, writeFileSync } from './core/sync.js';
 import { original } from './original.js';
@@ -15,7 +15,7 @@ const { renameSync, rmSync, rmdirSync, unlinkSync, rename, rm, rmdir, unlink } =
 export const calls = {
   appendFile, appendFileSync, readFile, readFileSync, writeFile, writeFileSync,
   ...waitingForCloses({ renameSync, rmSync, rmdirSync, unlinkSync, rename, rm, rmdir, unlink }),
-  ...metadata,
+  realpath,
   get promises(): Promised {
     promised ??= { ...waitingForClosesPromised(original.promises), ...metadataPromises, ...promises };
     return promised;

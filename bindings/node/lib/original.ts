@@ -6,16 +6,11 @@ import fs = require('node:fs');
 import { shared } from './shared.js';
 
 /**
- * The functions of node:fs/promises for paths that native code does. In node:fs only
- * {@link WITH_CALLBACK} gain: a callback costs Node as little as native code.
+ * The functions of node:fs/promises for paths that native code does. In node:fs only `realpath` is
+ * native: other callbacks cost Node as little as native code.
  */
-export const METADATA = [
-  'access', 'chmod', 'lstat', 'mkdir', 'readdir', 'readlink', 'realpath', 'stat', 'utimes',
-] as const;
+export const METADATA = ['access', 'chmod', 'lstat', 'mkdir', 'readdir', 'readlink', 'stat', 'utimes'] as const;
 export type Metadata = (typeof METADATA)[number];
-
-/** Functions that make several calls of the system, for each of which Node asks another thread. */
-export const WITH_CALLBACK = ['mkdir', 'realpath'] as const;
 
 /** Returns the functions with these names. */
 function picked<Functions extends object, Name extends keyof Functions>(from: Functions, names: readonly Name[]) {
@@ -45,7 +40,10 @@ export const original = shared('original', {
   rmdir: fs.rmdir,
   unlink: fs.unlink,
   statSync: fs.statSync,
-  ...picked(fs, METADATA),
+  lstat: fs.lstat,
+  stat: fs.stat,
+  readlink: fs.readlink,
+  realpath: fs.realpath,
   /** Node loads node:fs/promises only when a program asks for it, and so does this. */
   get promises() {
     return promises ??= picked(fs.promises, PROMISES);

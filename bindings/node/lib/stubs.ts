@@ -1,7 +1,7 @@
 // The functions that programs get in the place of node:fs's. They are small, so that a process that
 // reads and writes no files pays nothing: the first call loads the core, and the core the addon.
 
-import { facts, type Metadata, METADATA, original, WITH_CALLBACK } from './original.js';
+import { facts, type Metadata, METADATA, original } from './original.js';
 import { shared } from './shared.js';
 
 type Core = typeof import('./core.js');
@@ -66,17 +66,18 @@ const loaded = (): Calls => calls ?? original;
 
 type AnyFunction = (...args: unknown[]) => unknown;
 
-/** Makes a function for each name. */
-function named<Name extends Metadata>(names: readonly Name[], make: (name: Name) => AnyFunction): Record<Name, AnyFunction> {
-  const made = {} as Record<Name, AnyFunction>;
-  for (const name of names) made[name] = Object.defineProperty(make(name), 'name', { value: name });
+function promisedCalls(): Record<Metadata, AnyFunction> {
+  const made = {} as Record<Metadata, AnyFunction>;
+  for (const name of METADATA) {
+    const call: AnyFunction = (...args) => ((calls ?? loadForMetadata()).promises[name] as AnyFunction)(...args);
+    made[name] = Object.defineProperty(call, 'name', { value: name });
+  }
   return made;
 }
 
-function metadataFunctions() {
-  const functions = named(WITH_CALLBACK, (name) => (...args) => ((calls ?? loadForMetadata())[name] as AnyFunction)(...args));
-  Object.assign(functions.realpath, { native: original.realpath.native });
-  return functions;
+function metadataFunctions(): Record<'realpath', AnyFunction> {
+  const realpath: AnyFunction = (...args) => ((calls ?? loadForMetadata()).realpath as AnyFunction)(...args);
+  return { realpath: Object.assign(realpath, { native: original.realpath.native }) };
 }
 
 const own = {
@@ -137,7 +138,7 @@ const own = {
   metadata: isWindows ? {} : metadataFunctions(),
 
   /** The functions of node:fs/promises for paths. */
-  metadataPromises: isWindows ? {} : named(METADATA, (name) => (...args) => ((calls ?? loadForMetadata()).promises[name] as AnyFunction)(...args)),
+  metadataPromises: isWindows ? {} : promisedCalls(),
 
   /** Calls `listener` when the core is loaded, which tells whether the addon can be used. */
   whenLoaded: (listener: (core: Core) => void): void => {

@@ -86,9 +86,9 @@ test('every form of every part is counted once, with its bytes and failures', as
 
 test('calls that smallfry leaves to node:fs are counted apart', async () => {
   const { processes: [counts] } = await count(`
-    const fs = require('node:fs'); const signal = new AbortController().signal;
+    const fs = require('node:fs');
     fs.writeFileSync('a', 'x', {}); fs.writeFileSync('a', 'x', { flag: fs.constants.O_WRONLY });
-    fs.promises.readFile('a').then(() => fs.promises.readFile('a', { signal }));`);
+    fs.promises.readFile('a').then(() => fs.promises.readFile('a', { flag: 'r+' }));`);
   const of = (name, form) => counts.functions.find((one) => one.name === name && one.form === form);
   assert.deepStrictEqual([of('writeFile', 'sync').handedOn, of('writeFile', 'sync').native], [1, true]);
   assert.deepStrictEqual([of('readFile', 'promise').handedOn, of('readFile', 'promise').native], [1, true]);

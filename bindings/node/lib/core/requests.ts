@@ -69,13 +69,13 @@ export function complete(id: number, code: number, value: unknown): void {
   if (request === undefined) return;
   forget(id);
   if (code === DETAILED) {
-    rejectRequest(request, failure(value, request.path ?? ''));
+    failRequest(request, failure(value, request.path ?? ''));
     return;
   }
   if (code !== 0) {
     const error = code === DELEGATE ? undefined : request.kind.failed(request, code);
     if (error === undefined) request.callNode(request);
-    else rejectRequest(request, error);
+    else failRequest(request, error);
     return;
   }
   let result: unknown;
@@ -96,22 +96,26 @@ export function fulfilRequest({ receiver, kind }: Request, value: unknown): void
   else receiver.resource.runInAsyncScope(receiver.callback, undefined, null);
 }
 
-/** Ends a request with an error. */
+/** Ends a request with an error that somebody else made. */
 export function rejectRequest({ receiver }: Request, error: unknown): void {
-  if ('resolve' in receiver) receiver.resolve(rejected(error));
+  if ('resolve' in receiver) receiver.resolve(settled.then(() => { throw error; }));
   else receiver.resource.runInAsyncScope(receiver.callback, undefined, error);
 }
 
-const settled = Promise.resolve();
-
 /**
- * Makes a promise that is rejected with `error`, whose stack names the async functions that wait for
- * the promise. V8 finds them only in a handler, and only once they wait: the first `then` lets the
- * caller pass the promise on before that.
+ * Ends a request with an error that has no stack yet. It gets that of the async functions that wait
+ * for the promise. V8 finds them only in a handler, and only once they wait: the first `then` lets
+ * the promise be passed on before that.
  */
-function rejected(error: unknown): Promise<never> {
-  return settled.then(() => undefined).then(function fail(): never {
-    if (error instanceof Error) Error.captureStackTrace(error, fail);
+function failRequest(request: Request, error: Error): void {
+  if (!('resolve' in request.receiver)) {
+    rejectRequest(request, error);
+    return;
+  }
+  request.receiver.resolve(settled.then(() => undefined).then(function fail(): never {
+    Error.captureStackTrace(error, fail);
     throw error;
-  });
+  }));
 }
+
+const settled = Promise.resolve();

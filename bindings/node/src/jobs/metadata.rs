@@ -78,7 +78,7 @@ fn step_of(operation: Operation) -> Step {
         Operation::Stat => Step::Stat,
         Operation::Lstat => Step::Lstat,
         Operation::Readdir => Step::Readdir,
-        Operation::RealpathNative | Operation::Realpath => Step::Realpath,
+        Operation::Realpath => Step::Realpath,
         Operation::Readlink => Step::Readlink,
         Operation::Mkdir => Step::Mkdir,
         Operation::Chmod => Step::Chmod,

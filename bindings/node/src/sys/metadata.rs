@@ -14,8 +14,6 @@ pub(crate) enum Operation {
     Stat,
     Lstat,
     Readdir,
-    /// As the system resolves a path.
-    RealpathNative,
     /// As the JavaScript of node:fs resolves an absolute path.
     Realpath,
     Readlink,
@@ -26,12 +24,11 @@ pub(crate) enum Operation {
 }
 
 /// All operations, in the order of their numbers.
-pub(crate) const OPERATIONS: [Operation; 10] = [
+pub(crate) const OPERATIONS: [Operation; 9] = [
     Operation::Access,
     Operation::Stat,
     Operation::Lstat,
     Operation::Readdir,
-    Operation::RealpathNative,
     Operation::Realpath,
     Operation::Readlink,
     Operation::Mkdir,

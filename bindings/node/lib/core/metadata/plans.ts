@@ -3,7 +3,7 @@
 
 import { isUtf8 } from '../options.js';
 import { type Metadata } from '../../original.js';
-import { ACCESS, AS_BIGINTS, CHMOD, LSTAT, MKDIR, READDIR, READLINK, REALPATH, REALPATH_NATIVE, STAT, UTIMES } from './operations.js';
+import { ACCESS, AS_BIGINTS, CHMOD, LSTAT, MKDIR, READDIR, READLINK, REALPATH, STAT, UTIMES } from './operations.js';
 
 /** What native code is to do. The first argument is always a path. */
 export interface Plan {
@@ -15,7 +15,7 @@ export interface Plan {
   other: number;
 }
 
-/** Reads the arguments without the callback. Undefined if node:fs has to do the call. */
+/** Reads the arguments. Undefined if node:fs has to do the call. */
 export type Planner = (first: unknown, second: unknown, third: unknown) => Readonly<Plan> | undefined;
 
 const DIRECTORY_MODE = 0o777;
@@ -48,11 +48,7 @@ function status(operation: number): Planner {
   };
 }
 
-function text(operation: number): Planner {
-  const made = plan(operation);
-  return (_path, options) => (asksForTextIn(options) ? made : undefined);
-}
-
+const target = plan(READLINK);
 const names = plan(READDIR);
 const typedNames = plan(READDIR, 1, true);
 
@@ -73,8 +69,7 @@ export const planners = {
     if (recursive !== undefined && recursive !== false) return undefined;
     return withFileTypes ? typedNames : names;
   },
-  realpath: text(REALPATH_NATIVE),
-  readlink: text(READLINK),
+  readlink: (_path, options) => (asksForTextIn(options) ? target : undefined),
   // A single directory is made as fast by node:fs.
   mkdir: (_path, options) => {
     if (typeof options !== 'object' || options === null) return undefined;
@@ -91,4 +86,4 @@ export const planners = {
 const resolved = plan(REALPATH);
 
 /** The planner of `fs.realpath`, which node:fs does in JavaScript, on a path that is a string. */
-export const resolving: Planner = (path, options) => (typeof path === 'string' && asksForTextIn(options) ? resolved : undefined);
+export const planRealpath: Planner = (path, options) => (typeof path === 'string' && asksForTextIn(options) ? resolved : undefined);

@@ -42,7 +42,11 @@ export function stats(): object {
 /** Makes a `BigIntStats` as {@link stats} makes a `fs.Stats`. */
 export function bigIntStats(): object {
   BigIntStats ??= classOf(true);
-  return new BigIntStats(...bigints.subarray(0, 10), nanoseconds(10), nanoseconds(12), nanoseconds(14), nanoseconds(16));
+  const n = bigints as unknown as bigint[] & Record<number, bigint>;
+  return new BigIntStats(
+    n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9],
+    nanoseconds(10), nanoseconds(12), nanoseconds(14), nanoseconds(16),
+  );
 }
 
 /** Splits names that have a slash after each. */

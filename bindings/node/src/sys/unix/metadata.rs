@@ -19,7 +19,6 @@ pub(crate) fn perform(call: &mut Call) -> Result<Answer, Errno> {
         Operation::Stat => status(path, true).map(Answer::Status),
         Operation::Lstat => status(path, false).map(Answer::Status),
         Operation::Readdir => names(path, call.bits != 0).map(Answer::Text),
-        Operation::RealpathNative => resolve(path).map(Answer::Text),
         Operation::Realpath => resolve_names(path).map(Answer::Text),
         Operation::Readlink => read_link(path).map(Answer::Text),
         Operation::Mkdir => make_next(call),
@@ -198,23 +197,6 @@ fn type_digit(kind: u8) -> u8 {
         libc::DT_CHR => b'6',
         libc::DT_BLK => b'7',
         _ => b'0',
-    }
-}
-
-/// Returns an absolute path without symbolic links.
-///
-/// [realpath(3)](https://man7.org/linux/man-pages/man3/realpath.3.html)
-fn resolve(path: &CStr) -> Result<Vec<u8>, Errno> {
-    // SAFETY: the path is NUL-terminated; the result is freed below.
-    let resolved = unsafe { libc::realpath(path.as_ptr(), std::ptr::null_mut()) };
-    if resolved.is_null() {
-        return Err(last_errno());
-    }
-    // SAFETY: a NUL-terminated path in memory of the allocator.
-    unsafe {
-        let bytes = CStr::from_ptr(resolved).to_bytes().to_vec();
-        libc::free(resolved.cast());
-        Ok(bytes)
     }
 }
 

@@ -49,13 +49,25 @@ pub(super) fn in_words(out: &mut String, longest: &Longest) {
     let left = match (native, *handed_on) {
         (false, _) => format!("smallfry leaves {function} to node:fs."),
         (true, 0) => format!("smallfry does {function}."),
+        (true, left) if left == *calls => format!(
+            "smallfry would do {function}, but all of the calls have options or files that only \
+             node:fs takes, or the program replaces a function that they use, as graceful-fs does."
+        ),
         (true, left) => format!(
             "smallfry does {function}, but {} of the calls had options or files that only node:fs takes.",
             text::thousands(left as i64)
         ),
     };
     say(out, '-', &left);
-    say(out, '-', &what_would_help(name, *form, *native));
+    if *native && handed_on == calls {
+        say(
+            out,
+            '-',
+            "What would help: to call it without what keeps smallfry from it.",
+        );
+    } else {
+        say(out, '-', &what_would_help(name, *form, *native));
+    }
 }
 
 fn what_would_help(name: &str, form: Form, native: bool) -> String {
@@ -109,6 +121,9 @@ mod tests {
         let said = words("readFile", Form::Promise, true, 12);
         assert!(said.contains("but 12 of the calls"), "{said}");
         assert!(said.contains("What would help: readFiles"), "{said}");
+        let said = words("writeFile", Form::Callback, true, 5000);
+        assert!(said.contains("graceful-fs"), "{said}");
+        assert!(!said.contains("writeFiles"), "{said}");
         let said = words("stat", Form::Callback, false, 0);
         assert!(
             said.contains("many calls of promises.stat at once"),

@@ -5,6 +5,7 @@ const pathCalls = (() => {
   const nothing = () => {};
   const make = (write) => ({ made }) => { for (const path of made) write(path); };
   const remove = ({ made }) => { for (const path of made) fs.rmSync(path, { recursive: true, force: true }); };
+  const called = (call) => new Promise((resolve, reject) => { call((error) => { if (error) reject(error); else resolve(); }); });
   const emptyFile = (path) => fs.writeFileSync(path, '');
   const onFile = (call) => [(f, { files }, i) => call(f, files[i]), nothing, nothing];
   const onNew = (call, before = nothing, after = remove) => [(f, { files, made }, i) => call(f, made[i], files[i]), before, after];
@@ -30,6 +31,8 @@ const pathCalls = (() => {
     utimes: onFile((f, path) => f.utimes(path, 1, 2)),
     mkdir: onNew((f, path) => f.mkdir(path)),
     'mkdir, parents': onNew((f, path) => f.mkdir(`${path}/below`, { recursive: true })),
+    'realpath, callback': onFile((f, path) => called((done) => f.withCallbacks.realpath(path, done))),
+    'mkdir, callback': onNew((f, path) => called((done) => f.withCallbacks.mkdir(`${path}/below`, { recursive: true }, done))),
     'mkdir, there': inDirectory((f, path) => f.mkdir(path, { recursive: true })),
     rmdir: onNew((f, path) => f.rmdir(path), make((path) => fs.mkdirSync(path))),
     unlink: onNew((f, path) => f.unlink(path), make(emptyFile)),
@@ -42,7 +45,8 @@ const pathCalls = (() => {
 })();
 
 scenarios.calls = async (_functions, { call: name, at_once: atOnce, directory, count }, { functions, package: installed }) => {
-  const calls = (functions === 'smallfry' ? require(`${installed}/dist/fs.js`) : fs).promises;
+  const withCallbacks = functions === 'smallfry' ? require(`${installed}/dist/fs.js`) : fs;
+  const calls = { ...withCallbacks.promises, withCallbacks };
   const directories = Array.from({ length: 100 }, (_, index) => `${directory}/${index}`);
   const pathsNamed = (what) => Array.from({ length: count }, (_, index) => `${directories[Math.floor(index * 100 / count)]}/${what}${index}`);
   const paths = { directories, files: pathsNamed('file'), made: pathsNamed('made') };

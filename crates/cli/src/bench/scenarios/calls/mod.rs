@@ -1,4 +1,5 @@
-//! `calls`: the functions of node:fs/promises that programs call for each path.
+//! `calls`: the functions of node:fs/promises that programs call for each path, and two with
+//! callbacks.
 //!
 //! A case is a function, called 1,000 times one after the other or 10,000 times at once. The files
 //! are in 100 directories, and the calls go from one directory to the next.
@@ -19,7 +20,7 @@ const ROWS: [RowOf; 2] = [
 ];
 
 /// The functions, by their names in `driver.js`, and whether native code does them.
-const CALLS: [(&str, bool); 21] = [
+const CALLS: [(&str, bool); 23] = [
     ("access", true),
     ("stat", true),
     ("stat, bigint", true),
@@ -27,13 +28,15 @@ const CALLS: [(&str, bool); 21] = [
     ("lstat", true),
     ("readdir", true),
     ("readdir, types", true),
-    ("realpath", true),
     ("readlink", true),
     ("chmod", true),
     ("utimes", true),
     ("mkdir, parents", true),
     ("mkdir, there", true),
+    ("realpath, callback", true),
     ("mkdir", false),
+    ("mkdir, callback", false),
+    ("realpath", false),
     ("rmdir", false),
     ("unlink", false),
     ("rename", false),

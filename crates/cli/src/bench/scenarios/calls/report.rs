@@ -20,20 +20,22 @@ pub(super) fn show(page: &mut Page, session: &Session, results: &Results<Case>) 
     }
     page.failures(results);
     page.note(
-        "A call pays if one that is awaited is no slower, and many at once are 1.2x as fast. Others are \
-         node:fs's own with smallfry too, so what differs there is noise.",
+        "A call pays if one that is awaited is no slower, and many at once are 1.2x as fast; \"unsure\" \
+         if the intervals do not decide it. Others are node:fs's own with smallfry too: what they lose \
+         is the price of a function before them, and noise.",
     );
     page.about("calls");
     for runtime in runtimes {
-        let verdicts = calls(results).map(|cases| verdict(&gains(seed, runtime, cases)));
-        let [mut pay, mut all] = [0, 0];
-        for is_paying in verdicts.flatten() {
-            pay += usize::from(is_paying);
-            all += 1;
-        }
-        if all > 0 {
+        let verdicts = calls(results).filter_map(|cases| verdict(&gains(seed, runtime, cases)));
+        let verdicts: Vec<Verdict> = verdicts.collect();
+        let count = |verdict| verdicts.iter().filter(|one| **one == verdict).count();
+        if !verdicts.is_empty() {
             page.say(format!(
-                "Node {runtime}: {pay} of {all} calls that smallfry does pay."
+                "Node {runtime}: of {} calls that smallfry does, {} pay, {} do not, and {} are unsure.",
+                verdicts.len(),
+                count(Verdict::Pays),
+                count(Verdict::Fails),
+                count(Verdict::Unsure)
             ));
         }
     }
@@ -57,10 +59,27 @@ fn gains(seed: u64, runtime: &str, cases: &[CaseResult<Case>]) -> [Option<Interv
     })
 }
 
-/// Tells whether a call pays; `None` if one of both was not measured.
-fn verdict([one, many]: &[Option<Interval>; 2]) -> Option<bool> {
+/// Tells whether a call pays.
+#[derive(Clone, Copy, Display, PartialEq, Eq)]
+enum Verdict {
+    #[display("yes")]
+    Pays,
+    #[display("NO")]
+    Fails,
+    #[display("unsure")]
+    Unsure,
+}
+
+/// Returns what the intervals say; `None` if one of both was not measured.
+fn verdict([one, many]: &[Option<Interval>; 2]) -> Option<Verdict> {
     let (one, many) = (one.as_ref()?, many.as_ref()?);
-    Some(one.high >= 1.0 && many.estimate >= PAYS)
+    Some(if one.high < 1.0 || many.high < PAYS {
+        Verdict::Fails
+    } else if many.low >= PAYS && one.estimate >= 1.0 {
+        Verdict::Pays
+    } else {
+        Verdict::Unsure
+    })
 }
 
 /// Returns the names of the runtimes.
@@ -91,12 +110,10 @@ fn line(seed: u64, runtime: &str, cases: &[CaseResult<Case>]) -> Vec<String> {
         cells.extend([NODE, SMALLFRY].map(|name| or_dash(median(name), |us| format!("{us:.1}"))));
         cells.push(text::ratio(gain));
     }
-    let pays = match verdict(&gains) {
-        _ if !first.case.is_native => "Node's own",
-        Some(true) => "yes",
-        Some(false) => "NO",
-        None => "-",
-    };
-    cells.push(pays.to_owned());
+    cells.push(if first.case.is_native {
+        or_dash(verdict(&gains), |verdict| verdict.to_string())
+    } else {
+        "Node's own".to_owned()
+    });
     cells
 }
