@@ -7,6 +7,8 @@
 // part or fails in the middle, and each way out has to close what was opened here and nothing that
 // was lent.
 
+/* global setTimeout */
+
 import assert from 'node:assert';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -116,6 +118,22 @@ testNeeding(needs.mkfifo, 'a FIFO is read and written with another process at it
   const { error } = await callback((done) => smallfry.appendFile(name, Buffer.from(text), done));
   assert.strictEqual(error, null);
   assert.strictEqual((await reader).stdout, String(text.length));
+});
+
+testNeeding(needs.mkfifo, 'a read of a FIFO without a writer does not hold up the call beside it', async () => {
+  const name = fifo('without-writer');
+  fs.writeFileSync(at('beside'), 'text');
+  for (let round = 0; round < 200; round += 1) {
+    // The thread that does this looks for more for a moment, and both calls come meanwhile.
+    await smallfry.promises.readFile(at('beside'));
+    const blocked = smallfry.promises.readFile(name, 'utf8');
+    const beside = smallfry.promises.readFile(at('beside'), 'utf8');
+    const first = await Promise.race([beside, new Promise((resolve) => { setTimeout(resolve, 5000, 'nothing').unref(); })]);
+    // Opening it for writing waits for the reader.
+    fs.writeFileSync(name, 'late');
+    assert.strictEqual(await blocked, 'late');
+    assert.strictEqual(first, 'text', `round ${round}`);
+  }
 });
 
 testNeeding(needs.mkfifo, 'a descriptor of a FIFO is written and stays open', async () => {

@@ -32,10 +32,11 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(4);
 const MAX_RESULTS: usize = 32;
 /// The maximum time that a result waits for others.
 const MAX_RESULT_WAIT: Duration = Duration::from_micros(200);
-/// The time for which one thread without work looks for more before it sleeps. A program that awaits
-/// one call after the other needs less for its next call, and waking a thread takes 10 to 20 µs.
+/// The time for which one thread without work spins before it sleeps. A program that awaits one call
+/// after the other makes its next call within that time. Waking a thread takes 10 to 20 µs, so an
+/// awaited call of `stat` takes 17 µs instead of 35.
 const SPIN: Duration = Duration::from_micros(50);
-/// After so many looks in vain only one of so many is taken.
+/// The number of spins in vain after which only one of so many chances to spin is taken.
 const MAX_SPINS_IN_VAIN: u32 = 8;
 /// The time without work after which a thread ends.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -64,9 +65,9 @@ struct State {
     active: usize,
     /// A waiting thread looks for a stall from time to time.
     watching: bool,
-    /// A waiting thread looks at [`CALLED`], so it needs no notice.
+    /// A waiting thread spins: it looks at [`CALLED`] instead of waiting for [`WORK`].
     spinning: bool,
-    /// The number of times that such a thread found nothing, since one found a job.
+    /// The number of chances to spin since a spin last found a job.
     spins_in_vain: u32,
     /// Measures how many threads are best, while there are many jobs.
     workers: Option<Arc<Workers>>,
@@ -89,7 +90,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     unaware: Vec::new(),
 });
 static WORK: Condvar = Condvar::new();
-/// Calls the thread that spins.
+/// Tells the thread that spins to stop.
 static CALLED: AtomicBool = AtomicBool::new(false);
 /// With one processor the thread that spins would keep the main thread from its next call.
 static MAY_SPIN: LazyLock<bool> = LazyLock::new(|| available_cores().get() > 1);
@@ -239,7 +240,7 @@ fn work() {
     }
 }
 
-/// Looks for a job for a short time, unless another thread does or there have been none of late.
+/// Spins until a job comes, unless another thread spins or the last spins found nothing.
 fn spin(mut state: MutexGuard<'static, State>) -> MutexGuard<'static, State> {
     let spins = state.spins_in_vain;
     let is_in_vain = spins >= MAX_SPINS_IN_VAIN && !spins.is_multiple_of(MAX_SPINS_IN_VAIN);
@@ -275,8 +276,10 @@ fn work_off(
     state.wake_if_stalled();
     state.active += 1;
     state.progress = Some(Instant::now());
-    if state.active >= BUSY_THREADS
-        && !state.watching
+    // Two calls may have woken this one thread, and the first may wait for a pipe.
+    let is_behind = state.jobs.len() > 1 && state.wants_thread();
+    let is_unwatched = state.active >= BUSY_THREADS && !state.watching;
+    if (is_behind || is_unwatched)
         && let Next::Waiting = state.next_thread()
     {
         WORK.notify_one();
