@@ -48,7 +48,7 @@ if ((process as { permission?: unknown }).permission !== undefined) {
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- rarely needed
     require('./core.js');
   } catch {
-    // Neither can it be read, unless the program may read the package's files.
+    // The permission model does not let the program read the core.
     process.emitWarning('smallfry: the permission model is on; node:fs is used as it is', { code: 'SMALLFRY_NOT_NATIVE' });
   }
 } else if (!process.execArgv.includes('--expose-internals')) {

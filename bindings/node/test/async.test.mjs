@@ -528,7 +528,7 @@ test('the stack of a rejected promise names the async functions that wait for it
   }
 });
 
-test('native code reads files with a signal that has not been given', async () => {
+test('native code reads files with a signal that is not aborted', async () => {
   const { stdout } = await runScript(directory, `
     const types = [];
     require('node:async_hooks').createHook({ init: (_id, type) => { types.push(type); } }).enable();

@@ -137,17 +137,17 @@ function planAnyRead(options: unknown): ReadPlan | undefined {
   if (typeof options === 'string') return readEncoding(options);
   if (typeof options !== 'object') return undefined;
   const { encoding, flag, signal, buffer } = options as Record<string, unknown>;
-  if (buffer !== undefined || (signal !== undefined && !isWaiting(signal))) return undefined;
+  if (buffer !== undefined || (signal !== undefined && !isPending(signal))) return undefined;
   if (flag !== undefined && flag !== null && flag !== 'r') return undefined;
   return readEncoding(encoding);
 }
 
-/** Tells whether node:fs takes a value for a signal, which has not been given yet. */
-function isWaiting(signal: unknown): boolean {
+/** Tells whether node:fs takes a value for a signal, and the signal is not aborted. */
+function isPending(signal: unknown): boolean {
   return typeof signal === 'object' && signal !== null && 'aborted' in signal && !signal.aborted;
 }
 
-/** Tells whether the signal in the checked options of a read has been given. node:fs then refuses the call. */
+/** Tells whether the signal in the options of a read is aborted. node:fs then refuses the call. */
 export function isAborted(options: unknown): boolean {
   return typeof options === 'object' && options !== null && Boolean((options as { signal?: AbortSignal }).signal?.aborted);
 }

@@ -89,6 +89,8 @@ export function complete(id: number, code: number, value: unknown): void {
   else fulfilRequest(request, result);
 }
 
+const settled = Promise.resolve();
+
 /** Ends a request with its result. */
 export function fulfilRequest({ receiver, kind }: Request, value: unknown): void {
   if ('resolve' in receiver) receiver.resolve(value);
@@ -96,16 +98,16 @@ export function fulfilRequest({ receiver, kind }: Request, value: unknown): void
   else receiver.resource.runInAsyncScope(receiver.callback, undefined, null);
 }
 
-/** Ends a request with an error that somebody else made. */
+/** Ends a request with an error of node:fs or of the caller, which is not changed. */
 export function rejectRequest({ receiver }: Request, error: unknown): void {
   if ('resolve' in receiver) receiver.resolve(settled.then(() => { throw error; }));
   else receiver.resource.runInAsyncScope(receiver.callback, undefined, error);
 }
 
 /**
- * Ends a request with an error that has no stack yet. It gets that of the async functions that wait
- * for the promise. V8 finds them only in a handler, and only once they wait: the first `then` lets
- * the promise be passed on before that.
+ * Ends a request with an error of native code, which has no stack yet. The stack names the async
+ * functions that wait for the promise. V8 finds these functions only while it runs a handler of that
+ * promise. The first `then` delays the handler until the functions wait.
  */
 function failRequest(request: Request, error: Error): void {
   if (!('resolve' in request.receiver)) {
@@ -117,5 +119,3 @@ function failRequest(request: Request, error: Error): void {
     throw error;
   }));
 }
-
-const settled = Promise.resolve();
