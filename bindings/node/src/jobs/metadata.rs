@@ -5,7 +5,7 @@ use std::ffi::CString;
 use smallfry::close::Closer;
 use smallfry::raw::Errno;
 
-use super::task::Progress;
+use super::progress::Progress;
 use crate::errors::{Failure, Step};
 use crate::mailbox::Answer;
 use crate::sys::metadata::{self, Call, Making, OPERATIONS, Operation, Times};

@@ -9,6 +9,7 @@
 
 mod group_commit;
 mod metadata;
+mod progress;
 pub(crate) mod queue;
 mod submit;
 mod task;

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use smallfry::bulk::{Arena, Strategy, max_workers};
 use smallfry_workers::{Meter, Workers, available_cores};
 
-use super::task::{Progress, Task};
+use super::progress::Progress;
+use super::task::Task;
 use crate::errors::{Failure, Step};
 use crate::mailbox::{Finished, Mailbox};
 use crate::sys::EIO;

@@ -7,6 +7,7 @@ use smallfry::raw::{self, O_RDONLY};
 use smallfry_options::Flush;
 
 use super::metadata::Metadata;
+use super::progress::Progress;
 use crate::contents::{Contents, MAX_READ};
 use crate::durable::{CoreWrite, flush_name, flush_open};
 use crate::errors::{Failure, Reason, Step, at};
@@ -31,12 +32,6 @@ pub(crate) enum Task {
     Write(Write),
     Whole(Whole),
     Metadata(Box<Metadata>),
-}
-
-/// The outcome of a slice.
-pub(crate) enum Progress {
-    More,
-    Done(JobResult),
 }
 
 pub(crate) struct Read {

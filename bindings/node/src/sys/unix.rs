@@ -12,6 +12,8 @@ use smallfry::raw::{BorrowedFile, Errno};
 
 #[path = "unix/directory.rs"]
 mod directory;
+#[path = "unix/interrupted.rs"]
+mod interrupted;
 #[path = "unix/metadata.rs"]
 mod metadata;
 

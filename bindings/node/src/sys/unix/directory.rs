@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use smallfry::raw::Errno;
 
-use super::metadata::last_errno;
+use super::interrupted::last_errno;
 
 /// Calls `each` with each name in a directory and its type, `.` and `..` included.
 ///

@@ -9,6 +9,7 @@ use std::mem::MaybeUninit;
 use smallfry::raw::Errno;
 
 use super::directory;
+use super::interrupted::repeated;
 use crate::sys::metadata::{Answer, Call, Making, Operation, Status, Times};
 
 /// Makes one call.
@@ -47,28 +48,6 @@ pub(crate) fn is_plain(errno: Errno) -> bool {
             | libc::ELOOP
             | libc::ENAMETOOLONG
             | libc::EINVAL
-    )
-}
-
-/// Repeats a call that a signal has interrupted.
-pub(super) fn repeated(mut call: impl FnMut() -> c_int) -> Result<c_int, Errno> {
-    loop {
-        let result = call();
-        if result >= 0 {
-            return Ok(result);
-        }
-        let errno = last_errno();
-        if errno.0 != libc::EINTR {
-            return Err(errno);
-        }
-    }
-}
-
-pub(super) fn last_errno() -> Errno {
-    Errno(
-        std::io::Error::last_os_error()
-            .raw_os_error()
-            .unwrap_or(libc::EIO),
     )
 }
 
