@@ -87,7 +87,9 @@ for (const [name, command, flags] of RUNTIMES) {
   const need = { there: fs.existsSync(command), missing: `${name} is not installed (npm ci in test/runtimes does it)` };
   testNeeding(need, `the package on ${name}`, () => {
     const output = fs.mkdtempSync(path.join(directory, 'files-'));
-    const { status, stdout, stderr } = spawnSync(command, [...flags, script, output], { encoding: 'utf8', timeout: 60_000 });
+    // Deno takes compiled code from its cache even after the package was built anew.
+    const env = { ...process.env, DENO_DIR: path.join(directory, 'deno') };
+    const { status, stdout, stderr } = spawnSync(command, [...flags, script, output], { encoding: 'utf8', timeout: 60_000, env });
     assert.strictEqual(status, 0, stderr);
     assert.deepStrictEqual(JSON.parse(stdout), { native: true, done: true });
   });
