@@ -1,8 +1,8 @@
 // Runs Node's own tests of node:fs with smallfry and without it, and lists each test whose result
 // differs: `node test/nodes-own-tests.mjs SOURCE NODE`.
 //
-// SOURCE is a directory with the source of Node, NODE a binary of the same version. The source is no
-// part of this package. The exit code is 1 if a result differs.
+// SOURCE is a directory with the source of Node, NODE a binary of the same version. The source is
+// no part of this package. The exit code is 1 if a result differs.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -26,7 +26,7 @@ const files = ['parallel', 'sequential', 'es-module'].flatMap((name) => {
   return fs.readdirSync(directory).filter((file) => /-fs-.*\.m?js$/.test(file)).map((file) => path.join(directory, file));
 });
 
-/** Runs one test in an empty directory of its own. Returns its exit code or signal, and its output. */
+/** Runs one test in an empty directory. Returns its exit code or signal, and its output. */
 async function run(file, flags) {
   const temporary = fs.mkdtempSync(path.join(os.tmpdir(), 'nodes-own-'));
   const own = (/^\/\/ Flags:(.*)$/m.exec(fs.readFileSync(file, 'utf8'))?.[1] ?? '').trim().split(/\s+/).filter(Boolean);

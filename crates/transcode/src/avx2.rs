@@ -42,13 +42,13 @@ mod x86_64 {
     #[repr(align(16))]
     struct Orders([[u8; 16]; 256]);
 
-    /// The orders for eight characters of one or two bytes, which have two bytes each in the source.
-    /// Bit n of the index says that character n has two.
+    /// The orders for eight characters of one or two bytes, which have two bytes each in the
+    /// source. Bit n of the index says that character n has two.
     static OF_TWO: Orders = orders(8, 2);
 
     /// The orders for four characters of one to three bytes, which have the last of four bytes each
-    /// in the source. Bit 2n of the index says that character n has more than one byte, and bit 2n + 1
-    /// that it has three.
+    /// in the source. Bit 2n of the index says that character n has more than one byte, and bit
+    /// 2n + 1 that it has three.
     static OF_THREE: Orders = orders(4, 3);
 
     /// Makes the orders for 16 bytes that hold `characters` of up to `maximum` bytes.

@@ -187,8 +187,8 @@ pub fn utf8_len(text: Text<'_>) -> usize {
     }
 }
 
-/// Returns true if this crate converts long UTF-16 much faster than simdutf on this processor. If it
-/// does not, a runtime's own encoder may be as good.
+/// Returns true if this crate converts long UTF-16 much faster than simdutf on this processor. If
+/// it does not, a runtime's own encoder may be as good.
 ///
 /// ```
 /// println!("{}", smallfry_transcode::outruns_simdutf());

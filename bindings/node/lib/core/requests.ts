@@ -106,8 +106,8 @@ export function rejectRequest({ receiver }: Request, error: unknown): void {
 
 /**
  * Ends a request with an error of native code, which has no stack yet. The stack names the async
- * functions that wait for the promise. V8 finds these functions only while it runs a handler of that
- * promise. The first `then` delays the handler until the functions wait.
+ * functions that wait for the promise. V8 finds these functions only while it runs a handler of
+ * that promise. The first `then` delays the handler until the functions wait.
  */
 function failRequest(request: Request, error: Error): void {
   if (!('resolve' in request.receiver)) {

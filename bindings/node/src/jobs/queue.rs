@@ -33,9 +33,9 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(4);
 const MAX_RESULTS: usize = 32;
 /// The maximum time that a result waits for others.
 const MAX_RESULT_WAIT: Duration = Duration::from_micros(200);
-/// The time for which one thread without work spins before it sleeps. A program that awaits one call
-/// after the other makes its next call within that time. Waking a thread takes 10 to 20 µs, so an
-/// awaited call of `stat` takes 17 µs instead of 35.
+/// The time for which one thread without work spins before it sleeps. A program that awaits one
+/// call after the other makes its next call within that time. Waking a thread takes 10 to 20 µs, so
+/// an awaited call of `stat` takes 17 µs instead of 35.
 const SPIN: Duration = Duration::from_micros(50);
 /// The number of spins in vain after which only one of so many chances to spin is taken.
 const MAX_SPINS_IN_VAIN: u32 = 8;

@@ -1,5 +1,5 @@
-// Calls for paths that finish later: promises of `stat`, `readdir` and others, and `realpath` with a
-// callback. They are native jobs, as calls for whole files are.
+// Calls for paths that finish later: promises of `stat`, `readdir` and others, and `realpath` with
+// a callback. They are native jobs, as calls for whole files are.
 
 import { AsyncResource } from 'node:async_hooks';
 import { resolve } from 'node:path';
