@@ -35,9 +35,9 @@
 //!
 //! The conversions are those of simdutf, chosen by measurement, with two exceptions. UTF-16 without
 //! surrogates is converted by `avx512.c` on processors with AVX-512 (VBMI2). On processors with
-//! AVX2 alone `avx2.rs` converts UTF-16 and Latin-1. With `SIMDUTF_FORCE_IMPLEMENTATION=haswell` in the
-//! environment, this crate and simdutf use no AVX-512. The table has
-//! nanoseconds per conversion on an AMD EPYC (Zen 4), which has AVX-512, by `cargo run --release -p
+//! AVX2 alone `avx2.rs` converts UTF-16 and Latin-1. With `SIMDUTF_FORCE_IMPLEMENTATION=haswell` in
+//! the environment, this crate and simdutf use no AVX-512. The table has nanoseconds per conversion
+//! on an AMD EPYC (Zen 4), which has AVX-512, by `cargo run --release -p
 //! smallfry-transcode --example compare_libraries`:
 //!
 //! | | text | units | smallfry | `encoding_rs` | std |
