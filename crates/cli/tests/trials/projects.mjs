@@ -6,12 +6,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
+import { moveAway } from './input.mjs';
+
 export const PROJECTS = {
-  tsc: { make: (directory, input) => makeTypeScript(directory, input.count(1500)), command: ['tsc', '--project', '.'], prepare: 'rm -rf dist', outputs: ['dist'] },
-  eslint: { make: (directory, input) => makeEslint(directory, input.count(1500)), command: ['eslint', '--format', 'json', '--output-file', 'out/report.json', 'src'], prepare: 'rm -rf out', outputs: ['out'] },
-  prettier: { make: (directory, input) => makePrettier(directory, input.count(1500)), command: ['prettier', '--write', '--log-level', 'warn', 'src'], prepare: 'rm -rf src && cp -r unformatted src', outputs: ['src'] },
-  vite: { make: (directory, input) => makeVite(directory, input.count(1000)), command: ['vite', 'build', '--logLevel', 'warn'], prepare: 'rm -rf dist', outputs: ['dist'] },
-  eleventy: { make: (directory, input) => makeEleventy(directory, input.count(2000)), command: ['eleventy', '--quiet'], prepare: 'rm -rf _site', outputs: ['_site'] },
+  tsc: { make: (directory, input) => makeTypeScript(directory, input.count(1500)), command: ['tsc', '--project', '.'], prepare: moveAway('dist'), outputs: ['dist'] },
+  eslint: { make: (directory, input) => makeEslint(directory, input.count(1500)), command: ['eslint', '--format', 'json', '--output-file', 'out/report.json', 'src'], prepare: moveAway('out'), outputs: ['out'] },
+  prettier: { make: (directory, input) => makePrettier(directory, input.count(1500)), command: ['prettier', '--write', '--log-level', 'warn', 'src'], prepare: `${moveAway('src')} && cp -r unformatted src`, outputs: ['src'] },
+  vite: { make: (directory, input) => makeVite(directory, input.count(1000)), command: ['vite', 'build', '--logLevel', 'warn'], prepare: moveAway('dist'), outputs: ['dist'] },
+  eleventy: { make: (directory, input) => makeEleventy(directory, input.count(2000)), command: ['eleventy', '--quiet'], prepare: moveAway('_site'), outputs: ['_site'] },
 };
 
 /** Returns a random generator with this seed (mulberry32). `below(n)` draws a number below n. */

@@ -3,6 +3,8 @@
 
 import fs from 'node:fs';
 
+import { moveAway } from '../input.mjs';
+
 const CONFIG = `\
 export default (config) => {
   config.addPassthroughCopy('content/icons');
@@ -26,6 +28,6 @@ export default {
     input.copyIcons(`${directory}/content/icons`);
   },
   command: ['eleventy', '--quiet'],
-  prepare: 'rm -rf _site',
+  prepare: moveAway('_site'),
   outputs: ['_site'],
 };

@@ -3,6 +3,8 @@
 
 import fs from 'node:fs';
 
+import { moveAway } from '../input.mjs';
+
 const CONFIG = `\
 export default [{ rules: { 'no-unused-vars': 'warn', 'prefer-const': 'warn', eqeqeq: 'warn', 'no-shadow': 'warn', 'no-var': 'warn' } }];
 `;
@@ -14,6 +16,6 @@ export default {
     fs.writeFileSync(`${directory}/eslint.config.mjs`, CONFIG);
   },
   command: ['eslint', '--format', 'json', '--output-file', 'out/report.json', 'src'],
-  prepare: 'rm -rf out',
+  prepare: moveAway('out'),
   outputs: ['out'],
 };

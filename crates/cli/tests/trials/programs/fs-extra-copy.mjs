@@ -2,6 +2,8 @@
 
 import fs from 'node:fs';
 
+import { moveAway } from '../input.mjs';
+
 const SCRIPT = `\
 import fs from 'fs-extra';
 
@@ -14,6 +16,6 @@ export default {
     fs.writeFileSync(`${directory}/copy.mjs`, SCRIPT);
   },
   command: ['node', 'copy.mjs'],
-  prepare: 'rm -rf out',
+  prepare: moveAway('out'),
   outputs: ['out'],
 };

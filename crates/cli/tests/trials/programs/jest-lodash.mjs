@@ -5,6 +5,8 @@
 
 import fs from 'node:fs';
 
+import { moveAway } from '../input.mjs';
+
 const REPORTER = `\
 const fs = require('node:fs');
 const path = require('node:path');
@@ -47,6 +49,6 @@ export default {
     }));
   },
   command: ['jest', '--ci'],
-  prepare: 'rm -rf out cache',
+  prepare: moveAway('out', 'cache'),
   outputs: ['out'],
 };

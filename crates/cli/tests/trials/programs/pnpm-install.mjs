@@ -4,13 +4,14 @@
 // pnpm writes the time of the installation into .modules.yaml and .pnpm-workspace-state-v1.json. They
 // differ between any two runs, so that `smallfry try` finds no fault with them.
 
-// A relative store is taken from the directory of the project.
+import { moveAway } from '../input.mjs';
 
+// A relative store is taken from the directory of the project.
 export default {
   make(directory, input) {
     input.fillStore(`${directory}/install`);
   },
   command: ['pnpm', '--dir', 'install', 'install', '--store-dir', '../../pnpm-store', '--offline', '--frozen-lockfile', '--ignore-scripts', '--reporter', 'silent'],
-  prepare: 'rm -rf install/node_modules',
+  prepare: moveAway('install/node_modules'),
   outputs: ['install/node_modules'],
 };

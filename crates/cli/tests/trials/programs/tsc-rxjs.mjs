@@ -4,6 +4,8 @@
 
 import fs from 'node:fs';
 
+import { moveAway } from '../input.mjs';
+
 const CONFIG = {
   compilerOptions: {
     target: 'es2022', module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom', 'esnext.disposable'], types: [],
@@ -22,6 +24,6 @@ export default {
   },
   command: ['tsc', '--project', '.'],
   allowFailure: true,
-  prepare: 'rm -rf dist',
+  prepare: moveAway('dist'),
   outputs: ['dist'],
 };

@@ -3,6 +3,8 @@
 
 import fs from 'node:fs';
 
+import { moveAway } from '../input.mjs';
+
 const CONFIG = `\
 import CopyPlugin from 'copy-webpack-plugin';
 
@@ -23,6 +25,6 @@ export default {
     fs.writeFileSync(`${directory}/main.js`, "import * as lodash from 'lodash-es';\nconsole.log(Object.values(lodash).length);\n");
   },
   command: ['webpack'],
-  prepare: 'rm -rf dist',
+  prepare: moveAway('dist'),
   outputs: ['dist'],
 };
