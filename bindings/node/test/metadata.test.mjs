@@ -5,7 +5,7 @@
 // errors are made from numbers. So all kinds of paths and options are given to both, in the same
 // state of the same directory.
 
-/* global AbortController, structuredClone */
+/* global AbortController, setTimeout, structuredClone */
 
 import assert from 'node:assert';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -233,6 +233,39 @@ testOnUnix('native calls for paths', 'a file that was written is seen by the nex
     await smallfry.promises.writeFile(target, 'x'.repeat(size));
     assert.strictEqual((await smallfry.promises.stat(target)).size, size);
   }
+});
+
+testOnUnix('native calls for paths', 'a file that was removed is missing at the next call', async () => {
+  const target = path.join(base, 'removed');
+  for (let count = 0; count < 200; count += 1) {
+    fs.writeFileSync(target, '');
+    await smallfry.promises.access(target);
+    fs.unlinkSync(target);
+    await assert.rejects(smallfry.promises.lstat(target), { code: 'ENOENT', syscall: 'lstat', path: target });
+  }
+});
+
+testOnUnix('native calls for paths', 'a program that asks again and again lets timers have their turn', async () => {
+  let hasFired = false;
+  setTimeout(() => { hasFired = true; }, 5);
+  while (!hasFired) await smallfry.promises.stat(base);
+});
+
+testOnUnix('native calls for paths', 'what the kernel has in memory needs no thread', async () => {
+  const source = `const fs = require(${JSON.stringify(path.join(packageDirectory, 'dist/fs.js'))});
+    const { native } = require(${JSON.stringify(path.join(packageDirectory, 'dist/core.js'))});
+    const threads = () => require('node:fs').readdirSync('/proc/self/task')
+      .filter((id) => require('node:fs').readFileSync('/proc/self/task/' + id + '/comm', 'utf8') === 'smallfry\\n').length;
+    (async () => {
+      const isCached = native.lookUp?.(__dirname, 1, 0) === 0;
+      if (isCached) for (let count = 0; count < 100; count += 1) await fs.promises.stat(__dirname);
+      console.log(isCached ? threads() : 'not in memory');
+    })();`;
+  const file = path.join(base, 'threads.cjs');
+  fs.writeFileSync(file, source);
+  const { stdout, stderr } = await runNode([file]);
+  // Linux before 5.12, other systems, and sandboxes do not have the call.
+  assert.match(stdout, /^(?:0|not in memory)\n$/, stderr);
 });
 
 testOnUnix('native calls for paths', 'the callback runs in the asynchronous context of the call', async () => {

@@ -100,7 +100,12 @@ export interface Native extends NativePackageJSON {
   metadata(
     path: string | Uint8Array, id: number, ownScope: 0 | 1, operation: number, number: number, other: number,
   ): number | undefined;
-  /** Sets the array in which `complete` finds the status of a file. */
+  /**
+   * Does `access`, `stat` or `lstat` at once, if the kernel has the answer in memory. Returns
+   * undefined if it has not, 0, or the number of an error. Only Linux has it.
+   */
+  lookUp?(path: string | Uint8Array, operation: number, mode: number): number | undefined;
+  /** Sets the array in which `complete` and `lookUp` put the status of a file. */
   setStatusArray(array: Float64Array): void;
   /** Begins a call that reads many files. Returns -1 if there is no thread for it. */
   openRead(options: ReadSessionOptions): number | undefined;

@@ -104,18 +104,21 @@ export function rejectRequest({ receiver }: Request, error: unknown): void {
   else receiver.resource.runInAsyncScope(receiver.callback, undefined, error);
 }
 
-/**
- * Ends a request with an error of native code, which has no stack yet. The stack names the async
- * functions that wait for the promise. V8 finds these functions only while it runs a handler of
- * that promise. The first `then` delays the handler until the functions wait.
- */
+/** Ends a request with an error of native code, which has no stack yet. */
 function failRequest(request: Request, error: Error): void {
-  if (!('resolve' in request.receiver)) {
-    rejectRequest(request, error);
-    return;
-  }
-  request.receiver.resolve(settled.then(() => undefined).then(function fail(): never {
+  if ('resolve' in request.receiver) request.receiver.resolve(rejected(error));
+  else rejectRequest(request, error);
+}
+
+/**
+ * Makes a promise that is rejected with an error of native code, for another promise to resolve to.
+ * The error gets a stack, which names the async functions that wait for that promise. V8 finds these
+ * functions only while it runs a handler of that promise. The first `then` delays the handler until
+ * the functions wait.
+ */
+export function rejected(error: Error): Promise<never> {
+  return settled.then(() => undefined).then(function fail(): never {
     Error.captureStackTrace(error, fail);
     throw error;
-  }));
+  });
 }

@@ -6,7 +6,7 @@ import timers = require('node:timers');
 export const TURN = 2;
 
 /**
- * Calls a function in the next turn. It is bound at load time, so that mocked timers of a test do
- * not hold up files.
+ * Calls a function with arguments in the next turn, in the asynchronous context of the present. It
+ * is bound at load time, so that mocked timers of a test do not hold up files.
  */
-export const later: (call: () => void) => void = timers.setImmediate;
+export const later: <Args extends unknown[]>(call: (...args: Args) => void, ...args: Args) => void = timers.setImmediate;

@@ -24,7 +24,7 @@ impl Metadata {
     /// `number` is that of the operation. `numbers` are two times, or the one number that the call
     /// has. `None` for an unknown operation.
     pub(super) fn new(number: i32, path: CString, numbers: [f64; 2]) -> Option<Self> {
-        let operation = *OPERATIONS.get(usize::try_from(number & !AS_BIGINTS).ok()?)?;
+        let operation = operation(number)?;
         let [access, modification] = numbers;
         let call = Call {
             operation,
@@ -72,7 +72,14 @@ impl Metadata {
     }
 }
 
-fn step_of(operation: Operation) -> Step {
+/// Returns the operation with this number.
+pub(crate) fn operation(number: i32) -> Option<Operation> {
+    let index = usize::try_from(number & !AS_BIGINTS).ok()?;
+    OPERATIONS.get(index).copied()
+}
+
+/// Returns the step that errors name.
+pub(crate) fn step_of(operation: Operation) -> Step {
     match operation {
         Operation::Access => Step::Access,
         Operation::Stat => Step::Stat,

@@ -5,13 +5,17 @@
 //! system call each. Long files are read and written in slices and go to the end of the queue
 //! between slices, so that a huge file never holds up small ones. Durable writes have a queue of
 //! their own, where they share barriers (`group_commit.rs`). Results go to the mailbox of the
-//! environment.
+//! environment. What the kernel has in memory needs no job (`look_up.rs`).
 
 mod group_commit;
+#[cfg(target_os = "linux")]
+mod look_up;
 mod metadata;
 mod progress;
 pub(crate) mod queue;
 mod submit;
 mod task;
 
+#[cfg(target_os = "linux")]
+pub(crate) use look_up::FUNCTIONS as LOOK_UP;
 pub(crate) use submit::FUNCTIONS;

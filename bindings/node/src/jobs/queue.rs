@@ -51,6 +51,12 @@ static IS_IN_ORDER: LazyLock<bool> = LazyLock::new(|| {
     std::env::var("UV_THREADPOOL_SIZE").is_ok_and(|size| matches!(size.parse(), Ok(0 | 1)))
 });
 
+/// Tells whether the program wants its calls one after the other.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_in_order() -> bool {
+    *IS_IN_ORDER
+}
+
 /// One call, in the queue or being done.
 pub(crate) struct Job {
     pub(crate) id: u32,

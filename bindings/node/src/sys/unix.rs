@@ -10,6 +10,9 @@ use std::path::Path;
 use smallfry::Error;
 use smallfry::raw::{BorrowedFile, Errno};
 
+#[cfg(target_os = "linux")]
+#[path = "unix/cached.rs"]
+mod cached;
 #[path = "unix/directory.rs"]
 mod directory;
 #[path = "unix/interrupted.rs"]
@@ -17,6 +20,8 @@ mod interrupted;
 #[path = "unix/metadata.rs"]
 mod metadata;
 
+#[cfg(target_os = "linux")]
+pub(crate) use cached::{Cached, look_up};
 pub(crate) use metadata::{is_plain, perform};
 
 pub(crate) const EIO: i32 = libc::EIO;

@@ -1,5 +1,6 @@
 // Calls for paths that finish later: promises of `stat`, `readdir` and others, and `realpath` with
-// a callback. They are native jobs, as calls for whole files are.
+// a callback. They are native jobs, as calls for whole files are, unless the kernel has the answer
+// in memory (`cached.ts`).
 
 import { AsyncResource } from 'node:async_hooks';
 import { resolve } from 'node:path';
@@ -11,6 +12,7 @@ import { native } from '../native.js';
 import { nativePath } from '../options.js';
 import { type Metadata, original } from '../../original.js';
 import { forget, fulfilRequest, keep, rejectRequest, REPEAT, type Request, type RequestKind } from '../requests.js';
+import { lookUp, promiseOf, shown } from './cached.js';
 import { type Plan, type Planner, planners, planRealpath } from './plans.js';
 import { bigIntStats, dirents, names, stats } from './results.js';
 
@@ -23,6 +25,8 @@ interface Kind extends RequestKind {
   special: RequestKind | undefined;
   onNode: Call;
   callNode: (made: Request) => void;
+  /** Makes the result of an answer from memory. Undefined if it is not looked for. */
+  fromMemory: (() => unknown) | undefined;
 }
 
 const failed = ({ path }: Request, code: number): Error => makeError(code, path, undefined);
@@ -40,12 +44,10 @@ function kind(name: Metadata, more: Partial<Kind> = {}): Kind {
     callNode: ({ receiver, target, data, options }) => {
       if ('resolve' in receiver) receiver.resolve(onNode(target, data, options));
     },
+    fromMemory: undefined,
     ...more,
   };
 }
-
-/** Converts the bytes of a path to what errors show. */
-const shown = (path: string | Uint8Array): string => (typeof path === 'string' ? path : Buffer.from(path).toString());
 
 /** Tells whether native code may do these calls. */
 const isUsable = (): boolean => native !== undefined && isTestedNode && !usesVirtualFiles();
@@ -70,6 +72,10 @@ function promised(kind: Kind): Call {
     }
     const path = plan === undefined ? undefined : nativePath(first);
     if (plan === undefined || path === undefined) return kind.onNode(first, second, third);
+    if (kind.fromMemory !== undefined) {
+      const code = lookUp(path, plan);
+      if (code !== undefined) return promiseOf(code, path, code === 0 ? kind.fromMemory() : undefined);
+    }
     return new Promise((resolve) => {
       const request = {
         kind: plan.isSpecial ? kind.special ?? kind : kind,
@@ -80,7 +86,7 @@ function promised(kind: Kind): Call {
   };
 }
 
-const asStats = { convert: stats, special: { hasResult: true, convert: bigIntStats, failed } };
+const asStats = { convert: stats, fromMemory: stats, special: { hasResult: true, convert: bigIntStats, failed } };
 
 const asNames = {
   convert: (_made: Request, value: unknown) => names(value as string),
@@ -92,7 +98,7 @@ const asNames = {
 };
 
 const kinds: Readonly<Record<Metadata, Kind>> = {
-  access: kind('access'),
+  access: kind('access', { fromMemory: () => undefined }),
   stat: kind('stat', asStats),
   lstat: kind('lstat', asStats),
   readdir: kind('readdir', asNames),

@@ -51,13 +51,16 @@ pub(crate) fn is_plain(errno: Errno) -> bool {
     )
 }
 
+/// The fields of a status that Node wants.
+#[cfg(target_os = "linux")]
+pub(super) const MASK: u32 = libc::STATX_BASIC_STATS | libc::STATX_BTIME;
+
 /// Returns the fields of an `fs.Stats`, in Node's order.
 ///
 /// [statx(2)](https://man7.org/linux/man-pages/man2/statx.2.html)
 #[cfg(target_os = "linux")]
 fn status(path: &CStr, follow: bool) -> Result<Box<Status>, Errno> {
     let flags = if follow { 0 } else { libc::AT_SYMLINK_NOFOLLOW };
-    let mask = libc::STATX_BASIC_STATS | libc::STATX_BTIME;
     let mut status = MaybeUninit::<libc::statx>::zeroed();
     // SAFETY: the path is NUL-terminated, and there is room for one structure.
     repeated(|| unsafe {
@@ -65,12 +68,17 @@ fn status(path: &CStr, follow: bool) -> Result<Box<Status>, Errno> {
             libc::AT_FDCWD,
             path.as_ptr(),
             flags,
-            mask,
+            MASK,
             status.as_mut_ptr(),
         )
     })?;
     // SAFETY: zeroed memory is valid, and the kernel has filled it.
-    let status = unsafe { status.assume_init() };
+    Ok(Box::new(fields(unsafe { status.assume_init_ref() })))
+}
+
+/// Puts the fields of a status into Node's order.
+#[cfg(target_os = "linux")]
+pub(super) fn fields(status: &libc::statx) -> Status {
     let time = |time: &libc::statx_timestamp| [time.tv_sec.cast_unsigned(), time.tv_nsec.into()];
     let device = |major, minor| libc::makedev(major, minor);
     let [atime, mtime, ctime, birthtime] = [
@@ -80,7 +88,7 @@ fn status(path: &CStr, follow: bool) -> Result<Box<Status>, Errno> {
         status.stx_btime,
     ]
     .map(|at| time(&at));
-    Ok(Box::new([
+    [
         device(status.stx_dev_major, status.stx_dev_minor),
         status.stx_mode.into(),
         status.stx_nlink.into(),
@@ -99,7 +107,7 @@ fn status(path: &CStr, follow: bool) -> Result<Box<Status>, Errno> {
         ctime[1],
         birthtime[0],
         birthtime[1],
-    ]))
+    ]
 }
 
 /// Returns the fields of an `fs.Stats`, in Node's order.

@@ -1,0 +1,38 @@
+// Answers that the kernel has in memory. Native code looks for them on this thread. That takes 1 µs,
+// where a job and its way back take 15, most of them to wake a thread.
+//
+// The answer comes in the next turn of the event loop, as that of any call of node:fs. So a program
+// that asks again and again still lets timers and sockets have their turn. Each turn has one such
+// answer. More calls at once are jobs: then threads are awake, and do them beside this one.
+
+import { makeError } from '../errors.js';
+import { native } from '../native.js';
+import { rejected } from '../requests.js';
+import { later } from '../turns.js';
+import { type Plan } from './plans.js';
+
+type Path = string | Uint8Array;
+
+let isWaiting = false;
+
+/**
+ * Looks for the answer. Undefined if the call has to be a job, 0, or the number of an error. The
+ * caller makes the promise of an answer by {@link promiseOf}.
+ */
+export function lookUp(path: Path, plan: Readonly<Plan>): number | undefined {
+  return isWaiting || plan.isSpecial ? undefined : native?.lookUp?.(path, plan.operation, plan.number);
+}
+
+/** Makes the promise of an answer: a value, or the error with the number `code`. */
+export function promiseOf(code: number, path: Path, value: unknown): Promise<unknown> {
+  isWaiting = true;
+  return new Promise((resolve) => { later(deliver, resolve, code, path, value); });
+}
+
+function deliver(resolve: (value: unknown) => void, code: number, path: Path, value: unknown): void {
+  isWaiting = false;
+  resolve(code === 0 ? value : rejected(makeError(code, shown(path), undefined)));
+}
+
+/** Converts the bytes of a path to what errors show. */
+export const shown = (path: Path): string => (typeof path === 'string' ? path : Buffer.from(path).toString());
