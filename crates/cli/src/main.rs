@@ -1,4 +1,4 @@
-//! The `smallfry` command: shows what small files cost on this machine, and what smallfry gains.
+//! The `smallfry` command: copies and removes trees, and shows what small files cost on this machine.
 
 #![allow(
     clippy::cast_possible_wrap,
@@ -10,6 +10,8 @@ mod bench;
 mod scope;
 mod signals;
 mod slow;
+#[cfg(unix)]
+mod tree;
 mod trial;
 
 use clap::{Parser, Subcommand};
@@ -19,7 +21,7 @@ use std::process::ExitCode;
 #[command(
     name = "smallfry",
     version,
-    about = "Shows what small files cost on this machine, and what smallfry gains",
+    about = "Copies and removes trees of small files, and shows what these cost on this machine",
     arg_required_else_help = true
 )]
 struct Cli {
@@ -36,6 +38,12 @@ enum Command {
     /// The command runs in turn with and without smallfry. The report tells how much time smallfry
     /// saves, and whether the command does the same.
     Try(trial::Arguments),
+    /// Copy files and directories, with all that is in them
+    #[cfg(unix)]
+    Cp(tree::Cp),
+    /// Remove files and directories, with all that is in them
+    #[cfg(unix)]
+    Rm(tree::Rm),
     /// Tell whether Node runs a file as a module or as CommonJS, and why
     Scope(scope::Arguments),
     /// Show a directory through a simulated disk: slow, full or faulty
@@ -55,6 +63,10 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Try(arguments) => trial::run(&arguments),
+        #[cfg(unix)]
+        Command::Cp(arguments) => tree::copy(&arguments),
+        #[cfg(unix)]
+        Command::Rm(arguments) => tree::remove(&arguments),
         Command::Driver { launch, work } => bench::drive(&launch, work.as_deref()),
         Command::Scope(arguments) => scope::run(&arguments),
         Command::Slow(arguments) => slow::run(&arguments),

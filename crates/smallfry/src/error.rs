@@ -28,6 +28,10 @@ pub enum Operation {
     Rename,
     /// Removing the file.
     Unlink,
+    /// Removing a directory.
+    Rmdir,
+    /// Making another name of a file.
+    Link,
     /// Flushing a file with its metadata, or a directory.
     Fsync,
     /// Flushing the contents of a file.
@@ -61,6 +65,8 @@ impl Operation {
             Self::Copy => "copy",
             Self::Rename => "rename",
             Self::Unlink => "unlink",
+            Self::Rmdir => "rmdir",
+            Self::Link => "link",
             Self::Readdir => "readdir",
             Self::Fsync => "fsync",
             Self::Fdatasync => "fdatasync",

@@ -26,6 +26,7 @@
 //! | copy a file | [`fs::copy`] |
 //! | write files without waiting for a slow close | [`close::fs`], [`close::FastCloseable`] |
 //! | rename a file, or replace another one, on Windows too | [`fs::rename`] |
+//! | copy or remove a whole tree | [`tree`] |
 //! | find the files of a tree by patterns and ignore rules | `tree::TreeOptions`, with the feature `tree` |
 //! | bind smallfry to another language | [`raw`] |
 //!
@@ -56,7 +57,7 @@
 //!
 //! All features are off by default.
 //!
-//! - `tree`: the module `tree`. It needs the crates `ignore` and `globset`.
+//! - `tree`: `tree::TreeOptions`. It needs the crates `ignore` and `globset`.
 //! - `backend-blocking`, `backend-rayon`, `backend-smol`, `backend-tokio`, and the deprecated
 //!   `backend-async-std`: thread pools that can close files, and async files that can be closed so
 //!   ([`close::Backend`]). They need the crates of these names; `backend-smol` needs only smol's
@@ -83,7 +84,6 @@ pub mod fs;
 mod path;
 pub mod raw;
 mod sys;
-#[cfg(feature = "tree")]
 pub mod tree;
 mod write;
 

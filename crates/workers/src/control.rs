@@ -88,7 +88,8 @@ impl Control {
         Arc::strong_count(&self.0) > 1
     }
 
-    pub(crate) fn count(&self, failed: bool, bytes: u64) {
+    /// Counts an operation that is done, in a queue of your own.
+    pub fn count(&self, failed: bool, bytes: u64) {
         self.0.operations.fetch_add(1, Ordering::Relaxed);
         if failed {
             self.0.failed.fetch_add(1, Ordering::Relaxed);

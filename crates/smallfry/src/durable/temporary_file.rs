@@ -82,7 +82,8 @@ impl Drop for TemporaryFile {
     }
 }
 
-fn new_name(target: &Path) -> String {
+/// Returns a new name for the temporary file of `target`.
+pub(crate) fn new_name(target: &Path) -> String {
     static SEED: OnceLock<RandomState> = OnceLock::new();
     static COUNT: AtomicU64 = AtomicU64::new(0);
 

@@ -23,7 +23,7 @@ pub fn max_workers() -> usize {
 
 /// Waits for descriptors, for one batch.
 #[derive(Debug, Default)]
-pub(super) struct Backoff {
+pub(crate) struct Backoff {
     /// A thread has waited in vain, and no file was opened since.
     is_lost: AtomicBool,
     /// No thread waits.
@@ -43,7 +43,7 @@ impl Backoff {
     ///
     /// Once a thread has waited in vain, no thread waits until a file could be opened. Otherwise
     /// thousands of files would take five seconds each.
-    pub(super) fn open<T>(&self, mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    pub(crate) fn open<T>(&self, mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         let mut pause = Duration::from_millis(1);
         let mut waited = Duration::ZERO;
         loop {

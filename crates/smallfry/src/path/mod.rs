@@ -16,6 +16,8 @@ use crate::raw::OwnedFile;
 use crate::sys;
 
 pub(crate) use base::{Base, Found};
+#[cfg(unix)]
+pub(crate) use descriptors::Backoff;
 pub use descriptors::max_workers;
 
 /// Opens a file as the process resolves its path. If no descriptor is left, pending closes are done

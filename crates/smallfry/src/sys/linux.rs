@@ -5,7 +5,9 @@ use std::ffi::CStr;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
-use rustix::fs::{self, AtFlags, FileType, OFlags, ResolveFlags, Statx, StatxFlags};
+use rustix::fs::{
+    self, AtFlags, FileType, OFlags, RawDir, ResolveFlags, SeekFrom, Statx, StatxFlags,
+};
 use rustix::io::retry_on_intr;
 
 #[path = "linux/extended.rs"]
@@ -79,6 +81,27 @@ fn number_of(status: &Statx) -> u64 {
 fn quick_status(file: BorrowedFile<'_>) -> Option<Statx> {
     let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
     fs::statx(file, c"", flags, StatxFlags::TYPE).ok()
+}
+
+/// The memory for one call of [`list`], in bytes: some 1,000 short names.
+const LISTING: usize = 32 << 10;
+
+/// Calls `each` with the name and the kind of each entry of an open directory, `.` and `..` among
+/// them.
+///
+/// `getdents64`, [getdents(2)](https://man7.org/linux/man-pages/man2/getdents.2.html)
+pub(in crate::sys) fn list(
+    directory: BorrowedFile<'_>,
+    mut each: impl FnMut(&CStr, FileType) -> Result<(), Errno>,
+) -> Result<(), Errno> {
+    fs::seek(directory, SeekFrom::Start(0)).map_err(errno)?;
+    let mut memory = Vec::with_capacity(LISTING);
+    let mut entries = RawDir::new(directory, memory.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        let entry = entry.map_err(errno)?;
+        each(entry.file_name(), entry.file_type())?;
+    }
+    Ok(())
 }
 
 /// The magic numbers of file systems on disks and in memory of this machine: ext2 to ext4, XFS,

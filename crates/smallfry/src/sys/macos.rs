@@ -8,9 +8,9 @@ pub(in crate::sys) mod extended;
 #[path = "macos/flush.rs"]
 pub(in crate::sys) mod flush;
 
-use rustix::fs::FileType;
+use rustix::fs::{Dir, FileType};
 
-use super::platform::{BorrowedFile, OwnedFile};
+use super::platform::{BorrowedFile, OwnedFile, errno};
 use crate::errno::Errno;
 
 /// True on macOS, where disks fold case unless they are formatted not to. Those of the BSDs never
@@ -54,6 +54,21 @@ pub(in crate::sys) fn device_of_regular(file: BorrowedFile<'_>) -> Option<u64> {
 /// others.
 pub(in crate::sys) fn reports_at_close(_file: BorrowedFile<'_>) -> bool {
     true
+}
+
+/// Calls `each` with the name and the kind of each entry of an open directory, `.` and `..` among
+/// them.
+///
+/// `readdir`, [directory(3)](https://www.manpagez.com/man/3/readdir/)
+pub(in crate::sys) fn list(
+    directory: BorrowedFile<'_>,
+    mut each: impl FnMut(&CStr, FileType) -> Result<(), Errno>,
+) -> Result<(), Errno> {
+    for entry in Dir::read_from(directory).map_err(errno)? {
+        let entry = entry.map_err(errno)?;
+        each(entry.file_name(), entry.file_type())?;
+    }
+    Ok(())
 }
 
 /// Returns the path of an open file.

@@ -59,17 +59,31 @@ mod beneath;
 #[path = "unix/at.rs"]
 mod at;
 #[cfg(unix)]
+#[path = "unix/contents.rs"]
+mod contents;
+#[cfg(unix)]
+#[path = "unix/open_directory.rs"]
+mod open_directory;
+#[cfg(unix)]
 #[path = "unix/walk.rs"]
 mod walk;
 
 pub(crate) use attributes::{Attributes, gives_list};
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
+#[cfg(unix)]
+pub(crate) use contents::{clone_file, copy_sparse};
 pub(crate) use flush::{
     FLUSHABLE, FLUSHES_DIRECTORIES, O_DIRECTORY, WholeFileSystem, begin_flush, flush_contents,
     flush_directory, flush_file, unwritten_bytes,
 };
 pub(crate) use limits::descriptor_limit;
 pub(crate) use mapping::{Mapping, page_size};
+#[cfg(unix)]
+pub(crate) use open_directory::{
+    EntryStatus, Identity, Kind, Name, OpenDirectory, OwnedName, as_path, ends_in_separator,
+    entry_status, is_missing, is_taken, last_name, may_mean_no_directory, name_of, root_identity,
+    set_mode_of, set_times, start_of,
+};
 pub(crate) use open_file::{device_of, device_of_regular, is_writable, path_of, reports_at_close};
 #[cfg(windows)]
 pub(crate) use platform::FOLDS_CASE;

@@ -1,0 +1,25 @@
+//! `smallfry cp` and `smallfry rm`: whole trees from the command line.
+//!
+//! - `cp.rs`, `rm.rs`: the command lines, and what they do
+//! - `exclude.rs`: the patterns of `--exclude`
+//! - `summary.rs`: what was done, as text or JSON
+//! - `watch.rs`: progress on a terminal, and Ctrl-C
+
+mod cp;
+mod exclude;
+mod rm;
+mod summary;
+mod watch;
+
+pub(crate) use cp::Arguments as Cp;
+pub(crate) use rm::Arguments as Rm;
+
+use std::process::ExitCode;
+
+pub(crate) fn copy(arguments: &Cp) -> ExitCode {
+    cp::run(arguments)
+}
+
+pub(crate) fn remove(arguments: &Rm) -> ExitCode {
+    rm::run(arguments)
+}

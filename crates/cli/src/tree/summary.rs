@@ -1,0 +1,102 @@
+//! What a command did, as text or JSON.
+
+use serde_json::json;
+use smallfry::tree::{Report, TreeError};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// What was done with all paths of a command.
+pub(super) struct Total {
+    began: Instant,
+    files: u64,
+    directories: u64,
+    bytes: u64,
+    errors: Vec<String>,
+}
+
+impl Default for Total {
+    fn default() -> Self {
+        Self {
+            began: Instant::now(),
+            files: 0,
+            directories: 0,
+            bytes: 0,
+            errors: Vec::new(),
+        }
+    }
+}
+
+impl Total {
+    pub(super) fn add(&mut self, result: Result<Report, TreeError>) {
+        let report = match result {
+            Ok(report) => report,
+            Err(error) => {
+                self.errors
+                    .extend(error.errors().iter().map(ToString::to_string));
+                error.report()
+            }
+        };
+        self.files += report.files;
+        self.directories += report.directories;
+        self.bytes += report.bytes;
+    }
+
+    pub(super) fn fail(&mut self, reason: String) {
+        self.errors.push(reason);
+    }
+}
+
+/// The end of a command.
+pub(super) struct Summary {
+    pub(super) name: &'static str,
+    /// What happened to files.
+    pub(super) done: &'static str,
+    pub(super) total: Total,
+    /// The exit code of the signal that has stopped it.
+    pub(super) stopped: Option<u8>,
+}
+
+impl Summary {
+    /// Prints errors, and with `is_json` all of it. Returns the exit code.
+    pub(super) fn print(&self, is_json: bool) -> ExitCode {
+        let Total {
+            began,
+            files,
+            directories,
+            bytes,
+            errors,
+        } = &self.total;
+        if is_json {
+            let object = json!({
+                "schema": "smallfry-tree/1",
+                "files": files,
+                "directories": directories,
+                "bytes": bytes,
+                "seconds": began.elapsed().as_secs_f64(),
+                "stopped": self.stopped.is_some(),
+                "errors": errors,
+            });
+            println!("{object}");
+        } else {
+            for error in errors {
+                eprintln!("{}: {error}", self.name);
+            }
+        }
+        if let Some(code) = self.stopped {
+            let (name, done) = (self.name, self.done);
+            eprintln!("{name}: stopped; {files} files and {directories} directories were {done}");
+            return ExitCode::from(code);
+        }
+        if errors.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Refuses a command line.
+pub(super) fn refuse(name: &str, reason: &str) -> ExitCode {
+    eprintln!("{name}: {reason}");
+    ExitCode::FAILURE
+}

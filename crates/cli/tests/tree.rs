@@ -1,0 +1,229 @@
+//! `smallfry cp` and `smallfry rm` as a user runs them: flags, messages, exit status, Ctrl-C.
+//!
+//! Whoever types `rm` trusts it with what is beside the tree, and whoever types `cp` with what is
+//! there already.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod common;
+
+use common::assert_one_line;
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// A directory with a tree `from` of two files, and more.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        fs::create_dir_all(place.path("from/sub")).unwrap();
+        fs::write(place.path("from/a.js"), "new").unwrap();
+        fs::write(place.path("from/sub/a.map"), "new").unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_smallfry"));
+        command.args(line.split(' ')).current_dir(self.0.path());
+        command
+    }
+
+    fn run(&self, line: &str) -> Output {
+        self.command(line).output().unwrap()
+    }
+
+    /// Runs a command that must do its work and say nothing.
+    #[track_caller]
+    fn done(&self, line: &str) {
+        let output = self.run(line);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.success() && said.is_empty() && output.stdout.is_empty(),
+            "{said}"
+        );
+    }
+}
+
+/// The paths below a directory, sorted.
+fn list(root: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut directories = vec![root.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                directories.push(entry.path());
+            }
+            let path = entry.path();
+            found.push(
+                path.strip_prefix(root)
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .to_owned(),
+            );
+        }
+    }
+    found.sort();
+    found
+}
+
+const ALL: [&str; 3] = ["a.js", "sub", "sub/a.map"];
+
+#[test]
+fn cp_copies_to_a_new_name_or_into_a_directory() {
+    let place = Place::new();
+    place.done("cp from new");
+    assert_eq!(list(&place.path("new")), ALL);
+    fs::create_dir(place.path("there")).unwrap();
+    place.done("cp -rf from from/a.js there");
+    assert_eq!(
+        list(&place.path("there")),
+        ["a.js", "from", "from/a.js", "from/sub", "from/sub/a.map"]
+    );
+    place.done("cp -T from there");
+    assert_eq!(list(&place.path("there")).len(), 7);
+    fs::create_dir(place.path("contents")).unwrap();
+    place.done("cp from/. contents");
+    assert_eq!(list(&place.path("contents")), ALL);
+    place.done("cp from/a.js file.js");
+    assert_eq!(fs::read(place.path("file.js")).unwrap(), b"new");
+}
+
+#[test]
+fn cp_leaves_out_and_keeps_what_it_is_told_to() {
+    let place = Place::new();
+    place.done("cp --exclude *.map from new");
+    assert_eq!(list(&place.path("new")), ["a.js", "sub"]);
+    fs::write(place.path("new/a.js"), "old").unwrap();
+    place.done("cp -n -T from new");
+    assert_eq!(list(&place.path("new")), ALL);
+    assert_eq!(fs::read(place.path("new/a.js")).unwrap(), b"old");
+    place.done("cp -T -p from new");
+    let time = |root: &str| {
+        fs::metadata(place.path(root).join("a.js"))
+            .unwrap()
+            .modified()
+            .unwrap()
+    };
+    assert_eq!(
+        (fs::read(place.path("new/a.js")).unwrap(), time("new")),
+        (b"new".to_vec(), time("from"))
+    );
+}
+
+#[test]
+fn cp_says_what_it_could_not_copy() {
+    let place = Place::new();
+    assert_one_line(
+        &place.run("cp none new"),
+        &["smallfry cp: copy none to new: No such file"],
+    );
+    assert_one_line(
+        &place.run("cp from from/sub"),
+        &["cannot be copied into itself"],
+    );
+    assert_one_line(
+        &place.run("cp from from/a.js none"),
+        &["several sources", "none"],
+    );
+    assert_one_line(&place.run("cp --exclude [ from new"), &["--exclude ["]);
+    fs::create_dir(place.path("there")).unwrap();
+    fs::create_dir(place.path("there/a.js")).unwrap();
+    // The rest is copied.
+    let output = place.run("cp -T from there");
+    assert_one_line(&output, &["copy from/a.js to there/a.js: is a directory"]);
+    assert_eq!(list(&place.path("there")), ALL);
+
+    let output = place.run("cp --json -T from there");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["files"], 1);
+    assert_eq!(answer["bytes"], 3);
+    assert_eq!(answer["errors"].as_array().unwrap().len(), 1);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn rm_removes_trees_files_and_links() {
+    let place = Place::new();
+    symlink("from", place.path("link")).unwrap();
+    place.done("rm link");
+    assert_eq!(list(&place.path("from")), ALL);
+    place.done("cp from copy");
+    place.done("rm -rf from/a.js copy none");
+    assert_eq!(
+        list(&place.path("")),
+        ["from", "from/sub", "from/sub/a.map"]
+    );
+    let answer: Value = serde_json::from_slice(&place.run("rm --json from").stdout).unwrap();
+    assert_eq!(
+        (&answer["files"], &answer["directories"]),
+        (&Value::from(1), &Value::from(2))
+    );
+    assert!(!place.path("from").exists());
+}
+
+#[test]
+fn rm_refuses_what_cannot_be_meant() {
+    let place = Place::new();
+    assert_one_line(
+        &place.run("rm none"),
+        &["smallfry rm: unlink none: No such file"],
+    );
+    for path in [".", "..", "/", "from/..", "from/."] {
+        let output = place.run(&format!("rm -rf {path}"));
+        assert_one_line(
+            &output,
+            &[&format!("smallfry rm: rmdir {path}: "), "refused"],
+        );
+    }
+    assert_eq!(list(&place.path("from")), ALL);
+}
+
+#[test]
+fn a_stopped_cp_leaves_whole_files() {
+    let place = Place::new();
+    let contents = vec![b'x'; 200_000];
+    for index in 0..1000 {
+        fs::write(place.path("from").join(index.to_string()), &contents).unwrap();
+    }
+    // A fast machine may be done before the signal comes.
+    for attempt in 0.. {
+        let name = format!("copy{attempt}");
+        let mut child = place
+            .command(&format!("cp from {name}"))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        while !place.path(&name).join("sub").exists()
+            && fs::read_dir(place.path(&name)).map_or(0, Iterator::count) < 3
+        {
+            thread::sleep(Duration::from_millis(1));
+        }
+        Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status()
+            .unwrap();
+        let status = child.wait().unwrap();
+        for entry in fs::read_dir(place.path(&name)).unwrap() {
+            let status = entry.unwrap().metadata().unwrap();
+            assert!(status.is_dir() || [3, 200_000].contains(&status.len()));
+        }
+        place.done(&format!("rm {name}"));
+        match status.code() {
+            Some(130) => return,
+            code => assert!(code == Some(0) && attempt < 20, "{code:?}"),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Unix: copying the contents of an open file without reading all of them.
+
+use rustix::fs::{self, SeekFrom};
+use rustix::io::{Errno as Code, pread, pwrite};
+
+use super::platform::{BorrowedFile, errno};
+use crate::errno::Errno;
+
+/// The bytes that are copied at a time.
+const PIECE: usize = 256 << 10;
+
+/// Makes an empty file share the blocks of another one, until one of both is changed.
+///
+/// [ioctl_ficlone(2)](https://man7.org/linux/man-pages/man2/ioctl_ficlone.2.html)
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn clone_file(from: BorrowedFile<'_>, to: BorrowedFile<'_>) -> Result<(), Errno> {
+    fs::ioctl_ficlone(to, from).map_err(errno)
+}
+
+/// Fails: the calls of other systems take paths.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn clone_file(_from: BorrowedFile<'_>, _to: BorrowedFile<'_>) -> Result<(), Errno> {
+    Err(Errno(libc::ENOTSUP))
+}
+
+/// Copies a file with holes to an empty one, which gets the same holes. Returns its length.
+///
+/// `lseek` with `SEEK_DATA` and `SEEK_HOLE`,
+/// [lseek(2)](https://man7.org/linux/man-pages/man2/lseek.2.html)
+pub(crate) fn copy_sparse(
+    from: BorrowedFile<'_>,
+    to: BorrowedFile<'_>,
+    size: u64,
+) -> Result<u64, Errno> {
+    let mut buffer = vec![0; PIECE];
+    let mut at = 0;
+    while at < size {
+        at = match fs::seek(from, SeekFrom::Data(at)) {
+            Ok(data) => data,
+            // Only a hole follows.
+            Err(Code::NXIO) => break,
+            // The file system does not tell.
+            Err(Code::INVAL | Code::NOTSUP) => at,
+            Err(error) => return Err(errno(error)),
+        };
+        let end = fs::seek(from, SeekFrom::Hole(at)).unwrap_or(size);
+        while at < end {
+            let room = usize::try_from(end - at).map_or(PIECE, |left| left.min(PIECE));
+            let count = pread(from, &mut buffer[..room], at).map_err(errno)?;
+            if count == 0 {
+                // It was cut off meanwhile.
+                return fs::ftruncate(to, at).map_err(errno).map(|()| at);
+            }
+            let mut done = 0;
+            while done < count {
+                let place = at + done as u64;
+                match pwrite(to, &buffer[done..count], place).map_err(errno)? {
+                    0 => return Err(Errno::NOTHING_WRITTEN),
+                    written => done += written,
+                }
+            }
+            at += count as u64;
+        }
+    }
+    fs::ftruncate(to, size).map_err(errno)?;
+    Ok(size)
+}

@@ -1,0 +1,804 @@
+//! Copies a tree: each entry from one open directory into another, and never through a link.
+
+mod contents;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use smallfry_workers::{Control, Strategy};
+
+use super::crew::{self, Work, Worker};
+use super::directory::{Directories, Directory};
+use super::report::{Report, TreeError};
+use crate::durable::temporary_name;
+use crate::errno::Errno;
+use crate::error::{Error, Operation};
+use crate::raw;
+use crate::sys::{self, EntryStatus, Identity, Kind, Name, OpenDirectory, OwnedName};
+use contents::{Buffer, Cloning};
+
+/// What happens to a file that is there already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// It is replaced in one step: whoever reads it sees the old file or the new one.
+    #[default]
+    Replace,
+    /// It stays as it is.
+    Keep,
+    /// It is an error, and stays as it is.
+    Refuse,
+}
+
+type Filter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
+
+/// Copies trees.
+///
+/// ```
+/// # let directory = tempfile::tempdir()?;
+/// # let (from, to) = (directory.path().join("assets"), directory.path().join("dist"));
+/// use smallfry::tree::Copier;
+///
+/// # std::fs::create_dir(&from)?;
+/// # std::fs::write(from.join("logo.svg"), "<svg/>")?;
+/// let report = Copier::new().copy(&from, &to)?;
+/// assert_eq!((report.files, report.directories, report.bytes), (1, 1, 6));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
+pub struct Copier {
+    strategy: Strategy,
+    control: Option<Control>,
+    existing: Existing,
+    times: bool,
+    hard_links: bool,
+    clone: bool,
+    mounts: bool,
+    filter: Option<Filter>,
+}
+
+impl fmt::Debug for Copier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Copier")
+            .field("strategy", &self.strategy)
+            .field("existing", &self.existing)
+            .field("times", &self.times)
+            .field("hard_links", &self.hard_links)
+            .field("clone", &self.clone)
+            .field("mounts", &self.mounts)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Copier {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Copier {
+    /// Makes one that replaces files and keeps permissions and hard links.
+    pub const fn new() -> Self {
+        Self {
+            strategy: Strategy::Auto,
+            control: None,
+            existing: Existing::Replace,
+            times: false,
+            hard_links: true,
+            clone: true,
+            mounts: true,
+            filter: None,
+        }
+    }
+
+    /// Sets how many operations run at once.
+    pub const fn strategy(&mut self, strategy: Strategy) -> &mut Self {
+        self.strategy = strategy;
+        self
+    }
+
+    /// Lets `control` stop the copy. Files that were begun are finished.
+    pub fn control(&mut self, control: &Control) -> &mut Self {
+        self.control = Some(control.clone());
+        self
+    }
+
+    /// Sets what happens to a file or link that is there already. Directories are merged.
+    pub const fn existing(&mut self, existing: Existing) -> &mut Self {
+        self.existing = existing;
+        self
+    }
+
+    /// Gives the copies the times of access and modification of their sources. It is off by
+    /// default.
+    pub const fn times(&mut self, times: bool) -> &mut Self {
+        self.times = times;
+        self
+    }
+
+    /// Makes names of one file in the source names of one file in the copy. It is on by default.
+    pub const fn hard_links(&mut self, hard_links: bool) -> &mut Self {
+        self.hard_links = hard_links;
+        self
+    }
+
+    /// Lets a copy share its blocks with its source until one of both is changed, where the file
+    /// system can do that (Btrfs, XFS). It is on by default.
+    ///
+    /// [ioctl_ficlone(2)](https://man7.org/linux/man-pages/man2/ioctl_ficlone.2.html)
+    pub const fn clone_blocks(&mut self, clone: bool) -> &mut Self {
+        self.clone = clone;
+        self
+    }
+
+    /// Copies what is in directories of other file systems. It is on by default. Without it they
+    /// are copied empty.
+    pub const fn mounts(&mut self, mounts: bool) -> &mut Self {
+        self.mounts = mounts;
+        self
+    }
+
+    /// Copies only entries for whose paths below the source `wanted` returns true, and what is in
+    /// such directories. It is called by several threads.
+    pub fn filter(&mut self, wanted: impl Fn(&Path) -> bool + Send + Sync + 'static) -> &mut Self {
+        self.filter = Some(Arc::new(wanted));
+        self
+    }
+
+    /// Copies the file, link or directory at `from`, and everything in it, to `to`.
+    ///
+    /// A directory is merged into one that is there. Links are copied as they are. Holes of sparse
+    /// files are kept. Permissions are those of the source; owner, extended attributes and access
+    /// control lists are not copied. What cannot be copied is an error, and the rest is copied.
+    ///
+    /// Below `to` no link is followed. Nothing is flushed: after a power failure files may be
+    /// missing, empty or torn.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError`] with an [`Error`] for each entry that was not copied: [`Operation::Copy`] with
+    /// both paths, or [`Operation::Readdir`]. Also if `to` is `from` or in it, and for pipes,
+    /// sockets and devices.
+    pub fn copy(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Report, TreeError> {
+        let (from, to) = (from.as_ref(), to.as_ref());
+        let copying = Copying {
+            options: self,
+            from: sys::start_of(from),
+            to: to.to_owned(),
+            directories: Directories::new(),
+            cloning: Cloning::new(self.clone),
+            done: Done::default(),
+            errors: Mutex::default(),
+            names: Mutex::default(),
+            links: Mutex::default(),
+        };
+        if let Err(error) = copying.begin(from, self.strategy, self.control.as_ref()) {
+            copying.fail(error);
+        }
+        copying.link();
+        copying.end()
+    }
+}
+
+/// The copy of one tree.
+struct Copying<'o> {
+    options: &'o Copier,
+    /// The directory that the source is in.
+    from: PathBuf,
+    /// The destination.
+    to: PathBuf,
+    directories: Directories,
+    cloning: Cloning,
+    done: Done,
+    errors: Mutex<Vec<Error>>,
+    /// The copies of files with several names.
+    names: Mutex<HashMap<Identity, (Arc<Directory>, OwnedName)>>,
+    /// Names that are made in the end: those of a file that has a copy already.
+    links: Mutex<Vec<Link>>,
+}
+
+struct Link {
+    of: Identity,
+    place: Arc<Directory>,
+    name: OwnedName,
+}
+
+#[derive(Default)]
+struct Done {
+    files: AtomicU64,
+    directories: AtomicU64,
+    bytes: AtomicU64,
+}
+
+/// A directory that is being copied.
+struct Node {
+    from: Arc<Directory>,
+    to: Arc<Directory>,
+    above: Option<Arc<Node>>,
+    /// The status of the source.
+    status: EntryStatus,
+    /// The number of jobs for it and of directories in it that are not done.
+    left: AtomicUsize,
+}
+
+enum Job {
+    List(Arc<Node>),
+    Entries(Arc<Node>, Vec<(OwnedName, Kind)>),
+    /// Directories in one, the next one last.
+    Directories(Arc<Node>, Vec<OwnedName>),
+}
+
+/// The number of entries that are put on the stack at a time, and that a thread takes from there.
+const CHUNK: usize = 32;
+const TAKEN: usize = 4;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn invalid(reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, reason)
+}
+
+impl Copying<'_> {
+    fn begin(
+        &self,
+        from: &Path,
+        strategy: Strategy,
+        control: Option<&Control>,
+    ) -> Result<(), Error> {
+        let to = &self.to;
+        let failed = |reason| Error::between(Operation::Copy, from, to, reason);
+        let entered = |reason| Error::at(Operation::Readdir, from, reason);
+        let start = self.directories.begin(&self.from).map_err(failed)?;
+        let open = self.directories.open(&start).map_err(failed)?;
+        // A path that ends in `..` names a directory and has no last name.
+        let name = sys::last_name(from);
+        let kind = match &name {
+            Some(name) => open.kind_of(name).map_err(|errno| failed(errno.into()))?,
+            None => Kind::Directory,
+        };
+        if kind != Kind::Directory {
+            return self.begin_with_file(from, &open, &start, name.as_deref(), kind);
+        }
+        let (source, status) = if let Some(name) = &name {
+            self.directories.enter(&start, name).map_err(entered)?
+        } else {
+            let status = open.status().map_err(|errno| entered(errno.into()))?;
+            (Arc::clone(&start), status)
+        };
+        if is_inside(to, source.identity()).map_err(failed)? {
+            return Err(failed(invalid("a directory cannot be copied into itself")));
+        }
+        match std::fs::create_dir(to) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made.map_err(failed)?,
+        }
+        let destination = self.directories.begin(to).map_err(failed)?;
+        let node = Node::new(source, destination, None, status);
+        crew::run(self, strategy, control, Job::List(node));
+        Ok(())
+    }
+
+    /// Copies a single file or link.
+    fn begin_with_file(
+        &self,
+        from: &Path,
+        open: &OpenDirectory,
+        start: &Arc<Directory>,
+        name: Option<&Name>,
+        kind: Kind,
+    ) -> Result<(), Error> {
+        let failed = |reason| Error::between(Operation::Copy, from, &self.to, reason);
+        let (Some(name), Some(new_name)) = (name, sys::last_name(&self.to)) else {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        };
+        if sys::ends_in_separator(from) {
+            return Err(failed(io::ErrorKind::NotADirectory.into()));
+        }
+        let place = self
+            .directories
+            .begin(&sys::start_of(&self.to))
+            .map_err(failed)?;
+        let into = self.directories.open(&place).map_err(failed)?;
+        let status = open.status().map_err(|errno| failed(errno.into()))?;
+        let node = Node::new(Arc::clone(start), place, None, status);
+        let entry = Transfer {
+            from: open,
+            to: &into,
+            name,
+            new_name: &new_name,
+            kind,
+        };
+        let copied = self.copy_entry(&node, &entry, &mut Buffer::default());
+        copied.map(drop).map_err(failed)
+    }
+
+    fn end(self) -> Result<Report, TreeError> {
+        let report = Report {
+            files: self.done.files.into_inner(),
+            directories: self.done.directories.into_inner(),
+            bytes: self.done.bytes.into_inner(),
+        };
+        let errors = self
+            .errors
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        if errors.is_empty() {
+            Ok(report)
+        } else {
+            Err(TreeError { errors, report })
+        }
+    }
+
+    #[cold]
+    fn fail(&self, error: Error) {
+        lock(&self.errors).push(error);
+    }
+
+    /// Notes that an entry could not be copied.
+    #[cold]
+    fn fail_at(&self, operation: Operation, node: &Node, name: &Name, reason: io::Error) {
+        let from = node.from.path_of(&self.from, name);
+        self.fail(match operation {
+            Operation::Copy => {
+                let to = node.to.path_of(&self.to, name);
+                Error::between(operation, &from, &to, reason)
+            }
+            _ => Error::at(operation, &from, reason),
+        });
+    }
+
+    /// Notes that a directory could not be copied.
+    #[cold]
+    fn fail_in(&self, operation: Operation, node: &Node, reason: io::Error) {
+        let path = match node.from.place() {
+            Some((above, name)) => above.path_of(&self.from, name),
+            None => self.from.clone(),
+        };
+        self.fail(Error::at(operation, &path, reason));
+    }
+
+    fn is_wanted(&self, node: &Node, name: &Name) -> bool {
+        self.options
+            .filter
+            .as_ref()
+            .is_none_or(|wanted| wanted(&node.to.path_of(Path::new(""), name)))
+    }
+
+    fn list(&self, node: &Arc<Node>, worker: &mut Worker<'_, '_, Self>) -> io::Result<()> {
+        let from = self.directories.open(&node.from)?;
+        let to = self.directories.open(&node.to)?;
+        let mut directories = Vec::new();
+        let mut entries = Vec::new();
+        from.list(|name, kind| {
+            if !self.is_wanted(node, name) {
+                return;
+            }
+            if kind == Kind::Directory {
+                directories.push(name.to_owned());
+            } else if worker.has_idle() || !entries.is_empty() {
+                entries.push((name.to_owned(), kind));
+                if entries.len() == CHUNK {
+                    node.left.fetch_add(1, Ordering::Relaxed);
+                    worker.put(Job::Entries(Arc::clone(node), std::mem::take(&mut entries)));
+                }
+            } else {
+                self.copy_measured(node, &from, &to, name, kind, worker);
+            }
+        })?;
+        if entries.len() > TAKEN && worker.has_idle() {
+            node.left.fetch_add(1, Ordering::Relaxed);
+            worker.put(Job::Entries(Arc::clone(node), std::mem::take(&mut entries)));
+        }
+        for (name, kind) in entries {
+            self.copy_measured(node, &from, &to, &name, kind, worker);
+        }
+        if !directories.is_empty() {
+            node.left.fetch_add(directories.len(), Ordering::Relaxed);
+            worker.put(Job::Directories(Arc::clone(node), directories));
+        }
+        Ok(())
+    }
+
+    fn copy_measured(
+        &self,
+        node: &Node,
+        from: &OpenDirectory,
+        to: &OpenDirectory,
+        name: &Name,
+        kind: Kind,
+        worker: &mut Worker<'_, '_, Self>,
+    ) {
+        if worker.is_cancelled() {
+            return;
+        }
+        let entry = Transfer {
+            from,
+            to,
+            name,
+            new_name: name,
+            kind,
+        };
+        let copied = worker.measured(|buffer| {
+            let copied = self
+                .directories
+                .with_descriptors(|| self.copy_entry(node, &entry, buffer));
+            let bytes = *copied.as_ref().unwrap_or(&0);
+            (copied, bytes)
+        });
+        match copied {
+            Ok(_) => {}
+            // It was removed since its directory was listed.
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound && from.kind_of(name).is_err() => {}
+            Err(error) => self.fail_at(Operation::Copy, node, name, error),
+        }
+    }
+
+    /// Copies an entry that is no directory. Returns its length in bytes.
+    fn copy_entry(
+        &self,
+        node: &Node,
+        entry: &Transfer<'_>,
+        buffer: &mut Buffer,
+    ) -> io::Result<u64> {
+        match entry.kind {
+            Kind::File => self.copy_file(node, entry, buffer),
+            Kind::Link => self.copy_link(entry).map(|()| 0),
+            Kind::Special => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "pipes, sockets and devices are not copied",
+            )),
+            Kind::Directory => Err(io::ErrorKind::IsADirectory.into()),
+        }
+    }
+
+    fn copy_link(&self, entry: &Transfer<'_>) -> io::Result<()> {
+        let target = entry.from.read_link(entry.name)?;
+        let made = self.make(entry, |name| entry.to.make_link(name, &target))?;
+        if let Some(((), draft)) = made {
+            draft.publish()?;
+            self.done.files.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn copy_file(&self, node: &Node, entry: &Transfer<'_>, buffer: &mut Buffer) -> io::Result<u64> {
+        let source = entry.from.open_file(entry.name)?;
+        let status = sys::entry_status(raw::borrow(&source))?;
+        if status.kind != Kind::File {
+            return Err(invalid("the file was replaced by something else meanwhile"));
+        }
+        if self.options.hard_links && status.names > 1 && self.is_linked(node, entry, &status) {
+            return Ok(0);
+        }
+        let mode = status.mode & 0o777;
+        let created = self.make(entry, |name| entry.to.create_file(name, mode))?;
+        let Some((destination, draft)) = created else {
+            return Ok(0);
+        };
+        let length = contents::copy(&source, &destination, &status, &self.cloning, buffer)?;
+        sys::set_mode_of(raw::borrow(&destination), &status)?;
+        if self.options.times {
+            sys::set_times(raw::borrow(&destination), &status)?;
+        }
+        raw::close(destination)?;
+        draft.publish()?;
+        self.done.files.fetch_add(1, Ordering::Relaxed);
+        self.done.bytes.fetch_add(length, Ordering::Relaxed);
+        Ok(length)
+    }
+
+    /// Makes a new entry by `call`, which gets its name: that of the entry, or a temporary one if
+    /// something is there that is to be replaced. `None` if that is kept.
+    fn make<'e, T>(
+        &self,
+        entry: &'e Transfer<'_>,
+        call: impl Fn(&Name) -> Result<T, Errno>,
+    ) -> io::Result<Option<(T, Draft<'e>)>> {
+        let draft = |temporary| Draft {
+            to: entry.to,
+            name: entry.new_name,
+            temporary,
+            is_left: true,
+        };
+        match call(entry.new_name) {
+            Ok(made) => return Ok(Some((made, draft(None)))),
+            Err(errno) if !sys::is_taken(errno) => return Err(errno.into()),
+            Err(errno) => match self.options.existing {
+                Existing::Keep => return Ok(None),
+                Existing::Refuse => return Err(errno.into()),
+                Existing::Replace => {}
+            },
+        }
+        let there = entry.to.status_of(entry.new_name)?;
+        if there.kind == Kind::Directory {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if there.identity == entry.from.status_of(entry.name)?.identity {
+            return Err(invalid("source and destination are the same file"));
+        }
+        let mut tries = 0;
+        loop {
+            let temporary = temporary_name(sys::as_path(entry.new_name));
+            let temporary = sys::name_of(temporary.as_ref()).ok_or(io::ErrorKind::InvalidInput)?;
+            match call(&temporary) {
+                Ok(made) => return Ok(Some((made, draft(Some(temporary))))),
+                Err(errno) if sys::is_taken(errno) && tries < MAX_TRIES => tries += 1,
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    /// Remembers a file with several names. Returns true if one of them is copied already.
+    fn is_linked(&self, node: &Node, entry: &Transfer<'_>, status: &EntryStatus) -> bool {
+        match lock(&self.names).entry(status.identity) {
+            Entry::Vacant(vacant) => {
+                vacant.insert((Arc::clone(&node.to), entry.new_name.to_owned()));
+                false
+            }
+            Entry::Occupied(_) => {
+                lock(&self.links).push(Link {
+                    of: status.identity,
+                    place: Arc::clone(&node.to),
+                    name: entry.new_name.to_owned(),
+                });
+                true
+            }
+        }
+    }
+
+    /// Makes the further names of files.
+    fn link(&self) {
+        let names = lock(&self.names);
+        for Link { of, place, name } in lock(&self.links).drain(..) {
+            let Some((first_place, first_name)) = names.get(&of) else {
+                continue;
+            };
+            let linked = || -> io::Result<()> {
+                let from = self.directories.open(first_place)?;
+                let to = self.directories.open(&place)?;
+                let entry = Transfer {
+                    from: &from,
+                    to: &to,
+                    name: first_name,
+                    new_name: &name,
+                    kind: Kind::File,
+                };
+                let made = self.make(&entry, |new| from.make_hard_link(first_name, &to, new));
+                if let Some(((), draft)) = made? {
+                    draft.publish()?;
+                    self.done.files.fetch_add(1, Ordering::Relaxed);
+                }
+                Ok(())
+            };
+            if let Err(reason) = linked() {
+                let from = first_place.path_of(&self.to, first_name);
+                let to = place.path_of(&self.to, &name);
+                self.fail(Error::between(Operation::Link, &from, &to, reason));
+            }
+        }
+    }
+
+    /// Begins to copy a directory in another one.
+    fn enter(&self, above: &Arc<Node>, name: &Name, worker: &mut Worker<'_, '_, Self>) {
+        if !worker.is_cancelled() {
+            match worker.measured(|_| (self.make_directory(above, name), 0)) {
+                Ok(Some(node)) => return self.run(Job::List(node), worker),
+                Ok(None) => {}
+                Err((_, error)) if error.kind() == io::ErrorKind::NotFound => {}
+                Err((operation, error)) => self.fail_at(operation, above, name, error),
+            }
+        }
+        self.done_in(above);
+    }
+
+    fn make_directory(
+        &self,
+        above: &Arc<Node>,
+        name: &Name,
+    ) -> Result<Option<Arc<Node>>, (Operation, io::Error)> {
+        let copy = |error| (Operation::Copy, error);
+        let read = |error| (Operation::Readdir, error);
+        let (from, status) = self.directories.enter(&above.from, name).map_err(read)?;
+        let to = self.directories.open(&above.to).map_err(copy)?;
+        match to.make_directory(name, status.mode & 0o777 | 0o700) {
+            Err(errno) if sys::is_taken(errno) => {}
+            made => made.map_err(|errno| copy(errno.into()))?,
+        }
+        let (to, _) = self.directories.enter(&above.to, name).map_err(copy)?;
+        let node = Node::new(from, to, Some(Arc::clone(above)), status);
+        let is_mount = status.identity.device != above.from.identity().device;
+        if is_mount && !self.options.mounts {
+            self.finish(&node, None);
+            return Ok(None);
+        }
+        Ok(Some(node))
+    }
+
+    /// Counts a part of a directory as done. Finishes the directory, and those above it, if it was
+    /// the last part.
+    fn done_in(&self, node: &Arc<Node>) {
+        let mut node = node;
+        let mut below = None;
+        while node.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.finish(node, below);
+            let Some(above) = &node.above else { return };
+            below = Some(node);
+            node = above;
+        }
+    }
+
+    /// Gives a directory its permissions and times, which could prevent entries, or be changed by
+    /// them. `below` is the last directory in it that was finished.
+    fn finish(&self, node: &Node, below: Option<&Arc<Node>>) {
+        self.done.directories.fetch_add(1, Ordering::Relaxed);
+        let open = match below {
+            Some(below) => self.directories.open_above(&node.to, &below.to),
+            None => self.directories.open(&node.to),
+        };
+        let finished = open.and_then(|open| {
+            open.set_mode_of(&node.status)?;
+            if self.options.times {
+                open.set_times(&node.status)?;
+            }
+            Ok(())
+        });
+        if let Err(error) = finished {
+            self.fail_in(Operation::Fchmod, node, error);
+        }
+    }
+}
+
+/// The maximum number of temporary names that are tried. A name is almost never taken.
+const MAX_TRIES: u32 = 8;
+
+/// An entry on its way from one directory to another.
+struct Transfer<'e> {
+    from: &'e OpenDirectory,
+    to: &'e OpenDirectory,
+    name: &'e Name,
+    new_name: &'e Name,
+    kind: Kind,
+}
+
+/// A new entry that is removed when this is dropped, unless it was published.
+struct Draft<'e> {
+    to: &'e OpenDirectory,
+    name: &'e Name,
+    temporary: Option<OwnedName>,
+    is_left: bool,
+}
+
+impl Draft<'_> {
+    /// Gives the entry its name, which another one may have had.
+    fn publish(mut self) -> io::Result<()> {
+        if let Some(temporary) = &self.temporary {
+            self.to.rename(temporary, self.name)?;
+        }
+        self.is_left = false;
+        Ok(())
+    }
+}
+
+impl Drop for Draft<'_> {
+    fn drop(&mut self) {
+        if self.is_left {
+            // The caller has an error to report already.
+            let name = self.temporary.as_deref().unwrap_or(self.name);
+            _ = self.to.remove_file(name);
+        }
+    }
+}
+
+/// Returns true if `path`, or the part of it that exists, is the directory or in it.
+fn is_inside(path: &Path, directory: Identity) -> io::Result<bool> {
+    let mut open = None;
+    for part in path.ancestors() {
+        let part = if part.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            part
+        };
+        match OpenDirectory::open(part) {
+            Ok(found) => {
+                open = Some(found);
+                break;
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let Some(mut open) = open else {
+        return Ok(false);
+    };
+    let mut identity = open.status()?.identity;
+    loop {
+        if identity == directory {
+            return Ok(true);
+        }
+        let above = open.open_parent()?;
+        let next = above.status()?.identity;
+        if next == identity {
+            return Ok(false);
+        }
+        (open, identity) = (above, next);
+    }
+}
+
+impl Node {
+    fn new(
+        from: Arc<Directory>,
+        to: Arc<Directory>,
+        above: Option<Arc<Self>>,
+        status: EntryStatus,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            from,
+            to,
+            above,
+            status,
+            left: AtomicUsize::new(1),
+        })
+    }
+}
+
+impl Drop for Node {
+    /// Drops those above in a loop. They may be too many for a recursion.
+    fn drop(&mut self) {
+        let mut next = self.above.take();
+        while let Some(above) = next {
+            next = Arc::into_inner(above).and_then(|mut above| above.above.take());
+        }
+    }
+}
+
+impl Work for Copying<'_> {
+    type Job = Job;
+    type Scratch = Buffer;
+
+    fn run(&self, job: Job, worker: &mut Worker<'_, '_, Self>) {
+        match job {
+            Job::List(node) => {
+                if let Err(error) = self.list(&node, worker) {
+                    self.fail_in(Operation::Readdir, &node, error);
+                }
+                self.done_in(&node);
+            }
+            Job::Entries(node, mut entries) => {
+                let taken = entries.split_off(entries.len().saturating_sub(TAKEN));
+                if !entries.is_empty() {
+                    node.left.fetch_add(1, Ordering::Relaxed);
+                    worker.put(Job::Entries(Arc::clone(&node), entries));
+                }
+                let open = |directory| self.directories.open(directory);
+                match open(&node.from).and_then(|from| Ok((from, open(&node.to)?))) {
+                    Ok((from, to)) => {
+                        for (name, kind) in &taken {
+                            self.copy_measured(&node, &from, &to, name, *kind, worker);
+                        }
+                    }
+                    Err(error) => self.fail_in(Operation::Open, &node, error),
+                }
+                self.done_in(&node);
+            }
+            Job::Directories(node, mut names) => {
+                let Some(name) = names.pop() else { return };
+                if !names.is_empty() {
+                    worker.put(Job::Directories(Arc::clone(&node), names));
+                }
+                self.enter(&node, &name, worker);
+            }
+        }
+    }
+}

@@ -1,0 +1,641 @@
+//! Copying and removing whole trees.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Permissions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use common::unix::{SmallDisk, is_root, make_fifo};
+use common::{Directory, assert_error, names, skip};
+use smallfry::Operation;
+use smallfry::bulk::{Control, Strategy};
+use smallfry::tree::{Copier, Existing, Remover};
+
+fn strategies() -> [Strategy; 4] {
+    let threads = |count: usize| Strategy::Threads(count.try_into().unwrap());
+    [
+        Strategy::Auto,
+        Strategy::CallingThread,
+        threads(2),
+        threads(8),
+    ]
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+/// Makes a tree with every kind of entry that is copied. The same seed makes the same tree.
+fn make_tree(root: &Path, seed: u64) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    fs::create_dir(root).unwrap();
+    let mut directories = vec![root.to_owned()];
+    let mut files: Vec<PathBuf> = Vec::new();
+    for index in 0..random.usize(20..250) {
+        let place = directories[random.usize(..directories.len())].clone();
+        let path =
+            place.join(["", "ä 魚\n", "-x"][random.usize(..3)].to_owned() + &index.to_string());
+        match random.u32(..12) {
+            0 | 1 => {
+                fs::create_dir(&path).unwrap();
+                directories.push(path);
+            }
+            2 => {
+                let target = ["gone", "/etc", "..", ".", "a/../b"][random.usize(..5)];
+                symlink(target, &path).unwrap();
+            }
+            3 if !files.is_empty() => {
+                fs::hard_link(&files[random.usize(..files.len())], &path).unwrap();
+            }
+            4 => {
+                // A hole, some bytes, and perhaps another hole.
+                let file = File::create(&path).unwrap();
+                file.write_all_at(&[7; 5000], 1 << 20).unwrap();
+                file.set_len((1 << 20) + random.u64(5000..3 << 20)).unwrap();
+            }
+            _ => {
+                let length = [0, 1, 4096, random.usize(..700_000)][random.usize(..4)];
+                let bytes: Vec<u8> = (0..length).map(|_| random.u8(..)).collect();
+                fs::write(&path, bytes).unwrap();
+                set_mode(
+                    &path,
+                    [0o644, 0o755, 0o600, 0o4711, 0o666][random.usize(..5)],
+                );
+                files.push(path);
+            }
+        }
+    }
+    for directory in directories.iter().rev() {
+        set_mode(directory, [0o755, 0o700, 0o777, 0o1755][random.usize(..4)]);
+    }
+}
+
+/// What an entry is: kind, permissions, contents or target, and the first name of its file.
+type Described = BTreeMap<PathBuf, (char, u32, Vec<u8>, PathBuf)>;
+
+fn describe(root: &Path) -> Described {
+    let mut described = Described::new();
+    let mut first_names = BTreeMap::new();
+    let mut directories = vec![root.to_owned()];
+    while let Some(directory) = directories.pop() {
+        let mut paths: Vec<_> = fs::read_dir(&directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        paths.sort();
+        for path in paths {
+            let name = path.strip_prefix(root).unwrap().to_owned();
+            let status = fs::symlink_metadata(&path).unwrap();
+            let first = first_names
+                .entry(status.ino())
+                .or_insert(name.clone())
+                .clone();
+            let mode = status.mode() & 0o7777;
+            let described_as = if status.is_dir() {
+                directories.push(path);
+                ('d', mode, Vec::new(), name.clone())
+            } else if status.is_symlink() {
+                let target = fs::read_link(&path).unwrap();
+                ('l', 0, target.into_os_string().into_encoded_bytes(), first)
+            } else {
+                ('f', mode, fs::read(&path).unwrap(), first)
+            };
+            described.insert(name, described_as);
+        }
+    }
+    described
+}
+
+#[test]
+fn copy_and_remove_take_every_kind_of_entry() {
+    for seed in 0..12 {
+        let directory = Directory::new();
+        let [from, to] = ["from", "to"].map(|name| directory.path(name));
+        make_tree(&from, seed);
+        let before = describe(&from);
+        let count = |kind: bool| before.values().filter(|it| (it.0 == 'd') == kind).count() as u64;
+        for strategy in strategies() {
+            let report = Copier::new().strategy(strategy).copy(&from, &to).unwrap();
+            assert_eq!(describe(&to), before, "seed {seed}");
+            assert_eq!(
+                (report.files, report.directories),
+                (count(false), count(true) + 1)
+            );
+            let root_mode = |path: &Path| fs::metadata(path).unwrap().mode();
+            assert_eq!(root_mode(&to), root_mode(&from));
+            let report = Remover::new().strategy(strategy).remove(&to).unwrap();
+            assert_eq!(
+                (report.files, report.directories),
+                (count(false), count(true) + 1)
+            );
+            assert!(!to.exists());
+        }
+        assert_eq!(describe(&from), before);
+    }
+}
+
+#[test]
+fn copy_is_the_same_for_tar() {
+    let directory = Directory::new();
+    let [from, to] = ["from", "to"].map(|name| directory.path(name));
+    let archive = directory.path("archive");
+    make_tree(&from, 77);
+    Copier::new().times(true).copy(&from, &to).unwrap();
+    let tar = |flag: &str, place: &Path| {
+        let mut tar = Command::new("tar");
+        tar.env("LC_ALL", "C").args([flag, "--file"]).arg(&archive);
+        tar.arg("--directory").arg(place).arg(".").output()
+    };
+    if !tar("--create", &from).is_ok_and(|output| output.status.success()) {
+        return skip("copy_is_the_same_for_tar", "there is no tar");
+    }
+    // It compares kinds, contents, targets, permissions, owners, times and hard links.
+    let compared = tar("--compare", &to).unwrap();
+    let differences = String::from_utf8_lossy(&compared.stdout).into_owned();
+    // The times of links are not copied.
+    let differences: Vec<_> = differences
+        .lines()
+        .filter(|line| {
+            let is_link = |name: &str| to.join(name).is_symlink();
+            !line
+                .split_once(": Mod time differs")
+                .is_some_and(|(name, _)| is_link(name))
+        })
+        .collect();
+    assert!(differences.is_empty(), "{differences:?}");
+}
+
+#[test]
+fn copy_keeps_holes() {
+    let directory = Directory::new();
+    let [from, to] = ["from", "to"].map(|name| directory.path(name));
+    let file = File::create(&from).unwrap();
+    file.write_all_at(b"middle", 8 << 20).unwrap();
+    file.set_len(32 << 20).unwrap();
+    let blocks = |path: &Path| fs::metadata(path).unwrap().blocks();
+    if blocks(&from) * 512 >= 1 << 20 {
+        return skip("copy_keeps_holes", "this file system has no holes");
+    }
+    Copier::new().copy(&from, &to).unwrap();
+    assert!(blocks(&to) * 512 < 1 << 20);
+    assert!(fs::read(&to).unwrap() == fs::read(&from).unwrap());
+}
+
+#[test]
+fn copy_keeps_times_if_asked() {
+    let directory = Directory::new();
+    let [from, to] = ["from", "to"].map(|name| directory.path(name));
+    fs::create_dir_all(from.join("sub")).unwrap();
+    fs::write(from.join("sub/file"), "text").unwrap();
+    for name in ["sub/file", "sub", ""] {
+        let at = std::time::UNIX_EPOCH + std::time::Duration::new(1_000_000_000, 123_456_789);
+        File::open(from.join(name))
+            .unwrap()
+            .set_modified(at)
+            .unwrap();
+    }
+    Copier::new().times(true).copy(&from, &to).unwrap();
+    for name in ["sub/file", "sub", ""] {
+        let time = |root: &Path| fs::metadata(root.join(name)).unwrap().modified().unwrap();
+        assert_eq!(time(&to), time(&from), "{name}");
+    }
+}
+
+#[test]
+fn copy_merges_directories_and_treats_existing_files_as_asked() {
+    let directory = Directory::new();
+    let [from, to] = ["from", "to"].map(|name| directory.path(name));
+    fs::create_dir_all(from.join("sub")).unwrap();
+    fs::write(from.join("sub/a"), "new").unwrap();
+    fs::write(from.join("sub/b"), "new").unwrap();
+    let prepare = || {
+        drop(fs::remove_dir_all(&to));
+        fs::create_dir_all(to.join("sub")).unwrap();
+        fs::write(to.join("sub/a"), "old").unwrap();
+        fs::write(to.join("sub/c"), "old").unwrap();
+    };
+    let read = |name: &str| fs::read_to_string(to.join(name)).unwrap();
+
+    prepare();
+    // A reader of the old file keeps it whole.
+    let before = fs::metadata(to.join("sub/a")).unwrap().ino();
+    assert_eq!(Copier::new().copy(&from, &to).unwrap().files, 2);
+    assert_eq!(
+        [read("sub/a"), read("sub/b"), read("sub/c")],
+        ["new", "new", "old"]
+    );
+    assert_ne!(fs::metadata(to.join("sub/a")).unwrap().ino(), before);
+    assert_eq!(names(&to.join("sub")), ["a", "b", "c"]);
+
+    prepare();
+    let report = Copier::new()
+        .existing(Existing::Keep)
+        .copy(&from, &to)
+        .unwrap();
+    assert_eq!(report.files, 1);
+    assert_eq!([read("sub/a"), read("sub/b")], ["old", "new"]);
+
+    prepare();
+    let error = Copier::new()
+        .existing(Existing::Refuse)
+        .copy(&from, &to)
+        .unwrap_err();
+    assert_eq!(error.report().files, 1);
+    let [error] = error.errors() else {
+        panic!("{error}")
+    };
+    assert_error(
+        error,
+        Operation::Copy,
+        Some(&from.join("sub/a")),
+        ErrorKind::AlreadyExists,
+    );
+    assert_eq!(error.destination(), Some(&*to.join("sub/a")));
+    assert_eq!([read("sub/a"), read("sub/b")], ["old", "new"]);
+
+    // What is of another kind stays.
+    prepare();
+    fs::create_dir(to.join("sub/b")).unwrap();
+    let error = Copier::new().copy(&from, &to).unwrap_err();
+    assert_eq!(error.errors()[0].kind(), ErrorKind::IsADirectory);
+    fs::remove_dir_all(to.join("sub")).unwrap();
+    fs::write(to.join("sub"), "file").unwrap();
+    Copier::new().copy(&from, &to).unwrap_err();
+    assert_eq!(read("sub"), "file");
+}
+
+#[test]
+fn copy_does_not_follow_links_below_the_destination() {
+    let directory = Directory::new();
+    let [from, to, outside] = ["from", "to", "outside"].map(|name| directory.path(name));
+    fs::create_dir_all(from.join("sub")).unwrap();
+    fs::write(from.join("sub/a"), "new").unwrap();
+    fs::write(from.join("b"), "new").unwrap();
+    fs::create_dir_all(&outside).unwrap();
+    fs::write(outside.join("b"), "old").unwrap();
+    fs::create_dir(&to).unwrap();
+    symlink(&outside, to.join("sub")).unwrap();
+    symlink(outside.join("b"), to.join("b")).unwrap();
+    Copier::new().copy(&from, &to).unwrap_err();
+    assert_eq!(names(&outside), ["b"]);
+    assert_eq!(fs::read_to_string(outside.join("b")).unwrap(), "old");
+    assert!(fs::symlink_metadata(to.join("b")).unwrap().is_file());
+}
+
+#[test]
+fn copy_refuses_what_cannot_be_right() {
+    let directory = Directory::new();
+    let from = directory.path("from");
+    fs::create_dir_all(from.join("sub")).unwrap();
+    fs::write(from.join("file"), "text").unwrap();
+    make_fifo(&from.join("pipe"));
+    symlink(&from, directory.path("link")).unwrap();
+
+    for to in [
+        "from",
+        "from/new",
+        "from/sub/new",
+        "link/new",
+        "from/sub/../new",
+    ] {
+        let error = Copier::new().copy(&from, directory.path(to)).unwrap_err();
+        assert_error(
+            &error.errors()[0],
+            Operation::Copy,
+            Some(&from),
+            ErrorKind::InvalidInput,
+        );
+    }
+    assert_eq!(names(&from), ["file", "pipe", "sub"]);
+
+    let error = Copier::new().copy(&from, directory.path("to")).unwrap_err();
+    let [error] = error.errors() else {
+        panic!("{error}")
+    };
+    assert_error(
+        error,
+        Operation::Copy,
+        Some(&from.join("pipe")),
+        ErrorKind::Unsupported,
+    );
+    assert_eq!(names(&directory.path("to")), ["file", "sub"]);
+
+    let file = from.join("file");
+    let error = Copier::new().copy(&file, &file).unwrap_err();
+    assert_eq!(error.errors()[0].kind(), ErrorKind::InvalidInput);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "text");
+    for (from, to) in [
+        ("none", "to"),
+        ("from", "none/to"),
+        ("from/file", "none/to"),
+        ("from/file/", "to2"),
+    ] {
+        Copier::new()
+            .copy(directory.path(from), directory.path(to))
+            .unwrap_err();
+    }
+}
+
+#[test]
+fn copy_leaves_out_what_the_filter_does_not_want() {
+    let directory = Directory::new();
+    let [from, to] = ["from", "to"].map(|name| directory.path(name));
+    fs::create_dir_all(from.join("a/skip")).unwrap();
+    fs::create_dir_all(from.join("skip")).unwrap();
+    for name in ["a/1", "a/skip/2", "skip/3", "4"] {
+        fs::write(from.join(name), "").unwrap();
+    }
+    let mut copier = Copier::new();
+    copier.filter(|path| !path.ends_with("skip") && path != Path::new("4"));
+    copier.copy(&from, &to).unwrap();
+    assert_eq!(
+        describe(&to).into_keys().collect::<Vec<_>>(),
+        ["a", "a/1"].map(PathBuf::from)
+    );
+}
+
+#[test]
+fn copy_leaves_no_half_file_on_a_full_disk() {
+    let directory = Directory::new();
+    let (from, mount) = (directory.path("from"), directory.path("mount"));
+    fs::create_dir(&from).unwrap();
+    for index in 0..40 {
+        fs::write(from.join(index.to_string()), vec![1; 50_000]).unwrap();
+    }
+    let disk = match SmallDisk::mount(&mount, "size=1m") {
+        Ok(disk) => disk,
+        Err(reason) => return skip("copy_leaves_no_half_file_on_a_full_disk", &reason),
+    };
+    let to = disk.path().join("to");
+    let error = Copier::new().copy(&from, &to).unwrap_err();
+    assert!(
+        error
+            .errors()
+            .iter()
+            .all(|error| error.kind() == ErrorKind::StorageFull),
+        "{error}"
+    );
+    let whole = fs::read_dir(&to)
+        .unwrap()
+        .map(|entry| entry.unwrap().metadata().unwrap().len());
+    let whole: Vec<_> = whole.collect();
+    assert!(whole.iter().all(|&length| length == 50_000), "{whole:?}");
+    assert_eq!(error.report().files, whole.len() as u64);
+    assert_eq!(error.errors().len() + whole.len(), 40);
+}
+
+#[test]
+fn remove_takes_files_and_links_themselves() {
+    let directory = Directory::new();
+    let outside = directory.path("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("file"), "text").unwrap();
+    for name in ["to outside", "tree/to outside", "tree/to file", "tree/gone"] {
+        let path = directory.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let target = match name {
+            "tree/to file" => outside.join("file"),
+            "tree/gone" => PathBuf::from("gone"),
+            _ => outside.clone(),
+        };
+        symlink(target, path).unwrap();
+    }
+    make_fifo(&directory.path("tree/pipe"));
+    Remover::new()
+        .remove(directory.path("to outside/"))
+        .unwrap_err();
+    for name in ["to outside", "tree"] {
+        Remover::new().remove(directory.path(name)).unwrap();
+    }
+    assert_eq!(names(&directory.path("")), ["outside"]);
+    assert_eq!(names(&outside), ["file"]);
+    Remover::new().remove(outside.join("file")).unwrap();
+    assert_eq!(names(&outside), [""; 0]);
+}
+
+#[test]
+fn remove_refuses_what_cannot_be_meant() {
+    let directory = Directory::new();
+    fs::create_dir_all(directory.path("a/b")).unwrap();
+    for name in ["a/.", "a/..", "a/b/..", "a/./", ".."] {
+        let error = Remover::new().remove(directory.path(name)).unwrap_err();
+        let path = directory.path(name);
+        assert_error(
+            &error.errors()[0],
+            Operation::Rmdir,
+            Some(&path),
+            ErrorKind::InvalidInput,
+        );
+    }
+    for name in ["/", ".", "..", "//", "/.", ""] {
+        Remover::new().remove(name).unwrap_err();
+    }
+    assert_eq!(names(&directory.path("a")), ["b"]);
+
+    let missing = directory.path("none");
+    let error = Remover::new().remove(&missing).unwrap_err();
+    assert_error(
+        &error.errors()[0],
+        Operation::Unlink,
+        Some(&missing),
+        ErrorKind::NotFound,
+    );
+    assert_eq!(
+        Remover::new()
+            .missing_ok(true)
+            .remove(&missing)
+            .unwrap()
+            .files,
+        0
+    );
+}
+
+#[test]
+fn remove_stays_on_its_file_system() {
+    let directory = Directory::new();
+    let tree = directory.path("tree");
+    fs::create_dir(&tree).unwrap();
+    fs::write(tree.join("file"), "").unwrap();
+    let mount = tree.join("mount");
+    let disk = match SmallDisk::mount(&mount, "size=1m") {
+        Ok(disk) => disk,
+        Err(reason) => return skip("remove_stays_on_its_file_system", &reason),
+    };
+    fs::write(disk.path().join("kept"), "").unwrap();
+    for path in [&tree, &mount] {
+        let error = Remover::new().remove(path).unwrap_err();
+        assert_eq!(error.errors().len(), 1, "{error}");
+        assert_eq!(error.errors()[0].path(), Some(&*mount));
+        assert_eq!(error.errors()[0].operation(), Operation::Rmdir);
+    }
+    assert_eq!(
+        (names(&tree), names(&mount)),
+        (vec!["mount".into()], vec!["kept".into()])
+    );
+    // The mount point itself is busy.
+    Remover::new().mounts(true).remove(&tree).unwrap_err();
+    assert_eq!(names(&mount), [""; 0]);
+}
+
+#[test]
+fn remove_goes_on_after_an_error() {
+    if is_root() {
+        // Root may do everything, except in a directory that may only be added to.
+        let directory = Directory::new();
+        let tree = directory.path("tree");
+        fs::create_dir_all(tree.join("kept")).unwrap();
+        fs::create_dir_all(tree.join("other")).unwrap();
+        for name in ["kept/a", "kept/b", "other/c"] {
+            fs::write(tree.join(name), "").unwrap();
+        }
+        let protect = |flag| {
+            Command::new("chattr")
+                .arg(flag)
+                .arg(tree.join("kept"))
+                .status()
+        };
+        if !protect("+a").is_ok_and(|status| status.success()) {
+            return skip("remove_goes_on_after_an_error", "chattr does not work here");
+        }
+        let error = Remover::new().remove(&tree).unwrap_err();
+        protect("-a").unwrap();
+        let mut paths: Vec<_> = error
+            .errors()
+            .iter()
+            .map(|it| it.path().unwrap().to_owned())
+            .collect();
+        paths.sort();
+        assert_eq!(paths, [tree.join("kept/a"), tree.join("kept/b")]);
+        assert_eq!(names(&tree), ["kept"]);
+    } else {
+        let directory = Directory::new();
+        let tree = directory.path("tree");
+        fs::create_dir_all(tree.join("kept")).unwrap();
+        fs::write(tree.join("kept/a"), "").unwrap();
+        fs::write(tree.join("b"), "").unwrap();
+        set_mode(&tree.join("kept"), 0o555);
+        let error = Remover::new().remove(&tree).unwrap_err();
+        set_mode(&tree.join("kept"), 0o755);
+        let [error] = error.errors() else {
+            panic!("{error}")
+        };
+        assert_error(
+            error,
+            Operation::Unlink,
+            Some(&tree.join("kept/a")),
+            ErrorKind::PermissionDenied,
+        );
+        assert_eq!(names(&tree), ["kept"]);
+    }
+}
+
+#[test]
+fn a_cancelled_copy_or_removal_begins_nothing_more() {
+    let directory = Directory::new();
+    let [from, to] = ["from", "to"].map(|name| directory.path(name));
+    make_tree(&from, 5);
+    let before = describe(&from);
+    let control = Control::new();
+    control.cancel();
+    let report = Copier::new().control(&control).copy(&from, &to).unwrap();
+    assert_eq!((report.files, names(&to).len()), (0, 0));
+    let report = Remover::new().control(&control).remove(&from).unwrap();
+    assert_eq!((report.files, report.directories), (0, 0));
+    assert_eq!(describe(&from), before);
+}
+
+#[test]
+fn the_control_shows_the_progress() {
+    let directory = Directory::new();
+    let [from, to] = ["from", "to"].map(|name| directory.path(name));
+    make_tree(&from, 6);
+    let control = Control::new();
+    let report = Copier::new().control(&control).copy(&from, &to).unwrap();
+    let progress = control.progress();
+    assert_eq!((progress.failed, progress.bytes), (0, report.bytes));
+    assert!(progress.operations >= report.directories);
+}
+
+/// Exchanges a directory and a link all the time, until it is dropped.
+fn exchange_until(stop: &AtomicBool, one: &Path, other: &Path, spare: &Path) {
+    while !stop.load(Ordering::Relaxed) {
+        drop(fs::rename(one, spare));
+        drop(fs::rename(other, one));
+        drop(fs::rename(spare, other));
+    }
+}
+
+#[test]
+fn an_exchanged_directory_leads_nobody_out() {
+    let directory = Directory::new();
+    let outside = directory.path("outside");
+    fs::create_dir(&outside).unwrap();
+    for index in 0..50 {
+        fs::write(outside.join(index.to_string()), "kept").unwrap();
+    }
+    let tree = directory.path("tree");
+    for round in 0..150 {
+        let target = tree.join("a/b");
+        fs::create_dir_all(&target).unwrap();
+        for index in 0..50 {
+            fs::write(target.join(index.to_string()), "removed").unwrap();
+        }
+        symlink(&outside, tree.join("a/link")).unwrap();
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let [link, spare] = ["a/link", "a/spare"].map(|name| tree.join(name));
+            let (stop, target) = (&stop, &target);
+            scope.spawn(move || exchange_until(stop, target, &link, &spare));
+            if round % 2 == 0 {
+                let copy = directory.path("copy");
+                drop(Copier::new().copy(&tree, &copy));
+                // The link may be copied, as a link, and what is outside never.
+                let copied = describe(&copy);
+                assert!(!copied.values().any(|entry| entry.2 == b"kept"));
+                Remover::new().remove(&copy).unwrap();
+            } else {
+                drop(Remover::new().remove(&tree));
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(names(&outside).len(), 50);
+        Remover::new().missing_ok(true).remove(&tree).unwrap();
+    }
+}
+
+#[test]
+fn a_wide_directory_is_shared_among_threads() {
+    let directory = Directory::new();
+    let [from, to] = ["from", "to"].map(|name| directory.path(name));
+    fs::create_dir(&from).unwrap();
+    for index in 0..3000 {
+        let mut file = File::create(from.join(index.to_string())).unwrap();
+        file.write_all(index.to_string().as_bytes()).unwrap();
+    }
+    for strategy in strategies() {
+        assert_eq!(
+            Copier::new()
+                .strategy(strategy)
+                .copy(&from, &to)
+                .unwrap()
+                .files,
+            3000
+        );
+        for index in [0, 1, 1500, 2999] {
+            let path = to.join(index.to_string());
+            assert_eq!(fs::read_to_string(path).unwrap(), index.to_string());
+        }
+        assert_eq!(
+            Remover::new().strategy(strategy).remove(&to).unwrap().files,
+            3000
+        );
+    }
+}

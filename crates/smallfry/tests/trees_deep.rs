@@ -1,0 +1,58 @@
+//! Trees deeper than a process may have files open, and deeper than a path may be long. This is the
+//! only test of its file, and hence of its process, whose limit and directory it changes.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::env;
+use std::fs;
+
+use common::Directory;
+use smallfry::tree::{Copier, Remover};
+
+const DEPTH: usize = 3000;
+const LIMIT: u64 = 64;
+
+#[test]
+fn copy_and_remove_need_few_descriptors() {
+    let directory = Directory::new();
+    let limit = libc::rlimit {
+        rlim_cur: LIMIT,
+        rlim_max: LIMIT,
+    };
+    // SAFETY: the structure is whole, and only read.
+    let set = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+    assert_eq!(set, 0);
+    let [from, to] = ["from", "to"].map(|name| directory.path(name));
+    fs::create_dir(&from).unwrap();
+    let start = env::current_dir().unwrap();
+    env::set_current_dir(&from).unwrap();
+    for level in 0..DEPTH {
+        fs::write("file", level.to_string()).unwrap();
+        fs::create_dir("below").unwrap();
+        fs::create_dir("beside").unwrap();
+        env::set_current_dir("below").unwrap();
+    }
+    env::set_current_dir(&start).unwrap();
+
+    let report = Copier::new().copy(&from, &to).unwrap();
+    assert_eq!(
+        (report.files, report.directories),
+        (DEPTH as u64, 2 * DEPTH as u64 + 1)
+    );
+    env::set_current_dir(&to).unwrap();
+    for level in 0..DEPTH {
+        assert_eq!(fs::read_to_string("file").unwrap(), level.to_string());
+        env::set_current_dir("below").unwrap();
+    }
+    env::set_current_dir(&start).unwrap();
+    for tree in [&from, &to] {
+        let report = Remover::new().remove(tree).unwrap();
+        assert_eq!(
+            (report.files, report.directories),
+            (DEPTH as u64, 2 * DEPTH as u64 + 1)
+        );
+        assert!(!tree.exists());
+    }
+}
