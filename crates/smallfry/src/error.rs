@@ -30,8 +30,6 @@ pub enum Operation {
     Unlink,
     /// Removing a directory.
     Rmdir,
-    /// Making another name of a file.
-    Link,
     /// Flushing a file with its metadata, or a directory.
     Fsync,
     /// Flushing the contents of a file.
@@ -66,7 +64,6 @@ impl Operation {
             Self::Rename => "rename",
             Self::Unlink => "unlink",
             Self::Rmdir => "rmdir",
-            Self::Link => "link",
             Self::Readdir => "readdir",
             Self::Fsync => "fsync",
             Self::Fdatasync => "fdatasync",

@@ -273,6 +273,53 @@ fn copy_merges_directories_and_treats_existing_files_as_asked() {
 }
 
 #[test]
+fn copy_leaves_the_permissions_of_a_directory_that_was_there() {
+    let directory = Directory::new();
+    let [from, to] = ["from", "to"].map(|name| directory.path(name));
+    for (root, mode) in [(&from, 0o755), (&to, 0o1777)] {
+        fs::create_dir_all(root.join("sub")).unwrap();
+        set_mode(&root.join("sub"), mode);
+        set_mode(root, mode);
+    }
+    fs::create_dir(from.join("new")).unwrap();
+    set_mode(&from.join("new"), 0o711);
+    Copier::new().times(true).copy(&from, &to).unwrap();
+    let mode = |name: &str| fs::metadata(to.join(name)).unwrap().mode() & 0o7777;
+    assert_eq!(
+        [mode(""), mode("sub"), mode("new")],
+        [0o1777, 0o1777, 0o711]
+    );
+}
+
+#[test]
+fn copy_makes_no_name_of_a_file_that_was_kept() {
+    for strategy in strategies() {
+        let directory = Directory::new();
+        let [from, to] = ["from", "to"].map(|name| directory.path(name));
+        fs::create_dir(&from).unwrap();
+        fs::create_dir(&to).unwrap();
+        fs::write(from.join("0"), "new").unwrap();
+        for index in 1..9 {
+            fs::hard_link(from.join("0"), from.join(index.to_string())).unwrap();
+        }
+        // Whichever name comes first, half of them are kept.
+        for index in [0, 2, 5, 8] {
+            fs::write(to.join(index.to_string()), "old").unwrap();
+        }
+        let mut copier = Copier::new();
+        copier.strategy(strategy).existing(Existing::Keep);
+        assert_eq!(copier.copy(&from, &to).unwrap().files, 5);
+        let read = |index: u32| fs::read_to_string(to.join(index.to_string())).unwrap();
+        let status = |index: u32| fs::metadata(to.join(index.to_string())).unwrap();
+        for index in 0..9 {
+            let is_kept = [0, 2, 5, 8].contains(&index);
+            assert_eq!(read(index), if is_kept { "old" } else { "new" });
+            assert_eq!(status(index).nlink(), if is_kept { 1 } else { 5 });
+        }
+    }
+}
+
+#[test]
 fn copy_does_not_follow_links_below_the_destination() {
     let directory = Directory::new();
     let [from, to, outside] = ["from", "to", "outside"].map(|name| directory.path(name));

@@ -18,7 +18,7 @@ use super::report::{Report, TreeError};
 use crate::durable::temporary_name;
 use crate::errno::Errno;
 use crate::error::{Error, Operation};
-use crate::raw;
+use crate::raw::{self, OwnedFile};
 use crate::sys::{self, EntryStatus, Identity, Kind, Name, OpenDirectory, OwnedName};
 use contents::{Buffer, Cloning};
 
@@ -155,7 +155,7 @@ impl Copier {
 
     /// Copies the file, link or directory at `from`, and everything in it, to `to`.
     ///
-    /// A directory is merged into one that is there. Links are copied as they are. Holes of sparse
+    /// A directory is merged into one that is there, which keeps its permissions. Links are copied as they are. Holes of sparse
     /// files are kept. Permissions are those of the source; owner, extended attributes and access
     /// control lists are not copied. What cannot be copied is an error, and the rest is copied.
     ///
@@ -205,10 +205,12 @@ struct Copying<'o> {
     links: Mutex<Vec<Link>>,
 }
 
+/// A further name of a file.
 struct Link {
     of: Identity,
-    place: Arc<Directory>,
+    pair: Pair,
     name: OwnedName,
+    new_name: OwnedName,
 }
 
 #[derive(Default)]
@@ -218,13 +220,20 @@ struct Done {
     bytes: AtomicU64,
 }
 
-/// A directory that is being copied.
-struct Node {
+/// A directory of the source and the one that it is copied to.
+#[derive(Clone)]
+struct Pair {
     from: Arc<Directory>,
     to: Arc<Directory>,
+}
+
+/// A directory that is being copied.
+struct Node {
+    pair: Pair,
     above: Option<Arc<Node>>,
-    /// The status of the source.
-    status: EntryStatus,
+    /// The status of the source, if its copy is new. A directory that was there before keeps its
+    /// permissions and times.
+    to_give: Option<EntryStatus>,
     /// The number of jobs for it and of directories in it that are not done.
     left: AtomicUsize,
 }
@@ -278,12 +287,15 @@ impl Copying<'_> {
         if is_inside(to, source.identity()).map_err(failed)? {
             return Err(failed(invalid("a directory cannot be copied into itself")));
         }
-        match std::fs::create_dir(to) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => made.map_err(failed)?,
-        }
-        let destination = self.directories.begin(to).map_err(failed)?;
-        let node = Node::new(source, destination, None, status);
+        let is_new = match std::fs::create_dir(to) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+            made => made.map_err(failed).map(|()| true)?,
+        };
+        let pair = Pair {
+            from: source,
+            to: self.directories.begin(to).map_err(failed)?,
+        };
+        let node = Node::new(pair, None, is_new.then_some(status));
         crew::run(self, strategy, control, Job::List(node));
         Ok(())
     }
@@ -309,8 +321,10 @@ impl Copying<'_> {
             .begin(&sys::start_of(&self.to))
             .map_err(failed)?;
         let into = self.directories.open(&place).map_err(failed)?;
-        let status = open.status().map_err(|errno| failed(errno.into()))?;
-        let node = Node::new(Arc::clone(start), place, None, status);
+        let pair = Pair {
+            from: Arc::clone(start),
+            to: place,
+        };
         let entry = Transfer {
             from: open,
             to: &into,
@@ -318,7 +332,7 @@ impl Copying<'_> {
             new_name: &new_name,
             kind,
         };
-        let copied = self.copy_entry(&node, &entry, &mut Buffer::default());
+        let copied = self.copy_entry(&pair, &entry, &mut Buffer::default());
         copied.map(drop).map_err(failed)
     }
 
@@ -347,22 +361,26 @@ impl Copying<'_> {
     /// Notes that an entry could not be copied.
     #[cold]
     fn fail_at(&self, operation: Operation, node: &Node, name: &Name, reason: io::Error) {
-        let from = node.from.path_of(&self.from, name);
+        let from = node.pair.from.path_of(&self.from, name);
         self.fail(match operation {
             Operation::Copy => {
-                let to = node.to.path_of(&self.to, name);
+                let to = node.pair.to.path_of(&self.to, name);
                 Error::between(operation, &from, &to, reason)
             }
             _ => Error::at(operation, &from, reason),
         });
     }
 
-    /// Notes that a directory could not be copied.
+    /// Notes that a directory of the source could not be read, or of the copy not be finished.
     #[cold]
     fn fail_in(&self, operation: Operation, node: &Node, reason: io::Error) {
-        let path = match node.from.place() {
-            Some((above, name)) => above.path_of(&self.from, name),
-            None => self.from.clone(),
+        let (directory, start) = match operation {
+            Operation::Fchmod => (&node.pair.to, &self.to),
+            _ => (&node.pair.from, &self.from),
+        };
+        let path = match directory.place() {
+            Some((above, name)) => above.path_of(start, name),
+            None => start.clone(),
         };
         self.fail(Error::at(operation, &path, reason));
     }
@@ -371,12 +389,12 @@ impl Copying<'_> {
         self.options
             .filter
             .as_ref()
-            .is_none_or(|wanted| wanted(&node.to.path_of(Path::new(""), name)))
+            .is_none_or(|wanted| wanted(&node.pair.to.path_of(Path::new(""), name)))
     }
 
     fn list(&self, node: &Arc<Node>, worker: &mut Worker<'_, '_, Self>) -> io::Result<()> {
-        let from = self.directories.open(&node.from)?;
-        let to = self.directories.open(&node.to)?;
+        let from = self.directories.open(&node.pair.from)?;
+        let to = self.directories.open(&node.pair.to)?;
         let mut directories = Vec::new();
         let mut entries = Vec::new();
         from.list(|name, kind| {
@@ -431,7 +449,7 @@ impl Copying<'_> {
         let copied = worker.measured(|buffer| {
             let copied = self
                 .directories
-                .with_descriptors(|| self.copy_entry(node, &entry, buffer));
+                .with_descriptors(|| self.copy_entry(&node.pair, &entry, buffer));
             let bytes = *copied.as_ref().unwrap_or(&0);
             (copied, bytes)
         });
@@ -447,12 +465,12 @@ impl Copying<'_> {
     /// Copies an entry that is no directory. Returns its length in bytes.
     fn copy_entry(
         &self,
-        node: &Node,
+        pair: &Pair,
         entry: &Transfer<'_>,
         buffer: &mut Buffer,
     ) -> io::Result<u64> {
         match entry.kind {
-            Kind::File => self.copy_file(node, entry, buffer),
+            Kind::File => self.copy_file(pair, entry, buffer),
             Kind::Link => self.copy_link(entry).map(|()| 0),
             Kind::Special => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
@@ -472,30 +490,50 @@ impl Copying<'_> {
         Ok(())
     }
 
-    fn copy_file(&self, node: &Node, entry: &Transfer<'_>, buffer: &mut Buffer) -> io::Result<u64> {
+    fn copy_file(&self, pair: &Pair, entry: &Transfer<'_>, buffer: &mut Buffer) -> io::Result<u64> {
         let source = entry.from.open_file(entry.name)?;
         let status = sys::entry_status(raw::borrow(&source))?;
         if status.kind != Kind::File {
             return Err(invalid("the file was replaced by something else meanwhile"));
         }
-        if self.options.hard_links && status.names > 1 && self.is_linked(node, entry, &status) {
+        if !self.options.hard_links || status.names == 1 {
+            let copied = self.copy_open(&source, &status, entry, buffer)?;
+            return Ok(copied.unwrap_or(0));
+        }
+        if self.is_linked(pair, entry, &status) {
             return Ok(0);
         }
+        let copied = self.copy_open(&source, &status, entry, buffer);
+        if !matches!(copied, Ok(Some(_))) {
+            // The other names are not to be names of what was there before, or is missing.
+            lock(&self.names).remove(&status.identity);
+        }
+        Ok(copied?.unwrap_or(0))
+    }
+
+    /// Copies an open file. Returns its length in bytes; `None` if another one is kept.
+    fn copy_open(
+        &self,
+        source: &OwnedFile,
+        status: &EntryStatus,
+        entry: &Transfer<'_>,
+        buffer: &mut Buffer,
+    ) -> io::Result<Option<u64>> {
         let mode = status.mode & 0o777;
         let created = self.make(entry, |name| entry.to.create_file(name, mode))?;
         let Some((destination, draft)) = created else {
-            return Ok(0);
+            return Ok(None);
         };
-        let length = contents::copy(&source, &destination, &status, &self.cloning, buffer)?;
-        sys::set_mode_of(raw::borrow(&destination), &status)?;
+        let length = contents::copy(source, &destination, status, &self.cloning, buffer)?;
+        sys::set_mode_of(raw::borrow(&destination), status)?;
         if self.options.times {
-            sys::set_times(raw::borrow(&destination), &status)?;
+            sys::set_times(raw::borrow(&destination), status)?;
         }
         raw::close(destination)?;
         draft.publish()?;
         self.done.files.fetch_add(1, Ordering::Relaxed);
         self.done.bytes.fetch_add(length, Ordering::Relaxed);
-        Ok(length)
+        Ok(Some(length))
     }
 
     /// Makes a new entry by `call`, which gets its name: that of the entry, or a temporary one if
@@ -539,18 +577,20 @@ impl Copying<'_> {
         }
     }
 
-    /// Remembers a file with several names. Returns true if one of them is copied already.
-    fn is_linked(&self, node: &Node, entry: &Transfer<'_>, status: &EntryStatus) -> bool {
+    /// Remembers a file with several names. Returns true if another thread copies, or has copied, one
+    /// of them.
+    fn is_linked(&self, pair: &Pair, entry: &Transfer<'_>, status: &EntryStatus) -> bool {
         match lock(&self.names).entry(status.identity) {
             Entry::Vacant(vacant) => {
-                vacant.insert((Arc::clone(&node.to), entry.new_name.to_owned()));
+                vacant.insert((Arc::clone(&pair.to), entry.new_name.to_owned()));
                 false
             }
             Entry::Occupied(_) => {
                 lock(&self.links).push(Link {
                     of: status.identity,
-                    place: Arc::clone(&node.to),
-                    name: entry.new_name.to_owned(),
+                    pair: pair.clone(),
+                    name: entry.name.to_owned(),
+                    new_name: entry.new_name.to_owned(),
                 });
                 true
             }
@@ -559,34 +599,51 @@ impl Copying<'_> {
 
     /// Makes the further names of files.
     fn link(&self) {
-        let names = lock(&self.names);
-        for Link { of, place, name } in lock(&self.links).drain(..) {
-            let Some((first_place, first_name)) = names.get(&of) else {
-                continue;
-            };
-            let linked = || -> io::Result<()> {
-                let from = self.directories.open(first_place)?;
-                let to = self.directories.open(&place)?;
-                let entry = Transfer {
-                    from: &from,
-                    to: &to,
-                    name: first_name,
-                    new_name: &name,
-                    kind: Kind::File,
-                };
-                let made = self.make(&entry, |new| from.make_hard_link(first_name, &to, new));
-                if let Some(((), draft)) = made? {
-                    draft.publish()?;
-                    self.done.files.fetch_add(1, Ordering::Relaxed);
+        let mut buffer = Buffer::default();
+        loop {
+            // Where the first name could not be copied, the next one is copied instead.
+            let links = std::mem::take(&mut *lock(&self.links));
+            if links.is_empty() {
+                return;
+            }
+            for link in links {
+                if let Err(reason) = self.make_name(&link, &mut buffer) {
+                    let from = link.pair.from.path_of(&self.from, &link.name);
+                    let to = link.pair.to.path_of(&self.to, &link.new_name);
+                    self.fail(Error::between(Operation::Copy, &from, &to, reason));
                 }
-                Ok(())
-            };
-            if let Err(reason) = linked() {
-                let from = first_place.path_of(&self.to, first_name);
-                let to = place.path_of(&self.to, &name);
-                self.fail(Error::between(Operation::Link, &from, &to, reason));
             }
         }
+    }
+
+    fn make_name(&self, link: &Link, buffer: &mut Buffer) -> io::Result<()> {
+        let first = lock(&self.names).get(&link.of).cloned();
+        let to = self.directories.open(&link.pair.to)?;
+        let Some((place, name)) = first else {
+            let from = self.directories.open(&link.pair.from)?;
+            let entry = Transfer {
+                from: &from,
+                to: &to,
+                name: &link.name,
+                new_name: &link.new_name,
+                kind: Kind::File,
+            };
+            return self.copy_file(&link.pair, &entry, buffer).map(drop);
+        };
+        let from = self.directories.open(&place)?;
+        let entry = Transfer {
+            from: &from,
+            to: &to,
+            name: &name,
+            new_name: &link.new_name,
+            kind: Kind::File,
+        };
+        let made = self.make(&entry, |new| from.make_hard_link(&name, &to, new));
+        if let Some(((), draft)) = made? {
+            draft.publish()?;
+            self.done.files.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// Begins to copy a directory in another one.
@@ -595,7 +652,8 @@ impl Copying<'_> {
             match worker.measured(|_| (self.make_directory(above, name), 0)) {
                 Ok(Some(node)) => return self.run(Job::List(node), worker),
                 Ok(None) => {}
-                Err((_, error)) if error.kind() == io::ErrorKind::NotFound => {}
+                // It was removed since its directory was listed.
+                Err((Operation::Readdir, error)) if error.kind() == io::ErrorKind::NotFound => {}
                 Err((operation, error)) => self.fail_at(operation, above, name, error),
             }
         }
@@ -609,15 +667,19 @@ impl Copying<'_> {
     ) -> Result<Option<Arc<Node>>, (Operation, io::Error)> {
         let copy = |error| (Operation::Copy, error);
         let read = |error| (Operation::Readdir, error);
-        let (from, status) = self.directories.enter(&above.from, name).map_err(read)?;
-        let to = self.directories.open(&above.to).map_err(copy)?;
-        match to.make_directory(name, status.mode & 0o777 | 0o700) {
-            Err(errno) if sys::is_taken(errno) => {}
-            made => made.map_err(|errno| copy(errno.into()))?,
-        }
-        let (to, _) = self.directories.enter(&above.to, name).map_err(copy)?;
-        let node = Node::new(from, to, Some(Arc::clone(above)), status);
-        let is_mount = status.identity.device != above.from.identity().device;
+        let (from, status) = self
+            .directories
+            .enter(&above.pair.from, name)
+            .map_err(read)?;
+        let to = self.directories.open(&above.pair.to).map_err(copy)?;
+        let is_new = match to.make_directory(name, status.mode & 0o777 | 0o700) {
+            Err(errno) if sys::is_taken(errno) => false,
+            made => made.map_err(|errno| copy(errno.into())).map(|()| true)?,
+        };
+        let (to, _) = self.directories.enter(&above.pair.to, name).map_err(copy)?;
+        let is_mount = status.identity.device != above.pair.from.identity().device;
+        let pair = Pair { from, to };
+        let node = Node::new(pair, Some(Arc::clone(above)), is_new.then_some(status));
         if is_mount && !self.options.mounts {
             self.finish(&node, None);
             return Ok(None);
@@ -638,18 +700,19 @@ impl Copying<'_> {
         }
     }
 
-    /// Gives a directory its permissions and times, which could prevent entries, or be changed by
+    /// Gives a new directory its permissions and times, which could prevent entries, or be changed by
     /// them. `below` is the last directory in it that was finished.
     fn finish(&self, node: &Node, below: Option<&Arc<Node>>) {
         self.done.directories.fetch_add(1, Ordering::Relaxed);
+        let Some(status) = &node.to_give else { return };
         let open = match below {
-            Some(below) => self.directories.open_above(&node.to, &below.to),
-            None => self.directories.open(&node.to),
+            Some(below) => self.directories.open_above(&node.pair.to, &below.pair.to),
+            None => self.directories.open(&node.pair.to),
         };
         let finished = open.and_then(|open| {
-            open.set_mode_of(&node.status)?;
+            open.set_mode_of(status)?;
             if self.options.times {
-                open.set_times(&node.status)?;
+                open.set_times(status)?;
             }
             Ok(())
         });
@@ -737,17 +800,11 @@ fn is_inside(path: &Path, directory: Identity) -> io::Result<bool> {
 }
 
 impl Node {
-    fn new(
-        from: Arc<Directory>,
-        to: Arc<Directory>,
-        above: Option<Arc<Self>>,
-        status: EntryStatus,
-    ) -> Arc<Self> {
+    fn new(pair: Pair, above: Option<Arc<Self>>, to_give: Option<EntryStatus>) -> Arc<Self> {
         Arc::new(Self {
-            from,
-            to,
+            pair,
             above,
-            status,
+            to_give,
             left: AtomicUsize::new(1),
         })
     }
@@ -782,7 +839,7 @@ impl Work for Copying<'_> {
                     worker.put(Job::Entries(Arc::clone(&node), entries));
                 }
                 let open = |directory| self.directories.open(directory);
-                match open(&node.from).and_then(|from| Ok((from, open(&node.to)?))) {
+                match open(&node.pair.from).and_then(|from| Ok((from, open(&node.pair.to)?))) {
                     Ok((from, to)) => {
                         for (name, kind) in &taken {
                             self.copy_measured(&node, &from, &to, name, *kind, worker);
