@@ -50,6 +50,12 @@ export const original = shared('original', {
   },
 });
 
+/**
+ * The function that calls another one in the next turn of the event loop. A test may mock timers
+ * before the first call loads the core, and files must not wait for its clock.
+ */
+export const nextTurn = shared('nextTurn', { call: setImmediate });
+
 /** The functions that Node's own whole-file functions call. */
 export const inner = shared('inner', {
   open: fs.open,

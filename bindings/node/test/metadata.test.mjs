@@ -251,6 +251,19 @@ testOnUnix('native calls for paths', 'a program that asks again and again lets t
   while (!hasFired) await smallfry.promises.stat(base);
 });
 
+testOnUnix('native calls for paths', 'mocked timers do not hold up a call', async () => {
+  const source = `const { mock } = require('node:test');
+    mock.timers.enable({ apis: ['setImmediate', 'setTimeout'] });
+    const fs = require('node:fs');
+    (async () => {
+      for (let count = 0; count < 1000; count += 1) await fs.promises.stat('.');
+      console.log('done');
+      process.exit();
+    })();`;
+  const { stdout, stderr } = await runNode(['--require', path.join(packageDirectory, 'dist/register.js'), '-e', source]);
+  assert.strictEqual(stdout, 'done\n', stderr);
+});
+
 testOnUnix('native calls for paths', 'what the kernel has in memory needs no thread', async () => {
   const source = `const fs = require(${JSON.stringify(path.join(packageDirectory, 'dist/fs.js'))});
     const { native } = require(${JSON.stringify(path.join(packageDirectory, 'dist/core.js'))});
