@@ -15,11 +15,12 @@ import { Worker } from 'node:worker_threads';
 
 import { describeDirectory, describeError, difference, expectNone, quiet, same, show1 } from './outcomes.mjs';
 import { PATHS } from './paths.mjs';
-import { chance, major, makeDirectory, packageDirectory, runNode, seed, smallfry, testOnUnix } from './support.mjs';
+import { chance, major, makeDirectory, packageDirectory, runNode, seed, smallfry, testNeeding, testOnUnix } from './support.mjs';
 
 const base = makeDirectory();
 const CASES = Number(process.env.SMALLFRY_TEST_CASES ?? 600);
 const FORMS = ['callback', 'promise'];
+const asNobody = { there: process.platform === 'linux' && process.getuid() === 0, missing: 'to become another user needs root' };
 const reference = { ...fs, promises: { ...fs.promises } };
 
 const ENCODINGS = [undefined, null, '', 'utf8', 'utf-8', 'UTF8', 'latin1', 'hex', 'buffer', 'nope', 1, {}, Symbol('encoding')];
@@ -249,6 +250,25 @@ testOnUnix('native calls for paths', 'a program that asks again and again lets t
   let hasFired = false;
   setTimeout(() => { hasFired = true; }, 5);
   while (!hasFired) await smallfry.promises.stat(base);
+});
+
+testNeeding(asNobody, 'access asks for the rights of the real user', async () => {
+  const target = path.join(base, 'private');
+  fs.mkdirSync(target, { mode: 0o700 });
+  fs.writeFileSync(path.join(target, 'file'), '', { mode: 0o600 });
+  const source = `const own = require('node:fs');
+    const ours = require(${JSON.stringify(path.join(packageDirectory, 'dist/fs.js'))});
+    const answers = ({ promises }) => Promise.all(['file', 'none'].flatMap((name) => [0, 4].map(
+      (mode) => promises.access(${JSON.stringify(target)} + '/' + name, mode).then(() => 'yes', ({ code }) => code))));
+    (async () => {
+      await answers(ours);
+      process.seteuid(65534);
+      const expected = await answers(own);
+      for (let count = 0; count < 5; count += 1) require('node:assert').deepStrictEqual(await answers(ours), expected);
+      console.log(expected.join());
+    })();`;
+  const { stdout, stderr } = await runNode(['-e', source]);
+  assert.strictEqual(stdout, 'yes,yes,ENOENT,ENOENT\n', stderr);
 });
 
 testOnUnix('native calls for paths', 'mocked timers do not hold up a call', async () => {

@@ -49,6 +49,9 @@ pub(crate) fn look_up(
     if !IS_AVAILABLE.load(Ordering::Relaxed) {
         return Ok(None);
     }
+    if operation == Operation::Access && has_other_rights() {
+        return Ok(None);
+    }
     let file = match open(path, operation != Operation::Lstat) {
         Ok(file) => file,
         Err(Errno(libc::ENOSYS | libc::EPERM | libc::EINVAL)) => {
@@ -153,6 +156,15 @@ fn status(file: RawFd) -> Option<(Status, u64)> {
     };
     let has_mount = status.stx_mask & libc::STATX_MNT_ID != 0;
     has_mount.then(|| (fields(&status), status.stx_mnt_id))
+}
+
+/// Tells whether the user or group whose rights count when a path is opened is not the one that
+/// `access` asks for, as after `process.seteuid`.
+///
+/// [credentials(7)](https://man7.org/linux/man-pages/man7/credentials.7.html)
+fn has_other_rights() -> bool {
+    // SAFETY: these functions have no preconditions.
+    unsafe { libc::getuid() != libc::geteuid() || libc::getgid() != libc::getegid() }
 }
 
 /// Asks for access to an open file.
