@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, OnceLock};
 
 use super::backends::Backend;
 use super::devices::Sampling;
@@ -89,12 +89,18 @@ pub struct Closer {
     shared: Arc<Shared>,
 }
 
-static GLOBAL: LazyLock<Closer> = LazyLock::new(Closer::new);
+static GLOBAL: OnceLock<Closer> = OnceLock::new();
 
 impl Closer {
     /// Returns the closer of this process.
+    #[inline]
     pub fn global() -> &'static Self {
-        &GLOBAL
+        GLOBAL.get().unwrap_or_else(|| {
+            // It is made before the lock is taken. The child of a `fork` at that moment would wait
+            // for a thread that it does not have.
+            let made = Self::new();
+            GLOBAL.get_or_init(|| made)
+        })
     }
 
     fn new() -> Self {
