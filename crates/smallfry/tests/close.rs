@@ -620,8 +620,14 @@ fn drain_waits_for_files_handed_over_before() {
     let (early, late) = (Gate::default(), Gate::default());
     closer.close(Handle::new(early.clone()), "early").unwrap();
     thread::scope(|scope| {
-        let waiter = scope.spawn(|| closer.wait());
-        thread::sleep(Duration::from_millis(20));
+        let (begins, begun) = channel();
+        let waiter = scope.spawn(move || {
+            begins.send(()).unwrap();
+            closer.wait();
+        });
+        // On a busy machine the thread may begin late, and would then wait for the late file, too.
+        begun.recv().unwrap();
+        thread::sleep(Duration::from_millis(100));
         closer.close(Handle::new(late.clone()), "late").unwrap();
         early.open();
         waiter.join().unwrap();
