@@ -1,4 +1,5 @@
-//! The `smallfry` command: copies and removes trees, and shows what small files cost on this machine.
+//! The `smallfry` command. It copies and removes trees, and measures what small files cost on this
+//! machine.
 
 #![allow(
     clippy::cast_possible_wrap,

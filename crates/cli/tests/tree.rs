@@ -1,7 +1,7 @@
 //! `smallfry cp` and `smallfry rm` as a user runs them: flags, messages, exit status, Ctrl-C.
 //!
-//! Whoever types `rm` trusts it with what is beside the tree, and whoever types `cp` with what is
-//! there already.
+//! The user of `rm` trusts it with the files beside the tree. The user of `cp` trusts it with the
+//! files that exist already.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]

@@ -78,7 +78,8 @@ fn make_tree(root: &Path, seed: u64) {
     }
 }
 
-/// What an entry is: kind, permissions, contents or target, and the first name of its file.
+/// The entries of a tree by their paths. Each has its kind, permissions, contents or target, and
+/// the first name of its file.
 type Described = BTreeMap<PathBuf, (char, u32, Vec<u8>, PathBuf)>;
 
 fn describe(root: &Path) -> Described {

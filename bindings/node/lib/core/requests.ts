@@ -112,9 +112,9 @@ function failRequest(request: Request, error: Error): void {
 
 /**
  * Makes a promise that is rejected with an error of native code, for another promise to resolve to.
- * The error gets a stack, which names the async functions that wait for that promise. V8 finds these
- * functions only while it runs a handler of that promise. The first `then` delays the handler until
- * the functions wait.
+ * The error gets a stack, which names the async functions that wait for that promise. V8 finds
+ * these functions only while it runs a handler of that promise. The first `then` delays the handler
+ * until the functions wait.
  */
 export function rejected(error: Error): Promise<never> {
   return settled.then(() => undefined).then(function fail(): never {

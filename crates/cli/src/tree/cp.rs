@@ -21,8 +21,8 @@ file system can do that. Nothing is flushed to the disk.
 Exit status: 0 if everything was copied, 1 if not, 130 after Ctrl-C, which leaves no half file.
 
 Examples:
-  smallfry cp node_modules /tmp/backup
-  smallfry cp --exclude '*.map' --exclude .cache dist /srv/www
+  smallfry cp node_modules ../backup
+  smallfry cp --exclude '*.map' --exclude .cache dist www
   smallfry cp -n assets/* public/")]
 pub(crate) struct Arguments {
     /// Accepted: directories are always copied

@@ -2,7 +2,7 @@
 //!
 //! - `cp.rs`, `rm.rs`: the command lines, and what they do
 //! - `exclude.rs`: the patterns of `--exclude`
-//! - `summary.rs`: what was done, as text or JSON
+//! - `summary.rs`: counts and errors, as text or JSON
 //! - `watch.rs`: progress on a terminal, and Ctrl-C
 
 mod cp;

@@ -1,11 +1,11 @@
-//! What a command did, as text or JSON.
+//! The summary of a command, as text or JSON.
 
 use serde_json::json;
 use smallfry::tree::{Report, TreeError};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// What was done with all paths of a command.
+/// The counts and errors of all paths of a command.
 pub(super) struct Total {
     began: Instant,
     files: u64,
@@ -49,7 +49,7 @@ impl Total {
 /// The end of a command.
 pub(super) struct Summary {
     pub(super) name: &'static str,
-    /// What happened to files.
+    /// The verb for the files: copied or removed.
     pub(super) done: &'static str,
     pub(super) total: Total,
     /// The exit code of the signal that has stopped it.

@@ -22,7 +22,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Begins to watch. `done` says what happens to files.
+    /// Begins to watch. `done` is the verb for the files: copied or removed.
     pub(super) fn begin(done: &'static str) -> Self {
         let control = Control::new();
         let stopped = Arc::new(AtomicU8::new(0));

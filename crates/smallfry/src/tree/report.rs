@@ -1,10 +1,10 @@
-//! What an operation on a tree did, and what went wrong.
+//! The result of an operation on a tree: counts, and errors.
 
 use std::fmt;
 
 use crate::error::Error;
 
-/// What an operation on a tree did.
+/// The counts of an operation on a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {

@@ -1,9 +1,9 @@
-// Answers that the kernel has in memory. Native code looks for them on this thread. That takes 1 µs,
-// where a job and its way back take 15, most of them to wake a thread.
+// Answers that the kernel has in memory. Native code looks for them on this thread in 1 µs. A job
+// takes 15 µs, most of them to wake a thread.
 //
-// The answer comes in the next turn of the event loop, as that of any call of node:fs. So a program
-// that asks again and again still lets timers and sockets have their turn. Each turn has one such
-// answer. More calls at once are jobs: then threads are awake, and do them beside this one.
+// The answer comes in the next turn of the event loop, as an answer of node:fs does. So timers and
+// sockets have their turn, even if a program asks again and again. Each turn has one such answer.
+// Further calls are jobs: then the worker threads are awake and work beside this thread.
 
 import { makeError } from '../errors.js';
 import { native } from '../native.js';

@@ -80,7 +80,7 @@ pub(crate) fn look_up(
     }
 }
 
-/// What is known of the mounts of this process.
+/// The mounts of this process, as they were when they were last read.
 struct Mounts {
     /// The numbers of those with a file system that is asked.
     local: Vec<u64>,

@@ -39,7 +39,7 @@ impl Kind {
     }
 }
 
-/// What a directory or file is, however it is named.
+/// The device and inode of a directory or file, which all its names share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
     pub(crate) device: u64,
