@@ -13,8 +13,6 @@
 #[cfg(unix)]
 mod copy;
 #[cfg(unix)]
-mod crew;
-#[cfg(unix)]
 mod directory;
 #[cfg(feature = "tree")]
 mod patterns;
@@ -22,8 +20,12 @@ mod patterns;
 mod remove;
 #[cfg(unix)]
 mod report;
+#[cfg(unix)]
+mod traversal;
 #[cfg(feature = "tree")]
 mod walk;
+#[cfg(unix)]
+mod worker_pool;
 
 #[cfg(unix)]
 pub use copy::{Copier, Existing};

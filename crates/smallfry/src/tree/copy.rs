@@ -7,14 +7,14 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallfry_workers::{Control, Strategy};
 
-use super::crew::{self, Work, Worker};
 use super::directory::{Directories, Directory};
-use super::report::{Report, TreeError};
+use super::report::{Report, Results, TreeError};
+use super::traversal::{Visitor, traverse};
+use super::worker_pool::Operations;
 use crate::durable::temporary_name;
 use crate::errno::Errno;
 use crate::error::{Error, Operation};
@@ -22,10 +22,10 @@ use crate::raw::{self, OwnedFile};
 use crate::sys::{self, EntryStatus, Identity, Kind, Name, OpenDirectory, OwnedName};
 use contents::{Buffer, Cloning};
 
-/// What happens to a file that is there already.
+/// The treatment of a file that is there already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
-    /// It is replaced in one step: whoever reads it sees the old file or the new one.
+    /// It is replaced in one step: a reader sees the old file or the new one.
     #[default]
     Replace,
     /// It stays as it is.
@@ -155,9 +155,10 @@ impl Copier {
 
     /// Copies the file, link or directory at `from`, and everything in it, to `to`.
     ///
-    /// A directory is merged into one that is there, which keeps its permissions. Links are copied as they are. Holes of sparse
-    /// files are kept. Permissions are those of the source; owner, extended attributes and access
-    /// control lists are not copied. What cannot be copied is an error, and the rest is copied.
+    /// A directory is merged into one that is there, which keeps its permissions. Links are copied
+    /// as they are. Holes of sparse files are kept. Permissions are those of the source. Owner,
+    /// extended attributes and access control lists are not copied. An entry that cannot be copied
+    /// is an error, and the rest is copied.
     ///
     /// Below `to` no link is followed. Nothing is flushed: after a power failure files may be
     /// missing, empty or torn.
@@ -175,16 +176,15 @@ impl Copier {
             to: to.to_owned(),
             directories: Directories::new(),
             cloning: Cloning::new(self.clone),
-            done: Done::default(),
-            errors: Mutex::default(),
+            results: Results::default(),
             names: Mutex::default(),
             links: Mutex::default(),
         };
         if let Err(error) = copying.begin(from, self.strategy, self.control.as_ref()) {
-            copying.fail(error);
+            copying.results.fail(error);
         }
         copying.link();
-        copying.end()
+        copying.results.end()
     }
 }
 
@@ -197,8 +197,7 @@ struct Copying<'o> {
     to: PathBuf,
     directories: Directories,
     cloning: Cloning,
-    done: Done,
-    errors: Mutex<Vec<Error>>,
+    results: Results,
     /// The copies of files with several names.
     names: Mutex<HashMap<Identity, (Arc<Directory>, OwnedName)>>,
     /// Names that are made in the end: those of a file that has a copy already.
@@ -213,13 +212,6 @@ struct Link {
     new_name: OwnedName,
 }
 
-#[derive(Default)]
-struct Done {
-    files: AtomicU64,
-    directories: AtomicU64,
-    bytes: AtomicU64,
-}
-
 /// A directory of the source and the one that it is copied to.
 #[derive(Clone)]
 struct Pair {
@@ -228,26 +220,12 @@ struct Pair {
 }
 
 /// A directory that is being copied.
-struct Node {
+struct Place {
     pair: Pair,
-    above: Option<Arc<Node>>,
     /// The status of the source, if its copy is new. A directory that was there before keeps its
     /// permissions and times.
     to_give: Option<EntryStatus>,
-    /// The number of jobs for it and of directories in it that are not done.
-    left: AtomicUsize,
 }
-
-enum Job {
-    List(Arc<Node>),
-    Entries(Arc<Node>, Vec<(OwnedName, Kind)>),
-    /// Directories in one, the next one last.
-    Directories(Arc<Node>, Vec<OwnedName>),
-}
-
-/// The number of entries that are put on the stack at a time, and that a thread takes from there.
-const CHUNK: usize = 32;
-const TAKEN: usize = 4;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -295,8 +273,11 @@ impl Copying<'_> {
             from: source,
             to: self.directories.begin(to).map_err(failed)?,
         };
-        let node = Node::new(pair, None, is_new.then_some(status));
-        crew::run(self, strategy, control, Job::List(node));
+        let place = Place {
+            pair,
+            to_give: is_new.then_some(status),
+        };
+        traverse(self, strategy, control, place);
         Ok(())
     }
 
@@ -336,35 +317,13 @@ impl Copying<'_> {
         copied.map(drop).map_err(failed)
     }
 
-    fn end(self) -> Result<Report, TreeError> {
-        let report = Report {
-            files: self.done.files.into_inner(),
-            directories: self.done.directories.into_inner(),
-            bytes: self.done.bytes.into_inner(),
-        };
-        let errors = self
-            .errors
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        if errors.is_empty() {
-            Ok(report)
-        } else {
-            Err(TreeError { errors, report })
-        }
-    }
-
-    #[cold]
-    fn fail(&self, error: Error) {
-        lock(&self.errors).push(error);
-    }
-
     /// Notes that an entry could not be copied.
     #[cold]
-    fn fail_at(&self, operation: Operation, node: &Node, name: &Name, reason: io::Error) {
-        let from = node.pair.from.path_of(&self.from, name);
-        self.fail(match operation {
+    fn fail_at(&self, operation: Operation, place: &Place, name: &Name, reason: io::Error) {
+        let from = place.pair.from.path_of(&self.from, name);
+        self.results.fail(match operation {
             Operation::Copy => {
-                let to = node.pair.to.path_of(&self.to, name);
+                let to = place.pair.to.path_of(&self.to, name);
                 Error::between(operation, &from, &to, reason)
             }
             _ => Error::at(operation, &from, reason),
@@ -373,93 +332,16 @@ impl Copying<'_> {
 
     /// Notes that a directory of the source could not be read, or of the copy not be finished.
     #[cold]
-    fn fail_in(&self, operation: Operation, node: &Node, reason: io::Error) {
+    fn fail_in(&self, operation: Operation, place: &Place, reason: io::Error) {
         let (directory, start) = match operation {
-            Operation::Fchmod => (&node.pair.to, &self.to),
-            _ => (&node.pair.from, &self.from),
+            Operation::Fchmod => (&place.pair.to, &self.to),
+            _ => (&place.pair.from, &self.from),
         };
         let path = match directory.place() {
             Some((above, name)) => above.path_of(start, name),
             None => start.clone(),
         };
-        self.fail(Error::at(operation, &path, reason));
-    }
-
-    fn is_wanted(&self, node: &Node, name: &Name) -> bool {
-        self.options
-            .filter
-            .as_ref()
-            .is_none_or(|wanted| wanted(&node.pair.to.path_of(Path::new(""), name)))
-    }
-
-    fn list(&self, node: &Arc<Node>, worker: &mut Worker<'_, '_, Self>) -> io::Result<()> {
-        let from = self.directories.open(&node.pair.from)?;
-        let to = self.directories.open(&node.pair.to)?;
-        let mut directories = Vec::new();
-        let mut entries = Vec::new();
-        from.list(|name, kind| {
-            if !self.is_wanted(node, name) {
-                return;
-            }
-            if kind == Kind::Directory {
-                directories.push(name.to_owned());
-            } else if worker.has_idle() || !entries.is_empty() {
-                entries.push((name.to_owned(), kind));
-                if entries.len() == CHUNK {
-                    node.left.fetch_add(1, Ordering::Relaxed);
-                    worker.put(Job::Entries(Arc::clone(node), std::mem::take(&mut entries)));
-                }
-            } else {
-                self.copy_measured(node, &from, &to, name, kind, worker);
-            }
-        })?;
-        if entries.len() > TAKEN && worker.has_idle() {
-            node.left.fetch_add(1, Ordering::Relaxed);
-            worker.put(Job::Entries(Arc::clone(node), std::mem::take(&mut entries)));
-        }
-        for (name, kind) in entries {
-            self.copy_measured(node, &from, &to, &name, kind, worker);
-        }
-        if !directories.is_empty() {
-            node.left.fetch_add(directories.len(), Ordering::Relaxed);
-            worker.put(Job::Directories(Arc::clone(node), directories));
-        }
-        Ok(())
-    }
-
-    fn copy_measured(
-        &self,
-        node: &Node,
-        from: &OpenDirectory,
-        to: &OpenDirectory,
-        name: &Name,
-        kind: Kind,
-        worker: &mut Worker<'_, '_, Self>,
-    ) {
-        if worker.is_cancelled() {
-            return;
-        }
-        let entry = Transfer {
-            from,
-            to,
-            name,
-            new_name: name,
-            kind,
-        };
-        let copied = worker.measured(|buffer| {
-            let copied = self
-                .directories
-                .with_descriptors(|| self.copy_entry(&node.pair, &entry, buffer));
-            let bytes = *copied.as_ref().unwrap_or(&0);
-            (copied, bytes)
-        });
-        match copied {
-            Ok(_) => {}
-            // It was removed since its directory was listed.
-            Err(error)
-                if error.kind() == io::ErrorKind::NotFound && from.kind_of(name).is_err() => {}
-            Err(error) => self.fail_at(Operation::Copy, node, name, error),
-        }
+        self.results.fail(Error::at(operation, &path, reason));
     }
 
     /// Copies an entry that is no directory. Returns its length in bytes.
@@ -483,9 +365,9 @@ impl Copying<'_> {
     fn copy_link(&self, entry: &Transfer<'_>) -> io::Result<()> {
         let target = entry.from.read_link(entry.name)?;
         let made = self.make(entry, |name| entry.to.make_link(name, &target))?;
-        if let Some(((), draft)) = made {
-            draft.publish()?;
-            self.done.files.fetch_add(1, Ordering::Relaxed);
+        if let Some(((), new_entry)) = made {
+            new_entry.commit()?;
+            self.results.add_file(0);
         }
         Ok(())
     }
@@ -521,7 +403,7 @@ impl Copying<'_> {
     ) -> io::Result<Option<u64>> {
         let mode = status.mode & 0o777;
         let created = self.make(entry, |name| entry.to.create_file(name, mode))?;
-        let Some((destination, draft)) = created else {
+        let Some((destination, new_entry)) = created else {
             return Ok(None);
         };
         let length = contents::copy(source, &destination, status, &self.cloning, buffer)?;
@@ -530,9 +412,8 @@ impl Copying<'_> {
             sys::set_times(raw::borrow(&destination), status)?;
         }
         raw::close(destination)?;
-        draft.publish()?;
-        self.done.files.fetch_add(1, Ordering::Relaxed);
-        self.done.bytes.fetch_add(length, Ordering::Relaxed);
+        new_entry.commit()?;
+        self.results.add_file(length);
         Ok(Some(length))
     }
 
@@ -542,15 +423,15 @@ impl Copying<'_> {
         &self,
         entry: &'e Transfer<'_>,
         call: impl Fn(&Name) -> Result<T, Errno>,
-    ) -> io::Result<Option<(T, Draft<'e>)>> {
-        let draft = |temporary| Draft {
+    ) -> io::Result<Option<(T, NewEntry<'e>)>> {
+        let new_entry = |temporary| NewEntry {
             to: entry.to,
             name: entry.new_name,
             temporary,
             is_left: true,
         };
         match call(entry.new_name) {
-            Ok(made) => return Ok(Some((made, draft(None)))),
+            Ok(made) => return Ok(Some((made, new_entry(None)))),
             Err(errno) if !sys::is_taken(errno) => return Err(errno.into()),
             Err(errno) => match self.options.existing {
                 Existing::Keep => return Ok(None),
@@ -570,15 +451,15 @@ impl Copying<'_> {
             let temporary = temporary_name(sys::as_path(entry.new_name));
             let temporary = sys::name_of(temporary.as_ref()).ok_or(io::ErrorKind::InvalidInput)?;
             match call(&temporary) {
-                Ok(made) => return Ok(Some((made, draft(Some(temporary))))),
+                Ok(made) => return Ok(Some((made, new_entry(Some(temporary))))),
                 Err(errno) if sys::is_taken(errno) && tries < MAX_TRIES => tries += 1,
                 Err(errno) => return Err(errno.into()),
             }
         }
     }
 
-    /// Remembers a file with several names. Returns true if another thread copies, or has copied, one
-    /// of them.
+    /// Remembers a file with several names. Returns true if another thread copies one of them, or
+    /// has copied it.
     fn is_linked(&self, pair: &Pair, entry: &Transfer<'_>, status: &EntryStatus) -> bool {
         match lock(&self.names).entry(status.identity) {
             Entry::Vacant(vacant) => {
@@ -610,7 +491,8 @@ impl Copying<'_> {
                 if let Err(reason) = self.make_name(&link, &mut buffer) {
                     let from = link.pair.from.path_of(&self.from, &link.name);
                     let to = link.pair.to.path_of(&self.to, &link.new_name);
-                    self.fail(Error::between(Operation::Copy, &from, &to, reason));
+                    self.results
+                        .fail(Error::between(Operation::Copy, &from, &to, reason));
                 }
             }
         }
@@ -639,75 +521,52 @@ impl Copying<'_> {
             kind: Kind::File,
         };
         let made = self.make(&entry, |new| from.make_hard_link(&name, &to, new));
-        if let Some(((), draft)) = made? {
-            draft.publish()?;
-            self.done.files.fetch_add(1, Ordering::Relaxed);
+        if let Some(((), new_entry)) = made? {
+            new_entry.commit()?;
+            self.results.add_file(0);
         }
         Ok(())
     }
 
-    /// Begins to copy a directory in another one.
-    fn enter(&self, above: &Arc<Node>, name: &Name, worker: &mut Worker<'_, '_, Self>) {
-        if !worker.is_cancelled() {
-            match worker.measured(|_| (self.make_directory(above, name), 0)) {
-                Ok(Some(node)) => return self.run(Job::List(node), worker),
-                Ok(None) => {}
-                // It was removed since its directory was listed.
-                Err((Operation::Readdir, error)) if error.kind() == io::ErrorKind::NotFound => {}
-                Err((operation, error)) => self.fail_at(operation, above, name, error),
-            }
-        }
-        self.done_in(above);
-    }
-
+    /// Makes the copy of a directory. Returns its place, or `None` if it stays empty.
     fn make_directory(
         &self,
-        above: &Arc<Node>,
+        above: &Place,
         name: &Name,
-    ) -> Result<Option<Arc<Node>>, (Operation, io::Error)> {
+    ) -> Result<Option<Place>, (Operation, io::Error)> {
         let copy = |error| (Operation::Copy, error);
         let read = |error| (Operation::Readdir, error);
-        let (from, status) = self
-            .directories
-            .enter(&above.pair.from, name)
-            .map_err(read)?;
-        let to = self.directories.open(&above.pair.to).map_err(copy)?;
-        let is_new = match to.make_directory(name, status.mode & 0o777 | 0o700) {
+        let Pair { from, to } = &above.pair;
+        let (source, status) = self.directories.enter(from, name).map_err(read)?;
+        let open = self.directories.open(to).map_err(copy)?;
+        let is_new = match open.make_directory(name, status.mode & 0o777 | 0o700) {
             Err(errno) if sys::is_taken(errno) => false,
             made => made.map_err(|errno| copy(errno.into())).map(|()| true)?,
         };
-        let (to, _) = self.directories.enter(&above.pair.to, name).map_err(copy)?;
-        let is_mount = status.identity.device != above.pair.from.identity().device;
-        let pair = Pair { from, to };
-        let node = Node::new(pair, Some(Arc::clone(above)), is_new.then_some(status));
+        let (destination, _) = self.directories.enter(to, name).map_err(copy)?;
+        let is_mount = status.identity.device != from.identity().device;
+        let place = Place {
+            pair: Pair {
+                from: source,
+                to: destination,
+            },
+            to_give: is_new.then_some(status),
+        };
         if is_mount && !self.options.mounts {
-            self.finish(&node, None);
+            self.finish(&place, None);
             return Ok(None);
         }
-        Ok(Some(node))
+        Ok(Some(place))
     }
 
-    /// Counts a part of a directory as done. Finishes the directory, and those above it, if it was
-    /// the last part.
-    fn done_in(&self, node: &Arc<Node>) {
-        let mut node = node;
-        let mut below = None;
-        while node.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.finish(node, below);
-            let Some(above) = &node.above else { return };
-            below = Some(node);
-            node = above;
-        }
-    }
-
-    /// Gives a new directory its permissions and times, which could prevent entries, or be changed by
-    /// them. `below` is the last directory in it that was finished.
-    fn finish(&self, node: &Node, below: Option<&Arc<Node>>) {
-        self.done.directories.fetch_add(1, Ordering::Relaxed);
-        let Some(status) = &node.to_give else { return };
+    /// Gives a new directory its permissions and times. They could prevent entries, and entries
+    /// change the times. `below` is the last directory in it that was finished.
+    fn finish(&self, place: &Place, below: Option<&Place>) {
+        self.results.add_directory();
+        let Some(status) = &place.to_give else { return };
         let open = match below {
-            Some(below) => self.directories.open_above(&node.pair.to, &below.pair.to),
-            None => self.directories.open(&node.pair.to),
+            Some(below) => self.directories.open_above(&place.pair.to, &below.pair.to),
+            None => self.directories.open(&place.pair.to),
         };
         let finished = open.and_then(|open| {
             open.set_mode_of(status)?;
@@ -717,8 +576,102 @@ impl Copying<'_> {
             Ok(())
         });
         if let Err(error) = finished {
-            self.fail_in(Operation::Fchmod, node, error);
+            self.fail_in(Operation::Fchmod, place, error);
         }
+    }
+}
+
+impl Visitor for Copying<'_> {
+    type Place = Place;
+    type Scratch = Buffer;
+
+    fn directories(&self) -> &Directories {
+        &self.directories
+    }
+
+    fn directory<'p>(&self, place: &'p Place) -> &'p Arc<Directory> {
+        &place.pair.from
+    }
+
+    fn is_wanted(&self, place: &Place, name: &Name) -> bool {
+        let path = || place.pair.to.path_of(Path::new(""), name);
+        let filter = self.options.filter.as_ref();
+        filter.is_none_or(|wanted| wanted(&path()))
+    }
+
+    fn visit(
+        &self,
+        place: &Place,
+        name: &Name,
+        kind: Kind,
+        operations: &mut Operations<'_, Buffer>,
+    ) -> bool {
+        if operations.is_cancelled() {
+            return true;
+        }
+        let open = |directory| self.directories.open(directory);
+        let Pair { from, to } = &place.pair;
+        let (from, to) = match open(from).and_then(|from| Ok((from, open(to)?))) {
+            Ok(both) => both,
+            Err(error) => {
+                self.fail_at(Operation::Copy, place, name, error);
+                return true;
+            }
+        };
+        let entry = Transfer {
+            from: &from,
+            to: &to,
+            name,
+            new_name: name,
+            kind,
+        };
+        let copied = operations.run(|buffer| {
+            let copy = || self.copy_entry(&place.pair, &entry, buffer);
+            let copied = self.directories.with_descriptors(copy);
+            let bytes = *copied.as_ref().unwrap_or(&0);
+            (copied, bytes)
+        });
+        if let Err(error) = copied {
+            // The entry may have been removed since its directory was listed.
+            let is_gone = error.kind() == io::ErrorKind::NotFound && from.kind_of(name).is_err();
+            if !is_gone {
+                self.fail_at(Operation::Copy, place, name, error);
+            }
+        }
+        true
+    }
+
+    fn enter(
+        &self,
+        above: &Place,
+        name: &Name,
+        operations: &mut Operations<'_, Buffer>,
+    ) -> Option<Place> {
+        if operations.is_cancelled() {
+            return None;
+        }
+        match operations.run(|_| (self.make_directory(above, name), 0)) {
+            Ok(place) => return place,
+            // It was removed since the directory above was listed.
+            Err((Operation::Readdir, error)) if error.kind() == io::ErrorKind::NotFound => {}
+            Err((operation, error)) => self.fail_at(operation, above, name, error),
+        }
+        None
+    }
+
+    fn leave(
+        &self,
+        place: &Place,
+        _: Option<&Place>,
+        below: Option<&Place>,
+        _: &mut Operations<'_, Buffer>,
+    ) -> bool {
+        self.finish(place, below);
+        true
+    }
+
+    fn fail(&self, place: &Place, error: io::Error) {
+        self.fail_in(Operation::Readdir, place, error);
     }
 }
 
@@ -734,17 +687,17 @@ struct Transfer<'e> {
     kind: Kind,
 }
 
-/// A new entry that is removed when this is dropped, unless it was published.
-struct Draft<'e> {
+/// A new entry that is removed when this is dropped, unless it was committed.
+struct NewEntry<'e> {
     to: &'e OpenDirectory,
     name: &'e Name,
     temporary: Option<OwnedName>,
     is_left: bool,
 }
 
-impl Draft<'_> {
+impl NewEntry<'_> {
     /// Gives the entry its name, which another one may have had.
-    fn publish(mut self) -> io::Result<()> {
+    fn commit(mut self) -> io::Result<()> {
         if let Some(temporary) = &self.temporary {
             self.to.rename(temporary, self.name)?;
         }
@@ -753,7 +706,7 @@ impl Draft<'_> {
     }
 }
 
-impl Drop for Draft<'_> {
+impl Drop for NewEntry<'_> {
     fn drop(&mut self) {
         if self.is_left {
             // The caller has an error to report already.
@@ -796,66 +749,5 @@ fn is_inside(path: &Path, directory: Identity) -> io::Result<bool> {
             return Ok(false);
         }
         (open, identity) = (above, next);
-    }
-}
-
-impl Node {
-    fn new(pair: Pair, above: Option<Arc<Self>>, to_give: Option<EntryStatus>) -> Arc<Self> {
-        Arc::new(Self {
-            pair,
-            above,
-            to_give,
-            left: AtomicUsize::new(1),
-        })
-    }
-}
-
-impl Drop for Node {
-    /// Drops those above in a loop. They may be too many for a recursion.
-    fn drop(&mut self) {
-        let mut next = self.above.take();
-        while let Some(above) = next {
-            next = Arc::into_inner(above).and_then(|mut above| above.above.take());
-        }
-    }
-}
-
-impl Work for Copying<'_> {
-    type Job = Job;
-    type Scratch = Buffer;
-
-    fn run(&self, job: Job, worker: &mut Worker<'_, '_, Self>) {
-        match job {
-            Job::List(node) => {
-                if let Err(error) = self.list(&node, worker) {
-                    self.fail_in(Operation::Readdir, &node, error);
-                }
-                self.done_in(&node);
-            }
-            Job::Entries(node, mut entries) => {
-                let taken = entries.split_off(entries.len().saturating_sub(TAKEN));
-                if !entries.is_empty() {
-                    node.left.fetch_add(1, Ordering::Relaxed);
-                    worker.put(Job::Entries(Arc::clone(&node), entries));
-                }
-                let open = |directory| self.directories.open(directory);
-                match open(&node.pair.from).and_then(|from| Ok((from, open(&node.pair.to)?))) {
-                    Ok((from, to)) => {
-                        for (name, kind) in &taken {
-                            self.copy_measured(&node, &from, &to, name, *kind, worker);
-                        }
-                    }
-                    Err(error) => self.fail_in(Operation::Open, &node, error),
-                }
-                self.done_in(&node);
-            }
-            Job::Directories(node, mut names) => {
-                let Some(name) = names.pop() else { return };
-                if !names.is_empty() {
-                    worker.put(Job::Directories(Arc::clone(&node), names));
-                }
-                self.enter(&node, &name, worker);
-            }
-        }
     }
 }

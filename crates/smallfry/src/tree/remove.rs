@@ -2,17 +2,18 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use smallfry_workers::{Control, Strategy};
 
-use super::crew::{self, Work, Worker};
 use super::directory::{Directories, Directory};
-use super::report::{Report, TreeError};
+use super::report::{Report, Results, TreeError};
+use super::traversal::{Visitor, traverse};
+use super::worker_pool::Operations;
 use crate::closer::Closer;
 use crate::error::{Error, Operation};
-use crate::sys::{self, Kind, Name, OpenDirectory, OwnedName};
+use crate::sys::{self, Kind, Name};
 
 /// Removes trees.
 ///
@@ -98,15 +99,14 @@ impl Remover {
             mounts: self.mounts,
             start: sys::start_of(path),
             directories: Directories::new(),
-            done: Done::default(),
-            errors: Mutex::default(),
+            results: Results::default(),
         };
         match removal.begin(path, self.strategy, self.control.as_ref()) {
             Err(error) if self.missing_ok && error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => removal.fail(error),
+            Err(error) => removal.results.fail(error),
             Ok(()) => {}
         }
-        removal.end()
+        removal.results.end()
     }
 }
 
@@ -116,41 +116,42 @@ struct Removal {
     /// The directory that the tree is in.
     start: PathBuf,
     directories: Directories,
-    done: Done,
-    errors: Mutex<Vec<Error>>,
-}
-
-#[derive(Default)]
-struct Done {
-    files: AtomicUsize,
-    directories: AtomicUsize,
+    results: Results,
 }
 
 /// A directory that is being removed.
-struct Node {
+struct Place {
     directory: Arc<Directory>,
-    above: Option<Arc<Node>>,
-    /// The number of jobs for it and of directories in it that are not done.
-    left: AtomicUsize,
     /// Something in it could not be removed.
     is_kept: AtomicBool,
-    /// The number of times it was listed.
-    listings: AtomicU32,
+    /// The number of times that it was found to be not empty.
+    returns: AtomicU32,
 }
 
-enum Job {
-    List(Arc<Node>),
-    Files(Arc<Node>, Vec<OwnedName>),
-    /// Directories in one, the next one last.
-    Directories(Arc<Node>, Vec<OwnedName>),
-}
+/// The number of times that a directory is listed again. Some file systems leave out names while
+/// others are being removed.
+const MAX_RETURNS: u32 = 3;
 
-/// The number of files that are put on the stack at a time, and that a thread takes from there.
-const CHUNK: usize = 64;
-const TAKEN: usize = 16;
-/// The number of times that a directory is listed. Some file systems leave out names while others
-/// are being removed.
-const MAX_LISTINGS: u32 = 4;
+/// The reason why a directory is not removed.
+const OTHER_FILE_SYSTEM: &str = "the directory is on another file system, which is mounted there";
+
+impl Place {
+    fn new(directory: Arc<Directory>) -> Self {
+        Self {
+            directory,
+            is_kept: AtomicBool::new(false),
+            returns: AtomicU32::new(0),
+        }
+    }
+
+    fn keep(&self) {
+        self.is_kept.store(true, Ordering::Relaxed);
+    }
+
+    fn is_kept(&self) -> bool {
+        self.is_kept.load(Ordering::Relaxed)
+    }
+}
 
 impl Removal {
     fn begin(
@@ -180,7 +181,7 @@ impl Removal {
             }
             let removed = open.remove_file(&name);
             removed.map_err(|errno| at(Operation::Unlink)(errno.into()))?;
-            self.done.files.fetch_add(1, Ordering::Relaxed);
+            self.results.add_file(0);
             return Ok(());
         }
         let directory = self.directories.enter(&start, &name);
@@ -191,260 +192,148 @@ impl Removal {
         if !self.mounts && directory.identity().device != start.identity().device {
             return Err(refuse(OTHER_FILE_SYSTEM));
         }
-        let node = Node::new(directory, None);
-        crew::run(self, strategy, control, Job::List(node));
+        traverse(self, strategy, control, Place::new(directory));
         Ok(())
-    }
-
-    fn end(self) -> Result<Report, TreeError> {
-        let report = Report {
-            files: self.done.files.into_inner() as u64,
-            directories: self.done.directories.into_inner() as u64,
-            bytes: 0,
-        };
-        let errors = self
-            .errors
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        if errors.is_empty() {
-            Ok(report)
-        } else {
-            Err(TreeError { errors, report })
-        }
-    }
-
-    #[cold]
-    fn fail(&self, error: Error) {
-        let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
-        errors.push(error);
     }
 
     /// Notes that an entry could not be removed.
     #[cold]
-    fn fail_at(&self, operation: Operation, node: &Node, name: &Name, reason: io::Error) {
-        let path = node.directory.path_of(&self.start, name);
-        self.fail(Error::at(operation, &path, reason));
-        node.is_kept.store(true, Ordering::Relaxed);
+    fn fail_at(&self, operation: Operation, place: &Place, name: &Name, reason: io::Error) {
+        let path = place.directory.path_of(&self.start, name);
+        self.results.fail(Error::at(operation, &path, reason));
+        place.keep();
     }
 
     /// Notes that a directory could not be removed.
     #[cold]
-    fn keep(&self, operation: Operation, node: &Node, reason: io::Error) {
-        if let Some((above, name)) = node.directory.place() {
+    fn fail_in(&self, operation: Operation, place: &Place, reason: io::Error) {
+        if let Some((above, name)) = place.directory.place() {
             let path = above.path_of(&self.start, name);
-            self.fail(Error::at(operation, &path, reason));
+            self.results.fail(Error::at(operation, &path, reason));
         }
-        node.is_kept.store(true, Ordering::Relaxed);
+        place.keep();
     }
 
-    fn list(&self, node: &Arc<Node>, worker: &mut Worker<'_, '_, Self>) -> io::Result<()> {
-        let open = self.directories.open(&node.directory)?;
-        let mut directories = Vec::new();
-        let mut files = Vec::new();
-        open.list(|name, kind| {
-            if kind == Kind::Directory {
-                directories.push(name.to_owned());
-            } else if worker.has_idle() || !files.is_empty() {
-                files.push(name.to_owned());
-                if files.len() == CHUNK {
-                    node.left.fetch_add(1, Ordering::Relaxed);
-                    worker.put(Job::Files(Arc::clone(node), std::mem::take(&mut files)));
-                }
-            } else {
-                self.remove_file(node, &open, name, worker, &mut directories);
-            }
-        })?;
-        if files.len() > TAKEN && worker.has_idle() {
-            node.left.fetch_add(1, Ordering::Relaxed);
-            worker.put(Job::Files(Arc::clone(node), std::mem::take(&mut files)));
-        }
-        for name in &files {
-            self.remove_file(node, &open, name, worker, &mut directories);
-        }
-        if !directories.is_empty() {
-            node.left.fetch_add(directories.len(), Ordering::Relaxed);
-            worker.put(Job::Directories(Arc::clone(node), directories));
-        }
-        Ok(())
-    }
-
-    /// Removes an entry that is no directory. If it has become one, adds it to `directories`.
-    fn remove_file(
-        &self,
-        node: &Node,
-        open: &OpenDirectory,
-        name: &Name,
-        worker: &mut Worker<'_, '_, Self>,
-        directories: &mut Vec<OwnedName>,
-    ) {
-        if worker.is_cancelled() {
+    /// Handles the error of entering a directory. It may have become a file or link meanwhile,
+    /// which is removed itself.
+    fn not_entered(&self, above: &Place, name: &Name, error: io::Error) {
+        if error.kind() == io::ErrorKind::NotFound {
             return;
         }
-        match worker.measured(|()| (open.remove_file(name), 0)) {
-            Ok(()) => {
-                self.done.files.fetch_add(1, Ordering::Relaxed);
-            }
-            Err(errno) if sys::is_missing(errno) => {}
-            Err(errno) => {
-                if matches!(open.kind_of(name), Ok(Kind::Directory)) {
-                    directories.push(name.to_owned());
-                } else {
-                    self.fail_at(Operation::Unlink, node, name, errno.into());
-                }
+        if sys::may_mean_no_directory(&error) {
+            let open = self.directories.open(&above.directory);
+            match open.map(|open| open.remove_file(name)) {
+                Ok(Ok(())) => return self.results.add_file(0),
+                Ok(Err(errno)) if sys::is_missing(errno) => return,
+                _ => {}
             }
         }
+        self.fail_at(Operation::Readdir, above, name, error);
+    }
+}
+
+impl Visitor for Removal {
+    type Place = Place;
+    type Scratch = ();
+
+    fn directories(&self) -> &Directories {
+        &self.directories
     }
 
-    /// Begins to remove a directory in another one.
-    fn enter(&self, above: &Arc<Node>, name: &Name, worker: &mut Worker<'_, '_, Self>) {
-        let entered = worker.measured(|()| (self.directories.enter(&above.directory, name), 0));
+    fn directory<'p>(&self, place: &'p Place) -> &'p Arc<Directory> {
+        &place.directory
+    }
+
+    fn visit(
+        &self,
+        place: &Place,
+        name: &Name,
+        _: Kind,
+        operations: &mut Operations<'_, ()>,
+    ) -> bool {
+        if operations.is_cancelled() {
+            return true;
+        }
+        let open = match self.directories.open(&place.directory) {
+            Ok(open) => open,
+            Err(error) => {
+                self.fail_at(Operation::Unlink, place, name, error);
+                return true;
+            }
+        };
+        match operations.run(|()| (open.remove_file(name), 0)) {
+            Ok(()) => self.results.add_file(0),
+            Err(errno) if sys::is_missing(errno) => {}
+            Err(_) if matches!(open.kind_of(name), Ok(Kind::Directory)) => return false,
+            Err(errno) => self.fail_at(Operation::Unlink, place, name, errno.into()),
+        }
+        true
+    }
+
+    fn enter(
+        &self,
+        above: &Place,
+        name: &Name,
+        operations: &mut Operations<'_, ()>,
+    ) -> Option<Place> {
+        if operations.is_cancelled() {
+            return None;
+        }
+        let entered = operations.run(|()| (self.directories.enter(&above.directory, name), 0));
         let directory = match entered {
             Ok((directory, _)) => directory,
             Err(error) => {
-                match self.directories.open(&above.directory) {
-                    // It has become a file or link, which is removed itself.
-                    Ok(open) if sys::may_mean_no_directory(&error) => {
-                        match open.remove_file(name) {
-                            Ok(()) => _ = self.done.files.fetch_add(1, Ordering::Relaxed),
-                            Err(errno) if sys::is_missing(errno) => {}
-                            Err(_) => self.fail_at(Operation::Readdir, above, name, error),
-                        }
-                    }
-                    _ if error.kind() == io::ErrorKind::NotFound => {}
-                    _ => self.fail_at(Operation::Readdir, above, name, error),
-                }
-                self.done_in(above, worker);
-                return;
+                self.not_entered(above, name, error);
+                return None;
             }
         };
         if !self.mounts && directory.identity().device != above.directory.identity().device {
             let reason = io::Error::new(io::ErrorKind::CrossesDevices, OTHER_FILE_SYSTEM);
             self.fail_at(Operation::Rmdir, above, name, reason);
-            self.done_in(above, worker);
-            return;
+            return None;
         }
-        self.run(
-            Job::List(Node::new(directory, Some(Arc::clone(above)))),
-            worker,
-        );
+        Some(Place::new(directory))
     }
 
-    /// Counts a part of a directory as done. Removes the directory, and those above it, if it was
-    /// the last part.
-    fn done_in(&self, node: &Arc<Node>, worker: &mut Worker<'_, '_, Self>) {
-        let mut node = node;
-        while node.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            if worker.is_cancelled() {
-                node.is_kept.store(true, Ordering::Relaxed);
-            } else if !node.is_kept.load(Ordering::Relaxed) && self.has_more(node, worker) {
-                return;
-            }
-            let Some(above) = &node.above else { return };
-            if node.is_kept.load(Ordering::Relaxed) {
-                above.is_kept.store(true, Ordering::Relaxed);
-            }
-            node = above;
+    /// Removes the directory, which should be empty by now.
+    fn leave(
+        &self,
+        place: &Place,
+        above: Option<&Place>,
+        _: Option<&Place>,
+        operations: &mut Operations<'_, ()>,
+    ) -> bool {
+        if operations.is_cancelled() {
+            place.keep();
         }
-    }
-
-    /// Removes a directory, which is empty. Returns true if it is not, and was put back.
-    fn has_more(&self, node: &Arc<Node>, worker: &mut Worker<'_, '_, Self>) -> bool {
-        let Some((above, name)) = node.directory.place() else {
-            return false;
-        };
-        let removed = worker.measured(|()| {
-            let open = self.directories.open_above(above, &node.directory);
-            (open.and_then(|open| Ok(open.remove_directory(name)?)), 0)
-        });
-        match removed {
-            Ok(()) => {
-                self.done.directories.fetch_add(1, Ordering::Relaxed);
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
-                if node.listings.load(Ordering::Relaxed) < MAX_LISTINGS {
-                    node.left.store(1, Ordering::Release);
-                    worker.put(Job::List(Arc::clone(node)));
-                    return true;
+        if let Some((parent, name)) = place.directory.place()
+            && !place.is_kept()
+        {
+            let removed = operations.run(|()| {
+                let open = self.directories.open_above(parent, &place.directory);
+                (open.and_then(|open| Ok(open.remove_directory(name)?)), 0)
+            });
+            match removed {
+                Ok(()) => self.results.add_directory(),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error)
+                    if error.kind() == io::ErrorKind::DirectoryNotEmpty
+                        && place.returns.fetch_add(1, Ordering::Relaxed) < MAX_RETURNS =>
+                {
+                    return false;
                 }
-                self.keep(Operation::Rmdir, node, error);
-            }
-            Err(error) => self.keep(Operation::Rmdir, node, error),
-        }
-        false
-    }
-}
-
-/// The reason why a directory is not removed.
-const OTHER_FILE_SYSTEM: &str = "the directory is on another file system, which is mounted there";
-
-impl Node {
-    fn new(directory: Arc<Directory>, above: Option<Arc<Self>>) -> Arc<Self> {
-        Arc::new(Self {
-            directory,
-            above,
-            left: AtomicUsize::new(1),
-            is_kept: AtomicBool::new(false),
-            listings: AtomicU32::new(0),
-        })
-    }
-}
-
-impl Drop for Node {
-    /// Drops those above in a loop. They may be too many for a recursion.
-    fn drop(&mut self) {
-        let mut next = self.above.take();
-        while let Some(above) = next {
-            next = Arc::into_inner(above).and_then(|mut above| above.above.take());
-        }
-    }
-}
-
-impl Work for Removal {
-    type Job = Job;
-    type Scratch = ();
-
-    fn run(&self, job: Job, worker: &mut Worker<'_, '_, Self>) {
-        match job {
-            Job::List(node) => {
-                node.listings.fetch_add(1, Ordering::Relaxed);
-                if let Err(error) = self.list(&node, worker) {
-                    self.keep(Operation::Readdir, &node, error);
-                }
-                self.done_in(&node, worker);
-            }
-            Job::Files(node, mut names) => {
-                let taken = names.split_off(names.len().saturating_sub(TAKEN));
-                if !names.is_empty() {
-                    node.left.fetch_add(1, Ordering::Relaxed);
-                    worker.put(Job::Files(Arc::clone(&node), names));
-                }
-                let mut directories = Vec::new();
-                match self.directories.open(&node.directory) {
-                    Ok(open) => {
-                        for name in &taken {
-                            self.remove_file(&node, &open, name, worker, &mut directories);
-                        }
-                    }
-                    Err(error) => self.keep(Operation::Open, &node, error),
-                }
-                if !directories.is_empty() {
-                    node.left.fetch_add(directories.len(), Ordering::Relaxed);
-                    worker.put(Job::Directories(Arc::clone(&node), directories));
-                }
-                self.done_in(&node, worker);
-            }
-            Job::Directories(node, mut names) => {
-                let Some(name) = names.pop() else { return };
-                if !names.is_empty() {
-                    worker.put(Job::Directories(Arc::clone(&node), names));
-                }
-                if worker.is_cancelled() {
-                    self.done_in(&node, worker);
-                } else {
-                    self.enter(&node, &name, worker);
-                }
+                Err(error) => self.fail_in(Operation::Rmdir, place, error),
             }
         }
+        if let Some(above) = above
+            && place.is_kept()
+        {
+            above.keep();
+        }
+        true
+    }
+
+    fn fail(&self, place: &Place, error: io::Error) {
+        self.fail_in(Operation::Readdir, place, error);
     }
 }

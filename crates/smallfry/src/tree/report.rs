@@ -1,6 +1,8 @@
 //! The result of an operation on a tree: counts, and errors.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
 
@@ -16,13 +18,57 @@ pub struct Report {
     pub bytes: u64,
 }
 
+/// The counts and errors of an operation that several threads do.
+#[derive(Default)]
+pub(super) struct Results {
+    files: AtomicU64,
+    directories: AtomicU64,
+    bytes: AtomicU64,
+    errors: Mutex<Vec<Error>>,
+}
+
+impl Results {
+    /// Counts a file, link or special file.
+    pub(super) fn add_file(&self, bytes: u64) {
+        self.files.fetch_add(1, Ordering::Relaxed);
+        if bytes > 0 {
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn add_directory(&self) {
+        self.directories.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[cold]
+    pub(super) fn fail(&self, error: Error) {
+        let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        errors.push(error);
+    }
+
+    pub(super) fn end(self) -> Result<Report, TreeError> {
+        let report = Report {
+            files: self.files.into_inner(),
+            directories: self.directories.into_inner(),
+            bytes: self.bytes.into_inner(),
+        };
+        let errors = self.errors.into_inner();
+        let errors = errors.unwrap_or_else(PoisonError::into_inner);
+        if errors.is_empty() {
+            Ok(report)
+        } else {
+            Err(TreeError { errors, report })
+        }
+    }
+}
+
 /// The errors of an operation on a tree, which went on after each of them.
 ///
 /// It prints as the first error, and how many others there are.
 #[derive(Debug)]
 pub struct TreeError {
-    pub(super) errors: Vec<Error>,
-    pub(super) report: Report,
+    errors: Vec<Error>,
+    report: Report,
 }
 
 impl TreeError {

@@ -1,7 +1,7 @@
-//! Threads that take jobs from one stack, where a job may put more.
+//! Workers that take jobs from one stack. A job may put more jobs there.
 //!
-//! The stack keeps a walk deep rather than wide, so that few directories are open at once. The
-//! number of threads follows from measuring the operations, as for a batch.
+//! The stack keeps a traversal deep rather than wide, so that few directories are open at once. The
+//! number of workers follows from measuring the operations, as for a batch.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,15 +14,15 @@ use crate::path::max_workers;
 
 /// The number of operations after which it is known whether they are slow.
 const PROBED: u32 = 16;
-/// An operation that takes longer is slow: a disk or a server takes part in it. Others wait for locks
-/// of the file system at most, and more threads than processors only wait for each other. On XFS 34
-/// threads removed a tree at 0.76x of the speed of `rm`, and two at 1.14x.
+/// The time above which an operation is slow, since it waits for a disk or a server. Shorter
+/// operations wait for locks of the file system at most, so only as many workers as processors pay.
+/// On XFS 34 workers removed a tree at 0.76x of the speed of `rm`, and two at 1.14x.
 const SLOW: Duration = Duration::from_micros(200);
 
-/// What is done for a job.
+/// The work for a job.
 pub(super) trait Work: Sync {
     type Job: Send;
-    /// Memory that a thread keeps from one job to the next.
+    /// Memory that a worker keeps from one job to the next.
     type Scratch: Default;
 
     fn run(&self, job: Self::Job, worker: &mut Worker<'_, '_, Self>)
@@ -33,7 +33,7 @@ pub(super) trait Work: Sync {
 /// Runs `first` and all jobs that come of it. The calling thread is one of the threads. They find
 /// out themselves that `control` has cancelled.
 pub(super) fn run<W: Work>(work: &W, strategy: Strategy, control: Option<&Control>, first: W::Job) {
-    let crew = Crew {
+    let pool = WorkerPool {
         work,
         workers: Workers::new(strategy, max_workers()),
         control: control.cloned().unwrap_or_default(),
@@ -47,11 +47,11 @@ pub(super) fn run<W: Work>(work: &W, strategy: Strategy, control: Option<&Contro
         idle: AtomicUsize::new(0),
         probe: Probe::new(strategy),
     };
-    thread::scope(|scope| crew.work_off(scope, true));
+    thread::scope(|scope| pool.work_off(scope, true));
 }
 
 /// The threads and the jobs that wait for them.
-struct Crew<'w, W: Work> {
+struct WorkerPool<'w, W: Work> {
     work: &'w W,
     workers: Workers,
     control: Control,
@@ -109,60 +109,70 @@ struct State<J> {
     busy: usize,
 }
 
-/// A thread of a crew, as a job sees it.
+/// A worker, as a job sees it.
 pub(super) struct Worker<'s, 'w, W: Work> {
-    crew: &'s Crew<'w, W>,
-    /// Starts another thread.
-    call_another: &'s dyn Fn(),
-    meter: Meter,
-    pub(super) scratch: W::Scratch,
+    pool: &'s WorkerPool<'w, W>,
+    /// Starts another worker.
+    start_another: &'s dyn Fn(),
+    pub(super) operations: Operations<'s, W::Scratch>,
 }
 
 impl<W: Work> Worker<'_, '_, W> {
     /// Puts a job on the stack.
     pub(super) fn put(&self, job: W::Job) {
-        self.crew.lock().jobs.push(job);
-        if self.crew.idle.load(Ordering::Relaxed) > 0 {
-            self.crew.wake.notify_one();
+        self.pool.lock().jobs.push(job);
+        if self.pool.idle.load(Ordering::Relaxed) > 0 {
+            self.pool.wake.notify_one();
         }
     }
 
-    /// Tells whether other threads have nothing to do. Starts one that is wanted.
+    /// Returns true if other workers have nothing to do. Starts one that is wanted.
     pub(super) fn has_idle(&self) -> bool {
-        if self.crew.threads.load(Ordering::Relaxed) < self.crew.wanted() {
-            (self.call_another)();
+        if self.pool.threads.load(Ordering::Relaxed) < self.pool.wanted() {
+            (self.start_another)();
             return true;
         }
-        self.crew.idle.load(Ordering::Relaxed) > 0
+        self.pool.idle.load(Ordering::Relaxed) > 0
     }
+}
 
-    /// Tells whether nothing more is to be begun.
+/// The operations of one worker, which are measured and counted.
+pub(super) struct Operations<'p, S> {
+    workers: &'p Workers,
+    probe: &'p Probe,
+    control: &'p Control,
+    is_counted: bool,
+    meter: Meter,
+    scratch: S,
+}
+
+impl<S> Operations<'_, S> {
+    /// Returns true if nothing more is to be begun.
     pub(super) fn is_cancelled(&self) -> bool {
-        self.crew.control.is_cancelled()
+        self.control.is_cancelled()
     }
 
-    /// Does an operation, which is measured and counted. It returns its result and the bytes that it
-    /// moved.
-    pub(super) fn measured<T, E>(
+    /// Does an operation. It returns its result and the number of bytes that it moved.
+    pub(super) fn run<T, E>(
         &mut self,
-        operation: impl FnOnce(&mut W::Scratch) -> (Result<T, E>, u64),
+        operation: impl FnOnce(&mut S) -> (Result<T, E>, u64),
     ) -> Result<T, E> {
-        let probed = (!self.crew.probe.is_over()).then(Instant::now);
+        let probed = (!self.probe.is_over()).then(Instant::now);
         let start = self.meter.start();
         let (result, bytes) = operation(&mut self.scratch);
-        let Self { crew, meter, .. } = self;
         if let Some(began) = probed {
-            crew.probe.add(began.elapsed());
+            self.probe.add(began.elapsed());
         }
-        meter.stop(&crew.workers, start, bytes, Duration::ZERO, || None);
-        if crew.is_counted {
-            crew.control.count(result.is_err(), bytes);
+        self.meter
+            .stop(self.workers, start, bytes, Duration::ZERO, || None);
+        if self.is_counted {
+            self.control.count(result.is_err(), bytes);
         }
         result
     }
 }
 
-impl<W: Work> Crew<'_, W> {
+impl<W: Work> WorkerPool<'_, W> {
     fn lock(&self) -> MutexGuard<'_, State<W::Job>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -175,12 +185,18 @@ impl<W: Work> Crew<'_, W> {
 
     /// Runs jobs until none are left, or until there are too many threads.
     fn work_off<'s>(&'s self, scope: &'s Scope<'s, '_>, is_first: bool) {
-        let call_another = || self.call_another(scope);
+        let start_another = || self.start_another(scope);
         let mut worker = Worker {
-            crew: self,
-            call_another: &call_another,
-            meter: self.workers.meter(),
-            scratch: W::Scratch::default(),
+            pool: self,
+            start_another: &start_another,
+            operations: Operations {
+                workers: &self.workers,
+                probe: &self.probe,
+                control: &self.control,
+                is_counted: self.is_counted,
+                meter: self.workers.meter(),
+                scratch: W::Scratch::default(),
+            },
         };
         while let Some(job) = self.take(is_first) {
             let _busy = Busy(self);
@@ -190,7 +206,7 @@ impl<W: Work> Crew<'_, W> {
     }
 
     /// Starts another thread, if one is wanted.
-    fn call_another<'s>(&'s self, scope: &'s Scope<'s, '_>) {
+    fn start_another<'s>(&'s self, scope: &'s Scope<'s, '_>) {
         if self.threads.fetch_add(1, Ordering::Relaxed) < self.wanted() {
             let thread = thread::Builder::new().name("smallfry".into());
             let started = thread.spawn_scoped(scope, move || self.work_off(scope, false));
@@ -232,7 +248,7 @@ impl<W: Work> Crew<'_, W> {
 }
 
 /// Counts a thread that runs a job, until the job ends or panics.
-struct Busy<'c, 'w, W: Work>(&'c Crew<'w, W>);
+struct Busy<'c, 'w, W: Work>(&'c WorkerPool<'w, W>);
 
 impl<W: Work> Drop for Busy<'_, '_, W> {
     fn drop(&mut self) {
@@ -264,7 +280,7 @@ mod tests {
     fn a_thread_that_leaves_wakes_another_for_the_jobs_that_are_left() {
         let (send, taken) = mpsc::channel();
         thread::spawn(move || {
-            let crew = Crew {
+            let pool = WorkerPool {
                 work: &Nothing,
                 workers: Workers::new(Strategy::CallingThread, 1),
                 control: Control::new(),
@@ -279,16 +295,16 @@ mod tests {
                 probe: Probe::new(Strategy::CallingThread),
             };
             thread::scope(|scope| {
-                scope.spawn(|| send.send(crew.take(true)).unwrap());
-                while crew.idle.load(Ordering::Relaxed) == 0 {
+                scope.spawn(|| send.send(pool.take(true)).unwrap());
+                while pool.idle.load(Ordering::Relaxed) == 0 {
                     thread::yield_now();
                 }
                 // The second thread has put a job and is done, and is one too many.
-                let mut state = crew.lock();
+                let mut state = pool.lock();
                 state.jobs.push(7);
                 state.busy = 0;
                 drop(state);
-                assert_eq!(crew.take(false), None);
+                assert_eq!(pool.take(false), None);
             });
         });
         assert_eq!(taken.recv_timeout(Duration::from_secs(60)), Ok(Some(7)));
