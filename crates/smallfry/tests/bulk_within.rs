@@ -8,22 +8,12 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use common::{Directory, assert_error};
+use common::{Directory, assert_error, strategies};
 use smallfry::Operation;
 use smallfry::bulk::{Files, Reader, Strategy, Writer};
 
 /// Files of each batch.
 const COUNT: usize = 30;
-
-fn strategies() -> [Strategy; 4] {
-    let threads = |count: usize| Strategy::Threads(count.try_into().unwrap());
-    [
-        Strategy::Auto,
-        Strategy::CallingThread,
-        threads(2),
-        threads(8),
-    ]
-}
 
 fn reader(strategy: Strategy, directory: &Path) -> Reader {
     let mut reader = Reader::new();

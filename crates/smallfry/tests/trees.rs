@@ -14,20 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use common::unix::{SmallDisk, is_root, make_fifo};
-use common::{Directory, assert_error, names, skip};
+use common::{Directory, assert_error, names, skip, strategies};
 use smallfry::Operation;
-use smallfry::bulk::{Control, Strategy};
+use smallfry::bulk::Control;
 use smallfry::tree::{Copier, Existing, Remover};
-
-fn strategies() -> [Strategy; 4] {
-    let threads = |count: usize| Strategy::Threads(count.try_into().unwrap());
-    [
-        Strategy::Auto,
-        Strategy::CallingThread,
-        threads(2),
-        threads(8),
-    ]
-}
 
 fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();

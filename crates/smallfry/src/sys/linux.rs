@@ -104,6 +104,16 @@ pub(in crate::sys) fn list(
     Ok(())
 }
 
+/// Makes an empty file share the blocks of another one.
+///
+/// [ioctl_ficlone(2)](https://man7.org/linux/man-pages/man2/ioctl_ficlone.2.html)
+pub(in crate::sys) fn clone_file(
+    from: BorrowedFile<'_>,
+    to: BorrowedFile<'_>,
+) -> Result<(), Errno> {
+    fs::ioctl_ficlone(to, from).map_err(errno)
+}
+
 /// The magic numbers of file systems on disks and in memory of this machine: ext2 to ext4, XFS,
 /// Btrfs, F2FS, tmpfs, ramfs. They report nothing when a file is closed. The last is overlayfs,
 /// which passes a close on to one of these: a file server cannot be its upper layer.

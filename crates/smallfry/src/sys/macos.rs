@@ -71,6 +71,14 @@ pub(in crate::sys) fn list(
     Ok(())
 }
 
+/// Returns `ENOTSUP`: the call of these systems takes paths.
+pub(in crate::sys) fn clone_file(
+    _from: BorrowedFile<'_>,
+    _to: BorrowedFile<'_>,
+) -> Result<(), Errno> {
+    Err(Errno(libc::ENOTSUP))
+}
+
 /// Returns the path of an open file.
 ///
 /// `fcntl(F_GETPATH)`,

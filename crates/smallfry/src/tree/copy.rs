@@ -1,13 +1,13 @@
 //! Copies a tree: each entry from one open directory into another, and never through a link.
 
 mod contents;
+mod entry;
+mod hard_links;
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use smallfry_workers::{Control, Strategy};
 
@@ -15,24 +15,13 @@ use super::directory::{Directories, Directory};
 use super::report::{Report, Results, TreeError};
 use super::traversal::{Visitor, traverse};
 use super::worker_pool::Operations;
-use crate::durable::temporary_name;
-use crate::errno::Errno;
 use crate::error::{Error, Operation};
 use crate::raw::{self, OwnedFile};
-use crate::sys::{self, EntryStatus, Identity, Kind, Name, OpenDirectory, OwnedName};
+use crate::sys::{self, EntryStatus, Identity, Kind, Name, OpenDirectory};
 use contents::{Buffer, Cloning};
-
-/// The treatment of a file that is there already.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Existing {
-    /// It is replaced in one step: a reader sees the old file or the new one.
-    #[default]
-    Replace,
-    /// It stays as it is.
-    Keep,
-    /// It is an error, and stays as it is.
-    Refuse,
-}
+pub use entry::Existing;
+use entry::{Pair, Transfer, invalid};
+use hard_links::{HardLinks, Link};
 
 type Filter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
@@ -177,8 +166,7 @@ impl Copier {
             directories: Directories::new(),
             cloning: Cloning::new(self.clone),
             results: Results::default(),
-            names: Mutex::default(),
-            links: Mutex::default(),
+            hard_links: HardLinks::default(),
         };
         if let Err(error) = copying.begin(from, self.strategy, self.control.as_ref()) {
             copying.results.fail(error);
@@ -198,25 +186,7 @@ struct Copying<'o> {
     directories: Directories,
     cloning: Cloning,
     results: Results,
-    /// The copies of files with several names.
-    names: Mutex<HashMap<Identity, (Arc<Directory>, OwnedName)>>,
-    /// Names that are made in the end: those of a file that has a copy already.
-    links: Mutex<Vec<Link>>,
-}
-
-/// A further name of a file.
-struct Link {
-    of: Identity,
-    pair: Pair,
-    name: OwnedName,
-    new_name: OwnedName,
-}
-
-/// A directory of the source and the one that it is copied to.
-#[derive(Clone)]
-struct Pair {
-    from: Arc<Directory>,
-    to: Arc<Directory>,
+    hard_links: HardLinks,
 }
 
 /// A directory that is being copied.
@@ -225,14 +195,6 @@ struct Place {
     /// The status of the source, if its copy is new. A directory that was there before keeps its
     /// permissions and times.
     to_give: Option<EntryStatus>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn invalid(reason: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, reason)
 }
 
 impl Copying<'_> {
@@ -364,7 +326,9 @@ impl Copying<'_> {
 
     fn copy_link(&self, entry: &Transfer<'_>) -> io::Result<()> {
         let target = entry.from.read_link(entry.name)?;
-        let made = self.make(entry, |name| entry.to.make_link(name, &target))?;
+        let made = entry.create(self.options.existing, |name| {
+            entry.to.make_link(name, &target)
+        })?;
         if let Some(((), new_entry)) = made {
             new_entry.commit()?;
             self.results.add_file(0);
@@ -382,13 +346,12 @@ impl Copying<'_> {
             let copied = self.copy_open(&source, &status, entry, buffer)?;
             return Ok(copied.unwrap_or(0));
         }
-        if self.is_linked(pair, entry, &status) {
+        if self.hard_links.has(pair, entry, &status) {
             return Ok(0);
         }
         let copied = self.copy_open(&source, &status, entry, buffer);
         if !matches!(copied, Ok(Some(_))) {
-            // The other names are not to be names of what was there before, or is missing.
-            lock(&self.names).remove(&status.identity);
+            self.hard_links.forget(&status);
         }
         Ok(copied?.unwrap_or(0))
     }
@@ -402,7 +365,9 @@ impl Copying<'_> {
         buffer: &mut Buffer,
     ) -> io::Result<Option<u64>> {
         let mode = status.mode & 0o777;
-        let created = self.make(entry, |name| entry.to.create_file(name, mode))?;
+        let created = entry.create(self.options.existing, |name| {
+            entry.to.create_file(name, mode)
+        })?;
         let Some((destination, new_entry)) = created else {
             return Ok(None);
         };
@@ -417,73 +382,12 @@ impl Copying<'_> {
         Ok(Some(length))
     }
 
-    /// Makes a new entry by `call`, which gets its name: that of the entry, or a temporary one if
-    /// something is there that is to be replaced. `None` if that is kept.
-    fn make<'e, T>(
-        &self,
-        entry: &'e Transfer<'_>,
-        call: impl Fn(&Name) -> Result<T, Errno>,
-    ) -> io::Result<Option<(T, NewEntry<'e>)>> {
-        let new_entry = |temporary| NewEntry {
-            to: entry.to,
-            name: entry.new_name,
-            temporary,
-            is_left: true,
-        };
-        match call(entry.new_name) {
-            Ok(made) => return Ok(Some((made, new_entry(None)))),
-            Err(errno) if !sys::is_taken(errno) => return Err(errno.into()),
-            Err(errno) => match self.options.existing {
-                Existing::Keep => return Ok(None),
-                Existing::Refuse => return Err(errno.into()),
-                Existing::Replace => {}
-            },
-        }
-        let there = entry.to.status_of(entry.new_name)?;
-        if there.kind == Kind::Directory {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        if there.identity == entry.from.status_of(entry.name)?.identity {
-            return Err(invalid("source and destination are the same file"));
-        }
-        let mut tries = 0;
-        loop {
-            let temporary = temporary_name(sys::as_path(entry.new_name));
-            let temporary = sys::name_of(temporary.as_ref()).ok_or(io::ErrorKind::InvalidInput)?;
-            match call(&temporary) {
-                Ok(made) => return Ok(Some((made, new_entry(Some(temporary))))),
-                Err(errno) if sys::is_taken(errno) && tries < MAX_TRIES => tries += 1,
-                Err(errno) => return Err(errno.into()),
-            }
-        }
-    }
-
-    /// Remembers a file with several names. Returns true if another thread copies one of them, or
-    /// has copied it.
-    fn is_linked(&self, pair: &Pair, entry: &Transfer<'_>, status: &EntryStatus) -> bool {
-        match lock(&self.names).entry(status.identity) {
-            Entry::Vacant(vacant) => {
-                vacant.insert((Arc::clone(&pair.to), entry.new_name.to_owned()));
-                false
-            }
-            Entry::Occupied(_) => {
-                lock(&self.links).push(Link {
-                    of: status.identity,
-                    pair: pair.clone(),
-                    name: entry.name.to_owned(),
-                    new_name: entry.new_name.to_owned(),
-                });
-                true
-            }
-        }
-    }
-
     /// Makes the further names of files.
     fn link(&self) {
         let mut buffer = Buffer::default();
         loop {
             // Where the first name could not be copied, the next one is copied instead.
-            let links = std::mem::take(&mut *lock(&self.links));
+            let links = self.hard_links.take();
             if links.is_empty() {
                 return;
             }
@@ -499,7 +403,7 @@ impl Copying<'_> {
     }
 
     fn make_name(&self, link: &Link, buffer: &mut Buffer) -> io::Result<()> {
-        let first = lock(&self.names).get(&link.of).cloned();
+        let first = self.hard_links.first(link);
         let to = self.directories.open(&link.pair.to)?;
         let Some((place, name)) = first else {
             let from = self.directories.open(&link.pair.from)?;
@@ -520,7 +424,9 @@ impl Copying<'_> {
             new_name: &link.new_name,
             kind: Kind::File,
         };
-        let made = self.make(&entry, |new| from.make_hard_link(&name, &to, new));
+        let made = entry.create(self.options.existing, |new| {
+            from.make_hard_link(&name, &to, new)
+        });
         if let Some(((), new_entry)) = made? {
             new_entry.commit()?;
             self.results.add_file(0);
@@ -672,47 +578,6 @@ impl Visitor for Copying<'_> {
 
     fn fail(&self, place: &Place, error: io::Error) {
         self.fail_in(Operation::Readdir, place, error);
-    }
-}
-
-/// The maximum number of temporary names that are tried. A name is almost never taken.
-const MAX_TRIES: u32 = 8;
-
-/// An entry on its way from one directory to another.
-struct Transfer<'e> {
-    from: &'e OpenDirectory,
-    to: &'e OpenDirectory,
-    name: &'e Name,
-    new_name: &'e Name,
-    kind: Kind,
-}
-
-/// A new entry that is removed when this is dropped, unless it was committed.
-struct NewEntry<'e> {
-    to: &'e OpenDirectory,
-    name: &'e Name,
-    temporary: Option<OwnedName>,
-    is_left: bool,
-}
-
-impl NewEntry<'_> {
-    /// Gives the entry its name, which another one may have had.
-    fn commit(mut self) -> io::Result<()> {
-        if let Some(temporary) = &self.temporary {
-            self.to.rename(temporary, self.name)?;
-        }
-        self.is_left = false;
-        Ok(())
-    }
-}
-
-impl Drop for NewEntry<'_> {
-    fn drop(&mut self) {
-        if self.is_left {
-            // The caller has an error to report already.
-            let name = self.temporary.as_deref().unwrap_or(self.name);
-            _ = self.to.remove_file(name);
-        }
     }
 }
 

@@ -11,6 +11,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use smallfry::bulk::Strategy;
 use smallfry::{Error, Operation};
 
 /// A directory of the test's own. Dropping it removes it.
@@ -24,6 +25,17 @@ impl Directory {
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
+}
+
+/// Returns the strategies with different numbers of threads.
+pub(crate) fn strategies() -> [Strategy; 4] {
+    let threads = |count: usize| Strategy::Threads(count.try_into().unwrap());
+    [
+        Strategy::Auto,
+        Strategy::CallingThread,
+        threads(2),
+        threads(8),
+    ]
 }
 
 /// The names in a directory, sorted.

@@ -4,23 +4,15 @@ use rustix::fs::{self, SeekFrom};
 use rustix::io::{Errno as Code, pread, pwrite};
 
 use super::platform::{BorrowedFile, errno};
+use super::variant;
 use crate::errno::Errno;
 
 /// The bytes that are copied at a time.
 const PIECE: usize = 256 << 10;
 
 /// Makes an empty file share the blocks of another one, until one of both is changed.
-///
-/// [ioctl_ficlone(2)](https://man7.org/linux/man-pages/man2/ioctl_ficlone.2.html)
-#[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn clone_file(from: BorrowedFile<'_>, to: BorrowedFile<'_>) -> Result<(), Errno> {
-    fs::ioctl_ficlone(to, from).map_err(errno)
-}
-
-/// Fails: the calls of other systems take paths.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn clone_file(_from: BorrowedFile<'_>, _to: BorrowedFile<'_>) -> Result<(), Errno> {
-    Err(Errno(libc::ENOTSUP))
+    variant::clone_file(from, to)
 }
 
 /// Copies a file with holes to an empty one, which gets the same holes. Returns its length.
