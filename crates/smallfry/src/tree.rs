@@ -28,7 +28,7 @@ mod walk;
 mod worker_pool;
 
 #[cfg(unix)]
-pub use copy::{Copier, Existing};
+pub use copy::{Copier, Existing, Links};
 #[cfg(unix)]
 pub use remove::Remover;
 #[cfg(unix)]

@@ -114,6 +114,19 @@ pub(in crate::sys) fn clone_file(
     fs::ioctl_ficlone(to, from).map_err(errno)
 }
 
+/// Copies bytes from the place of one file to that of another. Returns their number.
+///
+/// [copy_file_range(2)](https://man7.org/linux/man-pages/man2/copy_file_range.2.html)
+pub(in crate::sys) fn copy_range(
+    from: BorrowedFile<'_>,
+    to: BorrowedFile<'_>,
+    length: u64,
+) -> Result<u64, Errno> {
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    let copied = fs::copy_file_range(from, None, to, None, length);
+    copied.map(|count| count as u64).map_err(errno)
+}
+
 /// The magic numbers of file systems on disks and in memory of this machine: ext2 to ext4, XFS,
 /// Btrfs, F2FS, tmpfs, ramfs. They report nothing when a file is closed. The last is overlayfs,
 /// which passes a close on to one of these: a file server cannot be its upper layer.

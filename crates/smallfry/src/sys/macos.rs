@@ -79,6 +79,15 @@ pub(in crate::sys) fn clone_file(
     Err(Errno(libc::ENOTSUP))
 }
 
+/// Returns `ENOTSUP`: these systems have no such call.
+pub(in crate::sys) fn copy_range(
+    _from: BorrowedFile<'_>,
+    _to: BorrowedFile<'_>,
+    _length: u64,
+) -> Result<u64, Errno> {
+    Err(Errno(libc::ENOTSUP))
+}
+
 /// Returns the path of an open file.
 ///
 /// `fcntl(F_GETPATH)`,

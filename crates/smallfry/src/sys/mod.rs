@@ -71,7 +71,7 @@ mod walk;
 pub(crate) use attributes::{Attributes, gives_list};
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
 #[cfg(unix)]
-pub(crate) use contents::{clone_file, copy_sparse};
+pub(crate) use contents::{clone_file, copy_range, copy_sparse};
 pub(crate) use flush::{
     FLUSHABLE, FLUSHES_DIRECTORIES, O_DIRECTORY, WholeFileSystem, begin_flush, flush_contents,
     flush_directory, flush_file, unwritten_bytes,

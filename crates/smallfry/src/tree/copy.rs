@@ -3,6 +3,7 @@
 mod contents;
 mod entry;
 mod hard_links;
+mod links;
 
 use std::fmt;
 use std::io;
@@ -18,10 +19,12 @@ use super::worker_pool::Operations;
 use crate::error::{Error, Operation};
 use crate::raw::{self, OwnedFile};
 use crate::sys::{self, EntryStatus, Identity, Kind, Name, OpenDirectory};
-use contents::{Buffer, Cloning};
+use contents::{Buffer, Ways};
 pub use entry::Existing;
 use entry::{Pair, Transfer, invalid};
 use hard_links::{HardLinks, Link};
+pub use links::Links;
+use links::absolute_target;
 
 type Filter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
@@ -47,6 +50,9 @@ pub struct Copier {
     strategy: Strategy,
     control: Option<Control>,
     existing: Existing,
+    links: Links,
+    links_replace_files: bool,
+    parents: bool,
     times: bool,
     hard_links: bool,
     clone: bool,
@@ -59,6 +65,9 @@ impl fmt::Debug for Copier {
         f.debug_struct("Copier")
             .field("strategy", &self.strategy)
             .field("existing", &self.existing)
+            .field("links", &self.links)
+            .field("links_replace_files", &self.links_replace_files)
+            .field("parents", &self.parents)
             .field("times", &self.times)
             .field("hard_links", &self.hard_links)
             .field("clone", &self.clone)
@@ -80,6 +89,9 @@ impl Copier {
             strategy: Strategy::Auto,
             control: None,
             existing: Existing::Replace,
+            links: Links::Keep,
+            links_replace_files: true,
+            parents: false,
             times: false,
             hard_links: true,
             clone: true,
@@ -103,6 +115,26 @@ impl Copier {
     /// Sets what happens to a file or link that is there already. Directories are merged.
     pub const fn existing(&mut self, existing: Existing) -> &mut Self {
         self.existing = existing;
+        self
+    }
+
+    /// Sets the targets of copied links.
+    pub const fn links(&mut self, links: Links) -> &mut Self {
+        self.links = links;
+        self
+    }
+
+    /// Lets the copy of a link replace a file, with [`Existing::Replace`]. It is on by default.
+    /// Without it that is an error.
+    pub const fn links_replace_files(&mut self, links_replace_files: bool) -> &mut Self {
+        self.links_replace_files = links_replace_files;
+        self
+    }
+
+    /// Makes missing directories above the destination. It is off by default, and such a directory
+    /// is an error.
+    pub const fn parents(&mut self, parents: bool) -> &mut Self {
+        self.parents = parents;
         self
     }
 
@@ -149,13 +181,13 @@ impl Copier {
     /// extended attributes and access control lists are not copied. An entry that cannot be copied
     /// is an error, and the rest is copied.
     ///
-    /// Below `to` no link is followed. Nothing is flushed: after a power failure files may be
+    /// Neither at `to` nor below it a link is followed. Nothing is flushed: after a power failure files may be
     /// missing, empty or torn.
     ///
     /// # Errors
     ///
     /// [`TreeError`] with an [`Error`] for each entry that was not copied: [`Operation::Copy`] with
-    /// both paths, or [`Operation::Readdir`]. Also if `to` is `from` or in it, and for pipes,
+    /// both paths, [`Operation::Readdir`] or [`Operation::Mkdir`]. Also if `to` is `from` or in it, and for pipes,
     /// sockets and devices.
     pub fn copy(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Report, TreeError> {
         let (from, to) = (from.as_ref(), to.as_ref());
@@ -164,7 +196,11 @@ impl Copier {
             from: sys::start_of(from),
             to: to.to_owned(),
             directories: Directories::new(),
-            cloning: Cloning::new(self.clone),
+            absolute: match self.links {
+                Links::Keep => PathBuf::new(),
+                Links::Absolute => std::path::absolute(sys::start_of(from)).unwrap_or_default(),
+            },
+            ways: Ways::new(self.clone),
             results: Results::default(),
             hard_links: HardLinks::default(),
         };
@@ -181,10 +217,12 @@ struct Copying<'o> {
     options: &'o Copier,
     /// The directory that the source is in.
     from: PathBuf,
+    /// The same as an absolute path, for [`Links::Absolute`].
+    absolute: PathBuf,
     /// The destination.
     to: PathBuf,
     directories: Directories,
-    cloning: Cloning,
+    ways: Ways,
     results: Results,
     hard_links: HardLinks,
 }
@@ -216,6 +254,7 @@ impl Copying<'_> {
             None => Kind::Directory,
         };
         if kind != Kind::Directory {
+            self.make_parents().map_err(failed)?;
             return self.begin_with_file(from, &open, &start, name.as_deref(), kind);
         }
         let (source, status) = if let Some(name) = &name {
@@ -227,10 +266,15 @@ impl Copying<'_> {
         if is_inside(to, source.identity()).map_err(failed)? {
             return Err(failed(invalid("a directory cannot be copied into itself")));
         }
+        self.make_parents().map_err(failed)?;
         let is_new = match std::fs::create_dir(to) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
-            made => made.map_err(failed).map(|()| true)?,
+            Err(error) => return Err(Error::at(Operation::Mkdir, to, error)),
+            Ok(()) => true,
         };
+        if !is_new && !std::fs::symlink_metadata(to).map_err(failed)?.is_dir() {
+            return Err(failed(io::ErrorKind::NotADirectory.into()));
+        }
         let pair = Pair {
             from: source,
             to: self.directories.begin(to).map_err(failed)?,
@@ -240,6 +284,14 @@ impl Copying<'_> {
             to_give: is_new.then_some(status),
         };
         traverse(self, strategy, control, place);
+        Ok(())
+    }
+
+    /// Makes the directories above the destination, if that is wanted.
+    fn make_parents(&self) -> io::Result<()> {
+        if self.options.parents {
+            std::fs::create_dir_all(sys::start_of(&self.to))?;
+        }
         Ok(())
     }
 
@@ -283,11 +335,10 @@ impl Copying<'_> {
     #[cold]
     fn fail_at(&self, operation: Operation, place: &Place, name: &Name, reason: io::Error) {
         let from = place.pair.from.path_of(&self.from, name);
+        let to = || place.pair.to.path_of(&self.to, name);
         self.results.fail(match operation {
-            Operation::Copy => {
-                let to = place.pair.to.path_of(&self.to, name);
-                Error::between(operation, &from, &to, reason)
-            }
+            Operation::Copy => Error::between(operation, &from, &to(), reason),
+            Operation::Mkdir => Error::at(operation, &to(), reason),
             _ => Error::at(operation, &from, reason),
         });
     }
@@ -315,7 +366,7 @@ impl Copying<'_> {
     ) -> io::Result<u64> {
         match entry.kind {
             Kind::File => self.copy_file(pair, entry, buffer),
-            Kind::Link => self.copy_link(entry).map(|()| 0),
+            Kind::Link => self.copy_link(pair, entry).map(|()| 0),
             Kind::Special => Err(io::Error::new(
                 io::ErrorKind::Unsupported,
                 "pipes, sockets and devices are not copied",
@@ -324,8 +375,17 @@ impl Copying<'_> {
         }
     }
 
-    fn copy_link(&self, entry: &Transfer<'_>) -> io::Result<()> {
-        let target = entry.from.read_link(entry.name)?;
+    fn copy_link(&self, pair: &Pair, entry: &Transfer<'_>) -> io::Result<()> {
+        let mut target = entry.from.read_link(entry.name)?;
+        if self.options.links == Links::Absolute {
+            let link = pair.from.path_of(&self.absolute, entry.name);
+            target = absolute_target(&link, target);
+        }
+        if !self.options.links_replace_files
+            && matches!(entry.to.kind_of(entry.new_name), Ok(kind) if kind != Kind::Link)
+        {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
         let made = entry.create(self.options.existing, |name| {
             entry.to.make_link(name, &target)
         })?;
@@ -371,7 +431,7 @@ impl Copying<'_> {
         let Some((destination, new_entry)) = created else {
             return Ok(None);
         };
-        let length = contents::copy(source, &destination, status, &self.cloning, buffer)?;
+        let length = self.ways.copy(source, &destination, status, buffer)?;
         sys::set_mode_of(raw::borrow(&destination), status)?;
         if self.options.times {
             sys::set_times(raw::borrow(&destination), status)?;
@@ -447,7 +507,9 @@ impl Copying<'_> {
         let open = self.directories.open(to).map_err(copy)?;
         let is_new = match open.make_directory(name, status.mode & 0o777 | 0o700) {
             Err(errno) if sys::is_taken(errno) => false,
-            made => made.map_err(|errno| copy(errno.into())).map(|()| true)?,
+            made => made
+                .map_err(|errno| (Operation::Mkdir, errno.into()))
+                .map(|()| true)?,
         };
         let (destination, _) = self.directories.enter(to, name).map_err(copy)?;
         let is_mount = status.identity.device != from.identity().device;

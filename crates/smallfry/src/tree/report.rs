@@ -77,6 +77,11 @@ impl TreeError {
         &self.errors
     }
 
+    /// Returns the errors themselves.
+    pub fn into_errors(self) -> Vec<Error> {
+        self.errors
+    }
+
     /// Returns what was done nevertheless.
     pub fn report(&self) -> Report {
         self.report

@@ -15,6 +15,16 @@ pub(crate) fn clone_file(from: BorrowedFile<'_>, to: BorrowedFile<'_>) -> Result
     variant::clone_file(from, to)
 }
 
+/// Lets the kernel copy bytes from the place of one file to that of another. Returns their number. On
+/// file systems that can do that, the copy shares blocks with its source.
+pub(crate) fn copy_range(
+    from: BorrowedFile<'_>,
+    to: BorrowedFile<'_>,
+    length: u64,
+) -> Result<u64, Errno> {
+    variant::copy_range(from, to, length)
+}
+
 /// Copies a file with holes to an empty one, which gets the same holes. Returns its length.
 ///
 /// `lseek` with `SEEK_DATA` and `SEEK_HOLE`,

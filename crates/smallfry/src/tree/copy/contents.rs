@@ -1,7 +1,8 @@
-//! Copies the contents of one open file to another.
+//! Copies the contents of one open file to another: cloned, by the kernel, or through memory.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::raw::{self, BorrowedFile, OwnedFile};
 use crate::sys::{self, EntryStatus};
@@ -12,55 +13,145 @@ pub(super) struct Buffer(Vec<u8>);
 
 /// The bytes that are read and written at a time.
 const PIECE: usize = 128 << 10;
+/// The maximum length of a small file, in bytes. On XFS it takes longer to clone one than to copy it;
+/// on Btrfs it takes less time.
+const SMALL: u64 = 128 << 10;
+/// The number of small files that are cloned and copied in turn, to find out which takes less time.
+const TRIED: u32 = 32;
 
-/// Tells whether files can be cloned from one file system to another.
-pub(super) struct Cloning {
-    /// It was not tried, or works.
+/// The ways in which contents can be copied from one file system to another, which the first files
+/// tell.
+pub(super) struct Ways {
+    /// Clones may share blocks with their sources.
+    is_clone_wanted: bool,
+    /// The first clone was tried.
     is_tried: AtomicBool,
-    works: AtomicBool,
+    clones: AtomicBool,
+    small: Trial,
+    /// The kernel copies from one of both file systems to the other.
+    copies_ranges: AtomicBool,
 }
 
-impl Cloning {
-    pub(super) fn new(is_wanted: bool) -> Self {
+/// Small files that are cloned and copied in turn.
+#[derive(Default)]
+struct Trial {
+    begun: AtomicU32,
+    cloning_ns: AtomicU64,
+    copying_ns: AtomicU64,
+}
+
+impl Trial {
+    /// Returns true if the next small file is to be cloned, and where its time counts.
+    fn next(&self) -> (bool, Option<&AtomicU64>) {
+        let begun = match self.begun.load(Ordering::Relaxed) {
+            TRIED.. => TRIED,
+            _ => self.begun.fetch_add(1, Ordering::Relaxed),
+        };
+        if begun < TRIED {
+            let is_cloned = begun.is_multiple_of(2);
+            let time = if is_cloned {
+                &self.cloning_ns
+            } else {
+                &self.copying_ns
+            };
+            return (is_cloned, Some(time));
+        }
+        let ns = [&self.cloning_ns, &self.copying_ns].map(|ns| ns.load(Ordering::Relaxed));
+        (ns[0] <= ns[1], None)
+    }
+}
+
+impl Ways {
+    pub(super) fn new(is_clone_wanted: bool) -> Self {
         Self {
-            is_tried: AtomicBool::new(!is_wanted),
-            works: AtomicBool::new(false),
+            is_clone_wanted,
+            is_tried: AtomicBool::new(false),
+            clones: AtomicBool::new(false),
+            small: Trial::default(),
+            copies_ranges: AtomicBool::new(is_clone_wanted),
         }
     }
 
-    /// Clones a file. Returns false if it has to be copied. Nothing more is cloned if the first
-    /// file cannot be: later ones may have reasons of their own.
-    fn clone_file(&self, source: BorrowedFile<'_>, destination: BorrowedFile<'_>) -> bool {
-        let is_first = !self.is_tried.swap(true, Ordering::Relaxed);
-        if !is_first && !self.works.load(Ordering::Relaxed) {
-            return false;
+    /// Copies the contents of a file to a new one, and returns their length in bytes.
+    pub(super) fn copy(
+        &self,
+        source: &OwnedFile,
+        destination: &OwnedFile,
+        status: &EntryStatus,
+        buffer: &mut Buffer,
+    ) -> io::Result<u64> {
+        let (source, destination) = (raw::borrow(source), raw::borrow(destination));
+        if !self.is_clone_wanted || status.size == 0 {
+            return self.copy_bytes(source, destination, status, buffer);
         }
-        let is_cloned = sys::clone_file(source, destination).is_ok();
-        if is_first {
-            self.works.store(is_cloned, Ordering::Relaxed);
+        // Nothing more is cloned if the first file cannot be: later ones may have reasons of their
+        // own.
+        if !self.is_tried.swap(true, Ordering::Relaxed) {
+            if sys::clone_file(source, destination).is_ok() {
+                self.clones.store(true, Ordering::Relaxed);
+                // The kernel would clone then, too.
+                self.copies_ranges.store(false, Ordering::Relaxed);
+                return Ok(status.size);
+            }
+        } else if self.clones.load(Ordering::Relaxed) {
+            let (is_cloned, time) = match status.size {
+                ..=SMALL => self.small.next(),
+                _ => (true, None),
+            };
+            let began = time.map(|_| Instant::now());
+            let done = if is_cloned && sys::clone_file(source, destination).is_ok() {
+                Ok(status.size)
+            } else {
+                self.copy_bytes(source, destination, status, buffer)
+            };
+            if let (Some(time), Some(began)) = (time, began) {
+                time.fetch_add(nanoseconds(began.elapsed()), Ordering::Relaxed);
+            }
+            return done;
         }
-        is_cloned
+        self.copy_bytes(source, destination, status, buffer)
+    }
+
+    fn copy_bytes(
+        &self,
+        source: BorrowedFile<'_>,
+        destination: BorrowedFile<'_>,
+        status: &EntryStatus,
+        buffer: &mut Buffer,
+    ) -> io::Result<u64> {
+        if status.is_sparse() {
+            return Ok(sys::copy_sparse(source, destination, status.size)?);
+        }
+        let mut length = 0;
+        // It saves copying the bytes to this process: 17 % of the time on a tmpfs, 12 % on ext4.
+        while length < status.size && self.copies_ranges.load(Ordering::Relaxed) {
+            match sys::copy_range(source, destination, status.size - length) {
+                Ok(0) => break,
+                Ok(count) => length += count,
+                // What is wrong is found again below.
+                Err(_) => self.copies_ranges.store(false, Ordering::Relaxed),
+            }
+        }
+        if length > 0 && length == status.size {
+            return Ok(length);
+        }
+        through_memory(source, destination, status, buffer, length)
     }
 }
 
-/// Copies the contents of a file to a new one, and returns their length in bytes.
-pub(super) fn copy(
-    source: &OwnedFile,
-    destination: &OwnedFile,
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Copies the rest of a file, of which `length` bytes are copied already. Returns its whole length.
+fn through_memory(
+    source: BorrowedFile<'_>,
+    destination: BorrowedFile<'_>,
     status: &EntryStatus,
-    cloning: &Cloning,
-    buffer: &mut Buffer,
+    Buffer(memory): &mut Buffer,
+    mut length: u64,
 ) -> io::Result<u64> {
-    let (source, destination) = (raw::borrow(source), raw::borrow(destination));
-    if status.size > 0 && cloning.clone_file(source, destination) {
-        return Ok(status.size);
-    }
-    if status.is_sparse() {
-        return Ok(sys::copy_sparse(source, destination, status.size)?);
-    }
-    let Buffer(memory) = buffer;
     memory.reserve_exact(PIECE);
-    let mut length = 0;
     loop {
         memory.clear();
         let count = sys::read_spare(source, memory)?;
