@@ -6,6 +6,7 @@
  * | `import { readFiles, writeFiles } from 'smallfry'` | many files in one call, by name |
  * | `import { readFilesStream } from 'smallfry'` | many files in turn, in bounded memory |
  * | `import { readTree } from 'smallfry'` | all files of a tree, or those that match patterns |
+ * | `import { copyTree, removeTree } from 'smallfry'` | a tree copied or removed, on Unix |
  * | `import { writeFileSync, readFile } from 'smallfry'` | a few functions of node:fs by name |
  * | `import fs from 'smallfry/fs'` | all of node:fs, with these functions replaced |
  * | `import fsp from 'smallfry/fs/promises'` | all of node:fs/promises, likewise |
@@ -34,6 +35,9 @@ export { readTree, type ReadTreeOptions, type TreeFile } from './bulk/read-tree.
 export { type Entry } from './bulk/entries.js';
 export { writeFiles, writeFilesSync, type Written } from './bulk/write-files.js';
 export { type WriteFilesOptions, type WriteFilesSyncOptions } from './bulk/write-plan.js';
+export {
+  copyTree, type CopyTreeOptions, removeTree, type RemoveTreeOptions, type TreeCounts, type TreeError, type TreeOptions,
+} from './bulk/trees.js';
 export { appendFile, promises, readFile, writeFile } from './core/async.js';
 export { appendFileSync, readFileSync, writeFileSync } from './core/sync.js';
 

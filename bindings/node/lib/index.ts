@@ -20,6 +20,8 @@ export const readFilesStream = (paths: Argument, options: Argument) => loadBulk(
 export const readTree = (root: Argument, options: Argument) => loadBulk().readTree(root, options);
 export const writeFiles = (entries: Argument, options: Argument) => loadBulk().writeFiles(entries, options);
 export const writeFilesSync = (entries: Argument, options: Argument) => loadBulk().writeFilesSync(entries, options);
+export const copyTree = (from: Argument, to: Argument, options: Argument) => loadBulk().copyTree(from, to, options);
+export const removeTree = (path: Argument, options: Argument) => loadBulk().removeTree(path, options);
 export const flushDirectory = (directory: Argument) => loadCore().flushDirectory(directory);
 export const flushDirectorySync = (directory: Argument) => loadCore().flushDirectorySync(directory);
 export const removeTemporaryFiles = (directory: Argument, options: Argument) => loadCore().removeTemporaryFiles(directory, options);

@@ -44,6 +44,8 @@ export function isNodesOwn(candidate: unknown, name: string): boolean {
   if (isOwn) return true;
   const callback = (): void => undefined;
   attempt(candidate as AnyFunction, [path, callback, callback, callback]);
+  // Others look at a third argument first, which must not be a callback.
+  attempt(candidate as AnyFunction, [path, '']);
   return isOwn;
 }
 
@@ -58,12 +60,18 @@ function attempt(call: AnyFunction, args: readonly unknown[]): void {
   }
 }
 
+/** Returns the file of a function that is running. The engine's own functions count as Node's. */
+function fileOf(site: NodeJS.CallSite): string | null | undefined {
+  const isEngines = site.getLineNumber() === null && !site.isEval();
+  return site.getFileName() ?? (isEngines ? 'node:engine' : undefined);
+}
+
 /** Tells whether all functions between two of this file, which are running now, are Node's own. */
 function onlyNodeBetween(): boolean {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- only put back as it was
   const { prepareStackTrace, stackTraceLimit } = Error;
   Error.stackTraceLimit = 20;
-  Error.prepareStackTrace = (_error, sites) => sites.map((site) => site.getFileName());
+  Error.prepareStackTrace = (_error, sites) => sites.map(fileOf);
   const holder = {} as { stack: (string | null | undefined)[] };
   Error.captureStackTrace(holder);
   const files = holder.stack;

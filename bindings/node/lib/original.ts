@@ -19,29 +19,40 @@ function picked<Functions extends object, Name extends keyof Functions>(from: Fu
   return found;
 }
 
-const PROMISES = [...METADATA, 'appendFile', 'open', 'readFile', 'rename', 'rm', 'rmdir', 'unlink', 'writeFile'] as const;
+const PROMISES = [
+  ...METADATA, 'appendFile', 'copyFile', 'cp', 'open', 'opendir', 'readFile', 'rename', 'rm', 'rmdir', 'symlink', 'unlink', 'writeFile',
+] as const;
 let promises: Pick<typeof fs.promises, (typeof PROMISES)[number]> | undefined;
 
-/** The functions that smallfry does, or that wait for its closes, and `mkdirSync`. */
+/** The functions that Node's own `rm` calls, once it has loaded them. */
+export const REMOVING = ['chmod', 'lstat', 'readdir', 'rmdir', 'stat', 'unlink'] as const;
+/** The functions of node:fs/promises that Node's own `cp` calls. */
+export const COPYING = [
+  'chmod', 'copyFile', 'lstat', 'mkdir', 'opendir', 'readlink', 'stat', 'symlink', 'unlink', 'utimes',
+] as const;
+
+/**
+ * The functions that smallfry does, those that wait for its closes, and those that Node's own ones
+ * call.
+ */
 export const original = shared('original', {
+  ...picked(fs, REMOVING),
+  ...picked(fs, REMOVING.map((name) => `${name}Sync` as const)),
+  ...picked(fs, COPYING.map((name) => `${name}Sync` as const)),
+  existsSync: fs.existsSync,
+  realpathSync: fs.realpathSync,
+  cp: fs.cp,
+  cpSync: fs.cpSync,
   writeFileSync: fs.writeFileSync,
   appendFileSync: fs.appendFileSync,
   readFileSync: fs.readFileSync,
-  mkdirSync: fs.mkdirSync,
   renameSync: fs.renameSync,
   rmSync: fs.rmSync,
-  rmdirSync: fs.rmdirSync,
-  unlinkSync: fs.unlinkSync,
   writeFile: fs.writeFile,
   appendFile: fs.appendFile,
   readFile: fs.readFile,
   rename: fs.rename,
   rm: fs.rm,
-  rmdir: fs.rmdir,
-  unlink: fs.unlink,
-  statSync: fs.statSync,
-  lstat: fs.lstat,
-  stat: fs.stat,
   readlink: fs.readlink,
   realpath: fs.realpath,
   /** Node loads node:fs/promises only when a program asks for it, and so does this. */
@@ -69,9 +80,12 @@ export const inner = shared('inner', {
   fsyncSync: fs.fsyncSync,
 });
 
+/** Node's own functions, whose calls are never counted. */
+export const uncounted = shared('uncounted', { rm: fs.rm, rmSync: fs.rmSync, cp: fs.cp, cpSync: fs.cpSync });
+
 /** Facts that the functions in node:fs's place learn. */
 export const facts: Facts = shared('facts', {
-  runsFirst: false, stubs: undefined, handles: undefined, ownSync: undefined,
+  runsFirst: false, stubs: undefined, promiseStubs: undefined, handles: undefined, ownSync: undefined,
 });
 
 interface Facts {
@@ -79,6 +93,8 @@ interface Facts {
   runsFirst: boolean;
   /** The stand-ins of `register`, which others of Node's functions call. */
   stubs: Partial<Record<keyof typeof fs, unknown>> | undefined;
+  /** The same of node:fs/promises. */
+  promiseStubs: Partial<Record<keyof typeof fs.promises, unknown>> | undefined;
   /** `FileHandle.prototype`, once the program has opened a file by a promise. */
   handles: { sync: unknown } | undefined;
   /** Its `sync` before the program could replace it. */

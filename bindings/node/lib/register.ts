@@ -64,6 +64,7 @@ if ((process as { permission?: unknown }).permission !== undefined) {
     rememberPromises();
     const areLoaded = hasLoadedPromises();
     replace(fs.promises, promises, isFirst && !areLoaded);
+    facts.promiseStubs = promises;
     if (!isFirst || areLoaded) updateImports();
   });
   whenLoaded(({ native, ignoreForeignReplace }) => {

@@ -61,6 +61,12 @@ function loadForMetadata(): Calls {
   return original;
 }
 
+/** Loads as {@link load} does, for a call that may be one for a tree. node:fs does others. */
+function loadForTree(options: unknown): Calls {
+  const isTree = !isWindows && typeof options === 'object' && (options as { recursive?: unknown } | null)?.recursive === true;
+  return isTree ? load() : original;
+}
+
 /** Before the first call no file waits to be closed, so node:fs removes and renames. */
 const loaded = (): Calls => calls ?? original;
 
@@ -114,8 +120,6 @@ const own = {
   removing: {
     rename: (from: Argument, to: Argument, callback: Argument) => loaded().rename(from, to, callback),
     renameSync: (from: Argument, to: Argument) => loaded().renameSync(from, to),
-    rm: (path: Argument, options: Argument, callback: Argument) => loaded().rm(path, options, callback),
-    rmSync: (path: Argument, options: Argument) => loaded().rmSync(path, options),
     rmdir: (path: Argument, options: Argument, callback: Argument) => loaded().rmdir(path, options, callback),
     rmdirSync: (path: Argument, options: Argument) => loaded().rmdirSync(path, options),
     ...(isWindows && {
@@ -127,11 +131,24 @@ const own = {
   /** The functions of node:fs/promises that wait for closes before they remove or rename. */
   removingPromises: {
     rename: (from: Argument, to: Argument) => loaded().promises.rename(from, to),
-    rm: (path: Argument, options: Argument) => loaded().promises.rm(path, options),
     rmdir: (path: Argument, options: Argument) => loaded().promises.rmdir(path, options),
     ...(isWindows && {
       unlink: (path: Argument) => loaded().promises.unlink(path),
     }),
+  },
+
+  /** The functions of node:fs for trees. On Windows node:fs does them. */
+  trees: {
+    cp: (from: Argument, to: Argument, options: Argument, callback: Argument) => (calls ?? loadForTree(options)).cp(from, to, options, callback),
+    cpSync: (from: Argument, to: Argument, options: Argument) => (calls ?? loadForTree(options)).cpSync(from, to, options),
+    rm: (path: Argument, options: Argument, callback: Argument) => (calls ?? loadForTree(options)).rm(path, options, callback),
+    rmSync: (path: Argument, options: Argument) => (calls ?? loadForTree(options)).rmSync(path, options),
+  },
+
+  /** The functions of node:fs/promises for trees. */
+  treePromises: {
+    cp: (from: Argument, to: Argument, options: Argument) => (calls ?? loadForTree(options)).promises.cp(from, to, options),
+    rm: (path: Argument, options: Argument) => (calls ?? loadForTree(options)).promises.rm(path, options),
   },
 
   /** The functions of node:fs for paths. On Windows node:fs does them. */
@@ -154,11 +171,12 @@ const own = {
 };
 
 export const {
-  metadata, metadataPromises, opening, removing, removingPromises, spareFirstCalls, wholeFile, wholeFilePromises, whenLoaded,
+  metadata, metadataPromises, opening, removing, removingPromises, spareFirstCalls, treePromises, trees, wholeFile, wholeFilePromises,
+  whenLoaded,
 } = shared('stubs', own);
 
 /** All functions that replace those of node:fs, under their names. */
-export const functions = { ...wholeFile, ...removing, ...metadata };
+export const functions = { ...wholeFile, ...removing, ...trees, ...metadata };
 
 /** All functions that replace those of node:fs/promises, under their names. */
-export const promises = { ...wholeFilePromises, ...removingPromises, ...metadataPromises, ...opening };
+export const promises = { ...wholeFilePromises, ...removingPromises, ...treePromises, ...metadataPromises, ...opening };

@@ -137,6 +137,8 @@ unsafe extern "C" fn leave(delivery: *mut c_void) {
     // SAFETY: registered with the delivery, which is never freed.
     let delivery = unsafe { &*delivery.cast::<Delivery>() };
     queue::forget_reads(&delivery.environment.mailbox);
+    #[cfg(unix)]
+    crate::trees::cancel_of(&delivery.environment.mailbox);
     let commits = delivery.sessions.leave(delivery.env);
     delivery.environment.mailbox.close();
     for commit in commits {
@@ -274,6 +276,8 @@ impl Delivery {
                         None => (Failure::Delegate.code(), undefined(env)),
                     }
                 }
+                #[cfg(unix)]
+                Ok(Answer::Tree(outcome)) => (0, outcome.value(env)),
                 Err(Reason::Failure(failure)) => (failure.code(), undefined(env)),
                 Err(reason) => (DETAILED, reason.value(env)),
             };

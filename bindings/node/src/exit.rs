@@ -38,10 +38,12 @@ extern "C" fn end() {
     }));
 }
 
-/// Drops reads that have not begun, and waits for all accepted writes. Nothing may be handed in
+/// Drops reads that have not begun, cancels copies and removals of trees, and waits for all accepted writes. Nothing may be handed in
 /// afterwards.
 pub(crate) fn wait() {
     queue::drop_reads();
+    #[cfg(unix)]
+    crate::trees::cancel_all();
     wait_for_writes();
     bulk::finish_commits();
 }

@@ -27,6 +27,8 @@ mod sync;
 mod sys;
 mod target;
 mod text;
+#[cfg(unix)]
+mod trees;
 mod v8;
 mod value;
 
@@ -97,6 +99,8 @@ unsafe extern "C" fn start(
         #[cfg(target_os = "linux")]
         define(env, exports, environment, jobs::LOOK_UP);
         define(env, exports, environment, closes::FUNCTIONS);
+        #[cfg(unix)]
+        define(env, exports, environment, trees::FUNCTIONS);
         define(env, exports, sessions, bulk::FUNCTIONS);
         define(env, exports, delivery, delivery::FUNCTIONS);
         define(env, exports, look_ups, package_json::FUNCTIONS);

@@ -21,6 +21,8 @@ pub(crate) enum Answer {
     Text(Vec<u8>),
     /// The fields of a file's status, and whether they become bigints.
     Status(Box<Status>, bool),
+    #[cfg(unix)]
+    Tree(Box<crate::trees::Outcome>),
 }
 
 /// The result of a job, on its way to the environment.

@@ -18,7 +18,10 @@ fs.writeFileSync(path.join(directory, 'small'), 'some text');
 if (!isWindows) fs.symlinkSync('small', path.join(directory, 'link'));
 fs.writeFileSync(path.join(directory, 'large'), Buffer.alloc(3 << 20, 'text'));
 
-const INNER = ['open', 'write', 'close', 'fsync', 'openSync', 'readSync', 'writeSync', 'closeSync', 'fsyncSync', 'writeFile', 'writeFileSync', ...(isWindows ? [] : ['lstat', 'stat', 'readlink', 'access'])];
+const INNER = ['open', 'write', 'close', 'fsync', 'openSync', 'readSync', 'writeSync', 'closeSync', 'fsyncSync', 'writeFile', 'writeFileSync', ...(isWindows ? [] : ['lstat', 'stat', 'readlink', 'access', 'lstatSync'])];
+// Node's `rm` and `cp` keep the functions that they find when they are called first.
+const KEPT = isWindows ? [] : ['chmod', 'readdir', 'rmdir', 'unlink'];
+const KEPT_PROMISES = isWindows ? [] : ['chmod', 'copyFile', 'lstat', 'mkdir', 'opendir', 'readlink', 'stat', 'symlink', 'unlink', 'utimes'];
 
 // Replaces functions, and counts their calls in `heard`.
 fs.writeFileSync(path.join(directory, 'replace.cjs'), `
@@ -38,6 +41,14 @@ const CALLS = `
   const fs = require('node:fs'), { heard, replace } = require('./replace.cjs');
   const called = (name, ...args) => new Promise((resolve, reject) => fs[name](...args, (error) => (error ? reject(error) : resolve())));
   const bytes = Buffer.from('bytes');
+  const nodes = { ...fs };
+  let copies = 0;
+  function tree(name) {
+    nodes.mkdirSync(name + '/sub', { recursive: true });
+    nodes.writeFileSync(name + '/sub/file', 'text');
+    if (!nodes.existsSync(name + '/link')) nodes.symlinkSync('sub/file', name + '/link');
+    return name;
+  }
   const CALLS = {
     'readFile': () => called('readFile', 'small'),
     'readFile, large': () => called('readFile', 'large'),
@@ -59,6 +70,13 @@ const CALLS = `
     'readdir': () => called('readdir', '.', { withFileTypes: true }),
     'readdir, recursive': () => called('readdir', '.', { recursive: true }),
     'mkdir': () => called('mkdir', 'one/two', { recursive: true }),
+    'rm': () => called('rm', tree('tree'), { recursive: true }),
+    'rmSync': () => fs.rmSync(tree('tree'), { recursive: true }),
+    'cp': () => called('cp', tree('tree'), 'copy ' + ++copies, { recursive: true }),
+    'cp, times': () => called('cp', tree('tree'), 'copy ' + ++copies, { recursive: true, preserveTimestamps: true }),
+    'promises.rm': () => fs.promises.rm(tree('tree'), { recursive: true }),
+    'promises.cp': () => fs.promises.cp(tree('tree'), 'copy ' + ++copies, { recursive: true }),
+    'promises.cp, filter': () => fs.promises.cp(tree('tree'), 'copy ' + ++copies, { recursive: true, filter: () => true }),
     'promises.realpath': () => fs.promises.realpath('link'),
     'promises.readdir': () => fs.promises.readdir('.', { withFileTypes: true }),
     'promises.mkdir': () => fs.promises.mkdir('one/two', { recursive: true }),`}
@@ -82,6 +100,7 @@ let count = 0;
 async function run(source, flags) {
   const script = path.join(directory, `script-${count++}.cjs`);
   fs.writeFileSync(script, CALLS + source);
+  for (const name of fs.readdirSync(directory)) if (/^(?:copy|tree)/.test(name)) fs.rmSync(path.join(directory, name), { recursive: true });
   const { stdout, stderr, code } = await runNode([...flags, script], { cwd: directory });
   assert.strictEqual(stderr, '');
   assert.strictEqual(code, 0);
@@ -132,6 +151,39 @@ for (const how of ['an assignment', 'mock.method']) {
       const source = `fs.readFileSync('small', {}); hear().then((all) => console.log(JSON.stringify(all)));`;
       const plain = await run(source, ['--require', patch]);
       assert.deepStrictEqual(await run(source, ['--require', patch, '--require', register]), plain, name);
+    }
+  });
+}
+
+for (const name of KEPT) {
+  test(`rm calls ${name} as without smallfry if that is replaced`, async () => {
+    const source = (place) => `(async () => {
+      fs.readFileSync('small', {});
+      ${place === 'first' ? '' : "await fs.promises.rm(tree('tree'), { recursive: true });"}
+      const restore = replace('an assignment', fs, '${name}');
+      const during = await hear();
+      restore();
+      // Node keeps what it has found at its first call, also a mock that is gone.
+      console.log(JSON.stringify([during, ${place === 'first'} || await hear()]));
+    })();`;
+    for (const place of ['first', 'later']) {
+      assert.deepStrictEqual(await run(source(place), ['--require', register]), await run(source(place), []), place);
+    }
+  });
+}
+
+for (const name of KEPT_PROMISES) {
+  test(`cp calls promises.${name} as without smallfry if that is replaced`, async () => {
+    const source = (place) => `(async () => {
+      fs.readFileSync('small', {});
+      ${place === 'first' ? '' : "await fs.promises.cp(tree('tree'), 'copy 0', { recursive: true });"}
+      const restore = replace('an assignment', fs.promises, '${name}');
+      const during = await hear();
+      restore();
+      console.log(JSON.stringify([during, ${place === 'first'} || await hear()]));
+    })();`;
+    for (const place of ['first', 'later']) {
+      assert.deepStrictEqual(await run(source(place), ['--require', register]), await run(source(place), []), place);
     }
   });
 }

@@ -11,8 +11,15 @@
 pub mod table;
 
 use smallfry::bulk::{Reader, Writer};
+#[cfg(unix)]
+use smallfry::tree::{Copier, Existing, Links, Remover};
 use smallfry::{Durability, WriteOptions};
 
+#[cfg(unix)]
+use table::{
+    ABSOLUTE_LINKS, HARD_LINKS, KEEP_EXISTING, LINKS_REPLACE_LINKS, MISSING_OK, MOUNTS, NO_CLONE,
+    TIMES,
+};
 use table::{
     APPEND, COMPLETION_ORDER, CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_DATA, FLUSH_FILE,
     FLUSH_FULL, FLUSH_NOTHING, IN_PLACE_IF_BUSY, ONLY_IF_CHANGED, REPLACE,
@@ -113,5 +120,41 @@ impl OptionBits {
             .fail_fast(self.has(FAIL_FAST))
             .completion_order(self.has(COMPLETION_ORDER));
         reader
+    }
+
+    /// Makes what copies trees.
+    #[cfg(unix)]
+    pub fn copier(self) -> Copier {
+        let mut copier = Copier::new();
+        copier
+            .existing(if self.has(KEEP_EXISTING) {
+                Existing::Keep
+            } else if self.has(CREATE_NEW) {
+                Existing::Refuse
+            } else {
+                Existing::Replace
+            })
+            .links(if self.has(ABSOLUTE_LINKS) {
+                Links::Absolute
+            } else {
+                Links::Keep
+            })
+            .links_replace_files(!self.has(LINKS_REPLACE_LINKS))
+            .parents(self.has(CREATE_PARENTS))
+            .times(self.has(TIMES))
+            .hard_links(self.has(HARD_LINKS))
+            .clone_blocks(!self.has(NO_CLONE))
+            .mounts(self.has(MOUNTS));
+        copier
+    }
+
+    /// Makes what removes trees.
+    #[cfg(unix)]
+    pub fn remover(self) -> Remover {
+        let mut remover = Remover::new();
+        remover
+            .missing_ok(self.has(MISSING_OK))
+            .mounts(self.has(MOUNTS));
+        remover
     }
 }

@@ -74,4 +74,20 @@ table! {
     HIDDEN = 1 << 12, [Node];
     #[doc = "Walks directories that symbolic links lead to."]
     FOLLOW_LINKS = 1 << 13, [Node];
+    #[doc = "Takes a tree that is missing for removed."]
+    MISSING_OK = 1 << 14, [Node];
+    #[doc = "Goes into directories of other file systems."]
+    MOUNTS = 1 << 15, [Node];
+    #[doc = "Keeps files that are there already."]
+    KEEP_EXISTING = 1 << 16, [Node];
+    #[doc = "Gives copies the times of their sources."]
+    TIMES = 1 << 17, [Node];
+    #[doc = "Makes names of one file in a tree names of one file in its copy."]
+    HARD_LINKS = 1 << 18, [Node];
+    #[doc = "Copies contents instead of sharing blocks with the source."]
+    NO_CLONE = 1 << 19, [Node];
+    #[doc = "Gives the copies of relative links absolute targets."]
+    ABSOLUTE_LINKS = 1 << 20, [Node];
+    #[doc = "Lets copies of links replace nothing but links, as node:fs does."]
+    LINKS_REPLACE_LINKS = 1 << 21, [Node];
 }

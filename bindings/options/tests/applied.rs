@@ -1,6 +1,11 @@
 //! Guards against a bit that is in the table and is not applied, or is applied as another option.
 
 use smallfry::{Durability, Outcome};
+#[cfg(unix)]
+use smallfry_options::table::{
+    ABSOLUTE_LINKS, HARD_LINKS, KEEP_EXISTING, LINKS_REPLACE_LINKS, MISSING_OK, MOUNTS, NO_CLONE,
+    TIMES,
+};
 use smallfry_options::table::{
     APPEND, CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_DATA, FLUSH_FILE, FLUSH_FULL,
     FLUSH_NOTHING, ONLY_IF_CHANGED, REPLACE,
@@ -85,4 +90,50 @@ fn writers_and_readers_do_what_the_bits_say() {
             successes
         );
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn copiers_and_removers_do_what_the_bits_say() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    fs::create_dir(at("a")).unwrap();
+    fs::write(at("a/file"), "new").unwrap();
+    fs::hard_link(at("a/file"), at("a/name")).unwrap();
+    std::os::unix::fs::symlink("file", at("a/link")).unwrap();
+    let copy = |bits: i32, to: &str| OptionBits::new(bits).copier().copy(at("a"), at(to));
+
+    assert!(copy(0, "above/b").is_err());
+    let report = copy(CREATE_PARENTS | ABSOLUTE_LINKS, "above/b").unwrap();
+    assert_eq!((report.files, report.bytes), (3, 6));
+    assert_eq!(fs::read_link(at("above/b/link")).unwrap(), at("a/file"));
+    assert_eq!(copy(HARD_LINKS | NO_CLONE, "c").unwrap().bytes, 3);
+    assert_eq!(fs::read_link(at("c/link")).unwrap().to_str(), Some("file"));
+
+    fs::write(at("c/file"), "old").unwrap();
+    assert!(copy(CREATE_NEW, "c").is_err());
+    copy(KEEP_EXISTING, "c").unwrap();
+    assert_eq!(fs::read_to_string(at("c/file")).unwrap(), "old");
+    let long_ago = std::time::SystemTime::UNIX_EPOCH;
+    fs::File::open(at("a/file"))
+        .unwrap()
+        .set_modified(long_ago)
+        .unwrap();
+    copy(TIMES, "c").unwrap();
+    assert_eq!(fs::read_to_string(at("c/file")).unwrap(), "new");
+    assert_eq!(
+        fs::metadata(at("c/file")).unwrap().modified().unwrap(),
+        long_ago
+    );
+
+    fs::remove_file(at("c/link")).unwrap();
+    fs::write(at("c/link"), "file").unwrap();
+    assert!(copy(LINKS_REPLACE_LINKS, "c").is_err());
+    copy(0, "c").unwrap();
+    copy(LINKS_REPLACE_LINKS, "c").unwrap();
+
+    let remove = |bits: i32, name: &str| OptionBits::new(bits).remover().remove(at(name));
+    assert_eq!(remove(MOUNTS, "c").unwrap().files, 3);
+    assert!(remove(0, "c").is_err());
+    assert_eq!(remove(MISSING_OK, "c").unwrap().files, 0);
 }

@@ -107,6 +107,28 @@ export interface Native extends NativePackageJSON {
   lookUp?(path: string | Uint8Array, operation: number, mode: number): number | undefined;
   /** Sets the array in which `complete` and `lookUp` put the status of a file. */
   setStatusArray(array: Float64Array): void;
+  /**
+   * Copies a tree as the bits of `option-bits.ts` say, and calls `complete` with its outcome. 0
+   * threads stand for as many as pay. Only the entries whose paths below the source are given, joined
+   * by NUL, are copied; undefined for all. Only Unix systems have functions for trees.
+   */
+  copyTree?(
+    from: string, to: string, id: number, ownScope: 0 | 1, bits: number, threads: number, entries: string | undefined,
+  ): void;
+  copyTreeSync?(from: string, to: string, bits: number, threads: number, entries: string | undefined): TreeOutcome;
+  /** Removes a tree as `copyTree` copies one. */
+  removeTree?(path: string, id: number, ownScope: 0 | 1, bits: number, threads: number): void;
+  removeTreeSync?(path: string, bits: number, threads: number): TreeOutcome;
+  /**
+   * Lists a directory and some of those in it, as `src/trees/list.rs` describes it. A directory that
+   * cannot be listed, or has names that are not UTF-8, gives no listing.
+   */
+  listTree?(path: string, id: number, ownScope: 0 | 1): void;
+  listTreeSync?(path: string): string | undefined;
+  /** Begins nothing more for a tree. */
+  cancelTree?(id: number): void;
+  /** Returns the number of entries that are done and their bytes; undefined once all is done. */
+  treeProgress?(id: number): [entries: number, bytes: number] | undefined;
   /** Begins a call that reads many files. Returns -1 if there is no thread for it. */
   openRead(options: ReadSessionOptions): number | undefined;
   /** Begins a call that writes many files. Returns -1 if there is no thread for it. */
@@ -157,6 +179,9 @@ export interface Native extends NativePackageJSON {
   /** Waits until every accepted write is done. It is for the end of the process. */
   finish(): void;
 }
+
+/** The number of files, of directories and of bytes, and an error for each entry that failed. */
+export type TreeOutcome = [files: number, directories: number, bytes: number, ...errors: unknown[]];
 
 interface Addon {
   start(

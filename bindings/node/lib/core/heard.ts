@@ -8,7 +8,7 @@
 import fs = require('node:fs');
 
 import { isNodesOwn } from '../nodes-own.js';
-import { facts, inner, original } from '../original.js';
+import { COPYING, facts, inner, original, REMOVING } from '../original.js';
 
 // V8 watches the properties of a prototype, so the comparisons below cost nothing where they are
 // compiled. Else each takes 4 ns.
@@ -28,34 +28,41 @@ function callsBinding(candidate: unknown): boolean {
   return typeof candidate === 'function' && /\bbinding\.\w+\(/.test(Function.prototype.toString.call(candidate));
 }
 
-/** Node's own functions that `register` replaces as well, and that others of Node's call. */
-const SHARED = ['writeFile', 'writeFileSync', 'lstat', 'stat', 'readlink'] as const;
-type Shared = (typeof SHARED)[number];
+type Functions = Partial<Record<string, unknown>>;
 
-const isOwn = new Map<Shared, boolean>();
-/** What counts calls and stands in the place of the shared functions. */
-const wrappers: Partial<Record<Shared, unknown>> = {};
+/** Functions that were looked at when they had not been replaced since smallfry was loaded. */
+const lookedAt = new Map<unknown, boolean>();
+/** What counts calls and stands in the place of functions. */
+let wrappers: Functions = {};
+let promiseWrappers: Functions = {};
 
 /** Accepts the wrappers that count calls: what is in node:fs now counts as Node's own. */
 export function acceptWrappers(): void {
   for (const name of names.filter((one) => own[one] === inner[one])) own[name] = fs[name] as never;
-  for (const name of SHARED) wrappers[name] = fs[name];
+  wrappers = { ...fs };
+  promiseWrappers = { ...fs.promises };
 }
 
-/** Tells whether a function that `register` replaces is still Node's own, or what replaces it. */
-function isShared(name: Shared): boolean {
-  const present = fs[name];
-  if (present === facts.stubs?.[name] || present === wrappers[name]) return true;
-  return present === original[name] && wasOwn(name);
+/**
+ * Tells whether a function is Node's own, or what replaces it. `register` replaces some of those
+ * that others of Node's functions call.
+ */
+function isOwn(name: string, there: object, before: object, stubs: Functions | undefined, accepted: Functions): boolean {
+  const present = (there as Functions)[name];
+  if (present === stubs?.[name] || present === accepted[name]) return true;
+  return present === (before as Functions)[name] && wasOwn(present, name);
 }
 
 /** Tells whether a function was Node's own when smallfry was loaded. */
-function wasOwn(name: Shared): boolean {
+function wasOwn(one: unknown, name: string): boolean {
   if (facts.runsFirst) return true;
-  const known = isOwn.get(name) ?? isNodesOwn(original[name], name);
-  isOwn.set(name, known);
+  const known = lookedAt.get(one) ?? isNodesOwn(one, name);
+  lookedAt.set(one, known);
   return known;
 }
+
+const isShared = (name: string): boolean => isOwn(name, fs, original, facts.stubs, wrappers);
+const isSharedPromise = (name: string): boolean => isOwn(name, fs.promises, original.promises, facts.promiseStubs, promiseWrappers);
 
 const readsByClose = Number.parseInt(process.versions.node, 10) >= 26;
 
@@ -88,6 +95,20 @@ export const mayAppendSync = (isUtf8: boolean, flush: boolean): boolean =>
 
 /** Tells whether native code may do `fs.realpath`. */
 export const mayResolve = (): boolean => isShared('lstat') && isShared('stat') && isShared('readlink');
+
+/** Tells whether native code may do `fs.rm` and `fs.promises.rm`. */
+export const mayRemove = (): boolean => REMOVING.every(isShared);
+
+const removing = REMOVING.map((name) => `${name}Sync`);
+/** Tells whether native code may do `fs.rmSync`. */
+export const mayRemoveSync = (): boolean => removing.every(isShared);
+
+/** Tells whether native code may do `fs.cp` and `fs.promises.cp`. */
+export const mayCopy = (): boolean => COPYING.every(isSharedPromise);
+
+const copying = ['existsSync', ...COPYING.map((name) => `${name}Sync`)];
+/** Tells whether native code may do `fs.cpSync`. */
+export const mayCopySync = (): boolean => copying.every(isShared);
 
 /**
  * Tells whether native code may flush what a promise writes, which Node does by

@@ -44,3 +44,27 @@ export const HIDDEN = 4096;
 
 /** Walks directories that symbolic links lead to. */
 export const FOLLOW_LINKS = 8192;
+
+/** Takes a tree that is missing for removed. */
+export const MISSING_OK = 16384;
+
+/** Goes into directories of other file systems. */
+export const MOUNTS = 32768;
+
+/** Keeps files that are there already. */
+export const KEEP_EXISTING = 65536;
+
+/** Gives copies the times of their sources. */
+export const TIMES = 131072;
+
+/** Makes names of one file in a tree names of one file in its copy. */
+export const HARD_LINKS = 262144;
+
+/** Copies contents instead of sharing blocks with the source. */
+export const NO_CLONE = 524288;
+
+/** Gives the copies of relative links absolute targets. */
+export const ABSOLUTE_LINKS = 1048576;
+
+/** Lets copies of links replace nothing but links, as node:fs does. */
+export const LINKS_REPLACE_LINKS = 2097152;

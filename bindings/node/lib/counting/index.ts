@@ -14,7 +14,7 @@ import workers = require('node:worker_threads');
 import { acceptWrappers } from '../core/heard.js';
 import { native, reason } from '../core/native.js';
 import { original } from '../original.js';
-import { metadata, metadataPromises, wholeFile, wholeFilePromises } from '../stubs.js';
+import { metadata, metadataPromises, treePromises, trees, wholeFile, wholeFilePromises } from '../stubs.js';
 import { bytesOf } from './bytes.js';
 import { type Cell, Cells } from './cells.js';
 import { Children } from './children.js';
@@ -24,8 +24,8 @@ import { type Call, counted, noticed } from './wrap.js';
 type Functions = Record<string, unknown>;
 
 /** The functions that native code does. */
-const nativeForms: Functions = { ...wholeFile, ...metadata };
-const nativePromises: Functions = { ...wholeFilePromises, ...metadataPromises };
+const nativeForms: Functions = { ...wholeFile, ...trees, ...metadata };
+const nativePromises: Functions = { ...wholeFilePromises, ...treePromises, ...metadataPromises };
 
 /** The function without the wrapper that counts its calls. */
 const { writeFileSync } = original;

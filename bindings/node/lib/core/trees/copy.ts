@@ -1,0 +1,201 @@
+// Copies trees as `fs.cp` does with `recursive`.
+//
+// Native code copies all that it can. Then node:fs is given each entry that failed, so that errors are
+// its own.
+
+import { AsyncResource } from 'node:async_hooks';
+import fs = require('node:fs');
+import path = require('node:path');
+
+import { type TreeOutcome } from '../addon.js';
+import { mayCopy, mayCopySync } from '../heard.js';
+import { failure } from '../many.js';
+import { metadataPromises } from '../metadata/index.js';
+import { native } from '../native.js';
+import { ABSOLUTE_LINKS, CREATE_PARENTS, LINKS_REPLACE_LINKS, MOUNTS, TIMES } from '../option-bits.js';
+import { original, uncounted } from '../../original.js';
+import { keep, type Request, type RequestKind } from '../requests.js';
+import { type Filter, find, findSync, type Found } from './filtered.js';
+import { isUsable, once, type Path, plainPath } from './usable.js';
+
+const DEFAULTS = {
+  dereference: false, errorOnExist: false, filter: undefined, force: true, mode: 0, preserveTimestamps: false, recursive: false,
+  verbatimSymlinks: false,
+};
+
+interface Plan extends Path {
+  bits: number;
+  filter: Filter | undefined;
+}
+
+/** Plans a call for native code; undefined if node:fs has to do it. */
+function plan(from: unknown, to: unknown, options: unknown): Plan | undefined {
+  if (typeof options !== 'object' || options === null || Array.isArray(options) || !isUsable()) return undefined;
+  const given: Record<string, unknown> = { ...DEFAULTS, ...options };
+  if (given.recursive !== true || given.force !== true || given.dereference !== false || given.mode !== 0) return undefined;
+  const { errorOnExist, filter, preserveTimestamps, verbatimSymlinks } = given;
+  if (typeof errorOnExist !== 'boolean' || typeof preserveTimestamps !== 'boolean' || typeof verbatimSymlinks !== 'boolean') return undefined;
+  // With a filter directories would have to get their times here.
+  if (filter !== undefined && (typeof filter !== 'function' || preserveTimestamps)) return undefined;
+  const [source, copy] = [plainPath(from), plainPath(to)];
+  if (source === undefined || copy === undefined) return undefined;
+  const bits = CREATE_PARENTS | LINKS_REPLACE_LINKS | MOUNTS | (preserveTimestamps ? TIMES : 0) | (verbatimSymlinks ? 0 : ABSOLUTE_LINKS);
+  return { from: source, to: copy, bits, filter: filter as Filter | undefined };
+}
+
+/** Has Node load the functions that its own `cp` calls, as `remove.ts` does for `rm`. */
+const loadNodes = once(() => { uncounted.cp('', '', () => undefined); });
+const loadNodesSync = once(() => {
+  try {
+    uncounted.cpSync('', '');
+  } catch {
+    // An empty path leads nowhere.
+  }
+});
+
+/** The error of an entry as `many.ts` reads it: a code, the path, perhaps a text, the destination. */
+type Failed = [code: number, path: string, text?: string, destination?: string];
+
+/** Returns the paths of the entries that were not copied. */
+function failedOf({ from, to }: Path, [, , , ...errors]: TreeOutcome): Path[] {
+  const [source, copy] = [from, to].map((one) => one.replace(/\/+$/, '')) as [string, string];
+  return errors.map((error): Path => {
+    if (!Array.isArray(error)) return { from, to };
+    const [, first, , second] = error as Failed;
+    if (second !== undefined) return { from: first, to: second };
+    // Errors of directories name one path.
+    const isOf = (root: string) => first === root || first.startsWith(`${root}/`);
+    if (isOf(copy)) return { from: source + first.slice(copy.length), to: first };
+    return isOf(source) ? { from: first, to: copy + first.slice(source.length) } : { from, to };
+  });
+}
+
+/** Tells whether entries failed. */
+const hasFailed = (outcome: TreeOutcome): boolean => outcome.length > 3;
+
+/** Has node:fs copy the entries that native code could not copy. */
+async function copyFailed(failed: readonly Path[], options: object): Promise<void> {
+  for (const one of failed) await original.promises.cp(one.from, one.to, { ...options, filter: undefined });
+}
+
+/** Copies a tree, or the entries of it that are given. */
+async function copy(planned: Plan, options: object, entries?: readonly string[]): Promise<void> {
+  const { from, to, bits } = planned;
+  const outcome = await new Promise<unknown>((resolve) => {
+    const made: Request = {
+      kind: copying, encoding: null, path: from, namesPath: true, callNode: () => undefined,
+      target: from, data: undefined, options, receiver: { resolve },
+    };
+    native?.copyTree?.(from, to, keep(made), 0, bits, 0, entries?.join('\0'));
+  }) as TreeOutcome;
+  if (hasFailed(outcome)) await copyFailed(failedOf(planned, outcome), options);
+}
+
+const copying: RequestKind = {
+  hasResult: true,
+  convert: (_made, outcome) => outcome,
+  failed: ({ path: about }) => failure(undefined, about ?? ''),
+};
+
+/** Does a copy with a filter. node:fs does the unusual cases before the filter is asked. */
+async function copyFiltered(planned: Plan, filter: Filter, options: object): Promise<void> {
+  const { lstat } = original.promises;
+  const [source, there] = await Promise.all([planned.from, planned.to].map((one) => lstat(one).catch(without)));
+  if (!source?.isDirectory() || there?.isDirectory() === false || isInside(planned)) {
+    await original.promises.cp(planned.from, planned.to, options);
+    return;
+  }
+  const found = await find(planned, there === undefined, filter);
+  if (found === undefined) return;
+  if (found.entries.length > 0) await copy(planned, options, found.entries);
+  await Promise.all(found.made.map((one) => metadataPromises.chmod(one.path, one.mode & 0o7777)));
+}
+
+/** Returns the status in place of an error: undefined for nothing, and else one that is unusual. */
+const without = (error: unknown): Pick<fs.Stats, 'isDirectory'> | undefined =>
+  ((error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : { isDirectory: () => false });
+
+const isIn = (one: string, other: string): boolean => `${one}/`.startsWith(`${other}/`);
+
+/** Tells whether the copy would be in its source, by the names of both. */
+const isInsideByName = ({ from, to }: Path): boolean => isIn(path.resolve(to), path.resolve(from));
+
+/** Tells whether the copy would be in its source, by its name or by links. */
+const isInside = (paths: Path): boolean => isInsideByName(paths) || isIn(existing(paths.to), existing(paths.from));
+
+/** Returns the path without links of the part that exists. */
+function existing(part: string): string {
+  for (let next = path.resolve(part); ; next = path.dirname(next)) {
+    try {
+      return original.realpathSync.native(next);
+    } catch {
+      if (next === path.dirname(next)) return next;
+    }
+  }
+}
+
+type AnyFunction = (...args: unknown[]) => unknown;
+
+/** Does a copy that was planned. */
+function begin(planned: Plan, options: unknown): Promise<void> {
+  loadNodes();
+  const given = { ...(options as object) };
+  return planned.filter === undefined ? copy(planned, given) : copyFiltered(planned, planned.filter, given);
+}
+
+/** Does `fs.cp`. */
+export const cp = ((from: unknown, to: unknown, options: unknown, callback: unknown) => {
+  const planned = typeof callback === 'function' && mayCopy() ? plan(from, to, options) : undefined;
+  if (planned === undefined) return (original.cp as AnyFunction)(from, to, options, callback);
+  const resource = new AsyncResource('SMALLFRY');
+  // The tick of its own makes an exception of the callback an uncaught one. As in node:fs, it gets a
+  // second argument after a success.
+  const end = (...results: unknown[]): void => {
+    process.nextTick(() => { resource.runInAsyncScope(callback as AnyFunction, undefined, ...results); });
+  };
+  begin(planned, options).then(() => { end(null, undefined); }, end);
+  return undefined;
+}) as AnyFunction as typeof original.cp;
+
+/** Does `fs.promises.cp`. */
+export const cpPromised = ((from: unknown, to: unknown, options: unknown) => {
+  const planned = mayCopy() ? plan(from, to, options) : undefined;
+  return planned === undefined ? (original.promises.cp as AnyFunction)(from, to, options) : begin(planned, options);
+}) as AnyFunction as typeof original.promises.cp;
+
+/** Does `fs.cpSync`. */
+export const cpSync = ((from: unknown, to: unknown, options: unknown) => {
+  const planned = mayCopySync() ? plan(from, to, options) : undefined;
+  if (planned === undefined) return (original.cpSync as AnyFunction)(from, to, options);
+  loadNodesSync();
+  const { filter } = planned;
+  // Node 24 copies such a tree into itself until the process ends with an exception of C++.
+  if (!isInsideByName(planned) && isInside(planned)) {
+    const reason = `Cannot copy '${planned.from}' to '${planned.to}', which is in it by a link`;
+    throw Object.assign(new Error(reason), { code: 'ERR_FS_CP_EINVAL', path: planned.to });
+  }
+  let found: Found | undefined;
+  if (filter !== undefined) {
+    const look = (one: string) => {
+      try {
+        return original.lstatSync(one);
+      } catch (error) {
+        return without(error);
+      }
+    };
+    const [source, there] = [look(planned.from), look(planned.to)];
+    if (!source?.isDirectory() || there?.isDirectory() === false || isInsideByName(planned)) {
+      return (original.cpSync as AnyFunction)(from, to, options);
+    }
+    found = findSync(planned, there === undefined, filter);
+    if (found === undefined) return undefined;
+  }
+  if (found === undefined || found.entries.length > 0) {
+    const outcome = native?.copyTreeSync?.(planned.from, planned.to, planned.bits, 0, found?.entries.join('\0'));
+    // Node's own copies the entries that failed, or throws their errors.
+    const failed = outcome === undefined ? [planned] : failedOf(planned, outcome);
+    for (const one of failed) original.cpSync(one.from, one.to, { ...(options as object), filter: () => true });
+  }
+  for (const one of found?.made ?? []) original.chmodSync(one.path, one.mode);
+  return undefined;
+}) as AnyFunction as typeof original.cpSync;

@@ -1,0 +1,33 @@
+// Tells which trees native code may work on.
+
+import { isTestedNode, usesVirtualFiles } from '../addon.js';
+import { native } from '../native.js';
+import { nativePath } from '../options.js';
+
+/** The source of a copy, and its destination. */
+export interface Path {
+  from: string;
+  to: string;
+}
+
+/** Tells whether native code may do the functions of node:fs for trees. */
+export const isUsable = (): boolean => native?.removeTree !== undefined && isTestedNode && !usesVirtualFiles();
+
+/** A path that names nothing by itself. */
+const SPECIAL = /^\/*$|(?:^|\/)\.{1,2}\/*$|\0/;
+
+/** Returns a path as a string; undefined if node:fs has to look at it. */
+export function plainPath(path: unknown): string | undefined {
+  const native = nativePath(path);
+  return typeof native === 'string' && !SPECIAL.test(native) ? native : undefined;
+}
+
+/** Returns a function that makes `call` once. */
+export function once(call: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    call();
+  };
+}
