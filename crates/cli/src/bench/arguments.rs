@@ -34,7 +34,7 @@ impl Arguments {
 
 impl ValueEnum for Entry {
     fn value_variants<'a>() -> &'a [Self] {
-        &scenarios::ALL
+        scenarios::ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {

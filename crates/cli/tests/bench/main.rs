@@ -23,5 +23,7 @@ mod scale;
 mod slow_disks;
 mod start;
 mod support;
+#[cfg(unix)]
+mod trees;
 mod write_many;
 mod write_string;

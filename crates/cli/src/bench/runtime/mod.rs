@@ -48,6 +48,9 @@ pub(crate) enum Kind {
     Deno,
     Jvm,
     Norad,
+    /// A command of the system's or of others.
+    #[cfg(unix)]
+    Command,
 }
 
 impl Runtime {
@@ -173,6 +176,16 @@ impl Row {
             implementation: name.to_owned(),
             label: name.to_owned(),
         }
+    }
+
+    /// Returns the row of a whole command; `None` for this program.
+    #[cfg(unix)]
+    pub(crate) fn command(name: &str, binary: Option<PathBuf>) -> Self {
+        let mut row = Self::native(Functions::Raw, name, Style::Sync);
+        row.runtime.kind = Kind::Command;
+        "the command line".clone_into(&mut row.runtime.name);
+        row.runtime.binary = binary;
+        row
     }
 
     pub(crate) fn start(&self, interrupt: &Interrupt) -> Result<Peer, Failure> {

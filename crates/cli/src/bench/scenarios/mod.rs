@@ -8,12 +8,16 @@
 mod build;
 mod calls;
 mod close;
+#[cfg(unix)]
+mod copy_tree;
 mod engine;
 mod fsync;
 mod fsync_many;
 mod package_scope;
 mod prelude;
 pub(crate) mod read_many;
+#[cfg(unix)]
+mod remove_tree;
 mod scale;
 mod scenario;
 mod shared;
@@ -28,7 +32,7 @@ use scenario::{Facts, Scenario, Serve};
 use serde_json::Value;
 
 /// All scenarios, in the order in which they run when none is named.
-pub(crate) static ALL: [Entry; 11] = [
+pub(crate) static ALL: &[Entry] = &[
     Entry::of::<build::Build>(),
     Entry::of::<write_string::WriteString>(),
     Entry::of::<read_many::ReadMany>(),
@@ -40,6 +44,10 @@ pub(crate) static ALL: [Entry; 11] = [
     Entry::of::<package_scope::PackageScope>(),
     Entry::of::<start::Start>(),
     Entry::of::<calls::Calls>(),
+    #[cfg(unix)]
+    Entry::of::<copy_tree::CopyTree>(),
+    #[cfg(unix)]
+    Entry::of::<remove_tree::RemoveTree>(),
 ];
 
 /// The results of a scenario.

@@ -96,7 +96,7 @@ fn table(page: &mut Page, result: &CaseResult<Case>, view: &View) {
         let one_by_one = match of.runtime.kind {
             Kind::Node | Kind::Bun | Kind::Deno => NODE_EACH,
             Kind::Jvm => JVM_EACH,
-            Kind::Native | Kind::Norad => EACH,
+            _ => EACH,
         };
         let [user, sys, _] = view.usage_cells(row);
         vec![

@@ -9,6 +9,8 @@ pub(super) mod many;
 pub(super) mod outputs;
 pub(super) mod prelude;
 pub(super) mod rows;
+#[cfg(unix)]
+pub(super) mod tree_jobs;
 pub(super) mod trees;
 
 /// Returns the word for a value that JSON has for it.

@@ -1,0 +1,14 @@
+// The rows under Node. `treeFunctions` is that of copy-tree.
+
+const removals = {
+  'promises.rm': (f, path) => f.promises.rm(path, { recursive: true }),
+  rmSync: (f, path) => f.rmSync(path, { recursive: true }),
+  removeTree: (f, path) => f.removeTree(path),
+};
+
+scenarios['remove-tree'] = async (_functions, { call, path }, launch) => {
+  const [name, functions] = treeFunctions(call, launch);
+  const started = resources();
+  await removals[name](functions, path);
+  return { many: { files: 0, bytes: 0, usage: resourcesSince(started) } };
+};

@@ -1,0 +1,131 @@
+//! `remove-tree`: a tree removed that was just copied and flushed.
+//!
+//! Commands are whole processes. Rows under Node and in Rust are timed in their processes, which are
+//! fresh for each run: loading smallfry's core counts.
+
+use super::prelude::*;
+use super::shared::tree_jobs::{self, Case, Command, Samples};
+use smallfry::tree::Remover;
+
+const BASELINE: &str = "rm -rf";
+const OWN: &str = "smallfry rm";
+
+const COMMANDS: [Command; 3] = [
+    (BASELINE, "rm", &["-rf"]),
+    ("rm -rf A/A", "rm", &["-rf"]),
+    ("rmz", "rmz", &[]),
+];
+
+const ON_NODE: [RowOf; 5] = {
+    use Functions::{Node, Smallfry};
+    [
+        ("Node promises.rm", Node, Style::Parallel),
+        ("Node rmSync", Node, Style::Sync),
+        ("smallfry promises.rm", Smallfry, Style::Parallel),
+        ("smallfry rmSync", Smallfry, Style::Sync),
+        ("smallfry removeTree", Smallfry, Style::Bulk),
+    ]
+};
+
+const IN_RUST: [RowOf; 2] = [
+    ("Rust std", Functions::Std, Style::Sync),
+    ("smallfry in Rust", Functions::Smallfry, Style::BulkSync),
+];
+
+#[derive(Serialize, Deserialize)]
+struct Request {
+    call: String,
+    path: String,
+}
+
+pub(crate) struct RemoveTree(Samples);
+
+impl Scenario for RemoveTree {
+    const FACTS: Facts = Facts {
+        seconds: 120.0,
+        turn_seconds: 1.2,
+        fewer_files: false,
+        by_case: true,
+        driver: include_str!("driver.js"),
+        help: "A tree removed: rm, newer tools, node:fs and smallfry",
+        ..Facts::of("remove-tree")
+    };
+    type Case = Case;
+    const SERVE: Serve = |launch, request| run(launch.functions, &parse(request)?);
+    const REPORT: Option<Report<Case>> = Some(Report {
+        what: "a tree removed that was just copied and flushed",
+        time: WALL,
+        heading: |_, result| result.case.heading(),
+        table: |page, _, view| tree_jobs::table(page, view, BASELINE),
+        notes: |_| {
+            vec![
+                "Processes of commands count whole; rows under Node and in Rust without their start.",
+            ]
+        },
+        sentences: |page, _, _, view| {
+            view.noise(page);
+            view.compare(
+                page,
+                place,
+                &[
+                    "rm -rf|smallfry rm|rmz",
+                    "Node promises.rm|smallfry promises.rm|smallfry removeTree",
+                    "Node rmSync|smallfry rmSync",
+                    "Rust std|smallfry in Rust",
+                ],
+            );
+        },
+    });
+
+    fn cases(session: &Session) -> Vec<Case> {
+        Case::all(session)
+    }
+
+    fn rows(session: &Session, _: &Case) -> Vec<Row> {
+        tree_jobs::rows(session, &COMMANDS, OWN, &ON_NODE, &IN_RUST)
+    }
+
+    fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
+        Ok(Self(Samples::make(session, cases)?))
+    }
+
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
+        let Self(samples) = self;
+        let path = samples.new_path(turn.count);
+        samples.copy(turn.place.0, &path)?;
+        let done = if turn.row.runtime.kind == Kind::Command {
+            let command = COMMANDS.iter().find(|it| it.0 == turn.row.implementation);
+            let before = command.map_or(&["rm"][..], |it| it.2);
+            let arguments = tree_jobs::arguments(before, &[&path])?;
+            let usage = turn.row.run_with(&arguments, &turn.session.interrupt)?;
+            usage
+                .map_err(Fault::from)
+                .map(|usage| Times::of(0, 0, usage))
+        } else {
+            turn.ask(&Request {
+                call: turn.row.implementation.clone(),
+                path: unicode(&path)?,
+            })
+        };
+        let is_left = path.exists();
+        tree_jobs::remove(&path)?;
+        if is_left && done.is_ok() {
+            return Err("it has left something".to_owned().into());
+        }
+        done
+    }
+}
+
+/// Removes a tree in Rust.
+fn run(functions: Functions, request: &Request) -> Result<Times, PeerFailure> {
+    let meter = Meter::start();
+    let removed = match functions {
+        Functions::Std => fs::remove_dir_all(&request.path),
+        _ => Remover::new()
+            .remove(&request.path)
+            .map(drop)
+            .map_err(io::Error::other),
+    };
+    removed.map_err(failed("remove", &request.path))?;
+    Ok(Times::of(0, 0, meter.stop()))
+}

@@ -1,0 +1,206 @@
+//! The samples and rows of the scenarios that copy or remove whole trees.
+
+use super::prelude::*;
+use super::rows::{self, RowOf};
+use super::trees::{self, Held, walk};
+use smallfry::tree::{Copier, Remover};
+
+/// The tree of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Sample {
+    /// A `node_modules`, or the tree of `--tree`.
+    #[display("tree")]
+    Tree,
+    /// One directory of files of 1 kB.
+    #[display("flat")]
+    Flat,
+    /// One directory of files of 10 MB.
+    #[display("large")]
+    Large,
+}
+
+/// A tree, and what a run does with it.
+#[derive(Clone, Copy, Serialize, Display)]
+#[display("{sample}")]
+pub(crate) struct Case {
+    sample: Sample,
+    files: usize,
+    bytes: usize,
+}
+
+impl Case {
+    pub(crate) fn all(session: &Session) -> Vec<Self> {
+        let large = session.extent.pick(2, 50);
+        let cases = [
+            (Sample::Tree, 0, 0),
+            (Sample::Flat, session.files(10_000), session.bytes(1_000)),
+            (Sample::Large, large, 10_000_000),
+        ];
+        let of = |(sample, files, bytes)| Self {
+            sample,
+            files,
+            bytes: files * bytes,
+        };
+        cases.map(of).to_vec()
+    }
+
+    pub(crate) fn heading(&self) -> String {
+        format!(
+            "{} files, {:.0} MB",
+            thousands(self.files as i64),
+            self.bytes as f64 / 1e6
+        )
+    }
+}
+
+/// The trees of all cases, and a directory for the work on them.
+pub(crate) struct Samples {
+    trees: Vec<PathBuf>,
+    held: Vec<Held>,
+    work: PathBuf,
+}
+
+impl Samples {
+    pub(crate) fn make(session: &Session, cases: &mut [Case]) -> Result<Self, Failure> {
+        let root = session.directories.beneath(0);
+        let mut made = Self {
+            trees: Vec::new(),
+            held: Vec::new(),
+            work: session.directories.on_disk(0).join("work"),
+        };
+        for case in cases {
+            session
+                .progress
+                .show(0.0, &format!("making {}", case.sample));
+            let tree = root.join(case.sample.to_string());
+            match case.sample {
+                Sample::Tree => copy(&trees::tree(session)?, &tree)?,
+                Sample::Flat | Sample::Large => {
+                    let bytes = case.bytes / case.files.max(1);
+                    for index in 0..case.files {
+                        let path = tree.join(format!("{index:06}"));
+                        session.interrupt.check()?;
+                        trees::make_above(&path)?;
+                        let contents = contents_of(index, bytes);
+                        fs::write(&path, contents).map_err(Failure::at("write", &path))?;
+                    }
+                }
+            }
+            let files = walk(&tree, |_| true).map_err(Failure::at("read directory", &tree))?;
+            let held = Held::by(&tree, &files, true).map_err(Failure::at("read", &tree))?;
+            (case.files, case.bytes) = (files.len(), held.bytes);
+            made.held.push(held);
+            made.trees
+                .push(session.directories.on_disk(0).join(case.sample.to_string()));
+        }
+        fs::create_dir(&made.work).map_err(Failure::at("make directory", &made.work))?;
+        Ok(made)
+    }
+
+    /// Returns the tree of a case.
+    pub(crate) fn tree(&self, case: usize) -> &Path {
+        &self.trees[case]
+    }
+
+    /// Returns a path at which nothing is.
+    pub(crate) fn new_path(&self, count: usize) -> PathBuf {
+        self.work.join(count.to_string())
+    }
+
+    /// Checks a copy, the contents too if `careful`, and removes it.
+    pub(crate) fn check(&self, case: usize, copy: &Path, careful: bool) -> Result<(), Fault> {
+        let held = walk(copy, |_| true).and_then(|files| Held::by(copy, &files, careful));
+        let held = held.map_err(|error| format!("cannot check the copy: {error}"));
+        remove(copy)?;
+        if held?.equals(self.held[case]) {
+            Ok(())
+        } else {
+            Err("the copy is not like the tree".to_owned().into())
+        }
+    }
+
+    /// Makes a copy that a row is to remove.
+    pub(crate) fn copy(&self, case: usize, to: &Path) -> Result<(), Failure> {
+        copy(&self.trees[case], to)?;
+        super::outputs::flush(&self.work)
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+    let copied = Copier::new().clone_blocks(false).copy(from, to);
+    copied.map(drop).map_err(Failure::at("copy", from))
+}
+
+/// Removes what a row has left.
+pub(crate) fn remove(path: &Path) -> Result<(), Failure> {
+    let removed = Remover::new().missing_ok(true).remove(path);
+    removed.map(drop).map_err(Failure::at("remove", path))
+}
+
+/// A command of a system or of others: its row, program, and arguments before the paths.
+pub(crate) type Command = (&'static str, &'static str, &'static [&'static str]);
+
+/// Returns the rows of commands that are there, of this one, under Node, and in Rust.
+pub(crate) fn rows(
+    session: &Session,
+    commands: &[Command],
+    own: &str,
+    on_node: &[RowOf],
+    in_rust: &[RowOf],
+) -> Vec<Row> {
+    let mut found: Vec<Row> = Vec::new();
+    for (row, program, _) in commands {
+        match on_path(program) {
+            Some(binary) => found.push(Row::command(row, Some(binary))),
+            None => session.leave_out(format!("the row {row} is left out: no {program} on PATH")),
+        }
+    }
+    found.push(Row::command(own, None));
+    found.extend(rows::on_node(session, on_node));
+    let in_rust = in_rust.iter();
+    found.extend(in_rust.map(|&(name, functions, style)| Row::native(functions, name, style)));
+    found
+}
+
+fn on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut places = std::env::split_paths(&path).map(|directory| directory.join(program));
+    places.find(|place| place.is_file())
+}
+
+/// Returns the arguments of a command: those before the paths, and the paths.
+pub(crate) fn arguments(before: &[&str], paths: &[&Path]) -> Result<Vec<String>, Failure> {
+    let before = before.iter().map(|&argument| Ok(argument.to_owned()));
+    before
+        .chain(paths.iter().map(|path| unicode(path)))
+        .collect()
+}
+
+/// Shows medians, how many times as fast as `baseline` each row is, and how many times as fast as
+/// the row of Node that does the same.
+pub(crate) fn table(page: &mut Page, view: &View, baseline: &str) {
+    let headings = format!("medians, ms|wall|x {baseline}|x node:fs|user|sys|peak MiB");
+    let first = view
+        .rows
+        .iter()
+        .position(|row| row.implementation == baseline);
+    view.table(page, &headings, |row| {
+        let ratio = first.filter(|first| *first != row);
+        let ratio = ratio.and_then(|first| view.ratio(first, row));
+        let of = &view.rows[row];
+        let theirs = of.implementation.replacen("smallfry", "Node", 1);
+        let theirs = view
+            .find(of.runtime.name(), &theirs)
+            .filter(|it| *it != row);
+        let [user, sys, peak] = view.usage_cells(row);
+        vec![
+            view.median_cell(row),
+            text::ratio(ratio),
+            text::ratio(theirs.and_then(|theirs| view.ratio(theirs, row))),
+            user,
+            sys,
+            peak,
+        ]
+    });
+}

@@ -1,0 +1,70 @@
+use crate::common::node_is_here;
+use crate::support::{Place, cases_of, measured, row_named};
+use std::fs;
+
+/// A package in whose place node:fs does what smallfry's functions do.
+const PACKAGE: &str = "
+    const fs = require('node:fs');
+    module.exports = {
+      ...fs,
+      copyTree: (from, to) => fs.promises.cp(from, to, { recursive: true }),
+      removeTree: (path) => fs.promises.rm(path, { recursive: true }),
+    };";
+
+/// Measures the scenario once, and expects that each of these rows did its work.
+fn rows_do_their_work(scenario: &str, rows: &[&str]) {
+    let place = Place::new();
+    let tree = place.root.path().join("tree");
+    std::os::unix::fs::symlink("inner", tree.join("link")).unwrap();
+    let mut bench = place.quick();
+    bench.args([scenario, "--runs", "1", "--files", "20", "--package"]);
+    bench.arg(place.package());
+    for name in ["index", "fs"] {
+        let file = place.package().join(format!("dist/{name}.js"));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, PACKAGE).unwrap();
+    }
+    let json = measured(&place, &mut bench, &["x node:fs"]);
+    let cases = cases_of(&json, &scenario.replace('-', "_"));
+    assert_eq!(cases.len(), 3);
+    for case in cases {
+        for name in rows {
+            assert!(row_named(case, name)["error"].is_null(), "{name}: {case}");
+        }
+    }
+}
+
+#[test]
+fn copy_tree_compares_each_copy_with_the_tree() {
+    if node_is_here() {
+        rows_do_their_work(
+            "copy-tree",
+            &[
+                "cp -r",
+                "smallfry cp",
+                "Node promises.cp, filter",
+                "smallfry cpSync",
+                "smallfry copyTree",
+                "Rust std, one thread",
+                "smallfry in Rust",
+            ],
+        );
+    }
+}
+
+#[test]
+fn remove_tree_leaves_nothing() {
+    if node_is_here() {
+        rows_do_their_work(
+            "remove-tree",
+            &[
+                "rm -rf",
+                "smallfry rm",
+                "Node rmSync",
+                "smallfry removeTree",
+                "Rust std",
+                "smallfry in Rust",
+            ],
+        );
+    }
+}
