@@ -1,6 +1,16 @@
 export * from 'node:fs/promises';
 import promises from '../dist/fs-promises.js';
+export const access: typeof promises.access;
 export const appendFile: typeof promises.appendFile;
+export const chmod: typeof promises.chmod;
+export const cp: typeof promises.cp;
+export const lstat: typeof promises.lstat;
+export const mkdir: typeof promises.mkdir;
+export const readdir: typeof promises.readdir;
 export const readFile: typeof promises.readFile;
+export const readlink: typeof promises.readlink;
+export const rm: typeof promises.rm;
+export const stat: typeof promises.stat;
+export const utimes: typeof promises.utimes;
 export const writeFile: typeof promises.writeFile;
 export default promises;

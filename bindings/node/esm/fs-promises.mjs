@@ -1,5 +1,7 @@
 export * from 'node:fs/promises';
 import promises from '../dist/fs-promises.js';
 
-export const { appendFile, readFile, writeFile } = promises;
+export const {
+  access, appendFile, chmod, cp, lstat, mkdir, readdir, readFile, readlink, rm, stat, utimes, writeFile,
+} = promises;
 export default promises;

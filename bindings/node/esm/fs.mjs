@@ -2,6 +2,6 @@ export * from 'node:fs';
 import fs from '../dist/fs.js';
 
 export const {
-  appendFile, appendFileSync, promises, readFile, readFileSync, writeFile, writeFileSync,
+  appendFile, appendFileSync, cp, cpSync, promises, readFile, readFileSync, realpath, rm, rmSync, writeFile, writeFileSync,
 } = fs;
 export default fs;

@@ -44,8 +44,8 @@ export function isNodesOwn(candidate: unknown, name: string): boolean {
   if (isOwn) return true;
   const callback = (): void => undefined;
   attempt(candidate as AnyFunction, [path, callback, callback, callback]);
-  // Others look at a third argument first, which must not be a callback.
-  attempt(candidate as AnyFunction, [path, '']);
+  // Others look at their options first, which must not be a callback.
+  attempt(candidate as AnyFunction, [path]);
   return isOwn;
 }
 
