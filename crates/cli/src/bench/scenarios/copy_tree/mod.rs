@@ -94,7 +94,7 @@ impl Scenario for CopyTree {
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
-        Ok(Self(Samples::make(session, cases)?))
+        Ok(Self(Samples::make(session, Self::FACTS.name, cases)?))
     }
 
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {

@@ -86,7 +86,7 @@ impl Scenario for RemoveTree {
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
-        Ok(Self(Samples::make(session, cases)?))
+        Ok(Self(Samples::make(session, Self::FACTS.name, cases)?))
     }
 
     fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {

@@ -62,12 +62,15 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    pub(crate) fn make(session: &Session, cases: &mut [Case]) -> Result<Self, Failure> {
-        let root = session.directories.beneath(0);
+    /// Makes them in a directory of that name.
+    pub(crate) fn make(session: &Session, name: &str, cases: &mut [Case]) -> Result<Self, Failure> {
+        let root = session.directories.beneath(0).join(name);
+        let on_disk = session.directories.on_disk(0).join(name);
+        fs::create_dir(&root).map_err(Failure::at("make directory", &root))?;
         let mut made = Self {
             trees: Vec::new(),
             held: Vec::new(),
-            work: session.directories.on_disk(0).join("work"),
+            work: on_disk.join("work"),
         };
         for case in cases {
             session
@@ -91,8 +94,7 @@ impl Samples {
             let held = Held::by(&tree, &files, true).map_err(Failure::at("read", &tree))?;
             (case.files, case.bytes) = (files.len(), held.bytes);
             made.held.push(held);
-            made.trees
-                .push(session.directories.on_disk(0).join(case.sample.to_string()));
+            made.trees.push(on_disk.join(case.sample.to_string()));
         }
         fs::create_dir(&made.work).map_err(Failure::at("make directory", &made.work))?;
         Ok(made)
