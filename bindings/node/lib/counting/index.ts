@@ -23,9 +23,11 @@ import { type Call, counted, noticed } from './wrap.js';
 
 type Functions = Record<string, unknown>;
 
+const isWindows = process.platform === 'win32';
+
 /** The functions that native code does. */
-const nativeForms: Functions = { ...wholeFile, ...trees, ...metadata };
-const nativePromises: Functions = { ...wholeFilePromises, ...treePromises, ...metadataPromises };
+const nativeForms: Functions = { ...wholeFile, ...metadata, ...(isWindows ? {} : trees) };
+const nativePromises: Functions = { ...wholeFilePromises, ...metadataPromises, ...(isWindows ? {} : treePromises) };
 
 /** The function without the wrapper that counts its calls. */
 const { writeFileSync } = original;
