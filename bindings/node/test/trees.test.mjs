@@ -110,6 +110,7 @@ const SOURCES = {
   link: 'from/to deep',
   'link with a slash': 'from/to deep/',
   missing: 'from/missing',
+  'missing beside': 'missing',
 };
 
 /** A filter that leaves out some entries, and notes its calls in `calls`. */
@@ -227,6 +228,17 @@ testOnUnix('native copies of trees', 'cpSync fails where that of Node 24 ends th
   }
   const { error } = await copy(smallfry, 'sync', { source: 'tree', destination: 'in the source by a link', options: 'recursive' });
   assert.match(error.text, /which is in it by a link/);
+});
+
+testOnUnix('native copies of trees', 'a link is copied to where it leads', async () => {
+  const dir = fresh();
+  fs.mkdirSync(path.join(dir, 'real'));
+  fs.symlinkSync('real', path.join(dir, 'link'));
+  for (const form of FORMS) {
+    const { error } = await quiet(smallfry, form, 'cp', [`${dir}/link`, `${dir}/real/${form}`, { recursive: true, verbatimSymlinks: true }]);
+    assert.ifError(error);
+    assert.strictEqual(fs.readlinkSync(path.join(dir, 'real', form)), 'real');
+  }
 });
 
 testOnUnix('native copies of trees', 'a filter may write to the directory of the copy', async () => {

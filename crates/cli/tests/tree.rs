@@ -227,3 +227,44 @@ fn a_stopped_cp_leaves_whole_files() {
         }
     }
 }
+
+/// Runs the command as a user who may not do everything, where that is possible.
+#[cfg(target_os = "linux")]
+#[test]
+fn rm_removes_an_empty_directory_that_may_not_be_read() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    const NOBODY: u32 = 65534;
+    let place = Place::new();
+    for name in ["closed", "open/closed", "full/closed"] {
+        fs::create_dir_all(place.path(name)).unwrap();
+    }
+    fs::write(place.path("full/closed/file"), "stays").unwrap();
+    let mut paths = vec![place.0.path().to_owned()];
+    paths.extend(["open", "full", "closed", "open/closed", "full/closed"].map(|it| place.path(it)));
+    let is_given = paths
+        .iter()
+        .all(|path| chown(path, Some(NOBODY), None).is_ok());
+    for name in ["closed", "open/closed", "full/closed"] {
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o000)).unwrap();
+    }
+    let run = |line: &str| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "65534", "--clear-groups", "--"]);
+        command.arg(env!("CARGO_BIN_EXE_smallfry"));
+        command.args(line.split(' ')).current_dir(place.0.path());
+        command.output()
+    };
+    let can_run = is_given && run("--version").is_ok_and(|output| output.status.success());
+    common::skip_unless(can_run, "another user cannot run the command");
+    if !can_run {
+        return;
+    }
+    let output = run("rm closed open").unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(!place.path("closed").exists() && !place.path("open").exists());
+    assert_one_line(
+        &run("rm full").unwrap(),
+        &["full/closed", "Permission denied"],
+    );
+    assert!(place.path("full/closed/file").exists());
+}

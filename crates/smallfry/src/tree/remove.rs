@@ -184,8 +184,16 @@ impl Removal {
             self.results.add_file(0);
             return Ok(());
         }
-        let directory = self.directories.enter(&start, &name);
-        let (directory, _) = directory.map_err(at(Operation::Readdir))?;
+        let (directory, _) = match self.directories.enter(&start, &name) {
+            Err(error)
+                if error.kind() == io::ErrorKind::PermissionDenied
+                    && open.remove_directory(&name).is_ok() =>
+            {
+                self.results.add_directory();
+                return Ok(());
+            }
+            entered => entered.map_err(at(Operation::Readdir))?,
+        };
         if sys::root_identity().is_some_and(|root| root == directory.identity()) {
             return Err(refuse("the root directory is refused"));
         }
@@ -215,10 +223,16 @@ impl Removal {
     }
 
     /// Handles the error of entering a directory. It may have become a file or link meanwhile,
-    /// which is removed itself.
+    /// which is removed itself. One that may not be read may be empty.
     fn not_entered(&self, above: &Place, name: &Name, error: io::Error) {
         if error.kind() == io::ErrorKind::NotFound {
             return;
+        }
+        if error.kind() == io::ErrorKind::PermissionDenied
+            && let Ok(open) = self.directories.open(&above.directory)
+            && open.remove_directory(name).is_ok()
+        {
+            return self.results.add_directory();
         }
         if sys::may_mean_no_directory(&error) {
             let open = self.directories.open(&above.directory);

@@ -115,12 +115,20 @@ async function copyFiltered(planned: Plan, filter: Filter, options: object): Pro
 const without = (error: unknown): Pick<fs.Stats, 'isDirectory'> | undefined =>
   ((error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : { isDirectory: () => false });
 
+function lookSync(one: string): Pick<fs.Stats, 'isDirectory'> | undefined {
+  try {
+    return original.lstatSync(one);
+  } catch (error) {
+    return without(error);
+  }
+}
+
 const isIn = (one: string, other: string): boolean => `${one}/`.startsWith(`${other}/`);
 
 /** Tells whether the copy would be in its source, by the names of both. */
 const isInsideByName = ({ from, to }: Path): boolean => isIn(path.resolve(to), path.resolve(from));
 
-/** Tells whether the copy would be in its source, by its name or by links. */
+/** Tells whether the copy would be in its source, an existing directory, by its name or by links. */
 const isInside = (paths: Path): boolean => isInsideByName(paths) || isIn(existing(paths.to), existing(paths.from));
 
 /** Returns the path without links of the part that exists. */
@@ -169,22 +177,16 @@ export const cpSync = ((from: unknown, to: unknown, options: unknown) => {
   if (planned === undefined) return (original.cpSync as AnyFunction)(from, to, options);
   loadNodesSync();
   const { filter } = planned;
+  const [source, there] = [lookSync(planned.from), lookSync(planned.to)];
+  const isTree = source?.isDirectory() === true;
   // Node 24 copies such a tree into itself until the process ends with an exception of C++.
-  if (!isInsideByName(planned) && isInside(planned)) {
+  if (isTree && !isInsideByName(planned) && isInside(planned)) {
     const reason = `Cannot copy '${planned.from}' to '${planned.to}', which is in it by a link`;
     throw Object.assign(new Error(reason), { code: 'ERR_FS_CP_EINVAL', path: planned.to });
   }
   let found: Found | undefined;
   if (filter !== undefined) {
-    const look = (one: string) => {
-      try {
-        return original.lstatSync(one);
-      } catch (error) {
-        return without(error);
-      }
-    };
-    const [source, there] = [look(planned.from), look(planned.to)];
-    if (!source?.isDirectory() || there?.isDirectory() === false || isInsideByName(planned)) {
+    if (!isTree || there?.isDirectory() === false || isInsideByName(planned)) {
       return (original.cpSync as AnyFunction)(from, to, options);
     }
     found = findSync(planned, there === undefined, filter);
