@@ -38,8 +38,8 @@ extern "C" fn end() {
     }));
 }
 
-/// Drops reads that have not begun, cancels copies and removals of trees, and waits for all accepted writes. Nothing may be handed in
-/// afterwards.
+/// Drops reads that have not begun, cancels copies and removals of trees, and waits for all
+/// accepted writes. Nothing may be handed in afterwards.
 pub(crate) fn wait() {
     queue::drop_reads();
     #[cfg(unix)]

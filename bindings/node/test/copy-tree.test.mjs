@@ -1,7 +1,8 @@
-// Guards against: a tree that is copied or removed in one call with the wrong options, errors that do
-// not reach the caller, and calls that cannot be stopped.
+// Guards against: a tree that is copied or removed in one call with the wrong options, errors that
+// do not reach the caller, and calls that cannot be stopped.
 //
-// Why it was possible: the options cross into native code as bits, and threads of its own do the work.
+// Why it was possible: the options cross into native code as bits, and threads of its own do the
+// work.
 
 /* global AbortController, AbortSignal */
 

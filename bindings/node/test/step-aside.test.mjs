@@ -1,5 +1,5 @@
-// Guards against: a mock, a tracer or a queue for open files that replaces a function of node:fs and
-// is not called, because native code does the work of the function that would have called it.
+// Guards against: a mock, a tracer or a queue for open files that replaces a function of node:fs
+// and is not called, because native code does the work of the function that would have called it.
 //
 // Why it was possible: Node's own functions call other public ones (`fs.writeFile` calls `fs.open`,
 // `fs.write` and `fs.close`), and native code does not. What is heard here must be the same as

@@ -1,8 +1,8 @@
-// Guards against: a copy or a removal of a tree that differs from that of node:fs, which native code
-// does: another copy, error, order of calls of the filter, or what is left of it.
+// Guards against: a copy or a removal of a tree that differs from that of node:fs, which native
+// code does: another copy, error, order of calls of the filter, or what is left of it.
 //
-// Why it was possible: node:fs goes through the tree in JavaScript, one entry at a time. Native code
-// goes through it on several threads, and node:fs repeats what fails in an unusual way.
+// Why it was possible: node:fs goes through the tree in JavaScript, one entry at a time. Native
+// code goes through it on several threads, and node:fs repeats what fails in an unusual way.
 
 /* global setImmediate */
 

@@ -13,7 +13,8 @@ import { forget, keep, type Request, type RequestKind } from '../core/requests.j
 /** The options of {@link copyTree} and {@link removeTree}. */
 export interface TreeOptions {
   /**
-   * The number of threads. By default, as many as measuring shows to be fastest, beginning with one.
+   * The number of threads. By default, as many as measuring shows to be fastest, beginning with
+   * one.
    */
   threads?: number | undefined;
   /**
@@ -72,8 +73,8 @@ export interface TreeCounts {
 }
 
 /**
- * The error of a call that could not copy or remove all. It is the first error, which also says what
- * was done nevertheless.
+ * The error of a call that could not copy or remove all. It is the first error, which also says
+ * what was done nevertheless.
  */
 export interface TreeError extends NodeJS.ErrnoException {
   /** The errors of all entries that were left. */
@@ -160,9 +161,9 @@ const flagOr = (fallback: boolean, name: string, value: unknown): boolean => (va
  * followed. Nothing is flushed: after a power failure files may be missing, empty or torn. A
  * process that exits ends the call: a file that was begun is finished.
  *
- * @throws TreeError if entries could not be copied; the others are copied. Also if `to` is `from` or
- * in it, and for pipes, sockets and devices. TypeError for wrong arguments. An error with the code
- * ERR_SMALLFRY_NOT_NATIVE without the native addon, and on Windows
+ * @throws TreeError if entries could not be copied; the others are copied. Also if `to` is `from`
+ * or in it, and for pipes, sockets and devices. TypeError for wrong arguments. An error with the
+ * code ERR_SMALLFRY_NOT_NATIVE without the native addon, and on Windows
  */
 export async function copyTree(from: PathLike, to: PathLike, options?: CopyTreeOptions): Promise<TreeCounts> {
   const given = optionsOf(options);
@@ -189,9 +190,9 @@ export async function copyTree(from: PathLike, to: PathLike, options?: CopyTreeO
  * A link is removed itself, at the path and below it. Another program may exchange directories and
  * links meanwhile: what they lead to stays. Nothing of this is flushed.
  *
- * @throws TreeError if entries could not be removed; the others are removed. Also for a path that ends
- * in `.` or `..`, or is the root directory. TypeError for wrong arguments. An error with the code
- * ERR_SMALLFRY_NOT_NATIVE without the native addon, and on Windows
+ * @throws TreeError if entries could not be removed; the others are removed. Also for a path that
+ * ends in `.` or `..`, or is the root directory. TypeError for wrong arguments. An error with the
+ * code ERR_SMALLFRY_NOT_NATIVE without the native addon, and on Windows
  */
 export async function removeTree(path: PathLike, options?: RemoveTreeOptions): Promise<TreeCounts> {
   const given = optionsOf(options);

@@ -94,8 +94,8 @@ export interface Native extends NativePackageJSON {
     target: Target, id: number, ownScope: 0 | 1, data: string | ArrayBufferView, flags: number, mode: number, bits: number,
   ): number | undefined;
   /**
-   * Makes a call for paths, with a number of `metadata/operations.ts`, and calls `complete` as `read`
-   * does.
+   * Makes a call for paths, with a number of `metadata/operations.ts`, and calls `complete` as
+   * `read` does.
    */
   metadata(
     path: string | Uint8Array, id: number, ownScope: 0 | 1, operation: number, number: number, other: number,
@@ -109,8 +109,8 @@ export interface Native extends NativePackageJSON {
   setStatusArray(array: Float64Array): void;
   /**
    * Copies a tree as the bits of `option-bits.ts` say, and calls `complete` with its outcome. 0
-   * threads stand for as many as pay. Only the entries whose paths below the source are given, joined
-   * by NUL, are copied; undefined for all. Only Unix systems have functions for trees.
+   * threads stand for as many as pay. Only the entries whose paths below the source are given,
+   * joined by NUL, are copied; undefined for all. Only Unix systems have functions for trees.
    */
   copyTree?(
     from: string, to: string, id: number, ownScope: 0 | 1, bits: number, threads: number, entries: string | undefined,
@@ -120,8 +120,8 @@ export interface Native extends NativePackageJSON {
   removeTree?(path: string, id: number, ownScope: 0 | 1, bits: number, threads: number): void;
   removeTreeSync?(path: string, bits: number, threads: number): TreeOutcome;
   /**
-   * Lists a directory and some of those in it, as `src/trees/list.rs` describes it. A directory that
-   * cannot be listed, or has names that are not UTF-8, gives no listing.
+   * Lists a directory and some of those in it, as `src/trees/list.rs` describes it. A directory
+   * that cannot be listed, or has names that are not UTF-8, gives no listing.
    */
   listTree?(path: string, id: number, ownScope: 0 | 1): void;
   listTreeSync?(path: string): string | undefined;

@@ -15,8 +15,8 @@ const MAX_DEPTH: usize = 100;
 /// Lists the directory at `path`, and directories in it until there are many entries.
 ///
 /// A listing is a text of parts that end with `/`: the permissions of the directory in decimal, its
-/// entries, and `^`. An entry is `f` and its name. That of a directory is `d` and its name, and then
-/// its listing, or `>` if it is not listed.
+/// entries, and `^`. An entry is `f` and its name. That of a directory is `d` and its name, and
+/// then its listing, or `>` if it is not listed.
 pub(super) fn list(path: &Path) -> io::Result<Vec<u8>> {
     let mut listing = Listing {
         text: Vec::new(),

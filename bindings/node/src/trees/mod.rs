@@ -1,8 +1,8 @@
 //! Trees that are copied or removed in one call.
 //!
-//! A call that finishes later waits in a queue, whose threads do one call at a time each. More threads
-//! help with a large tree, as many as pay. A call that is cancelled, or whose environment or process
-//! ends, ends after the entries that were begun.
+//! A call that finishes later waits in a queue, whose threads do one call at a time each. More
+//! threads help with a large tree, as many as pay. A call that is cancelled, or whose environment
+//! or process ends, ends after the entries that were begun.
 
 mod list;
 
@@ -40,7 +40,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 /// many slow disks make progress at once.
 const MAX_CALLS: usize = 4;
 
-/// What was done, and the errors of what was not.
+/// The counts of a call, and the errors of the entries that it left.
 pub(crate) struct Outcome {
     report: Report,
     errors: Vec<Error>,
@@ -62,8 +62,8 @@ impl From<Result<Report, TreeError>> for Outcome {
 }
 
 impl Outcome {
-    /// Makes the value that JavaScript gets: `[files, directories, bytes, ...errors]`, each error as
-    /// [`error_with_path`] makes it.
+    /// Makes the value that JavaScript gets: `[files, directories, bytes, ...errors]`, each error
+    /// as [`error_with_path`] makes it.
     pub(crate) fn value(&self, env: sys::napi_env) -> sys::napi_value {
         let Report {
             files,

@@ -181,14 +181,14 @@ impl Copier {
     /// extended attributes and access control lists are not copied. An entry that cannot be copied
     /// is an error, and the rest is copied.
     ///
-    /// Neither at `to` nor below it a link is followed. Nothing is flushed: after a power failure files may be
-    /// missing, empty or torn.
+    /// Neither at `to` nor below it a link is followed. Nothing is flushed: after a power failure
+    /// files may be missing, empty or torn.
     ///
     /// # Errors
     ///
     /// [`TreeError`] with an [`Error`] for each entry that was not copied: [`Operation::Copy`] with
-    /// both paths, [`Operation::Readdir`] or [`Operation::Mkdir`]. Also if `to` is `from` or in it, and for pipes,
-    /// sockets and devices.
+    /// both paths, [`Operation::Readdir`] or [`Operation::Mkdir`]. Also if `to` is `from` or in it,
+    /// and for pipes, sockets and devices.
     pub fn copy(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Report, TreeError> {
         let (from, to) = (from.as_ref(), to.as_ref());
         let copying = Copying {

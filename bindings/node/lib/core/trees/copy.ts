@@ -1,7 +1,7 @@
 // Copies trees as `fs.cp` does with `recursive`.
 //
-// Native code copies all that it can. Then node:fs is given each entry that failed, so that errors are
-// its own.
+// Native code copies all that it can. Then node:fs is given each entry that failed, so that errors
+// are its own.
 
 import { AsyncResource } from 'node:async_hooks';
 import fs = require('node:fs');
@@ -53,7 +53,7 @@ const loadNodesSync = once(() => {
   }
 });
 
-/** The error of an entry as `many.ts` reads it: a code, the path, perhaps a text, the destination. */
+/** The error of an entry as `many.ts` reads it: code, path, perhaps a text, and a destination. */
 type Failed = [code: number, path: string, text?: string, destination?: string];
 
 /** Returns the paths of the entries that were not copied. */
@@ -128,7 +128,7 @@ const isIn = (one: string, other: string): boolean => `${one}/`.startsWith(`${ot
 /** Tells whether the copy would be in its source, by the names of both. */
 const isInsideByName = ({ from, to }: Path): boolean => isIn(path.resolve(to), path.resolve(from));
 
-/** Tells whether the copy would be in its source, an existing directory, by its name or by links. */
+/** Tells whether the copy would be in its source, an existing directory, by name or by links. */
 const isInside = (paths: Path): boolean => isInsideByName(paths) || isIn(existing(paths.to), existing(paths.from));
 
 /** Returns the path without links of the part that exists. */
@@ -156,8 +156,8 @@ export const cp = ((from: unknown, to: unknown, options: unknown, callback: unkn
   const planned = typeof callback === 'function' && mayCopy() ? plan(from, to, options) : undefined;
   if (planned === undefined) return (original.cp as AnyFunction)(from, to, options, callback);
   const resource = new AsyncResource('SMALLFRY');
-  // The tick of its own makes an exception of the callback an uncaught one. As in node:fs, it gets a
-  // second argument after a success.
+  // The tick of its own makes an exception of the callback an uncaught one. As in node:fs, it gets
+  // a second argument after a success.
   const end = (...results: unknown[]): void => {
     process.nextTick(() => { resource.runInAsyncScope(callback as AnyFunction, undefined, ...results); });
   };

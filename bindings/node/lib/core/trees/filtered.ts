@@ -2,8 +2,8 @@
 //
 // The filter is asked about all entries in Node's order, before any file is copied. A directory is
 // made before the filter is asked about its entries, since it may write there itself. Native code
-// lists the directories, many in one call, and then copies the files for which the filter has returned
-// a true value.
+// lists the directories, many in one call, and then copies the files for which the filter has
+// returned a true value.
 
 import fs = require('node:fs');
 import path = require('node:path');

@@ -15,8 +15,8 @@ pub(crate) fn clone_file(from: BorrowedFile<'_>, to: BorrowedFile<'_>) -> Result
     variant::clone_file(from, to)
 }
 
-/// Lets the kernel copy bytes from the place of one file to that of another. Returns their number. On
-/// file systems that can do that, the copy shares blocks with its source.
+/// Lets the kernel copy bytes from the place of one file to that of another. Returns their number.
+/// On file systems that can do that, the copy shares blocks with its source.
 pub(crate) fn copy_range(
     from: BorrowedFile<'_>,
     to: BorrowedFile<'_>,

@@ -13,8 +13,8 @@ pub(super) struct Buffer(Vec<u8>);
 
 /// The bytes that are read and written at a time.
 const PIECE: usize = 128 << 10;
-/// The maximum length of a small file, in bytes. On XFS it takes longer to clone one than to copy it;
-/// on Btrfs it takes less time.
+/// The maximum length of a small file, in bytes. On XFS it takes longer to clone one than to copy
+/// it; on Btrfs it takes less time.
 const SMALL: u64 = 128 << 10;
 /// The number of small files that are cloned and copied in turn, to find out which takes less time.
 const TRIED: u32 = 32;

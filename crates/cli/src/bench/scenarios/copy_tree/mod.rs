@@ -1,8 +1,8 @@
 //! `copy-tree`: a tree copied to where nothing is, on one file system, with a warm cache.
 //!
-//! Commands are whole processes. Rows under Node and in Rust are timed in their processes, which are
-//! fresh for each run: loading smallfry's core counts. A filter that accepts everything shows what
-//! filters cost. Each copy is compared with the tree, and removed, which is not timed.
+//! Commands are whole processes. Rows under Node and in Rust are timed in their processes, which
+//! are fresh for each run: loading smallfry's core counts. A filter that accepts everything shows
+//! what filters cost. Each copy is compared with the tree, and removed, which is not timed.
 
 mod native;
 

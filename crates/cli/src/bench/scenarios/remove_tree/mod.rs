@@ -1,7 +1,7 @@
 //! `remove-tree`: a tree removed that was just copied and flushed.
 //!
-//! Commands are whole processes. Rows under Node and in Rust are timed in their processes, which are
-//! fresh for each run: loading smallfry's core counts.
+//! Commands are whole processes. Rows under Node and in Rust are timed in their processes, which
+//! are fresh for each run: loading smallfry's core counts.
 
 use super::prelude::*;
 use super::shared::tree_jobs::{self, Case, Command, Samples};
