@@ -9,6 +9,8 @@ use crate::accepted;
 use crate::contents::Contents;
 use crate::errors::Reason;
 use crate::sys::metadata::Status;
+#[cfg(unix)]
+use crate::trees::outcome::Outcome;
 
 /// What a job gave, or why it failed.
 pub(crate) type JobResult = Result<Answer, Reason>;
@@ -22,7 +24,7 @@ pub(crate) enum Answer {
     /// The fields of a file's status, and whether they become bigints.
     Status(Box<Status>, bool),
     #[cfg(unix)]
-    Tree(Box<crate::trees::Outcome>),
+    Tree(Box<Outcome>),
 }
 
 /// The result of a job, on its way to the environment.

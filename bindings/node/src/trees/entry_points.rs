@@ -1,0 +1,125 @@
+//! The functions that JavaScript calls; `lib/addon.ts` has their types.
+
+use napi_sys as sys;
+
+use super::queue::{control_of, push};
+use super::work::Work;
+use crate::environment::{Environment, called};
+use crate::sys::path_of;
+use crate::value::{Function, array, double_value, int32, undefined};
+
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function(c"copyTree", copy_tree),
+    Function(c"copyTreeSync", copy_tree_sync),
+    Function(c"removeTree", remove_tree),
+    Function(c"removeTreeSync", remove_tree_sync),
+    Function(c"listTree", list_tree),
+    Function(c"listTreeSync", list_tree_sync),
+    Function(c"cancelTree", cancel_tree),
+    Function(c"treeProgress", tree_progress),
+];
+
+/// `copyTree(from, to, id, ownScope, bits, threads, entries)`. The outcome comes to `complete`.
+unsafe extern "C" fn copy_tree(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    called(env, info, |environment: &Environment, values| {
+        let [from, to, id, own_scope, bits, threads, entries] = values;
+        let work = Work::copy(env, environment, [from, to], bits, threads, entries);
+        let id = int32(env, id).cast_unsigned();
+        push(env, environment, id, int32(env, own_scope) != 0, work);
+        undefined(env)
+    })
+}
+
+/// `copyTreeSync(from, to, bits, threads, entries)`. Returns the outcome.
+unsafe extern "C" fn copy_tree_sync(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    called(env, info, |environment: &Environment, values| {
+        let [from, to, bits, threads, entries] = values;
+        let work = Work::copy(env, environment, [from, to], bits, threads, entries);
+        work.run_here(env)
+    })
+}
+
+/// `removeTree(path, id, ownScope, bits, threads)`. The outcome comes to `complete`.
+unsafe extern "C" fn remove_tree(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    called(env, info, |environment: &Environment, values| {
+        let [path, id, own_scope, bits, threads] = values;
+        let work = Work::remove(env, environment, path, bits, threads);
+        let id = int32(env, id).cast_unsigned();
+        push(env, environment, id, int32(env, own_scope) != 0, work);
+        undefined(env)
+    })
+}
+
+/// `removeTreeSync(path, bits, threads)`. Returns the outcome.
+unsafe extern "C" fn remove_tree_sync(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    called(env, info, |environment: &Environment, values| {
+        let [path, bits, threads] = values;
+        let work = Work::remove(env, environment, path, bits, threads);
+        work.run_here(env)
+    })
+}
+
+/// `listTree(path, id, ownScope)`. The listing comes to `complete`, as [`list::list`] makes it.
+unsafe extern "C" fn list_tree(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    called(env, info, |environment: &Environment, values| {
+        let [path, id, own_scope] = values;
+        let work = Work::List(path_of(&environment.bytes_of(env, path)));
+        let id = int32(env, id).cast_unsigned();
+        push(env, environment, id, int32(env, own_scope) != 0, work);
+        undefined(env)
+    })
+}
+
+/// `listTreeSync(path)`. Returns the listing; undefined if there is an error.
+unsafe extern "C" fn list_tree_sync(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    called(env, info, |environment: &Environment, [path]| {
+        Work::List(path_of(&environment.bytes_of(env, path))).run_here(env)
+    })
+}
+
+/// `cancelTree(id)`: begins nothing more for a call.
+unsafe extern "C" fn cancel_tree(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    called(env, info, |environment: &Environment, [id]| {
+        if let Some(control) = control_of(environment, int32(env, id).cast_unsigned()) {
+            control.cancel();
+        }
+        undefined(env)
+    })
+}
+
+/// `treeProgress(id)`: returns the number of entries that are done and their bytes, as `[entries,
+/// bytes]`; undefined once the call is done.
+unsafe extern "C" fn tree_progress(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    called(env, info, |environment: &Environment, [id]| {
+        let Some(control) = control_of(environment, int32(env, id).cast_unsigned()) else {
+            return undefined(env);
+        };
+        let progress = control.progress();
+        let counts = [progress.operations, progress.bytes];
+        array(env, &counts.map(|count| double_value(env, count as f64)))
+    })
+}
