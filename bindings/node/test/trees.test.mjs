@@ -141,6 +141,8 @@ const COPY_OPTIONS = {
   'filter that is none': { recursive: true, filter: 1 },
 };
 
+const FEW_OPTIONS = ['recursive', 'no options', 'wrong options', 'filter that answers later', 'filter that throws'];
+
 async function copy(functions, form, { source, destination, options, asUrl }) {
   const dir = fresh();
   // Some of these copies are in the source.
@@ -196,7 +198,8 @@ testOnUnix('native copies of trees', 'cp copies the same tree as node:fs, and fa
     if (!same(ours, theirs)) mismatches.push(`${form} ${JSON.stringify(given)}\n${difference(ours, theirs)}`);
   };
   for (const form of FORMS) {
-    for (const options of Object.keys(COPY_OPTIONS)) {
+    // Callbacks and promises differ in how results come, not in what is copied.
+    for (const options of form === 'callback' ? FEW_OPTIONS : Object.keys(COPY_OPTIONS)) {
       for (const destination of Object.keys(DESTINATIONS)) await compare(form, { source: 'tree', destination, options });
     }
     for (const source of Object.keys(SOURCES)) {
