@@ -32,7 +32,7 @@ type Functions = Partial<Record<string, unknown>>;
 
 /** Functions that were looked at when they had not been replaced since smallfry was loaded. */
 const lookedAt = new Map<unknown, boolean>();
-/** What counts calls and stands in the place of functions. */
+/** The wrappers that count calls, in the places of functions. */
 let wrappers: Functions = {};
 let promiseWrappers: Functions = {};
 

@@ -50,8 +50,8 @@ impl HardLinks {
         }
     }
 
-    /// Forgets the first copy of a file, which was not made. Its other names must not become names of
-    /// an older file in its place.
+    /// Forgets the first copy of a file, which was not made. Its other names must not become names
+    /// of an older file in its place.
     pub(super) fn forget(&self, status: &EntryStatus) {
         lock(&self.firsts).remove(&status.identity);
     }
