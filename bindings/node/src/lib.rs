@@ -12,6 +12,7 @@
 //! | `exit`, `delivery` | the end of the process; results on their way back |
 
 mod accepted;
+mod bounded_queue;
 mod bulk;
 mod closes;
 mod contents;

@@ -8,12 +8,13 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use smallfry::{Error, Outcome};
 use smallfry_options::OptionBits;
 use smallfry_options::table::APPEND;
 
+use crate::bounded_queue::BoundedQueue;
 use crate::durable::DurableWrite;
 use crate::errors::{Failure, Step};
 use crate::mailbox::{Answer, Finished, JobResult, Mailbox};
@@ -53,57 +54,17 @@ impl WriteKind {
     }
 }
 
-struct State {
-    waiting: Vec<Call>,
-    /// The number of threads that write batches: one for each batch.
-    threads: usize,
-}
-
-static STATE: Mutex<State> = Mutex::new(State {
-    waiting: Vec::new(),
-    threads: 0,
-});
-
-fn lock() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
-}
+static QUEUE: BoundedQueue<Call> = BoundedQueue::new(MAX_BATCHES, 256 << 10, work);
 
 /// Hands in a call. It begins at once unless [`MAX_BATCHES`] are in flight.
 pub(super) fn push(call: Call) {
     call.mailbox.accept_write();
-    let mut state = lock();
-    state.waiting.push(call);
-    if state.threads == MAX_BATCHES {
-        return;
-    }
-    state.threads += 1;
-    drop(state);
-    let thread = std::thread::Builder::new()
-        .name("smallfry".into())
-        .stack_size(256 << 10);
-    if thread.spawn(work).is_ok() {
-        return;
-    }
-    let mut state = lock();
-    if state.threads > 1 {
-        // Another thread takes the call when its batch is done.
-        state.threads -= 1;
-        return;
-    }
-    drop(state);
-    work();
+    QUEUE.push(call);
 }
 
 /// The body of a thread. It writes the calls that wait, until none do.
 fn work() {
-    loop {
-        let mut state = lock();
-        let calls = std::mem::take(&mut state.waiting);
-        if calls.is_empty() {
-            state.threads -= 1;
-            return;
-        }
-        drop(state);
+    while let Some(calls) = QUEUE.take(std::mem::take) {
         let mut batches = HashMap::<WriteKind, Vec<Call>>::new();
         for call in calls {
             batches.entry(call.kind).or_default().push(call);

@@ -19,6 +19,18 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"treeProgress", tree_progress),
 ];
 
+/// Hands in a call with its number and whether it wants a callback scope of its own.
+fn later(
+    env: sys::napi_env,
+    environment: &Environment,
+    [id, own_scope]: [sys::napi_value; 2],
+    work: Work,
+) -> sys::napi_value {
+    let id = int32(env, id).cast_unsigned();
+    push(env, environment, id, int32(env, own_scope) != 0, work);
+    undefined(env)
+}
+
 /// `copyTree(from, to, id, ownScope, bits, threads, entries)`. The outcome comes to `complete`.
 unsafe extern "C" fn copy_tree(
     env: sys::napi_env,
@@ -27,9 +39,7 @@ unsafe extern "C" fn copy_tree(
     called(env, info, |environment: &Environment, values| {
         let [from, to, id, own_scope, bits, threads, entries] = values;
         let work = Work::copy(env, environment, [from, to], bits, threads, entries);
-        let id = int32(env, id).cast_unsigned();
-        push(env, environment, id, int32(env, own_scope) != 0, work);
-        undefined(env)
+        later(env, environment, [id, own_scope], work)
     })
 }
 
@@ -53,9 +63,7 @@ unsafe extern "C" fn remove_tree(
     called(env, info, |environment: &Environment, values| {
         let [path, id, own_scope, bits, threads] = values;
         let work = Work::remove(env, environment, path, bits, threads);
-        let id = int32(env, id).cast_unsigned();
-        push(env, environment, id, int32(env, own_scope) != 0, work);
-        undefined(env)
+        later(env, environment, [id, own_scope], work)
     })
 }
 
@@ -79,9 +87,7 @@ unsafe extern "C" fn list_tree(
     called(env, info, |environment: &Environment, values| {
         let [path, id, own_scope] = values;
         let work = Work::List(path_of(&environment.bytes_of(env, path)));
-        let id = int32(env, id).cast_unsigned();
-        push(env, environment, id, int32(env, own_scope) != 0, work);
-        undefined(env)
+        later(env, environment, [id, own_scope], work)
     })
 }
 

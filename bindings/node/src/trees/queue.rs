@@ -8,6 +8,7 @@ use napi_sys as sys;
 use smallfry::bulk::Control;
 
 use super::work::Work;
+use crate::bounded_queue::BoundedQueue;
 use crate::environment::Environment;
 use crate::errors::{Failure, Step};
 use crate::mailbox::{Accepted, Finished, Mailbox};
@@ -28,28 +29,18 @@ struct Call {
     _accepted: Accepted,
 }
 
-/// The part of a call by which it is found again.
+/// The part of a call that waits or is being done, by which it is found again.
 struct Known {
     id: u32,
     mailbox: Arc<Mailbox>,
     control: Control,
 }
 
-struct State {
-    waiting: VecDeque<Call>,
-    /// The calls that wait or are being done.
-    known: Vec<Known>,
-    threads: usize,
-}
+static QUEUE: BoundedQueue<Call> = BoundedQueue::new(MAX_CALLS, 2 << 20, serve);
+static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
 
-static STATE: Mutex<State> = Mutex::new(State {
-    waiting: VecDeque::new(),
-    known: Vec::new(),
-    threads: 0,
-});
-
-fn lock() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+fn known() -> MutexGuard<'static, Vec<Known>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Hands in a call. It begins at once unless [`MAX_CALLS`] are being done.
@@ -71,42 +62,18 @@ pub(super) fn push(
         work,
         _accepted: mailbox.accept(),
     };
-    let mut state = lock();
-    state.waiting.push_back(call);
-    state.known.push(Known {
+    known().push(Known {
         id,
         mailbox: Arc::clone(mailbox),
         control,
     });
-    if state.threads == MAX_CALLS {
-        return;
-    }
-    state.threads += 1;
-    drop(state);
-    let thread = std::thread::Builder::new().name("smallfry".into());
-    if thread.spawn(serve).is_ok() {
-        return;
-    }
-    let mut state = lock();
-    if state.threads > 1 {
-        // Another thread takes the call when its own is done.
-        state.threads -= 1;
-        return;
-    }
-    drop(state);
-    serve();
+    QUEUE.push(call);
 }
 
 /// The body of a thread. It does the calls that wait, until none do.
 fn serve() {
-    loop {
-        let mut state = lock();
-        let Some(call) = state.waiting.pop_front() else {
-            state.threads -= 1;
-            return;
-        };
-        drop(state);
-        serve_one(call);
+    while let Some(call) = QUEUE.take(VecDeque::pop_front) {
+        call.into_iter().for_each(serve_one);
     }
 }
 
@@ -120,9 +87,7 @@ fn serve_one(call: Call) {
         _accepted: accepted,
     } = call;
     let outcome = catch_unwind(AssertUnwindSafe(|| work.run(&control)));
-    lock()
-        .known
-        .retain(|known| known.id != id || !Arc::ptr_eq(&known.mailbox, &mailbox));
+    known().retain(|known| known.id != id || !Arc::ptr_eq(&known.mailbox, &mailbox));
     let finished = Finished {
         id,
         own_scope,
@@ -139,7 +104,7 @@ fn serve_one(call: Call) {
 
 /// Cancels the calls of an environment that ends.
 pub(crate) fn cancel_of(mailbox: &Arc<Mailbox>) {
-    for known in &lock().known {
+    for known in &*known() {
         if Arc::ptr_eq(&known.mailbox, mailbox) {
             known.control.cancel();
         }
@@ -148,15 +113,15 @@ pub(crate) fn cancel_of(mailbox: &Arc<Mailbox>) {
 
 /// Cancels all calls, since the process ends.
 pub(crate) fn cancel_all() {
-    for known in &lock().known {
+    for known in &*known() {
         known.control.cancel();
     }
 }
 
 /// Returns the control of a call that is not done.
 pub(super) fn control_of(environment: &Environment, id: u32) -> Option<Control> {
-    let state = lock();
+    let all = known();
     let is_it =
         |known: &&Known| known.id == id && Arc::ptr_eq(&known.mailbox, &environment.mailbox);
-    state.known.iter().find(is_it).map(|it| it.control.clone())
+    all.iter().find(is_it).map(|it| it.control.clone())
 }
