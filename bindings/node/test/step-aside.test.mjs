@@ -155,38 +155,28 @@ for (const how of ['an assignment', 'mock.method']) {
   });
 }
 
-for (const name of KEPT) {
-  test(`rm calls ${name} as without smallfry if that is replaced`, async () => {
-    const source = (place) => `(async () => {
-      fs.readFileSync('small', {});
-      ${place === 'first' ? '' : "await fs.promises.rm(tree('tree'), { recursive: true });"}
-      const restore = replace('an assignment', fs, '${name}');
-      const during = await hear();
-      restore();
-      // Node keeps what it has found at its first call, also a mock that is gone.
-      console.log(JSON.stringify([during, ${place === 'first'} || await hear()]));
-    })();`;
-    for (const place of ['first', 'later']) {
-      assert.deepStrictEqual(await run(source(place), ['--require', register]), await run(source(place), []), place);
+/**
+ * Replaces a function before the first call of `call`, and after it. Node keeps what it has found at
+ * its first call, also a mock that is gone. So what is heard after that is not compared.
+ */
+function testReplaced(name, holder, call) {
+  test(`${call} calls ${holder}.${name} as without smallfry if that is replaced`, async () => {
+    for (const isFirst of [true, false]) {
+      const source = `(async () => {
+        fs.readFileSync('small', {});
+        ${isFirst ? '' : `await ${call};`}
+        const restore = replace('an assignment', ${holder}, '${name}');
+        const during = await hear();
+        restore();
+        console.log(JSON.stringify([during, ${isFirst} || await hear()]));
+      })();`;
+      assert.deepStrictEqual(await run(source, ['--require', register]), await run(source, []), String(isFirst));
     }
   });
 }
 
-for (const name of KEPT_PROMISES) {
-  test(`cp calls promises.${name} as without smallfry if that is replaced`, async () => {
-    const source = (place) => `(async () => {
-      fs.readFileSync('small', {});
-      ${place === 'first' ? '' : "await fs.promises.cp(tree('tree'), 'copy 0', { recursive: true });"}
-      const restore = replace('an assignment', fs.promises, '${name}');
-      const during = await hear();
-      restore();
-      console.log(JSON.stringify([during, ${place === 'first'} || await hear()]));
-    })();`;
-    for (const place of ['first', 'later']) {
-      assert.deepStrictEqual(await run(source(place), ['--require', register]), await run(source(place), []), place);
-    }
-  });
-}
+for (const name of KEPT) testReplaced(name, 'fs', "fs.promises.rm(tree('tree'), { recursive: true })");
+for (const name of KEPT_PROMISES) testReplaced(name, 'fs.promises', "fs.promises.cp(tree('tree'), 'copy 0', { recursive: true })");
 
 test('calls are native again once a replaced function is back', async () => {
   // A native call has one asynchronous resource, that of its callback; Node's own has more.

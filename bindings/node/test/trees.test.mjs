@@ -70,7 +70,7 @@ function fresh() {
   return dir;
 }
 
-/** What may be there before a tree is copied to `to`. */
+/** The entries that are there before a tree is copied: its destination, and what makes them. */
 const DESTINATIONS = {
   nothing: ['to', () => undefined],
   'nothing, not above it either': ['above/it/to', () => undefined],

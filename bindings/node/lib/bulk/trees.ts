@@ -8,7 +8,7 @@ import { nativeHere, needsNative } from '../core/native.js';
 import {
   ABSOLUTE_LINKS, CREATE_NEW, CREATE_PARENTS, HARD_LINKS, KEEP_EXISTING, MISSING_OK, MOUNTS, NO_CLONE, TIMES,
 } from '../core/option-bits.js';
-import { forget, keep, type Request, type RequestKind } from '../core/requests.js';
+import { later } from '../core/trees/later.js';
 
 /** The options of {@link copyTree} and {@link removeTree}. */
 export interface TreeOptions {
@@ -85,12 +85,6 @@ export interface TreeError extends NodeJS.ErrnoException {
 /** The time between two calls of `onProgress`, in ms. */
 const PROGRESS_INTERVAL = 100;
 
-const counted: RequestKind = {
-  hasResult: true,
-  convert: (_made, outcome) => outcome,
-  failed: ({ path }) => failure(undefined, path ?? ''),
-};
-
 function countsOf([files, directories, bytes]: TreeOutcome): TreeCounts {
   return { files, directories, bytes };
 }
@@ -109,18 +103,9 @@ async function run(path: string, options: TreeOptions, begin: (id: number) => vo
   const timer = report && setInterval(show, PROGRESS_INTERVAL);
   let ignore: (() => void) | undefined;
   try {
-    const outcome = await new Promise<unknown>((resolve) => {
-      const made: Request = {
-        kind: counted, encoding: null, path, namesPath: true, callNode: () => undefined, target: path, data: undefined, options,
-        receiver: { resolve },
-      };
-      id = keep(made);
-      try {
-        begin(id);
-      } catch (error) {
-        forget(id);
-        throw error;
-      }
+    const outcome = await later(path, (number) => {
+      id = number;
+      begin(id);
       ignore = listenTo(signal, () => { here?.cancelTree?.(id); });
     }) as TreeOutcome;
     signal?.throwIfAborted();

@@ -3,20 +3,18 @@
 // Native code copies all that it can. Then node:fs is given each entry that failed, so that errors
 // are its own.
 
-import { AsyncResource } from 'node:async_hooks';
 import fs = require('node:fs');
 import path = require('node:path');
 
 import { type TreeOutcome } from '../addon.js';
 import { mayCopy, mayCopySync } from '../heard.js';
-import { failure } from '../many.js';
 import { metadataPromises } from '../metadata/index.js';
 import { native } from '../native.js';
 import { ABSOLUTE_LINKS, CREATE_PARENTS, LINKS_REPLACE_LINKS, MOUNTS, TIMES } from '../option-bits.js';
 import { original, uncounted } from '../../original.js';
-import { keep, type Request, type RequestKind } from '../requests.js';
 import { type Filter, find, findSync, type Found } from './filtered.js';
-import { isUsable, once, type Path, plainPath } from './usable.js';
+import { callBack, later } from './later.js';
+import { hasFailed, isUsable, once, type Path, plainPath } from './usable.js';
 
 const DEFAULTS = {
   dereference: false, errorOnExist: false, filter: undefined, force: true, mode: 0, preserveTimestamps: false, recursive: false,
@@ -70,32 +68,15 @@ function failedOf({ from, to }: Path, [, , , ...errors]: TreeOutcome): Path[] {
   });
 }
 
-/** Tells whether entries failed. */
-const hasFailed = (outcome: TreeOutcome): boolean => outcome.length > 3;
-
-/** Has node:fs copy the entries that native code could not copy. */
-async function copyFailed(failed: readonly Path[], options: object): Promise<void> {
-  for (const one of failed) await original.promises.cp(one.from, one.to, { ...options, filter: undefined });
-}
-
-/** Copies a tree, or the entries of it that are given. */
+/** Copies a tree, or the entries of it that are given. node:fs does what native code could not do. */
 async function copy(planned: Plan, options: object, entries?: readonly string[]): Promise<void> {
   const { from, to, bits } = planned;
-  const outcome = await new Promise<unknown>((resolve) => {
-    const made: Request = {
-      kind: copying, encoding: null, path: from, namesPath: true, callNode: () => undefined,
-      target: from, data: undefined, options, receiver: { resolve },
-    };
-    native?.copyTree?.(from, to, keep(made), 0, bits, 0, entries?.join('\0'));
+  const outcome = await later(from, (id) => {
+    native?.copyTree?.(from, to, id, 0, bits, 0, entries?.join('\0'));
   }) as TreeOutcome;
-  if (hasFailed(outcome)) await copyFailed(failedOf(planned, outcome), options);
+  if (!hasFailed(outcome)) return;
+  for (const one of failedOf(planned, outcome)) await original.promises.cp(one.from, one.to, { ...options, filter: undefined });
 }
-
-const copying: RequestKind = {
-  hasResult: true,
-  convert: (_made, outcome) => outcome,
-  failed: ({ path: about }) => failure(undefined, about ?? ''),
-};
 
 /** Does a copy with a filter. node:fs does the unusual cases before the filter is asked. */
 async function copyFiltered(planned: Plan, filter: Filter, options: object): Promise<void> {
@@ -155,13 +136,7 @@ function begin(planned: Plan, options: unknown): Promise<void> {
 export const cp = ((from: unknown, to: unknown, options: unknown, callback: unknown) => {
   const planned = typeof callback === 'function' && mayCopy() ? plan(from, to, options) : undefined;
   if (planned === undefined) return (original.cp as AnyFunction)(from, to, options, callback);
-  const resource = new AsyncResource('SMALLFRY');
-  // The tick of its own makes an exception of the callback an uncaught one. As in node:fs, it gets
-  // a second argument after a success.
-  const end = (...results: unknown[]): void => {
-    process.nextTick(() => { resource.runInAsyncScope(callback as AnyFunction, undefined, ...results); });
-  };
-  begin(planned, options).then(() => { end(null, undefined); }, end);
+  callBack(callback, begin(planned, options), undefined);
   return undefined;
 }) as AnyFunction as typeof original.cp;
 

@@ -11,7 +11,7 @@ import path = require('node:path');
 import { metadataPromises } from '../metadata/index.js';
 import { native } from '../native.js';
 import { original } from '../../original.js';
-import { keep, type Request, type RequestKind } from '../requests.js';
+import { later } from './later.js';
 import { type Path } from './usable.js';
 
 /** The filter of the caller. With `fs.cpSync` it returns no promise. */
@@ -134,20 +134,8 @@ function listSync(from: string): Listing {
   return listingOf(mode, entries);
 }
 
-const listing: RequestKind = {
-  hasResult: true,
-  convert: (_made, text) => text,
-  failed: () => undefined,
-};
-
 async function list(from: string): Promise<Listing> {
-  const text = await new Promise<unknown>((resolve) => {
-    const made: Request = {
-      kind: listing, encoding: null, path: from, namesPath: true, callNode: () => { resolve(undefined); },
-      target: from, data: undefined, options: undefined, receiver: { resolve },
-    };
-    native?.listTree?.(from, keep(made), 0);
-  });
+  const text = await later(from, (id) => { native?.listTree?.(from, id, 0); });
   if (typeof text === 'string') return parse(text);
   const { mode } = await original.promises.lstat(from);
   const entries: fs.Dirent[] = [];

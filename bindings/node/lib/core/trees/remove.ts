@@ -1,15 +1,13 @@
 // Removes trees as `fs.rm` does with `recursive`. Native code tries first. Node then does what is
 // left, so that retries and errors are its own.
 
-import { AsyncResource } from 'node:async_hooks';
-
 import { type TreeOutcome } from '../addon.js';
 import { mayRemove, mayRemoveSync } from '../heard.js';
 import { native } from '../native.js';
 import { MISSING_OK, MOUNTS } from '../option-bits.js';
 import { original, uncounted } from '../../original.js';
-import { type Callback, fulfilRequest, keep, type Receiver, rejectRequest, REPEAT, type Request, type RequestKind } from '../requests.js';
-import { isUsable, once, plainPath } from './usable.js';
+import { callBack, later } from './later.js';
+import { hasFailed, isUsable, once, plainPath } from './usable.js';
 
 const DEFAULTS = { force: false, recursive: false, maxRetries: 0, retryDelay: 100 };
 
@@ -36,30 +34,11 @@ const isCount = (value: unknown): boolean => Number.isInteger(value) && (value a
 const loadNodes = once(() => { uncounted.rm('', { recursive: true, force: true }, () => undefined); });
 const loadNodesSync = once(() => { uncounted.rmSync('', { recursive: true, force: true }); });
 
-const removing: RequestKind = {
-  hasResult: false,
-  convert: (_made, outcome) => ((outcome as TreeOutcome).length > 3 ? REPEAT : undefined),
-  failed: () => undefined,
-};
-
-function callNode(made: Request): void {
-  const { target, options, receiver } = made;
-  if ('resolve' in receiver) {
-    receiver.resolve(original.promises.rm(target as string, options as object));
-    return;
-  }
-  original.rm(target as string, options as object, (error) => {
-    if (error) rejectRequest(made, error);
-    else fulfilRequest(made, undefined);
-  });
-}
-
-function start({ path, bits }: Plan, target: unknown, options: unknown, receiver: Receiver): void {
+/** Removes what node:fs would. It has to do what native code could not do. */
+async function remove({ path, bits }: Plan, options: object): Promise<void> {
   loadNodes();
-  const made: Request = {
-    kind: removing, encoding: null, path, namesPath: true, callNode, target, data: undefined, options, receiver,
-  };
-  native?.removeTree?.(path, keep(made), 'callback' in receiver ? 1 : 0, bits, 0);
+  const outcome = await later(path, (id) => { native?.removeTree?.(path, id, 0, bits, 0); }) as TreeOutcome;
+  if (hasFailed(outcome)) await original.promises.rm(path, options);
 }
 
 type AnyFunction = (...args: unknown[]) => unknown;
@@ -68,8 +47,7 @@ type AnyFunction = (...args: unknown[]) => unknown;
 export const rm = ((path: unknown, options: unknown, callback: unknown) => {
   const planned = typeof callback === 'function' && mayRemove() ? plan(path, options) : undefined;
   if (planned === undefined) return (original.rm as AnyFunction)(path, options, callback);
-  const receiver = { callback: callback as Callback, resource: new AsyncResource('SMALLFRY') };
-  start(planned, path, { ...(options as object) }, receiver);
+  callBack(callback, remove(planned, { ...(options as object) }));
   return undefined;
 }) as AnyFunction as typeof original.rm;
 
@@ -78,7 +56,8 @@ export const rmSync = ((path: unknown, options: unknown) => {
   const planned = mayRemoveSync() ? plan(path, options) : undefined;
   if (planned !== undefined) {
     loadNodesSync();
-    if (native?.removeTreeSync?.(planned.path, planned.bits, 0).length === 3) return;
+    const outcome = native?.removeTreeSync?.(planned.path, planned.bits, 0);
+    if (outcome !== undefined && !hasFailed(outcome)) return;
   }
   (original.rmSync as AnyFunction)(path, options);
 }) as AnyFunction as typeof original.rmSync;
@@ -87,5 +66,5 @@ export const rmSync = ((path: unknown, options: unknown) => {
 export const rmPromised = ((path: unknown, options: unknown) => {
   const planned = mayRemove() ? plan(path, options) : undefined;
   if (planned === undefined) return (original.promises.rm as AnyFunction)(path, options);
-  return new Promise<unknown>((resolve) => { start(planned, path, { ...(options as object) }, { resolve }); });
+  return remove(planned, { ...(options as object) });
 }) as AnyFunction as typeof original.promises.rm;

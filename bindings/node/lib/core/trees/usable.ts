@@ -1,6 +1,6 @@
 // Tells which trees native code may work on.
 
-import { isTestedNode, usesVirtualFiles } from '../addon.js';
+import { isTestedNode, type TreeOutcome, usesVirtualFiles } from '../addon.js';
 import { native } from '../native.js';
 import { nativePath } from '../options.js';
 
@@ -21,6 +21,9 @@ export function plainPath(path: unknown): string | undefined {
   const native = nativePath(path);
   return typeof native === 'string' && !SPECIAL.test(native) ? native : undefined;
 }
+
+/** Tells whether native code could not copy or remove an entry. */
+export const hasFailed = (outcome: TreeOutcome): boolean => outcome.length > 3;
 
 /** Returns a function that makes `call` once. */
 export function once(call: () => void): () => void {
