@@ -7,14 +7,6 @@ const copies = {
   copyTree: (f, from, to) => f.copyTree(from, to),
 };
 
-// `call` is the name of the row: whose functions, and which.
-function treeFunctions(call, { package: installed }) {
-  const [whose, ...words] = call.split(' ');
-  const name = words.join(' ');
-  if (whose === 'Node') return [name, fs];
-  return [name, require(`${installed}/dist/${/Tree$/.test(name) ? 'index' : 'fs'}.js`)];
-}
-
 scenarios['copy-tree'] = async (_functions, { call, from, to }, launch) => {
   const [name, functions] = treeFunctions(call, launch);
   const started = resources();

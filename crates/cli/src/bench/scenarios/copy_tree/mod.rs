@@ -9,15 +9,15 @@ mod native;
 use super::prelude::*;
 use super::shared::tree_jobs::{self, Case, Command, Samples};
 
-const BASELINE: &str = "cp -r";
 const OWN: &str = "smallfry cp";
+const RSYNC: &str = "rsync -a";
 
 const COMMANDS: [Command; 5] = [
-    (BASELINE, "cp", &["-r"]),
+    ("cp -r", "cp", &["-r"]),
     ("cp -r A/A", "cp", &["-r"]),
     ("cpz", "cpz", &[]),
     ("fcp", "fcp", &[]),
-    ("rsync -a", "rsync", &["-a", "--whole-file"]),
+    (RSYNC, "rsync", &["-a", "--whole-file"]),
 ];
 
 const ON_NODE: [RowOf; 7] = {
@@ -48,42 +48,15 @@ struct Request {
 pub(crate) struct CopyTree(Samples);
 
 impl Scenario for CopyTree {
-    const FACTS: Facts = Facts {
-        seconds: 120.0,
-        turn_seconds: 1.0,
-        fewer_files: false,
-        by_case: true,
-        driver: include_str!("driver.js"),
-        help: "A tree copied: cp, newer tools, node:fs and smallfry",
-        ..Facts::of("copy-tree")
-    };
+    const FACTS: Facts = tree_jobs::facts(
+        "copy-tree",
+        "A tree copied: cp, newer tools, node:fs and smallfry",
+        include_str!("driver.js"),
+    );
     type Case = Case;
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
-    const REPORT: Option<Report<Case>> = Some(Report {
-        what: "a tree copied to where nothing is",
-        time: WALL,
-        heading: |_, result| result.case.heading(),
-        table: |page, _, view| tree_jobs::table(page, view, BASELINE),
-        notes: |_| {
-            vec![
-                "Processes of commands count whole; rows under Node and in Rust without their start.",
-            ]
-        },
-        sentences: |page, _, _, view| {
-            view.noise(page);
-            view.compare(
-                page,
-                place,
-                &[
-                    "cp -r|smallfry cp|cpz|fcp",
-                    "Node promises.cp|smallfry promises.cp|smallfry copyTree",
-                    "Node promises.cp, filter|smallfry promises.cp, filter",
-                    "Node cpSync|smallfry cpSync",
-                    "Rust std, one thread|smallfry in Rust",
-                ],
-            );
-        },
-    });
+    const REPORT: Option<Report<Case>> =
+        Some(tree_jobs::report("a tree copied to where nothing is"));
 
     fn cases(session: &Session) -> Vec<Case> {
         Case::all(session)
@@ -102,19 +75,12 @@ impl Scenario for CopyTree {
         let (case, _) = turn.place;
         let (from, to) = (samples.tree(case), samples.new_path(turn.count));
         let done = if turn.row.runtime.kind == Kind::Command {
-            let command = COMMANDS.iter().find(|it| it.0 == turn.row.implementation);
-            let arguments = match command {
-                // A slash means the contents of the directory.
-                Some((_, "rsync", before)) => {
-                    tree_jobs::arguments(before, &[&from.join(""), &to.join("")])?
-                }
-                Some((.., before)) => tree_jobs::arguments(before, &[from, &to])?,
-                None => tree_jobs::arguments(&["cp", "-T"], &[from, &to])?,
+            // To rsync a slash means the contents of the directory.
+            let source = match turn.row.implementation.as_str() {
+                RSYNC => from.join(""),
+                _ => from.to_owned(),
             };
-            let usage = turn.row.run_with(&arguments, &turn.session.interrupt)?;
-            usage
-                .map_err(Fault::from)
-                .map(|usage| Times::of(0, 0, usage))
+            tree_jobs::run_command(turn, &COMMANDS, &["cp", "-T"], &[&source, &to])
         } else {
             turn.ask(&Request {
                 call: turn.row.implementation.clone(),

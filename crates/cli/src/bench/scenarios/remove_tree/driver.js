@@ -1,4 +1,4 @@
-// The rows under Node. `treeFunctions` is that of copy-tree.
+// The rows under Node.
 
 const removals = {
   'promises.rm': (f, path) => f.promises.rm(path, { recursive: true }),

@@ -7,11 +7,10 @@ use super::prelude::*;
 use super::shared::tree_jobs::{self, Case, Command, Samples};
 use smallfry::tree::Remover;
 
-const BASELINE: &str = "rm -rf";
 const OWN: &str = "smallfry rm";
 
 const COMMANDS: [Command; 3] = [
-    (BASELINE, "rm", &["-rf"]),
+    ("rm -rf", "rm", &["-rf"]),
     ("rm -rf A/A", "rm", &["-rf"]),
     ("rmz", "rmz", &[]),
 ];
@@ -41,41 +40,16 @@ struct Request {
 pub(crate) struct RemoveTree(Samples);
 
 impl Scenario for RemoveTree {
-    const FACTS: Facts = Facts {
-        seconds: 120.0,
-        turn_seconds: 1.2,
-        fewer_files: false,
-        by_case: true,
-        driver: include_str!("driver.js"),
-        help: "A tree removed: rm, newer tools, node:fs and smallfry",
-        ..Facts::of("remove-tree")
-    };
+    const FACTS: Facts = tree_jobs::facts(
+        "remove-tree",
+        "A tree removed: rm, newer tools, node:fs and smallfry",
+        include_str!("driver.js"),
+    );
     type Case = Case;
     const SERVE: Serve = |launch, request| run(launch.functions, &parse(request)?);
-    const REPORT: Option<Report<Case>> = Some(Report {
-        what: "a tree removed that was just copied and flushed",
-        time: WALL,
-        heading: |_, result| result.case.heading(),
-        table: |page, _, view| tree_jobs::table(page, view, BASELINE),
-        notes: |_| {
-            vec![
-                "Processes of commands count whole; rows under Node and in Rust without their start.",
-            ]
-        },
-        sentences: |page, _, _, view| {
-            view.noise(page);
-            view.compare(
-                page,
-                place,
-                &[
-                    "rm -rf|smallfry rm|rmz",
-                    "Node promises.rm|smallfry promises.rm|smallfry removeTree",
-                    "Node rmSync|smallfry rmSync",
-                    "Rust std|smallfry in Rust",
-                ],
-            );
-        },
-    });
+    const REPORT: Option<Report<Case>> = Some(tree_jobs::report(
+        "a tree removed that was just copied and flushed",
+    ));
 
     fn cases(session: &Session) -> Vec<Case> {
         Case::all(session)
@@ -94,13 +68,7 @@ impl Scenario for RemoveTree {
         let path = samples.new_path(turn.count);
         samples.copy(turn.place.0, &path)?;
         let done = if turn.row.runtime.kind == Kind::Command {
-            let command = COMMANDS.iter().find(|it| it.0 == turn.row.implementation);
-            let before = command.map_or(&["rm"][..], |it| it.2);
-            let arguments = tree_jobs::arguments(before, &[&path])?;
-            let usage = turn.row.run_with(&arguments, &turn.session.interrupt)?;
-            usage
-                .map_err(Fault::from)
-                .map(|usage| Times::of(0, 0, usage))
+            tree_jobs::run_command(turn, &COMMANDS, &["rm"], &[&path])
         } else {
             turn.ask(&Request {
                 call: turn.row.implementation.clone(),

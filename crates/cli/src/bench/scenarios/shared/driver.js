@@ -59,3 +59,11 @@ function nsSince(started) {
   const [seconds, nanoseconds] = process.hrtime(started);
   return seconds * 1e9 + nanoseconds;
 }
+
+// Splits the name of a row that copies or removes a tree into a function's name and its holder.
+function treeFunctions(call, { package: installed }) {
+  const [whose, ...words] = call.split(' ');
+  const name = words.join(' ');
+  if (whose === 'Node') return [name, fs];
+  return [name, require(`${installed}/dist/${/Tree$/.test(name) ? 'index' : 'fs'}.js`)];
+}

@@ -171,35 +171,86 @@ fn on_path(program: &str) -> Option<PathBuf> {
     places.find(|place| place.is_file())
 }
 
-/// Returns the arguments of a command: those before the paths, and the paths.
-pub(crate) fn arguments(before: &[&str], paths: &[&Path]) -> Result<Vec<String>, Failure> {
-    let before = before.iter().map(|&argument| Ok(argument.to_owned()));
-    before
+/// Runs the command of a row on these paths. `own` are the arguments of this program.
+pub(crate) fn run_command<S: Scenario>(
+    turn: &Turn<S>,
+    commands: &[Command],
+    own: &[&str],
+    paths: &[&Path],
+) -> Result<Times, Fault> {
+    let command = commands.iter().find(|it| it.0 == turn.row.implementation);
+    let before = command.map_or(own, |it| it.2).iter();
+    let before = before.map(|&argument| Ok(argument.to_owned()));
+    let arguments: Vec<String> = before
         .chain(paths.iter().map(|path| unicode(path)))
-        .collect()
+        .collect::<Result<_, Failure>>()?;
+    let usage = turn.row.run_with(&arguments, &turn.session.interrupt)??;
+    Ok(Times::of(0, 0, usage))
 }
 
-/// Shows medians, how many times as fast as `baseline` each row is, and how many times as fast as
-/// the row of Node that does the same.
-pub(crate) fn table(page: &mut Page, view: &View, baseline: &str) {
+/// The facts of a scenario of that name.
+pub(crate) const fn facts(name: &'static str, help: &'static str, driver: &'static str) -> Facts {
+    Facts {
+        seconds: 120.0,
+        turn_seconds: 1.0,
+        fewer_files: false,
+        by_case: true,
+        driver,
+        help,
+        ..Facts::of(name)
+    }
+}
+
+/// The report of a scenario that measures `what`.
+pub(crate) const fn report(what: &'static str) -> Report<Case> {
+    Report {
+        what,
+        time: WALL,
+        heading: |_, result| result.case.heading(),
+        table: |page, _, view| table(page, view),
+        notes: |_| {
+            vec![
+                "Processes of commands count whole; rows under Node and in Rust without their start.",
+            ]
+        },
+        sentences: |page, _, _, view| {
+            view.noise(page);
+            view.compare(page, place, &COMPARED);
+        },
+    }
+}
+
+/// The sentences about both scenarios.
+const COMPARED: [&str; 9] = [
+    "cp -r|smallfry cp|cpz|fcp",
+    "rm -rf|smallfry rm|rmz",
+    "Node promises.cp|smallfry promises.cp|smallfry copyTree",
+    "Node promises.cp, filter|smallfry promises.cp, filter",
+    "Node cpSync|smallfry cpSync",
+    "Node promises.rm|smallfry promises.rm|smallfry removeTree",
+    "Node rmSync|smallfry rmSync",
+    "Rust std, one thread|smallfry in Rust",
+    "Rust std|smallfry in Rust",
+];
+
+/// Shows medians, how many times as fast as the first row each other row is, and how many times as
+/// fast as the row of Node that does the same.
+fn table(page: &mut Page, view: &View) {
+    let baseline = view.rows.first().map_or("", |row| &row.implementation);
     let headings = format!("medians, ms|wall|x {baseline}|x node:fs|user|sys|peak MiB");
-    let first = view
-        .rows
-        .iter()
-        .position(|row| row.implementation == baseline);
     view.table(page, &headings, |row| {
-        let ratio = first.filter(|first| *first != row);
-        let ratio = ratio.and_then(|first| view.ratio(first, row));
         let of = &view.rows[row];
         let theirs = of.implementation.replacen("smallfry", "Node", 1);
-        let theirs = view
-            .find(of.runtime.name(), &theirs)
-            .filter(|it| *it != row);
+        let theirs = view.find(of.runtime.name(), &theirs);
+        let ratio = |other: Option<usize>| {
+            let other = other.filter(|other| *other != row);
+            text::ratio(other.and_then(|other| view.ratio(other, row)))
+        };
         let [user, sys, peak] = view.usage_cells(row);
         vec![
             view.median_cell(row),
-            text::ratio(ratio),
-            text::ratio(theirs.and_then(|theirs| view.ratio(theirs, row))),
+            ratio(Some(0)),
+            ratio(theirs),
             user,
             sys,
             peak,
