@@ -156,8 +156,8 @@ for (const how of ['an assignment', 'mock.method']) {
 }
 
 /**
- * Replaces a function before the first call of `call`, and after it. Node keeps what it has found at
- * its first call, also a mock that is gone. So what is heard after that is not compared.
+ * Replaces a function before the first call of `call`, and after it. Node keeps what it has found
+ * at its first call, also a mock that is gone. So what is heard after that is not compared.
  */
 function testReplaced(name, holder, call) {
   test(`${call} calls ${holder}.${name} as without smallfry if that is replaced`, async () => {

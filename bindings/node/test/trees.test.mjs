@@ -295,7 +295,7 @@ testOnUnix('native removals of trees', 'rm removes the same as node:fs, and fail
 
 const asNobody = { there: process.platform === 'linux' && process.getuid?.() === 0, missing: 'to become another user needs root' };
 
-// Of cpSync only the code is compared: that of Node 24 ends the process.
+// Only the code of cpSync is compared: that of Node 24 ends the process.
 testNeeding(asNobody, 'what may not be copied or removed has the errors of node:fs', async () => {
   const dir = fresh();
   for (const [name, make] of Object.entries({
@@ -333,7 +333,7 @@ testNeeding(asNobody, 'what may not be copied or removed has the errors of node:
     fs.mkdirSync(path.join(dir, 'open'));
     fs.chmodSync(path.join(dir, 'open'), 0o777);
     const { stdout, stderr } = await runNode(['-e', script, register, dir]);
-    // Of two paths Node 26 names the second alone.
+    // Node 26 names only the second of two paths.
     return (stdout + stderr).replace(/(copyfile ').*(?=')/, '$1');
   };
   const theirs = await run('');

@@ -1,8 +1,8 @@
 // The real input of the programs: files of npm packages, of the versions in the lockfiles here.
 //
 // `package.json` here names the programs, and the packages whose files one of them reads.
-// `tree/package.json` is a package with a node_modules of 20,000 files. It has a lockfile of npm and
-// one of pnpm.
+// `tree/package.json` is a package with a node_modules of 20,000 files. It has a lockfile of npm
+// and one of pnpm.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -60,8 +60,8 @@ export class Input {
   }
 
   /**
-   * Copies the files of a package, or of a directory in it. With an `ending`, only the files with it,
-   * and only the share of them that this run is about.
+   * Copies the files of a package, or of a directory in it. With an `ending`, only the files with
+   * it, and only the share of them that this run is about.
    */
   copyPackage(name, to, ending) {
     const from = this.installed(name);
@@ -91,7 +91,7 @@ export class Input {
       .map((file) => [path.dirname(file), fs.readFileSync(path.join(packages, file), 'utf8')]);
   }
 
-  /** Installs the tree into `to` with pnpm, which fills its store, and removes what it installed. */
+  /** Installs the tree into `to` with pnpm, which fills its store, and removes the files again. */
   fillStore(to) {
     this.#manifest(to, 'pnpm-lock.yaml');
     const always = ['--dir', to, 'install', '--store-dir', path.join(this.#directory, 'pnpm-store'), '--ignore-scripts'];

@@ -68,7 +68,7 @@ function failedOf({ from, to }: Path, [, , , ...errors]: TreeOutcome): Path[] {
   });
 }
 
-/** Copies a tree, or the entries of it that are given. node:fs does what native code could not do. */
+/** Copies a tree, or the entries of it that are given. node:fs does the entries that fail. */
 async function copy(planned: Plan, options: object, entries?: readonly string[]): Promise<void> {
   const { from, to, bits } = planned;
   const outcome = await later(from, (id) => {

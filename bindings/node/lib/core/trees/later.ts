@@ -12,8 +12,8 @@ const ofTree: RequestKind = {
 };
 
 /**
- * Waits for a call that `begin` hands to native code under a number. Resolves to its value; undefined
- * if node:fs has to do the call.
+ * Waits for a call that `begin` hands to native code under a number. Resolves to its value;
+ * undefined if node:fs has to do the call.
  */
 export function later(path: string, begin: (id: number) => void): Promise<unknown> {
   return new Promise((resolve) => {

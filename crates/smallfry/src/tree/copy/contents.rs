@@ -128,7 +128,7 @@ impl Ways {
             match sys::copy_range(source, destination, status.size - length) {
                 Ok(0) => break,
                 Ok(count) => length += count,
-                // What is wrong is found again below.
+                // Reading or writing finds the same error again.
                 Err(_) => self.copies_ranges.store(false, Ordering::Relaxed),
             }
         }
