@@ -1,5 +1,5 @@
-//! The `smallfry` command. It copies and removes trees, and measures what small files cost on this
-//! machine.
+//! The `smallfry` command. It copies, removes and unpacks trees, and measures what small files cost
+//! on this machine.
 
 #![allow(
     clippy::cast_possible_wrap,
@@ -22,7 +22,7 @@ use std::process::ExitCode;
 #[command(
     name = "smallfry",
     version,
-    about = "Copies and removes trees of small files, and shows what these cost on this machine",
+    about = "Copies, removes and unpacks trees of small files, and shows what these cost here",
     arg_required_else_help = true
 )]
 struct Cli {
@@ -45,6 +45,9 @@ enum Command {
     /// Remove files and directories, with all that is in them
     #[cfg(unix)]
     Rm(tree::Rm),
+    /// Unpack a tar or zip
+    #[cfg(unix)]
+    Unpack(tree::Unpack),
     /// Tell whether Node runs a file as a module or as CommonJS, and why
     Scope(scope::Arguments),
     /// Show a directory through a simulated disk: slow, full or faulty
@@ -68,6 +71,8 @@ fn main() -> ExitCode {
         Command::Cp(arguments) => tree::copy(&arguments),
         #[cfg(unix)]
         Command::Rm(arguments) => tree::remove(&arguments),
+        #[cfg(unix)]
+        Command::Unpack(arguments) => tree::unpack(&arguments),
         Command::Driver { launch, work } => bench::drive(&launch, work.as_deref()),
         Command::Scope(arguments) => scope::run(&arguments),
         Command::Slow(arguments) => slow::run(&arguments),

@@ -38,6 +38,10 @@ pub enum Operation {
     Syncfs,
     /// Reading a symbolic link, to find the file that is to be replaced.
     Readlink,
+    /// Making a symbolic link.
+    Symlink,
+    /// Making another name of a file.
+    Link,
     /// Giving a new file the permissions of the old one.
     Fchmod,
     /// Giving a new file the owner and group of the old one.
@@ -69,6 +73,8 @@ impl Operation {
             Self::Fdatasync => "fdatasync",
             Self::Syncfs => "syncfs",
             Self::Readlink => "readlink",
+            Self::Symlink => "symlink",
+            Self::Link => "link",
             Self::Fchmod => "fchmod",
             Self::Fchown => "fchown",
             Self::Fsetxattr => "fsetxattr",

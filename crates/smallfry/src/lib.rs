@@ -27,6 +27,7 @@
 //! | write files without waiting for a slow close | [`close::fs`], [`close::FastCloseable`] |
 //! | rename a file, or replace another one, on Windows too | [`fs::rename`] |
 //! | copy or remove a whole tree | [`tree`] |
+//! | unpack a tar or zip | `archive`, with the feature `archive` |
 //! | find the files of a tree by patterns and ignore rules | `tree::TreeOptions`, with the feature `tree` |
 //! | bind smallfry to another language | [`raw`] |
 //!
@@ -57,6 +58,8 @@
 //!
 //! All features are off by default.
 //!
+//! - `archive`: `archive::Unpacker`. It needs the crates `tar-core`, `zip`, `flate2` with `zlib-rs`, and
+//!   `ruzstd`, all of them in Rust.
 //! - `tree`: `tree::TreeOptions`. It needs the crates `ignore` and `globset`.
 //! - `backend-blocking`, `backend-rayon`, `backend-smol`, `backend-tokio`, and the deprecated
 //!   `backend-async-std`: thread pools that can close files, and async files that can be closed so
@@ -74,6 +77,8 @@
 //!   each write system call as a whole. A long append may take several calls, and a network file
 //!   system may not even keep these apart.
 
+#[cfg(all(feature = "archive", unix))]
+pub mod archive;
 pub mod bulk;
 pub mod close;
 mod closer;

@@ -13,13 +13,15 @@
 #[cfg(unix)]
 mod copy;
 #[cfg(unix)]
-mod directory;
+pub(crate) mod directory;
+#[cfg(unix)]
+pub(crate) mod new_entry;
 #[cfg(feature = "tree")]
 mod patterns;
 #[cfg(unix)]
 mod remove;
 #[cfg(unix)]
-mod report;
+pub(crate) mod report;
 #[cfg(unix)]
 mod traversal;
 #[cfg(feature = "tree")]
@@ -28,7 +30,9 @@ mod walk;
 mod worker_pool;
 
 #[cfg(unix)]
-pub use copy::{Copier, Existing, Links};
+pub use copy::{Copier, Links};
+#[cfg(unix)]
+pub use new_entry::Existing;
 #[cfg(unix)]
 pub use remove::Remover;
 #[cfg(unix)]

@@ -19,7 +19,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, iter};
 
-use common::unix::{SmallDisk, can_trace, child_directory, is_child, make_fifo, run_child, strace};
+use common::unix::{
+    SmallDisk, can_trace, child_directory, is_child, limit, make_fifo, run_child, strace,
+};
 use common::{Directory, assert_error, skip};
 use smallfry::bulk::{Control, Files, Reader, Strategy, Writer};
 use smallfry::{Error, Operation};
@@ -56,22 +58,6 @@ fn files(strategy: Strategy) -> Files {
     let mut files = Files::new();
     files.strategy(strategy);
     files
-}
-
-/// C libraries disagree about its type.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-type Resource = libc::__rlimit_resource_t;
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-type Resource = libc::c_int;
-
-/// Limits a resource of this process.
-fn limit(resource: Resource, max: u64) {
-    let limit = libc::rlimit {
-        rlim_cur: max,
-        rlim_max: max,
-    };
-    // SAFETY: the structure is initialised and outlives the call.
-    assert_eq!(unsafe { libc::setrlimit(resource, &raw const limit) }, 0);
 }
 
 /// Takes every descriptor that there is.

@@ -4,106 +4,20 @@
 
 mod common;
 
-use std::collections::BTreeMap;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use common::trees::{describe, make_tree, set_mode};
 use common::unix::{SmallDisk, is_root, make_fifo};
 use common::{Directory, assert_error, names, skip, strategies};
 use smallfry::Operation;
 use smallfry::bulk::Control;
 use smallfry::tree::{Copier, Existing, Remover};
-
-fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
-}
-
-/// Makes a tree with every kind of entry that is copied. The same seed makes the same tree.
-fn make_tree(root: &Path, seed: u64) {
-    let mut random = fastrand::Rng::with_seed(seed);
-    fs::create_dir(root).unwrap();
-    let mut directories = vec![root.to_owned()];
-    let mut files: Vec<PathBuf> = Vec::new();
-    for index in 0..random.usize(20..250) {
-        let place = directories[random.usize(..directories.len())].clone();
-        let path =
-            place.join(["", "ä 魚\n", "-x"][random.usize(..3)].to_owned() + &index.to_string());
-        match random.u32(..12) {
-            0 | 1 => {
-                fs::create_dir(&path).unwrap();
-                directories.push(path);
-            }
-            2 => {
-                let target = ["gone", "/etc", "..", ".", "a/../b"][random.usize(..5)];
-                symlink(target, &path).unwrap();
-            }
-            3 if !files.is_empty() => {
-                fs::hard_link(&files[random.usize(..files.len())], &path).unwrap();
-            }
-            4 => {
-                // A hole, some bytes, and perhaps another hole.
-                let file = File::create(&path).unwrap();
-                file.write_all_at(&[7; 5000], 1 << 20).unwrap();
-                file.set_len((1 << 20) + random.u64(5000..3 << 20)).unwrap();
-            }
-            _ => {
-                let length = [0, 1, 4096, random.usize(..700_000)][random.usize(..4)];
-                let bytes: Vec<u8> = (0..length).map(|_| random.u8(..)).collect();
-                fs::write(&path, bytes).unwrap();
-                set_mode(
-                    &path,
-                    [0o644, 0o755, 0o600, 0o4711, 0o666][random.usize(..5)],
-                );
-                files.push(path);
-            }
-        }
-    }
-    for directory in directories.iter().rev() {
-        set_mode(directory, [0o755, 0o700, 0o777, 0o1755][random.usize(..4)]);
-    }
-}
-
-/// The entries of a tree by their paths. Each has its kind, permissions, contents or target, and
-/// the first name of its file.
-type Described = BTreeMap<PathBuf, (char, u32, Vec<u8>, PathBuf)>;
-
-fn describe(root: &Path) -> Described {
-    let mut described = Described::new();
-    let mut first_names = BTreeMap::new();
-    let mut directories = vec![root.to_owned()];
-    while let Some(directory) = directories.pop() {
-        let mut paths: Vec<_> = fs::read_dir(&directory)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .collect();
-        paths.sort();
-        for path in paths {
-            let name = path.strip_prefix(root).unwrap().to_owned();
-            let status = fs::symlink_metadata(&path).unwrap();
-            let first = first_names
-                .entry(status.ino())
-                .or_insert(name.clone())
-                .clone();
-            let mode = status.mode() & 0o7777;
-            let described_as = if status.is_dir() {
-                directories.push(path);
-                ('d', mode, Vec::new(), name.clone())
-            } else if status.is_symlink() {
-                let target = fs::read_link(&path).unwrap();
-                ('l', 0, target.into_os_string().into_encoded_bytes(), first)
-            } else {
-                ('f', mode, fs::read(&path).unwrap(), first)
-            };
-            described.insert(name, described_as);
-        }
-    }
-    described
-}
 
 #[test]
 fn copy_and_remove_take_every_kind_of_entry() {

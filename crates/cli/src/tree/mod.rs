@@ -1,6 +1,6 @@
-//! `smallfry cp` and `smallfry rm`: whole trees from the command line.
+//! `smallfry cp`, `rm` and `unpack`: whole trees from the command line.
 //!
-//! - `cp.rs`, `rm.rs`: the command lines, and what they do
+//! - `cp.rs`, `rm.rs`, `unpack.rs`: the command lines, and what they do
 //! - `exclude.rs`: the patterns of `--exclude`
 //! - `summary.rs`: counts and errors, as text or JSON
 //! - `watch.rs`: progress on a terminal, and Ctrl-C
@@ -9,10 +9,12 @@ mod cp;
 mod exclude;
 mod rm;
 mod summary;
+mod unpack;
 mod watch;
 
 pub(crate) use cp::Arguments as Cp;
 pub(crate) use rm::Arguments as Rm;
+pub(crate) use unpack::Arguments as Unpack;
 
 use std::process::ExitCode;
 
@@ -22,4 +24,8 @@ pub(crate) fn copy(arguments: &Cp) -> ExitCode {
 
 pub(crate) fn remove(arguments: &Rm) -> ExitCode {
     rm::run(arguments)
+}
+
+pub(crate) fn unpack(arguments: &Unpack) -> ExitCode {
+    unpack::run(arguments)
 }

@@ -105,7 +105,8 @@ impl Root {
     }
 }
 
-fn check(path: &Path) -> io::Result<()> {
+/// Refuses a path with a name that this system takes for another.
+pub(crate) fn check(path: &Path) -> io::Result<()> {
     if sys::RESERVES_NAMES {
         names::check(path)?;
     }

@@ -55,6 +55,9 @@ mod attributes;
 #[cfg_attr(windows, path = "windows/beneath.rs")]
 mod beneath;
 
+#[cfg(all(feature = "archive", unix))]
+#[path = "unix/archive.rs"]
+mod archive;
 #[cfg(unix)]
 #[path = "unix/at.rs"]
 mod at;
@@ -68,6 +71,8 @@ mod open_directory;
 #[path = "unix/walk.rs"]
 mod walk;
 
+#[cfg(all(feature = "archive", unix))]
+pub(crate) use archive::{local_time, path_from, read_at};
 pub(crate) use attributes::{Attributes, gives_list};
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
 #[cfg(unix)]

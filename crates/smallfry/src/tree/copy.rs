@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use smallfry_workers::{Control, Strategy};
 
+use super::new_entry::Existing;
 use super::report::{Report, TreeError};
 use copying::Copying;
-pub use entry::Existing;
 pub use links::Links;
 use options::Options;
 

@@ -14,7 +14,7 @@ use crate::path::Backoff;
 use crate::sys::{self, EntryStatus, Identity, Name, OpenDirectory, OwnedName};
 
 /// A directory of a tree.
-pub(super) struct Directory {
+pub(crate) struct Directory {
     /// The directory above it, and its name there. `None` for the one where the tree begins.
     place: Option<(Arc<Directory>, OwnedName)>,
     identity: Identity,
@@ -27,17 +27,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Directory {
     /// Returns what it is.
-    pub(super) fn identity(&self) -> Identity {
+    pub(crate) fn identity(&self) -> Identity {
         self.identity
     }
 
     /// Returns the directory above it, and its name there.
-    pub(super) fn place(&self) -> Option<&(Arc<Self>, OwnedName)> {
+    pub(crate) fn place(&self) -> Option<&(Arc<Self>, OwnedName)> {
         self.place.as_ref()
     }
 
     /// Returns the path of an entry, below that of the directory where the tree begins.
-    pub(super) fn path_of(&self, start: &Path, name: &Name) -> PathBuf {
+    pub(crate) fn path_of(&self, start: &Path, name: &Name) -> PathBuf {
         let mut names = vec![sys::as_path(name)];
         let mut directory = self;
         while let Some((above, name)) = &directory.place {
@@ -60,7 +60,7 @@ impl Drop for Directory {
 }
 
 /// The open directories of a tree, or of two.
-pub(super) struct Directories {
+pub(crate) struct Directories {
     /// The number that may be open at once.
     limit: usize,
     open: Mutex<VecDeque<Weak<Directory>>>,
@@ -71,7 +71,7 @@ pub(super) struct Directories {
 const MAX_OPEN: usize = 256;
 
 impl Directories {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             limit: (sys::descriptor_limit() / 8).clamp(2, MAX_OPEN),
             open: Mutex::default(),
@@ -80,7 +80,7 @@ impl Directories {
     }
 
     /// Opens something. If no descriptor is left, closes directories, then waits.
-    pub(super) fn with_descriptors<T>(
+    pub(crate) fn with_descriptors<T>(
         &self,
         mut open: impl FnMut() -> io::Result<T>,
     ) -> io::Result<T> {
@@ -94,7 +94,7 @@ impl Directories {
     }
 
     /// Opens the directory where a tree begins, empty for the current one. It stays open.
-    pub(super) fn begin(&self, path: &Path) -> io::Result<Arc<Directory>> {
+    pub(crate) fn begin(&self, path: &Path) -> io::Result<Arc<Directory>> {
         let path = if path.as_os_str().is_empty() {
             Path::new(".")
         } else {
@@ -109,7 +109,7 @@ impl Directories {
     }
 
     /// Opens a directory in another one.
-    pub(super) fn enter(
+    pub(crate) fn enter(
         &self,
         above: &Arc<Directory>,
         name: &Name,
@@ -127,7 +127,7 @@ impl Directories {
     }
 
     /// Returns the open directory. It is opened again if it has been closed.
-    pub(super) fn open(&self, directory: &Arc<Directory>) -> io::Result<Arc<OpenDirectory>> {
+    pub(crate) fn open(&self, directory: &Arc<Directory>) -> io::Result<Arc<OpenDirectory>> {
         if let Some(open) = &*lock(&directory.open) {
             return Ok(Arc::clone(open));
         }
@@ -156,7 +156,7 @@ impl Directories {
     }
 
     /// Returns the open directory above one that is open.
-    pub(super) fn open_above(
+    pub(crate) fn open_above(
         &self,
         above: &Arc<Directory>,
         below: &Directory,

@@ -20,7 +20,7 @@ pub struct Report {
 
 /// The counts and errors of an operation that several threads do.
 #[derive(Default)]
-pub(super) struct Results {
+pub(crate) struct Results {
     files: AtomicU64,
     directories: AtomicU64,
     bytes: AtomicU64,
@@ -29,24 +29,24 @@ pub(super) struct Results {
 
 impl Results {
     /// Counts a file, link or special file.
-    pub(super) fn add_file(&self, bytes: u64) {
+    pub(crate) fn add_file(&self, bytes: u64) {
         self.files.fetch_add(1, Ordering::Relaxed);
         if bytes > 0 {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
     }
 
-    pub(super) fn add_directory(&self) {
+    pub(crate) fn add_directory(&self) {
         self.directories.fetch_add(1, Ordering::Relaxed);
     }
 
     #[cold]
-    pub(super) fn fail(&self, error: Error) {
+    pub(crate) fn fail(&self, error: Error) {
         let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         errors.push(error);
     }
 
-    pub(super) fn end(self) -> Result<Report, TreeError> {
+    pub(crate) fn end(self) -> Result<Report, TreeError> {
         let report = Report {
             files: self.files.into_inner(),
             directories: self.directories.into_inner(),
@@ -85,6 +85,16 @@ impl TreeError {
     /// Returns what was done nevertheless.
     pub fn report(&self) -> Report {
         self.report
+    }
+}
+
+impl From<Error> for TreeError {
+    /// Makes that of an operation that did nothing.
+    fn from(error: Error) -> Self {
+        Self {
+            errors: vec![error],
+            report: Report::default(),
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[cfg(unix)]
+pub(crate) mod trees;
+#[cfg(unix)]
 pub(crate) mod unix;
 #[cfg(target_os = "linux")]
 pub(crate) mod workload;

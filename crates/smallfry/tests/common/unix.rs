@@ -162,3 +162,19 @@ pub(crate) fn can_trace(test: &str) -> bool {
     }
     can
 }
+
+/// C libraries disagree about its type.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+type Resource = libc::c_int;
+
+/// Limits a resource of this process.
+pub(crate) fn limit(resource: Resource, max: u64) {
+    let limit = libc::rlimit {
+        rlim_cur: max,
+        rlim_max: max,
+    };
+    // SAFETY: the structure is initialised and outlives the call.
+    assert_eq!(unsafe { libc::setrlimit(resource, &raw const limit) }, 0);
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use smallfry_workers::{Control, Strategy};
 
-use super::entry::Existing;
+use super::super::new_entry::Existing;
 use super::links::Links;
 
 type Filter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;

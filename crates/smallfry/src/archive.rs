@@ -1,0 +1,43 @@
+//! Unpacks archives: tar, tar.gz, tar.zst and zip.
+//!
+//! [`Unpacker`] writes the entries of an archive into a directory. The calling thread reads and
+//! decompresses the archive. Small files are written by as many threads as pay, which is measured
+//! meanwhile. The entries of a zip are also inflated by these threads.
+//!
+//! # Archives from strangers
+//!
+//! All entries stay in the directory. They go down from one open directory to the next by single
+//! names and never through a link, neither one of the archive nor one that is there already. So
+//! another program that exchanges a directory for a link cannot lead them elsewhere. These entries
+//! are errors, and the others are unpacked:
+//!
+//! - absolute names, and names with `..`
+//! - links to absolute paths or out of the directory, unless they are
+//!   [allowed](Unpacker::links_may_leave)
+//! - devices, pipes and sockets
+//! - a second entry of a name, unless the [last one wins](Unpacker::last_wins); also a name that
+//!   differs in case only, where the file system ignores case
+//!
+//! Bits that let a program run as the owner or group of its file are not set. Set
+//! [`max_bytes`](Unpacker::max_bytes) or [`max_ratio`](Unpacker::max_ratio) for archives that could
+//! fill the disk.
+//!
+//! # What is not promised
+//!
+//! - **A flush.** After a power failure files may be missing, empty or torn.
+//! - **Owners, extended attributes and access control lists.** They are not restored.
+
+mod admission;
+mod destination;
+mod entry;
+mod format;
+mod limits;
+mod name;
+mod options;
+mod tar;
+mod unpacker;
+mod unpacking;
+mod window;
+mod zip;
+
+pub use unpacker::Unpacker;

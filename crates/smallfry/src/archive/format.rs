@@ -1,0 +1,127 @@
+//! The format of an archive, which its first bytes tell.
+
+use std::io::{self, BufRead, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
+
+/// The length in bytes of a header of tar, which tells the format.
+pub(super) const HEADER: usize = tar_core::HEADER_SIZE;
+
+/// The format of an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Tar,
+    Gzip,
+    Zstd,
+    Zip,
+}
+
+impl Format {
+    /// Recognizes the format by its first bytes.
+    pub(super) fn of(start: &[u8]) -> io::Result<Self> {
+        match start {
+            [] => Err(invalid("the archive is empty")),
+            [0x1f, 0x8b, ..] => Ok(Self::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(Self::Zstd),
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Ok(Self::Zip),
+            [0xfd, b'7', b'z', b'X', b'Z', ..] => Err(unsupported("xz")),
+            [b'B', b'Z', b'h', ..] => Err(unsupported("bzip2")),
+            [b'7', b'z', 0xbc, 0xaf, ..] => Err(unsupported("7z")),
+            _ if is_tar(start) => Ok(Self::Tar),
+            _ => Err(invalid(
+                "neither a tar nor a zip; tar may be compressed by gzip or zstd",
+            )),
+        }
+    }
+
+    /// Decompresses an archive of this format.
+    pub(super) fn decompress<'r>(
+        self,
+        reader: impl BufRead + 'r,
+    ) -> io::Result<Box<dyn Read + 'r>> {
+        Ok(match self {
+            Self::Gzip => Box::new(MultiGzDecoder::new(reader)),
+            Self::Zstd => Box::new(Frames::new(reader)?),
+            Self::Tar | Self::Zip => Box::new(reader),
+        })
+    }
+}
+
+/// Returns true for the header of a first entry, or for the end of a tar without any.
+fn is_tar(start: &[u8]) -> bool {
+    let Some(header) = start.first_chunk::<HEADER>() else {
+        return false;
+    };
+    let is_end = header.iter().all(|&byte| byte == 0);
+    is_end
+        || tar_core::Header::from_bytes(header)
+            .verify_checksum()
+            .is_ok()
+}
+
+fn invalid(reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
+}
+
+fn unsupported(format: &str) -> io::Error {
+    let reason = format!("{format} is not supported; tar, tar.gz, tar.zst and zip are");
+    io::Error::new(io::ErrorKind::Unsupported, reason)
+}
+
+/// The frames of a zstd file, one after the other.
+///
+/// [RFC 8878](https://www.rfc-editor.org/rfc/rfc8878#section-3)
+struct Frames<R: BufRead>(Option<StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>);
+
+impl<R: BufRead> Frames<R> {
+    fn new(reader: R) -> io::Result<Self> {
+        let decoder = StreamingDecoder::new(reader).map_err(io::Error::other)?;
+        Ok(Self(Some(decoder)))
+    }
+}
+
+impl<R: BufRead> Read for Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(mut decoder) = self.0.take() {
+            let count = decoder.read(buffer)?;
+            if count > 0 || buffer.is_empty() {
+                self.0 = Some(decoder);
+                return Ok(count);
+            }
+            let mut reader = decoder.into_inner();
+            if !reader.fill_buf()?.is_empty() {
+                *self = Self::new(reader)?;
+            }
+        }
+        Ok(0)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_names_formats_that_are_not_supported() {
+        for (start, name) in [
+            (&b"\xfd7zXZ\0"[..], "xz"),
+            (b"BZh9", "bzip2"),
+            (b"7z\xbc\xaf", "7z"),
+        ] {
+            let error = Format::of(start).unwrap_err();
+            assert!(error.to_string().starts_with(name), "{error}");
+        }
+        assert_eq!(
+            Format::of(b"").unwrap_err().kind(),
+            io::ErrorKind::InvalidData
+        );
+        assert_eq!(
+            Format::of(b"hello").unwrap_err().kind(),
+            io::ErrorKind::InvalidData
+        );
+        assert_eq!(Format::of(b"PK\x03\x04").unwrap(), Format::Zip);
+        assert_eq!(Format::of(&[0; 1024]).unwrap(), Format::Tar);
+    }
+}

@@ -1,0 +1,95 @@
+//! The names of entries, which may lead anywhere.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::path::check_names;
+
+fn refused(reason: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, reason)
+}
+
+/// Returns the path of an entry below the destination, without its first `stripped` names; empty
+/// for the destination itself. `None` if it has no more names than these.
+pub(super) fn below(path: &Path, stripped: usize) -> io::Result<Option<PathBuf>> {
+    let mut below = PathBuf::new();
+    let mut names = 0;
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => return Err(refused("the name of the entry has `..` in it")),
+            Component::RootDir | Component::Prefix(_) => {
+                return Err(refused("the name of the entry is absolute"));
+            }
+            Component::Normal(name) => {
+                names += 1;
+                if names > stripped {
+                    below.push(name);
+                }
+            }
+        }
+    }
+    if stripped > 0 && names <= stripped {
+        return Ok(None);
+    }
+    check_names(&below)?;
+    Ok(Some(below))
+}
+
+/// Returns true if the link at `path` with this target leads out of the destination, or may do so
+/// by its name alone.
+pub(super) fn leads_out(path: &Path, target: &Path) -> bool {
+    let mut depth = path.components().count().saturating_sub(1);
+    for component in target.components() {
+        match component {
+            Component::CurDir => {}
+            Component::Normal(_) => depth += 1,
+            Component::RootDir | Component::Prefix(_) => return true,
+            Component::ParentDir => match depth.checked_sub(1) {
+                Some(above) => depth = above,
+                None => return true,
+            },
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn below_strips_names_and_refuses_those_that_lead_out() {
+        let of = |path: &str, stripped| below(Path::new(path), stripped).unwrap();
+        assert_eq!(of("./a//b/./c", 0).unwrap(), Path::new("a/b/c"));
+        assert_eq!(of("a/b/c", 2).unwrap(), Path::new("c"));
+        assert_eq!(of("a/b", 2), None);
+        assert_eq!(of(".", 0).unwrap(), Path::new(""));
+        for path in ["/etc/passwd", "..", "a/../../b", "a/..", "//x"] {
+            let error = below(Path::new(path), 0).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{path}");
+        }
+    }
+
+    #[test]
+    fn leads_out_counts_names() {
+        let leads_out = |path: &str, target: &str| leads_out(Path::new(path), Path::new(target));
+        for (path, target) in [
+            ("a/b", "../c"),
+            ("a", "b/../c"),
+            ("a/b/c", "../../d"),
+            ("a", ""),
+        ] {
+            assert!(!leads_out(path, target), "{path} -> {target}");
+        }
+        for (path, target) in [
+            ("a", "../a"),
+            ("a/b", "../../c"),
+            ("a", "/a"),
+            ("a/b", "c/../../../a/b"),
+        ] {
+            assert!(leads_out(path, target), "{path} -> {target}");
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Reads a tar from its start to its end: ustar, pax, and the long names and sparse files of GNU.
+//!
+//! [tar(5)](https://man.freebsd.org/cgi/man.cgi?query=tar&sektion=5),
+//! [pax](https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html)
+
+use std::cell::Cell;
+use std::io::{self, BufRead as _, Read};
+use std::time::{Duration, SystemTime};
+
+use tar_core::parse::{Limits, ParseError, ParseEvent, ParsedEntry, Parser};
+use tar_core::{EntryType, PAX_MTIME, PaxExtensions, SparseEntry};
+
+use super::admission::{Admission, Admitted, Candidate, Kind};
+use super::entry::{Input, Meta};
+use super::format::HEADER;
+use super::unpacking::{Contents, Fault, NewFile, Unpacking};
+use super::window::Window;
+use crate::sys;
+
+/// The maximum length in bytes of a file that is read as a whole, for a worker to write it. The
+/// calling thread writes larger ones itself.
+const SMALL: u64 = 1 << 20;
+/// The maximum number of parts between the holes of a sparse file.
+const MAX_PARTS: usize = 1 << 20;
+
+/// Unpacks all entries of a tar. `archived` is the number of bytes of the archive that were read.
+pub(super) fn unpack<R: Read>(
+    unpacking: &Unpacking<'_>,
+    mut bytes: Window<R>,
+    archived: &Cell<u64>,
+) {
+    let mut admission = Admission::new(unpacking);
+    let mut reading = Reading {
+        unpacking,
+        bytes: &mut bytes,
+        parser: Parser::new(Limits {
+            max_sparse_entries: MAX_PARTS,
+            ..Limits::default()
+        }),
+        archived,
+        admission: &mut admission,
+        is_done: false,
+    };
+    let inputs = std::iter::from_fn(|| match reading.next() {
+        Ok(input) => input,
+        Err(reason) => {
+            reading.is_done = true;
+            unpacking.fail_archive(reason);
+            None
+        }
+    });
+    unpacking.write_all(&InMemory, inputs);
+    unpacking.finish(admission);
+}
+
+/// The entries that are still to be read.
+struct Reading<'r, 'u, 'o, R> {
+    unpacking: &'u Unpacking<'o>,
+    bytes: &'r mut Window<R>,
+    parser: Parser,
+    archived: &'r Cell<u64>,
+    admission: &'r mut Admission<'u, 'o>,
+    is_done: bool,
+}
+
+/// A header, and those that were before it for the same entry.
+struct Parsed {
+    candidate: Candidate,
+    /// The length in the archive, in bytes.
+    size: u64,
+    /// The parts between holes, and the length of the file.
+    sparse: Option<(Vec<SparseEntry>, u64)>,
+}
+
+impl<R: Read> Reading<'_, '_, '_, R> {
+    /// Returns the next entry for a worker; `None` at the end.
+    fn next(&mut self) -> io::Result<Option<Input<Vec<u8>>>> {
+        while let Some(parsed) = self.parse()? {
+            let Parsed {
+                candidate,
+                size,
+                sparse,
+            } = parsed;
+            let padded = size.checked_next_multiple_of(HEADER as u64);
+            let padding = padded.ok_or(io::ErrorKind::InvalidData)? - size;
+            let input = match self.admission.admit(candidate, self.archived.get())? {
+                Admitted::Nothing => {
+                    self.skip(size)?;
+                    None
+                }
+                Admitted::Directory(path) => {
+                    self.skip(size)?;
+                    Some(Input::Directory(path))
+                }
+                Admitted::File(meta) if size <= SMALL && sparse.is_none() => {
+                    Some(Input::File(meta, self.read(size)?))
+                }
+                Admitted::File(meta) => self.write(&meta, size, sparse)?.map(Input::Written),
+            };
+            self.skip(padding)?;
+            if input.is_some() {
+                return Ok(input);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Parses the headers of the next entry. `None` at the end.
+    fn parse(&mut self) -> io::Result<Option<Parsed>> {
+        while !self.is_done {
+            let (consumed, parsed) = match self.parser.parse(self.bytes.unused()) {
+                Ok(ParseEvent::NeedData { min_bytes }) => {
+                    if !self.bytes.fill_to(min_bytes)? {
+                        self.is_done = true;
+                        check_end(self.bytes.unused())?;
+                    }
+                    continue;
+                }
+                Ok(ParseEvent::Entry { consumed, entry }) => {
+                    (consumed, Some(parsed(&entry, None)?))
+                }
+                Ok(ParseEvent::SparseEntry {
+                    consumed,
+                    entry,
+                    sparse_map,
+                    real_size,
+                }) => (
+                    consumed,
+                    Some(parsed(&entry, Some((sparse_map, real_size)))?),
+                ),
+                // They are about the program that made the archive.
+                Ok(ParseEvent::GlobalExtensions { consumed, .. }) => (consumed, None),
+                Ok(ParseEvent::End { consumed }) => {
+                    self.is_done = true;
+                    (consumed, None)
+                }
+                Err(ParseError::Io(error)) => return Err(error),
+                Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+            };
+            self.bytes.consume(consumed);
+            if parsed.is_some() {
+                return Ok(parsed);
+            }
+        }
+        if !self.unpacking.options.control.is_cancelled() {
+            // A checksum at the end of the compressed bytes is checked only then.
+            io::copy(self.bytes, &mut io::sink())?;
+        }
+        Ok(None)
+    }
+
+    fn skip(&mut self, length: u64) -> io::Result<()> {
+        self.bytes.read_pieces(length, |_| Ok(()))
+    }
+
+    fn read(&mut self, length: u64) -> io::Result<Vec<u8>> {
+        let mut contents = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+        self.bytes.read_pieces(length, |bytes| {
+            contents.extend_from_slice(bytes);
+            io::Result::Ok(())
+        })?;
+        Ok(contents)
+    }
+
+    /// Writes a large or sparse file. Returns its length, or `None` if it was not written.
+    fn write(
+        &mut self,
+        meta: &Meta,
+        size: u64,
+        sparse: Option<(Vec<SparseEntry>, u64)>,
+    ) -> io::Result<Option<u64>> {
+        let end = self.bytes.used().get() + size;
+        let Self {
+            unpacking, bytes, ..
+        } = self;
+        let control = &unpacking.options.control;
+        let mut is_cut = false;
+        let length = unpacking.write_file(meta, |file| {
+            let mut copy = |file: &mut NewFile<'_>, length| {
+                let written = bytes.read_pieces(length, |bytes| {
+                    if control.is_cancelled() {
+                        return Err(Fault::Cancelled);
+                    }
+                    file.write(bytes)
+                });
+                is_cut = matches!(written, Err(Fault::Reading(_)));
+                written
+            };
+            let Some((parts, length)) = sparse else {
+                return copy(file, size);
+            };
+            let mut left = size;
+            for part in parts {
+                left = left.checked_sub(part.length).ok_or_else(wrong_parts)?;
+                file.skip_to(part.offset)?;
+                copy(file, part.length)?;
+            }
+            file.end_at(length)
+        });
+        if is_cut {
+            // The error of the file says so.
+            self.is_done = true;
+            return Ok(None);
+        }
+        // A file that is kept or failed was not read to its end.
+        self.skip(end.saturating_sub(self.bytes.used().get()))?;
+        Ok(length)
+    }
+}
+
+fn wrong_parts() -> io::Error {
+    let reason = "the parts of the sparse file are longer than the file";
+    io::Error::new(io::ErrorKind::InvalidData, reason)
+}
+
+/// Checks the bytes that are left when the archive has ended. A block of zeros marks the end, and
+/// two of them by the standard.
+fn check_end(left: &[u8]) -> io::Result<()> {
+    if left.len() >= HEADER && left.iter().all(|&byte| byte == 0) {
+        return Ok(());
+    }
+    let reason = "the archive has no mark of its end, and may be truncated";
+    Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason))
+}
+
+fn parsed(entry: &ParsedEntry<'_>, sparse: Option<(Vec<SparseEntry>, u64)>) -> io::Result<Parsed> {
+    let size = sparse.as_ref().map_or(entry.size, |(_, length)| *length);
+    Ok(Parsed {
+        candidate: Candidate {
+            path: sys::path_from(entry.path.to_vec())?,
+            kind: kind_of(entry, size)?,
+            mode: entry.mode,
+            modified: modified(entry),
+        },
+        size: entry.size,
+        sparse,
+    })
+}
+
+fn kind_of(entry: &ParsedEntry<'_>, size: u64) -> io::Result<Kind> {
+    /// The name of a volume, and the table of a directory in an incremental backup of GNU.
+    const ABOUT: &[u8] = b"VD";
+    let target = || {
+        let target = entry.link_target.as_deref().unwrap_or_default();
+        sys::path_from(target.to_vec())
+    };
+    Ok(match entry.entry_type {
+        // A directory in an old tar, which has no kind for it.
+        EntryType::Regular if entry.path.ends_with(b"/") => Kind::Directory,
+        EntryType::Regular | EntryType::Continuous | EntryType::GnuSparse => Kind::File(size),
+        EntryType::Directory => Kind::Directory,
+        EntryType::Symlink => Kind::Link(target()?),
+        EntryType::Link => Kind::HardLink(target()?),
+        EntryType::Other(kind) if ABOUT.contains(&kind) => Kind::About,
+        _ => Kind::Other,
+    })
+}
+
+/// Returns the time of modification; `None` if no system could have it.
+fn modified(entry: &ParsedEntry<'_>) -> Option<SystemTime> {
+    let extended = entry
+        .pax
+        .and_then(|pax| PaxExtensions::new(pax).get(PAX_MTIME));
+    if let Some(time) = extended {
+        return time_of(time);
+    }
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.mtime))
+}
+
+/// Reads a time in seconds, which may have a fraction.
+fn time_of(text: &str) -> Option<SystemTime> {
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let nanoseconds: String = fraction
+        .chars()
+        .chain("000000000".chars())
+        .take(9)
+        .collect();
+    let nanoseconds = nanoseconds.parse().ok()?;
+    let since = Duration::new(seconds.parse().ok()?, nanoseconds);
+    SystemTime::UNIX_EPOCH.checked_add(since)
+}
+
+/// Files whose contents are in memory.
+struct InMemory;
+
+impl Contents for InMemory {
+    type Of = Vec<u8>;
+    type Scratch = ();
+
+    fn weight(&self, contents: &Vec<u8>) -> u64 {
+        contents.len() as u64
+    }
+
+    fn copy(&self, contents: Vec<u8>, (): &mut (), file: &mut NewFile<'_>) -> Result<(), Fault> {
+        file.write(&contents)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_of_reads_fractions() {
+        let since = |text| {
+            let time = time_of(text)?;
+            time.duration_since(SystemTime::UNIX_EPOCH).ok()
+        };
+        assert_eq!(since("12"), Some(Duration::from_secs(12)));
+        assert_eq!(since("12.5"), Some(Duration::from_millis(12_500)));
+        assert_eq!(since("1.0000000019"), Some(Duration::new(1, 1)));
+        assert_eq!(since("-1"), None);
+        assert_eq!(since("x"), None);
+    }
+}

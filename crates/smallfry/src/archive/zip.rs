@@ -1,0 +1,269 @@
+//! Reads a zip by its list of entries, which is at its end. Workers inflate the entries.
+//!
+//! [APPNOTE.TXT](https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT)
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use zip::ExtraField;
+use zip::read::ZipFile;
+use zip::{ZipArchive, result::ZipError};
+
+use super::admission::{Admission, Admitted, Candidate, Kind};
+use super::entry::Input;
+use super::unpacking::{Contents, Fault, NewFile, Unpacking};
+use crate::sys;
+
+/// The bytes that a worker reads and inflates at a time.
+const PIECE: usize = 128 << 10;
+/// The bytes of a zip that are read at a time.
+const READ_AHEAD: usize = 32 << 10;
+/// The maximum length in bytes of a link's target.
+const MAX_TARGET: u64 = 4096;
+
+type Zip = ZipArchive<Shared>;
+
+/// Unpacks all entries of a zip.
+pub(super) fn unpack(unpacking: &Unpacking<'_>, file: File) {
+    let mut admission = Admission::new(unpacking);
+    let opened = Shared::new(file).and_then(|shared| {
+        let length = shared.length;
+        Ok((ZipArchive::new(shared).map_err(into_io)?, length))
+    });
+    match opened {
+        Ok((mut zip, length)) => {
+            let entries = Entries(zip.clone());
+            let mut next = 0;
+            let inputs = std::iter::from_fn(|| {
+                while next < zip.len() {
+                    let index = next;
+                    next += 1;
+                    match admit(&mut zip, index, &mut admission, length) {
+                        Ok(Some(input)) => return Some(input),
+                        Ok(None) => {}
+                        Err(reason) => {
+                            unpacking.fail_archive(reason);
+                            next = usize::MAX;
+                        }
+                    }
+                }
+                None
+            });
+            unpacking.write_all(&entries, inputs.fuse());
+        }
+        Err(reason) => unpacking.fail_archive(reason),
+    }
+    unpacking.finish(admission);
+}
+
+/// Lets an entry in. `None` if workers have nothing to do for it.
+fn admit(
+    zip: &mut Zip,
+    index: usize,
+    admission: &mut Admission<'_, '_>,
+    length: u64,
+) -> io::Result<Option<Input<usize>>> {
+    /// The bits of a mode that tell the kind of file.
+    const KIND: u32 = 0o170_000;
+    const DIRECTORY: u32 = 0o040_000;
+    const REGULAR: u32 = 0o100_000;
+    const LINK: u32 = 0o120_000;
+    let mut entry = zip.by_index_raw(index).map_err(into_io)?;
+    let path = PathBuf::from(&*entry.name().map_err(into_io)?);
+    let mode = entry.unix_mode();
+    let kind = match mode.map_or(0, |mode| mode & KIND) {
+        _ if entry.is_dir() => Kind::Directory,
+        0 | REGULAR => Kind::File(entry.size()),
+        DIRECTORY => Kind::Directory,
+        LINK => {
+            drop(entry);
+            let mut target = Vec::new();
+            let link = zip.by_index(index).map_err(into_io)?;
+            link.take(MAX_TARGET).read_to_end(&mut target)?;
+            entry = zip.by_index_raw(index).map_err(into_io)?;
+            Kind::Link(sys::path_from(target)?)
+        }
+        _ => Kind::Other,
+    };
+    let permissions = match mode.map_or(0, |mode| mode & 0o777) {
+        0 if matches!(kind, Kind::Directory) => 0o777,
+        0 => 0o666,
+        mode => mode,
+    };
+    let modified = modified(&entry);
+    drop(entry);
+    let candidate = Candidate {
+        path,
+        kind,
+        mode: permissions,
+        modified,
+    };
+    Ok(match admission.admit(candidate, length)? {
+        Admitted::File(meta) => Some(Input::File(meta, index)),
+        Admitted::Directory(path) => Some(Input::Directory(path)),
+        Admitted::Nothing => None,
+    })
+}
+
+/// Returns the time of modification. The time in the list of entries has no time zone, so it is
+/// taken for one of this machine.
+fn modified<R: Read>(entry: &ZipFile<'_, R>) -> Option<SystemTime> {
+    for field in entry.extra_data_fields() {
+        if let ExtraField::ExtendedTimestamp(times) = field
+            && let Some(seconds) = times.mod_time()
+        {
+            let since = Duration::from_secs(seconds.into());
+            return SystemTime::UNIX_EPOCH.checked_add(since);
+        }
+    }
+    let time = entry.last_modified()?;
+    sys::local_time(
+        time.year(),
+        [
+            time.month(),
+            time.day(),
+            time.hour(),
+            time.minute(),
+            time.second(),
+        ],
+    )
+}
+
+fn into_io(error: ZipError) -> io::Error {
+    match error {
+        ZipError::Io(error) => error,
+        ZipError::UnsupportedArchive(reason) => io::Error::new(io::ErrorKind::Unsupported, reason),
+        error => io::Error::new(io::ErrorKind::InvalidData, error),
+    }
+}
+
+/// The entries of a zip, named by their numbers.
+struct Entries(Zip);
+
+/// The memory of a worker.
+#[derive(Default)]
+struct Scratch {
+    zip: Option<Zip>,
+    piece: Vec<u8>,
+}
+
+impl Contents for Entries {
+    type Of = usize;
+    type Scratch = Scratch;
+
+    fn weight(&self, _: &usize) -> u64 {
+        0
+    }
+
+    fn copy(
+        &self,
+        index: usize,
+        scratch: &mut Scratch,
+        file: &mut NewFile<'_>,
+    ) -> Result<(), Fault> {
+        let reading = |error| Fault::Reading(into_io(error));
+        let zip = scratch.zip.get_or_insert_with(|| self.0.clone());
+        let piece = &mut scratch.piece;
+        piece.resize(PIECE, 0);
+        let mut entry = zip.by_index(index).map_err(reading)?;
+        // Larger contents than stated would pass the limits.
+        let mut left = entry.size();
+        loop {
+            match entry.read(piece) {
+                Ok(0) if left == 0 => return Ok(()),
+                Ok(0) => return Err(Fault::Reading(io::ErrorKind::UnexpectedEof.into())),
+                Ok(count) => {
+                    left = left.checked_sub(count as u64).ok_or_else(|| {
+                        let reason = "the entry is larger than it states";
+                        Fault::Reading(io::Error::new(io::ErrorKind::InvalidData, reason))
+                    })?;
+                    file.write(&piece[..count])?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Fault::Reading(error)),
+            }
+        }
+    }
+}
+
+/// An open file that several threads read, each at its own position and with its own memory.
+struct Shared {
+    file: Arc<File>,
+    length: u64,
+    position: u64,
+    /// The bytes from `start` on.
+    ahead: Vec<u8>,
+    start: u64,
+}
+
+impl Clone for Shared {
+    fn clone(&self) -> Self {
+        Self {
+            file: Arc::clone(&self.file),
+            length: self.length,
+            position: self.position,
+            ahead: Vec::new(),
+            start: 0,
+        }
+    }
+}
+
+impl Shared {
+    fn new(file: File) -> io::Result<Self> {
+        Ok(Self {
+            length: file.metadata()?.len(),
+            file: Arc::new(file),
+            position: 0,
+            ahead: Vec::new(),
+            start: 0,
+        })
+    }
+
+    /// Returns the bytes at the position that are in memory.
+    fn ahead(&self) -> &[u8] {
+        let place = self.position.checked_sub(self.start);
+        let place = place.and_then(|place| usize::try_from(place).ok());
+        place
+            .and_then(|place| self.ahead.get(place..))
+            .unwrap_or(&[])
+    }
+
+    fn read_ahead(&mut self) -> io::Result<()> {
+        self.ahead.resize(READ_AHEAD, 0);
+        self.start = self.position;
+        let read = sys::read_at(&self.file, &mut self.ahead, self.position);
+        self.ahead.truncate(*read.as_ref().unwrap_or(&0));
+        read.map(drop)
+    }
+}
+
+impl Read for Shared {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.ahead().is_empty() {
+            if buffer.len() >= READ_AHEAD {
+                let count = sys::read_at(&self.file, buffer, self.position)?;
+                self.position += count as u64;
+                return Ok(count);
+            }
+            self.read_ahead()?;
+        }
+        let count = self.ahead().read(buffer)?;
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
+impl Seek for Shared {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::End(offset) => self.length.checked_add_signed(offset),
+            SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
+        };
+        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
+    }
+}

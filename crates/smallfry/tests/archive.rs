@@ -1,0 +1,688 @@
+//! Unpacking archives: those that GNU tar writes, and those that strangers would write to harm.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::io::{Cursor, ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use common::trees::{describe, make_tree};
+use common::unix::{child_directory, is_child, limit, run_child};
+use common::{Directory, assert_error, names, strategies};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use smallfry::Operation;
+use smallfry::archive::Unpacker;
+use smallfry::bulk::Control;
+use smallfry::tree::{Existing, TreeError};
+use tar::{Builder, EntryType, Header};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+/// An entry of a tar, whose names may be any bytes.
+struct Entry<'e> {
+    kind: EntryType,
+    name: &'e str,
+    target: &'e str,
+    contents: &'e [u8],
+    mode: u32,
+}
+
+impl<'e> Entry<'e> {
+    fn file(name: &'e str, contents: &'e str) -> Self {
+        Self {
+            kind: EntryType::Regular,
+            name,
+            target: "",
+            contents: contents.as_bytes(),
+            mode: 0o644,
+        }
+    }
+
+    fn of(kind: EntryType, name: &'e str, target: &'e str) -> Self {
+        Self {
+            kind,
+            target,
+            ..Self::file(name, "")
+        }
+    }
+}
+
+/// Makes a tar, without the checks that the crate makes of names.
+fn tar_of(entries: &[Entry<'_>]) -> Vec<u8> {
+    let mut builder = Builder::new(Vec::new());
+    for entry in entries {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(entry.kind);
+        header.set_size(entry.contents.len() as u64);
+        header.set_mode(entry.mode);
+        header.set_mtime(1_000_000_000);
+        let gnu = header.as_gnu_mut().unwrap();
+        gnu.name[..entry.name.len()].copy_from_slice(entry.name.as_bytes());
+        gnu.linkname[..entry.target.len()].copy_from_slice(entry.target.as_bytes());
+        header.set_cksum();
+        builder.append(&header, entry.contents).unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+fn zip_of(entries: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, contents) in entries {
+        let options = SimpleFileOptions::default().unix_permissions(0o640);
+        writer.start_file(*name, options).unwrap();
+        writer.write_all(contents.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A directory with an archive, a destination beside a secret, and both as they are now.
+struct Fixture(Directory);
+
+impl Fixture {
+    fn new() -> Self {
+        let directory = Directory::new();
+        fs::create_dir(directory.path("out")).unwrap();
+        fs::write(directory.path("out/secret"), "secret").unwrap();
+        fs::create_dir(directory.path("in")).unwrap();
+        Self(directory)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path(name)
+    }
+
+    fn write(&self, archive: &[u8]) -> PathBuf {
+        let path = self.path("archive");
+        fs::write(&path, archive).unwrap();
+        path
+    }
+
+    fn unpack(&self, unpacker: &Unpacker, archive: &[u8]) -> Vec<smallfry::Error> {
+        errors(unpacker.unpack(self.write(archive), self.path("in")))
+    }
+
+    fn assert_nothing_outside_changed(&self) {
+        assert_eq!(names(&self.path("out")), ["secret"]);
+        assert_eq!(fs::read(self.path("out/secret")).unwrap(), b"secret");
+        let all = names(&self.path("."));
+        assert!(
+            all == ["archive", "in", "out"] || all == ["in", "out"],
+            "{all:?}"
+        );
+    }
+}
+
+fn errors<T>(result: Result<T, TreeError>) -> Vec<smallfry::Error> {
+    result.err().map(TreeError::into_errors).unwrap_or_default()
+}
+
+/// Runs a program that must succeed.
+fn run(program: &str, arguments: &[&str], directory: &Path) {
+    let status = Command::new(program)
+        .args(arguments)
+        .current_dir(directory)
+        .status();
+    assert!(status.unwrap().success(), "{program} {arguments:?}");
+}
+
+/// Returns the times of modification of all entries.
+fn times(root: &Path) -> BTreeMap<PathBuf, (i64, i64)> {
+    let mut times = BTreeMap::new();
+    for path in describe(root).into_keys() {
+        let status = fs::symlink_metadata(root.join(&path)).unwrap();
+        times.insert(path, (status.mtime(), status.mtime_nsec()));
+    }
+    times
+}
+
+#[test]
+fn unpack_gives_back_what_gnu_tar_packed() {
+    for seed in 0..3 {
+        let directory = Directory::new();
+        let from = directory.path("from");
+        make_tree(&from, seed);
+        let mut expected = describe(&from);
+        // Bits that let a program run as somebody else are dropped.
+        for (_, mode, ..) in expected.values_mut() {
+            *mode &= 0o777;
+        }
+        for (number, options) in [
+            &["--format=gnu"][..],
+            &["--format=pax"],
+            &["--format=gnu", "--sparse"],
+            &["--format=pax", "--sparse"],
+            &["--format=gnu", "--gzip"],
+            &["--format=pax", "--zstd"],
+        ]
+        .iter()
+        .enumerate()
+        {
+            let archive = directory.path("archive");
+            let mut arguments = options.to_vec();
+            arguments.extend(["-cf", archive.to_str().unwrap(), "."]);
+            run("tar", &arguments, &from);
+            for strategy in strategies() {
+                let to = directory.path("to");
+                let mut unpacker = Unpacker::new();
+                unpacker
+                    .strategy(strategy)
+                    .permissions(true)
+                    .links_may_leave(true);
+                let report = unpacker.unpack(&archive, &to).unwrap();
+                let files = expected.values().filter(|(kind, ..)| *kind != 'd').count();
+                assert_eq!(report.files, files as u64);
+                assert!(describe(&to) == expected, "{options:?}, seed {seed}");
+                if options[0] == "--format=pax" {
+                    assert_eq!(times(&to), times(&from), "{options:?}, seed {seed}");
+                } else {
+                    let seconds = |root: &Path| {
+                        times(root)
+                            .into_values()
+                            .map(|(s, _)| s)
+                            .collect::<Vec<_>>()
+                    };
+                    assert_eq!(seconds(&to), seconds(&from), "{options:?}, seed {seed}");
+                }
+                fs::remove_dir_all(&to).unwrap();
+                if number > 0 {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn unpack_keeps_long_names_and_directories_without_entries() {
+    let fixture = Fixture::new();
+    let long = "x".repeat(200);
+    let path = format!("a/{long}/{long}/file");
+    let mut builder = Builder::new(Vec::new());
+    let mut header = Header::new_gnu();
+    header.set_size(3);
+    header.set_mode(0o600);
+    builder
+        .append_data(&mut header, &path, &b"abc"[..])
+        .unwrap();
+    let archive = builder.into_inner().unwrap();
+    assert!(fixture.unpack(&Unpacker::new(), &archive).is_empty());
+    assert_eq!(fs::read(fixture.path("in").join(path)).unwrap(), b"abc");
+}
+
+#[test]
+fn unpack_subtracts_the_umask_and_drops_setuid() {
+    let fixture = Fixture::new();
+    let mut entries = [
+        Entry::of(EntryType::Directory, "private", ""),
+        Entry::file("private/program", "x"),
+        // Its entry comes after what is in it.
+        Entry::file("late/file", "y"),
+        Entry::of(EntryType::Directory, "late", ""),
+    ];
+    entries[0].mode = 0o500;
+    entries[1].mode = 0o6777;
+    entries[3].mode = 0o700;
+    assert!(
+        fixture
+            .unpack(&Unpacker::new(), &tar_of(&entries))
+            .is_empty()
+    );
+    let mode = |name: &str| fs::metadata(fixture.path(name)).unwrap().mode() & 0o7777;
+    assert_eq!(mode("in/private"), 0o500);
+    assert_eq!(mode("in/late"), 0o700);
+    assert_eq!(mode("in/private/program") & 0o7022, 0);
+    let time = fs::metadata(fixture.path("in/late")).unwrap().mtime();
+    assert_eq!(time, 1_000_000_000);
+    fs::set_permissions(fixture.path("in/private"), Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn names_that_lead_out_are_refused_and_the_rest_is_unpacked() {
+    for name in [
+        "/tmp/absolute",
+        "//tmp/absolute",
+        "../out/new",
+        "a/../../out/new",
+        "./../out/new",
+        "..",
+        "a/..",
+        "../in/inside",
+    ] {
+        let fixture = Fixture::new();
+        let archives = [
+            tar_of(&[Entry::file(name, "x"), Entry::file("good", "y")]),
+            zip_of(&[(name, "x"), ("good", "y")]),
+        ];
+        for archive in archives {
+            let errors = fixture.unpack(&Unpacker::new(), &archive);
+            assert_eq!(errors.len(), 1, "{name}: {errors:?}");
+            assert_eq!(errors[0].kind(), ErrorKind::PermissionDenied, "{name}");
+            assert_eq!(fs::read(fixture.path("in/good")).unwrap(), b"y");
+            fixture.assert_nothing_outside_changed();
+        }
+    }
+}
+
+#[test]
+fn entries_never_go_through_links() {
+    // A link of the archive, and one that is there already.
+    for is_there in [false, true] {
+        for target in ["../out", "/tmp", "."] {
+            let fixture = Fixture::new();
+            if is_there {
+                symlink(target, fixture.path("in/link")).unwrap();
+            }
+            let mut entries = vec![Entry::file("link/secret", "overwritten")];
+            if !is_there {
+                entries.insert(0, Entry::of(EntryType::Symlink, "link", target));
+            }
+            let mut unpacker = Unpacker::new();
+            unpacker.links_may_leave(true);
+            let errors = fixture.unpack(&unpacker, &tar_of(&entries));
+            assert_eq!(errors.len(), 1, "{target}: {errors:?}");
+            fixture.assert_nothing_outside_changed();
+            assert!(!Path::new("/tmp/secret").exists());
+        }
+    }
+}
+
+#[test]
+fn a_file_replaces_a_link_and_not_its_target() {
+    let fixture = Fixture::new();
+    symlink("../out/secret", fixture.path("in/link")).unwrap();
+    let archive = tar_of(&[Entry::file("link", "new")]);
+    assert!(fixture.unpack(&Unpacker::new(), &archive).is_empty());
+    assert_eq!(fs::read(fixture.path("in/link")).unwrap(), b"new");
+    assert!(!fixture.path("in/link").is_symlink());
+    // The same in one archive: the link comes last, and takes the place of the file.
+    let archive = tar_of(&[
+        Entry::of(EntryType::Symlink, "a", "../out/secret"),
+        Entry::file("a", "overwritten"),
+    ]);
+    let mut unpacker = Unpacker::new();
+    unpacker.links_may_leave(true).last_wins(true);
+    assert!(fixture.unpack(&unpacker, &archive).is_empty());
+    fixture.assert_nothing_outside_changed();
+}
+
+#[test]
+fn links_that_lead_out_are_refused_unless_allowed() {
+    for (name, target) in [
+        ("link", "../out"),
+        ("link", "/etc/passwd"),
+        ("a/link", "../../out"),
+    ] {
+        let fixture = Fixture::new();
+        let archive = tar_of(&[Entry::of(EntryType::Symlink, name, target)]);
+        let errors = fixture.unpack(&Unpacker::new(), &archive);
+        assert_eq!(errors.len(), 1);
+        let path = fixture.path("in").join(name);
+        assert_error(
+            &errors[0],
+            Operation::Open,
+            Some(&path),
+            ErrorKind::PermissionDenied,
+        );
+        assert!(!path.is_symlink());
+        let mut unpacker = Unpacker::new();
+        assert!(
+            fixture
+                .unpack(unpacker.links_may_leave(true), &archive)
+                .is_empty()
+        );
+        assert_eq!(fs::read_link(path).unwrap(), Path::new(target));
+    }
+}
+
+#[test]
+fn hard_links_stay_in_the_destination() {
+    for target in ["../out/secret", "/etc/passwd", "link/secret", "missing"] {
+        let fixture = Fixture::new();
+        symlink("../out", fixture.path("in/link")).unwrap();
+        let archive = tar_of(&[
+            Entry::file("file", "x"),
+            Entry::of(EntryType::Link, "stolen", target),
+            Entry::of(EntryType::Link, "same", "file"),
+        ]);
+        let errors = fixture.unpack(&Unpacker::new(), &archive);
+        assert!(!errors.is_empty(), "{target}");
+        assert!(!fixture.path("in/stolen").exists(), "{target}");
+        let inode = |name: &str| fs::metadata(fixture.path(name)).unwrap().ino();
+        assert_eq!(inode("in/same"), inode("in/file"));
+        fixture.assert_nothing_outside_changed();
+    }
+}
+
+#[test]
+fn devices_and_pipes_are_refused() {
+    for kind in [EntryType::Char, EntryType::Block, EntryType::Fifo] {
+        let fixture = Fixture::new();
+        let archive = tar_of(&[Entry::of(kind, "device", ""), Entry::file("good", "y")]);
+        let errors = fixture.unpack(&Unpacker::new(), &archive);
+        assert_eq!(errors.len(), 1);
+        assert!(errors[0].to_string().contains("devices, pipes and sockets"));
+        assert_eq!(names(&fixture.path("in")), ["good"]);
+    }
+}
+
+#[test]
+fn a_second_file_of_one_name_is_an_error_unless_the_last_wins() {
+    for strategy in strategies() {
+        let fixture = Fixture::new();
+        let archive = tar_of(&[Entry::file("a/b", "first"), Entry::file("./a//b", "second")]);
+        let mut unpacker = Unpacker::new();
+        let errors = fixture.unpack(unpacker.strategy(strategy), &archive);
+        assert_eq!(errors.len(), 1);
+        assert!(
+            errors[0].to_string().contains("earlier entry"),
+            "{}",
+            errors[0]
+        );
+        assert_eq!(fs::read(fixture.path("in/a/b")).unwrap(), b"first");
+        assert!(
+            fixture
+                .unpack(unpacker.last_wins(true), &archive)
+                .is_empty()
+        );
+        assert_eq!(fs::read(fixture.path("in/a/b")).unwrap(), b"second");
+    }
+}
+
+#[test]
+fn existing_files_are_replaced_kept_or_refused() {
+    let archive = tar_of(&[Entry::file("file", "new")]);
+    for (existing, left, count) in [
+        (Existing::Replace, "new", 0),
+        (Existing::Keep, "old", 0),
+        (Existing::Refuse, "old", 1),
+    ] {
+        let fixture = Fixture::new();
+        fs::write(fixture.path("in/file"), "old").unwrap();
+        let mut unpacker = Unpacker::new();
+        let errors = fixture.unpack(unpacker.existing(existing), &archive);
+        assert_eq!(errors.len(), count);
+        assert_eq!(fs::read_to_string(fixture.path("in/file")).unwrap(), left);
+        assert_eq!(names(&fixture.path("in")), ["file"]);
+    }
+}
+
+#[test]
+fn truncated_archives_are_errors_wherever_they_end() {
+    let contents: String = (0..1500)
+        .flat_map(|n: u32| [n.to_string(), " ".to_owned()])
+        .collect();
+    let entries: Vec<String> = (0..5).map(|n| format!("d/{n}")).collect();
+    let entries: Vec<_> = entries
+        .iter()
+        .map(|name| Entry::file(name, &contents))
+        .collect();
+    let whole = tar_of(&entries);
+    let zip = zip_of(&[("a", &contents), ("b", &contents)]);
+    for archive in [whole.clone(), gzip(&whole), zip] {
+        // The last kilobyte of a tar are two blocks that mark its end; one is enough.
+        let end = archive.len() - if archive == whole { 1024 } else { 1 };
+        for length in (0..=end).step_by(257).chain([1, 511, 512, 513, end]) {
+            let fixture = Fixture::new();
+            let errors = fixture.unpack(&Unpacker::new(), &archive[..length]);
+            assert!(!errors.is_empty(), "{length} of {}", archive.len());
+            assert_eq!(errors[0].operation(), Operation::Read, "{}", errors[0]);
+            // No file is half written.
+            for name in names(&fixture.path("in")) {
+                let path = fixture.path("in").join(name);
+                if path.is_dir() {
+                    for file in names(&path) {
+                        assert_eq!(fs::read_to_string(path.join(file)).unwrap(), contents);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_large_file_that_is_cut_off_is_removed() {
+    let contents = vec![7; 3 << 20];
+    let mut entry = Entry::file("large", "");
+    entry.contents = &contents;
+    let archive = tar_of(&[entry]);
+    let fixture = Fixture::new();
+    let errors = fixture.unpack(&Unpacker::new(), &archive[..2 << 20]);
+    assert_eq!(errors[0].kind(), ErrorKind::UnexpectedEof);
+    assert!(names(&fixture.path("in")).is_empty());
+    assert!(fixture.unpack(&Unpacker::new(), &archive).is_empty());
+    assert_eq!(fs::read(fixture.path("in/large")).unwrap(), contents);
+}
+
+#[test]
+fn damaged_checksums_are_errors() {
+    let archive = gzip(&tar_of(&[Entry::file("a", "x")]));
+    let fixture = Fixture::new();
+    let mut damaged = archive.clone();
+    let place = damaged.len() - 6;
+    damaged[place] ^= 1;
+    let errors = fixture.unpack(&Unpacker::new(), &damaged);
+    assert_error(
+        &errors[0],
+        Operation::Read,
+        Some(&fixture.path("archive")),
+        errors[0].kind(),
+    );
+
+    let mut zip = zip_of(&[("a", "contents that are checked"), ("b", "good")]);
+    let place = zip
+        .windows(4)
+        .position(|four| four == b"PK\x01\x02")
+        .unwrap();
+    zip[place + 16] ^= 1;
+    let errors = fixture.unpack(&Unpacker::new(), &zip);
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(
+        errors[0].to_string().contains("archive: a: "),
+        "{}",
+        errors[0]
+    );
+    assert_eq!(fs::read(fixture.path("in/b")).unwrap(), b"good");
+}
+
+#[test]
+fn other_files_are_no_archives() {
+    let fixture = Fixture::new();
+    for bytes in [
+        &b""[..],
+        b"hello",
+        &[0x1f, 0x8b],
+        &gzip(b"text"),
+        b"PK\x03\x04",
+    ] {
+        let errors = fixture.unpack(&Unpacker::new(), bytes);
+        assert_eq!(errors.len(), 1, "{bytes:?}");
+        assert_error(
+            &errors[0],
+            Operation::Read,
+            Some(&fixture.path("archive")),
+            errors[0].kind(),
+        );
+    }
+    let missing = fixture.path("missing");
+    let error = errors(Unpacker::new().unpack(&missing, fixture.path("in")));
+    assert_error(
+        &error[0],
+        Operation::Open,
+        Some(&missing),
+        ErrorKind::NotFound,
+    );
+}
+
+#[test]
+fn limits_stop_before_the_disk_is_full() {
+    let zeros = "\0".repeat(2 << 20);
+    let tar = tar_of(&[Entry::file("zeros", &zeros)]);
+    let zip = zip_of(&[("zeros", &zeros)]);
+    for archive in [gzip(&tar), zip] {
+        let mut bytes = Unpacker::new();
+        bytes.max_bytes(1 << 20);
+        let mut ratio = Unpacker::new();
+        ratio.max_ratio(100);
+        let mut entries = Unpacker::new();
+        entries.max_entries(0);
+        for unpacker in [bytes, ratio, entries] {
+            let fixture = Fixture::new();
+            let errors = fixture.unpack(&unpacker, &archive);
+            assert_eq!(errors.len(), 1);
+            assert_eq!(errors[0].kind(), ErrorKind::QuotaExceeded, "{}", errors[0]);
+            assert!(names(&fixture.path("in")).is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_zip_keeps_permissions_links_and_times() {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let time = zip::DateTime::from_date_and_time(2024, 2, 29, 12, 34, 56).unwrap();
+    let options = SimpleFileOptions::default().last_modified_time(time);
+    writer
+        .add_directory("d/", options.unix_permissions(0o750))
+        .unwrap();
+    writer
+        .start_file("d/run", options.unix_permissions(0o755))
+        .unwrap();
+    writer.write_all(b"#!/bin/sh").unwrap();
+    writer.add_symlink("d/link", "run", options).unwrap();
+    writer.add_symlink("d/out", "../../out", options).unwrap();
+    let archive = writer.finish().unwrap().into_inner();
+    let fixture = Fixture::new();
+    let mut unpacker = Unpacker::new();
+    let errors = fixture.unpack(unpacker.permissions(true), &archive);
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0].kind(), ErrorKind::PermissionDenied);
+    let status = |name: &str| fs::symlink_metadata(fixture.path(name)).unwrap();
+    assert_eq!(status("in/d").mode() & 0o777, 0o750);
+    assert_eq!(status("in/d/run").mode() & 0o777, 0o755);
+    assert_eq!(
+        fs::read_link(fixture.path("in/d/link")).unwrap(),
+        Path::new("run")
+    );
+    // In the time zone of this machine, as `date` takes it.
+    let date = Command::new("date")
+        .args(["-d", "2024-02-29 12:34:56", "+%s"])
+        .output();
+    let seconds: i64 = String::from_utf8(date.unwrap().stdout)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    assert_eq!(status("in/d/run").mtime(), seconds);
+    assert_eq!(status("in/d").mtime(), seconds);
+}
+
+#[test]
+fn names_are_stripped_filtered_and_listed() {
+    let entries = ["package/a", "package/lib/b", "package/lib/c", "top"];
+    let entries: Vec<_> = entries.iter().map(|name| Entry::file(name, "x")).collect();
+    let fixture = Fixture::new();
+    let written = Arc::new(Mutex::new(Vec::new()));
+    let mut unpacker = Unpacker::new();
+    let list = Arc::clone(&written);
+    unpacker
+        .strip_components(1)
+        .filter(|path| path != Path::new("lib/c"))
+        .on_entry(move |path| list.lock().unwrap().push(path.to_owned()));
+    assert!(fixture.unpack(&unpacker, &tar_of(&entries)).is_empty());
+    let mut written = written.lock().unwrap().clone();
+    written.sort();
+    assert_eq!(written, [Path::new("a"), Path::new("lib/b")]);
+    assert_eq!(names(&fixture.path("in")), ["a", "lib"]);
+}
+
+/// Gives one byte at a time.
+struct Slowly<'b>(&'b [u8]);
+impl Read for Slowly<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = buffer.len().min(1);
+        self.0.read(&mut buffer[..count])
+    }
+}
+
+#[test]
+fn unpack_from_reads_a_stream_but_no_zip() {
+    let fixture = Fixture::new();
+    let archive = gzip(&tar_of(&[Entry::file("a", "x")]));
+    Unpacker::new()
+        .unpack_from(Slowly(&archive), fixture.path("in"))
+        .unwrap();
+    assert_eq!(fs::read(fixture.path("in/a")).unwrap(), b"x");
+    let zip = zip_of(&[("a", "x")]);
+    let error = errors(Unpacker::new().unpack_from(&zip[..], fixture.path("in")));
+    assert_eq!(error[0].kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn a_file_in_the_way_of_a_directory_is_an_error() {
+    let fixture = Fixture::new();
+    fs::write(fixture.path("in/a"), "old").unwrap();
+    let archive = tar_of(&[Entry::file("a/b", "x"), Entry::file("good", "y")]);
+    let errors = fixture.unpack(&Unpacker::new(), &archive);
+    assert_eq!(errors.len(), 1);
+    assert_error(
+        &errors[0],
+        Operation::Mkdir,
+        Some(&fixture.path("in/a")),
+        ErrorKind::NotADirectory,
+    );
+    assert_eq!(fs::read(fixture.path("in/a")).unwrap(), b"old");
+}
+
+#[test]
+fn a_cancelled_unpacking_begins_nothing() {
+    let fixture = Fixture::new();
+    let control = Control::new();
+    control.cancel();
+    let mut unpacker = Unpacker::new();
+    unpacker.control(&control);
+    let archive = tar_of(&[
+        Entry::file("a", "x"),
+        Entry::of(EntryType::Symlink, "b", "a"),
+    ]);
+    assert!(fixture.unpack(&unpacker, &archive).is_empty());
+    assert!(names(&fixture.path("in")).is_empty());
+}
+
+#[test]
+fn few_descriptors_are_enough() {
+    run_child("few_descriptors_child", &Directory::new(), &[] as &[&str]);
+}
+
+#[test]
+#[ignore = "run by few_descriptors_are_enough"]
+fn few_descriptors_child() {
+    if !is_child() {
+        return;
+    }
+    limit(libc::RLIMIT_NOFILE, 40);
+    let names: Vec<String> = (0..600).map(|n| format!("d{}/{n}/file", n % 20)).collect();
+    let entries: Vec<_> = names.iter().map(|name| Entry::file(name, "x")).collect();
+    let archive = tar_of(&entries);
+    for (number, strategy) in strategies().into_iter().enumerate() {
+        let to = child_directory().join(number.to_string());
+        Unpacker::new()
+            .strategy(strategy)
+            .unpack_from(&archive[..], &to)
+            .unwrap();
+        for name in &names {
+            assert_eq!(fs::read(to.join(name)).unwrap(), b"x");
+        }
+    }
+}
