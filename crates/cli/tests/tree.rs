@@ -1,4 +1,4 @@
-//! `smallfry cp` and `smallfry rm` as a user runs them: flags, messages, exit status, Ctrl-C.
+//! `smallfry cp`, `rm` and `unpack` as a user runs them: flags, messages, exit status, Ctrl-C.
 //!
 //! The user of `rm` trusts it with the files beside the tree. The user of `cp` trusts it with the
 //! files that exist already.
@@ -267,4 +267,73 @@ fn rm_removes_an_empty_directory_that_may_not_be_read() {
         &["full/closed", "Permission denied"],
     );
     assert!(place.path("full/closed/file").exists());
+}
+
+/// Packs `from` into an archive.
+fn pack(place: &Place, archive: &str, options: &[&str]) {
+    let tar = Command::new("tar")
+        .args(options)
+        .args(["-cf", archive, "from"])
+        .current_dir(place.path(""))
+        .status();
+    assert!(tar.unwrap().success());
+}
+
+#[test]
+fn unpack_unpacks_into_a_directory() {
+    let place = Place::new();
+    pack(&place, "from.tgz", &["-z"]);
+    place.done("unpack -C new/dir from.tgz");
+    assert_eq!(list(&place.path("new/dir/from")), ALL);
+    place.done("unpack -C stripped --strip-components 1 --exclude sub from.tgz");
+    assert_eq!(list(&place.path("stripped")), ["a.js"]);
+    fs::write(place.path("stripped/a.js"), "old").unwrap();
+    place.done("unpack -k -C stripped --strip-components 1 from.tgz");
+    assert_eq!(fs::read(place.path("stripped/a.js")).unwrap(), b"old");
+    place.done("unpack -C stripped --strip-components=1 from.tgz");
+    assert_eq!(fs::read(place.path("stripped/a.js")).unwrap(), b"new");
+
+    let mut piped = place.command("unpack -C piped -");
+    let archive = fs::File::open(place.path("from.tgz")).unwrap();
+    assert!(piped.stdin(archive).status().unwrap().success());
+    assert_eq!(list(&place.path("piped/from")), ALL);
+}
+
+#[test]
+fn unpack_lists_files_and_counts_them() {
+    let place = Place::new();
+    pack(&place, "from.tar", &[]);
+    let output = place.run("unpack -v -C new from.tar");
+    let mut listed: Vec<_> = std::str::from_utf8(&output.stdout)
+        .unwrap()
+        .lines()
+        .collect();
+    listed.sort_unstable();
+    assert_eq!(listed, ["from/a.js", "from/sub/a.map"]);
+    let output = place.run("unpack --json -C new from.tar");
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["files"], 2);
+    assert_eq!(summary["bytes"], 6);
+    assert_eq!(summary["errors"], serde_json::json!([]));
+}
+
+#[test]
+fn unpack_reports_what_it_cannot_unpack() {
+    let place = Place::new();
+    for (line, reason) in [
+        ("unpack missing.tar", "open missing.tar: "),
+        (
+            "unpack from/a.js",
+            "read from/a.js: neither a tar nor a zip",
+        ),
+        ("unpack --exclude [ from/a.js", "--exclude [: "),
+    ] {
+        assert_one_line(&place.run(line), &["smallfry unpack: ", reason]);
+    }
+    // The rest of a truncated archive is there.
+    pack(&place, "from.tar", &[]);
+    let mut archive = fs::read(place.path("from.tar")).unwrap();
+    archive.truncate(2048);
+    fs::write(place.path("cut.tar"), archive).unwrap();
+    assert_one_line(&place.run("unpack -C cut cut.tar"), &["read cut.tar: "]);
 }

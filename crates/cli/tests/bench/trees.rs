@@ -12,7 +12,7 @@ const PACKAGE: &str = "
     };";
 
 /// Measures the scenario once, and expects that each of these rows did its work.
-fn rows_do_their_work(scenario: &str, rows: &[&str]) {
+fn rows_do_their_work(scenario: &str, count: usize, rows: &[&str]) {
     let place = Place::new();
     let tree = place.root.path().join("tree");
     std::os::unix::fs::symlink("inner", tree.join("link")).unwrap();
@@ -26,7 +26,7 @@ fn rows_do_their_work(scenario: &str, rows: &[&str]) {
     }
     let json = measured(&place, &mut bench, &["x node:fs"]);
     let cases = cases_of(&json, &scenario.replace('-', "_"));
-    assert_eq!(cases.len(), 3);
+    assert_eq!(cases.len(), count);
     for case in cases {
         for name in rows {
             assert!(row_named(case, name)["error"].is_null(), "{name}: {case}");
@@ -39,6 +39,7 @@ fn copy_tree_compares_each_copy_with_the_tree() {
     if node_is_here() {
         rows_do_their_work(
             "copy-tree",
+            3,
             &[
                 "cp -r",
                 "smallfry cp",
@@ -57,6 +58,7 @@ fn remove_tree_leaves_nothing() {
     if node_is_here() {
         rows_do_their_work(
             "remove-tree",
+            3,
             &[
                 "rm -rf",
                 "smallfry rm",
@@ -65,6 +67,17 @@ fn remove_tree_leaves_nothing() {
                 "Rust std",
                 "smallfry in Rust",
             ],
+        );
+    }
+}
+
+#[test]
+fn unpack_compares_what_was_unpacked_with_the_tree() {
+    if node_is_here() {
+        rows_do_their_work(
+            "unpack",
+            5,
+            &["smallfry unpack", "Rust tar, zip", "smallfry in Rust"],
         );
     }
 }

@@ -22,6 +22,8 @@ mod scale;
 mod scenario;
 mod shared;
 mod start;
+#[cfg(unix)]
+mod unpack;
 mod write_many;
 mod write_string;
 
@@ -48,6 +50,8 @@ pub(crate) static ALL: &[Entry] = &[
     Entry::of::<copy_tree::CopyTree>(),
     #[cfg(unix)]
     Entry::of::<remove_tree::RemoveTree>(),
+    #[cfg(unix)]
+    Entry::of::<unpack::Unpack>(),
 ];
 
 /// The results of a scenario.

@@ -45,12 +45,22 @@ impl Case {
         cases.map(of).to_vec()
     }
 
-    pub(crate) fn heading(&self) -> String {
+    pub(crate) const fn sample(&self) -> Sample {
+        self.sample
+    }
+
+    fn heading(&self) -> String {
         format!(
             "{} files, {:.0} MB",
             thousands(self.files as i64),
             self.bytes as f64 / 1e6
         )
+    }
+}
+
+impl AsRef<Self> for Case {
+    fn as_ref(&self) -> &Self {
+        self
     }
 }
 
@@ -201,12 +211,12 @@ pub(crate) const fn facts(name: &'static str, help: &'static str, driver: &'stat
     }
 }
 
-/// The report of a scenario that measures `what`.
-pub(crate) const fn report(what: &'static str) -> Report<Case> {
+/// The report of a scenario that measures `what` and whose cases have a tree each.
+pub(crate) const fn report<C: AsRef<Case>>(what: &'static str) -> Report<C> {
     Report {
         what,
         time: WALL,
-        heading: |_, result| result.case.heading(),
+        heading: |_, result| result.case.as_ref().heading(),
         table: |page, _, view| table(page, view),
         notes: |_| {
             vec![
@@ -220,8 +230,11 @@ pub(crate) const fn report(what: &'static str) -> Report<Case> {
     }
 }
 
-/// The sentences about both scenarios.
-const COMPARED: [&str; 9] = [
+/// The sentences about all these scenarios.
+const COMPARED: [&str; 12] = [
+    "GNU tar|smallfry unpack|bsdtar",
+    "unzip|smallfry unpack|bsdtar",
+    "Rust tar, zip|smallfry in Rust",
     "cp -r|smallfry cp|cpz|fcp",
     "rm -rf|smallfry rm|rmz",
     "Node promises.cp|smallfry promises.cp|smallfry copyTree",

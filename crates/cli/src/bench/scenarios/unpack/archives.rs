@@ -1,0 +1,79 @@
+//! The archives that are unpacked.
+
+use super::super::prelude::*;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::PermissionsExt as _;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+/// The format of an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Format {
+    #[display("tar")]
+    Tar,
+    #[display("tar.gz")]
+    Gzip,
+    #[display("zip")]
+    Zip,
+}
+
+impl Format {
+    /// Packs a tree into a file beside it.
+    pub(super) fn pack(self, tree: &Path) -> Result<PathBuf, Failure> {
+        let mut path = tree.as_os_str().to_owned();
+        path.push(format!(".{self}"));
+        let path = PathBuf::from(path);
+        self.write(tree, &path)
+            .map_err(Failure::at("write", &path))?;
+        Ok(path)
+    }
+
+    fn write(self, tree: &Path, path: &Path) -> io::Result<()> {
+        let file = BufWriter::new(File::create(path)?);
+        match self {
+            Self::Tar => write_tar(tree, file)?.into_inner()?,
+            Self::Gzip => {
+                let encoder = GzEncoder::new(file, Compression::default());
+                write_tar(tree, encoder)?.finish()?.into_inner()?
+            }
+            Self::Zip => write_zip(tree, file)?.into_inner()?,
+        };
+        Ok(())
+    }
+}
+
+fn write_tar<W: Write>(tree: &Path, writer: W) -> io::Result<W> {
+    let mut builder = tar::Builder::new(writer);
+    builder.follow_symlinks(false);
+    builder.append_dir_all(".", tree)?;
+    builder.into_inner()
+}
+
+fn write_zip<W: Write + io::Seek>(tree: &Path, writer: W) -> io::Result<W> {
+    let mut writer = ZipWriter::new(writer);
+    let mut directories = vec![PathBuf::new()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(tree.join(&directory))? {
+            let entry = entry?;
+            let name = directory.join(entry.file_name());
+            let shown = name.to_string_lossy();
+            let (kind, mode) = (entry.file_type()?, entry.metadata()?.permissions().mode());
+            let options = SimpleFileOptions::default().unix_permissions(mode);
+            if kind.is_dir() {
+                writer.add_directory(shown, options)?;
+                directories.push(name);
+            } else if kind.is_symlink() {
+                let target = fs::read_link(entry.path())?;
+                writer.add_symlink(shown, target.to_string_lossy(), options)?;
+            } else {
+                writer.start_file(shown, options)?;
+                io::copy(&mut File::open(entry.path())?, &mut writer)?;
+            }
+        }
+    }
+    Ok(writer.finish()?)
+}

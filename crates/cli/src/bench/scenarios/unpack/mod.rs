@@ -1,0 +1,151 @@
+//! `unpack`: an archive of a tree unpacked into an empty directory, with a warm cache.
+//!
+//! Commands are whole processes. Rows in Rust are timed in their processes. What was unpacked is
+//! compared with the tree, and removed, which is not timed.
+
+mod archives;
+mod native;
+
+use super::prelude::*;
+use super::shared::tree_jobs::{self, Command, Sample, Samples};
+use archives::Format;
+
+const OWN: &str = "smallfry unpack";
+const UNZIP: &str = "unzip";
+
+const OF_TAR: [Command; 3] = [
+    ("GNU tar", "tar", &["-xf"]),
+    ("GNU tar A/A", "tar", &["-xf"]),
+    ("bsdtar", "bsdtar", &["-xf"]),
+];
+const OF_ZIP: [Command; 3] = [
+    (UNZIP, UNZIP, &["-q"]),
+    ("unzip A/A", UNZIP, &["-q"]),
+    ("bsdtar", "bsdtar", &["-xf"]),
+];
+
+const IN_RUST: [RowOf; 2] = [
+    ("Rust tar, zip", Functions::Std, Style::Sync),
+    ("smallfry in Rust", Functions::Smallfry, Style::BulkSync),
+];
+
+/// An archive of a tree.
+#[derive(Clone, Copy, Serialize, Display)]
+#[display("{of}, {format}")]
+pub(crate) struct Case {
+    #[serde(flatten)]
+    of: tree_jobs::Case,
+    format: Format,
+}
+
+impl AsRef<tree_jobs::Case> for Case {
+    fn as_ref(&self) -> &tree_jobs::Case {
+        &self.of
+    }
+}
+
+impl Case {
+    const fn commands(self) -> &'static [Command] {
+        match self.format {
+            Format::Zip => &OF_ZIP,
+            _ => &OF_TAR,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Request {
+    archive: String,
+    format: Format,
+    to: String,
+}
+
+pub(crate) struct Unpack {
+    samples: Samples,
+    /// The archives, and the samples that they are of.
+    archives: Vec<(PathBuf, usize)>,
+}
+
+impl Scenario for Unpack {
+    const FACTS: Facts = tree_jobs::facts(
+        "unpack",
+        "An archive unpacked: tar, bsdtar, unzip and smallfry",
+        "",
+    );
+    type Case = Case;
+    const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
+    const REPORT: Option<Report<Case>> = Some(tree_jobs::report(
+        "an archive unpacked into an empty directory",
+    ));
+
+    fn cases(session: &Session) -> Vec<Case> {
+        let cases = tree_jobs::Case::all(session).into_iter();
+        let cases = cases.flat_map(|of| {
+            let formats: &[Format] = match of.sample() {
+                Sample::Tree => &[Format::Tar, Format::Gzip, Format::Zip],
+                Sample::Flat => &[Format::Tar],
+                Sample::Large => &[Format::Gzip],
+            };
+            formats.iter().map(move |&format| Case { of, format })
+        });
+        cases.collect()
+    }
+
+    fn rows(session: &Session, case: &Case) -> Vec<Row> {
+        tree_jobs::rows(session, case.commands(), OWN, &[], &IN_RUST)
+    }
+
+    fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
+        // Several archives may be of one tree.
+        let mut trees: Vec<tree_jobs::Case> = Vec::new();
+        let mut of = Vec::new();
+        for case in &*cases {
+            let sample = case.of.sample();
+            let known = trees.iter().position(|tree| tree.sample() == sample);
+            of.push(known.unwrap_or_else(|| {
+                trees.push(case.of);
+                trees.len() - 1
+            }));
+        }
+        let samples = Samples::make(session, Self::FACTS.name, &mut trees)?;
+        let mut archives = Vec::new();
+        for (case, tree) in cases.iter_mut().zip(of) {
+            case.of = trees[tree];
+            session.interrupt.check()?;
+            session.progress.show(0.0, &format!("packing {case}"));
+            let archive = case.format.pack(samples.tree(tree))?;
+            archives.push((archive, tree));
+        }
+        Ok(Self { samples, archives })
+    }
+
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
+        let Self { samples, archives } = self;
+        let (archive, tree) = &archives[turn.place.0];
+        let to = samples.new_path(turn.count);
+        make_directory(&to)?;
+        let done = if turn.row.runtime.kind == Kind::Command {
+            let into = match turn.row.implementation.starts_with(UNZIP) {
+                true => "-d",
+                false => "-C",
+            };
+            let commands = turn.case.commands();
+            let paths = [archive, Path::new(into), &to];
+            tree_jobs::run_command(turn, commands, &["unpack"], &paths)
+        } else {
+            turn.ask(&Request {
+                archive: unicode(archive)?,
+                format: turn.case.format,
+                to: unicode(&to)?,
+            })
+        };
+        let checked = done.and_then(|times| {
+            samples.check(*tree, &to, turn.is_careful())?;
+            Ok(times)
+        });
+        if checked.is_err() {
+            tree_jobs::remove(&to)?;
+        }
+        checked
+    }
+}
