@@ -5,7 +5,6 @@ use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -84,12 +83,15 @@ impl Drop for TemporaryFile {
 
 /// Returns a new name for the temporary file of `target`.
 pub(crate) fn new_name(target: &Path) -> String {
-    static SEED: OnceLock<RandomState> = OnceLock::new();
+    thread_local! {
+        // One for each thread, since a fork could leave a shared one locked in the child.
+        static SEED: RandomState = RandomState::new();
+    }
     static COUNT: AtomicU64 = AtomicU64::new(0);
 
-    let seed = SEED.get_or_init(RandomState::new);
     // The process counts too, since the child of a `fork` has the same seed and count.
-    let number = seed.hash_one((std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+    let seeded = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let number = SEED.with(|seed| seed.hash_one(seeded));
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let end = (0..=name.len().min(MAX_OF_NAME)).rfind(|&end| name.is_char_boundary(end));
     let name = &name[..end.unwrap_or(0)];

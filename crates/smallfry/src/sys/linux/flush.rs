@@ -4,7 +4,8 @@ use std::fs;
 use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError, TryLockError};
 
 use rustix::io::retry_on_intr;
 use rustix::ioctl::{Getter, Opcode, ioctl};
@@ -152,13 +153,21 @@ fn has_journal(file: BorrowedFile<'_>) -> bool {
 ///
 /// [syncfs(2), VERSIONS](https://man7.org/linux/man-pages/man2/syncfs.2.html)
 fn reports_errors() -> bool {
-    static ANSWER: OnceLock<bool> = OnceLock::new();
-    *ANSWER.get_or_init(|| {
-        let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-        let mut numbers = release.split(['.', '-']).map(|part| part.parse().ok());
-        let version: Option<(u32, u32)> = numbers.next().flatten().zip(numbers.next().flatten());
-        version >= Some((5, 17))
-    })
+    const UNKNOWN: u8 = 2;
+    // No lock: a fork could leave it locked for ever in the child. Threads may find it out twice.
+    static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
+    match ANSWER.load(Ordering::Relaxed) {
+        UNKNOWN => {
+            let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+            let mut numbers = release.split(['.', '-']).map(|part| part.parse().ok());
+            let version: Option<(u32, u32)> =
+                numbers.next().flatten().zip(numbers.next().flatten());
+            let answer = version >= Some((5, 17));
+            ANSWER.store(answer.into(), Ordering::Relaxed);
+            answer
+        }
+        answer => answer == 1,
+    }
 }
 
 /// Returns how many bytes of all processes the system has still to write to disks; `None` if it

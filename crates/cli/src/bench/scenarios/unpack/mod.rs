@@ -125,9 +125,10 @@ impl Scenario for Unpack {
         let to = samples.new_path(turn.count);
         make_directory(&to)?;
         let done = if turn.row.runtime.kind == Kind::Command {
-            let into = match turn.row.implementation.starts_with(UNZIP) {
-                true => "-d",
-                false => "-C",
+            let into = if turn.row.implementation.starts_with(UNZIP) {
+                "-d"
+            } else {
+                "-C"
             };
             let commands = turn.case.commands();
             let paths = [archive, Path::new(into), &to];
