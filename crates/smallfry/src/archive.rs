@@ -27,17 +27,7 @@
 //! - **A flush.** After a power failure files may be missing, empty or torn.
 //! - **Owners, extended attributes and access control lists.** They are not restored.
 
-mod admission;
-mod destination;
-mod entry;
 mod format;
-mod limits;
-mod name;
-mod options;
-mod tar;
-mod unpacker;
-mod unpacking;
-mod window;
-mod zip;
+mod unpack;
 
-pub use unpacker::Unpacker;
+pub use unpack::Unpacker;

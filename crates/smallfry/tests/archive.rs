@@ -686,3 +686,24 @@ fn few_descriptors_child() {
         }
     }
 }
+
+#[test]
+fn deep_directories_need_no_stack_and_endless_names_are_refused() {
+    let fixture = Fixture::new();
+    let deep = "a/".repeat(1000) + "file";
+    let endless = "a/".repeat(100_000) + "file";
+    let mut builder = Builder::new(Vec::new());
+    for name in [&deep, &endless] {
+        let mut header = Header::new_gnu();
+        header.set_size(1);
+        builder.append_data(&mut header, name, &b"x"[..]).unwrap();
+    }
+    let archive = builder.into_inner().unwrap();
+    for strategy in strategies() {
+        let mut unpacker = Unpacker::new();
+        let errors = fixture.unpack(unpacker.strategy(strategy), &archive);
+        assert_eq!(errors.len(), 1);
+        assert_eq!(errors[0].kind(), ErrorKind::InvalidFilename);
+        assert_eq!(fs::read(fixture.path("in").join(&deep)).unwrap(), b"x");
+    }
+}

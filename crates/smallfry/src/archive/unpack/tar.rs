@@ -10,9 +10,9 @@ use std::time::{Duration, SystemTime};
 use tar_core::parse::{Limits, ParseError, ParseEvent, ParsedEntry, Parser};
 use tar_core::{EntryType, PAX_MTIME, PaxExtensions, SparseEntry};
 
+use super::super::format::HEADER;
 use super::admission::{Admission, Admitted, Candidate, Kind};
 use super::entry::{Input, Meta};
-use super::format::HEADER;
 use super::unpacking::{Contents, Fault, NewFile, Unpacking};
 use super::window::Window;
 use crate::sys;

@@ -5,6 +5,11 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::path::check_names;
 
+/// The maximum length of a path in bytes, as on Linux.
+///
+/// [path_resolution(7)](https://man7.org/linux/man-pages/man7/path_resolution.7.html)
+const MAX_PATH: usize = 4096;
+
 fn refused(reason: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, reason)
 }
@@ -12,6 +17,9 @@ fn refused(reason: &'static str) -> io::Error {
 /// Returns the path of an entry below the destination, without its first `stripped` names; empty
 /// for the destination itself. `None` if it has no more names than these.
 pub(super) fn below(path: &Path, stripped: usize) -> io::Result<Option<PathBuf>> {
+    if path.as_os_str().len() >= MAX_PATH {
+        return Err(io::ErrorKind::InvalidFilename.into());
+    }
     let mut below = PathBuf::new();
     let mut names = 0;
     for component in path.components() {

@@ -100,53 +100,76 @@ impl Destination {
     }
 
     fn directory(&self, path: &Path) -> Option<Arc<Directory>> {
-        let known = lock(&self.nodes).get(path).map(Arc::clone);
-        let node = known.unwrap_or_else(|| {
-            let mut nodes = lock(&self.nodes);
-            let node = nodes.entry(path.to_owned());
-            Arc::clone(node.or_insert_with(|| Node::new(DEFAULT_MODE, State::Expected)))
-        });
+        // Up to one that is there, and down again.
+        let mut missing = Vec::new();
+        let mut here = path;
+        let mut directory = loop {
+            match &*lock(&self.node(here).state) {
+                State::Open { directory, .. } => break Arc::clone(directory),
+                State::Failed => return None,
+                State::Expected => missing.push(here),
+            }
+            here = here.parent()?;
+        };
+        while let Some(path) = missing.pop() {
+            directory = self.make(path, &directory)?;
+        }
+        Some(directory)
+    }
+
+    fn node(&self, path: &Path) -> Arc<Node> {
+        let mut nodes = lock(&self.nodes);
+        if let Some(node) = nodes.get(path) {
+            return Arc::clone(node);
+        }
+        let node = Node::new(DEFAULT_MODE, State::Expected);
+        nodes.insert(path.to_owned(), Arc::clone(&node));
+        node
+    }
+
+    /// Makes a directory in the one above it, unless another worker has done so. `None` if that
+    /// failed, which is reported once.
+    fn make(&self, path: &Path, above: &Arc<Directory>) -> Option<Arc<Directory>> {
+        let node = self.node(path);
         let mut state = lock(&node.state);
         match &*state {
             State::Open { directory, .. } => return Some(Arc::clone(directory)),
             State::Failed => return None,
             State::Expected => {}
         }
-        let made = self.make(path, node.mode);
-        *state = match &made {
-            Some((directory, is_new)) => State::Open {
-                directory: Arc::clone(directory),
-                is_new: *is_new,
-            },
-            None => State::Failed,
-        };
-        made.map(|(directory, _)| directory)
-    }
-
-    /// Makes a directory. Returns it, and true if it was not there before.
-    fn make(&self, path: &Path, mode: u32) -> Option<(Arc<Directory>, bool)> {
-        let above = self.directory(path.parent()?)?;
-        let create = || -> io::Result<_> {
-            let name = path.file_name().and_then(sys::name_of);
-            let name = name.ok_or(io::ErrorKind::InvalidInput)?;
-            let open = self.directories.open(&above)?;
-            let is_new = match open.make_directory(&name, mode | OWNER) {
-                Err(errno) if sys::is_taken(errno) => false,
-                done => done.map(|()| true)?,
-            };
-            let (directory, _) = self.directories.enter(&above, &name)?;
-            Ok((directory, is_new))
-        };
-        match create() {
-            Ok(entered) => {
+        match self.create(path, above, node.mode) {
+            Ok((directory, is_new)) => {
                 self.results.add_directory();
-                Some(entered)
+                *state = State::Open {
+                    directory: Arc::clone(&directory),
+                    is_new,
+                };
+                Some(directory)
             }
             Err(reason) => {
+                *state = State::Failed;
                 self.fail(Operation::Mkdir, path, reason);
                 None
             }
         }
+    }
+
+    /// Makes a directory. Returns it, and true if it was not there before.
+    fn create(
+        &self,
+        path: &Path,
+        above: &Arc<Directory>,
+        mode: u32,
+    ) -> io::Result<(Arc<Directory>, bool)> {
+        let name = path.file_name().and_then(sys::name_of);
+        let name = name.ok_or(io::ErrorKind::InvalidInput)?;
+        let open = self.directories.open(above)?;
+        let is_new = match open.make_directory(&name, mode | OWNER) {
+            Err(errno) if sys::is_taken(errno) => false,
+            done => done.map(|()| true)?,
+        };
+        let (directory, _) = self.directories.enter(above, &name)?;
+        Ok((directory, is_new))
     }
 
     /// Gives a directory its time, and the permissions for which nothing more is made in it. A

@@ -1,4 +1,15 @@
-//! The builder of an unpacking.
+//! Unpacks archives.
+
+mod admission;
+mod destination;
+mod entry;
+mod limits;
+mod name;
+mod options;
+mod tar;
+mod unpacking;
+mod window;
+mod zip;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,12 +19,11 @@ use std::sync::Arc;
 use smallfry_workers::{Control, Strategy};
 
 use super::format::{Format, HEADER};
-use super::options::Options;
-use super::unpacking::Unpacking;
-use super::window::Window;
-use super::{tar, zip};
 use crate::error::{Error, Operation};
 use crate::tree::{Existing, Report, TreeError};
+use options::Options;
+use unpacking::Unpacking;
+use window::Window;
 
 /// Unpacks archives: tar, tar.gz, tar.zst and zip. The first bytes of an archive tell its format.
 ///
