@@ -1,5 +1,5 @@
-//! The `smallfry` command. It copies, removes and unpacks trees, and measures what small files cost
-//! on this machine.
+//! The `smallfry` command. It copies, removes, packs and unpacks trees, and measures what small
+//! files cost on this machine.
 
 #![allow(
     clippy::cast_possible_wrap,
@@ -22,7 +22,7 @@ use std::process::ExitCode;
 #[command(
     name = "smallfry",
     version,
-    about = "Copies, removes and unpacks trees of small files, and shows what these cost here",
+    about = "Copies, removes, packs and unpacks small files, and shows what they cost here",
     arg_required_else_help = true
 )]
 struct Cli {
@@ -45,6 +45,9 @@ enum Command {
     /// Remove files and directories, with all that is in them
     #[cfg(unix)]
     Rm(tree::Rm),
+    /// Pack files and directories into a tar or zip
+    #[cfg(unix)]
+    Pack(tree::Pack),
     /// Unpack a tar or zip
     #[cfg(unix)]
     Unpack(tree::Unpack),
@@ -71,6 +74,8 @@ fn main() -> ExitCode {
         Command::Cp(arguments) => tree::copy(&arguments),
         #[cfg(unix)]
         Command::Rm(arguments) => tree::remove(&arguments),
+        #[cfg(unix)]
+        Command::Pack(arguments) => tree::pack(&arguments),
         #[cfg(unix)]
         Command::Unpack(arguments) => tree::unpack(&arguments),
         Command::Driver { launch, work } => bench::drive(&launch, work.as_deref()),

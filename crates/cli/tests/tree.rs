@@ -1,4 +1,4 @@
-//! `smallfry cp`, `rm` and `unpack` as a user runs them: flags, messages, exit status, Ctrl-C.
+//! `smallfry cp`, `rm`, `pack` and `unpack` as a user runs them: flags, messages, exit status, Ctrl-C.
 //!
 //! The user of `rm` trusts it with the files beside the tree. The user of `cp` trusts it with the
 //! files that exist already.
@@ -336,4 +336,37 @@ fn unpack_reports_what_it_cannot_unpack() {
     archive.truncate(2048);
     fs::write(place.path("cut.tar"), archive).unwrap();
     assert_one_line(&place.run("unpack -C cut cut.tar"), &["read cut.tar: "]);
+}
+
+#[test]
+fn pack_packs_paths_under_their_names() {
+    let place = Place::new();
+    for archive in ["a.tar", "a.tar.gz", "a.tgz", "a.tar.zst", "a.zip"] {
+        place.done(&format!("pack {archive} from"));
+        place.done(&format!("unpack -C to {archive}"));
+        assert_eq!(list(&place.path("to/from")), ALL, "{archive}");
+        fs::remove_dir_all(place.path("to")).unwrap();
+    }
+    place.done("pack --exclude *.map -C from a.tar .");
+    place.done("unpack -C to a.tar");
+    assert_eq!(list(&place.path("to")), ["a.js", "sub"]);
+
+    let output = place.run("pack --format tar.gz - from/a.js");
+    fs::write(place.path("piped"), output.stdout).unwrap();
+    place.done("unpack -C to piped");
+    assert_eq!(fs::read(place.path("to/from/a.js")).unwrap(), b"new");
+}
+
+#[test]
+fn pack_reports_what_it_cannot_pack() {
+    let place = Place::new();
+    for (line, reason) in [
+        ("pack archive from", "the name archive tells no format"),
+        ("pack a.tar ..", "`..` can be no name"),
+        ("pack a.tar missing", "readdir missing: "),
+        ("pack no/a.tar from", "write no/a.tar: "),
+        ("pack --json --format tar - from", "--json and an archive"),
+    ] {
+        assert_one_line(&place.run(line), &["smallfry pack: ", reason]);
+    }
 }

@@ -1,5 +1,6 @@
-//! Unpacks archives: tar, tar.gz, tar.zst and zip.
+//! Packs and unpacks archives: tar, tar.gz, tar.zst and zip.
 //!
+//! [`Packer`] reads ahead the files of a tree, and the calling thread writes them into an archive.
 //! [`Unpacker`] writes the entries of an archive into a directory. The calling thread reads and
 //! decompresses the archive. Small files are written by as many threads as pay, which is measured
 //! meanwhile. The entries of a zip are also inflated by these threads.
@@ -26,8 +27,19 @@
 //!
 //! - **A flush.** After a power failure files may be missing, empty or torn.
 //! - **Owners, extended attributes and access control lists.** They are not restored.
+//! - **A picture of one moment.** A tree that changes while it is packed is packed as each of its
+//!   entries was when it was read.
 
 mod format;
+mod pack;
 mod unpack;
 
+use std::path::Path;
+use std::sync::Arc;
+
+/// A function that is called with the path of an entry in the archive.
+type OnPath<T> = Arc<dyn Fn(&Path) -> T + Send + Sync>;
+
+pub use format::Format;
+pub use pack::Packer;
 pub use unpack::Unpacker;

@@ -27,7 +27,7 @@
 //! | write files without waiting for a slow close | [`close::fs`], [`close::FastCloseable`] |
 //! | rename a file, or replace another one, on Windows too | [`fs::rename`] |
 //! | copy or remove a whole tree | [`tree`] |
-//! | unpack a tar or zip | `archive`, with the feature `archive` |
+//! | pack or unpack a tar or zip | `archive`, with the feature `archive` |
 //! | find the files of a tree by patterns and ignore rules | `tree::TreeOptions`, with the feature `tree` |
 //! | bind smallfry to another language | [`raw`] |
 //!
@@ -58,7 +58,7 @@
 //!
 //! All features are off by default.
 //!
-//! - `archive`: `archive::Unpacker`. It needs the crates `tar-core`, `zip`, `flate2` with `zlib-rs`, and
+//! - `archive`: `archive::Packer` and `archive::Unpacker`. They need the crates `tar-core`, `zip`, `flate2` with `zlib-rs`, and
 //!   `ruzstd`, all of them in Rust.
 //! - `tree`: `tree::TreeOptions`. It needs the crates `ignore` and `globset`.
 //! - `backend-blocking`, `backend-rayon`, `backend-smol`, `backend-tokio`, and the deprecated

@@ -1,16 +1,19 @@
-//! Unpacking archives: those that GNU tar writes, and those that strangers would write to harm.
+//! Archives: those that GNU tar writes and reads, and those that strangers would write to harm.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::io::{Cursor, ErrorKind, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use common::trees::{describe, make_tree};
 use common::unix::{child_directory, is_child, limit, run_child};
@@ -18,8 +21,8 @@ use common::{Directory, assert_error, names, strategies};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use smallfry::Operation;
-use smallfry::archive::Unpacker;
-use smallfry::bulk::Control;
+use smallfry::archive::{Format, Packer, Unpacker};
+use smallfry::bulk::{Control, Strategy};
 use smallfry::tree::{Existing, TreeError};
 use tar::{Builder, EntryType, Header};
 use zip::ZipWriter;
@@ -705,5 +708,196 @@ fn deep_directories_need_no_stack_and_endless_names_are_refused() {
         assert_eq!(errors.len(), 1);
         assert_eq!(errors[0].kind(), ErrorKind::InvalidFilename);
         assert_eq!(fs::read(fixture.path("in").join(&deep)).unwrap(), b"x");
+    }
+}
+
+#[test]
+fn gnu_tar_and_unpack_give_back_what_pack_packed() {
+    for seed in 0..2 {
+        let directory = Directory::new();
+        let from = directory.path("from");
+        make_tree(&from, seed);
+        let expected = describe(&from);
+        let mut without_bits = expected.clone();
+        for (_, mode, ..) in without_bits.values_mut() {
+            *mode &= 0o777;
+        }
+        let compressed = [Format::TarGz, Format::TarZst].map(|format| (format, Strategy::Auto));
+        let plain = strategies().map(|strategy| (Format::Tar, strategy));
+        for (format, strategy) in plain.into_iter().chain(compressed) {
+            let archive = directory.path("archive");
+            let mut packer = Packer::new();
+            packer.strategy(strategy);
+            let report = packer.pack(format, &archive, [(&from, "")]).unwrap();
+            assert_eq!(report.files + report.directories, expected.len() as u64);
+
+            let to = directory.path("to");
+            fs::create_dir(&to).unwrap();
+            run(
+                "tar",
+                &["-xpf", archive.to_str().unwrap(), "-C", "to"],
+                &directory.path("."),
+            );
+            assert!(describe(&to) == expected, "{format:?}, seed {seed}");
+            fs::remove_dir_all(&to).unwrap();
+
+            let mut unpacker = Unpacker::new();
+            unpacker.permissions(true).links_may_leave(true);
+            unpacker.unpack(&archive, &to).unwrap();
+            assert!(describe(&to) == without_bits, "{format:?}, seed {seed}");
+            fs::remove_dir_all(&to).unwrap();
+        }
+        // A zip has no hard links.
+        let archive = directory.path("archive");
+        Packer::new()
+            .pack(Format::Zip, &archive, [(&from, "")])
+            .unwrap();
+        let to = directory.path("to");
+        let mut unpacker = Unpacker::new();
+        unpacker.permissions(true).links_may_leave(true);
+        unpacker.unpack(&archive, &to).unwrap();
+        let contents = |described: common::trees::Described| -> Vec<_> {
+            let entries = described.into_iter();
+            entries
+                .map(|(path, (kind, mode, contents, _))| (path, kind, mode, contents))
+                .collect()
+        };
+        assert!(
+            contents(describe(&to)) == contents(without_bits),
+            "zip, seed {seed}"
+        );
+    }
+}
+
+#[test]
+fn reproducible_archives_depend_on_names_and_contents_alone() {
+    let directory = Directory::new();
+    for format in [Format::Tar, Format::TarGz, Format::TarZst, Format::Zip] {
+        let mut archives = Vec::new();
+        for (number, names) in [["a", "b/c", "b-d"], ["b-d", "a", "b/c"]]
+            .iter()
+            .enumerate()
+        {
+            let tree = directory.path(&format!("{format:?}{number}"));
+            fs::create_dir_all(tree.join("b")).unwrap();
+            for name in names {
+                fs::write(tree.join(name), name).unwrap();
+                let mode = if number == 0 { 0o644 } else { 0o600 };
+                fs::set_permissions(tree.join(name), Permissions::from_mode(mode)).unwrap();
+            }
+            let time = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 << number);
+            fs::File::open(tree.join("a"))
+                .unwrap()
+                .set_modified(time)
+                .unwrap();
+            let mut archive = Vec::new();
+            let mut packer = Packer::new();
+            let sources = [(tree, "tree")];
+            packer
+                .reproducible(true)
+                .pack_to(format, &mut archive, sources)
+                .unwrap();
+            archives.push(archive);
+        }
+        assert!(archives[0] == archives[1], "{format:?}");
+    }
+}
+
+#[test]
+fn pack_reports_what_it_cannot_pack_and_packs_the_rest() {
+    let fixture = Fixture::new();
+    let tree = fixture.path("in");
+    fs::write(tree.join("good"), "y").unwrap();
+    common::unix::make_fifo(&tree.join("pipe"));
+    fs::write(tree.join(OsStr::from_bytes(b"\xff")), "z").unwrap();
+    let missing = fixture.path("missing");
+    let archive = fixture.path("archive");
+    let sources = [(tree.clone(), "in"), (missing.clone(), "missing")];
+    for (format, count) in [(Format::Tar, 2), (Format::Zip, 3)] {
+        let error = Packer::new()
+            .pack(format, &archive, sources.clone())
+            .unwrap_err();
+        assert_eq!(error.report().files, 4 - count as u64);
+        let errors = error.into_errors();
+        assert_eq!(errors.len(), count, "{errors:?}");
+        for (path, operation, kind) in [
+            (tree.join("pipe"), Operation::Read, ErrorKind::Unsupported),
+            (missing.clone(), Operation::Readdir, ErrorKind::NotFound),
+        ] {
+            let found = errors
+                .iter()
+                .find(|error| error.path() == Some(&path))
+                .unwrap();
+            assert_error(found, operation, Some(&path), kind);
+        }
+        fs::create_dir(fixture.path("to")).unwrap();
+        Unpacker::new()
+            .unpack(&archive, fixture.path("to"))
+            .unwrap();
+        assert_eq!(fs::read(fixture.path("to/in/good")).unwrap(), b"y");
+        fs::remove_dir_all(fixture.path("to")).unwrap();
+    }
+}
+
+#[test]
+fn an_archive_in_its_own_tree_is_left_out() {
+    let directory = Directory::new();
+    let tree = directory.path("tree");
+    fs::create_dir(&tree).unwrap();
+    fs::write(tree.join("a"), "x").unwrap();
+    for _ in 0..2 {
+        // The second one replaces the first one, which is a file like others until then.
+        let archive = tree.join("archive.tar");
+        fs::remove_file(&archive).ok();
+        let report = Packer::new()
+            .pack(Format::Tar, &archive, [(&tree, "")])
+            .unwrap();
+        assert_eq!(report.files, 1);
+        assert_eq!(names(&tree), ["a", "archive.tar"]);
+    }
+}
+
+#[test]
+fn a_cancelled_packing_leaves_no_archive_and_keeps_the_old_one() {
+    let directory = Directory::new();
+    let tree = directory.path("tree");
+    fs::create_dir(&tree).unwrap();
+    fs::write(tree.join("a"), "x").unwrap();
+    fs::write(directory.path("old.tar"), "old").unwrap();
+    let control = Control::new();
+    control.cancel();
+    let mut packer = Packer::new();
+    packer.control(&control);
+    for name in ["new.tar", "old.tar"] {
+        packer
+            .pack(Format::Tar, directory.path(name), [(&tree, "")])
+            .unwrap();
+    }
+    assert_eq!(names(&directory.path(".")), ["old.tar", "tree"]);
+    assert_eq!(fs::read(directory.path("old.tar")).unwrap(), b"old");
+}
+
+#[test]
+fn errors_of_a_writer_end_the_packing() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let directory = Directory::new();
+    fs::write(directory.path("a"), vec![1; 3 << 20]).unwrap();
+    for format in [Format::Tar, Format::TarGz, Format::TarZst, Format::Zip] {
+        let errors = errors(Packer::new().pack_to(format, Full, [(directory.path("a"), "a")]));
+        assert_eq!(errors.len(), 1);
+        assert_eq!(
+            errors[0].kind(),
+            ErrorKind::StorageFull,
+            "{format:?} {}",
+            errors[0]
+        );
     }
 }

@@ -1,18 +1,20 @@
-//! `smallfry cp`, `rm` and `unpack`: whole trees from the command line.
+//! `smallfry cp`, `rm`, `pack` and `unpack`: whole trees from the command line.
 //!
-//! - `cp.rs`, `rm.rs`, `unpack.rs`: the command lines, and what they do
+//! - `cp.rs`, `rm.rs`, `pack.rs`, `unpack.rs`: the command lines, and what they do
 //! - `exclude.rs`: the patterns of `--exclude`
 //! - `summary.rs`: counts and errors, as text or JSON
 //! - `watch.rs`: progress on a terminal, and Ctrl-C
 
 mod cp;
 mod exclude;
+mod pack;
 mod rm;
 mod summary;
 mod unpack;
 mod watch;
 
 pub(crate) use cp::Arguments as Cp;
+pub(crate) use pack::Arguments as Pack;
 pub(crate) use rm::Arguments as Rm;
 pub(crate) use unpack::Arguments as Unpack;
 
@@ -28,4 +30,8 @@ pub(crate) fn remove(arguments: &Rm) -> ExitCode {
 
 pub(crate) fn unpack(arguments: &Unpack) -> ExitCode {
     unpack::run(arguments)
+}
+
+pub(crate) fn pack(arguments: &Pack) -> ExitCode {
+    pack::run(arguments)
 }

@@ -1,6 +1,7 @@
 //! The format of an archive, which its first bytes tell.
 
 use std::io::{self, BufRead, Read};
+use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
@@ -10,20 +11,52 @@ pub(super) const HEADER: usize = tar_core::HEADER_SIZE;
 
 /// The format of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+#[non_exhaustive]
+pub enum Format {
+    /// A tar that is not compressed.
     Tar,
-    Gzip,
-    Zstd,
+    /// A tar that is compressed by gzip.
+    TarGz,
+    /// A tar that is compressed by zstd.
+    TarZst,
+    /// A zip, whose files are compressed by deflate.
     Zip,
 }
 
 impl Format {
+    /// Returns the format that the name of an archive tells, whatever its case: `.tar`, `.tar.gz` or
+    /// `.tgz`, `.tar.zst` or `.tzst`, `.zip`.
+    ///
+    /// ```
+    /// use smallfry::archive::Format;
+    ///
+    /// assert_eq!(Format::of_name("site-1.2.TAR.GZ"), Some(Format::TarGz));
+    /// assert_eq!(Format::of_name("site.rar"), None);
+    /// ```
+    pub fn of_name(archive: impl AsRef<Path>) -> Option<Self> {
+        let name = archive
+            .as_ref()
+            .file_name()?
+            .to_string_lossy()
+            .to_lowercase();
+        let endings = [
+            (".tar", Self::Tar),
+            (".tar.gz", Self::TarGz),
+            (".tgz", Self::TarGz),
+            (".tar.zst", Self::TarZst),
+            (".tzst", Self::TarZst),
+            (".zip", Self::Zip),
+        ];
+        let found = endings.iter().find(|(ending, _)| name.ends_with(ending));
+        found.map(|&(_, format)| format)
+    }
+
     /// Recognizes the format by its first bytes.
     pub(super) fn of(start: &[u8]) -> io::Result<Self> {
         match start {
             [] => Err(invalid("the archive is empty")),
-            [0x1f, 0x8b, ..] => Ok(Self::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(Self::Zstd),
+            [0x1f, 0x8b, ..] => Ok(Self::TarGz),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(Self::TarZst),
             [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Ok(Self::Zip),
             [0xfd, b'7', b'z', b'X', b'Z', ..] => Err(unsupported("xz")),
             [b'B', b'Z', b'h', ..] => Err(unsupported("bzip2")),
@@ -41,8 +74,8 @@ impl Format {
         reader: impl BufRead + 'r,
     ) -> io::Result<Box<dyn Read + 'r>> {
         Ok(match self {
-            Self::Gzip => Box::new(MultiGzDecoder::new(reader)),
-            Self::Zstd => Box::new(Frames::new(reader)?),
+            Self::TarGz => Box::new(MultiGzDecoder::new(reader)),
+            Self::TarZst => Box::new(Frames::new(reader)?),
             Self::Tar | Self::Zip => Box::new(reader),
         })
     }

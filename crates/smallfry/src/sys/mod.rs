@@ -72,7 +72,7 @@ mod open_directory;
 mod walk;
 
 #[cfg(all(feature = "archive", unix))]
-pub(crate) use archive::{local_time, path_from, read_at};
+pub(crate) use archive::{bytes_of, local_date, local_time, path_from, read_at};
 pub(crate) use attributes::{Attributes, gives_list};
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
 #[cfg(unix)]

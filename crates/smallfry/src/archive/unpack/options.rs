@@ -1,16 +1,12 @@
 //! The options of unpacking.
 
 use std::fmt;
-use std::path::Path;
-use std::sync::Arc;
 
 use smallfry_workers::{Control, Strategy};
 
 use super::limits::Limits;
+use crate::archive::OnPath;
 use crate::tree::Existing;
-
-/// A function that is called with the path of an entry below the destination.
-pub(super) type OnPath<T> = Arc<dyn Fn(&Path) -> T + Send + Sync>;
 
 /// The options of an [`Unpacker`](super::Unpacker).
 #[allow(clippy::struct_excessive_bools, reason = "each is an option")]

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::FileExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Reads at a position, and leaves that of the open file as it is.
@@ -22,6 +22,43 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Resu
 )]
 pub(crate) fn path_from(bytes: Vec<u8>) -> io::Result<PathBuf> {
     Ok(OsString::from_vec(bytes).into())
+}
+
+/// Returns the bytes of a path, as an archive has them.
+#[allow(
+    clippy::unnecessary_wraps,
+    reason = "not all paths are bytes on Windows"
+)]
+pub(crate) fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
+    Ok(path.as_os_str().as_bytes().to_vec())
+}
+
+/// Returns the local date of a moment, in seconds since 1970: year, month, day, hour, minute and
+/// second.
+///
+/// `localtime_r`, [localtime(3)](https://man7.org/linux/man-pages/man3/localtime_r.3p.html)
+pub(crate) fn local_date(seconds: u64) -> Option<[u16; 6]> {
+    let seconds = libc::time_t::try_from(seconds).ok()?;
+    // SAFETY: all fields of `tm` are integers, or a pointer that may be null.
+    let mut date: libc::tm = unsafe { std::mem::zeroed() };
+    // SAFETY: both pointers are those of whole values, and the second one is written to.
+    let found = unsafe { libc::localtime_r(&raw const seconds, &raw mut date) };
+    if found.is_null() {
+        return None;
+    }
+    let parts = [
+        date.tm_year + 1900,
+        date.tm_mon + 1,
+        date.tm_mday,
+        date.tm_hour,
+        date.tm_min,
+        date.tm_sec,
+    ];
+    let mut found = [0; 6];
+    for (found, part) in found.iter_mut().zip(parts) {
+        *found = u16::try_from(part).ok()?;
+    }
+    Some(found)
 }
 
 /// Returns the moment of a local date: a year, and month, day, hour, minute and second. `None` for

@@ -100,6 +100,18 @@ impl EntryStatus {
         self.blocks * 512 < self.size
     }
 
+    /// Returns the time of modification: seconds since 1970, and nanoseconds.
+    #[cfg(feature = "archive")]
+    pub(crate) fn modified(&self) -> (i64, i64) {
+        self.times[1]
+    }
+
+    /// Returns the numbers of the owner and of the group.
+    #[cfg(feature = "archive")]
+    pub(crate) fn owner_and_group(&self) -> (u32, u32) {
+        (self.owner, self.group)
+    }
+
     fn timestamps(&self) -> Timestamps {
         let [last_access, last_modification] = self.times.map(|(tv_sec, nanoseconds)| Timespec {
             tv_sec,

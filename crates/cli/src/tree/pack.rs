@@ -1,0 +1,134 @@
+//! `smallfry pack`.
+
+use super::exclude::Exclude;
+use super::summary::{Summary, Total, refuse};
+use super::watch::Watch;
+use smallfry::archive::{Format, Packer};
+use smallfry::bulk::Strategy;
+use std::io::IsTerminal as _;
+use std::num::NonZeroUsize;
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
+
+const NAME: &str = "smallfry pack";
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Directories are packed with all that is in them, sorted by name, links as links. An existing
+ARCHIVE is replaced in one step, when the new one is whole. Nothing is flushed to the disk.
+
+Exit status: 0 if everything was packed, 1 if not, 130 after Ctrl-C, which leaves no archive.
+
+Examples:
+  smallfry pack dist.tar.gz dist
+  smallfry pack --reproducible --exclude .git -C project source.zip .
+  smallfry pack --format tar.zst - node_modules | ssh host smallfry unpack -")]
+pub(crate) struct Arguments {
+    /// Take each PATH from DIR
+    #[arg(short = 'C', long, value_name = "DIR")]
+    directory: Option<PathBuf>,
+
+    /// Format, if it is not that of ARCHIVE's name
+    #[arg(long, value_name = "FORMAT", value_parser = ["tar", "tar.gz", "tar.zst", "zip"])]
+    format: Option<String>,
+
+    /// Leave out entries whose name or path in the archive matches
+    #[arg(long, value_name = "PATTERN")]
+    exclude: Vec<String>,
+
+    /// Make the same archive of the same names and contents, with no times or owners
+    #[arg(long)]
+    reproducible: bool,
+
+    /// Read with so many threads; the default is as many as pay, which is measured meanwhile
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// .tar, .tar.gz, .tgz, .tar.zst or .zip; `-` is standard output
+    #[arg(value_name = "ARCHIVE")]
+    archive: PathBuf,
+
+    /// File or directory to pack under this path; `.` is all that is in the directory
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    let Arguments { archive, .. } = arguments;
+    let exclude = match Exclude::new(&arguments.exclude) {
+        Ok(exclude) => exclude,
+        Err(error) => return refuse(NAME, &error),
+    };
+    let stated = arguments.format.as_ref();
+    let stated = stated.map(|format| PathBuf::from(format!("archive.{format}")));
+    let Some(format) = Format::of_name(stated.as_ref().unwrap_or(archive)) else {
+        let archive = archive.display();
+        let reason = format!("the name {archive} tells no format; give one with --format");
+        return refuse(NAME, &reason);
+    };
+    let is_output = archive == Path::new("-");
+    if is_output && arguments.json {
+        return refuse(
+            NAME,
+            "--json and an archive cannot both go to standard output",
+        );
+    }
+    if is_output && std::io::stdout().is_terminal() {
+        return refuse(NAME, "an archive is not printed on a terminal");
+    }
+    let mut sources = Vec::new();
+    for path in &arguments.paths {
+        let Some(name) = name_in_archive(path) else {
+            let reason = format!(
+                "{}: `..` can be no name in an archive; use -C",
+                path.display()
+            );
+            return refuse(NAME, &reason);
+        };
+        let directory = arguments.directory.as_deref().unwrap_or(Path::new(""));
+        sources.push((directory.join(path), name));
+    }
+    let watch = Watch::begin("packed");
+    let mut packer = Packer::new();
+    packer
+        .control(watch.control())
+        .reproducible(arguments.reproducible);
+    if let Some(exclude) = exclude {
+        packer.filter(move |path| !exclude.has(path));
+    }
+    if let Some(threads) = arguments.threads {
+        packer.strategy(Strategy::Threads(threads));
+    }
+    let mut total = Total::default();
+    total.add(if is_output {
+        packer.pack_to(format, std::io::stdout().lock(), sources)
+    } else {
+        packer.pack(format, archive, sources)
+    });
+    let stopped = watch.end();
+    Summary {
+        name: NAME,
+        done: "packed",
+        total,
+        stopped,
+    }
+    .print(arguments.json)
+}
+
+/// Returns the name of a path in the archive: without a root, and empty for the directory itself.
+/// `None` for one with `..`.
+fn name_in_archive(path: &Path) -> Option<PathBuf> {
+    let mut name = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(part) => name.push(part),
+            Component::ParentDir => return None,
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    Some(name)
+}

@@ -1,0 +1,119 @@
+//! Packs archives.
+
+mod compress;
+mod listing;
+mod options;
+mod packing;
+mod reading;
+mod tar;
+mod zip;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use smallfry_workers::{Control, Strategy};
+
+use super::Format;
+use crate::tree::{Report, TreeError};
+use options::Options;
+use packing::Packing;
+
+/// Packs files and trees into an archive.
+///
+/// ```
+/// # let directory = tempfile::tempdir()?;
+/// # let (site, archive) = (directory.path().join("site"), directory.path().join("site.tgz"));
+/// # std::fs::create_dir(&site)?;
+/// # std::fs::write(site.join("index.html"), "<h1>")?;
+/// use smallfry::archive::{Format, Packer, Unpacker};
+///
+/// let report = Packer::new().reproducible(true).pack(Format::TarGz, &archive, [(&site, "site")])?;
+/// assert_eq!((report.files, report.directories, report.bytes), (1, 1, 4));
+///
+/// let to = directory.path().join("unpacked");
+/// Unpacker::new().unpack(&archive, &to)?;
+/// assert_eq!(std::fs::read(to.join("site/index.html"))?, b"<h1>");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Packer {
+    options: Options,
+}
+
+impl Default for Packer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Packer {
+    /// Makes one that keeps permissions, times and owners.
+    pub fn new() -> Self {
+        Self {
+            options: Options::new(),
+        }
+    }
+
+    /// Sets how many files are read at once.
+    pub fn strategy(&mut self, strategy: Strategy) -> &mut Self {
+        self.options.strategy = strategy;
+        self
+    }
+
+    /// Lets `control` stop the packing and show its progress. No archive is left then.
+    pub fn control(&mut self, control: &Control) -> &mut Self {
+        self.options.control = control.clone();
+        self
+    }
+
+    /// Makes the same archive of the same names and contents: with owner 0, permissions 0755 or
+    /// 0644, and times of 1970, or 1980 in a zip, which knows no earlier ones. It is off by default.
+    pub fn reproducible(&mut self, reproducible: bool) -> &mut Self {
+        self.options.reproducible = reproducible;
+        self
+    }
+
+    /// Packs only entries for whose paths in the archive `wanted` returns true, and what is in such
+    /// directories. It is called by one thread.
+    pub fn filter(&mut self, wanted: impl Fn(&Path) -> bool + Send + Sync + 'static) -> &mut Self {
+        self.options.filter = Some(Arc::new(wanted));
+        self
+    }
+
+    /// Packs `sources` into the archive at `archive`, which is replaced in one step. Each source is
+    /// a path and its name in the archive. An empty name stands for the contents of a directory.
+    ///
+    /// Each directory comes before its entries, which are sorted by the bytes of their names. Links
+    /// are packed as links. In a tar, further names of a file are packed as hard links. The archive
+    /// itself is left out. Holes of sparse files are packed as zeros. Extended attributes and access
+    /// control lists are not packed.
+    ///
+    /// # Errors
+    ///
+    /// [`TreeError`] with an error for each entry that could not be read. The others are packed. If
+    /// the archive cannot be written, none is left, and the error has its path.
+    pub fn pack<P: Into<PathBuf>, N: Into<PathBuf>>(
+        &self,
+        format: Format,
+        archive: impl AsRef<Path>,
+        sources: impl IntoIterator<Item = (P, N)>,
+    ) -> Result<Report, TreeError> {
+        Packing::new(&self.options, sources).into_file(format, archive.as_ref())
+    }
+
+    /// Packs `sources` into `writer`, as [`pack`](Self::pack) does. After an error of the writer,
+    /// nothing more is written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`pack`](Self::pack). An error of the writer has an empty path.
+    pub fn pack_to<P: Into<PathBuf>, N: Into<PathBuf>>(
+        &self,
+        format: Format,
+        writer: impl Write,
+        sources: impl IntoIterator<Item = (P, N)>,
+    ) -> Result<Report, TreeError> {
+        Packing::new(&self.options, sources).into_writer(format, writer)
+    }
+}

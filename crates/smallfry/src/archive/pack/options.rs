@@ -1,0 +1,37 @@
+//! The options of packing.
+
+use std::fmt;
+
+use smallfry_workers::{Control, Strategy};
+
+use crate::archive::OnPath;
+
+/// The options of a [`Packer`](super::Packer).
+#[derive(Clone)]
+pub(super) struct Options {
+    pub(super) strategy: Strategy,
+    pub(super) control: Control,
+    pub(super) reproducible: bool,
+    pub(super) filter: Option<OnPath<bool>>,
+}
+
+impl Options {
+    pub(super) fn new() -> Self {
+        Self {
+            strategy: Strategy::Auto,
+            control: Control::new(),
+            reproducible: false,
+            filter: None,
+        }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("strategy", &self.strategy)
+            .field("reproducible", &self.reproducible)
+            .field("has_filter", &self.filter.is_some())
+            .finish_non_exhaustive()
+    }
+}

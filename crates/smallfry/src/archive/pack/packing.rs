@@ -1,0 +1,359 @@
+//! The packing of one archive: a listing, entries that are read ahead, and a format.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use smallfry_workers::{Batch, BatchOptions, Stream};
+
+use super::compress::Compress;
+use super::listing::{Found, Listing};
+use super::options::Options;
+use super::reading::{Content, Reading, operation_of};
+use super::tar::Tar;
+use super::zip::Zip;
+use crate::archive::Format;
+use crate::error::{Error, Operation};
+use crate::path::max_workers;
+use crate::raw::{self, OwnedFile};
+use crate::sys::{self, EntryStatus, Identity, OpenDirectory};
+use crate::tree::directory::Directories;
+use crate::tree::report::Results;
+use crate::tree::{Existing, Report, TreeError, new_entry};
+
+/// The bytes of a large file that are read at a time, and of the archive that are written.
+const PIECE: usize = 256 << 10;
+
+/// The facts that an archive keeps of an entry.
+#[derive(Clone, Copy)]
+pub(super) struct Facts {
+    pub(super) mode: u32,
+    pub(super) owner: u64,
+    pub(super) group: u64,
+    /// The seconds since 1970.
+    pub(super) modified: u64,
+    pub(super) size: u64,
+}
+
+/// An archive that is being written.
+pub(super) trait Sink {
+    type Writer;
+
+    fn directory(&mut self, path: &Path, facts: &Facts) -> io::Result<()>;
+
+    fn link(&mut self, path: &Path, target: &Path, facts: &Facts) -> io::Result<()>;
+
+    /// Adds a further name of a file. Returns false if the format has none.
+    fn hard_link(&mut self, path: &Path, first: &Path, facts: &Facts) -> io::Result<bool>;
+
+    /// Begins a file of as many bytes as `facts` says.
+    fn begin_file(&mut self, path: &Path, facts: &Facts) -> io::Result<()>;
+
+    fn contents(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    fn end_file(&mut self) -> io::Result<()>;
+
+    /// Writes the end of the archive.
+    fn finish(self) -> io::Result<Self::Writer>;
+}
+
+/// The packing of one archive.
+pub(super) struct Packing<'o> {
+    options: &'o Options,
+    sources: Vec<(PathBuf, PathBuf)>,
+    directories: Directories,
+    results: Results,
+    /// The archive, which is left out.
+    own: Option<Identity>,
+    /// The first names of files that have several.
+    names: HashMap<Identity, PathBuf>,
+}
+
+/// The reason why nothing more can be packed.
+enum Stop {
+    Cancelled,
+    /// The archive cannot be written.
+    Writing(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Writing(error)
+    }
+}
+
+impl<'o> Packing<'o> {
+    pub(super) fn new<P: Into<PathBuf>, N: Into<PathBuf>>(
+        options: &'o Options,
+        sources: impl IntoIterator<Item = (P, N)>,
+    ) -> Self {
+        let sources = sources.into_iter();
+        Self {
+            options,
+            sources: sources
+                .map(|(path, name)| (path.into(), name.into()))
+                .collect(),
+            directories: Directories::new(),
+            results: Results::default(),
+            own: None,
+            names: HashMap::new(),
+        }
+    }
+
+    pub(super) fn into_file(mut self, format: Format, archive: &Path) -> Result<Report, TreeError> {
+        if let Err(reason) = self.write_file(format, archive) {
+            self.results
+                .fail(Error::at(Operation::Write, archive, reason));
+        }
+        self.results.end()
+    }
+
+    pub(super) fn into_writer(
+        mut self,
+        format: Format,
+        writer: impl Write,
+    ) -> Result<Report, TreeError> {
+        if let Err(Stop::Writing(reason)) = self.write(format, writer) {
+            let error = Error::at(Operation::Write, Path::new(""), reason);
+            self.results.fail(error);
+        }
+        self.results.end()
+    }
+
+    fn write_file(&mut self, format: Format, archive: &Path) -> io::Result<()> {
+        let directory = sys::start_of(archive);
+        let directory = if directory.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            &directory
+        };
+        let open = OpenDirectory::open(directory)?;
+        let name = sys::last_name(archive).ok_or(io::ErrorKind::IsADirectory)?;
+        let create = |name: &_| open.create_file(name, 0o666);
+        let made = new_entry::create(&open, &name, Existing::Replace, |_| Ok(()), create)?;
+        let Some((file, new_entry)) = made else {
+            return Ok(());
+        };
+        self.own = Some(sys::entry_status(raw::borrow(&file))?.identity);
+        match self.write(format, Output(&file)) {
+            // The new entry is removed.
+            Err(Stop::Cancelled) => return Ok(()),
+            Err(Stop::Writing(reason)) => return Err(reason),
+            Ok(()) => {}
+        }
+        raw::close(file)?;
+        new_entry.commit()
+    }
+
+    fn write(&mut self, format: Format, writer: impl Write) -> Result<(), Stop> {
+        let writer = io::BufWriter::with_capacity(PIECE, writer);
+        let mut writer = match format {
+            Format::Tar => self.pack(Tar::new(Compress::Plain(writer)))?,
+            Format::TarGz => self.pack(Tar::new(Compress::gzip(writer)))?,
+            Format::TarZst => self.pack(Tar::new(Compress::zstd(writer)))?,
+            Format::Zip => self.pack(Zip::new(writer))?,
+        };
+        Ok(writer.flush()?)
+    }
+
+    fn pack<S: Sink>(&mut self, mut sink: S) -> Result<S::Writer, Stop> {
+        let sources = std::mem::take(&mut self.sources);
+        let Self {
+            options,
+            directories,
+            results,
+            own,
+            names,
+            ..
+        } = self;
+        let mut writing = Writing {
+            options,
+            directories,
+            results,
+            own: *own,
+            names,
+            sink: &mut sink,
+        };
+        let batch = BatchOptions {
+            strategy: options.strategy,
+            max_workers: max_workers(),
+            control: options.control.clone(),
+            ..BatchOptions::default()
+        };
+        let listing = Listing::new(options, directories, results, sources);
+        std::thread::scope(|scope| {
+            let batch = Batch::new(Reading(directories), batch, scope);
+            for (_, read) in Stream::new(batch, listing, true) {
+                let Some((found, read)) = read else {
+                    return Err(Stop::Cancelled);
+                };
+                match read {
+                    Ok((status, content)) => writing.add(&found, &status, content)?,
+                    Err(reason) => writing.fail(&found, reason),
+                }
+            }
+            Ok(())
+        })?;
+        if options.control.is_cancelled() {
+            return Err(Stop::Cancelled);
+        }
+        Ok(sink.finish()?)
+    }
+}
+
+/// The entries that are written one after the other.
+struct Writing<'w, S> {
+    options: &'w Options,
+    directories: &'w Directories,
+    results: &'w Results,
+    own: Option<Identity>,
+    names: &'w mut HashMap<Identity, PathBuf>,
+    sink: &'w mut S,
+}
+
+impl<S: Sink> Writing<'_, S> {
+    #[cold]
+    fn fail(&self, found: &Found, reason: io::Error) {
+        let error = Error::at(operation_of(found.kind), &found.source, reason);
+        self.results.fail(error);
+    }
+
+    fn add(&mut self, found: &Found, status: &EntryStatus, content: Content) -> Result<(), Stop> {
+        if self.own == Some(status.identity) {
+            return Ok(());
+        }
+        let path = &found.path;
+        let mut facts = self.facts(status);
+        match content {
+            Content::Directory => {
+                facts.size = 0;
+                if let Err(reason) = self.sink.directory(path, &facts) {
+                    return self.refuse(found, reason);
+                }
+                self.results.add_directory();
+                return Ok(());
+            }
+            Content::Link(target) => {
+                facts.size = 0;
+                if let Err(reason) = self.sink.link(path, &target, &facts) {
+                    return self.refuse(found, reason);
+                }
+                self.results.add_file(0);
+                return Ok(());
+            }
+            Content::File(_) | Content::Large => {}
+        }
+        if status.names > 1
+            && let Some(first) = self.names.get(&status.identity)
+            && self.sink.hard_link(path, first, &facts)?
+        {
+            self.results.add_file(0);
+            return Ok(());
+        }
+        if status.names > 1 {
+            self.names
+                .entry(status.identity)
+                .or_insert_with(|| path.clone());
+        }
+        if let Content::File(contents) = content {
+            facts.size = contents.len() as u64;
+            if let Err(reason) = self.sink.begin_file(path, &facts) {
+                return self.refuse(found, reason);
+            }
+            self.sink.contents(&contents)?;
+        } else if let Err(reason) = self.sink.begin_file(path, &facts) {
+            return self.refuse(found, reason);
+        } else {
+            self.add_large(found, status.size)?;
+        }
+        self.sink.end_file()?;
+        self.results.add_file(facts.size);
+        Ok(())
+    }
+
+    /// Notes an entry whose name the format cannot have. Another error is one of the archive.
+    fn refuse(&self, found: &Found, reason: io::Error) -> Result<(), Stop> {
+        if reason.kind() != io::ErrorKind::InvalidInput {
+            return Err(reason.into());
+        }
+        self.fail(found, reason);
+        Ok(())
+    }
+
+    /// Packs as many bytes of a file as its header says, zeros if it has become shorter.
+    fn add_large(&mut self, found: &Found, size: u64) -> Result<(), Stop> {
+        let opened = self
+            .directories
+            .open(&found.directory)
+            .and_then(|directory| {
+                self.directories
+                    .with_descriptors(|| Ok(directory.open_file(&found.name)?))
+            });
+        let mut file = opened.map_err(|reason| self.fail(found, reason)).ok();
+        let mut piece: Vec<u8> = Vec::with_capacity(PIECE);
+        let mut left = size;
+        while left > 0 {
+            if self.options.control.is_cancelled() {
+                return Err(Stop::Cancelled);
+            }
+            piece.clear();
+            if let Some(open) = &file {
+                match sys::read_spare(raw::borrow(open), &mut piece) {
+                    Ok(0) => {
+                        let reason = "the file has become shorter, and was filled with zeros";
+                        self.fail(found, io::Error::other(reason));
+                        file = None;
+                    }
+                    Ok(_) => {}
+                    Err(errno) => {
+                        self.fail(found, errno.into());
+                        file = None;
+                    }
+                }
+            }
+            if file.is_none() {
+                piece.resize(PIECE, 0);
+            }
+            let most = usize::try_from(left).unwrap_or(usize::MAX);
+            piece.truncate(most);
+            self.sink.contents(&piece)?;
+            left -= piece.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn facts(&self, status: &EntryStatus) -> Facts {
+        let (owner, group) = status.owner_and_group();
+        let mut facts = Facts {
+            mode: status.mode & 0o7777,
+            owner: owner.into(),
+            group: group.into(),
+            modified: u64::try_from(status.modified().0).unwrap_or(0),
+            size: status.size,
+        };
+        if self.options.reproducible {
+            facts.mode = if facts.mode & 0o100 == 0 {
+                0o644
+            } else {
+                0o755
+            };
+            facts.owner = 0;
+            facts.group = 0;
+            facts.modified = 0;
+        }
+        facts
+    }
+}
+
+/// The open archive.
+struct Output<'f>(&'f OwnedFile);
+
+impl Write for Output<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(raw::write(raw::borrow(self.0), bytes)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

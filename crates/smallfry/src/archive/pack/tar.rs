@@ -1,0 +1,100 @@
+//! Writes a tar, with pax headers for what ustar has no room for.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use tar_core::builder::EntryBuilder;
+use tar_core::{EntryType, HEADER_SIZE};
+
+use super::compress::Compress;
+use super::packing::{Facts, Sink};
+use crate::sys;
+
+/// The end of a tar is filled with zeros up to a multiple of this, as other programs do.
+const RECORD: u64 = 10_240;
+
+pub(super) struct Tar<W: Write> {
+    writer: Compress<W>,
+    length: u64,
+}
+
+impl<W: Write> Tar<W> {
+    pub(super) fn new(writer: Compress<W>) -> Self {
+        Self { writer, length: 0 }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.length += bytes.len() as u64;
+        self.writer.write_all(bytes)
+    }
+
+    fn fill_to(&mut self, multiple: u64) -> io::Result<()> {
+        let missing = self.length.next_multiple_of(multiple) - self.length;
+        let zeros = vec![0; usize::try_from(missing).unwrap_or(0)];
+        self.put(&zeros)
+    }
+
+    fn header(
+        &mut self,
+        kind: EntryType,
+        path: &Path,
+        target: Option<&Path>,
+        facts: &Facts,
+    ) -> io::Result<()> {
+        let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
+        let mut name = sys::bytes_of(path)?;
+        if kind == EntryType::Directory {
+            name.push(b'/');
+        }
+        let mut builder = EntryBuilder::new_ustar();
+        builder.path(name).entry_type(kind);
+        if let Some(target) = target {
+            builder.link_name(sys::bytes_of(target)?);
+        }
+        builder
+            .mode(facts.mode)
+            .and_then(|it| it.uid(facts.owner))
+            .and_then(|it| it.gid(facts.group))
+            .and_then(|it| it.size(facts.size))
+            .and_then(|it| it.mtime(facts.modified))
+            .map_err(invalid)?;
+        let header = builder.finish_bytes();
+        self.put(&header)
+    }
+}
+
+impl<W: Write> Sink for Tar<W> {
+    type Writer = W;
+
+    fn directory(&mut self, path: &Path, facts: &Facts) -> io::Result<()> {
+        self.header(EntryType::Directory, path, None, facts)
+    }
+
+    fn link(&mut self, path: &Path, target: &Path, facts: &Facts) -> io::Result<()> {
+        self.header(EntryType::Symlink, path, Some(target), facts)
+    }
+
+    fn hard_link(&mut self, path: &Path, first: &Path, facts: &Facts) -> io::Result<bool> {
+        let facts = Facts { size: 0, ..*facts };
+        self.header(EntryType::Link, path, Some(first), &facts)?;
+        Ok(true)
+    }
+
+    fn begin_file(&mut self, path: &Path, facts: &Facts) -> io::Result<()> {
+        self.header(EntryType::Regular, path, None, facts)
+    }
+
+    fn contents(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.put(bytes)
+    }
+
+    fn end_file(&mut self) -> io::Result<()> {
+        self.fill_to(HEADER_SIZE as u64)
+    }
+
+    fn finish(mut self) -> io::Result<W> {
+        self.put(&[0; 2 * HEADER_SIZE])?;
+        self.fill_to(RECORD)?;
+        self.writer.finish()
+    }
+}

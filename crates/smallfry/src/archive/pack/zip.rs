@@ -1,0 +1,71 @@
+//! Writes a zip.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use zip::write::{SimpleFileOptions, StreamWriter};
+use zip::{DateTime, ZipWriter};
+
+use super::packing::{Facts, Sink};
+use crate::sys;
+
+pub(super) struct Zip<W: Write>(ZipWriter<StreamWriter<W>>);
+
+impl<W: Write> Zip<W> {
+    pub(super) fn new(writer: W) -> Self {
+        Self(ZipWriter::new_stream(writer))
+    }
+}
+
+fn options(facts: &Facts) -> SimpleFileOptions {
+    let date = sys::local_date(facts.modified);
+    let date = date.and_then(|[year, month, day, hour, minute, second]| {
+        let [month, day, hour, minute, second] =
+            [month, day, hour, minute, second].map(|it| u8::try_from(it).unwrap_or(0));
+        DateTime::from_date_and_time(year, month, day, hour, minute, second).ok()
+    });
+    SimpleFileOptions::default()
+        .unix_permissions(facts.mode)
+        .large_file(facts.size >= u32::MAX.into())
+        .last_modified_time(date.unwrap_or_default())
+}
+
+fn name_of(path: &Path) -> io::Result<&str> {
+    path.to_str().ok_or_else(|| {
+        let reason = "the name is not UTF-8, which a zip cannot have";
+        io::Error::new(io::ErrorKind::InvalidInput, reason)
+    })
+}
+
+impl<W: Write> Sink for Zip<W> {
+    type Writer = W;
+
+    fn directory(&mut self, path: &Path, facts: &Facts) -> io::Result<()> {
+        Ok(self.0.add_directory(name_of(path)?, options(facts))?)
+    }
+
+    fn link(&mut self, path: &Path, target: &Path, facts: &Facts) -> io::Result<()> {
+        let (name, target) = (name_of(path)?, name_of(target)?);
+        Ok(self.0.add_symlink(name, target, options(facts))?)
+    }
+
+    fn hard_link(&mut self, _: &Path, _: &Path, _: &Facts) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    fn begin_file(&mut self, path: &Path, facts: &Facts) -> io::Result<()> {
+        Ok(self.0.start_file(name_of(path)?, options(facts))?)
+    }
+
+    fn contents(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn end_file(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(self) -> io::Result<W> {
+        Ok(self.0.finish()?.into_inner())
+    }
+}
