@@ -81,3 +81,14 @@ fn unpack_compares_what_was_unpacked_with_the_tree() {
         );
     }
 }
+
+#[test]
+fn pack_compares_what_was_packed_with_the_tree() {
+    if node_is_here() {
+        rows_do_their_work(
+            "pack",
+            5,
+            &["smallfry pack", "Rust tar, zip", "smallfry in Rust"],
+        );
+    }
+}

@@ -13,6 +13,8 @@ mod copy_tree;
 mod engine;
 mod fsync;
 mod fsync_many;
+#[cfg(unix)]
+mod pack;
 mod package_scope;
 mod prelude;
 pub(crate) mod read_many;
@@ -52,6 +54,8 @@ pub(crate) static ALL: &[Entry] = &[
     Entry::of::<remove_tree::RemoveTree>(),
     #[cfg(unix)]
     Entry::of::<unpack::Unpack>(),
+    #[cfg(unix)]
+    Entry::of::<pack::Pack>(),
 ];
 
 /// The results of a scenario.

@@ -2,6 +2,8 @@
 
 use prelude::*;
 
+#[cfg(unix)]
+pub(super) mod archives;
 pub(super) mod batch;
 pub(super) mod cache;
 pub(super) mod idioms;

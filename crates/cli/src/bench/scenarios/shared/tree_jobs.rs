@@ -231,7 +231,9 @@ pub(crate) const fn report<C: AsRef<Case>>(what: &'static str) -> Report<C> {
 }
 
 /// The sentences about all these scenarios.
-const COMPARED: [&str; 12] = [
+const COMPARED: [&str; 14] = [
+    "GNU tar|smallfry pack|bsdtar",
+    "bsdtar|smallfry pack",
     "GNU tar|smallfry unpack|bsdtar",
     "unzip|smallfry unpack|bsdtar",
     "Rust tar, zip|smallfry in Rust",

@@ -3,12 +3,11 @@
 //! Commands are whole processes. Rows in Rust are timed in their processes. What was unpacked is
 //! compared with the tree, and removed, which is not timed.
 
-mod archives;
 mod native;
 
 use super::prelude::*;
-use super::shared::tree_jobs::{self, Command, Sample, Samples};
-use archives::Format;
+use super::shared::archives::{Case, Format, IN_RUST};
+use super::shared::tree_jobs::{self, Command, Samples};
 
 const OWN: &str = "smallfry unpack";
 const UNZIP: &str = "unzip";
@@ -24,32 +23,10 @@ const OF_ZIP: [Command; 3] = [
     ("bsdtar", "bsdtar", &["-xf"]),
 ];
 
-const IN_RUST: [RowOf; 2] = [
-    ("Rust tar, zip", Functions::Std, Style::Sync),
-    ("smallfry in Rust", Functions::Smallfry, Style::BulkSync),
-];
-
-/// An archive of a tree.
-#[derive(Clone, Copy, Serialize, Display)]
-#[display("{of}, {format}")]
-pub(crate) struct Case {
-    #[serde(flatten)]
-    of: tree_jobs::Case,
-    format: Format,
-}
-
-impl AsRef<tree_jobs::Case> for Case {
-    fn as_ref(&self) -> &tree_jobs::Case {
-        &self.of
-    }
-}
-
-impl Case {
-    const fn commands(self) -> &'static [Command] {
-        match self.format {
-            Format::Zip => &OF_ZIP,
-            _ => &OF_TAR,
-        }
+const fn commands(case: &Case) -> &'static [Command] {
+    match case.format {
+        Format::Zip => &OF_ZIP,
+        _ => &OF_TAR,
     }
 }
 
@@ -79,38 +56,17 @@ impl Scenario for Unpack {
     ));
 
     fn cases(session: &Session) -> Vec<Case> {
-        let cases = tree_jobs::Case::all(session).into_iter();
-        let cases = cases.flat_map(|of| {
-            let formats: &[Format] = match of.sample() {
-                Sample::Tree => &[Format::Tar, Format::Gzip, Format::Zip],
-                Sample::Flat => &[Format::Tar],
-                Sample::Large => &[Format::Gzip],
-            };
-            formats.iter().map(move |&format| Case { of, format })
-        });
-        cases.collect()
+        Case::all(session)
     }
 
     fn rows(session: &Session, case: &Case) -> Vec<Row> {
-        tree_jobs::rows(session, case.commands(), OWN, &[], &IN_RUST)
+        tree_jobs::rows(session, commands(case), OWN, &[], &IN_RUST)
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
-        // Several archives may be of one tree.
-        let mut trees: Vec<tree_jobs::Case> = Vec::new();
-        let mut of = Vec::new();
-        for case in &*cases {
-            let sample = case.of.sample();
-            let known = trees.iter().position(|tree| tree.sample() == sample);
-            of.push(known.unwrap_or_else(|| {
-                trees.push(case.of);
-                trees.len() - 1
-            }));
-        }
-        let samples = Samples::make(session, Self::FACTS.name, &mut trees)?;
+        let (samples, trees) = Case::samples(session, Self::FACTS.name, cases)?;
         let mut archives = Vec::new();
-        for (case, tree) in cases.iter_mut().zip(of) {
-            case.of = trees[tree];
+        for (case, tree) in cases.iter().zip(trees) {
             session.interrupt.check()?;
             session.progress.show(0.0, &format!("packing {case}"));
             let archive = case.format.pack(samples.tree(tree))?;
@@ -130,7 +86,7 @@ impl Scenario for Unpack {
             } else {
                 "-C"
             };
-            let commands = turn.case.commands();
+            let commands = commands(turn.case);
             let paths = [archive, Path::new(into), &to];
             tree_jobs::run_command(turn, commands, &["unpack"], &paths)
         } else {

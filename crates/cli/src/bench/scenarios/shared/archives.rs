@@ -1,6 +1,8 @@
-//! The archives that are unpacked.
+//! The cases of scenarios that pack and unpack archives, and archives made by crates.
 
-use super::super::prelude::*;
+use super::prelude::*;
+use super::rows::RowOf;
+use super::tree_jobs::{self, Sample, Samples};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs::File;
@@ -8,6 +10,64 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::PermissionsExt as _;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
+
+pub(crate) const IN_RUST: [RowOf; 2] = [
+    ("Rust tar, zip", Functions::Std, Style::Sync),
+    ("smallfry in Rust", Functions::Smallfry, Style::BulkSync),
+];
+
+/// An archive of a tree.
+#[derive(Clone, Copy, Serialize, Display)]
+#[display("{of}, {format}")]
+pub(crate) struct Case {
+    #[serde(flatten)]
+    of: tree_jobs::Case,
+    pub(crate) format: Format,
+}
+
+impl AsRef<tree_jobs::Case> for Case {
+    fn as_ref(&self) -> &tree_jobs::Case {
+        &self.of
+    }
+}
+
+impl Case {
+    pub(crate) fn all(session: &Session) -> Vec<Self> {
+        let cases = tree_jobs::Case::all(session).into_iter();
+        let cases = cases.flat_map(|of| {
+            let formats: &[Format] = match of.sample() {
+                Sample::Tree => &[Format::Tar, Format::Gzip, Format::Zip],
+                Sample::Flat => &[Format::Tar],
+                Sample::Large => &[Format::Gzip],
+            };
+            formats.iter().map(move |&format| Self { of, format })
+        });
+        cases.collect()
+    }
+
+    /// Makes the trees of all cases, each once. Returns them, and which tree each case is of.
+    pub(crate) fn samples(
+        session: &Session,
+        name: &str,
+        cases: &mut [Self],
+    ) -> Result<(Samples, Vec<usize>), Failure> {
+        let mut trees: Vec<tree_jobs::Case> = Vec::new();
+        let mut of = Vec::new();
+        for case in &*cases {
+            let sample = case.of.sample();
+            let known = trees.iter().position(|tree| tree.sample() == sample);
+            of.push(known.unwrap_or_else(|| {
+                trees.push(case.of);
+                trees.len() - 1
+            }));
+        }
+        let samples = Samples::make(session, name, &mut trees)?;
+        for (case, &tree) in cases.iter_mut().zip(&of) {
+            case.of = trees[tree];
+        }
+        Ok((samples, of))
+    }
+}
 
 /// The format of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
@@ -23,7 +83,7 @@ pub(crate) enum Format {
 
 impl Format {
     /// Packs a tree into a file beside it.
-    pub(super) fn pack(self, tree: &Path) -> Result<PathBuf, Failure> {
+    pub(crate) fn pack(self, tree: &Path) -> Result<PathBuf, Failure> {
         let mut path = tree.as_os_str().to_owned();
         path.push(format!(".{self}"));
         let path = PathBuf::from(path);
@@ -32,7 +92,8 @@ impl Format {
         Ok(path)
     }
 
-    fn write(self, tree: &Path, path: &Path) -> io::Result<()> {
+    /// Packs a tree by the crate for the format.
+    pub(crate) fn write(self, tree: &Path, path: &Path) -> io::Result<()> {
         let file = BufWriter::new(File::create(path)?);
         match self {
             Self::Tar => write_tar(tree, file)?.into_inner()?,

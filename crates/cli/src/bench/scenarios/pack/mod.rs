@@ -1,0 +1,103 @@
+//! `pack`: a tree packed into an archive, with a warm cache.
+//!
+//! Commands are whole processes. Rows in Rust are timed in their processes. Each archive is
+//! unpacked, compared with the tree, and removed, which is not timed.
+
+mod native;
+
+use super::prelude::*;
+use super::shared::archives::{Case, Format, IN_RUST};
+use super::shared::tree_jobs::{self, Command, Samples};
+use smallfry::archive::Unpacker;
+
+const OWN: &str = "smallfry pack";
+
+const OF_TAR: [Command; 3] = [
+    ("GNU tar", "tar", &["-cf"]),
+    ("GNU tar A/A", "tar", &["-cf"]),
+    ("bsdtar", "bsdtar", &["-cf"]),
+];
+const OF_GZIP: [Command; 3] = [
+    ("GNU tar", "tar", &["-czf"]),
+    ("GNU tar A/A", "tar", &["-czf"]),
+    ("bsdtar", "bsdtar", &["-czf"]),
+];
+const OF_ZIP: [Command; 2] = [
+    ("bsdtar", "bsdtar", &["--format", "zip", "-cf"]),
+    ("bsdtar A/A", "bsdtar", &["--format", "zip", "-cf"]),
+];
+
+const fn commands(case: &Case) -> &'static [Command] {
+    match case.format {
+        Format::Tar => &OF_TAR,
+        Format::Gzip => &OF_GZIP,
+        Format::Zip => &OF_ZIP,
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Request {
+    tree: String,
+    format: Format,
+    archive: String,
+}
+
+pub(crate) struct Pack {
+    samples: Samples,
+    /// The samples that cases are of.
+    trees: Vec<usize>,
+}
+
+impl Scenario for Pack {
+    const FACTS: Facts = tree_jobs::facts("pack", "A tree packed: tar, bsdtar and smallfry", "");
+    type Case = Case;
+    const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
+    const REPORT: Option<Report<Case>> = Some(tree_jobs::report("a tree packed into an archive"));
+
+    fn cases(session: &Session) -> Vec<Case> {
+        Case::all(session)
+    }
+
+    fn rows(session: &Session, case: &Case) -> Vec<Row> {
+        tree_jobs::rows(session, commands(case), OWN, &[], &IN_RUST)
+    }
+
+    fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
+        let (samples, trees) = Case::samples(session, Self::FACTS.name, cases)?;
+        Ok(Self { samples, trees })
+    }
+
+    fn turn(&mut self, turn: &mut Turn<Self>) -> Result<Times, Fault> {
+        let Self { samples, trees } = self;
+        let tree = trees[turn.place.0];
+        let to = samples.new_path(turn.count);
+        let archive = to.with_extension(turn.case.format.to_string());
+        let done = if turn.row.runtime.kind == Kind::Command {
+            let commands = commands(turn.case);
+            let paths = [
+                &archive,
+                Path::new("-C"),
+                samples.tree(tree),
+                Path::new("."),
+            ];
+            tree_jobs::run_command(turn, commands, &["pack"], &paths)
+        } else {
+            turn.ask(&Request {
+                tree: unicode(samples.tree(tree))?,
+                format: turn.case.format,
+                archive: unicode(&archive)?,
+            })
+        };
+        let checked = done.and_then(|times| {
+            let unpacked = Unpacker::new().links_may_leave(true).unpack(&archive, &to);
+            unpacked.map_err(|error| format!("cannot unpack the archive: {error}"))?;
+            samples.check(tree, &to, turn.is_careful())?;
+            Ok(times)
+        });
+        if checked.is_err() {
+            tree_jobs::remove(&to)?;
+        }
+        tree_jobs::remove(&archive)?;
+        checked
+    }
+}
