@@ -126,7 +126,7 @@ $(HACK):
 
 # Inputs of libFuzzer, for FUZZ_SECONDS each. Its sanitizers need a nightly compiler, or one that takes
 # itself for one.
-FUZZED := package_json file_url
+FUZZED := package_json file_url unpack_tar unpack_zip
 FUZZ_SECONDS ?= 60
 FUZZ := $(TARGET_DIR)/tools/bin/cargo-fuzz
 fuzz: $(FUZZED:%=fuzz-%)

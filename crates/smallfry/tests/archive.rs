@@ -901,3 +901,82 @@ fn errors_of_a_writer_end_the_packing() {
         );
     }
 }
+
+/// Returns the number of generated cases.
+fn cases() -> u64 {
+    std::env::var("SMALLFRY_TEST_CASES").map_or(400, |cases| cases.parse().unwrap())
+}
+
+/// Changes some bytes of an archive. The checksums of headers of tar are made right again, so that
+/// the parser looks at what they say.
+fn damage(archive: &mut Vec<u8>, random: &mut fastrand::Rng) {
+    for _ in 0..random.usize(1..6) {
+        let place = random.usize(..archive.len());
+        match random.u32(..4) {
+            0 => archive.truncate(place + 1),
+            1 => archive[place] = random.u8(..),
+            // Digits, separators and the kinds of entries are what headers are made of.
+            2 => archive[place] = *random.choice(b"01234567/.LKxgSVD\0\xff =").unwrap(),
+            _ => {
+                let end = (place + random.usize(1..2000)).min(archive.len());
+                let piece = archive[place..end].to_vec();
+                let to = random.usize(..=archive.len());
+                archive.splice(to..to, piece);
+            }
+        }
+    }
+    for block in archive.chunks_exact_mut(512) {
+        let header: &mut [u8; 512] = block.try_into().unwrap();
+        if &header[257..262] == b"ustar" {
+            let mut header = Header::from_byte_slice(header).clone();
+            header.set_cksum();
+            block.copy_from_slice(header.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn damaged_archives_end_with_errors_and_touch_nothing_outside() {
+    let contents = "0123456789".repeat(60);
+    let entries = [
+        Entry::of(EntryType::Directory, "d", ""),
+        Entry::file("d/a", &contents),
+        Entry::of(EntryType::Symlink, "d/link", "a"),
+        Entry::of(EntryType::Link, "d/same", "d/a"),
+        Entry::file("out", "x"),
+    ];
+    let tar = tar_of(&entries);
+    let zip = zip_of(&[("d/a", &contents), ("link/b", "x"), ("../c", "y")]);
+    // The headers of pax, and of sparse files.
+    let fixture = Fixture::new();
+    let tree = fixture.path("tree");
+    fs::create_dir(&tree).unwrap();
+    let sparse = fs::File::create(tree.join("sparse")).unwrap();
+    sparse.set_len(1 << 16).unwrap();
+    (&sparse).write_all(b"start").unwrap();
+    fs::write(tree.join("n".repeat(150)), "x").unwrap();
+    let mut archives = vec![tar, zip];
+    for format in ["gnu", "pax"] {
+        let format = format!("--format={format}");
+        run("tar", &[&format, "-Scf", "../archive", "."], &tree);
+        archives.push(fs::read(fixture.path("archive")).unwrap());
+    }
+    fs::remove_dir_all(&tree).unwrap();
+
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut unpacker = Unpacker::new();
+    // A damaged length may ask for any number of zeros.
+    unpacker.max_bytes(1 << 20).links_may_leave(true);
+    for _ in 0..cases() {
+        let mut archive = random.choice(&archives).unwrap().clone();
+        damage(&mut archive, &mut random);
+        fixture.unpack(&unpacker, &archive);
+        fixture.assert_nothing_outside_changed();
+        smallfry::tree::Remover::new()
+            .remove(fixture.path("in"))
+            .unwrap();
+        fs::create_dir(fixture.path("in")).unwrap();
+    }
+}
