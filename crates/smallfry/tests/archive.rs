@@ -980,3 +980,24 @@ fn damaged_archives_end_with_errors_and_touch_nothing_outside() {
         fs::create_dir(fixture.path("in")).unwrap();
     }
 }
+
+#[test]
+fn the_map_of_a_sparse_file_that_does_not_end_is_an_error() {
+    let mut builder = Builder::new(Vec::new());
+    let records = [
+        ("GNU.sparse.major", "1"),
+        ("GNU.sparse.minor", "0"),
+        ("GNU.sparse.realsize", "10"),
+    ];
+    let records = records.map(|(key, value)| (key, value.as_bytes()));
+    builder.append_pax_extensions(records).unwrap();
+    let mut header = Header::new_ustar();
+    header.set_path("sparse").unwrap();
+    header.set_size(2000);
+    header.set_cksum();
+    builder.append(&header, &[b'1'; 2000][..]).unwrap();
+    let fixture = Fixture::new();
+    let errors = fixture.unpack(&Unpacker::new(), &builder.into_inner().unwrap());
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert_eq!(errors[0].operation(), Operation::Read);
+}

@@ -20,6 +20,8 @@ use crate::sys;
 /// The maximum length in bytes of a file that is read as a whole, for a worker to write it. The
 /// calling thread writes larger ones itself.
 const SMALL: u64 = 1 << 20;
+/// The maximum length in bytes of all headers of an entry, with the map of a sparse file.
+const MAX_HEADERS: usize = 64 << 20;
 /// The maximum number of parts between the holes of a sparse file.
 const MAX_PARTS: usize = 1 << 20;
 
@@ -110,10 +112,7 @@ impl<R: Read> Reading<'_, '_, '_, R> {
         while !self.is_done {
             let (consumed, parsed) = match self.parser.parse(self.bytes.unused()) {
                 Ok(ParseEvent::NeedData { min_bytes }) => {
-                    if !self.bytes.fill_to(min_bytes)? {
-                        self.is_done = true;
-                        check_end(self.bytes.unused())?;
-                    }
+                    self.read_more(min_bytes)?;
                     continue;
                 }
                 Ok(ParseEvent::Entry { consumed, entry }) => {
@@ -147,6 +146,21 @@ impl<R: Read> Reading<'_, '_, '_, R> {
             io::copy(self.bytes, &mut io::sink())?;
         }
         Ok(None)
+    }
+
+    /// Reads until `count` bytes are there, and one more at least. At the end it checks the mark.
+    fn read_more(&mut self, count: usize) -> io::Result<()> {
+        let there = self.bytes.unused().len();
+        if there >= MAX_HEADERS {
+            let reason = "the headers of an entry are too long";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+        }
+        // The parser may ask for no more than there is, within the map of a sparse file.
+        if !self.bytes.fill_to(count.max(there + 1))? {
+            self.is_done = true;
+            check_end(self.bytes.unused())?;
+        }
+        Ok(())
     }
 
     fn skip(&mut self, length: u64) -> io::Result<()> {
