@@ -5,6 +5,8 @@ export const appendFileSync: typeof fs.appendFileSync;
 export const cp: typeof fs.cp;
 export const cpSync: typeof fs.cpSync;
 export const promises: typeof fs.promises;
+export const readdir: typeof fs.readdir;
+export const readdirSync: typeof fs.readdirSync;
 export const readFile: typeof fs.readFile;
 export const readFileSync: typeof fs.readFileSync;
 export const realpath: typeof fs.realpath;

@@ -2,6 +2,7 @@
 
 import { appendFile, promises, readFile, writeFile } from './core/async.js';
 import { metadataPromises, realpath } from './core/metadata/index.js';
+import { readdir, readdirSync } from './core/metadata/recursive.js';
 import { waitingForCloses, waitingForClosesPromised } from './core/removing.js';
 import { appendFileSync, readFileSync, writeFileSync } from './core/sync.js';
 import { cp, cpPromised, cpSync } from './core/trees/copy.js';
@@ -17,7 +18,7 @@ const { renameSync, rmdirSync, unlinkSync, rename, rmdir, unlink } = original;
 export const calls = {
   appendFile, appendFileSync, readFile, readFileSync, writeFile, writeFileSync,
   ...waitingForCloses({ renameSync, rmSync, rmdirSync, unlinkSync, rename, rm, rmdir, unlink }),
-  realpath, cp, cpSync,
+  realpath, readdir, readdirSync, cp, cpSync,
   get promises(): Promised {
     promised ??= {
       ...waitingForClosesPromised({ ...original.promises, rm: rmPromised }), ...metadataPromises, ...promises, cp: cpPromised,

@@ -17,6 +17,8 @@ type Argument = never;
 const SPARED = 500;
 
 const isWindows = process.platform === 'win32';
+/** Node lists trees in JavaScript before 26. Native code lists them faster, but not on Windows. */
+const listsInJavaScript = !isWindows && Number.parseInt(process.versions.node, 10) < 26;
 
 let core: Core | undefined;
 /** The functions that do the calls; undefined before the first call. */
@@ -54,17 +56,22 @@ function loadForSync(options: unknown): Calls {
   return original;
 }
 
-/** Loads as {@link load} does, once node:fs has done the first calls for paths. */
-function loadForMetadata(): Calls {
-  if (sparedMetadata === 0) return load();
+/**
+ * Loads as {@link load} does, once node:fs has done the first calls for paths. A listing of a tree
+ * saves more than loading takes.
+ */
+function loadForMetadata(isListing = false): Calls {
+  if (sparedMetadata === 0 || isListing) return load();
   sparedMetadata -= 1;
   return original;
 }
 
+const isRecursive = (options: unknown): boolean =>
+  typeof options === 'object' && (options as { recursive?: unknown } | null)?.recursive === true;
+
 /** Loads as {@link load} does, for a call that may be one for a tree. node:fs does others. */
 function loadForTree(options: unknown): Calls {
-  const isTree = !isWindows && typeof options === 'object' && (options as { recursive?: unknown } | null)?.recursive === true;
-  return isTree ? load() : original;
+  return !isWindows && isRecursive(options) ? load() : original;
 }
 
 /** Before the first call no file waits to be closed, so node:fs removes and renames. */
@@ -75,7 +82,8 @@ type AnyFunction = (...args: unknown[]) => unknown;
 function promisedCalls(): Record<Metadata, AnyFunction> {
   const made = {} as Record<Metadata, AnyFunction>;
   for (const name of METADATA) {
-    const call: AnyFunction = (...args) => ((calls ?? loadForMetadata()).promises[name] as AnyFunction)(...args);
+    const mayList = listsInJavaScript && name === 'readdir';
+    const call: AnyFunction = (...args) => ((calls ?? loadForMetadata(mayList && isRecursive(args[1]))).promises[name] as AnyFunction)(...args);
     made[name] = Object.defineProperty(call, 'name', { value: name });
   }
   return made;
@@ -143,6 +151,10 @@ const own = {
     cpSync: (from: Argument, to: Argument, options: Argument) => (calls ?? loadForTree(options)).cpSync(from, to, options),
     rm: (path: Argument, options: Argument, callback: Argument) => (calls ?? loadForTree(options)).rm(path, options, callback),
     rmSync: (path: Argument, options: Argument) => (calls ?? loadForTree(options)).rmSync(path, options),
+    ...(listsInJavaScript && {
+      readdir: (path: Argument, options: Argument, callback: Argument) => (calls ?? loadForTree(options)).readdir(path, options, callback),
+      readdirSync: (path: Argument, options: Argument) => (calls ?? loadForTree(options)).readdirSync(path, options),
+    }),
   },
 
   /** The functions of node:fs/promises for trees. */

@@ -97,6 +97,8 @@ unsafe extern "C" fn start(
         let look_ups = LookUps::attach(env, environment);
         define(env, exports, environment, sync::FUNCTIONS);
         define(env, exports, environment, jobs::FUNCTIONS);
+        #[cfg(unix)]
+        define(env, exports, environment, jobs::LISTING);
         #[cfg(target_os = "linux")]
         define(env, exports, environment, jobs::LOOK_UP);
         define(env, exports, environment, closes::FUNCTIONS);

@@ -16,6 +16,7 @@ const directory = makeDirectory();
 const register = path.join(packageDirectory, 'dist/register.js');
 fs.writeFileSync(path.join(directory, 'small'), 'some text');
 if (!isWindows) fs.symlinkSync('small', path.join(directory, 'link'));
+fs.mkdirSync(path.join(directory, 'listed/sub/deep'), { recursive: true });
 fs.writeFileSync(path.join(directory, 'large'), Buffer.alloc(3 << 20, 'text'));
 
 const INNER = ['open', 'write', 'close', 'fsync', 'openSync', 'readSync', 'writeSync', 'closeSync', 'fsyncSync', 'writeFile', 'writeFileSync', ...(isWindows ? [] : ['lstat', 'stat', 'readlink', 'access', 'lstatSync'])];
@@ -68,7 +69,9 @@ const CALLS = `
     'realpath.native': () => new Promise((resolve) => fs.realpath.native('link', resolve)),
     'exists': () => new Promise((resolve) => fs.exists('small', resolve)),
     'readdir': () => called('readdir', '.', { withFileTypes: true }),
-    'readdir, recursive': () => called('readdir', '.', { recursive: true }),
+    'readdir, recursive': () => called('readdir', 'listed', { recursive: true }),
+    'readdirSync, recursive': () => fs.readdirSync('listed', { recursive: true }),
+    'readdirSync, recursive, types': () => fs.readdirSync('listed', { recursive: true, withFileTypes: true }),
     'mkdir': () => called('mkdir', 'one/two', { recursive: true }),
     'rm': () => called('rm', tree('tree'), { recursive: true }),
     'rmSync': () => fs.rmSync(tree('tree'), { recursive: true }),
@@ -79,6 +82,7 @@ const CALLS = `
     'promises.cp, filter': () => fs.promises.cp(tree('tree'), 'copy ' + ++copies, { recursive: true, filter: () => true }),
     'promises.realpath': () => fs.promises.realpath('link'),
     'promises.readdir': () => fs.promises.readdir('.', { withFileTypes: true }),
+    'promises.readdir, recursive': () => fs.promises.readdir('listed', { recursive: true }),
     'promises.mkdir': () => fs.promises.mkdir('one/two', { recursive: true }),`}
     'promises.readFile': () => fs.promises.readFile('small'),
     'promises.readFile, large': () => fs.promises.readFile('large'),
@@ -177,6 +181,20 @@ function testReplaced(name, holder, call) {
 
 for (const name of KEPT) testReplaced(name, 'fs', "fs.promises.rm(tree('tree'), { recursive: true })");
 for (const name of KEPT_PROMISES) testReplaced(name, 'fs.promises', "fs.promises.cp(tree('tree'), 'copy 0', { recursive: true })");
+
+for (const name of isWindows ? [] : ['join', 'relative']) {
+  test(`a recursive readdir calls path.${name} as without smallfry if that is replaced`, async () => {
+    const source = `(async () => {
+      fs.readFileSync('small', {});
+      const restore = replace('an assignment', require('node:path'), '${name}');
+      const during = await hear();
+      restore();
+      const found = [during, await hear()].map((all) => Object.entries(all).filter(([call]) => call.includes('recursive')));
+      console.log(JSON.stringify(found));
+    })();`;
+    assert.deepStrictEqual(await run(source, ['--require', register]), await run(source, []));
+  });
+}
 
 test('calls are native again once a replaced function is back', async () => {
   // A native call has one asynchronous resource, that of its callback; Node's own has more.

@@ -105,6 +105,13 @@ export interface Native extends NativePackageJSON {
    * undefined if it has not, 0, or the number of an error. Only Linux has it.
    */
   lookUp?(path: string | Uint8Array, operation: number, mode: number): number | undefined;
+  /**
+   * Lists a directory with all that is below it, as `src/jobs/listing.rs` describes it, and calls
+   * `complete` with the text. Only Unix systems have it.
+   */
+  listAll?(path: string, below: string, bits: number, id: number, ownScope: 0 | 1): number | undefined;
+  /** Does the same at once. Returns undefined if node:fs has to do it. */
+  listAllSync?(path: string, below: string, bits: number): string | undefined;
   /** Sets the array in which `complete` and `lookUp` put the status of a file. */
   setStatusArray(array: Float64Array): void;
   /**

@@ -6,6 +6,7 @@
 // only Node 26 ends the reading of a large file by `fs.close`.
 
 import fs = require('node:fs');
+import path = require('node:path');
 
 import { isNodesOwn } from '../nodes-own.js';
 import { COPYING, facts, inner, original, REMOVING } from '../original.js';
@@ -95,6 +96,14 @@ export const mayAppendSync = (isUtf8: boolean, flush: boolean): boolean =>
 
 /** Tells whether native code may do `fs.realpath`. */
 export const mayResolve = (): boolean => isShared('lstat') && isShared('stat') && isShared('readlink');
+
+const ofPath = ['join', 'relative'] as const;
+const paths = path as unknown as Functions;
+/** Node's own functions of node:path, which check their arguments by `validateString`. */
+const ownPaths: Functions = ofPath.every((name) => String(paths[name]).includes('validateString(')) ? { ...paths } : {};
+
+/** Tells whether native code may do a recursive `readdir`, which uses no other public functions. */
+export const mayList = (): boolean => ofPath.every((name) => paths[name] === ownPaths[name]);
 
 /** Tells whether native code may do `fs.rm` and `fs.promises.rm`. */
 export const mayRemove = (): boolean => REMOVING.every(isShared);

@@ -5,9 +5,12 @@
 //! system call each. Long files are read and written in slices and go to the end of the queue
 //! between slices, so that a huge file never holds up small ones. Durable writes have a queue of
 //! their own, where they share barriers (`group_commit.rs`). Results go to the mailbox of the
-//! environment. What the kernel has in memory needs no job (`look_up.rs`).
+//! environment. What the kernel has in memory needs no job (`look_up.rs`). `listing.rs` lists whole
+//! trees.
 
 mod group_commit;
+#[cfg(unix)]
+mod listing;
 #[cfg(target_os = "linux")]
 mod look_up;
 mod metadata;
@@ -16,6 +19,8 @@ pub(crate) mod queue;
 mod submit;
 mod task;
 
+#[cfg(unix)]
+pub(crate) use listing::FUNCTIONS as LISTING;
 #[cfg(target_os = "linux")]
 pub(crate) use look_up::FUNCTIONS as LOOK_UP;
 pub(crate) use submit::FUNCTIONS;

@@ -103,7 +103,7 @@ unsafe extern "C" fn submit_metadata(
 }
 
 /// Copies a path.
-fn path(
+pub(super) fn path(
     env: sys::napi_env,
     environment: &Environment,
     value: sys::napi_value,

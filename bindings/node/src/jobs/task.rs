@@ -6,6 +6,8 @@ use smallfry::bulk::{Arena, Bytes};
 use smallfry::raw::{self, O_RDONLY};
 use smallfry_options::Flush;
 
+#[cfg(unix)]
+use super::listing::Listing;
 use super::metadata::Metadata;
 use super::progress::Progress;
 use crate::contents::{Contents, MAX_READ};
@@ -32,6 +34,8 @@ pub(crate) enum Task {
     Write(Write),
     Whole(Whole),
     Metadata(Box<Metadata>),
+    #[cfg(unix)]
+    Listing(Box<Listing>),
 }
 
 pub(crate) struct Read {
@@ -88,6 +92,8 @@ impl Task {
     pub(crate) fn is_write(&self) -> bool {
         match self {
             Self::Read(_) => false,
+            #[cfg(unix)]
+            Self::Listing(_) => false,
             Self::Write(_) | Self::Whole(_) => true,
             Self::Metadata(metadata) => metadata.changes(),
         }
@@ -100,6 +106,8 @@ impl Task {
             Self::Write(write) => write.step(),
             Self::Whole(whole) => Progress::Done(whole.run()),
             Self::Metadata(metadata) => metadata.step(),
+            #[cfg(unix)]
+            Self::Listing(listing) => listing.step(),
         }
     }
 }

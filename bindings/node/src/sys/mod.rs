@@ -11,6 +11,8 @@ use std::path::PathBuf;
 
 #[cfg(target_os = "linux")]
 pub(crate) use platform::{Cached, look_up};
+#[cfg(unix)]
+pub(crate) use platform::{DIRECTORY, LINK, Names, UNKNOWN, is_directory};
 pub(crate) use platform::{
     Descriptor, EIO, EISDIR, ELOOP, ENAMETOOLONG, ENDS_THREADS, ENOMEM, ENOTDIR, at_exit,
     borrowed_path, connect, is_for_runtime, is_plain, is_refused_directory, node_errno, path_in,

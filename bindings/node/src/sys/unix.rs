@@ -22,7 +22,8 @@ mod metadata;
 
 #[cfg(target_os = "linux")]
 pub(crate) use cached::{Cached, look_up};
-pub(crate) use metadata::{is_plain, perform};
+pub(crate) use directory::{DIRECTORY, LINK, Names, UNKNOWN};
+pub(crate) use metadata::{is_directory, is_plain, perform};
 
 pub(crate) const EIO: i32 = libc::EIO;
 pub(crate) const EISDIR: i32 = libc::EISDIR;

@@ -13,6 +13,7 @@ import { nativePath } from '../options.js';
 import { type Metadata, original } from '../../original.js';
 import { forget, fulfilRequest, keep, rejectRequest, REPEAT, type Request, type RequestKind } from '../requests.js';
 import { lookUp, promiseOf, shown } from './cached.js';
+import { readdirPromised } from './recursive.js';
 import { type Plan, type Planner, planners, planRealpath } from './plans.js';
 import { bigIntStats, dirents, names, stats } from './results.js';
 
@@ -108,10 +109,13 @@ const kinds: Readonly<Record<Metadata, Kind>> = {
   utimes: kind('utimes'),
 };
 
+const promises = Object.fromEntries(Object.entries(kinds).map(([name, one]) => [name, promised(one)])) as Record<Metadata, Call>;
+
 /** The functions of node:fs/promises. */
-export const metadataPromises = Object.fromEntries(
-  Object.entries(kinds).map(([name, one]) => [name, promised(one)]),
-) as unknown as Pick<typeof original.promises, Metadata>;
+export const metadataPromises = {
+  ...promises,
+  readdir: (path, options, third) => readdirPromised(path, options) ?? promises.readdir(path, options, third),
+} as Record<Metadata, Call> as unknown as Pick<typeof original.promises, Metadata>;
 
 type Realpath = (path: unknown, ...rest: unknown[]) => void;
 

@@ -26,7 +26,7 @@ const isMode = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 0xffffffff;
 
 /** Tells whether an encoding, or its absence, asks for strings. */
-const asksForText = (encoding: unknown) => encoding === undefined || encoding === null || isUtf8(encoding);
+export const asksForText = (encoding: unknown) => encoding === undefined || encoding === null || isUtf8(encoding);
 
 function asksForTextIn(options: unknown): boolean {
   if (typeof options === 'object' && options !== null) return asksForText((options as { encoding?: unknown }).encoding);

@@ -59,6 +59,11 @@ export function names(text: string): string[] {
 /** The digit of libuv's number for a file system that does not tell types. */
 const UNKNOWN = 48;
 
+const Dirent = fs.Dirent as unknown as new (name: string, type: number, directory: string) => fs.Dirent;
+
+/** Makes an `fs.Dirent`. The digit of its type is a character code. */
+export const direntOf = (name: string, digit: number, directory: string): fs.Dirent => new Dirent(name, digit - UNKNOWN, directory);
+
 /**
  * Makes an `fs.Dirent` of each name. A digit for each is behind the last slash: its type. Undefined
  * if the file system does not tell the type of each.
@@ -66,11 +71,10 @@ const UNKNOWN = 48;
 export function dirents(text: string, directory: string): fs.Dirent[] | undefined {
   const all: unknown[] = text.split('/');
   const types = all.pop() as string;
-  const Dirent = fs.Dirent as unknown as new (name: string, type: number, directory: string) => fs.Dirent;
   for (let index = 0; index < all.length; index += 1) {
     const digit = types.charCodeAt(index);
     if (digit === UNKNOWN) return undefined;
-    all[index] = new Dirent(all[index] as string, digit - UNKNOWN, directory);
+    all[index] = direntOf(all[index] as string, digit, directory);
   }
   return all as fs.Dirent[];
 }

@@ -6,12 +6,61 @@ use smallfry::raw::Errno;
 
 use super::interrupted::last_errno;
 
+/// The names in a directory in the order of their bytes, without `.` and `..`.
+pub(crate) struct Names {
+    bytes: Vec<u8>,
+    /// The begin and the end of each name in `bytes`, and its type.
+    entries: Vec<(usize, usize, u8)>,
+}
+
+impl Names {
+    /// Reads a directory as libuv's `uv_fs_scandir` does.
+    pub(crate) fn read(path: &CStr) -> Result<Self, Errno> {
+        let mut bytes = Vec::new();
+        let mut entries = Vec::new();
+        each_name(path, |name, kind| {
+            if name != b"." && name != b".." {
+                let begin = bytes.len();
+                bytes.extend_from_slice(name);
+                entries.push((begin, bytes.len(), type_digit(kind)));
+            }
+        })?;
+        entries.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
+        Ok(Self { bytes, entries })
+    }
+
+    /// Returns each name with its type, which is libuv's number as a digit.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], u8)> {
+        let entries = self.entries.iter();
+        entries.map(|&(begin, end, digit)| (&self.bytes[begin..end], digit))
+    }
+}
+
+/// The digits of libuv's types of files.
+pub(crate) const UNKNOWN: u8 = b'0';
+pub(crate) const DIRECTORY: u8 = b'2';
+pub(crate) const LINK: u8 = b'3';
+
+/// Returns libuv's number of a type of file, as a digit.
+fn type_digit(kind: u8) -> u8 {
+    match kind {
+        libc::DT_REG => b'1',
+        libc::DT_DIR => DIRECTORY,
+        libc::DT_LNK => LINK,
+        libc::DT_FIFO => b'4',
+        libc::DT_SOCK => b'5',
+        libc::DT_CHR => b'6',
+        libc::DT_BLK => b'7',
+        _ => UNKNOWN,
+    }
+}
+
 /// Calls `each` with each name in a directory and its type, `.` and `..` included.
 ///
 /// glibc would ask for the status of the directory, and for memory of 32 KiB.
 /// [getdents64(2)](https://man7.org/linux/man-pages/man2/getdents64.2.html)
 #[cfg(target_os = "linux")]
-pub(super) fn each_name(path: &CStr, mut each: impl FnMut(&[u8], u8)) -> Result<(), Errno> {
+fn each_name(path: &CStr, mut each: impl FnMut(&[u8], u8)) -> Result<(), Errno> {
     use std::mem::{MaybeUninit, offset_of};
     use std::os::fd::AsRawFd;
 
@@ -65,7 +114,7 @@ pub(super) fn each_name(path: &CStr, mut each: impl FnMut(&[u8], u8)) -> Result<
 ///
 /// [readdir(3)](https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/readdir.3.html)
 #[cfg(not(target_os = "linux"))]
-pub(super) fn each_name(path: &CStr, mut each: impl FnMut(&[u8], u8)) -> Result<(), Errno> {
+fn each_name(path: &CStr, mut each: impl FnMut(&[u8], u8)) -> Result<(), Errno> {
     /// An open directory.
     struct Directory(*mut libc::DIR);
 

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 
 use smallfry::raw::Errno;
 
-use super::directory;
+use super::directory::Names;
 use super::interrupted::repeated;
 use crate::sys::metadata::{Answer, Call, Making, Operation, Status, Times};
 
@@ -151,40 +151,16 @@ fn status(path: &CStr, follow: bool) -> Result<Box<Status>, Errno> {
 /// Returns the names in a directory in the order of their bytes, each followed by a slash. With
 /// `typed`, a digit for each follows, which is its type as libuv numbers it.
 fn names(path: &CStr, typed: bool) -> Result<Vec<u8>, Errno> {
-    // All names in one buffer, and where each begins and ends.
-    let mut bytes = Vec::new();
-    let mut entries = Vec::new();
-    directory::each_name(path, |name, kind| {
-        if name != b"." && name != b".." {
-            let begin = bytes.len();
-            bytes.extend_from_slice(name);
-            entries.push((begin, bytes.len(), type_digit(kind)));
-        }
-    })?;
-    entries.sort_unstable_by(|a, b| bytes[a.0..a.1].cmp(&bytes[b.0..b.1]));
-    let mut sorted = Vec::with_capacity(bytes.len() + entries.len() * 2);
-    for &(begin, end, _) in &entries {
-        sorted.extend_from_slice(&bytes[begin..end]);
-        sorted.push(b'/');
+    let names = Names::read(path)?;
+    let mut text = Vec::new();
+    for (name, _) in names.iter() {
+        text.extend_from_slice(name);
+        text.push(b'/');
     }
     if typed {
-        sorted.extend(entries.iter().map(|&(_, _, digit)| digit));
+        text.extend(names.iter().map(|(_, digit)| digit));
     }
-    Ok(sorted)
-}
-
-/// Returns libuv's number of a type of file, as a digit.
-fn type_digit(kind: u8) -> u8 {
-    match kind {
-        libc::DT_REG => b'1',
-        libc::DT_DIR => b'2',
-        libc::DT_LNK => b'3',
-        libc::DT_FIFO => b'4',
-        libc::DT_SOCK => b'5',
-        libc::DT_CHR => b'6',
-        libc::DT_BLK => b'7',
-        _ => b'0',
-    }
+    Ok(text)
 }
 
 /// The maximum number of symbolic links that one path may go through, as on Linux.
@@ -294,7 +270,8 @@ fn make_next(call: &mut Call) -> Result<Answer, Errno> {
         .map_or(Answer::Nothing, |path| Answer::Text(path.into_bytes())))
 }
 
-fn is_directory(path: &CStr) -> bool {
+/// Tells whether a path leads to a directory.
+pub(crate) fn is_directory(path: &CStr) -> bool {
     status(path, true).is_ok_and(|status| kind_of(&status) == libc::S_IFDIR)
 }
 
