@@ -97,13 +97,13 @@ export const mayAppendSync = (isUtf8: boolean, flush: boolean): boolean =>
 /** Tells whether native code may do `fs.realpath`. */
 export const mayResolve = (): boolean => isShared('lstat') && isShared('stat') && isShared('readlink');
 
-const ofPath = ['join', 'relative'] as const;
 const paths = path as unknown as Functions;
-/** Node's own functions of node:path, which check their arguments by `validateString`. */
-const ownPaths: Functions = ofPath.every((name) => String(paths[name]).includes('validateString(')) ? { ...paths } : {};
+const isOfPath = (name: string): boolean => String(paths[name]).includes('validateString(');
+/** Node's own functions of node:path, which check their arguments. */
+const ownPaths: Functions = isOfPath('join') && isOfPath('relative') ? { ...paths } : {};
 
 /** Tells whether native code may do a recursive `readdir`, which uses no other public functions. */
-export const mayList = (): boolean => ofPath.every((name) => paths[name] === ownPaths[name]);
+export const mayList = (): boolean => paths.join === ownPaths.join && paths.relative === ownPaths.relative;
 
 /** Tells whether native code may do `fs.rm` and `fs.promises.rm`. */
 export const mayRemove = (): boolean => REMOVING.every(isShared);

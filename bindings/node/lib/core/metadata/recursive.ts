@@ -24,9 +24,13 @@ const DEPTH_FIRST = 4;
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
-/** The first minor version of each Node whose order and treatment of links are known. */
-const KNOWN_MINORS = new Map([[20, 20], [22, 23], [24, 21]]);
-const isKnown = isTestedNode && minor >= (KNOWN_MINORS.get(major) ?? Infinity);
+/**
+ * The first and the last minor version of each Node whose order and treatment of links are known.
+ * Both changed in 22.13 and 26.10, and the latter may come to older versions.
+ */
+const KNOWN_MINORS: Partial<Record<number, readonly [first: number, last: number]>> = { 20: [10, 20], 22: [13, 23], 24: [0, 21] };
+const [first = Infinity, last = 0] = KNOWN_MINORS[major] ?? [];
+const isKnown = isTestedNode && minor >= first && minor <= last;
 
 /** Node 20 lists all before a call with a callback returns, and calls back at once. */
 const callsBackAtOnce = major === 20;
@@ -41,6 +45,9 @@ interface Plan {
   options: { recursive: true; withFileTypes: boolean; encoding: 'utf8' };
 }
 
+/** A path that `path.join` may shorten, which takes it 0.4 µs. */
+const MAY_BE_SHORTENED = /^\.|\/(?:[./]|$)/;
+
 /** Plans a call; undefined if node:fs has to do it. */
 function plan(target: unknown, options: unknown, isPromised: boolean): Plan | undefined {
   if (!isKnown || typeof options !== 'object' || options === null || native?.listAll === undefined) return undefined;
@@ -52,7 +59,7 @@ function plan(target: unknown, options: unknown, isPromised: boolean): Plan | un
   const followsLinks = !hasTypes || (!isPromised && major > 20);
   return {
     directory,
-    below: path.join(directory, 'x').slice(0, -1),
+    below: MAY_BE_SHORTENED.test(directory) ? path.join(directory, 'x').slice(0, -1) : `${directory}/`,
     bits: (hasTypes ? TYPES : 0) | (followsLinks ? FOLLOW_LINKS : 0) | (isPromised ? DEPTH_FIRST : 0),
     options: { recursive: true, withFileTypes: hasTypes, encoding: 'utf8' },
   };
