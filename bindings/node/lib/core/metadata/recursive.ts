@@ -25,10 +25,10 @@ const DEPTH_FIRST = 4;
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 /**
- * The first and the last minor version of each Node whose order and treatment of links are known.
- * Both changed in 22.13 and 26.10, and the latter may come to older versions.
+ * The first and the last minor version of each Node that was compared with native code. Links are
+ * treated in another way before 22.13. The C++ code of Node 26.10 may come to older versions.
  */
-const KNOWN_MINORS: Partial<Record<number, readonly [first: number, last: number]>> = { 20: [10, 20], 22: [13, 23], 24: [0, 21] };
+const KNOWN_MINORS: Partial<Record<number, readonly [first: number, last: number]>> = { 20: [18, 20], 22: [13, 23], 24: [0, 21] };
 const [first = Infinity, last = 0] = KNOWN_MINORS[major] ?? [];
 const isKnown = isTestedNode && minor >= first && minor <= last;
 
