@@ -1,8 +1,8 @@
 //! Lists a directory with all that is below it, as node:fs does with `recursive`.
 //!
-//! The order is that of node:fs, which differs between its functions. What node:fs might see in
-//! another way is left to it: errors below the first directory, names that are not UTF-8, and file
-//! systems that do not tell types.
+//! The order is that of node:fs, which differs between its functions. node:fs repeats a call that it
+//! might answer in another way: after errors below the first directory, for names that are not
+//! UTF-8, and for types that the file system does not tell.
 
 use std::collections::VecDeque;
 use std::ffi::CString;

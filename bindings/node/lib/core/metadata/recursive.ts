@@ -1,6 +1,6 @@
 // `readdir` with `recursive`. Node 20 to 24 make a call for each directory, and look at each entry
-// that may be a directory. Here one native call lists all. What fails is left to node:fs, and so
-// are names that are not UTF-8.
+// that may be a directory. Here one native call lists all. node:fs repeats a call that fails below
+// the first directory, or that finds names that are not UTF-8.
 //
 // Node 26 lists all in C++, which is as fast, so it does these calls itself.
 
