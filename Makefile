@@ -16,7 +16,7 @@ JAVA := $(shell command -v java 2>/dev/null)
 MVN := $(shell command -v mvn 2>/dev/null)
 MAVEN := mvn -q -B -f
 BACKENDS := backend-async-std backend-blocking backend-rayon backend-smol backend-tokio
-CORE_FEATURES := $(addprefix smallfry/,archive tree $(BACKENDS))
+CORE_FEATURES := $(addprefix smallfry/,archive hash tree $(BACKENDS))
 NPM_CI := npm ci --no-audit --no-fund --loglevel=error
 SAY := @printf 'smallfry: %s\n'
 

@@ -7,7 +7,7 @@
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 # The same as in the Makefile.
-CORE_FEATURES='smallfry/archive smallfry/tree smallfry/backend-async-std smallfry/backend-blocking smallfry/backend-rayon smallfry/backend-smol smallfry/backend-tokio'
+CORE_FEATURES='smallfry/archive smallfry/hash smallfry/tree smallfry/backend-async-std smallfry/backend-blocking smallfry/backend-rayon smallfry/backend-smol smallfry/backend-tokio'
 PACKAGES=(rustc-web cargo-web rust-web-src gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix wine64)
 MINGW=x86_64-w64-mingw32
 export WINE=/usr/lib/wine/wine64

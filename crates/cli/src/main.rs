@@ -1,5 +1,5 @@
-//! The `smallfry` command. It copies, removes, packs and unpacks trees, and measures what small
-//! files cost on this machine.
+//! The `smallfry` command. It copies, removes, packs, unpacks and hashes trees, and measures what
+//! small files cost on this machine.
 
 #![allow(
     clippy::cast_possible_wrap,
@@ -22,7 +22,7 @@ use std::process::ExitCode;
 #[command(
     name = "smallfry",
     version,
-    about = "Copies, removes, packs and unpacks small files, and shows what they cost here",
+    about = "Copies, removes, packs and hashes small files, and shows what they cost here",
     arg_required_else_help = true
 )]
 struct Cli {
@@ -51,6 +51,9 @@ enum Command {
     /// Unpack a tar or zip
     #[cfg(unix)]
     Unpack(tree::Unpack),
+    /// Print or check digests of files, and one digest for each directory
+    #[cfg(unix)]
+    Hash(tree::Hash),
     /// Tell whether Node runs a file as a module or as CommonJS, and why
     Scope(scope::Arguments),
     /// Show a directory through a simulated disk: slow, full or faulty
@@ -78,6 +81,8 @@ fn main() -> ExitCode {
         Command::Pack(arguments) => tree::pack(&arguments),
         #[cfg(unix)]
         Command::Unpack(arguments) => tree::unpack(&arguments),
+        #[cfg(unix)]
+        Command::Hash(arguments) => tree::hash(&arguments),
         Command::Driver { launch, work } => bench::drive(&launch, work.as_deref()),
         Command::Scope(arguments) => scope::run(&arguments),
         Command::Slow(arguments) => slow::run(&arguments),

@@ -29,6 +29,7 @@
 //! | copy or remove a whole tree | [`tree`] |
 //! | pack or unpack a tar or zip | `archive`, with the feature `archive` |
 //! | find the files of a tree by patterns and ignore rules | `tree::TreeOptions`, with the feature `tree` |
+//! | hash files or a whole tree | `hash::Hasher`, with the feature `hash` |
 //! | bind smallfry to another language | [`raw`] |
 //!
 //! An [`Error`] names the operation and the path, and turns into [`std::io::Error`] with `?`. The
@@ -58,8 +59,9 @@
 //!
 //! All features are off by default.
 //!
-//! - `archive`: `archive::Packer` and `archive::Unpacker`. They need the crates `tar-core`, `zip`, `flate2` with `zlib-rs`, and
-//!   `ruzstd`, all of them in Rust.
+//! - `archive`: `archive::Packer` and `archive::Unpacker`. They need the crates `tar-core`, `zip`,
+//!   `flate2` with `zlib-rs`, and `ruzstd`, all of them in Rust.
+//! - `hash`: `hash::Hasher`. It needs the crates `blake3`, `sha1` and `sha2`.
 //! - `tree`: `tree::TreeOptions`. It needs the crates `ignore` and `globset`.
 //! - `backend-blocking`, `backend-rayon`, `backend-smol`, `backend-tokio`, and the deprecated
 //!   `backend-async-std`: thread pools that can close files, and async files that can be closed so
@@ -86,6 +88,8 @@ pub mod durable;
 mod errno;
 mod error;
 pub mod fs;
+#[cfg(feature = "hash")]
+pub mod hash;
 mod path;
 pub mod raw;
 mod sys;

@@ -4,14 +4,17 @@
 //! |---|---|
 //! | copy a directory with all that is in it | `Copier`, on Unix |
 //! | remove one | `Remover`, on Unix |
+//! | hash one | `hash::Hasher::tree`, on Unix with the feature `hash` |
 //! | list files by patterns and ignore rules | `TreeOptions`, with the feature `tree` |
 //!
-//! Copying and removing are done by as many threads as pay, which is measured meanwhile. They go
-//! down from one open directory to the next by single names and never follow a link. So another
-//! program that exchanges a directory for a link cannot lead them elsewhere.
+//! Copying, removing and hashing are done by as many threads as pay, which is measured meanwhile.
+//! They go down from one open directory to the next by single names and never follow a link. So
+//! another program that exchanges a directory for a link cannot lead them elsewhere.
 
 #[cfg(unix)]
 mod copy;
+#[cfg(all(unix, feature = "hash"))]
+pub(crate) mod digest;
 #[cfg(unix)]
 pub(crate) mod directory;
 #[cfg(unix)]

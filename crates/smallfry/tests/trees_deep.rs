@@ -15,7 +15,7 @@ const DEPTH: usize = 3000;
 const LIMIT: u64 = 64;
 
 #[test]
-fn copy_and_remove_need_few_descriptors() {
+fn copy_remove_and_hash_need_few_descriptors() {
     let directory = Directory::new();
     let limit = libc::rlimit {
         rlim_cur: LIMIT,
@@ -47,6 +47,12 @@ fn copy_and_remove_need_few_descriptors() {
         env::set_current_dir("below").unwrap();
     }
     env::set_current_dir(&start).unwrap();
+    #[cfg(feature = "hash")]
+    {
+        let hash = |tree| smallfry::hash::Hasher::new().tree(tree).unwrap();
+        assert_eq!(hash(&from), hash(&to));
+        assert_eq!(hash(&from).report.files, DEPTH as u64);
+    }
     for tree in [&from, &to] {
         let report = Remover::new().remove(tree).unwrap();
         assert_eq!(

@@ -3,6 +3,7 @@
 use super::exclude::Exclude;
 use super::summary::{Summary, Total};
 use super::watch::Watch;
+use serde_json::Map;
 use smallfry::bulk::Strategy;
 use smallfry::tree::{Copier, Existing};
 use std::num::NonZeroUsize;
@@ -114,6 +115,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         done: "copied",
         total,
         stopped,
+        members: Map::new(),
     }
     .print(arguments.json)
 }

@@ -1,12 +1,13 @@
-//! `smallfry cp`, `rm`, `pack` and `unpack`: whole trees from the command line.
+//! `smallfry cp`, `rm`, `pack`, `unpack` and `hash`: whole trees from the command line.
 //!
-//! - `cp.rs`, `rm.rs`, `pack.rs`, `unpack.rs`: the command lines, and what they do
+//! - `cp.rs`, `rm.rs`, `pack.rs`, `unpack.rs`, `hash.rs`: the command lines, and what they do
 //! - `exclude.rs`: the patterns of `--exclude`
 //! - `summary.rs`: counts and errors, as text or JSON
 //! - `watch.rs`: progress on a terminal, and Ctrl-C
 
 mod cp;
 mod exclude;
+mod hash;
 mod pack;
 mod rm;
 mod summary;
@@ -14,6 +15,7 @@ mod unpack;
 mod watch;
 
 pub(crate) use cp::Arguments as Cp;
+pub(crate) use hash::Arguments as Hash;
 pub(crate) use pack::Arguments as Pack;
 pub(crate) use rm::Arguments as Rm;
 pub(crate) use unpack::Arguments as Unpack;
@@ -34,4 +36,8 @@ pub(crate) fn unpack(arguments: &Unpack) -> ExitCode {
 
 pub(crate) fn pack(arguments: &Pack) -> ExitCode {
     pack::run(arguments)
+}
+
+pub(crate) fn hash(arguments: &Hash) -> ExitCode {
+    hash::run(arguments)
 }

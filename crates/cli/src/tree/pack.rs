@@ -3,6 +3,7 @@
 use super::exclude::Exclude;
 use super::summary::{Summary, Total, refuse};
 use super::watch::Watch;
+use serde_json::Map;
 use smallfry::archive::{Format, Packer};
 use smallfry::bulk::Strategy;
 use std::io::IsTerminal as _;
@@ -115,6 +116,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         done: "packed",
         total,
         stopped,
+        members: Map::new(),
     }
     .print(arguments.json)
 }

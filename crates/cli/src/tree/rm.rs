@@ -2,6 +2,7 @@
 
 use super::summary::{Summary, Total};
 use super::watch::Watch;
+use serde_json::Map;
 use smallfry::bulk::Strategy;
 use smallfry::tree::Remover;
 use std::num::NonZeroUsize;
@@ -67,6 +68,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         done: "removed",
         total,
         stopped,
+        members: Map::new(),
     }
     .print(arguments.json)
 }

@@ -1,6 +1,6 @@
 //! The summary of a command, as text or JSON.
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use smallfry::tree::{Report, TreeError};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -31,14 +31,24 @@ impl Total {
         let report = match result {
             Ok(report) => report,
             Err(error) => {
-                self.errors
-                    .extend(error.errors().iter().map(ToString::to_string));
+                let errors = error.errors().iter().filter(|it| !it.is_cancelled());
+                self.errors.extend(errors.map(ToString::to_string));
                 error.report()
             }
         };
         self.files += report.files;
         self.directories += report.directories;
         self.bytes += report.bytes;
+    }
+
+    /// Counts a file.
+    pub(super) fn add_file(&mut self) {
+        self.files += 1;
+    }
+
+    /// Sets the number of bytes of all paths.
+    pub(super) fn set_bytes(&mut self, bytes: u64) {
+        self.bytes = bytes;
     }
 
     pub(super) fn fail(&mut self, reason: String) {
@@ -49,16 +59,18 @@ impl Total {
 /// The end of a command.
 pub(super) struct Summary {
     pub(super) name: &'static str,
-    /// The verb for the files: copied or removed.
+    /// The verb for the files: copied, removed or hashed.
     pub(super) done: &'static str,
     pub(super) total: Total,
     /// The exit code of the signal that has stopped it.
     pub(super) stopped: Option<u8>,
+    /// Further members of the JSON object, or others in their place.
+    pub(super) members: Map<String, Value>,
 }
 
 impl Summary {
     /// Prints errors, and with `is_json` all of it. Returns the exit code.
-    pub(super) fn print(&self, is_json: bool) -> ExitCode {
+    pub(super) fn print(self, is_json: bool) -> ExitCode {
         let Total {
             began,
             files,
@@ -67,7 +79,7 @@ impl Summary {
             errors,
         } = &self.total;
         if is_json {
-            let object = json!({
+            let mut object = json!({
                 "schema": "smallfry-tree/1",
                 "files": files,
                 "directories": directories,
@@ -76,6 +88,9 @@ impl Summary {
                 "stopped": self.stopped.is_some(),
                 "errors": errors,
             });
+            if let Value::Object(members) = &mut object {
+                members.extend(self.members);
+            }
             println!("{object}");
         } else {
             for error in errors {

@@ -3,6 +3,7 @@
 use super::exclude::Exclude;
 use super::summary::{Summary, Total};
 use super::watch::Watch;
+use serde_json::Map;
 use smallfry::archive::Unpacker;
 use smallfry::bulk::Strategy;
 use smallfry::tree::Existing;
@@ -124,6 +125,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         done: "unpacked",
         total,
         stopped,
+        members: Map::new(),
     }
     .print(arguments.json)
 }

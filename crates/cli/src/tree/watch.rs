@@ -12,18 +12,37 @@ use std::time::{Duration, Instant};
 /// The time between two lines of progress.
 const INTERVAL: Duration = Duration::from_millis(100);
 
+/// The time for a command that only reads to end by itself after Ctrl-C. Then a thread still waits
+/// for a pipe or a terminal.
+const GRACE: Duration = Duration::from_millis(500);
+
 /// Watches one command.
 pub(super) struct Watch {
     control: Control,
     /// The exit code of the signal that has stopped the command; 0 for none.
     stopped: Arc<AtomicU8>,
     is_done: Arc<AtomicBool>,
-    shows: Option<JoinHandle<()>>,
+    shows: Option<(ProgressBar, JoinHandle<()>)>,
 }
 
 impl Watch {
     /// Begins to watch. `done` is the verb for the files: copied or removed.
     pub(super) fn begin(done: &'static str) -> Self {
+        Self::start(done, |_| {})
+    }
+
+    /// Begins to watch a command that only reads. After Ctrl-C it ends, even if it waits for a file
+    /// that nobody writes.
+    pub(super) fn begin_reading(done: &'static str) -> Self {
+        Self::start(done, |code| {
+            thread::spawn(move || {
+                thread::sleep(GRACE);
+                std::process::exit(code.into());
+            });
+        })
+    }
+
+    fn start(done: &'static str, after_stop: impl Fn(u8) + Send + 'static) -> Self {
         let control = Control::new();
         let stopped = Arc::new(AtomicU8::new(0));
         let stop = {
@@ -31,6 +50,7 @@ impl Watch {
             move |code| {
                 stopped.store(code, Ordering::Relaxed);
                 control.cancel();
+                after_stop(code);
             }
         };
         if let Err(error) = signals::listen(stop) {
@@ -39,7 +59,10 @@ impl Watch {
         let is_done = Arc::new(AtomicBool::new(false));
         let shows = std::io::stderr().is_terminal().then(|| {
             let (control, is_done) = (control.clone(), Arc::clone(&is_done));
-            thread::spawn(move || show(done, &control, &is_done))
+            let bar = ProgressBar::new_spinner();
+            let of_thread = bar.clone();
+            let thread = thread::spawn(move || show(done, &of_thread, &control, &is_done));
+            (bar, thread)
         });
         Self {
             control,
@@ -53,10 +76,18 @@ impl Watch {
         &self.control
     }
 
+    /// Calls `print`, which prints lines to a terminal, while no progress is shown there.
+    pub(super) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        match &self.shows {
+            Some((bar, _)) => bar.suspend(print),
+            None => print(),
+        }
+    }
+
     /// Ends the progress. Returns the exit code of the signal that has stopped the command.
     pub(super) fn end(self) -> Option<u8> {
         self.is_done.store(true, Ordering::Relaxed);
-        if let Some(shows) = self.shows {
+        if let Some((_, shows)) = self.shows {
             shows.thread().unpark();
             drop(shows.join());
         }
@@ -67,8 +98,7 @@ impl Watch {
     }
 }
 
-fn show(done: &str, control: &Control, is_done: &AtomicBool) {
-    let bar = ProgressBar::new_spinner();
+fn show(done: &str, bar: &ProgressBar, control: &Control, is_done: &AtomicBool) {
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
         bar.set_style(style);
     }

@@ -15,7 +15,8 @@ fn programs() -> &'static Path {
     MADE.get_or_init(|| {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
         std::fs::create_dir_all(&directory).unwrap();
-        for name in ["node", "strace", "cat", "cp", "rm"] {
+        let for_rows = ["cat", "cp", "rm", "find", "xargs", "sha256sum", "sh"];
+        for name in ["node", "strace"].into_iter().chain(for_rows) {
             let link = directory.join(name);
             if let (Ok(program), false) = (which::which(name), link.exists()) {
                 let _ = std::fs::remove_file(&link);

@@ -92,3 +92,20 @@ fn pack_compares_what_was_packed_with_the_tree() {
         );
     }
 }
+
+#[test]
+fn hash_tree_compares_each_output_with_that_of_std() {
+    rows_do_their_work(
+        "hash-tree",
+        3,
+        &[
+            "sha256sum",
+            "smallfry hash, sha256",
+            "smallfry hash, blake3",
+            "Rust std, sha256",
+            "Rust std, blake3",
+            "smallfry in Rust, sha256",
+            "smallfry in Rust, blake3",
+        ],
+    );
+}

@@ -14,7 +14,7 @@ pub struct Report {
     pub files: u64,
     /// The number of directories.
     pub directories: u64,
-    /// The number of bytes that were copied.
+    /// The number of bytes that were copied or hashed.
     pub bytes: u64,
 }
 
@@ -47,18 +47,30 @@ impl Results {
     }
 
     pub(crate) fn end(self) -> Result<Report, TreeError> {
+        let (errors, report) = self.into_parts();
+        if errors.is_empty() {
+            Ok(report)
+        } else {
+            Err(TreeError { errors, report })
+        }
+    }
+
+    /// Ends an operation that has no result because of this error.
+    #[cfg(feature = "hash")]
+    pub(crate) fn end_with(self, error: Error) -> TreeError {
+        self.fail(error);
+        let (errors, report) = self.into_parts();
+        TreeError { errors, report }
+    }
+
+    fn into_parts(self) -> (Vec<Error>, Report) {
         let report = Report {
             files: self.files.into_inner(),
             directories: self.directories.into_inner(),
             bytes: self.bytes.into_inner(),
         };
         let errors = self.errors.into_inner();
-        let errors = errors.unwrap_or_else(PoisonError::into_inner);
-        if errors.is_empty() {
-            Ok(report)
-        } else {
-            Err(TreeError { errors, report })
-        }
+        (errors.unwrap_or_else(PoisonError::into_inner), report)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The traversal of a tree on several threads: down into directories, and up again when all entries
 //! of a directory are done.
 //!
-//! Copying and removing are visitors. A visitor has a place for each directory.
+//! Copying, removing and hashing are visitors. A visitor has a place for each directory.
 
 use std::io;
 use std::sync::Arc;

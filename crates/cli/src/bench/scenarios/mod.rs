@@ -14,6 +14,8 @@ mod engine;
 mod fsync;
 mod fsync_many;
 #[cfg(unix)]
+mod hash_tree;
+#[cfg(unix)]
 mod pack;
 mod package_scope;
 mod prelude;
@@ -56,6 +58,8 @@ pub(crate) static ALL: &[Entry] = &[
     Entry::of::<unpack::Unpack>(),
     #[cfg(unix)]
     Entry::of::<pack::Pack>(),
+    #[cfg(unix)]
+    Entry::of::<hash_tree::HashTree>(),
 ];
 
 /// The results of a scenario.

@@ -1,4 +1,4 @@
-//! The samples and rows of the scenarios that copy or remove whole trees.
+//! The samples and rows of the scenarios that copy, remove or hash whole trees.
 
 use super::prelude::*;
 use super::rows::{self, RowOf};
@@ -175,7 +175,8 @@ pub(crate) fn rows(
     found
 }
 
-fn on_path(program: &str) -> Option<PathBuf> {
+/// Returns the file of a program that is on PATH.
+pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let mut places = std::env::split_paths(&path).map(|directory| directory.join(program));
     places.find(|place| place.is_file())
@@ -231,7 +232,7 @@ pub(crate) const fn report<C: AsRef<Case>>(what: &'static str) -> Report<C> {
 }
 
 /// The sentences about all these scenarios.
-const COMPARED: [&str; 14] = [
+const COMPARED: [&str; 18] = [
     "GNU tar|smallfry pack|bsdtar",
     "bsdtar|smallfry pack",
     "GNU tar|smallfry unpack|bsdtar",
@@ -246,6 +247,10 @@ const COMPARED: [&str; 14] = [
     "Node rmSync|smallfry rmSync",
     "Rust std, one thread|smallfry in Rust",
     "Rust std|smallfry in Rust",
+    "sha256sum|smallfry hash, sha256",
+    "b3sum|smallfry hash, blake3",
+    "Rust std, sha256|smallfry in Rust, sha256",
+    "Rust std, blake3|smallfry in Rust, blake3",
 ];
 
 /// Shows medians, how many times as fast as the first row each other row is, and how many times as

@@ -1,0 +1,108 @@
+//! Many files: the task of one, and the iterator over all.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use smallfry_workers::{Batch, BatchOptions, Control, Detached, Stream, Task, TaskContext};
+
+use super::algorithm::Algorithm;
+use super::contents::{self, Buffer, Failure, Size};
+use super::digest::Digest;
+use crate::error::{Error, Operation};
+use crate::path::Base;
+use crate::raw::{self, BorrowedFile};
+
+/// The digests of many files, one after the other: the iterator of
+/// [`Hasher::files`](super::Hasher::files).
+pub struct Digests<I: Iterator<Item: AsRef<Path>>>(Stream<'static, HashFile, Paths<I>>);
+
+impl<I: Iterator<Item: AsRef<Path>>> Digests<I> {
+    pub(super) fn new(task: HashFile, options: BatchOptions, paths: I) -> Self {
+        let batch = Batch::new(task, options, Detached);
+        Self(Stream::new(batch, Paths(paths), true))
+    }
+}
+
+impl<I: Iterator<Item: AsRef<Path>>> Iterator for Digests<I> {
+    type Item = Result<Digest, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(self.0.next()?.1)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+/// The paths of a batch, owned.
+struct Paths<I>(I);
+
+impl<I: Iterator<Item: AsRef<Path>>> Iterator for Paths<I> {
+    type Item = PathBuf;
+
+    fn next(&mut self) -> Option<PathBuf> {
+        Some(self.0.next()?.as_ref().to_owned())
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+/// The task of hashing one file of many.
+pub(super) struct HashFile {
+    pub(super) algorithm: Algorithm,
+    pub(super) control: Option<Control>,
+    pub(super) base: Base,
+}
+
+impl Task for HashFile {
+    type Input = PathBuf;
+    type Output = Result<Digest, Error>;
+    type Scratch = Buffer;
+
+    fn run(
+        &self,
+        buffer: &mut Buffer,
+        path: PathBuf,
+        context: &mut TaskContext<'_>,
+    ) -> Result<Digest, Error> {
+        // Closing a file that was only read cannot fail, so it is dropped.
+        let file = self.base.open(&path, raw::O_RDONLY, 0)?;
+        let file = raw::borrow(&file);
+        let hashed = hash_open(self.algorithm, file, buffer, self.control.as_ref());
+        let (digest, length) = hashed.map_err(|failure| failure.at(&path))?;
+        context.moved(usize::try_from(length).unwrap_or(usize::MAX));
+        Ok(digest)
+    }
+
+    fn cancelled(&self, path: PathBuf) -> Result<Digest, Error> {
+        Err(Error::cancelled(Operation::Read, &path))
+    }
+
+    fn failed(&self, result: &Result<Digest, Error>) -> bool {
+        result.is_err()
+    }
+}
+
+/// Hashes an open file of any kind from its position to its end.
+fn hash_open(
+    algorithm: Algorithm,
+    file: BorrowedFile<'_>,
+    buffer: &mut Buffer,
+    control: Option<&Control>,
+) -> Result<(Digest, u64), Failure> {
+    let status =
+        raw::status(file).map_err(|errno| Failure::Reason(Operation::Fstat, errno.into()))?;
+    if status.is_directory {
+        let reason = io::ErrorKind::IsADirectory.into();
+        return Err(Failure::Reason(Operation::Read, reason));
+    }
+    let size = if status.is_regular {
+        Size::Told(status.size)
+    } else {
+        Size::Unknown
+    };
+    contents::hash(algorithm, file, size, buffer, control)
+}
