@@ -8,6 +8,12 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use rustix::fs::{self, AtFlags, Timespec, Timestamps};
+
+use super::open_directory::{Name, OpenDirectory};
+use super::platform::errno;
+use crate::errno::Errno;
+
 /// Reads at a position, and leaves that of the open file as it is.
 ///
 /// `pread`, [pread(2)](https://man7.org/linux/man-pages/man2/pread.2.html)
@@ -83,4 +89,37 @@ pub(crate) fn local_time(
     let seconds = unsafe { libc::mktime(&raw mut date) };
     let since = u64::try_from(seconds).ok().map(Duration::from_secs)?;
     SystemTime::UNIX_EPOCH.checked_add(since)
+}
+
+/// Makes the times of an entry: that of modification, and the old one of access.
+fn modified(time: SystemTime) -> Timestamps {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    let since = since.unwrap_or_default();
+    Timestamps {
+        last_access: Timespec {
+            tv_sec: 0,
+            tv_nsec: fs::UTIME_OMIT,
+        },
+        last_modification: Timespec {
+            tv_sec: i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: since.subsec_nanos().into(),
+        },
+    }
+}
+
+impl OpenDirectory {
+    /// Sets the time of modification of this directory.
+    ///
+    /// `futimens`, [futimens(3)](https://man7.org/linux/man-pages/man3/futimens.3.html)
+    pub(crate) fn set_modified(&self, time: SystemTime) -> Result<(), Errno> {
+        fs::futimens(&self.0, &modified(time)).map_err(errno)
+    }
+
+    /// Sets the time of modification of an entry. Of a link it sets that of the link itself.
+    ///
+    /// `utimensat`, [utimensat(2)](https://man7.org/linux/man-pages/man2/utimensat.2.html)
+    pub(crate) fn set_modified_of(&self, name: &Name, time: SystemTime) -> Result<(), Errno> {
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        fs::utimensat(&self.0, name, &modified(time), flags).map_err(errno)
+    }
 }

@@ -4,7 +4,6 @@ use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use rustix::fs::{self, AtFlags, FileType, Stat, Timespec, Timestamps};
 
@@ -48,7 +47,7 @@ pub(crate) struct Identity {
 }
 
 /// An open directory. It holds one descriptor.
-pub(crate) struct OpenDirectory(OwnedFile);
+pub(crate) struct OpenDirectory(pub(super) OwnedFile);
 
 /// The status of an entry.
 #[derive(Clone, Copy, Debug)]
@@ -155,22 +154,6 @@ pub(crate) fn set_mode_of(file: BorrowedFile<'_>, status: &EntryStatus) -> Resul
 /// `futimens`, [futimens(3)](https://man7.org/linux/man-pages/man3/futimens.3.html)
 pub(crate) fn set_times(file: BorrowedFile<'_>, status: &EntryStatus) -> Result<(), Errno> {
     fs::futimens(file, &status.timestamps()).map_err(errno)
-}
-
-/// Makes the times of an entry: that of modification, and the old one of access.
-fn modified(time: SystemTime) -> Timestamps {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH);
-    let since = since.unwrap_or_default();
-    Timestamps {
-        last_access: Timespec {
-            tv_sec: 0,
-            tv_nsec: fs::UTIME_OMIT,
-        },
-        last_modification: Timespec {
-            tv_sec: i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: since.subsec_nanos().into(),
-        },
-    }
 }
 
 /// Returns the name as a part of a path.
@@ -325,21 +308,6 @@ impl OpenDirectory {
     /// Sets the times of this directory to those of another one.
     pub(crate) fn set_times(&self, status: &EntryStatus) -> Result<(), Errno> {
         set_times(self.0.as_fd(), status)
-    }
-
-    /// Sets the time of modification of this directory.
-    ///
-    /// `futimens`, [futimens(3)](https://man7.org/linux/man-pages/man3/futimens.3.html)
-    pub(crate) fn set_modified(&self, time: SystemTime) -> Result<(), Errno> {
-        fs::futimens(&self.0, &modified(time)).map_err(errno)
-    }
-
-    /// Sets the time of modification of an entry. Of a link it sets that of the link itself.
-    ///
-    /// `utimensat`, [utimensat(2)](https://man7.org/linux/man-pages/man2/utimensat.2.html)
-    pub(crate) fn set_modified_of(&self, name: &Name, time: SystemTime) -> Result<(), Errno> {
-        let flags = AtFlags::SYMLINK_NOFOLLOW;
-        fs::utimensat(&self.0, name, &modified(time), flags).map_err(errno)
     }
 
     /// Calls `each` with the name and the kind of each entry. An entry that vanishes meanwhile may
