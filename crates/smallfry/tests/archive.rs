@@ -851,13 +851,11 @@ fn an_archive_in_its_own_tree_is_left_out() {
     let tree = directory.path("tree");
     fs::create_dir(&tree).unwrap();
     fs::write(tree.join("a"), "x").unwrap();
+    // The second one replaces the first one.
     for _ in 0..2 {
-        // The second one replaces the first one, which is a file like others until then.
         let archive = tree.join("archive.tar");
-        fs::remove_file(&archive).ok();
-        let report = Packer::new()
-            .pack(Format::Tar, &archive, [(&tree, "")])
-            .unwrap();
+        let packer = Packer::new();
+        let report = packer.pack(Format::Tar, &archive, [(&tree, "")]).unwrap();
         assert_eq!(report.files, 1);
         assert_eq!(names(&tree), ["a", "archive.tar"]);
     }
@@ -1006,4 +1004,48 @@ fn the_map_of_a_sparse_file_that_does_not_end_is_an_error() {
     let errors = fixture.unpack(&Unpacker::new(), &builder.into_inner().unwrap());
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert_eq!(errors[0].operation(), Operation::Read);
+}
+
+/// Replaces bytes everywhere.
+fn replace(archive: &mut [u8], from: &[u8], to: &[u8]) {
+    for start in 0..=archive.len() - from.len() {
+        if archive[start..].starts_with(from) {
+            archive[start..start + to.len()].copy_from_slice(to);
+        }
+    }
+}
+
+#[test]
+fn a_zip_with_two_entries_of_one_name_is_an_error_and_the_last_is_unpacked() {
+    let mut archive = zip_of(&[("first", "1"), ("other", "2"), ("third", "3")]);
+    replace(&mut archive, b"other", b"first");
+    let fixture = Fixture::new();
+    let errors = fixture.unpack(&Unpacker::new(), &archive);
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(
+        errors[0]
+            .to_string()
+            .contains("several entries of one name")
+    );
+    assert_eq!(fs::read(fixture.path("in/first")).unwrap(), b"2");
+    assert_eq!(fs::read(fixture.path("in/third")).unwrap(), b"3");
+    let mut unpacker = Unpacker::new();
+    assert!(
+        fixture
+            .unpack(unpacker.last_wins(true), &archive)
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_zip_whose_entries_overlap_is_refused() {
+    let mut archive = zip_of(&[("a", "the same bytes"), ("b", "the same bytes")]);
+    // The list of entries says that both begin at the first byte.
+    let list = archive.windows(4).rposition(|four| four == b"PK\x01\x02");
+    archive[list.unwrap() + 42..][..4].fill(0);
+    let fixture = Fixture::new();
+    let errors = fixture.unpack(&Unpacker::new(), &archive);
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(errors[0].to_string().contains("overlap"));
+    assert!(names(&fixture.path("in")).is_empty());
 }

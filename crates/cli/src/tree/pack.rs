@@ -113,7 +113,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let stopped = watch.end();
     Summary {
         name: NAME,
-        done: "packed",
+        // No archive is left when it is stopped.
+        done: "read",
         total,
         stopped,
         members: Map::new(),

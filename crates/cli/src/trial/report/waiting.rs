@@ -24,6 +24,9 @@ pub(super) fn in_words(out: &mut String, longest: &Longest) {
         share,
         ..
     } = longest;
+    // Only where it is recursive are these two native, which is not what most programs call.
+    let is_plain_listing = name == "readdir" && *form != Form::Promise && handed_on == calls;
+    let native = *native && !is_plain_listing;
     let function = match form {
         Form::Sync => format!("{name}Sync"),
         Form::Callback => name.clone(),
@@ -59,14 +62,14 @@ pub(super) fn in_words(out: &mut String, longest: &Longest) {
         ),
     };
     say(out, '-', &left);
-    if *native && handed_on == calls {
+    if native && handed_on == calls {
         say(
             out,
             '-',
             "What would help: to call it without what keeps smallfry from it.",
         );
     } else {
-        say(out, '-', &what_would_help(name, *form, *native));
+        say(out, '-', &what_would_help(name, *form, native));
     }
 }
 
@@ -124,6 +127,9 @@ mod tests {
         let said = words("writeFile", Form::Callback, true, 5000);
         assert!(said.contains("graceful-fs"), "{said}");
         assert!(!said.contains("writeFiles"), "{said}");
+        let said = words("readdir", Form::Sync, true, 5000);
+        assert!(said.contains("smallfry leaves readdirSync"), "{said}");
+        assert!(said.contains("calls of promises.readdir"), "{said}");
         let said = words("stat", Form::Callback, false, 0);
         assert!(
             said.contains("many calls of promises.stat at once"),

@@ -86,7 +86,7 @@ impl Packer {
     ///
     /// Each directory comes before its entries, which are sorted by the bytes of their names. Links
     /// are packed as links. In a tar, further names of a file are packed as hard links. The archive
-    /// itself is left out. Holes of sparse files are packed as zeros. Extended attributes and access
+    /// itself is left out, and one that it replaces. Holes of sparse files are packed as zeros. Extended attributes and access
     /// control lists are not packed.
     ///
     /// # Errors

@@ -63,8 +63,8 @@ pub(super) struct Packing<'o> {
     sources: Vec<(PathBuf, PathBuf)>,
     directories: Directories,
     results: Results,
-    /// The archive, which is left out.
-    own: Option<Identity>,
+    /// The archive, and the one that it replaces, which are left out.
+    own: [Option<Identity>; 2],
     /// The first names of files that have several.
     names: HashMap<Identity, PathBuf>,
 }
@@ -95,7 +95,7 @@ impl<'o> Packing<'o> {
                 .collect(),
             directories: Directories::new(),
             results: Results::default(),
-            own: None,
+            own: [None; 2],
             names: HashMap::new(),
         }
     }
@@ -134,7 +134,9 @@ impl<'o> Packing<'o> {
         let Some((file, new_entry)) = made else {
             return Ok(());
         };
-        self.own = Some(sys::entry_status(raw::borrow(&file))?.identity);
+        let new = sys::entry_status(raw::borrow(&file))?.identity;
+        let old = open.status_of(&name).ok().map(|status| status.identity);
+        self.own = [Some(new), old];
         match self.write(format, Output(&file)) {
             // The new entry is removed.
             Err(Stop::Cancelled) => return Ok(()),
@@ -206,7 +208,7 @@ struct Writing<'w, S> {
     options: &'w Options,
     directories: &'w Directories,
     results: &'w Results,
-    own: Option<Identity>,
+    own: [Option<Identity>; 2],
     names: &'w mut HashMap<Identity, PathBuf>,
     sink: &'w mut S,
 }
@@ -219,7 +221,7 @@ impl<S: Sink> Writing<'_, S> {
     }
 
     fn add(&mut self, found: &Found, status: &EntryStatus, content: Content) -> Result<(), Stop> {
-        if self.own == Some(status.identity) {
+        if self.own.contains(&Some(status.identity)) {
             return Ok(());
         }
         let path = &found.path;

@@ -33,39 +33,55 @@ pub(super) fn unpack(unpacking: &Unpacking<'_>, file: File) {
         let length = shared.length;
         Ok((ZipArchive::new(shared).map_err(into_io)?, length))
     });
-    match opened {
-        Ok((mut zip, length)) => {
-            let entries = Entries(zip.clone());
-            let mut next = 0;
-            let inputs = std::iter::from_fn(|| {
-                while next < zip.len() {
-                    let index = next;
-                    next += 1;
-                    match admit(&mut zip, index, &mut admission, length) {
-                        Ok(Some(input)) => return Some(input),
-                        Ok(None) => {}
-                        Err(reason) => {
-                            unpacking.fail_archive(reason);
-                            next = usize::MAX;
-                        }
-                    }
-                }
-                None
-            });
-            unpacking.write_all(&entries, inputs.fuse());
+    let (mut zip, length) = match opened {
+        Ok(opened) => opened,
+        Err(reason) => {
+            unpacking.fail_archive(reason);
+            return;
         }
-        Err(reason) => unpacking.fail_archive(reason),
+    };
+    // Such a zip can become any number of times as large. An unreadable entry is found later.
+    if zip.has_overlapping_entries().unwrap_or(false) {
+        unpacking.fail_archive(invalid("the entries of the zip overlap"));
+        return;
     }
+    if zip.has_duplicate_names() && !unpacking.options.last_wins {
+        let reason = "the zip has several entries of one name, of which the last was unpacked";
+        unpacking.fail_archive(invalid(reason));
+    }
+    let entries = Entries(zip.clone());
+    let mut indexes = 0..zip.len();
+    let inputs = std::iter::from_fn(|| {
+        loop {
+            let index = indexes.next()?;
+            let admitted = match candidate(&mut zip, index) {
+                Ok(candidate) => admission.admit(candidate, length),
+                Err(reason) => {
+                    unpacking.fail_archive(reason);
+                    continue;
+                }
+            };
+            match admitted {
+                Ok(Admitted::File(meta)) => return Some(Input::File(meta, index)),
+                Ok(Admitted::Directory(path)) => return Some(Input::Directory(path)),
+                Ok(Admitted::Nothing) => {}
+                Err(reason) => {
+                    unpacking.fail_archive(reason);
+                    indexes = 0..0;
+                }
+            }
+        }
+    });
+    unpacking.write_all(&entries, inputs);
     unpacking.finish(admission);
 }
 
-/// Lets an entry in. `None` if workers have nothing to do for it.
-fn admit(
-    zip: &mut Zip,
-    index: usize,
-    admission: &mut Admission<'_, '_>,
-    length: u64,
-) -> io::Result<Option<Input<usize>>> {
+fn invalid(reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
+}
+
+/// Reads what the list says of an entry, and the target of a link.
+fn candidate(zip: &mut Zip, index: usize) -> io::Result<Candidate> {
     /// The bits of a mode that tell the kind of file.
     const KIND: u32 = 0o170_000;
     const DIRECTORY: u32 = 0o040_000;
@@ -93,18 +109,11 @@ fn admit(
         0 => 0o666,
         mode => mode,
     };
-    let modified = modified(&entry);
-    drop(entry);
-    let candidate = Candidate {
+    Ok(Candidate {
         path,
         kind,
         mode: permissions,
-        modified,
-    };
-    Ok(match admission.admit(candidate, length)? {
-        Admitted::File(meta) => Some(Input::File(meta, index)),
-        Admitted::Directory(path) => Some(Input::Directory(path)),
-        Admitted::Nothing => None,
+        modified: modified(&entry),
     })
 }
 
@@ -177,8 +186,7 @@ impl Contents for Entries {
                 Ok(0) => return Err(Fault::Reading(io::ErrorKind::UnexpectedEof.into())),
                 Ok(count) => {
                     left = left.checked_sub(count as u64).ok_or_else(|| {
-                        let reason = "the entry is larger than it states";
-                        Fault::Reading(io::Error::new(io::ErrorKind::InvalidData, reason))
+                        Fault::Reading(invalid("the entry is larger than it states"))
                     })?;
                     file.write(&piece[..count])?;
                 }
