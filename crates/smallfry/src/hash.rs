@@ -30,16 +30,16 @@
 //!   files with the same digest can be made on purpose.
 
 mod algorithm;
-pub(crate) mod contents;
+mod contents;
 mod digest;
 mod files;
 mod hasher;
+#[cfg(unix)]
+mod tree;
 
 pub use algorithm::Algorithm;
 pub use digest::{Digest, ParseDigestError};
 pub use files::Digests;
-#[cfg(unix)]
-pub(crate) use hasher::Filter;
 pub use hasher::Hasher;
 #[cfg(unix)]
 pub use hasher::TreeDigest;

@@ -13,8 +13,6 @@
 
 #[cfg(unix)]
 mod copy;
-#[cfg(all(unix, feature = "hash"))]
-pub(crate) mod digest;
 #[cfg(unix)]
 pub(crate) mod directory;
 #[cfg(unix)]
@@ -26,11 +24,11 @@ mod remove;
 #[cfg(unix)]
 pub(crate) mod report;
 #[cfg(unix)]
-mod traversal;
+pub(crate) mod traversal;
 #[cfg(feature = "tree")]
 mod walk;
 #[cfg(unix)]
-mod worker_pool;
+pub(crate) mod worker_pool;
 
 #[cfg(unix)]
 pub use copy::{Copier, Links};

@@ -16,11 +16,11 @@ const PIECE: usize = 64 << 10;
 
 /// The memory of a worker.
 #[derive(Debug, Default)]
-pub(crate) struct Buffer(Vec<u8>);
+pub(super) struct Buffer(Vec<u8>);
 
 /// The size of an open file, as far as it is known.
 #[derive(Clone, Copy)]
-pub(crate) enum Size {
+pub(super) enum Size {
     /// The file says that it has so many bytes.
     Told(u64),
     /// Anything may be read: from a pipe, a socket, a device.
@@ -28,14 +28,14 @@ pub(crate) enum Size {
 }
 
 /// The reason why a file has no digest.
-pub(crate) enum Failure {
+pub(super) enum Failure {
     Reason(Operation, io::Error),
     /// The batch was cancelled in the middle of the file.
     Cancelled,
 }
 
 impl Failure {
-    pub(crate) fn at(self, path: &std::path::Path) -> Error {
+    pub(super) fn at(self, path: &std::path::Path) -> Error {
         match self {
             Self::Reason(operation, reason) => Error::at(operation, path, reason),
             Self::Cancelled => Error::cancelled(Operation::Read, path),
@@ -47,7 +47,7 @@ impl Failure {
 ///
 /// The first bytes of a large file may be read minutes before its last. So a cancelled `control`
 /// ends it after the piece that is being read.
-pub(crate) fn hash(
+pub(super) fn hash(
     algorithm: Algorithm,
     file: BorrowedFile<'_>,
     size: Size,

@@ -11,13 +11,15 @@ use super::algorithm::Algorithm;
 #[cfg(unix)]
 use super::digest::Digest;
 use super::files::{Digests, HashFile};
+#[cfg(unix)]
+use super::tree;
 use crate::path::{Base, max_workers};
 #[cfg(unix)]
-use crate::tree::{Report, TreeError, digest};
+use crate::tree::{Report, TreeError};
 
 /// A function that returns true for the paths that are wanted.
 #[cfg(unix)]
-pub(crate) type Filter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
+pub(super) type Filter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
 /// Hashes files and trees.
 ///
@@ -167,13 +169,13 @@ impl Hasher {
     /// [`Error::is_cancelled`]: crate::Error::is_cancelled
     #[cfg(unix)]
     pub fn tree(&self, path: impl AsRef<Path>) -> Result<TreeDigest, TreeError> {
-        let options = digest::Options {
+        let options = tree::Options {
             algorithm: self.algorithm,
             strategy: self.strategy,
             control: self.control.as_ref(),
             filter: self.filter.as_ref(),
         };
-        let (digest, report) = digest::hash(options, path.as_ref())?;
+        let (digest, report) = tree::hash(options, path.as_ref())?;
         Ok(TreeDigest { digest, report })
     }
 }

@@ -14,7 +14,7 @@ use super::worker_pool::{self, Operations, Work, Worker};
 use crate::sys::{Kind, Name, OwnedName};
 
 /// The work at each entry of a tree.
-pub(super) trait Visitor: Sync {
+pub(crate) trait Visitor: Sync {
     /// A directory while the visitor is in it.
     type Place: Send + Sync;
     /// Memory that a worker keeps from one entry to the next.
@@ -64,7 +64,7 @@ pub(super) trait Visitor: Sync {
 
 /// Traverses the directory at `first`, on the calling thread and others. After `control` has
 /// cancelled, the visitor still leaves the places that it is in.
-pub(super) fn traverse<V: Visitor>(
+pub(crate) fn traverse<V: Visitor>(
     visitor: &V,
     strategy: Strategy,
     control: Option<&Control>,

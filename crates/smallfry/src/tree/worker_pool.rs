@@ -137,7 +137,7 @@ impl<W: Work> Worker<'_, '_, W> {
 }
 
 /// The operations of one worker, which are measured and counted.
-pub(super) struct Operations<'p, S> {
+pub(crate) struct Operations<'p, S> {
     workers: &'p Workers,
     probe: &'p Probe,
     control: &'p Control,
@@ -148,12 +148,12 @@ pub(super) struct Operations<'p, S> {
 
 impl<S> Operations<'_, S> {
     /// Returns true if nothing more is to be begun.
-    pub(super) fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.control.is_cancelled()
     }
 
     /// Does an operation. It returns its result and the number of bytes that it moved.
-    pub(super) fn run<T, E>(
+    pub(crate) fn run<T, E>(
         &mut self,
         operation: impl FnOnce(&mut S) -> (Result<T, E>, u64),
     ) -> Result<T, E> {

@@ -11,30 +11,32 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use smallfry_workers::{Control, Strategy};
 
-use super::directory::{Directories, Directory};
-use super::report::{Report, Results, TreeError};
-use super::traversal::{Visitor, traverse};
-use super::worker_pool::Operations;
+use super::algorithm::Algorithm;
+use super::contents::{self, Buffer, Failure, Size};
+use super::digest::Digest;
+use super::hasher::Filter;
 use crate::error::{Error, Operation};
-use crate::hash::contents::{self, Buffer, Failure, Size};
-use crate::hash::{Algorithm, Digest, Filter};
 use crate::raw;
 use crate::sys::{self, Kind, Name, OpenDirectory, OwnedName};
+use crate::tree::directory::{Directories, Directory};
+use crate::tree::report::{Report, Results, TreeError};
+use crate::tree::traversal::{Visitor, traverse};
+use crate::tree::worker_pool::Operations;
 
 /// The beginning of each list, with the version of its format.
 const TAG: &[u8] = b"smallfry tree digest 1\0";
 
-/// The options that [`Hasher`](crate::hash::Hasher) sets and describes.
+/// The options that [`Hasher`](super::Hasher) sets and describes.
 #[derive(Clone, Copy)]
-pub(crate) struct Options<'o> {
-    pub(crate) algorithm: Algorithm,
-    pub(crate) strategy: Strategy,
-    pub(crate) control: Option<&'o Control>,
-    pub(crate) filter: Option<&'o Filter>,
+pub(super) struct Options<'o> {
+    pub(super) algorithm: Algorithm,
+    pub(super) strategy: Strategy,
+    pub(super) control: Option<&'o Control>,
+    pub(super) filter: Option<&'o Filter>,
 }
 
 /// Hashes what is at `path`.
-pub(crate) fn hash(options: Options<'_>, path: &Path) -> Result<(Digest, Report), TreeError> {
+pub(super) fn hash(options: Options<'_>, path: &Path) -> Result<(Digest, Report), TreeError> {
     // A slash at the end means a directory, as in the calls of the system.
     let name = if sys::ends_in_separator(path) {
         None
