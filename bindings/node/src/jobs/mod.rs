@@ -10,6 +10,8 @@
 
 mod group_commit;
 #[cfg(unix)]
+mod list_all;
+#[cfg(unix)]
 mod listing;
 #[cfg(target_os = "linux")]
 mod look_up;
@@ -20,7 +22,7 @@ mod submit;
 mod task;
 
 #[cfg(unix)]
-pub(crate) use listing::FUNCTIONS as LISTING;
+pub(crate) use list_all::FUNCTIONS as LISTING;
 #[cfg(target_os = "linux")]
 pub(crate) use look_up::FUNCTIONS as LOOK_UP;
 pub(crate) use submit::FUNCTIONS;

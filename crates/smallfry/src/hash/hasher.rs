@@ -12,14 +12,10 @@ use super::algorithm::Algorithm;
 use super::digest::Digest;
 use super::files::{Digests, HashFile};
 #[cfg(unix)]
-use super::tree;
+use super::tree::{self, Filter};
 use crate::path::{Base, max_workers};
 #[cfg(unix)]
 use crate::tree::{Report, TreeError};
-
-/// A function that returns true for the paths that are wanted.
-#[cfg(unix)]
-pub(super) type Filter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
 /// Hashes files and trees.
 ///

@@ -14,7 +14,6 @@ use smallfry_workers::{Control, Strategy};
 use super::algorithm::Algorithm;
 use super::contents::{self, Buffer, Failure, Size};
 use super::digest::Digest;
-use super::hasher::Filter;
 use crate::error::{Error, Operation};
 use crate::raw;
 use crate::sys::{self, Kind, Name, OpenDirectory, OwnedName};
@@ -25,6 +24,9 @@ use crate::tree::worker_pool::Operations;
 
 /// The beginning of each list, with the version of its format.
 const TAG: &[u8] = b"smallfry tree digest 1\0";
+
+/// A function that returns true for the paths that are wanted.
+pub(super) type Filter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
 /// The options that [`Hasher`](super::Hasher) sets and describes.
 #[derive(Clone, Copy)]

@@ -5,6 +5,7 @@ mod listing;
 mod options;
 mod packing;
 mod reading;
+mod sink;
 mod tar;
 mod zip;
 

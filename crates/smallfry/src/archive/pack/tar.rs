@@ -7,7 +7,7 @@ use tar_core::builder::EntryBuilder;
 use tar_core::{EntryType, HEADER_SIZE};
 
 use super::compress::Compress;
-use super::packing::{Facts, Sink};
+use super::sink::{Facts, Sink};
 use crate::sys;
 
 /// The end of a tar is filled with zeros up to a multiple of this, as other programs do.

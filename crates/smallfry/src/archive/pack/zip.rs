@@ -6,7 +6,7 @@ use std::path::Path;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{DateTime, ZipWriter};
 
-use super::packing::{Facts, Sink};
+use super::sink::{Facts, Sink};
 use crate::sys;
 
 pub(super) struct Zip<W: Write>(ZipWriter<StreamWriter<W>>);

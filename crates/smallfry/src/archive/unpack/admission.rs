@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::entry::{LinkEntry, Meta};
+use super::entry::{Later, LinkEntry, Meta};
 use super::name;
 use super::unpacking::Unpacking;
 use crate::error::Operation;
@@ -33,16 +33,14 @@ pub(super) struct Candidate {
     pub(super) modified: Option<SystemTime>,
 }
 
-/// The entries that were let in, and what is done when all files are there.
+/// The entries that were let in.
 pub(super) struct Admission<'u, 'o> {
     unpacking: &'u Unpacking<'o>,
     /// The keys of all paths.
     seen: HashSet<u64>,
     entries: u64,
     bytes: u64,
-    pub(super) links: Vec<LinkEntry>,
-    pub(super) hard_links: Vec<LinkEntry>,
-    pub(super) directories: Vec<Meta>,
+    pub(super) later: Later,
 }
 
 /// An entry that was let in.
@@ -60,9 +58,7 @@ impl<'u, 'o> Admission<'u, 'o> {
             seen: HashSet::new(),
             entries: 0,
             bytes: 0,
-            links: Vec::new(),
-            hard_links: Vec::new(),
-            directories: Vec::new(),
+            later: Later::default(),
         }
     }
 
@@ -122,7 +118,7 @@ impl<'u, 'o> Admission<'u, 'o> {
             Kind::Directory => {
                 let path = meta.path.clone();
                 self.unpacking.destination.expect(&meta);
-                self.directories.push(meta);
+                self.later.directories.push(meta);
                 return Ok(Admitted::Directory(path));
             }
             Kind::About => {}
@@ -132,10 +128,10 @@ impl<'u, 'o> Admission<'u, 'o> {
                     let reason = format!("the link leads out of it, to {}", target.display());
                     return fail(io::Error::new(io::ErrorKind::PermissionDenied, reason));
                 }
-                self.links.push(LinkEntry { meta, target });
+                self.later.links.push(LinkEntry { meta, target });
             }
             Kind::HardLink(target) => match name::below(&target, options.strip_components) {
-                Ok(Some(target)) => self.hard_links.push(LinkEntry { meta, target }),
+                Ok(Some(target)) => self.later.hard_links.push(LinkEntry { meta, target }),
                 Ok(None) => return fail(io::ErrorKind::NotFound.into()),
                 Err(reason) => return fail(reason),
             },

@@ -26,3 +26,11 @@ pub(super) struct LinkEntry {
     pub(super) meta: Meta,
     pub(super) target: PathBuf,
 }
+
+/// The work that is left when all files are there.
+#[derive(Default)]
+pub(super) struct Later {
+    pub(super) links: Vec<LinkEntry>,
+    pub(super) hard_links: Vec<LinkEntry>,
+    pub(super) directories: Vec<Meta>,
+}

@@ -52,7 +52,7 @@ pub(super) fn unpack<R: Read>(
         }
     });
     unpacking.write_all(&InMemory, inputs);
-    unpacking.finish(admission);
+    unpacking.finish(admission.later);
 }
 
 /// The entries that are still to be read.

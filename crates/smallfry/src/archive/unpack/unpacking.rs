@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use smallfry_workers::{BatchOptions, Task, TaskContext, run_all};
 
-use super::admission::Admission;
 use super::destination::Destination;
-use super::entry::{Input, LinkEntry, Meta};
+use super::entry::{Input, Later, LinkEntry, Meta};
 use super::options::Options;
 use crate::error::{Error, Operation};
 use crate::path::{key_of, max_workers};
@@ -139,13 +138,12 @@ impl<'o> Unpacking<'o> {
     }
 
     /// Makes links, and gives directories their permissions and times.
-    pub(super) fn finish(&self, admission: Admission<'_, 'o>) {
-        let Admission {
+    pub(super) fn finish(&self, later: Later) {
+        let Later {
             links,
             hard_links,
             directories,
-            ..
-        } = admission;
+        } = later;
         if self.options.control.is_cancelled() {
             return;
         }

@@ -73,7 +73,7 @@ pub(super) fn unpack(unpacking: &Unpacking<'_>, file: File) {
         }
     });
     unpacking.write_all(&entries, inputs);
-    unpacking.finish(admission);
+    unpacking.finish(admission.later);
 }
 
 fn invalid(reason: &str) -> io::Error {
