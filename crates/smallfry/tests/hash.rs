@@ -8,9 +8,12 @@ mod common;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
 use std::process::Command;
 
-use common::{Directory, assert_error, skip, strategies};
+#[cfg(unix)]
+use common::skip;
+use common::{Directory, assert_error, strategies};
 use sha2::Digest as _;
 use smallfry::Operation;
 use smallfry::bulk::Control;
@@ -99,6 +102,8 @@ fn a_file_of_any_length_has_the_digest_of_its_contents() {
     }
 }
 
+// Wine has no git.
+#[cfg(unix)]
 #[test]
 fn git_blob_is_the_name_that_git_has() {
     let directory = Directory::new();
