@@ -257,7 +257,7 @@ mod tree {
     use std::thread;
     use std::time::Duration;
 
-    use common::unix::{child_directory, is_child, is_root, make_fifo, run_child};
+    use common::unix::{child_directory, is_child, is_root, limit, make_fifo, run_child};
     use proptest::prelude::*;
     use smallfry::hash::TreeDigest;
 
@@ -712,13 +712,7 @@ mod tree {
         }
         let root = child_directory().join("root");
         let expected = defined(Algorithm::Blake3, &root);
-        let limit = libc::rlimit {
-            rlim_cur: 64,
-            rlim_max: 64,
-        };
-        // SAFETY: the structure is whole, and only read.
-        let set = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
-        assert_eq!(set, 0);
+        limit(libc::RLIMIT_NOFILE, 64);
         let take_all = || -> Vec<File> { iter::from_fn(|| File::open("/dev/null").ok()).collect() };
         let file = root.join("beside/file");
         for strategy in strategies() {

@@ -9,7 +9,7 @@ use super::arena::Arena;
 use super::bytes::Bytes;
 use super::settings::{Settings, settings_methods};
 use crate::error::{Error, Operation, too_large};
-use crate::path::Base;
+use crate::path::{Base, OwnedPaths};
 use crate::raw::{self, BorrowedFile, Errno};
 
 /// The default maximum size of a file in bytes. It is the limit of `readFile` in Node.
@@ -106,7 +106,11 @@ impl Reader {
         I: IntoIterator<Item: AsRef<Path>>,
     {
         let batch = Batch::new(self.task(), self.batch_options(), Detached);
-        Contents(Stream::new(batch, Paths(paths.into_iter()), self.in_order))
+        Contents(Stream::new(
+            batch,
+            OwnedPaths(paths.into_iter()),
+            self.in_order,
+        ))
     }
 
     /// Returns the task for one path, for front ends that run a batch themselves.
@@ -134,7 +138,7 @@ impl Reader {
 }
 
 /// The contents of many files, one after the other: the iterator of [`Reader::read`].
-pub struct Contents<I: Iterator<Item: AsRef<Path>>>(Stream<'static, ReadFile, Paths<I>>);
+pub struct Contents<I: Iterator<Item: AsRef<Path>>>(Stream<'static, ReadFile, OwnedPaths<I>>);
 
 impl<I: Iterator<Item: AsRef<Path>>> Iterator for Contents<I> {
     type Item = (usize, Result<Bytes, Error>);
@@ -142,22 +146,6 @@ impl<I: Iterator<Item: AsRef<Path>>> Iterator for Contents<I> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.0.next()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-/// The paths of a batch, owned.
-struct Paths<I>(I);
-
-impl<I: Iterator<Item: AsRef<Path>>> Iterator for Paths<I> {
-    type Item = PathBuf;
-
-    #[inline]
-    fn next(&mut self) -> Option<PathBuf> {
-        Some(self.0.next()?.as_ref().to_owned())
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

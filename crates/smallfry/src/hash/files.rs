@@ -9,17 +9,17 @@ use super::algorithm::Algorithm;
 use super::contents::{self, Buffer, Failure, Size};
 use super::digest::Digest;
 use crate::error::{Error, Operation};
-use crate::path::Base;
+use crate::path::{Base, OwnedPaths};
 use crate::raw::{self, BorrowedFile};
 
 /// The digests of many files, one after the other: the iterator of
 /// [`Hasher::files`](super::Hasher::files).
-pub struct Digests<I: Iterator<Item: AsRef<Path>>>(Stream<'static, HashFile, Paths<I>>);
+pub struct Digests<I: Iterator<Item: AsRef<Path>>>(Stream<'static, HashFile, OwnedPaths<I>>);
 
 impl<I: Iterator<Item: AsRef<Path>>> Digests<I> {
     pub(super) fn new(task: HashFile, options: BatchOptions, paths: I) -> Self {
         let batch = Batch::new(task, options, Detached);
-        Self(Stream::new(batch, Paths(paths), true))
+        Self(Stream::new(batch, OwnedPaths(paths), true))
     }
 }
 
@@ -28,21 +28,6 @@ impl<I: Iterator<Item: AsRef<Path>>> Iterator for Digests<I> {
 
     fn next(&mut self) -> Option<Self::Item> {
         Some(self.0.next()?.1)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-/// The paths of a batch, owned.
-struct Paths<I>(I);
-
-impl<I: Iterator<Item: AsRef<Path>>> Iterator for Paths<I> {
-    type Item = PathBuf;
-
-    fn next(&mut self) -> Option<PathBuf> {
-        Some(self.0.next()?.as_ref().to_owned())
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

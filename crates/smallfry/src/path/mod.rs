@@ -8,7 +8,7 @@ pub(crate) mod parents;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::closer::Closer;
 use crate::errno::is_out_of_descriptors;
@@ -30,6 +30,22 @@ pub(crate) fn open(path: &Path, flags: i32, mode: u32) -> io::Result<OwnedFile> 
     match open() {
         Err(error) if is_out_of_descriptors(&error) => Closer::global().with_room(open),
         opened => opened,
+    }
+}
+
+/// The paths of a batch, each with memory of its own.
+pub(crate) struct OwnedPaths<I>(pub(crate) I);
+
+impl<I: Iterator<Item: AsRef<Path>>> Iterator for OwnedPaths<I> {
+    type Item = PathBuf;
+
+    #[inline]
+    fn next(&mut self) -> Option<PathBuf> {
+        Some(self.0.next()?.as_ref().to_owned())
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
     }
 }
 
