@@ -1,6 +1,6 @@
-// Measures recursive `readdir`, node:fs's and smallfry's in turn, in one process: a tree, in ms, and
-// a directory with one file, in µs a call. Prints rows of a table: medians of 11 turns with one call
-// and of 41 turns with 200 calls, and the middle half of their ratios.
+// Measures recursive `readdir`, node:fs's and smallfry's in turn, in one process: a tree, in ms,
+// and a directory with one file, in µs a call. Prints rows of a table: medians of 11 turns with one
+// call and of 41 turns with 200 calls, and the middle half of their ratios.
 // Usage: node scripts/listings.mjs DIRECTORY
 
 import fs from 'node:fs';

@@ -1,13 +1,10 @@
 //! The functions of listings that JavaScript calls.
 
-use std::sync::Arc;
-
 use napi_sys as sys;
 
 use super::listing::Listing;
 use super::progress::Progress;
-use super::queue::{self, Job};
-use super::submit::path;
+use super::submit::{path, put};
 use super::task::Task;
 use crate::environment::{Environment, called};
 use crate::errors::Failure;
@@ -44,13 +41,12 @@ unsafe extern "C" fn list_all(
             Err(failure) => return number(env, failure.code()),
         };
         environment.hold_loop(env);
-        queue::push(Job {
-            id: int32(env, id).cast_unsigned(),
-            own_scope: int32(env, own_scope) != 0,
-            mailbox: Arc::clone(&environment.mailbox),
-            task: Task::Listing(Box::new(listing)),
-        });
-        undefined(env)
+        put(
+            env,
+            environment,
+            [id, own_scope],
+            Task::Listing(Box::new(listing)),
+        )
     })
 }
 

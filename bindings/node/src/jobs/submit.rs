@@ -92,14 +92,29 @@ unsafe extern "C" fn submit_metadata(
             Err(failure) => return number(env, failure.code()),
         };
         environment.hold_loop(env);
-        queue::push(Job {
-            id: int32(env, id).cast_unsigned(),
-            own_scope: int32(env, own_scope) != 0,
-            mailbox: Arc::clone(&environment.mailbox),
-            task: Task::Metadata(Box::new(metadata)),
-        });
-        undefined(env)
+        put(
+            env,
+            environment,
+            [id, own_scope],
+            Task::Metadata(Box::new(metadata)),
+        )
     })
+}
+
+/// Puts a task on the queue, with the number of its request. Returns undefined.
+pub(super) fn put(
+    env: sys::napi_env,
+    environment: &Environment,
+    [id, own_scope]: [sys::napi_value; 2],
+    task: Task,
+) -> sys::napi_value {
+    queue::push(Job {
+        id: int32(env, id).cast_unsigned(),
+        own_scope: int32(env, own_scope) != 0,
+        mailbox: Arc::clone(&environment.mailbox),
+        task,
+    });
+    undefined(env)
 }
 
 /// Copies a path.
@@ -234,11 +249,10 @@ fn submit(
         Err(failure) => return number(env, failure.code()),
     };
     let has_others = environment.hold_loop(env);
-    queue::push(Job {
-        id: int32(env, call.id).cast_unsigned(),
-        own_scope: int32(env, call.own_scope) != 0,
-        mailbox: Arc::clone(&environment.mailbox),
-        task: task(target, has_others),
-    });
-    undefined(env)
+    put(
+        env,
+        environment,
+        [call.id, call.own_scope],
+        task(target, has_others),
+    )
 }
