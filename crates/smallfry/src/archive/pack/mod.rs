@@ -87,8 +87,8 @@ impl Packer {
     ///
     /// Each directory comes before its entries, which are sorted by the bytes of their names. Links
     /// are packed as links. In a tar, further names of a file are packed as hard links. The archive
-    /// itself is left out, and one that it replaces. Holes of sparse files are packed as zeros. Extended attributes and access
-    /// control lists are not packed.
+    /// itself is left out, and one that it replaces. Holes of sparse files are packed as zeros.
+    /// Extended attributes and access control lists are not packed.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl Packer {
     ///
     /// # Errors
     ///
-    /// Those of [`pack`](Self::pack). An error of the writer has an empty path.
+    /// The errors of [`pack`](Self::pack). That of the writer has an empty path.
     pub fn pack_to<P: Into<PathBuf>, N: Into<PathBuf>>(
         &self,
         format: Format,

@@ -21,8 +21,6 @@ pub(super) enum Kind {
     HardLink(PathBuf),
     /// A device, pipe or socket, or a kind that is not known.
     Other,
-    /// An entry about the archive itself, which is left out.
-    About,
 }
 
 /// An entry that may be let in.
@@ -81,9 +79,6 @@ impl<'u, 'o> Admission<'u, 'o> {
             self.bytes = self.bytes.saturating_add(size);
         }
         options.limits.check(self.entries, self.bytes, archived)?;
-        if let Kind::About = kind {
-            return Ok(Admitted::Nothing);
-        }
         let fail = |reason| {
             self.unpacking.fail(Operation::Open, &path, reason);
             Ok(Admitted::Nothing)
@@ -121,7 +116,6 @@ impl<'u, 'o> Admission<'u, 'o> {
                 self.later.directories.push(meta);
                 return Ok(Admitted::Directory(path));
             }
-            Kind::About => {}
             Kind::Other => return fail(invalid("devices, pipes and sockets are not unpacked")),
             Kind::Link(target) => {
                 if !options.links_may_leave && name::leads_out(&meta.path, &target) {

@@ -67,7 +67,8 @@ struct Reading<'r, 'u, 'o, R> {
 
 /// A header, and those that were before it for the same entry.
 struct Parsed {
-    candidate: Candidate,
+    /// `None` for an entry about the archive itself, which is left out.
+    candidate: Option<Candidate>,
     /// The length in the archive, in bytes.
     size: u64,
     /// The parts between holes, and the length of the file.
@@ -85,7 +86,11 @@ impl<R: Read> Reading<'_, '_, '_, R> {
             } = parsed;
             let padded = size.checked_next_multiple_of(HEADER as u64);
             let padding = padded.ok_or(io::ErrorKind::InvalidData)? - size;
-            let input = match self.admission.admit(candidate, self.archived.get())? {
+            let admitted = match candidate {
+                Some(candidate) => self.admission.admit(candidate, self.archived.get())?,
+                None => Admitted::Nothing,
+            };
+            let input = match admitted {
                 Admitted::Nothing => {
                     self.skip(size)?;
                     None
@@ -211,8 +216,8 @@ impl<R: Read> Reading<'_, '_, '_, R> {
             }
             file.end_at(length)
         });
-        if is_cut {
-            // The error of the file says so.
+        if is_cut || self.unpacking.options.control.is_cancelled() {
+            // The error of the file says so. Nothing more is read for a caller that waits.
             self.is_done = true;
             return Ok(None);
         }
@@ -239,35 +244,38 @@ fn check_end(left: &[u8]) -> io::Result<()> {
 
 fn parsed(entry: &ParsedEntry<'_>, sparse: Option<(Vec<SparseEntry>, u64)>) -> io::Result<Parsed> {
     let size = sparse.as_ref().map_or(entry.size, |(_, length)| *length);
+    let path = sys::path_from(entry.path.to_vec())?;
+    let kind = kind_of(entry, size)?;
     Ok(Parsed {
-        candidate: Candidate {
-            path: sys::path_from(entry.path.to_vec())?,
-            kind: kind_of(entry, size)?,
+        candidate: kind.map(|kind| Candidate {
+            path,
+            kind,
             mode: entry.mode,
             modified: modified(entry),
-        },
+        }),
         size: entry.size,
         sparse,
     })
 }
 
-fn kind_of(entry: &ParsedEntry<'_>, size: u64) -> io::Result<Kind> {
+/// Returns the kind of an entry; `None` if it is about the archive itself.
+fn kind_of(entry: &ParsedEntry<'_>, size: u64) -> io::Result<Option<Kind>> {
     /// The name of a volume, and the table of a directory in an incremental backup of GNU.
     const ABOUT: &[u8] = b"VD";
     let target = || {
         let target = entry.link_target.as_deref().unwrap_or_default();
         sys::path_from(target.to_vec())
     };
-    Ok(match entry.entry_type {
+    Ok(Some(match entry.entry_type {
         // A directory in an old tar, which has no kind for it.
         EntryType::Regular if entry.path.ends_with(b"/") => Kind::Directory,
         EntryType::Regular | EntryType::Continuous | EntryType::GnuSparse => Kind::File(size),
         EntryType::Directory => Kind::Directory,
         EntryType::Symlink => Kind::Link(target()?),
         EntryType::Link => Kind::HardLink(target()?),
-        EntryType::Other(kind) if ABOUT.contains(&kind) => Kind::About,
+        EntryType::Other(kind) if ABOUT.contains(&kind) => return Ok(None),
         _ => Kind::Other,
-    })
+    }))
 }
 
 /// Returns the time of modification; `None` if no system could have it.

@@ -13,7 +13,7 @@ use super::options::Options;
 use crate::error::{Error, Operation};
 use crate::path::{key_of, max_workers};
 use crate::raw;
-use crate::sys::{self, OpenDirectory, OwnedName};
+use crate::sys::{self, Name, OpenDirectory, OwnedName};
 use crate::tree::new_entry;
 
 /// The unpacking of one archive.
@@ -252,54 +252,61 @@ impl<'o> Unpacking<'o> {
 
     fn make_link(&self, entry: &LinkEntry) {
         let LinkEntry { meta, target } = entry;
-        let Some((directory, name)) = self.place_of(meta) else {
-            return;
-        };
-        let made = || -> io::Result<bool> {
+        self.make_name(Operation::Symlink, meta, |directory, name| {
             let target = sys::name_of(target.as_os_str()).ok_or(io::ErrorKind::InvalidInput)?;
             let call = |name: &_| directory.make_link(name, &target);
             let existing = self.options.existing;
-            let made = new_entry::create(&directory, &name, existing, |_| Ok(()), call)?;
+            let made = new_entry::create(directory, name, existing, |_| Ok(()), call)?;
             let Some(((), new_entry)) = made else {
                 return Ok(false);
             };
             new_entry.commit()?;
             if let Some(time) = meta.modified {
-                directory.set_modified_of(&name, time)?;
+                directory.set_modified_of(name, time)?;
             }
             Ok(true)
-        };
-        match made() {
-            Ok(true) => self.written(meta, 0),
-            Ok(false) => {}
-            Err(reason) => self.fail(Operation::Symlink, &meta.path, reason),
-        }
+        });
     }
 
     fn make_hard_link(&self, entry: &LinkEntry) {
         let LinkEntry { meta, target } = entry;
-        let Some((directory, name)) = self.place_of(meta) else {
-            return;
-        };
-        let made = || -> io::Result<bool> {
+        self.make_name(Operation::Link, meta, |directory, name| {
             let above = target.parent().unwrap_or(Path::new(""));
             let from = self.destination.enter(above);
             let from = from.ok_or(io::ErrorKind::NotFound)?;
             let old_name = target.file_name().and_then(sys::name_of);
             let old_name = old_name.ok_or(io::ErrorKind::InvalidInput)?;
-            let call = |name: &_| from.make_hard_link(&old_name, &directory, name);
+            let there = directory.status_of(name).map(|status| status.identity);
+            let first = from.status_of(&old_name)?;
+            // To rename one name of a file to another one does nothing, and would leave the first.
+            if there.is_ok_and(|there| there == first.identity) {
+                return Ok(true);
+            }
+            let call = |name: &_| from.make_hard_link(&old_name, directory, name);
             let existing = self.options.existing;
-            let made = new_entry::create(&directory, &name, existing, |_| Ok(()), call)?;
+            let made = new_entry::create(directory, name, existing, |_| Ok(()), call)?;
             let Some(((), new_entry)) = made else {
                 return Ok(false);
             };
             new_entry.commit()?;
             Ok(true)
+        });
+    }
+
+    /// Makes an entry that is a name alone by `make`, which returns false if another one is kept.
+    fn make_name(
+        &self,
+        operation: Operation,
+        meta: &Meta,
+        make: impl FnOnce(&OpenDirectory, &Name) -> io::Result<bool>,
+    ) {
+        let Some((directory, name)) = self.place_of(meta) else {
+            return;
         };
-        match made() {
+        match make(&directory, &name) {
             Ok(true) => self.written(meta, 0),
             Ok(false) => {}
-            Err(reason) => self.fail(Operation::Link, &meta.path, reason),
+            Err(reason) => self.fail(operation, &meta.path, reason),
         }
     }
 }
