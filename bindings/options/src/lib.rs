@@ -17,7 +17,7 @@ use smallfry::{Durability, WriteOptions};
 
 #[cfg(unix)]
 use table::{
-    ABSOLUTE_LINKS, HARD_LINKS, KEEP_EXISTING, LINKS_REPLACE_LINKS, MISSING_OK, MOUNTS, NO_CLONE,
+    ABSOLUTE_LINKS, HARD_LINKS, KEEP_EXISTING, LINKS_REPLACE_NOTHING, MISSING_OK, MOUNTS, NO_CLONE,
     TIMES,
 };
 use table::{
@@ -139,7 +139,7 @@ impl OptionBits {
             } else {
                 Links::Keep
             })
-            .links_replace_files(!self.has(LINKS_REPLACE_LINKS))
+            .links_replace(!self.has(LINKS_REPLACE_NOTHING))
             .parents(self.has(CREATE_PARENTS))
             .times(self.has(TIMES))
             .hard_links(self.has(HARD_LINKS))

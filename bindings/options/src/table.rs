@@ -88,6 +88,6 @@ table! {
     NO_CLONE = 1 << 19, [Node];
     #[doc = "Gives the copies of relative links absolute targets."]
     ABSOLUTE_LINKS = 1 << 20, [Node];
-    #[doc = "Lets copies of links replace nothing but links, as node:fs does."]
-    LINKS_REPLACE_LINKS = 1 << 21, [Node];
+    #[doc = "Refuses to replace anything by the copy of a link."]
+    LINKS_REPLACE_NOTHING = 1 << 21, [Node];
 }

@@ -132,6 +132,8 @@ export interface Native extends NativePackageJSON {
    */
   listTree?(path: string, id: number, ownScope: 0 | 1): void;
   listTreeSync?(path: string): string | undefined;
+  /** Tells whether a copy of a directory meets an entry where a link goes. */
+  linksHaveEntriesInTheWay?(from: string, to: string): 0 | 1;
   /** Begins nothing more for a tree. */
   cancelTree?(id: number): void;
   /** Returns the number of entries that are done and their bytes; undefined once all is done. */

@@ -66,5 +66,5 @@ export const NO_CLONE = 524288;
 /** Gives the copies of relative links absolute targets. */
 export const ABSOLUTE_LINKS = 1048576;
 
-/** Lets copies of links replace nothing but links, as node:fs does. */
-export const LINKS_REPLACE_LINKS = 2097152;
+/** Refuses to replace anything by the copy of a link. */
+export const LINKS_REPLACE_NOTHING = 2097152;

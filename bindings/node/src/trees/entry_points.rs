@@ -2,11 +2,12 @@
 
 use napi_sys as sys;
 
+use super::links;
 use super::queue::{control_of, push};
 use super::work::Work;
 use crate::environment::{Environment, called};
 use crate::sys::path_of;
-use crate::value::{Function, array, double_value, int32, undefined};
+use crate::value::{Function, array, double_value, int32, number, undefined};
 
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"copyTree", copy_tree),
@@ -15,6 +16,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"removeTreeSync", remove_tree_sync),
     Function(c"listTree", list_tree),
     Function(c"listTreeSync", list_tree_sync),
+    Function(c"linksHaveEntriesInTheWay", links_have_entries_in_the_way),
     Function(c"cancelTree", cancel_tree),
     Function(c"treeProgress", tree_progress),
 ];
@@ -98,6 +100,18 @@ unsafe extern "C" fn list_tree_sync(
 ) -> sys::napi_value {
     called(env, info, |environment: &Environment, [path]| {
         Work::List(path_of(&environment.bytes_of(env, path))).run_here(env)
+    })
+}
+
+/// `linksHaveEntriesInTheWay(from, to)`: returns 1 if a copy meets an entry where a link goes,
+/// and else 0.
+unsafe extern "C" fn links_have_entries_in_the_way(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    called(env, info, |environment: &Environment, paths| {
+        let [from, to] = paths.map(|path| path_of(&environment.bytes_of(env, path)));
+        number(env, links::have_entries_in_the_way(&from, &to).into())
     })
 }
 

@@ -4,9 +4,10 @@
 //! each. More threads help with a large tree, as many as pay. A call that is cancelled, or whose
 //! environment or process ends, ends after the entries that were begun. `entry_points.rs` has the
 //! functions that JavaScript calls, `work.rs` what they do, and `outcome.rs` what comes of it.
-//! `list.rs` lists trees for filters.
+//! `list.rs` lists trees for filters, and `links.rs` finds links that node:fs has to copy.
 
 mod entry_points;
+mod links;
 mod list;
 pub(crate) mod outcome;
 mod queue;

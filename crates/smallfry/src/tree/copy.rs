@@ -75,10 +75,10 @@ impl Copier {
         self
     }
 
-    /// Lets the copy of a link replace a file, with [`Existing::Replace`]. It is on by default.
-    /// Without it that is an error.
-    pub const fn links_replace_files(&mut self, links_replace_files: bool) -> &mut Self {
-        self.options.links_replace_files = links_replace_files;
+    /// Lets the copy of a link replace a file or link, with [`Existing::Replace`]. It is on by
+    /// default. Without it that is an error.
+    pub const fn links_replace(&mut self, links_replace: bool) -> &mut Self {
+        self.options.links_replace = links_replace;
         self
     }
 

@@ -10,7 +10,7 @@ import { type TreeOutcome } from '../addon.js';
 import { mayCopy, mayCopySync } from '../heard.js';
 import { metadataPromises } from '../metadata/index.js';
 import { native } from '../native.js';
-import { ABSOLUTE_LINKS, CREATE_PARENTS, LINKS_REPLACE_LINKS, MOUNTS, TIMES } from '../option-bits.js';
+import { ABSOLUTE_LINKS, CREATE_PARENTS, LINKS_REPLACE_NOTHING, MOUNTS, TIMES } from '../option-bits.js';
 import { original, uncounted } from '../../original.js';
 import { type Filter, find, findSync, type Found } from './filtered.js';
 import { callBack, later } from './later.js';
@@ -37,7 +37,7 @@ function plan(from: unknown, to: unknown, options: unknown): Plan | undefined {
   if (filter !== undefined && (typeof filter !== 'function' || preserveTimestamps)) return undefined;
   const [source, copy] = [plainPath(from), plainPath(to)];
   if (source === undefined || copy === undefined) return undefined;
-  const bits = CREATE_PARENTS | LINKS_REPLACE_LINKS | MOUNTS | (preserveTimestamps ? TIMES : 0) | (verbatimSymlinks ? 0 : ABSOLUTE_LINKS);
+  const bits = CREATE_PARENTS | LINKS_REPLACE_NOTHING | MOUNTS | (preserveTimestamps ? TIMES : 0) | (verbatimSymlinks ? 0 : ABSOLUTE_LINKS);
   return { from: source, to: copy, bits, filter: filter as Filter | undefined };
 }
 
@@ -166,12 +166,20 @@ export const cpSync = ((from: unknown, to: unknown, options: unknown) => {
     }
     found = findSync(planned, there === undefined, filter);
     if (found === undefined) return undefined;
+  } else if (isTree && there?.isDirectory() === true && native?.linksHaveEntriesInTheWay?.(planned.from, planned.to) === 1) {
+    // The errors of a link that is copied by itself are others than in a tree.
+    return (original.cpSync as AnyFunction)(from, to, options);
   }
   if (found === undefined || found.entries.length > 0) {
     const outcome = native?.copyTreeSync?.(planned.from, planned.to, planned.bits, 0, found?.entries.join('\0'));
     // Node's own copies the entries that failed, or throws their errors.
     const failed = outcome === undefined ? [planned] : failedOf(planned, outcome);
-    for (const one of failed) original.cpSync(one.from, one.to, { ...(options as object), filter: () => true });
+    for (const one of failed) {
+      // A filter changes the errors of links in a tree, but not those of a link by itself.
+      const isInTree = found !== undefined && one.from !== planned.from;
+      const [source, copy] = isInTree ? [path.dirname(one.from), path.dirname(one.to)] : [one.from, one.to];
+      original.cpSync(source, copy, { ...(options as object), filter: (entry) => !isInTree || entry === source || isIn(entry, one.from) });
+    }
   }
   for (const one of found?.made ?? []) original.chmodSync(one.path, one.mode);
   return undefined;

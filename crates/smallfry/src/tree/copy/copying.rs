@@ -208,12 +208,7 @@ impl<'o> Copying<'o> {
             let link = pair.from.path_of(&self.absolute, entry.name);
             target = absolute_target(&link, target);
         }
-        if !self.options.links_replace_files
-            && matches!(entry.to.kind_of(entry.new_name), Ok(kind) if kind != Kind::Link)
-        {
-            return Err(io::ErrorKind::AlreadyExists.into());
-        }
-        let made = entry.create(self.options.existing, |name| {
+        let made = entry.create(self.options.existing_for_links(), |name| {
             entry.to.make_link(name, &target)
         })?;
         if let Some(((), new_entry)) = made {

@@ -22,7 +22,7 @@ pub(super) struct Options {
     pub(super) control: Option<Control>,
     pub(super) existing: Existing,
     pub(super) links: Links,
-    pub(super) links_replace_files: bool,
+    pub(super) links_replace: bool,
     pub(super) parents: bool,
     pub(super) times: bool,
     pub(super) hard_links: bool,
@@ -38,13 +38,21 @@ impl Options {
             control: None,
             existing: Existing::Replace,
             links: Links::Keep,
-            links_replace_files: true,
+            links_replace: true,
             parents: false,
             times: false,
             hard_links: true,
             clone: true,
             mounts: true,
             filter: None,
+        }
+    }
+
+    /// The treatment of an entry that is in the place of a link.
+    pub(super) const fn existing_for_links(&self) -> Existing {
+        match self.existing {
+            Existing::Replace if !self.links_replace => Existing::Refuse,
+            existing => existing,
         }
     }
 }
@@ -55,7 +63,7 @@ impl fmt::Debug for Options {
             .field("strategy", &self.strategy)
             .field("existing", &self.existing)
             .field("links", &self.links)
-            .field("links_replace_files", &self.links_replace_files)
+            .field("links_replace", &self.links_replace)
             .field("parents", &self.parents)
             .field("times", &self.times)
             .field("hard_links", &self.hard_links)
