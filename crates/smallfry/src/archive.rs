@@ -30,10 +30,12 @@
 //! - **A picture of one moment.** A tree that changes while it is packed is packed as each of its
 //!   entries was when it was read.
 
+mod decompress;
 mod format;
 mod pack;
 mod unpack;
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -43,3 +45,7 @@ type OnPath<T> = Arc<dyn Fn(&Path) -> T + Send + Sync>;
 pub use format::Format;
 pub use pack::Packer;
 pub use unpack::Unpacker;
+
+fn invalid(reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
+}

@@ -91,6 +91,18 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// A zstd frame that is not compressed.
+///
+/// [RFC 8878](https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1)
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(bytes.len()).unwrap();
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0xa0];
+    frame.extend(length.to_le_bytes());
+    frame.extend(&(length << 3 | 1).to_le_bytes()[..3]);
+    frame.extend(bytes);
+    frame
+}
+
 /// A directory with an archive, a destination beside a secret, and both as they are now.
 struct Fixture(Directory);
 
@@ -149,6 +161,46 @@ fn times(root: &Path) -> BTreeMap<PathBuf, (i64, i64)> {
         times.insert(path, (status.mtime(), status.mtime_nsec()));
     }
     times
+}
+
+#[test]
+fn compressed_files_may_be_several() {
+    let tar = tar_of(&[Entry::file("a", "x"), Entry::file("b", "y")]);
+    let (start, rest) = tar.split_at(700);
+    let skippable = [&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"any"].concat();
+    for archive in [
+        [gzip(start), gzip(rest)].concat(),
+        [gzip(&tar), vec![0; 100_000]].concat(),
+        [gzip(start), vec![0; 10], gzip(rest), vec![0]].concat(),
+        [zstd(start), zstd(rest)].concat(),
+        [skippable.clone(), zstd(&tar)].concat(),
+        [
+            zstd(start),
+            skippable.clone(),
+            zstd(rest),
+            skippable.clone(),
+        ]
+        .concat(),
+    ] {
+        let fixture = Fixture::new();
+        let errors = fixture.unpack(&Unpacker::new(), &archive);
+        assert!(errors.is_empty(), "{errors:?}");
+        assert_eq!(names(&fixture.path("in")), ["a", "b"]);
+    }
+    for (archive, reason) in [
+        ([&gzip(&tar)[..], b"more"].concat(), "other bytes after"),
+        (
+            [zstd(&tar), skippable[..9].to_vec()].concat(),
+            "end of file",
+        ),
+        ([&zstd(&tar)[..], b"more"].concat(), "other bytes after"),
+    ] {
+        let fixture = Fixture::new();
+        let errors = fixture.unpack(&Unpacker::new(), &archive);
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert!(errors[0].to_string().contains(reason), "{}", errors[0]);
+        assert_eq!(names(&fixture.path("in")), ["a", "b"]);
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
-use flate2::bufread::MultiGzDecoder;
-use ruzstd::decoding::StreamingDecoder;
+use super::decompress::{Frames, Members, ZSTD, is_skippable};
+use super::invalid;
 
 /// The length in bytes of a header of tar, which tells the format.
 pub(super) const HEADER: usize = tar_core::HEADER_SIZE;
@@ -56,7 +56,9 @@ impl Format {
         match start {
             [] => Err(invalid("the archive is empty")),
             [0x1f, 0x8b, ..] => Ok(Self::TarGz),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Ok(Self::TarZst),
+            &[a, b, c, d, ..] if [a, b, c, d] == ZSTD || is_skippable([a, b, c, d]) => {
+                Ok(Self::TarZst)
+            }
             [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Ok(Self::Zip),
             [0xfd, b'7', b'z', b'X', b'Z', ..] => Err(unsupported("xz")),
             [b'B', b'Z', b'h', ..] => Err(unsupported("bzip2")),
@@ -74,7 +76,7 @@ impl Format {
         reader: impl BufRead + 'r,
     ) -> io::Result<Box<dyn Read + 'r>> {
         Ok(match self {
-            Self::TarGz => Box::new(MultiGzDecoder::new(reader)),
+            Self::TarGz => Box::new(Members::new(reader)),
             Self::TarZst => Box::new(Frames::new(reader)?),
             Self::Tar | Self::Zip => Box::new(reader),
         })
@@ -93,42 +95,9 @@ fn is_tar(start: &[u8]) -> bool {
             .is_ok()
 }
 
-fn invalid(reason: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, reason)
-}
-
 fn unsupported(format: &str) -> io::Error {
     let reason = format!("{format} is not supported; tar, tar.gz, tar.zst and zip are");
     io::Error::new(io::ErrorKind::Unsupported, reason)
-}
-
-/// The frames of a zstd file, one after the other.
-///
-/// [RFC 8878](https://www.rfc-editor.org/rfc/rfc8878#section-3)
-struct Frames<R: BufRead>(Option<StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>);
-
-impl<R: BufRead> Frames<R> {
-    fn new(reader: R) -> io::Result<Self> {
-        let decoder = StreamingDecoder::new(reader).map_err(io::Error::other)?;
-        Ok(Self(Some(decoder)))
-    }
-}
-
-impl<R: BufRead> Read for Frames<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while let Some(mut decoder) = self.0.take() {
-            let count = decoder.read(buffer)?;
-            if count > 0 || buffer.is_empty() {
-                self.0 = Some(decoder);
-                return Ok(count);
-            }
-            let mut reader = decoder.into_inner();
-            if !reader.fill_buf()?.is_empty() {
-                *self = Self::new(reader)?;
-            }
-        }
-        Ok(0)
-    }
 }
 
 #[cfg(test)]

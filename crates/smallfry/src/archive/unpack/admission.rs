@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use super::entry::{Later, LinkEntry, Meta};
 use super::name;
 use super::unpacking::Unpacking;
+use crate::archive::invalid;
 use crate::error::Operation;
 use crate::path::{case_key_of, key_of};
 use crate::sys;
@@ -132,8 +133,4 @@ impl<'u, 'o> Admission<'u, 'o> {
         }
         Ok(Admitted::Nothing)
     }
-}
-
-fn invalid(reason: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, reason)
 }

@@ -15,6 +15,7 @@ use zip::{ZipArchive, result::ZipError};
 use super::admission::{Admission, Admitted, Candidate, Kind};
 use super::entry::Input;
 use super::unpacking::{Contents, Fault, NewFile, Unpacking};
+use crate::archive::invalid;
 use crate::sys;
 
 /// The bytes that a worker reads and inflates at a time.
@@ -74,10 +75,6 @@ pub(super) fn unpack(unpacking: &Unpacking<'_>, file: File) {
     });
     unpacking.write_all(&entries, inputs);
     unpacking.finish(admission.later);
-}
-
-fn invalid(reason: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, reason)
 }
 
 /// Reads what the list says of an entry, and the target of a link.
