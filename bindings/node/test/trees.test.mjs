@@ -156,7 +156,7 @@ const COPY_OPTIONS = {
 
 const FEW_OPTIONS = ['recursive', 'no options', 'wrong options', 'filter that answers later', 'filter that throws'];
 
-async function copy(functions, form, { source, destination, options, asUrl }) {
+async function copy(functions, form, { source, destination, options, how: named }) {
   const dir = fresh();
   // Some of these copies are in the source.
   const isInside = DESTINATIONS[destination][0] !== 'to';
@@ -167,10 +167,13 @@ async function copy(functions, form, { source, destination, options, asUrl }) {
   const calls = [];
   const given = { ...COPY_OPTIONS[options] };
   if (given.filter === 'now' || given.filter === 'later') given.filter = filter(dir, calls, given.filter === 'later' && form !== 'sync');
-  let paths = [`${dir}/${SOURCES[source]}`, `${dir}/${to}`];
-  if (asUrl) paths = paths.map((one) => pathToFileURL(one));
+  let paths = [SOURCES[source], to];
+  if (named === 'relative') process.chdir(dir);
+  else paths = paths.map((one) => `${dir}/${one}`);
+  if (named === 'url') paths = paths.map((one) => pathToFileURL(one));
   const args = COPY_OPTIONS[options] === undefined ? paths : [...paths, given];
   const { how, error, value, count: results } = await quiet(functions, form, 'cp', args);
+  process.chdir(base);
   const outcome = {
     how, results, value,
     error: error && describeError(error, dir),
@@ -217,7 +220,9 @@ testOnUnix('native copies of trees', 'cp copies the same tree as node:fs, and fa
     }
     for (const source of Object.keys(SOURCES)) {
       for (const destination of ['nothing', 'a directory', 'a file']) {
-        for (const options of ['recursive', 'filter']) await compare(form, { source, destination, options, asUrl: source === 'tree' });
+        for (const how of [source === 'tree' ? 'url' : 'absolute', 'relative']) {
+          for (const options of ['recursive', 'filter']) await compare(form, { source, destination, options, how });
+        }
       }
     }
   }

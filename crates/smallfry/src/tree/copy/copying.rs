@@ -23,8 +23,9 @@ pub(super) struct Copying<'o> {
     options: &'o Options,
     /// The directory that the source is in.
     from: PathBuf,
-    /// The same as an absolute path, for [`Links::Absolute`].
-    absolute: PathBuf,
+    /// The same as an absolute path, for [`Links::Absolute`]. `None` if the current directory was
+    /// removed.
+    absolute: Option<PathBuf>,
     /// The destination.
     to: PathBuf,
     directories: Directories,
@@ -49,8 +50,10 @@ impl<'o> Copying<'o> {
             to: to.to_owned(),
             directories: Directories::new(),
             absolute: match options.links {
-                Links::Keep => PathBuf::new(),
-                Links::Absolute => std::path::absolute(sys::start_of(from)).unwrap_or_default(),
+                Links::Keep => None,
+                Links::Absolute => std::path::absolute(from)
+                    .ok()
+                    .map(|from| sys::start_of(&from)),
             },
             ways: Ways::new(options.clone),
             results: Results::default(),
@@ -205,7 +208,8 @@ impl<'o> Copying<'o> {
     fn copy_link(&self, pair: &Pair, entry: &Transfer<'_>) -> io::Result<()> {
         let mut target = entry.from.read_link(entry.name)?;
         if self.options.links == Links::Absolute {
-            let link = pair.from.path_of(&self.absolute, entry.name);
+            let start = self.absolute.as_ref().ok_or(io::ErrorKind::NotFound)?;
+            let link = pair.from.path_of(start, entry.name);
             target = absolute_target(&link, target);
         }
         let made = entry.create(self.options.existing_for_links(), |name| {
