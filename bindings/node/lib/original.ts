@@ -95,10 +95,19 @@ interface Facts {
   stubs: Partial<Record<keyof typeof fs, unknown>> | undefined;
   /** The same of node:fs/promises. */
   promiseStubs: Partial<Record<keyof typeof fs.promises, unknown>> | undefined;
-  /** `FileHandle.prototype`, once the program has opened a file by a promise. */
+  /** `FileHandle.prototype`, once a file was opened by a promise. */
   handles: { sync: unknown } | undefined;
-  /** Its `sync` before the program could replace it. */
+  /** Its `sync`, if that was Node's own then. */
   ownSync: unknown;
+}
+
+/** Remembers `FileHandle.prototype`, to which an open file leads. */
+export function rememberHandles(handle: fs.promises.FileHandle): void {
+  if (facts.handles !== undefined) return;
+  const handles = Object.getPrototypeOf(handle) as { sync: unknown };
+  // Only the files of Node can call `fsCall`.
+  const isOwn = facts.runsFirst || String(handles.sync).includes('fsCall(fsync, this)');
+  Object.assign(facts, { handles, ownSync: isOwn ? handles.sync : undefined });
 }
 
 /** Remembers the functions of node:fs/promises as they are now, unless that is done already. */

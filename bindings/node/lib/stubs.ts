@@ -1,7 +1,7 @@
 // The functions that programs get in the place of node:fs's. They are small, so that a process that
 // reads and writes no files pays nothing: the first call loads the core, and the core the addon.
 
-import { facts, type Metadata, METADATA, original } from './original.js';
+import { type Metadata, METADATA, original, rememberHandles } from './original.js';
 import { shared } from './shared.js';
 
 type Core = typeof import('./core.js');
@@ -116,10 +116,7 @@ const own = {
   opening: {
     open: async (path: Argument, flags: Argument, mode: Argument) => {
       const handle = await original.promises.open(path, flags, mode);
-      if (facts.handles === undefined) {
-        facts.handles = Object.getPrototypeOf(handle) as { sync: unknown };
-        facts.ownSync = facts.handles.sync;
-      }
+      rememberHandles(handle);
       return handle;
     },
   },

@@ -20,6 +20,9 @@ fs.mkdirSync(path.join(directory, 'listed/sub/deep'), { recursive: true });
 fs.writeFileSync(path.join(directory, 'large'), Buffer.alloc(3 << 20, 'text'));
 
 const INNER = ['open', 'write', 'close', 'fsync', 'openSync', 'readSync', 'writeSync', 'closeSync', 'fsyncSync', 'writeFile', 'writeFileSync', ...(isWindows ? [] : ['lstat', 'stat', 'readlink', 'access', 'lstatSync'])];
+// Only the functions of some versions call these.
+const INNER_OF_SOME = isWindows ? [] : ['copyFileSync', 'existsSync', 'mkdirSync', 'rmdirSync', 'statSync', 'symlinkSync'];
+const INNER_OF_ANY = [...INNER, ...INNER_OF_SOME];
 // Node's `rm` and `cp` keep the functions that they find when they are called first.
 const KEPT = isWindows ? [] : ['chmod', 'readdir', 'rmdir', 'unlink'];
 const KEPT_PROMISES = isWindows ? [] : ['chmod', 'copyFile', 'lstat', 'mkdir', 'opendir', 'readlink', 'stat', 'symlink', 'unlink', 'utimes'];
@@ -63,6 +66,7 @@ const CALLS = `
     'writeFileSync, bytes': () => fs.writeFileSync('out', bytes),
     'writeFileSync, latin1': () => fs.writeFileSync('out', 'text', 'latin1'),
     'writeFileSync, flushed': () => fs.writeFileSync('out', bytes, { flush: true }),
+    'appendFile, flushed': () => called('appendFile', 'out', 'text', { flush: true }),
     'appendFileSync': () => fs.appendFileSync('out', 'text'),
     'appendFileSync, bytes': () => fs.appendFileSync('out', bytes),
     ${isWindows ? '' : `'realpath': () => called('realpath', 'link'),
@@ -76,6 +80,11 @@ const CALLS = `
     'rm': () => called('rm', tree('tree'), { recursive: true }),
     'rmSync': () => fs.rmSync(tree('tree'), { recursive: true }),
     'cp': () => called('cp', tree('tree'), 'copy ' + ++copies, { recursive: true }),
+    'cpSync': () => fs.cpSync(tree('tree'), 'copy ' + ++copies, { recursive: true }),
+    'cpSync, filter': () => fs.cpSync(tree('tree'), 'copy ' + ++copies, { recursive: true, filter: () => true }),
+    'cpSync, links followed': () => fs.cpSync(tree('tree'), 'copy ' + ++copies, { recursive: true, dereference: true }),
+    'cp, links followed': () => called('cp', tree('tree'), 'copy ' + ++copies, { recursive: true, dereference: true }),
+    'cp, over others': () => called('cp', tree('tree'), tree('copy'), { recursive: true, filter: (from) => !from.endsWith('link') }),
     'cp, times': () => called('cp', tree('tree'), 'copy ' + ++copies, { recursive: true, preserveTimestamps: true }),
     'promises.rm': () => fs.promises.rm(tree('tree'), { recursive: true }),
     'promises.cp': () => fs.promises.cp(tree('tree'), 'copy ' + ++copies, { recursive: true }),
@@ -85,6 +94,7 @@ const CALLS = `
     'promises.readdir, recursive': () => fs.promises.readdir('listed', { recursive: true }),
     'promises.mkdir': () => fs.promises.mkdir('one/two', { recursive: true }),`}
     'promises.readFile': () => fs.promises.readFile('small'),
+    'promises.readFile, signal': () => fs.promises.readFile('small', { signal: new AbortController().signal }),
     'promises.readFile, large': () => fs.promises.readFile('large'),
     'promises.writeFile': () => fs.promises.writeFile('out', 'text'),
     'promises.writeFile, flushed': () => fs.promises.writeFile('out', 'text', { flush: true }),
@@ -117,7 +127,7 @@ for (const how of ['an assignment', 'mock.method']) {
     const source = `(async () => {
       fs.readFileSync('small', {});
       const all = {};
-      for (const name of ${JSON.stringify(INNER)}) {
+      for (const name of ${JSON.stringify(INNER_OF_ANY)}) {
         const restore = replace(${JSON.stringify(how)}, fs, name);
         all[name] = await hear();
         restore();
@@ -126,7 +136,8 @@ for (const how of ['an assignment', 'mock.method']) {
       console.log(JSON.stringify(all));
     })();`;
     const plain = await run(source, []);
-    assert.ok(INNER.every((name) => Object.keys(plain[name]).length > 0 && Object.keys(plain[name + ', restored']).length === 0));
+    assert.ok(INNER.every((name) => Object.keys(plain[name]).length > 0));
+    assert.ok(INNER_OF_ANY.every((name) => Object.keys(plain[name + ', restored']).length === 0));
     assert.deepStrictEqual(await run(source, ['--require', register]), plain);
   });
 
@@ -149,7 +160,7 @@ for (const how of ['an assignment', 'mock.method']) {
   });
 
   test(`functions that ${how} has replaced before register are called as without smallfry`, async () => {
-    for (const name of INNER) {
+    for (const name of INNER_OF_ANY) {
       const patch = path.join(directory, `patch-${name}-${count++}.cjs`);
       fs.writeFileSync(patch, `require('./replace.cjs').replace(${JSON.stringify(how)}, require('node:fs'), ${JSON.stringify(name)});`);
       const source = `fs.readFileSync('small', {}); hear().then((all) => console.log(JSON.stringify(all)));`;
@@ -158,6 +169,42 @@ for (const how of ['an assignment', 'mock.method']) {
     }
   });
 }
+
+test('methods of FileHandle that were replaced before register are called as without smallfry', async () => {
+  const patch = path.join(directory, 'patch-handles.cjs');
+  fs.writeFileSync(patch, `
+    const { heard, replace } = require('./replace.cjs');
+    globalThis.isReplaced = require('node:fs').promises.open(__filename).then((handle) => {
+      const methods = Object.getPrototypeOf(handle), own = methods.sync;
+      methods.sync = function (...args) { heard.sync = (heard.sync ?? 0) + 1; return Reflect.apply(own, this, args); };
+      return handle.close();
+    });`);
+  const source = `isReplaced.then(async () => {
+    const all = [await hear(), await hear()];
+    console.log(JSON.stringify(all));
+  });`;
+  const plain = await run(source, ['--require', patch]);
+  assert.strictEqual(plain[0]['promises.writeFile, flushed'].sync, 1);
+  assert.deepStrictEqual(await run(source, ['--require', patch, '--require', register]), plain);
+});
+
+test('promised flushes are native, also if smallfry is loaded late', async () => {
+  // Node's own call makes requests of its own, and native code one resource.
+  const source = `const types = [];
+    require('node:async_hooks').createHook({ init: (_id, type) => { types.push(type); } }).enable();
+    require(${JSON.stringify(register)});
+    (async () => {
+      const write = () => fs.promises.writeFile('out', 'text', { flush: true });
+      let isNative = false;
+      for (let tries = 0; !isNative && tries < 1000; tries += 1) {
+        types.length = 0;
+        await write();
+        isNative = !types.includes('FSREQPROMISE');
+      }
+      console.log(JSON.stringify([isNative]));
+    })();`;
+  for (const flags of [[], ['--require', register]]) assert.deepStrictEqual(await run(source, flags), [true]);
+});
 
 /**
  * Replaces a function before the first call of `call`, and after it. Node keeps what it has found

@@ -9,7 +9,7 @@ import fs = require('node:fs');
 import path = require('node:path');
 
 import { isNodesOwn } from '../nodes-own.js';
-import { COPYING, facts, inner, original, REMOVING } from '../original.js';
+import { COPYING, facts, inner, original, rememberHandles, REMOVING } from '../original.js';
 
 // V8 watches the properties of a prototype, so the comparisons below cost nothing where they are
 // compiled. Else each takes 4 ns.
@@ -121,6 +121,21 @@ export const mayCopySync = (): boolean => copying.every(isShared);
 
 /**
  * Tells whether native code may flush what a promise writes, which Node does by
- * `FileHandle.prototype.sync`. Only an open file leads to that, so nobody has replaced it before.
+ * `FileHandle.prototype.sync`. If the program could replace that before, a file has to be opened
+ * first, and node:fs does the calls meanwhile.
  */
-export const mayFlushPromised = (): boolean => facts.handles === undefined || facts.handles.sync === facts.ownSync;
+export function mayFlushPromised(): boolean {
+  if (facts.handles !== undefined) return facts.handles.sync === facts.ownSync;
+  if (!facts.runsFirst) learnHandles();
+  return facts.runsFirst;
+}
+
+let isLearning = false;
+function learnHandles(): void {
+  if (isLearning) return;
+  isLearning = true;
+  original.promises.open(__filename).then((handle) => {
+    rememberHandles(handle);
+    return handle.close();
+  }).catch(() => { isLearning = false; });
+}

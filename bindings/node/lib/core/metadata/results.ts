@@ -3,7 +3,8 @@
 import fs = require('node:fs');
 
 import { native } from '../native.js';
-import { original } from '../../original.js';
+import { isNodesOwn } from '../../nodes-own.js';
+import { facts, original } from '../../original.js';
 
 type Four = [number, number, number, number];
 type Numbers = [...Four, ...Four, ...Four, ...Four, number, number];
@@ -18,8 +19,15 @@ native?.setStatusArray(numbers);
 let Stats: Constructor | undefined;
 let BigIntStats: Constructor | undefined;
 
-/** The class of what `statSync` gives; the one in node:fs warns that it is deprecated. */
-const classOf = (bigint: boolean) => original.statSync('/', { bigint }).constructor as unknown as Constructor;
+/**
+ * Returns the class of what `statSync` gives; the one in node:fs warns that it is deprecated. A
+ * function that the program has replaced must not hear of it.
+ */
+function classOf(bigint: boolean): Constructor {
+  const mayAsk = (name: 'statSync' | 'lstatSync') => facts.runsFirst || isNodesOwn(original[name], name);
+  const look = mayAsk('statSync') ? original.statSync : original.lstatSync;
+  return look('/', { bigint }).constructor as unknown as Constructor;
+}
 
 const nanoseconds = (at: number) => (bigints[at]) * 1_000_000_000n + (bigints[at + 1]);
 
