@@ -31,13 +31,13 @@ const isCount = (value: unknown): boolean => Number.isInteger(value) && (value a
  * Has Node load the functions that its own `rm` calls. It would load replaced ones if it did that
  * later, and then keep them. An empty path leads nowhere.
  */
-const loadNodes = once(() => { uncounted.rm('', { recursive: true, force: true }, () => undefined); });
+const loadNodes = once(() => new Promise<void>((resolve) => { uncounted.rm('', { recursive: true, force: true }, () => { resolve(); }); }));
 const loadNodesSync = once(() => { uncounted.rmSync('', { recursive: true, force: true }); });
 
 /** Removes what node:fs would. It has to do what native code could not do. */
 async function remove({ path, bits }: Plan, options: object): Promise<void> {
-  loadNodes();
-  const outcome = await later(path, (id) => { native?.removeTree?.(path, id, 0, bits, 0); }) as TreeOutcome;
+  const removed = later(path, (id) => { native?.removeTree?.(path, id, 0, bits, 0); }) as Promise<TreeOutcome>;
+  const [outcome] = await Promise.all([removed, loadNodes()]);
   if (hasFailed(outcome)) await original.promises.rm(path, options);
 }
 

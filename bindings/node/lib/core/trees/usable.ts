@@ -25,12 +25,8 @@ export function plainPath(path: unknown): string | undefined {
 /** Tells whether native code could not copy or remove an entry. */
 export const hasFailed = (outcome: TreeOutcome): boolean => outcome.length > 3;
 
-/** Returns a function that makes `call` once. */
-export function once(call: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    call();
-  };
+/** Returns a function that makes `call` once, and then returns what that returned. */
+export function once<Result>(call: () => Result): () => Result {
+  let made: { result: Result } | undefined;
+  return () => (made ??= { result: call() }).result;
 }
