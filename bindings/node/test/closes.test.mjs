@@ -92,6 +92,35 @@ testNeeding(needs.slowDisk, 'unlink does not wait for closes; rename, and removi
   }
 });
 
+testNeeding(needs.slowDisk, 'a call for a path or a tree waits for the close of the file', async () => {
+  setClosePolicy('always');
+  const disk = await startSlowDisk(GLACIAL);
+  try {
+    const [tree, copy] = ['tree', 'copy'].map((last) => path.join(disk.directory, last));
+    const name = path.join(tree, 'file');
+    fs.mkdirSync(tree);
+    for (const act of [
+      () => smallfry.promises.stat(name),
+      () => smallfry.promises.lstat(name),
+      () => smallfry.promises.access(name),
+      () => smallfry.promises.chmod(name, 0o600),
+      () => smallfry.promises.utimes(name, 1, 1),
+      () => smallfry.promises.cp(tree, copy, { recursive: true }),
+      () => smallfry.cpSync(tree, copy, { recursive: true }),
+      () => bulk.copyTree(tree, copy),
+    ]) {
+      smallfry.writeFileSync(name, 'text');
+      assert.equal(native.pendingCloses(), 1, `${act}`);
+      await act();
+      assert.equal(native.pendingCloses(), 0, `${act}`);
+      fs.rmSync(copy, { recursive: true, force: true });
+    }
+    assert.deepEqual(await drainCloses(), []);
+  } finally {
+    await disk.stop();
+  }
+});
+
 testNeeding(needs.slowDisk, 'a file whose close has failed is not renamed over another', async () => {
   setClosePolicy('always');
   const disk = await startSlowDisk('windows-close', ['--fail', 'close:every2:EDQUOT']);

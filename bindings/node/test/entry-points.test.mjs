@@ -50,6 +50,24 @@ test('require and named imports give the same functions', async () => {
     'xyz true');
 });
 
+testNeeding(needs.proc, 'loading makes no thread, and neither does a call that needs none', async () => {
+  const source = `const fs = require('node:fs');
+    const count = () => fs.readdirSync('/proc/self/task').length;
+    const loaded = count();
+    fs.writeFileSync('one', fs.readFileSync('data.txt', {}));
+    console.log(loaded, count());`;
+  const [plain, loaded] = [await run('cjs', source), await run('cjs', source, { flags: ['--require', 'smallfry/register'] })];
+  assert.strictEqual(loaded.stdout, plain.stdout);
+});
+
+const addon = path.join(packageDirectory, 'smallfry.linux-x64-gnu.node');
+testNeeding({ there: fs.existsSync(addon), missing: 'only on Linux with glibc' }, 'the debug information of the addon is in a file beside it', () => {
+  const hasSection = (file, name) => fs.readFileSync(file).includes(`\0${name}\0`);
+  assert.ok(hasSection(addon, '.gnu_debuglink'));
+  assert.ok(!hasSection(addon, '.debug_info'));
+  assert.ok(hasSection(`${addon}.debug`, '.debug_info'));
+});
+
 test('smallfry/fs and smallfry/fs/promises can be required and imported', async () => {
   await expectOutput('mjs',
     `import fs, { writeFileSync, promises, existsSync, Stats } from 'smallfry/fs'; import fsp, { readFile, stat } from 'smallfry/fs/promises';` +
