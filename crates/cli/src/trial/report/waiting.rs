@@ -36,9 +36,9 @@ pub(super) fn in_words(out: &mut String, longest: &Longest) {
         out,
         '-',
         &format!(
-            "Of all functions of node:fs the program waits longest for {function}: {}, {} together.",
+            "Of all functions of node:fs the program waits longest for {function}: {}, {} each on average.",
             plural(*calls as usize, "call"),
-            text::duration(*ns as f64)
+            text::duration(*ns as f64 / (*calls).max(1) as f64)
         ),
     );
     say(
