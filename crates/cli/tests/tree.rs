@@ -199,32 +199,34 @@ fn a_stopped_cp_leaves_whole_files() {
     for index in 0..1000 {
         fs::write(place.path("from").join(index.to_string()), &contents).unwrap();
     }
-    // A fast machine may be done before the signal comes.
-    for attempt in 0.. {
-        let name = format!("copy{attempt}");
-        let mut child = place
-            .command(&format!("cp from {name}"))
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        while !place.path(&name).join("sub").exists()
-            && fs::read_dir(place.path(&name)).map_or(0, Iterator::count) < 3
-        {
-            thread::sleep(Duration::from_millis(1));
-        }
-        Command::new("kill")
-            .args(["-INT", &child.id().to_string()])
-            .status()
-            .unwrap();
-        let status = child.wait().unwrap();
-        for entry in fs::read_dir(place.path(&name)).unwrap() {
-            let status = entry.unwrap().metadata().unwrap();
-            assert!(status.is_dir() || [3, 200_000].contains(&status.len()));
-        }
-        place.done(&format!("rm {name}"));
-        match status.code() {
-            Some(130) => return,
-            code => assert!(code == Some(0) && attempt < 20, "{code:?}"),
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        // A fast machine may be done before the signal comes.
+        for attempt in 0.. {
+            let name = format!("copy{signal}{attempt}");
+            let mut child = place
+                .command(&format!("cp from {name}"))
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            while !place.path(&name).join("sub").exists()
+                && fs::read_dir(place.path(&name)).map_or(0, Iterator::count) < 3
+            {
+                thread::sleep(Duration::from_millis(1));
+            }
+            Command::new("kill")
+                .args(["-s", signal, &child.id().to_string()])
+                .status()
+                .unwrap();
+            let status = child.wait().unwrap();
+            for entry in fs::read_dir(place.path(&name)).unwrap() {
+                let status = entry.unwrap().metadata().unwrap();
+                assert!(status.is_dir() || [3, 200_000].contains(&status.len()));
+            }
+            place.done(&format!("rm {name}"));
+            if status.code() == Some(code) {
+                break;
+            }
+            assert!(status.success() && attempt < 20, "{signal}: {status}");
         }
     }
 }
