@@ -62,8 +62,24 @@ function wasOwn(one: unknown, name: string): boolean {
   return known;
 }
 
-const isShared = (name: string): boolean => isOwn(name, fs, original, facts.stubs, wrappers);
-const isSharedPromise = (name: string): boolean => isOwn(name, fs.promises, original.promises, facts.promiseStubs, promiseWrappers);
+/** The functions that were found to be Node's own last. Comparing with them takes less time than looking again. */
+const seen: Functions = { lstat: undefined, readlink: undefined, stat: undefined, writeFile: undefined, writeFileSync: undefined };
+const seenPromises: Functions = {};
+
+function look(name: string): boolean {
+  const mayUse = isOwn(name, fs, original, facts.stubs, wrappers);
+  if (mayUse) seen[name] = (fs as Functions)[name];
+  return mayUse;
+}
+
+function lookAtPromise(name: string): boolean {
+  const mayUse = isOwn(name, fs.promises, original.promises, facts.promiseStubs, promiseWrappers);
+  if (mayUse) seenPromises[name] = (fs.promises as Functions)[name];
+  return mayUse;
+}
+
+const isShared = (name: string): boolean => (fs as Functions)[name] === seen[name] || look(name);
+const isSharedPromise = (name: string): boolean => (fs.promises as Functions)[name] === seenPromises[name] || lookAtPromise(name);
 
 const readsByClose = Number.parseInt(process.versions.node, 10) >= 26;
 
@@ -80,7 +96,7 @@ export const mayWrite = (flush: boolean): boolean =>
 
 /** Tells whether native code may do `fs.appendFile`, which calls `fs.writeFile`. */
 export const mayAppend = (flush: boolean): boolean =>
-  mayWrite(flush) && isShared('writeFile');
+  mayWrite(flush) && (fs.writeFile === seen.writeFile || look('writeFile'));
 
 /**
  * Tells whether native code may do `fs.writeFileSync`. `isUtf8` says that Node would write a string
@@ -92,10 +108,11 @@ export const mayWriteSync = (isUtf8: boolean, flush: boolean): boolean =>
 
 /** Tells whether native code may do `fs.appendFileSync`, which calls `fs.writeFileSync`. */
 export const mayAppendSync = (isUtf8: boolean, flush: boolean): boolean =>
-  mayWriteSync(isUtf8, flush) && isShared('writeFileSync');
+  mayWriteSync(isUtf8, flush) && (fs.writeFileSync === seen.writeFileSync || look('writeFileSync'));
 
 /** Tells whether native code may do `fs.realpath`. */
-export const mayResolve = (): boolean => isShared('lstat') && isShared('stat') && isShared('readlink');
+export const mayResolve = (): boolean =>
+  (fs.lstat === seen.lstat || look('lstat')) && (fs.stat === seen.stat || look('stat')) && (fs.readlink === seen.readlink || look('readlink'));
 
 const paths = path as unknown as Functions;
 const isOfPath = (name: string): boolean => String(paths[name]).includes('validateString(');
