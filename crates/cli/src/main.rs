@@ -11,7 +11,6 @@ mod bench;
 mod scope;
 mod signals;
 mod slow;
-#[cfg(unix)]
 mod tree;
 mod trial;
 
@@ -40,10 +39,8 @@ enum Command {
     /// saves, and whether the command does the same.
     Try(trial::Arguments),
     /// Copy files and directories, with all that is in them
-    #[cfg(unix)]
     Cp(tree::Cp),
     /// Remove files and directories, with all that is in them
-    #[cfg(unix)]
     Rm(tree::Rm),
     /// Pack files and directories into a tar or zip
     #[cfg(unix)]
@@ -73,9 +70,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Try(arguments) => trial::run(&arguments),
-        #[cfg(unix)]
         Command::Cp(arguments) => tree::copy(&arguments),
-        #[cfg(unix)]
         Command::Rm(arguments) => tree::remove(&arguments),
         #[cfg(unix)]
         Command::Pack(arguments) => tree::pack(&arguments),

@@ -1,27 +1,36 @@
 //! Copying and removing whole trees.
-#![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
 use std::fs::{self, File};
+#[cfg(unix)]
+use std::io::{Seek, SeekFrom};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{FileExt, MetadataExt, symlink};
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use common::trees::{describe, make_tree, set_mode};
-use common::unix::{SmallDisk, is_root, make_fifo};
-use common::{Directory, assert_error, names, skip, strategies};
+use common::platform::{mode_of, names_of, number_of, set_modified, symlink};
+use common::trees::{describe, make_tree};
+#[cfg(unix)]
+use common::skip;
+#[cfg(unix)]
+use common::unix::{SmallDisk, is_root, make_fifo, set_mode};
+use common::{Directory, assert_error, names, strategies};
 use smallfry::Operation;
 use smallfry::bulk::Control;
 use smallfry::tree::{Copier, Existing, Remover};
 
 #[test]
 fn copy_and_remove_take_every_kind_of_entry() {
-    for seed in 0..12 {
+    // Wine takes many times as long for each call.
+    let seeds = if cfg!(windows) { 2 } else { 12 };
+    for seed in 0..seeds {
         let directory = Directory::new();
         let [from, to] = ["from", "to"].map(|name| directory.path(name));
         make_tree(&from, seed);
@@ -34,8 +43,7 @@ fn copy_and_remove_take_every_kind_of_entry() {
                 (report.files, report.directories),
                 (count(false), count(true) + 1)
             );
-            let root_mode = |path: &Path| fs::metadata(path).unwrap().mode();
-            assert_eq!(root_mode(&to), root_mode(&from));
+            assert_eq!(mode_of(&to), mode_of(&from));
             let report = Remover::new().strategy(strategy).remove(&to).unwrap();
             assert_eq!(
                 (report.files, report.directories),
@@ -47,6 +55,7 @@ fn copy_and_remove_take_every_kind_of_entry() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn copy_is_the_same_for_tar() {
     let directory = Directory::new();
@@ -78,12 +87,14 @@ fn copy_is_the_same_for_tar() {
     assert!(differences.is_empty(), "{differences:?}");
 }
 
+#[cfg(unix)]
 #[test]
 fn copy_keeps_holes() {
     let directory = Directory::new();
     let [from, to] = ["from", "to"].map(|name| directory.path(name));
-    let file = File::create(&from).unwrap();
-    file.write_all_at(b"middle", 8 << 20).unwrap();
+    let mut file = File::create(&from).unwrap();
+    file.seek(SeekFrom::Start(8 << 20)).unwrap();
+    file.write_all(b"middle").unwrap();
     file.set_len(32 << 20).unwrap();
     let blocks = |path: &Path| fs::metadata(path).unwrap().blocks();
     if blocks(&from) * 512 >= 1 << 20 {
@@ -102,10 +113,7 @@ fn copy_keeps_times_if_asked() {
     fs::write(from.join("sub/file"), "text").unwrap();
     for name in ["sub/file", "sub", ""] {
         let at = std::time::UNIX_EPOCH + std::time::Duration::new(1_000_000_000, 123_456_789);
-        File::open(from.join(name))
-            .unwrap()
-            .set_modified(at)
-            .unwrap();
+        set_modified(&from.join(name), at);
     }
     Copier::new().times(true).copy(&from, &to).unwrap();
     for name in ["sub/file", "sub", ""] {
@@ -131,13 +139,13 @@ fn copy_merges_directories_and_treats_existing_files_as_asked() {
 
     prepare();
     // A reader of the old file keeps it whole.
-    let before = fs::metadata(to.join("sub/a")).unwrap().ino();
+    let before = number_of(&to.join("sub/a"));
     assert_eq!(Copier::new().copy(&from, &to).unwrap().files, 2);
     assert_eq!(
         [read("sub/a"), read("sub/b"), read("sub/c")],
         ["new", "new", "old"]
     );
-    assert_ne!(fs::metadata(to.join("sub/a")).unwrap().ino(), before);
+    assert_ne!(number_of(&to.join("sub/a")), before);
     assert_eq!(names(&to.join("sub")), ["a", "b", "c"]);
 
     prepare();
@@ -177,6 +185,7 @@ fn copy_merges_directories_and_treats_existing_files_as_asked() {
     assert_eq!(read("sub"), "file");
 }
 
+#[cfg(unix)]
 #[test]
 fn copy_leaves_the_permissions_of_a_directory_that_was_there() {
     let directory = Directory::new();
@@ -189,7 +198,7 @@ fn copy_leaves_the_permissions_of_a_directory_that_was_there() {
     fs::create_dir(from.join("new")).unwrap();
     set_mode(&from.join("new"), 0o711);
     Copier::new().times(true).copy(&from, &to).unwrap();
-    let mode = |name: &str| fs::metadata(to.join(name)).unwrap().mode() & 0o7777;
+    let mode = |name: &str| mode_of(&to.join(name));
     assert_eq!(
         [mode(""), mode("sub"), mode("new")],
         [0o1777, 0o1777, 0o711]
@@ -215,11 +224,11 @@ fn copy_makes_no_name_of_a_file_that_was_kept() {
         copier.strategy(strategy).existing(Existing::Keep);
         assert_eq!(copier.copy(&from, &to).unwrap().files, 5);
         let read = |index: u32| fs::read_to_string(to.join(index.to_string())).unwrap();
-        let status = |index: u32| fs::metadata(to.join(index.to_string())).unwrap();
+        let names_of = |index: u32| names_of(&to.join(index.to_string()));
         for index in 0..9 {
             let is_kept = [0, 2, 5, 8].contains(&index);
             assert_eq!(read(index), if is_kept { "old" } else { "new" });
-            assert_eq!(status(index).nlink(), if is_kept { 1 } else { 5 });
+            assert_eq!(names_of(index), if is_kept { 1 } else { 5 });
         }
     }
 }
@@ -234,7 +243,9 @@ fn copy_does_not_follow_links_below_the_destination() {
     fs::create_dir_all(&outside).unwrap();
     fs::write(outside.join("b"), "old").unwrap();
     fs::create_dir(&to).unwrap();
-    symlink(&outside, to.join("sub")).unwrap();
+    if let Err(error) = symlink(&outside, to.join("sub")) {
+        return println!("skipped: no links are made: {error}");
+    }
     symlink(outside.join("b"), to.join("b")).unwrap();
     Copier::new().copy(&from, &to).unwrap_err();
     assert_eq!(names(&outside), ["b"]);
@@ -248,16 +259,18 @@ fn copy_refuses_what_cannot_be_right() {
     let from = directory.path("from");
     fs::create_dir_all(from.join("sub")).unwrap();
     fs::write(from.join("file"), "text").unwrap();
-    make_fifo(&from.join("pipe"));
-    symlink(&from, directory.path("link")).unwrap();
+    let has_link = symlink(&from, directory.path("link")).is_ok();
 
     for to in [
         "from",
         "from/new",
         "from/sub/new",
-        "link/new",
         "from/sub/../new",
+        "link/new",
     ] {
+        if to == "link/new" && !has_link {
+            continue;
+        }
         let error = Copier::new().copy(&from, directory.path(to)).unwrap_err();
         assert_error(
             &error.errors()[0],
@@ -266,19 +279,7 @@ fn copy_refuses_what_cannot_be_right() {
             ErrorKind::InvalidInput,
         );
     }
-    assert_eq!(names(&from), ["file", "pipe", "sub"]);
-
-    let error = Copier::new().copy(&from, directory.path("to")).unwrap_err();
-    let [error] = error.errors() else {
-        panic!("{error}")
-    };
-    assert_error(
-        error,
-        Operation::Copy,
-        Some(&from.join("pipe")),
-        ErrorKind::Unsupported,
-    );
-    assert_eq!(names(&directory.path("to")), ["file", "sub"]);
+    assert_eq!(names(&from), ["file", "sub"]);
 
     let file = from.join("file");
     let error = Copier::new().copy(&file, &file).unwrap_err();
@@ -294,6 +295,27 @@ fn copy_refuses_what_cannot_be_right() {
             .copy(directory.path(from), directory.path(to))
             .unwrap_err();
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn copy_refuses_pipes_and_copies_the_rest() {
+    let directory = Directory::new();
+    let from = directory.path("from");
+    fs::create_dir_all(from.join("sub")).unwrap();
+    fs::write(from.join("file"), "text").unwrap();
+    make_fifo(&from.join("pipe"));
+    let error = Copier::new().copy(&from, directory.path("to")).unwrap_err();
+    let [error] = error.errors() else {
+        panic!("{error}")
+    };
+    assert_error(
+        error,
+        Operation::Copy,
+        Some(&from.join("pipe")),
+        ErrorKind::Unsupported,
+    );
+    assert_eq!(names(&directory.path("to")), ["file", "sub"]);
 }
 
 #[test]
@@ -314,6 +336,7 @@ fn copy_leaves_out_what_the_filter_does_not_want() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn copy_leaves_no_half_file_on_a_full_disk() {
     let directory = Directory::new();
@@ -358,8 +381,11 @@ fn remove_takes_files_and_links_themselves() {
             "tree/gone" => PathBuf::from("gone"),
             _ => outside.clone(),
         };
-        symlink(target, path).unwrap();
+        if let Err(error) = symlink(target, path) {
+            return println!("skipped: no links are made: {error}");
+        }
     }
+    #[cfg(unix)]
     make_fifo(&directory.path("tree/pipe"));
     Remover::new()
         .remove(directory.path("to outside/"))
@@ -410,6 +436,7 @@ fn remove_refuses_what_cannot_be_meant() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn remove_stays_on_its_file_system() {
     let directory = Directory::new();
@@ -437,6 +464,7 @@ fn remove_stays_on_its_file_system() {
     assert_eq!(names(&mount), [""; 0]);
 }
 
+#[cfg(unix)]
 #[test]
 fn remove_goes_on_after_an_error() {
     if is_root() {
@@ -540,7 +568,9 @@ fn an_exchanged_directory_leads_nobody_out() {
         for index in 0..50 {
             fs::write(target.join(index.to_string()), "removed").unwrap();
         }
-        symlink(&outside, tree.join("a/link")).unwrap();
+        if let Err(error) = symlink(&outside, tree.join("a/link")) {
+            return println!("skipped: no links are made: {error}");
+        }
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
             let [link, spare] = ["a/link", "a/spare"].map(|name| tree.join(name));

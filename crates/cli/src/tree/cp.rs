@@ -7,7 +7,7 @@ use serde_json::Map;
 use smallfry::bulk::Strategy;
 use smallfry::tree::{Copier, Existing};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 use std::process::ExitCode;
 
 const NAME: &str = "smallfry cp";
@@ -126,12 +126,20 @@ fn target(source: &Path, destination: &Path, into_directory: bool) -> Result<Pat
         return Ok(destination.to_owned());
     }
     // The contents of `.` and `a/..` are copied, since they have no name of their own.
-    let bytes = source.as_os_str().as_encoded_bytes();
-    if bytes.ends_with(b"/.") || bytes == b"." || source.file_name().is_none() {
+    if ends_in_dot(source) || source.file_name().is_none() {
         return Ok(destination.to_owned());
     }
     match source.file_name() {
         Some(name) => Ok(destination.join(name)),
         None => Err(format!("{} has no name", source.display())),
+    }
+}
+
+/// Returns true for `.`, and for a path that ends in `/.`.
+fn ends_in_dot(path: &Path) -> bool {
+    match path.as_os_str().as_encoded_bytes() {
+        [b'.'] => true,
+        [.., separator, b'.'] => is_separator(char::from(*separator)),
+        _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! The patterns of `--exclude`.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use std::path::Path;
+use std::path::{Path, is_separator};
 
 /// The patterns of entries that are left out.
 pub(super) struct Exclude(GlobSet);
@@ -15,16 +15,13 @@ impl Exclude {
         }
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
-            let whole = pattern.trim_end_matches('/');
-            let path = match whole.strip_prefix('/') {
+            let whole = pattern.trim_end_matches(is_separator);
+            let path = match whole.strip_prefix(is_separator) {
                 Some(path) => path.to_owned(),
-                None if whole.contains('/') => whole.to_owned(),
+                None if whole.contains(is_separator) => whole.to_owned(),
                 None => format!("**/{whole}"),
             };
-            let glob = GlobBuilder::new(&path)
-                .literal_separator(true)
-                .backslash_escape(true)
-                .build();
+            let glob = GlobBuilder::new(&path).literal_separator(true).build();
             set.add(glob.map_err(|error| format!("--exclude {pattern}: {}", error.kind()))?);
         }
         let set = set.build().map_err(|error| error.to_string())?;

@@ -18,7 +18,6 @@ use crate::sys;
 pub(crate) use base::{Base, Found};
 #[cfg(all(feature = "archive", unix))]
 pub(crate) use beneath::{case_key as case_key_of, check as check_names};
-#[cfg(unix)]
 pub(crate) use descriptors::Backoff;
 pub use descriptors::max_workers;
 

@@ -58,36 +58,58 @@ mod beneath;
 #[cfg(all(feature = "archive", unix))]
 #[path = "unix/archive.rs"]
 mod archive;
+#[cfg_attr(unix, path = "unix/contents.rs")]
+#[cfg_attr(windows, path = "windows/contents.rs")]
+mod contents;
+
+#[cfg_attr(unix, path = "unix/open_directory.rs")]
+#[cfg_attr(windows, path = "windows/open_directory.rs")]
+mod open_directory;
+
+#[cfg_attr(unix, path = "unix/entry.rs")]
+#[cfg_attr(windows, path = "windows/entry.rs")]
+mod entry;
+
+#[cfg_attr(unix, path = "unix/names.rs")]
+#[cfg_attr(windows, path = "windows/names.rs")]
+mod names;
+
+mod kind;
+
 #[cfg(unix)]
 #[path = "unix/at.rs"]
 mod at;
-#[cfg(unix)]
-#[path = "unix/contents.rs"]
-mod contents;
-#[cfg(unix)]
-#[path = "unix/open_directory.rs"]
-mod open_directory;
 #[cfg(unix)]
 #[path = "unix/walk.rs"]
 mod walk;
 
 #[cfg(all(feature = "archive", unix))]
 pub(crate) use archive::{bytes_of, local_date, local_time, path_from, read_at};
+#[cfg_attr(unix, path = "unix/link_target.rs")]
+#[cfg_attr(windows, path = "windows/link_target.rs")]
+mod link_target;
+#[cfg(windows)]
+#[path = "windows/nt.rs"]
+mod nt;
+#[cfg(windows)]
+#[path = "windows/removal.rs"]
+mod removal;
+
 pub(crate) use attributes::{Attributes, gives_list};
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
-#[cfg(unix)]
 pub(crate) use contents::{clone_file, copy_range, copy_sparse};
+pub(crate) use entry::{EntryStatus, Identity, entry_status, set_mode_of, set_times};
 pub(crate) use flush::{
     FLUSHABLE, FLUSHES_DIRECTORIES, O_DIRECTORY, WholeFileSystem, begin_flush, flush_contents,
     flush_directory, flush_file, unwritten_bytes,
 };
+pub(crate) use kind::Kind;
 pub(crate) use limits::descriptor_limit;
+pub(crate) use link_target::{LinkTarget, target_path, with_target};
 pub(crate) use mapping::{Mapping, page_size};
-#[cfg(unix)]
+pub(crate) use names::{Name, OwnedName, as_path, ends_in_separator, last_name, name_of, start_of};
 pub(crate) use open_directory::{
-    EntryStatus, Identity, Kind, Name, OpenDirectory, OwnedName, as_path, ends_in_separator,
-    entry_status, is_missing, is_taken, last_name, may_mean_no_directory, name_of, root_identity,
-    set_mode_of, set_times, start_of,
+    OpenDirectory, is_missing, is_taken, may_mean_no_directory, root_identity,
 };
 pub(crate) use open_file::{device_of, device_of_regular, is_writable, path_of, reports_at_close};
 #[cfg(windows)]

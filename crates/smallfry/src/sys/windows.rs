@@ -191,16 +191,26 @@ pub fn status(file: BorrowedFile<'_>) -> Result<Status, Errno> {
     if unsafe { GetFileType(handle) } != FILE_TYPE_DISK {
         return Ok(Status::new(0, false, false));
     }
-    let mut information = MaybeUninit::<BY_HANDLE_FILE_INFORMATION>::uninit();
-    // SAFETY: the handle is open, and the structure is large enough and borrowed for writing.
-    if unsafe { GetFileInformationByHandle(handle, information.as_mut_ptr()) } == 0 {
-        return Err(errno(&io::Error::last_os_error()));
-    }
-    // SAFETY: the call succeeded, so it has filled the structure.
-    let information = unsafe { information.assume_init() };
+    let information = information(file)?;
     let size = u64::from(information.nFileSizeHigh) << 32 | u64::from(information.nFileSizeLow);
     let is_directory = information.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY != 0;
     Ok(Status::new(size, !is_directory, is_directory))
+}
+
+/// Returns what the system knows of an open file.
+///
+/// `GetFileInformationByHandle`,
+/// [GetFileInformationByHandle](https://learn.microsoft.com/windows/win32/api/fileapi/nf-fileapi-getfileinformationbyhandle)
+#[inline]
+pub(super) fn information(file: BorrowedFile<'_>) -> Result<BY_HANDLE_FILE_INFORMATION, Errno> {
+    let mut information = MaybeUninit::<BY_HANDLE_FILE_INFORMATION>::uninit();
+    // SAFETY: the handle is open as long as it is borrowed, and the structure is large enough and
+    // borrowed for writing.
+    if unsafe { GetFileInformationByHandle(file.as_raw_handle(), information.as_mut_ptr()) } == 0 {
+        return Err(errno(&io::Error::last_os_error()));
+    }
+    // SAFETY: the call succeeded, so it has filled the structure.
+    Ok(unsafe { information.assume_init() })
 }
 
 /// Returns the mode to create a file with, for it to have these permissions.

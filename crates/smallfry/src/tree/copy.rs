@@ -135,6 +135,14 @@ impl Copier {
     /// Neither at `to` nor below it a link is followed. Nothing is flushed: after a power failure
     /// files may be missing, empty or torn.
     ///
+    /// # Platform-specific behavior
+    ///
+    /// - On Windows a copy is read-only, hidden or a part of the system if its source is. Other
+    ///   attributes, access control lists and alternate data streams are not copied. Holes are
+    ///   filled with zeros. Junctions and mounted volumes are links, and a copied link is of the
+    ///   same type. A symbolic link takes the privilege to make one, or developer mode: without
+    ///   these it is an error.
+    ///
     /// # Errors
     ///
     /// [`TreeError`] with an error for each entry that was not copied, whose operation is

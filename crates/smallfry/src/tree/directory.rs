@@ -36,6 +36,13 @@ impl Directory {
         self.place.as_ref()
     }
 
+    /// Closes the directory, where an open one would be in the way of its removal.
+    pub(super) fn make_way(&self) {
+        if sys::OPEN_FILES_ARE_IN_THE_WAY {
+            *lock(&self.open) = None;
+        }
+    }
+
     /// Returns the path of an entry, below that of the directory where the tree begins.
     pub(crate) fn path_of(&self, start: &Path, name: &Name) -> PathBuf {
         let mut names = vec![sys::as_path(name)];
@@ -165,13 +172,14 @@ impl Directories {
             return Ok(Arc::clone(open));
         }
         let open = lock(&below.open).clone();
-        if let Some(below) = open {
-            let open = self.with_descriptors(|| Ok(below.open_parent()?))?;
-            if open.status()?.identity == above.identity {
-                let open = Arc::new(open);
-                self.reopened(above, &open);
-                return Ok(open);
-            }
+        // Where the system refuses this, the way down from above may be open.
+        if let Some(below) = open
+            && let Ok(open) = self.with_descriptors(|| Ok(below.open_parent()?))
+            && open.status()?.identity == above.identity
+        {
+            let open = Arc::new(open);
+            self.reopened(above, &open);
+            return Ok(open);
         }
         self.open(above)
     }

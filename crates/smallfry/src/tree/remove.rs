@@ -86,13 +86,21 @@ impl Remover {
     ///
     /// Nothing of this is flushed. After a power failure some of the tree may be there again.
     ///
+    /// # Platform-specific behavior
+    ///
+    /// - On Windows junctions and mounted volumes are links too: they are removed, and what they
+    ///   lead to stays. Read-only files are removed. A file that another program has open and does
+    ///   not share is waited for, up to a second in each directory.
+    ///
     /// # Errors
     ///
     /// [`TreeError`] with an [`Error`] for each entry that is left: [`Operation::Unlink`],
     /// [`Operation::Rmdir`] or [`Operation::Readdir`], with its path. Also for a `path` that ends
-    /// in `.` or `..`, or is the root directory, which are refused.
+    /// in `.` or `..`, or is a root directory, which are refused. On Windows these are also `C:`,
+    /// `\\server\share` and devices.
     ///
-    /// [unlinkat(2)](https://man7.org/linux/man-pages/man2/unlinkat.2.html)
+    /// [unlinkat(2)](https://man7.org/linux/man-pages/man2/unlinkat.2.html),
+    /// [FILE_DISPOSITION_INFORMATION_EX](https://learn.microsoft.com/windows-hardware/drivers/ddi/ntddk/ns-ntddk-_file_disposition_information_ex)
     pub fn remove(&self, path: impl AsRef<Path>) -> Result<Report, TreeError> {
         let path = path.as_ref();
         let removal = Removal {
@@ -325,6 +333,7 @@ impl Visitor for Removal {
         {
             let removed = operations.run(|()| {
                 let open = self.directories.open_above(parent, &place.directory);
+                place.directory.make_way();
                 (open.and_then(|open| Ok(open.remove_directory(name)?)), 0)
             });
             match removed {

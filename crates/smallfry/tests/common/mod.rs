@@ -2,12 +2,18 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-#[cfg(unix)]
 pub(crate) mod trees;
 #[cfg(unix)]
 pub(crate) mod unix;
+#[cfg(windows)]
+pub(crate) mod windows;
 #[cfg(target_os = "linux")]
 pub(crate) mod workload;
+
+#[cfg(unix)]
+pub(crate) use unix as platform;
+#[cfg(windows)]
+pub(crate) use windows as platform;
 
 use std::fs;
 use std::io::{self, ErrorKind};

@@ -1,13 +1,13 @@
 //! Generated trees with every kind of entry, and descriptions of them that can be compared.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, Permissions};
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-pub(crate) fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
-}
+use super::platform::{
+    DIRECTORY_MODES, FILE_MODES, UNUSUAL, mode_of, number_of, set_mode, symlink,
+};
 
 /// Makes a tree with every kind of entry that is copied. The same seed makes the same tree.
 pub(crate) fn make_tree(root: &Path, seed: u64) {
@@ -18,7 +18,7 @@ pub(crate) fn make_tree(root: &Path, seed: u64) {
     for index in 0..random.usize(20..250) {
         let place = directories[random.usize(..directories.len())].clone();
         let path =
-            place.join(["", "ä 魚\n", "-x"][random.usize(..3)].to_owned() + &index.to_string());
+            place.join(["", UNUSUAL, "-x"][random.usize(..3)].to_owned() + &index.to_string());
         match random.u32(..12) {
             0 | 1 => {
                 fs::create_dir(&path).unwrap();
@@ -26,31 +26,33 @@ pub(crate) fn make_tree(root: &Path, seed: u64) {
             }
             2 => {
                 let target = ["gone", "/etc", "..", ".", "a/../b"][random.usize(..5)];
-                symlink(target, &path).unwrap();
+                // Where links cannot be made, trees have none.
+                assert!(symlink(target, &path).is_ok() || cfg!(windows));
             }
             3 if !files.is_empty() => {
                 fs::hard_link(&files[random.usize(..files.len())], &path).unwrap();
             }
             4 => {
                 // A hole, some bytes, and perhaps another hole.
-                let file = File::create(&path).unwrap();
-                file.write_all_at(&[7; 5000], 1 << 20).unwrap();
+                let mut file = File::create(&path).unwrap();
+                file.seek(SeekFrom::Start(1 << 20)).unwrap();
+                file.write_all(&[7; 5000]).unwrap();
                 file.set_len((1 << 20) + random.u64(5000..3 << 20)).unwrap();
             }
             _ => {
                 let length = [0, 1, 4096, random.usize(..700_000)][random.usize(..4)];
                 let bytes: Vec<u8> = (0..length).map(|_| random.u8(..)).collect();
                 fs::write(&path, bytes).unwrap();
-                set_mode(
-                    &path,
-                    [0o644, 0o755, 0o600, 0o4711, 0o666][random.usize(..5)],
-                );
+                set_mode(&path, FILE_MODES[random.usize(..FILE_MODES.len())]);
                 files.push(path);
             }
         }
     }
     for directory in directories.iter().rev() {
-        set_mode(directory, [0o755, 0o700, 0o777, 0o1755][random.usize(..4)]);
+        set_mode(
+            directory,
+            DIRECTORY_MODES[random.usize(..DIRECTORY_MODES.len())],
+        );
     }
 }
 
@@ -72,10 +74,10 @@ pub(crate) fn describe(root: &Path) -> Described {
             let name = path.strip_prefix(root).unwrap().to_owned();
             let status = fs::symlink_metadata(&path).unwrap();
             let first = first_names
-                .entry(status.ino())
+                .entry(number_of(&path))
                 .or_insert(name.clone())
                 .clone();
-            let mode = status.mode() & 0o7777;
+            let mode = mode_of(&path);
             let described_as = if status.is_dir() {
                 directories.push(path);
                 ('d', mode, Vec::new(), name.clone())

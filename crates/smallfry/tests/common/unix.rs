@@ -1,15 +1,47 @@
 //! Helpers of several test files on Unix.
 
 use std::ffi::{CString, OsStr};
-use std::fs;
+use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::{Directory, skip};
+
+pub(crate) use std::os::unix::fs::symlink;
+
+/// The start of names that are unusual and allowed.
+pub(crate) const UNUSUAL: &str = "ä 魚\n";
+/// The permissions that files and directories may have.
+pub(crate) const FILE_MODES: &[u32] = &[0o644, 0o755, 0o600, 0o4711, 0o666];
+pub(crate) const DIRECTORY_MODES: &[u32] = &[0o755, 0o700, 0o777, 0o1755];
+
+pub(crate) fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+/// Returns the permissions of an entry.
+pub(crate) fn mode_of(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().mode() & 0o7777
+}
+
+/// Returns the number that all names of a file share.
+pub(crate) fn number_of(path: &Path) -> u64 {
+    fs::symlink_metadata(path).unwrap().ino()
+}
+
+/// Returns the number of hard links.
+pub(crate) fn names_of(path: &Path) -> u64 {
+    fs::symlink_metadata(path).unwrap().nlink()
+}
+
+pub(crate) fn set_modified(path: &Path, time: SystemTime) {
+    File::open(path).unwrap().set_modified(time).unwrap();
+}
 
 pub(crate) fn is_root() -> bool {
     // SAFETY: has no preconditions.
@@ -105,7 +137,7 @@ pub(crate) fn child_directory() -> std::path::PathBuf {
 #[track_caller]
 fn run(command: &mut Command) -> (ExitStatus, String) {
     let directory = Directory::new();
-    let output = fs::File::create(directory.path("output")).unwrap();
+    let output = File::create(directory.path("output")).unwrap();
     let mut child = command
         .stdin(Stdio::null())
         .stdout(output.try_clone().unwrap())

@@ -10,7 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{self, AtFlags, Timespec, Timestamps};
 
-use super::open_directory::{Name, OpenDirectory};
+use super::names::Name;
+use super::open_directory::OpenDirectory;
 use super::platform::errno;
 use crate::errno::Errno;
 

@@ -1,11 +1,11 @@
 //! Windows: the attributes of a file besides its contents, for the file that replaces it.
 
 use std::fs::Metadata;
-use std::io;
 use std::mem::MaybeUninit;
 use std::os::windows::fs::MetadataExt;
 use std::os::windows::io::AsRawHandle;
 use std::path::Path;
+use std::ptr;
 
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_ARCHIVE, FILE_ATTRIBUTE_HIDDEN, FILE_ATTRIBUTE_NORMAL,
@@ -13,6 +13,7 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_BASIC_INFO, FileBasicInfo, GetFileInformationByHandleEx, SetFileInformationByHandle,
 };
 
+use super::nt::last_error;
 use super::platform::BorrowedFile;
 use crate::errno::Errno;
 use crate::error::Operation;
@@ -82,20 +83,7 @@ impl Attributes {
             // Zero leaves a time alone.
             ..FILE_BASIC_INFO::default()
         };
-        // SAFETY: the handle is open as long as it is borrowed. The structure has the size that is
-        // told and is only read.
-        let done = unsafe {
-            SetFileInformationByHandle(
-                temporary.as_raw_handle(),
-                FileBasicInfo,
-                (&raw const wanted).cast(),
-                size_of::<FILE_BASIC_INFO>() as u32,
-            )
-        };
-        if done == 0 {
-            return Err((Operation::Fchmod, last_error()));
-        }
-        Ok(())
+        set_basic(temporary, &wanted).map_err(|error| (Operation::Fchmod, error))
     }
 
     /// Does nothing: writing takes no attributes away.
@@ -112,15 +100,28 @@ impl Attributes {
     }
 }
 
+/// Sets attributes and times of an open file. Those that are zero stay.
+///
+/// `SetFileInformationByHandle`,
+/// [FILE_BASIC_INFO](https://learn.microsoft.com/windows/win32/api/winbase/ns-winbase-file_basic_info)
+pub(super) fn set_basic(file: BorrowedFile<'_>, wanted: &FILE_BASIC_INFO) -> Result<(), Errno> {
+    // SAFETY: the handle is open as long as it is borrowed. The structure has the size that is told
+    // and is only read.
+    let done = unsafe {
+        SetFileInformationByHandle(
+            file.as_raw_handle(),
+            FileBasicInfo,
+            ptr::from_ref(wanted).cast(),
+            size_of::<FILE_BASIC_INFO>() as u32,
+        )
+    };
+    if done == 0 {
+        return Err(last_error());
+    }
+    Ok(())
+}
+
 /// Returns false: new files keep the access control list that their directory gives them.
 pub(crate) fn gives_list(_directory: BorrowedFile<'_>) -> bool {
     false
-}
-
-fn last_error() -> Errno {
-    Errno(
-        io::Error::last_os_error()
-            .raw_os_error()
-            .unwrap_or_default(),
-    )
 }

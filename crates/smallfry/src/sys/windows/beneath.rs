@@ -10,29 +10,22 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::windows::ffi::OsStrExt;
 use std::os::windows::fs::OpenOptionsExt;
-use std::os::windows::io::{AsRawHandle, FromRawHandle};
+use std::os::windows::io::{AsHandle, AsRawHandle};
 use std::path::{Component, Path, PathBuf};
-use std::ptr;
 
-use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
 use windows_sys::Wdk::Storage::FileSystem::{
-    FILE_CREATE, FILE_DIRECTORY_FILE, FILE_NON_DIRECTORY_FILE, FILE_OPEN,
-    FILE_OPEN_FOR_BACKUP_INTENT, FILE_OPEN_IF, FILE_OPEN_REPARSE_POINT,
-    FILE_SYNCHRONOUS_IO_NONALERT, NtCreateFile,
+    FILE_CREATE, FILE_DIRECTORY_FILE, FILE_NON_DIRECTORY_FILE, FILE_OPEN, FILE_OPEN_IF,
+    FILE_OPEN_REPARSE_POINT,
 };
-use windows_sys::Win32::Foundation::{
-    ERROR_FILENAME_EXCED_RANGE, ERROR_INVALID_NAME, ERROR_REPARSE_POINT_ENCOUNTERED,
-    OBJ_CASE_INSENSITIVE, OBJ_DONT_REPARSE, RtlNtStatusToDosError,
-    STATUS_REPARSE_POINT_ENCOUNTERED, UNICODE_STRING,
-};
+use windows_sys::Win32::Foundation::{ERROR_INVALID_NAME, ERROR_REPARSE_POINT_ENCOUNTERED};
 use windows_sys::Win32::Storage::FileSystem::{
     DELETE, FILE_APPEND_DATA, FILE_ATTRIBUTE_NORMAL, FILE_ATTRIBUTE_READONLY,
     FILE_DISPOSITION_INFO, FILE_FLAG_BACKUP_SEMANTICS, FILE_GENERIC_READ, FILE_GENERIC_WRITE,
-    FILE_READ_ATTRIBUTES, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, FILE_TRAVERSE,
-    FILE_WRITE_DATA, FileDispositionInfo, SYNCHRONIZE, SetFileInformationByHandle,
+    FILE_READ_ATTRIBUTES, FILE_TRAVERSE, FILE_WRITE_DATA, FileDispositionInfo, SYNCHRONIZE,
+    SetFileInformationByHandle,
 };
-use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
+use super::nt::{self, Request, SHARE_ALL, code};
 use super::platform::{
     ACCESS, NOT_A_DIRECTORY, O_APPEND, O_CREAT, O_EXCL, O_RDWR, O_TRUNC, O_WRONLY, OWNER_WRITES,
     OwnedFile,
@@ -49,20 +42,9 @@ pub(crate) const LEADS_OUT_WORDS: &str = "leads out of, or through a link in,";
 /// Win32 passes it on.
 pub(crate) const RENAMES_BENEATH: bool = false;
 
-/// The sharing mode that lets other programs read, write and delete the file.
-const SHARE_ALL: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-
 /// An open directory. It holds one handle.
 pub(crate) struct Directory {
     file: OwnedFile,
-}
-
-/// The arguments for opening a file.
-struct Request {
-    access: u32,
-    disposition: u32,
-    options: u32,
-    attributes: u32,
 }
 
 impl Directory {
@@ -111,6 +93,7 @@ impl Directory {
             path,
             &Request {
                 access,
+                sharing: SHARE_ALL,
                 disposition,
                 options: FILE_NON_DIRECTORY_FILE,
                 attributes: if is_read_only {
@@ -143,10 +126,8 @@ impl Directory {
     /// [NtCreateFile](https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntcreatefile)
     pub(crate) fn make_directory(&self, path: &Path, _mode: u32) -> io::Result<()> {
         let request = Request {
-            access: FILE_READ_ATTRIBUTES,
             disposition: FILE_CREATE,
-            options: FILE_DIRECTORY_FILE,
-            attributes: FILE_ATTRIBUTE_NORMAL,
+            ..Request::existing(FILE_READ_ATTRIBUTES, FILE_DIRECTORY_FILE)
         };
         self.create(path, &request).map(drop)
     }
@@ -191,60 +172,8 @@ impl Directory {
     /// [NtCreateFile](https://learn.microsoft.com/windows/win32/api/winternl/nf-winternl-ntcreatefile)
     fn create(&self, path: &Path, request: &Request) -> io::Result<OwnedFile> {
         let mut name = relative_name(path)?;
-        let bytes = u16::try_from(name.len() * 2).map_err(|_| error(ERROR_FILENAME_EXCED_RANGE))?;
-        let name = UNICODE_STRING {
-            Length: bytes,
-            MaximumLength: bytes,
-            Buffer: name.as_mut_ptr(),
-        };
-        let attributes = OBJECT_ATTRIBUTES {
-            Length: size_of::<OBJECT_ATTRIBUTES>() as u32,
-            RootDirectory: self.file.as_raw_handle(),
-            ObjectName: &raw const name,
-            Attributes: OBJ_CASE_INSENSITIVE | OBJ_DONT_REPARSE,
-            SecurityDescriptor: ptr::null(),
-            SecurityQualityOfService: ptr::null(),
-        };
-        let mut handle = ptr::null_mut();
-        let mut status_block = IO_STATUS_BLOCK::default();
-        // SAFETY: the directory's handle is open. The attributes, the name they point to and its
-        // text outlive the call, which only reads them. The handle and the status block are
-        // borrowed for writing.
-        let status = unsafe {
-            NtCreateFile(
-                &raw mut handle,
-                request.access | SYNCHRONIZE,
-                &raw const attributes,
-                &raw mut status_block,
-                ptr::null(),
-                request.attributes,
-                SHARE_ALL,
-                request.disposition,
-                request.options | FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_FOR_BACKUP_INTENT,
-                ptr::null(),
-                0,
-            )
-        };
-        if status == STATUS_REPARSE_POINT_ENCOUNTERED {
-            return Err(LEADS_OUT.into());
-        }
-        if status < 0 {
-            // SAFETY: has no preconditions.
-            return Err(error(unsafe { RtlNtStatusToDosError(status) }));
-        }
-        // SAFETY: the system has just returned this handle, so it is open and not owned elsewhere.
-        Ok(unsafe { OwnedFile::from_raw_handle(handle) })
-    }
-}
-
-impl Request {
-    const fn existing(access: u32, options: u32) -> Self {
-        Self {
-            access,
-            disposition: FILE_OPEN,
-            options,
-            attributes: FILE_ATTRIBUTE_NORMAL,
-        }
+        let opened = request.open(self.file.as_handle(), &mut name);
+        opened.map_err(|status| nt::errno(status).into())
     }
 }
 
@@ -273,11 +202,7 @@ fn relative_name(path: &Path) -> io::Result<Vec<u16>> {
         text.extend(name.encode_wide());
     }
     if text.contains(&0) {
-        return Err(error(ERROR_INVALID_NAME));
+        return Err(code(ERROR_INVALID_NAME).into());
     }
     Ok(text)
-}
-
-fn error(number: u32) -> io::Error {
-    io::Error::from_raw_os_error(number.cast_signed())
 }

@@ -23,7 +23,7 @@ pub(crate) const TOO_MANY_LINKS: Errno = Errno(ERROR_CANT_RESOLVE_FILENAME.cast_
 pub(crate) const NOTHING_THERE: Errno = Errno(ERROR_FILE_NOT_FOUND.cast_signed());
 
 /// The time for which a refusal that may pass is retried.
-const MAX_WAIT: Duration = Duration::from_secs(1);
+pub(super) const MAX_WAIT: Duration = Duration::from_secs(1);
 
 /// The first pause between two attempts. Each pause is twice the one before, up to [`MAX_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
@@ -74,14 +74,21 @@ pub(crate) fn rename_and_flush(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Retries `rename` for a while if its error may pass.
 fn with_backoff(to: &Path, rename: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    retry(MAX_WAIT, |error| may_pass(error, to), rename)
+}
+
+/// Retries `call` while its error may pass, for `max_wait` at most.
+pub(super) fn retry<T, E>(
+    max_wait: Duration,
+    may_pass: impl Fn(&E) -> bool,
+    call: impl Fn() -> Result<T, E>,
+) -> Result<T, E> {
     let began = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {
-        let Err(error) = rename() else {
-            return Ok(());
-        };
-        if !may_pass(&error, to) || began.elapsed() >= MAX_WAIT {
-            return Err(error);
+        match call() {
+            Err(error) if may_pass(&error) && began.elapsed() < max_wait => {}
+            done => return done,
         }
         thread::sleep(pause);
         pause = (pause * 2).min(MAX_PAUSE);

@@ -97,13 +97,17 @@ impl<'o> Copying<'o> {
         }
         self.make_parents().map_err(failed)?;
         let is_new = match std::fs::create_dir(to) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                if !std::fs::symlink_metadata(to).map_err(failed)?.is_dir() {
+                    return Err(failed(io::ErrorKind::NotADirectory.into()));
+                }
+                false
+            }
+            // Windows gives other errors for a root directory.
+            Err(_) if std::fs::symlink_metadata(to).is_ok_and(|it| it.is_dir()) => false,
             Err(error) => return Err(Error::at(Operation::Mkdir, to, error)),
             Ok(()) => true,
         };
-        if !is_new && !std::fs::symlink_metadata(to).map_err(failed)?.is_dir() {
-            return Err(failed(io::ErrorKind::NotADirectory.into()));
-        }
         let pair = Pair {
             from: source,
             to: self.directories.begin(to).map_err(failed)?,

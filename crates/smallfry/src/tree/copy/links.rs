@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::sys::{self, OwnedName};
+use crate::sys::{self, LinkTarget};
 
 /// The treatment of symbolic links in a tree that is copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,14 +16,14 @@ pub enum Links {
 }
 
 /// Makes the target of the link at the absolute path `link` absolute.
-pub(super) fn absolute_target(link: &Path, target: OwnedName) -> OwnedName {
-    let directory = link.parent().unwrap_or(Path::new("/"));
-    let path = without_dots(&directory.join(sys::as_path(&target)));
-    // It has no NUL, since its parts have none.
-    match sys::name_of(path.as_os_str()) {
-        Some(path) if sys::as_path(&target).is_relative() => path,
-        _ => target,
+pub(super) fn absolute_target(link: &Path, target: LinkTarget) -> LinkTarget {
+    let path = sys::target_path(&target);
+    if !path.is_relative() {
+        return target;
     }
+    let directory = link.parent().unwrap_or(Path::new("/"));
+    let path = without_dots(&directory.join(path));
+    sys::with_target(target, &path)
 }
 
 /// Returns an absolute path without `.` and `..`.
