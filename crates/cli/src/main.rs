@@ -43,13 +43,10 @@ enum Command {
     /// Remove files and directories, with all that is in them
     Rm(tree::Rm),
     /// Pack files and directories into a tar or zip
-    #[cfg(unix)]
     Pack(tree::Pack),
     /// Unpack a tar or zip
-    #[cfg(unix)]
     Unpack(tree::Unpack),
     /// Print or check digests of files, and one digest for each directory
-    #[cfg(unix)]
     Hash(tree::Hash),
     /// Tell whether Node runs a file as a module or as CommonJS, and why
     Scope(scope::Arguments),
@@ -72,11 +69,8 @@ fn main() -> ExitCode {
         Command::Try(arguments) => trial::run(&arguments),
         Command::Cp(arguments) => tree::copy(&arguments),
         Command::Rm(arguments) => tree::remove(&arguments),
-        #[cfg(unix)]
         Command::Pack(arguments) => tree::pack(&arguments),
-        #[cfg(unix)]
         Command::Unpack(arguments) => tree::unpack(&arguments),
-        #[cfg(unix)]
         Command::Hash(arguments) => tree::hash(&arguments),
         Command::Driver { launch, work } => bench::drive(&launch, work.as_deref()),
         Command::Scope(arguments) => scope::run(&arguments),

@@ -3,7 +3,7 @@
 //! | job | call |
 //! |---|---|
 //! | hash many files | [`Hasher::files`] |
-//! | hash a tree: names, contents, links, executable files | `Hasher::tree`, on Unix |
+//! | hash a tree: names, contents, links, executable files | [`Hasher::tree`] |
 //!
 //! The contents stay in the thread that reads them: each worker has one buffer of 64 KiB, and
 //! hashes what it has read at once. A file of any size takes no more memory than that.
@@ -34,12 +34,9 @@ mod contents;
 mod digest;
 mod files;
 mod hasher;
-#[cfg(unix)]
 mod tree;
 
 pub use algorithm::Algorithm;
 pub use digest::{Digest, ParseDigestError};
 pub use files::Digests;
-pub use hasher::Hasher;
-#[cfg(unix)]
-pub use hasher::TreeDigest;
+pub use hasher::{Hasher, TreeDigest};

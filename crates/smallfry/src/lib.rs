@@ -79,7 +79,7 @@
 //!   each write system call as a whole. A long append may take several calls, and a network file
 //!   system may not even keep these apart.
 
-#[cfg(all(feature = "archive", unix))]
+#[cfg(feature = "archive")]
 pub mod archive;
 pub mod bulk;
 pub mod close;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | copy a directory with all that is in it | [`Copier`] |
 //! | remove one | [`Remover`] |
-//! | hash one | `hash::Hasher::tree`, on Unix with the feature `hash` |
+//! | hash one | `hash::Hasher::tree`, with the feature `hash` |
 //! | list files by patterns and ignore rules | `TreeOptions`, with the feature `tree` |
 //!
 //! Copying, removing and hashing are done by as many threads as pay, which is measured meanwhile.

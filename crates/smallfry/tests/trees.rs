@@ -4,9 +4,9 @@
 mod common;
 
 use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
 #[cfg(unix)]
 use std::io::{Seek, SeekFrom};
-use std::io::{ErrorKind, Write};
 #[cfg(unix)]
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use common::platform::{mode_of, names_of, number_of, set_modified, symlink};
-use common::trees::{describe, make_tree};
 #[cfg(unix)]
 use common::skip;
+use common::trees::{describe, make_tree};
 #[cfg(unix)]
 use common::unix::{SmallDisk, is_root, make_fifo, set_mode};
 use common::{Directory, assert_error, names, strategies};

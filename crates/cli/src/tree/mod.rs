@@ -7,23 +7,17 @@
 
 mod cp;
 mod exclude;
-#[cfg(unix)]
 mod hash;
-#[cfg(unix)]
 mod pack;
 mod rm;
 mod summary;
-#[cfg(unix)]
 mod unpack;
 mod watch;
 
 pub(crate) use cp::Arguments as Cp;
-#[cfg(unix)]
 pub(crate) use hash::Arguments as Hash;
-#[cfg(unix)]
 pub(crate) use pack::Arguments as Pack;
 pub(crate) use rm::Arguments as Rm;
-#[cfg(unix)]
 pub(crate) use unpack::Arguments as Unpack;
 
 use std::process::ExitCode;
@@ -36,17 +30,14 @@ pub(crate) fn remove(arguments: &Rm) -> ExitCode {
     rm::run(arguments)
 }
 
-#[cfg(unix)]
 pub(crate) fn unpack(arguments: &Unpack) -> ExitCode {
     unpack::run(arguments)
 }
 
-#[cfg(unix)]
 pub(crate) fn pack(arguments: &Pack) -> ExitCode {
     pack::run(arguments)
 }
 
-#[cfg(unix)]
 pub(crate) fn hash(arguments: &Hash) -> ExitCode {
     hash::run(arguments)
 }

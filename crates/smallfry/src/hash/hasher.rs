@@ -2,19 +2,15 @@
 
 use std::fmt;
 use std::path::Path;
-#[cfg(unix)]
 use std::sync::Arc;
 
 use smallfry_workers::{BatchOptions, Control, Strategy};
 
 use super::algorithm::Algorithm;
-#[cfg(unix)]
 use super::digest::Digest;
 use super::files::{Digests, HashFile};
-#[cfg(unix)]
 use super::tree::{self, Filter};
 use crate::path::{Base, max_workers};
-#[cfg(unix)]
 use crate::tree::{Report, TreeError};
 
 /// Hashes files and trees.
@@ -38,12 +34,10 @@ pub struct Hasher {
     algorithm: Algorithm,
     strategy: Strategy,
     control: Option<Control>,
-    #[cfg(unix)]
     filter: Option<Filter>,
 }
 
 /// The digest of a tree.
-#[cfg(unix)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TreeDigest {
@@ -80,7 +74,6 @@ impl Hasher {
     /// Leaves out entries of trees for whose paths below the root `wanted` returns false, and what
     /// is in such directories. The digest is that of a tree without them. It is called by several
     /// threads.
-    #[cfg(unix)]
     pub fn filter(&mut self, wanted: impl Fn(&Path) -> bool + Send + Sync + 'static) -> &mut Self {
         self.filter = Some(Arc::new(wanted));
         self
@@ -163,7 +156,6 @@ impl Hasher {
     /// [`Operation::Fstat`]: crate::Operation::Fstat
     /// [`Operation::Read`]: crate::Operation::Read
     /// [`Error::is_cancelled`]: crate::Error::is_cancelled
-    #[cfg(unix)]
     pub fn tree(&self, path: impl AsRef<Path>) -> Result<TreeDigest, TreeError> {
         let options = tree::Options {
             algorithm: self.algorithm,

@@ -86,7 +86,8 @@ struct Place {
 
 /// An entry of a directory that is hashed already.
 struct Entry {
-    name: OwnedName,
+    /// The bytes of its name.
+    name: Vec<u8>,
     kind: u8,
     digest: Digest,
 }
@@ -115,19 +116,16 @@ impl Place {
 
 /// Makes the list of a directory, which sorts its entries. An error if two have one name.
 fn list_of(entries: &mut [Entry], digest_len: usize) -> io::Result<Vec<u8>> {
-    entries.sort_unstable_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+    entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     if entries.windows(2).any(|two| two[0].name == two[1].name) {
         let reason = "a name was listed twice, since the directory was changed meanwhile";
         return Err(io::Error::other(reason));
     }
     let framing = 1 + size_of::<u64>() + digest_len;
-    let sizes = entries
-        .iter()
-        .map(|entry| entry.name.count_bytes() + framing);
+    let sizes = entries.iter().map(|entry| entry.name.len() + framing);
     let mut list = Vec::with_capacity(TAG.len() + sizes.sum::<usize>());
     list.extend_from_slice(TAG);
     for Entry { name, kind, digest } in entries {
-        let name = name.as_bytes();
         list.push(*kind);
         list.extend_from_slice(&(name.len() as u64).to_le_bytes());
         list.extend_from_slice(name);
@@ -192,7 +190,7 @@ impl Hashing<'_> {
         let (entry, bytes) = hashed?;
         self.results.add_file(bytes);
         let nameless = Entry {
-            name: OwnedName::default(),
+            name: Vec::new(),
             ..entry
         };
         let algorithm = self.options.algorithm;
@@ -234,11 +232,15 @@ impl Hashing<'_> {
             Kind::Link => {
                 let target = open.read_link(name);
                 let target = target.map_err(|errno| at(Operation::Readlink)(errno.into()))?;
-                (LINK, algorithm.hash(target.as_bytes()), 0)
+                let target = sys::target_path(&target)
+                    .ok_or_else(|| at(Operation::Readlink)(other_link()))?;
+                let target = sys::bytes_of(target).map_err(at(Operation::Readlink))?;
+                (LINK, algorithm.hash(target), 0)
             }
             Kind::Special => return Err(at(Operation::Open)(special())),
             Kind::Directory => return Err(at(Operation::Open)(replaced())),
         };
+        let name = sys::bytes_of(sys::as_path(name)).map_err(at(Operation::Readdir))?;
         let name = name.to_owned();
         Ok((Entry { name, kind, digest }, bytes))
     }
@@ -278,6 +280,11 @@ impl Hashing<'_> {
 
 fn special() -> io::Error {
     let reason = "pipes, sockets and devices have no digest in a tree";
+    io::Error::new(io::ErrorKind::Unsupported, reason)
+}
+
+fn other_link() -> io::Error {
+    let reason = "only symbolic links and junctions have a digest in a tree";
     io::Error::new(io::ErrorKind::Unsupported, reason)
 }
 
@@ -373,11 +380,14 @@ impl Visitor for Hashing<'_> {
         }));
         self.results.add_directory();
         match (above, place.directory.place()) {
-            (Some(above), Some((_, name))) => above.entries().push(Entry {
-                name: name.clone(),
-                kind: DIRECTORY,
-                digest,
-            }),
+            (Some(above), Some((_, name))) => match sys::bytes_of(sys::as_path(name)) {
+                Ok(name) => above.entries().push(Entry {
+                    name: name.to_owned(),
+                    kind: DIRECTORY,
+                    digest,
+                }),
+                Err(reason) => self.fail_in(place, reason),
+            },
             _ => drop(self.digest.set(digest)),
         }
         true

@@ -16,7 +16,7 @@ use crate::raw::OwnedFile;
 use crate::sys;
 
 pub(crate) use base::{Base, Found};
-#[cfg(all(feature = "archive", unix))]
+#[cfg(feature = "archive")]
 pub(crate) use beneath::{case_key as case_key_of, check as check_names};
 pub(crate) use descriptors::Backoff;
 pub use descriptors::max_workers;

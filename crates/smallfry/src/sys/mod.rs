@@ -55,9 +55,11 @@ mod attributes;
 #[cfg_attr(windows, path = "windows/beneath.rs")]
 mod beneath;
 
-#[cfg(all(feature = "archive", unix))]
-#[path = "unix/archive.rs"]
+#[cfg(feature = "archive")]
+#[cfg_attr(unix, path = "unix/archive.rs")]
+#[cfg_attr(windows, path = "windows/archive.rs")]
 mod archive;
+
 #[cfg_attr(unix, path = "unix/contents.rs")]
 #[cfg_attr(windows, path = "windows/contents.rs")]
 mod contents;
@@ -83,8 +85,6 @@ mod at;
 #[path = "unix/walk.rs"]
 mod walk;
 
-#[cfg(all(feature = "archive", unix))]
-pub(crate) use archive::{bytes_of, local_date, local_time, path_from, read_at};
 #[cfg_attr(unix, path = "unix/link_target.rs")]
 #[cfg_attr(windows, path = "windows/link_target.rs")]
 mod link_target;
@@ -95,6 +95,8 @@ mod nt;
 #[path = "windows/removal.rs"]
 mod removal;
 
+#[cfg(feature = "archive")]
+pub(crate) use archive::{local_date, local_time, read_at};
 pub(crate) use attributes::{Attributes, gives_list};
 pub(crate) use beneath::{Directory, LEADS_OUT, LEADS_OUT_WORDS, RENAMES_BENEATH};
 pub(crate) use contents::{clone_file, copy_range, copy_sparse};
@@ -105,8 +107,14 @@ pub(crate) use flush::{
 };
 pub(crate) use kind::Kind;
 pub(crate) use limits::descriptor_limit;
+#[cfg(feature = "archive")]
+pub(crate) use link_target::link_to;
 pub(crate) use link_target::{LinkTarget, target_path, with_target};
 pub(crate) use mapping::{Mapping, page_size};
+#[cfg(any(feature = "archive", feature = "hash"))]
+pub(crate) use names::bytes_of;
+#[cfg(feature = "archive")]
+pub(crate) use names::path_from;
 pub(crate) use names::{Name, OwnedName, as_path, ends_in_separator, last_name, name_of, start_of};
 pub(crate) use open_directory::{
     OpenDirectory, is_missing, is_taken, may_mean_no_directory, root_identity,

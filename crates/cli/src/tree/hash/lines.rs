@@ -4,9 +4,11 @@
 //! [sha256sum](https://www.gnu.org/software/coreutils/manual/html_node/cksum-output-modes.html)
 
 use smallfry::hash::{Algorithm, Digest};
+#[cfg(unix)]
 use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::os::unix::ffi::OsStringExt;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 /// Returns the line of a file or tree.
 pub(super) fn line(digest: &Digest, path: &Path) -> Vec<u8> {
@@ -22,10 +24,12 @@ pub(super) fn verdict(path: &Path, verdict: &str) -> Vec<u8> {
 
 /// Returns the beginning of a line, and the escaped name.
 fn escaped(path: &Path) -> (&'static [u8], Vec<u8>) {
-    let name = path.as_os_str().as_bytes();
+    let name = path.as_os_str().as_encoded_bytes();
     let mut escaped = Vec::with_capacity(name.len());
     for &byte in name {
         match byte {
+            // As b3sum prints it on Windows.
+            _ if char::from(byte) == MAIN_SEPARATOR => escaped.push(b'/'),
             b'\\' => escaped.extend_from_slice(b"\\\\"),
             b'\n' => escaped.extend_from_slice(b"\\n"),
             b'\r' => escaped.extend_from_slice(b"\\r"),
@@ -57,7 +61,18 @@ pub(super) fn parse(line: &[u8], algorithm: Algorithm) -> Option<(Digest, PathBu
     } else {
         name.to_owned()
     };
-    (!name.is_empty()).then(|| (digest, PathBuf::from(OsString::from_vec(name))))
+    let path = path_from(name).filter(|path| !path.as_os_str().is_empty())?;
+    Some((digest, path))
+}
+
+#[cfg(unix)]
+fn path_from(name: Vec<u8>) -> Option<PathBuf> {
+    Some(OsString::from_vec(name).into())
+}
+
+#[cfg(not(unix))]
+fn path_from(name: Vec<u8>) -> Option<PathBuf> {
+    Some(String::from_utf8(name).ok()?.into())
 }
 
 fn unescaped(name: &[u8]) -> Option<Vec<u8>> {
@@ -81,17 +96,18 @@ fn unescaped(name: &[u8]) -> Option<Vec<u8>> {
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-    use std::ffi::OsStr;
 
     #[test]
     fn parse_reads_what_line_writes() {
         let digest: Digest = "a9993e364706816aba3e25717850c26c9cd0d89d".parse().unwrap();
-        for name in [&b"a"[..], b"a\nb", b"\\n", b"a\r", b" *a ", b"\xff"] {
-            let path = Path::new(OsStr::from_bytes(name));
-            let line = line(&digest, path);
+        let names = [&b"a"[..], b"a\nb", b"a/\n", b"a\r", b" *a "];
+        let others = [&b"\\n"[..], b"\xff"];
+        for name in names.iter().chain(others.iter().filter(|_| cfg!(unix))) {
+            let path = path_from(name.to_vec()).unwrap();
+            let line = line(&digest, &path);
             let line = line.strip_suffix(b"\n").unwrap();
             let read = parse(line, Algorithm::Sha1).unwrap();
-            assert_eq!(read, (digest, path.to_owned()));
+            assert_eq!(read, (digest, path));
         }
     }
 

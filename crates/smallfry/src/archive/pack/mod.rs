@@ -2,6 +2,7 @@
 
 mod compress;
 mod listing;
+mod name;
 mod options;
 mod packing;
 mod reading;

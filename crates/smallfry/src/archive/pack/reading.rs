@@ -57,7 +57,7 @@ impl Reading<'_> {
             Kind::Directory => Ok((directory.status_of(name)?, Content::Directory)),
             Kind::Link => {
                 let target = directory.read_link(name)?;
-                let target = sys::as_path(&target).to_owned();
+                let target = sys::target_path(&target).ok_or_else(other_link)?.to_owned();
                 Ok((directory.status_of(name)?, Content::Link(target)))
             }
             Kind::File => {
@@ -91,6 +91,11 @@ impl Reading<'_> {
             )),
         }
     }
+}
+
+fn other_link() -> io::Error {
+    let reason = "only symbolic links and junctions are packed";
+    io::Error::new(io::ErrorKind::Unsupported, reason)
 }
 
 /// Returns the operation that an error of an entry belongs to.

@@ -7,8 +7,8 @@ use tar_core::builder::EntryBuilder;
 use tar_core::{EntryType, HEADER_SIZE};
 
 use super::compress::Compress;
+use super::name;
 use super::sink::{Facts, Sink};
-use crate::sys;
 
 /// The end of a tar is filled with zeros up to a multiple of this, as other programs do.
 const RECORD: u64 = 10_240;
@@ -42,14 +42,14 @@ impl<W: Write> Tar<W> {
         facts: &Facts,
     ) -> io::Result<()> {
         let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
-        let mut name = sys::bytes_of(path)?;
+        let mut name = name::bytes_of(path)?.into_owned();
         if kind == EntryType::Directory {
             name.push(b'/');
         }
         let mut builder = EntryBuilder::new_ustar();
         builder.path(name).entry_type(kind);
         if let Some(target) = target {
-            builder.link_name(sys::bytes_of(target)?);
+            builder.link_name(name::bytes_of(target)?);
         }
         builder
             .mode(facts.mode)

@@ -6,6 +6,7 @@ use std::path::Path;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{DateTime, ZipWriter};
 
+use super::name;
 use super::sink::{Facts, Sink};
 use crate::sys;
 
@@ -30,8 +31,8 @@ fn options(facts: &Facts) -> SimpleFileOptions {
         .last_modified_time(date.unwrap_or_default())
 }
 
-fn name_of(path: &Path) -> io::Result<&str> {
-    path.to_str().ok_or_else(|| {
+fn name_of(path: &Path) -> io::Result<String> {
+    String::from_utf8(name::bytes_of(path)?.into_owned()).map_err(|_| {
         let reason = "the name is not UTF-8, which a zip cannot have";
         io::Error::new(io::ErrorKind::InvalidInput, reason)
     })

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::entry::{Later, LinkEntry, Meta};
@@ -18,15 +18,17 @@ pub(super) enum Kind {
     /// A file of so many bytes.
     File(u64),
     Directory,
-    Link(PathBuf),
-    HardLink(PathBuf),
+    /// The bytes of its target.
+    Link(Vec<u8>),
+    HardLink(Vec<u8>),
     /// A device, pipe or socket, or a kind that is not known.
     Other,
 }
 
 /// An entry that may be let in.
 pub(super) struct Candidate {
-    pub(super) path: PathBuf,
+    /// The bytes of its name.
+    pub(super) name: Vec<u8>,
     pub(super) kind: Kind,
     pub(super) mode: u32,
     pub(super) modified: Option<SystemTime>,
@@ -69,7 +71,7 @@ impl<'u, 'o> Admission<'u, 'o> {
     /// The archive exceeds a limit. Nothing more is to be unpacked.
     pub(super) fn admit(&mut self, candidate: Candidate, archived: u64) -> io::Result<Admitted> {
         let Candidate {
-            path,
+            name,
             kind,
             mode,
             modified,
@@ -81,10 +83,13 @@ impl<'u, 'o> Admission<'u, 'o> {
         }
         options.limits.check(self.entries, self.bytes, archived)?;
         let fail = |reason| {
-            self.unpacking.fail(Operation::Open, &path, reason);
+            let path = String::from_utf8_lossy(&name);
+            let path = sys::path_from(&name).unwrap_or(Path::new(&*path));
+            self.unpacking.fail(Operation::Open, path, reason);
             Ok(Admitted::Nothing)
         };
-        let below = match name::below(&path, options.strip_components) {
+        let below = sys::path_from(&name);
+        let below = match below.and_then(|path| name::below(path, options.strip_components)) {
             Ok(Some(below)) => below,
             Ok(None) => return Ok(Admitted::Nothing),
             Err(reason) => return fail(reason),
@@ -98,7 +103,7 @@ impl<'u, 'o> Admission<'u, 'o> {
             return fail(invalid("the entry has no name"));
         }
         let key = match case_key_of(&below) {
-            Some(folded) => key_of(&sys::path_from(folded)?),
+            Some(folded) => key_of(sys::path_from(&folded)?),
             None => key_of(&below),
         };
         if !self.seen.insert(key) && !is_directory && !options.last_wins {
@@ -119,17 +124,24 @@ impl<'u, 'o> Admission<'u, 'o> {
             }
             Kind::Other => return fail(invalid("devices, pipes and sockets are not unpacked")),
             Kind::Link(target) => {
+                let target = match name::target(&target) {
+                    Ok(target) => target.to_owned(),
+                    Err(reason) => return fail(reason),
+                };
                 if !options.links_may_leave && name::leads_out(&meta.path, &target) {
                     let reason = format!("the link leads out of it, to {}", target.display());
                     return fail(io::Error::new(io::ErrorKind::PermissionDenied, reason));
                 }
                 self.later.links.push(LinkEntry { meta, target });
             }
-            Kind::HardLink(target) => match name::below(&target, options.strip_components) {
-                Ok(Some(target)) => self.later.hard_links.push(LinkEntry { meta, target }),
-                Ok(None) => return fail(io::ErrorKind::NotFound.into()),
-                Err(reason) => return fail(reason),
-            },
+            Kind::HardLink(target) => {
+                let target = sys::path_from(&target);
+                match target.and_then(|target| name::below(target, options.strip_components)) {
+                    Ok(Some(target)) => self.later.hard_links.push(LinkEntry { meta, target }),
+                    Ok(None) => return fail(io::ErrorKind::NotFound.into()),
+                    Err(reason) => return fail(reason),
+                }
+            }
         }
         Ok(Admitted::Nothing)
     }

@@ -172,6 +172,12 @@ impl Destination {
         Ok((directory, is_new))
     }
 
+    /// Returns true if the link at `path` will lead to a directory.
+    pub(super) fn leads_to_directory(&self, path: &Path, target: &Path) -> bool {
+        let above = path.parent().unwrap_or(path);
+        self.path.join(above).join(target).is_dir()
+    }
+
     /// Gives a directory its time, and the permissions for which nothing more is made in it. A
     /// directory that was there before keeps its permissions.
     pub(super) fn finish(&self, meta: &Meta, is_exact: bool) {

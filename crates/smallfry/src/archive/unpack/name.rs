@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::path::check_names;
+use crate::sys;
 
 /// The maximum length of a path in bytes, as on Linux.
 ///
@@ -40,8 +41,15 @@ pub(super) fn below(path: &Path, stripped: usize) -> io::Result<Option<PathBuf>>
     if stripped > 0 && names <= stripped {
         return Ok(None);
     }
-    check_names(&below)?;
+    check_names(path)?;
     Ok(Some(below))
+}
+
+/// Takes the bytes of the target of a link for a path, which need not exist.
+pub(super) fn target(bytes: &[u8]) -> io::Result<&Path> {
+    let target = sys::path_from(bytes)?;
+    check_names(target)?;
+    Ok(target)
 }
 
 /// Returns true if the link at `path` with this target leads out of the destination, or may do so

@@ -15,7 +15,6 @@ use super::admission::{Admission, Admitted, Candidate, Kind};
 use super::entry::{Input, Meta};
 use super::unpacking::{Contents, Fault, NewFile, Unpacking};
 use super::window::Window;
-use crate::sys;
 
 /// The maximum length in bytes of a file that is read as a whole, for a worker to write it. The
 /// calling thread writes larger ones itself.
@@ -244,11 +243,10 @@ fn check_end(left: &[u8]) -> io::Result<()> {
 
 fn parsed(entry: &ParsedEntry<'_>, sparse: Option<(Vec<SparseEntry>, u64)>) -> io::Result<Parsed> {
     let size = sparse.as_ref().map_or(entry.size, |(_, length)| *length);
-    let path = sys::path_from(entry.path.to_vec())?;
-    let kind = kind_of(entry, size)?;
+    let kind = kind_of(entry, size);
     Ok(Parsed {
         candidate: kind.map(|kind| Candidate {
-            path,
+            name: entry.path.to_vec(),
             kind,
             mode: entry.mode,
             modified: modified(entry),
@@ -259,23 +257,20 @@ fn parsed(entry: &ParsedEntry<'_>, sparse: Option<(Vec<SparseEntry>, u64)>) -> i
 }
 
 /// Returns the kind of an entry; `None` if it is about the archive itself.
-fn kind_of(entry: &ParsedEntry<'_>, size: u64) -> io::Result<Option<Kind>> {
+fn kind_of(entry: &ParsedEntry<'_>, size: u64) -> Option<Kind> {
     /// The name of a volume, and the table of a directory in an incremental backup of GNU.
     const ABOUT: &[u8] = b"VD";
-    let target = || {
-        let target = entry.link_target.as_deref().unwrap_or_default();
-        sys::path_from(target.to_vec())
-    };
-    Ok(Some(match entry.entry_type {
+    let target = || entry.link_target.as_deref().unwrap_or_default().to_vec();
+    Some(match entry.entry_type {
         // A directory in an old tar, which has no kind for it.
         EntryType::Regular if entry.path.ends_with(b"/") => Kind::Directory,
         EntryType::Regular | EntryType::Continuous | EntryType::GnuSparse => Kind::File(size),
         EntryType::Directory => Kind::Directory,
-        EntryType::Symlink => Kind::Link(target()?),
-        EntryType::Link => Kind::HardLink(target()?),
-        EntryType::Other(kind) if ABOUT.contains(&kind) => return Ok(None),
+        EntryType::Symlink => Kind::Link(target()),
+        EntryType::Link => Kind::HardLink(target()),
+        EntryType::Other(kind) if ABOUT.contains(&kind) => return None,
         _ => Kind::Other,
-    }))
+    })
 }
 
 /// Returns the time of modification; `None` if no system could have it.
@@ -331,7 +326,8 @@ mod tests {
         };
         assert_eq!(since("12"), Some(Duration::from_secs(12)));
         assert_eq!(since("12.5"), Some(Duration::from_millis(12_500)));
-        assert_eq!(since("1.0000000019"), Some(Duration::new(1, 1)));
+        // The digits of Windows end at 100 ns.
+        assert_eq!(since("1.0000002009"), Some(Duration::new(1, 200)));
         assert_eq!(since("-1"), None);
         assert_eq!(since("x"), None);
     }

@@ -253,7 +253,9 @@ impl<'o> Unpacking<'o> {
     fn make_link(&self, entry: &LinkEntry) {
         let LinkEntry { meta, target } = entry;
         self.make_name(Operation::Symlink, meta, |directory, name| {
-            let target = sys::name_of(target.as_os_str()).ok_or(io::ErrorKind::InvalidInput)?;
+            let leads_to_directory = || self.destination.leads_to_directory(&meta.path, target);
+            let target = sys::link_to(target, leads_to_directory);
+            let target = target.ok_or(io::ErrorKind::InvalidInput)?;
             let call = |name: &_| directory.make_link(name, &target);
             let existing = self.options.existing;
             let made = new_entry::create(directory, name, existing, |_| Ok(()), call)?;

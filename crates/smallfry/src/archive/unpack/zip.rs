@@ -4,7 +4,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -85,7 +84,7 @@ fn candidate(zip: &mut Zip, index: usize) -> io::Result<Candidate> {
     const REGULAR: u32 = 0o100_000;
     const LINK: u32 = 0o120_000;
     let mut entry = zip.by_index_raw(index).map_err(into_io)?;
-    let path = PathBuf::from(&*entry.name().map_err(into_io)?);
+    let name = entry.name().map_err(into_io)?.into_owned().into_bytes();
     let mode = entry.unix_mode();
     let kind = match mode.map_or(0, |mode| mode & KIND) {
         _ if entry.is_dir() => Kind::Directory,
@@ -97,7 +96,7 @@ fn candidate(zip: &mut Zip, index: usize) -> io::Result<Candidate> {
             let link = zip.by_index(index).map_err(into_io)?;
             link.take(MAX_TARGET).read_to_end(&mut target)?;
             entry = zip.by_index_raw(index).map_err(into_io)?;
-            Kind::Link(sys::path_from(target)?)
+            Kind::Link(target)
         }
         _ => Kind::Other,
     };
@@ -107,7 +106,7 @@ fn candidate(zip: &mut Zip, index: usize) -> io::Result<Candidate> {
         mode => mode,
     };
     Ok(Candidate {
-        path,
+        name,
         kind,
         mode: permissions,
         modified: modified(&entry),

@@ -1,11 +1,8 @@
 //! Unix: calls that only archives need.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{self, AtFlags, Timespec, Timestamps};
@@ -20,24 +17,6 @@ use crate::errno::Errno;
 /// `pread`, [pread(2)](https://man7.org/linux/man-pages/man2/pread.2.html)
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
     file.read_at(buffer, position)
-}
-
-/// Makes a path of the bytes in an archive.
-#[allow(
-    clippy::unnecessary_wraps,
-    reason = "not all bytes are a path on Windows"
-)]
-pub(crate) fn path_from(bytes: Vec<u8>) -> io::Result<PathBuf> {
-    Ok(OsString::from_vec(bytes).into())
-}
-
-/// Returns the bytes of a path, as an archive has them.
-#[allow(
-    clippy::unnecessary_wraps,
-    reason = "not all paths are bytes on Windows"
-)]
-pub(crate) fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
-    Ok(path.as_os_str().as_bytes().to_vec())
 }
 
 /// Returns the local date of a moment, in seconds since 1970: year, month, day, hour, minute and

@@ -1,6 +1,8 @@
 //! Unix: names of entries, and the parts of paths.
 
 use std::ffi::{CStr, CString, OsStr};
+#[cfg(any(feature = "archive", feature = "hash"))]
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +14,26 @@ pub(crate) type OwnedName = CString;
 /// Returns the name as a part of a path.
 pub(crate) fn as_path(name: &Name) -> &Path {
     Path::new(OsStr::from_bytes(name.to_bytes()))
+}
+
+/// Returns the bytes of a path.
+#[cfg(any(feature = "archive", feature = "hash"))]
+#[allow(
+    clippy::unnecessary_wraps,
+    reason = "not all paths are UTF-8 on Windows"
+)]
+pub(crate) fn bytes_of(path: &Path) -> io::Result<&[u8]> {
+    Ok(path.as_os_str().as_bytes())
+}
+
+/// Takes the bytes of a name in an archive for a path.
+#[cfg(feature = "archive")]
+#[allow(
+    clippy::unnecessary_wraps,
+    reason = "not all bytes are a path on Windows"
+)]
+pub(crate) fn path_from(bytes: &[u8]) -> io::Result<&Path> {
+    Ok(Path::new(OsStr::from_bytes(bytes)))
 }
 
 /// Makes a name; `None` for one with a NUL.

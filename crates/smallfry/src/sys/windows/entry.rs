@@ -33,6 +33,15 @@ const PIPE: u32 = IO_REPARSE_TAG_LX_FIFO.cast_unsigned();
 const CHARACTERS: u32 = IO_REPARSE_TAG_LX_CHR.cast_unsigned();
 const BLOCKS: u32 = IO_REPARSE_TAG_LX_BLK.cast_unsigned();
 
+/// The units of 100 ns in a second.
+#[cfg(feature = "archive")]
+pub(super) const PER_SECOND: i64 = 10_000_000;
+/// The year 1970, in units of 100 ns since 1601.
+///
+/// [FILETIME](https://learn.microsoft.com/windows/win32/api/minwinbase/ns-minwinbase-filetime)
+#[cfg(feature = "archive")]
+pub(super) const UNIX_EPOCH: i64 = 11_644_473_600 * PER_SECOND;
+
 /// The volume and the number of a directory or file, which all its names share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
@@ -61,6 +70,21 @@ impl EntryStatus {
     #[allow(clippy::unused_self, reason = "other systems tell")]
     pub(crate) fn is_sparse(&self) -> bool {
         false
+    }
+
+    /// Returns the time of modification: seconds since 1970, and nanoseconds.
+    #[cfg(feature = "archive")]
+    pub(crate) fn modified(&self) -> (i64, i64) {
+        let since = self.times[1] - UNIX_EPOCH;
+        let seconds = since.div_euclid(PER_SECOND);
+        (seconds, since.rem_euclid(PER_SECOND) * 100)
+    }
+
+    /// Returns zeros: owners have no numbers here.
+    #[cfg(feature = "archive")]
+    #[allow(clippy::unused_self, reason = "other systems have owners")]
+    pub(crate) fn owner_and_group(&self) -> (u32, u32) {
+        (0, 0)
     }
 
     pub(super) fn is_read_only(&self) -> bool {

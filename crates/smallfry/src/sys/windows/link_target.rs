@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::os::windows::io::AsRawHandle;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::ptr;
 
 use windows_sys::Win32::Storage::FileSystem::MAXIMUM_REPARSE_DATA_BUFFER_SIZE;
@@ -24,8 +24,8 @@ pub(crate) struct LinkTarget {
     pub(super) is_directory: bool,
     /// The data of the reparse point.
     data: Vec<u8>,
-    /// The path in the data, empty if the link is neither a symbolic one nor a junction.
-    path: PathBuf,
+    /// The path in the data; `None` if the link is neither a symbolic one nor a junction.
+    path: Option<PathBuf>,
 }
 
 /// The place of the names in the data of a symbolic link, and of a junction.
@@ -64,11 +64,10 @@ impl LinkTarget {
             return Err(last_error());
         }
         data.truncate(length as usize);
-        let path = path_in(&data).unwrap_or_default();
         Ok(Self {
             is_directory,
+            path: path_in(&data),
             data,
-            path,
         })
     }
 
@@ -100,13 +99,41 @@ impl LinkTarget {
 
     /// Returns the path of a symbolic link, as Win32 takes it. `None` for another link.
     pub(super) fn symbolic(&self) -> Option<&Path> {
-        (tag(&self.data) == Some(IO_REPARSE_TAG_SYMLINK)).then_some(&*self.path)
+        let path = self.path.as_deref();
+        path.filter(|_| tag(&self.data) == Some(IO_REPARSE_TAG_SYMLINK))
     }
 }
 
-/// Returns the path that a link leads to.
-pub(crate) fn target_path(target: &LinkTarget) -> &Path {
-    &target.path
+/// Returns the path that a link leads to; `None` if the link is neither a symbolic one nor a
+/// junction.
+pub(crate) fn target_path(target: &LinkTarget) -> Option<&Path> {
+    target.path.as_deref()
+}
+
+/// Returns the target of a new symbolic link to `path`, whose separators may be slashes. `None` if
+/// it starts at the current directory of a drive, is too long, or is empty.
+#[cfg(feature = "archive")]
+pub(crate) fn link_to(
+    path: &Path,
+    leads_to_directory: impl FnOnce() -> bool,
+) -> Option<LinkTarget> {
+    let slash = u16::from(b'/');
+    let text = path.as_os_str().encode_wide();
+    let text: Vec<u16> = text
+        .map(|unit| {
+            if unit == slash {
+                u16::from(b'\\')
+            } else {
+                unit
+            }
+        })
+        .collect();
+    let path = PathBuf::from(OsString::from_wide(&text));
+    Some(LinkTarget {
+        is_directory: leads_to_directory(),
+        data: symlink_to(&path)?,
+        path: Some(path),
+    })
 }
 
 /// Returns the target with another path, which is absolute. A link that is not a symbolic one, or a
@@ -117,13 +144,14 @@ pub(crate) fn with_target(target: LinkTarget, path: &Path) -> LinkTarget {
         Some(data) => LinkTarget {
             is_directory: target.is_directory,
             data,
-            path: path.to_owned(),
+            path: Some(path.to_owned()),
         },
         None => target,
     }
 }
 
-/// Returns the data of a symbolic link to an absolute path.
+/// Returns the data of a symbolic link to a path. `None` if it starts at the current directory of a
+/// drive, is too long, or is empty.
 ///
 /// [Symbolic link reparse data](https://learn.microsoft.com/openspecs/windows_protocols/ms-fscc/b41f1cbf-10df-4a47-98d4-1c52a833d913)
 fn symlink_to(path: &Path) -> Option<Vec<u8>> {
@@ -131,7 +159,13 @@ fn symlink_to(path: &Path) -> Option<Vec<u8>> {
         let text = text.as_os_str().encode_wide();
         text.flat_map(u16::to_le_bytes).collect()
     };
-    let (printed, target) = (wide(path), wide(&as_kernel_path(path)?));
+    let kernel_path = as_kernel_path(path);
+    let has_prefix = matches!(path.components().next(), Some(Component::Prefix(_)));
+    if path.as_os_str().is_empty() || kernel_path.is_none() && has_prefix {
+        return None;
+    }
+    let flags = if kernel_path.is_none() { RELATIVE } else { 0 };
+    let (printed, target) = (wide(path), wide(kernel_path.as_deref().unwrap_or(path)));
     let length = |bytes: usize| u16::try_from(bytes).ok();
     let all = SYMLINK_TEXT + target.len() + printed.len();
     let mut data = IO_REPARSE_TAG_SYMLINK.to_le_bytes().to_vec();
@@ -142,12 +176,10 @@ fn symlink_to(path: &Path) -> Option<Vec<u8>> {
         length(target.len())?,
         length(target.len())?,
         length(printed.len())?,
-        // The flags: the path is not relative.
-        0,
-        0,
     ] {
         data.extend(field.to_le_bytes());
     }
+    data.extend(flags.to_le_bytes());
     data.extend(target);
     data.extend(printed);
     (data.len() <= MAXIMUM_REPARSE_DATA_BUFFER_SIZE as usize).then_some(data)
@@ -271,6 +303,9 @@ mod tests {
     #[test]
     fn symlink_to_makes_what_path_in_reads() {
         for path in [
+            "a",
+            r"..\a b\c",
+            r"\a",
             r"C:\a",
             r"C:\a\\b",
             r"\\server\share\a",
@@ -282,7 +317,7 @@ mod tests {
             let length = u16::from_le_bytes([data[4], data[5]]);
             assert_eq!(usize::from(length) + HEAD, data.len());
         }
-        for path in ["", "a", r"\a", "C:a"] {
+        for path in ["", "C:a"] {
             assert_eq!(symlink_to(Path::new(path)), None);
         }
         let long = format!(r"C:\{}", "a".repeat(20_000));
@@ -294,14 +329,14 @@ mod tests {
         let target = |tag, flags| LinkTarget {
             is_directory: true,
             data: data_of(tag, "a", "a", flags),
-            path: "a".into(),
+            path: Some("a".into()),
         };
         let link = target(IO_REPARSE_TAG_SYMLINK, Some(RELATIVE));
         let made = with_target(link.clone(), Path::new(r"C:\x\a"));
         assert!(made.is_directory);
-        assert_eq!(path_in(&made.data).unwrap(), target_path(&made));
-        assert_eq!(target_path(&made), Path::new(r"C:\x\a"));
-        assert_eq!(with_target(link.clone(), Path::new("x")), link);
+        assert_eq!(path_in(&made.data).as_deref(), target_path(&made));
+        assert_eq!(target_path(&made), Some(Path::new(r"C:\x\a")));
+        assert_eq!(with_target(link.clone(), Path::new("C:x")), link);
         let other = target(0xA000_001D, None);
         assert_eq!(with_target(other.clone(), Path::new(r"C:\x\a")), other);
     }

@@ -1,6 +1,8 @@
 //! Windows: names of entries, and the parts of paths.
 
 use std::ffi::{OsStr, OsString};
+#[cfg(any(feature = "archive", feature = "hash"))]
+use std::io;
 use std::os::windows::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf, Prefix};
 
@@ -17,6 +19,32 @@ pub(crate) type OwnedName = OsString;
 /// Returns the name as a part of a path.
 pub(crate) fn as_path(name: &Name) -> &Path {
     Path::new(name)
+}
+
+/// Returns the bytes of a path in UTF-8. A path that has none is refused with `InvalidInput`.
+#[cfg(any(feature = "archive", feature = "hash"))]
+pub(crate) fn bytes_of(path: &Path) -> io::Result<&[u8]> {
+    path.to_str()
+        .map(str::as_bytes)
+        .ok_or_else(|| invalid("the name is not Unicode"))
+}
+
+/// Takes the bytes of a name in an archive for a path. One that is not UTF-8, or that has a
+/// backslash, is refused with `InvalidInput`.
+#[cfg(feature = "archive")]
+pub(crate) fn path_from(bytes: &[u8]) -> io::Result<&Path> {
+    let name = std::str::from_utf8(bytes).map_err(|_| invalid("the name is not UTF-8"))?;
+    if name.contains('\\') {
+        let reason = "the name has a backslash, which Windows takes for a separator";
+        return Err(invalid(reason));
+    }
+    Ok(Path::new(name))
+}
+
+#[cfg(any(feature = "archive", feature = "hash"))]
+#[cold]
+fn invalid(reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, reason)
 }
 
 /// Makes a name; `None` for one with a NUL.

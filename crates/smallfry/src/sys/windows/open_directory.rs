@@ -328,13 +328,13 @@ impl OpenDirectory {
         if !has_attributes(status) {
             return Ok(());
         }
-        let file = reopen(self.file.as_handle(), FILE_WRITE_ATTRIBUTES)?;
+        let file = self.reopen(FILE_WRITE_ATTRIBUTES)?;
         set_mode_of(file.as_handle(), status)
     }
 
     /// Sets the times of this directory to those of another one.
     pub(crate) fn set_times(&self, status: &EntryStatus) -> Result<(), Errno> {
-        let file = reopen(self.file.as_handle(), FILE_WRITE_ATTRIBUTES)?;
+        let file = self.reopen(FILE_WRITE_ATTRIBUTES)?;
         set_times(file.as_handle(), status)
     }
 
@@ -409,6 +409,22 @@ impl OpenDirectory {
         let access = DELETE | FILE_READ_ATTRIBUTES;
         let request = Request::existing(access, FILE_DIRECTORY_FILE | FILE_OPEN_REPARSE_POINT);
         self.patiently(|| remove(self.request(name, &request)?.as_handle()))
+    }
+
+    /// Opens this directory again, for other access.
+    pub(super) fn reopen(&self, access: u32) -> Result<OwnedFile, Errno> {
+        reopen(self.file.as_handle(), access)
+    }
+
+    /// Opens an entry.
+    #[cfg(feature = "archive")]
+    pub(super) fn open_entry(
+        &self,
+        name: &Name,
+        access: u32,
+        options: u32,
+    ) -> Result<OwnedFile, Errno> {
+        self.request(name, &Request::existing(access, options))
     }
 
     /// Creates an entry. `ERROR_ALREADY_EXISTS` if there is anything of that name, even a link.

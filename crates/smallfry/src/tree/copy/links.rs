@@ -17,10 +17,9 @@ pub enum Links {
 
 /// Makes the target of the link at the absolute path `link` absolute.
 pub(super) fn absolute_target(link: &Path, target: LinkTarget) -> LinkTarget {
-    let path = sys::target_path(&target);
-    if !path.is_relative() {
+    let Some(path) = sys::target_path(&target).filter(|path| path.is_relative()) else {
         return target;
-    }
+    };
     let directory = link.parent().unwrap_or(Path::new("/"));
     let path = without_dots(&directory.join(path));
     sys::with_target(target, &path)
