@@ -16,12 +16,21 @@
 //! - links to absolute paths or out of the directory, unless they are
 //!   [allowed](Unpacker::links_may_leave)
 //! - devices, pipes and sockets
+//! - on Windows, names and targets with a backslash, a colon, a dot or space at their end, or
+//!   anything else that Windows takes for another name or a device
 //! - a second entry of a name, unless the [last one wins](Unpacker::last_wins); also a name that
 //!   differs in case only, where the file system ignores case
 //!
 //! Bits that let a program run as the owner or group of its file are not set. Set
 //! [`max_bytes`](Unpacker::max_bytes) or [`max_ratio`](Unpacker::max_ratio) for archives that could
 //! fill the disk.
+//!
+//! # Platform-specific behavior
+//!
+//! - Windows has no such permissions: those of an archive are ignored, and files are packed with
+//!   0666, or 0444 if they are read-only. Paths in an archive have slashes, those of targets too.
+//! - On Windows a symbolic link takes the privilege to make one, or developer mode. Each link is an
+//!   error without these. Junctions are packed as symbolic links.
 //!
 //! # What is not promised
 //!

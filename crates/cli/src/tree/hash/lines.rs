@@ -66,6 +66,10 @@ pub(super) fn parse(line: &[u8], algorithm: Algorithm) -> Option<(Digest, PathBu
 }
 
 #[cfg(unix)]
+#[allow(
+    clippy::unnecessary_wraps,
+    reason = "not all bytes are a path on Windows"
+)]
 fn path_from(name: Vec<u8>) -> Option<PathBuf> {
     Some(OsString::from_vec(name).into())
 }

@@ -119,9 +119,7 @@ impl<R: Read> Reading<'_, '_, '_, R> {
                     self.read_more(min_bytes)?;
                     continue;
                 }
-                Ok(ParseEvent::Entry { consumed, entry }) => {
-                    (consumed, Some(parsed(&entry, None)?))
-                }
+                Ok(ParseEvent::Entry { consumed, entry }) => (consumed, Some(parsed(&entry, None))),
                 Ok(ParseEvent::SparseEntry {
                     consumed,
                     entry,
@@ -129,7 +127,7 @@ impl<R: Read> Reading<'_, '_, '_, R> {
                     real_size,
                 }) => (
                     consumed,
-                    Some(parsed(&entry, Some((sparse_map, real_size)))?),
+                    Some(parsed(&entry, Some((sparse_map, real_size)))),
                 ),
                 // They are about the program that made the archive.
                 Ok(ParseEvent::GlobalExtensions { consumed, .. }) => (consumed, None),
@@ -241,10 +239,10 @@ fn check_end(left: &[u8]) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason))
 }
 
-fn parsed(entry: &ParsedEntry<'_>, sparse: Option<(Vec<SparseEntry>, u64)>) -> io::Result<Parsed> {
+fn parsed(entry: &ParsedEntry<'_>, sparse: Option<(Vec<SparseEntry>, u64)>) -> Parsed {
     let size = sparse.as_ref().map_or(entry.size, |(_, length)| *length);
     let kind = kind_of(entry, size);
-    Ok(Parsed {
+    Parsed {
         candidate: kind.map(|kind| Candidate {
             name: entry.path.to_vec(),
             kind,
@@ -253,7 +251,7 @@ fn parsed(entry: &ParsedEntry<'_>, sparse: Option<(Vec<SparseEntry>, u64)>) -> i
         }),
         size: entry.size,
         sparse,
-    })
+    }
 }
 
 /// Returns the kind of an entry; `None` if it is about the archive itself.
