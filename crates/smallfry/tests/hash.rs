@@ -366,10 +366,11 @@ mod tree {
         let leaf = prop_oneof![
             (prop::collection::vec(any::<u8>(), 0..60), modes)
                 .prop_map(|(contents, mode)| Node::File(contents, mode)),
-            names().prop_map(|target| match cfg!(windows) {
-                // Not every process may make links there.
-                true => Node::File(Vec::new(), 0o644),
-                false => Node::Link(target),
+            // Not every process may make links on Windows.
+            names().prop_map(|target| if cfg!(windows) {
+                Node::File(Vec::new(), 0o644)
+            } else {
+                Node::Link(target)
             }),
         ];
         leaf.prop_recursive(4, 64, 12, |inner| {
@@ -415,7 +416,7 @@ mod tree {
                     let is_executable = cfg!(unix) && mode & 0o100 != 0;
                     format!("{contents:?} {is_executable}")
                 }
-                Self::Link(target) => format!("-> {target:?}"),
+                Self::Link(target) => format!("-> {:?}", target.as_encoded_bytes()),
                 Self::Directory(entries) => {
                     let entries = entries.iter().map(|(name, it)| (name, it.described()));
                     format!("{:?}", entries.collect::<Vec<_>>())
