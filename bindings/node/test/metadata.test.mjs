@@ -5,7 +5,7 @@
 // errors are made from numbers. So all kinds of paths and options are given to both, in the same
 // state of the same directory.
 
-/* global AbortController, setTimeout, structuredClone */
+/* global AbortController, AbortSignal, setTimeout, structuredClone */
 
 import assert from 'node:assert';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -24,7 +24,8 @@ const asNobody = { there: process.platform === 'linux' && process.getuid() === 0
 const reference = { ...fs, promises: { ...fs.promises } };
 
 const ENCODINGS = [undefined, null, '', 'utf8', 'utf-8', 'UTF8', 'latin1', 'hex', 'buffer', 'nope', 1, {}, Symbol('encoding')];
-const WITH_ENCODINGS = ENCODINGS.flatMap((encoding) => [encoding, { encoding }]);
+const SIGNALS = [undefined, null, 'x', {}, new AbortController().signal, AbortSignal.abort()].map((signal) => ({ signal }));
+const WITH_ENCODINGS = [...ENCODINGS.flatMap((encoding) => [encoding, { encoding }]), ...SIGNALS];
 const MODES = [undefined, null, 0, 0o700, 0o777, 0o1777, '755', '0o700', 'x', -1, 1.5, NaN, 2 ** 32, 2 ** 33, 5n, true, {}];
 const STATUS_OPTIONS = [
   undefined, null, {}, { bigint: true }, { bigint: false }, { bigint: undefined }, { bigint: null }, { bigint: 1 },

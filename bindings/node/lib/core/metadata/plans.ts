@@ -28,9 +28,11 @@ const isMode = (value: unknown): value is number =>
 /** Tells whether an encoding, or its absence, asks for strings. */
 export const asksForText = (encoding: unknown) => encoding === undefined || encoding === null || isUtf8(encoding);
 
+/** Tells whether options ask for strings. A signal is for node:fs, which refuses a wrong one. */
 function asksForTextIn(options: unknown): boolean {
-  if (typeof options === 'object' && options !== null) return asksForText((options as { encoding?: unknown }).encoding);
-  return asksForText(options);
+  if (typeof options !== 'object' || options === null) return asksForText(options);
+  const { encoding, signal } = options as Record<string, unknown>;
+  return asksForText(encoding) && signal === undefined;
 }
 
 const accesses = [0, 1, 2, 3, 4, 5, 6, 7].map((mode) => plan(ACCESS, mode));
