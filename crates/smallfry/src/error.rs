@@ -245,7 +245,8 @@ impl fmt::Debug for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0.operation)?;
-        if let Some(path) = &self.0.path {
+        // What is in memory has an empty path.
+        if let Some(path) = self.path().filter(|path| !path.as_os_str().is_empty()) {
             write!(f, " {}", path.display())?;
         }
         if let Some(destination) = &self.0.destination {

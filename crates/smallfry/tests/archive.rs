@@ -651,6 +651,22 @@ fn limits_stop_before_the_disk_is_full() {
 
 #[cfg(unix)]
 #[test]
+fn the_ratio_is_that_of_the_whole_archive() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let noise: String = std::iter::repeat_with(|| random.alphanumeric())
+        .take(4 << 20)
+        .collect();
+    let zeros = "\0".repeat(2 << 20);
+    let entries = [Entry::file("zeros", &zeros), Entry::file("noise", &noise)];
+    let archive = gzip(&tar_of(&entries));
+    let mut unpacker = Unpacker::new();
+    unpacker.max_ratio(3);
+    let fixture = Fixture::new();
+    assert!(fixture.unpack(&unpacker, &archive).is_empty());
+    unpacker.unpack_bytes(&archive, fixture.path("in")).unwrap();
+}
+
+#[test]
 fn a_zip_keeps_permissions_links_and_times() {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     let time = zip::DateTime::from_date_and_time(2024, 2, 29, 12, 34, 56).unwrap();
@@ -729,6 +745,21 @@ fn unpack_from_reads_a_stream_but_no_zip() {
     let zip = zip_of(&[("a", "x")]);
     let error = errors(Unpacker::new().unpack_from(&zip[..], fixture.path("in")));
     assert_eq!(error[0].kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn unpack_bytes_takes_every_format() {
+    let tar = tar_of(&[Entry::file("a", "x")]);
+    for archive in [zip_of(&[("a", "x")]), gzip(&tar), tar] {
+        let fixture = Fixture::new();
+        let unpack = |archive: &[u8]| Unpacker::new().unpack_bytes(archive, fixture.path("in"));
+        let report = unpack(&archive).unwrap();
+        assert_eq!((report.files, report.bytes), (1, 1));
+        assert_eq!(fs::read(fixture.path("in/a")).unwrap(), b"x");
+        let cut = errors(unpack(&archive[..archive.len() / 2]));
+        assert_eq!(cut[0].operation(), Operation::Read);
+        assert_eq!(cut[0].path(), Some(Path::new("")));
+    }
 }
 
 #[test]
@@ -908,6 +939,27 @@ fn reproducible_archives_depend_on_names_and_contents_alone() {
 }
 
 #[cfg(unix)]
+#[test]
+fn a_higher_level_makes_a_smaller_archive() {
+    let directory = Directory::new();
+    let numbers: Vec<_> = (0..20_000).map(|number| number.to_string()).collect();
+    fs::write(directory.path("numbers"), numbers.join(" ")).unwrap();
+    for format in [Format::TarGz, Format::Zip] {
+        let length = |level| {
+            let mut archive = Vec::new();
+            let sources = [(directory.path("numbers"), "numbers")];
+            let mut packer = Packer::new();
+            packer
+                .level(level)
+                .pack_to(format, &mut archive, sources)
+                .unwrap();
+            archive.len()
+        };
+        assert!(length(9) < length(1), "{format:?}");
+        assert_eq!((length(0), length(100)), (length(1), length(9)));
+    }
+}
+
 #[test]
 fn pack_reports_what_it_cannot_pack_and_packs_the_rest() {
     let fixture = Fixture::new();

@@ -17,8 +17,8 @@ pub(super) enum Compress<W: Write> {
 }
 
 impl<W: Write> Compress<W> {
-    pub(super) fn gzip(writer: W) -> Self {
-        Self::Gzip(Box::new(GzEncoder::new(writer, Compression::default())))
+    pub(super) fn gzip(writer: W, level: u32) -> Self {
+        Self::Gzip(Box::new(GzEncoder::new(writer, Compression::new(level))))
     }
 
     pub(super) fn zstd(writer: W) -> Self {

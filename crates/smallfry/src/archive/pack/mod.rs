@@ -76,6 +76,14 @@ impl Packer {
         self
     }
 
+    /// Sets the level of compression of a tar.gz or zip: from 1, which is fastest, to 9, which makes
+    /// the smallest archive. It is 6 by default. Other numbers count as the next one of these. It
+    /// means nothing for a tar and for a tar.zst, which is compressed as fast as possible.
+    pub fn level(&mut self, level: u32) -> &mut Self {
+        self.options.level = level.clamp(1, 9);
+        self
+    }
+
     /// Packs only entries for whose paths in the archive `wanted` returns true, and what is in such
     /// directories. It is called by one thread.
     pub fn filter(&mut self, wanted: impl Fn(&Path) -> bool + Send + Sync + 'static) -> &mut Self {

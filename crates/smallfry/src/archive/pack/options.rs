@@ -6,12 +6,16 @@ use smallfry_workers::{Control, Strategy};
 
 use crate::archive::OnPath;
 
+/// The level of compression that gzip and zlib have, too.
+const DEFAULT_LEVEL: u32 = 6;
+
 /// The options of a [`Packer`](super::Packer).
 #[derive(Clone)]
 pub(super) struct Options {
     pub(super) strategy: Strategy,
     pub(super) control: Control,
     pub(super) reproducible: bool,
+    pub(super) level: u32,
     pub(super) filter: Option<OnPath<bool>>,
 }
 
@@ -21,6 +25,7 @@ impl Options {
             strategy: Strategy::Auto,
             control: Control::new(),
             reproducible: false,
+            level: DEFAULT_LEVEL,
             filter: None,
         }
     }
@@ -31,6 +36,7 @@ impl fmt::Debug for Options {
         f.debug_struct("Options")
             .field("strategy", &self.strategy)
             .field("reproducible", &self.reproducible)
+            .field("level", &self.level)
             .field("has_filter", &self.filter.is_some())
             .finish_non_exhaustive()
     }

@@ -117,11 +117,12 @@ impl<'o> Packing<'o> {
 
     fn write(&mut self, format: Format, writer: impl Write) -> Result<(), Stop> {
         let writer = io::BufWriter::with_capacity(PIECE, writer);
+        let level = self.options.level;
         let mut writer = match format {
             Format::Tar => self.pack(Tar::new(Compress::Plain(writer)))?,
-            Format::TarGz => self.pack(Tar::new(Compress::gzip(writer)))?,
+            Format::TarGz => self.pack(Tar::new(Compress::gzip(writer, level)))?,
             Format::TarZst => self.pack(Tar::new(Compress::zstd(writer)))?,
-            Format::Zip => self.pack(Zip::new(writer))?,
+            Format::Zip => self.pack(Zip::new(writer, level))?,
         };
         Ok(writer.flush()?)
     }

@@ -10,11 +10,17 @@ use super::name;
 use super::sink::{Facts, Sink};
 use crate::sys;
 
-pub(super) struct Zip<W: Write>(ZipWriter<StreamWriter<W>>);
+pub(super) struct Zip<W: Write> {
+    writer: ZipWriter<StreamWriter<W>>,
+    level: u32,
+}
 
 impl<W: Write> Zip<W> {
-    pub(super) fn new(writer: W) -> Self {
-        Self(ZipWriter::new_stream(writer))
+    pub(super) fn new(writer: W, level: u32) -> Self {
+        Self {
+            writer: ZipWriter::new_stream(writer),
+            level,
+        }
     }
 }
 
@@ -42,12 +48,12 @@ impl<W: Write> Sink for Zip<W> {
     type Writer = W;
 
     fn directory(&mut self, path: &Path, facts: &Facts) -> io::Result<()> {
-        Ok(self.0.add_directory(name_of(path)?, options(facts))?)
+        Ok(self.writer.add_directory(name_of(path)?, options(facts))?)
     }
 
     fn link(&mut self, path: &Path, target: &Path, facts: &Facts) -> io::Result<()> {
         let (name, target) = (name_of(path)?, name_of(target)?);
-        Ok(self.0.add_symlink(name, target, options(facts))?)
+        Ok(self.writer.add_symlink(name, target, options(facts))?)
     }
 
     fn hard_link(&mut self, _: &Path, _: &Path, _: &Facts) -> io::Result<bool> {
@@ -55,11 +61,12 @@ impl<W: Write> Sink for Zip<W> {
     }
 
     fn begin_file(&mut self, path: &Path, facts: &Facts) -> io::Result<()> {
-        Ok(self.0.start_file(name_of(path)?, options(facts))?)
+        let options = options(facts).compression_level(Some(self.level.into()));
+        Ok(self.writer.start_file(name_of(path)?, options)?)
     }
 
     fn contents(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes)
+        self.writer.write_all(bytes)
     }
 
     fn end_file(&mut self) -> io::Result<()> {
@@ -67,6 +74,6 @@ impl<W: Write> Sink for Zip<W> {
     }
 
     fn finish(self) -> io::Result<W> {
-        Ok(self.0.finish()?.into_inner())
+        Ok(self.writer.finish()?.into_inner())
     }
 }

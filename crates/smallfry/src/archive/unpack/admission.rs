@@ -63,8 +63,8 @@ impl<'u, 'o> Admission<'u, 'o> {
         }
     }
 
-    /// Lets an entry in, or notes its error. `archived` is the number of bytes of the archive that
-    /// were read.
+    /// Lets an entry in, or notes its error. `archived` is the length of the archive in bytes, or
+    /// how much of it was read if that is not known.
     ///
     /// # Errors
     ///

@@ -11,9 +11,11 @@ mod unpacking;
 mod window;
 mod zip;
 
-use std::fs::File;
+use std::cell::Cell;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use smallfry_workers::{Control, Strategy};
@@ -128,7 +130,8 @@ impl Unpacker {
     }
 
     /// Stops at an archive that becomes more than `ratio` times as large, and larger than 1 MiB.
-    /// There is no limit by default. What gzip makes of a file is at least a 1,032nd of it.
+    /// There is no limit by default. What gzip makes of a file is at least a 1,032nd of it. Of an
+    /// archive whose length is not known, what was read until the header of a file counts.
     pub fn max_ratio(&mut self, ratio: u64) -> &mut Self {
         self.options.limits.ratio = ratio;
         self
@@ -171,14 +174,33 @@ impl Unpacker {
         let archive = archive.as_ref();
         let file =
             File::open(archive).map_err(|reason| Error::at(Operation::Open, archive, reason))?;
+        let status = file.metadata().ok().filter(Metadata::is_file);
+        let length = status.map(|status| status.len());
         let mut reader = Window::new(&file);
         let format = recognize(&mut reader);
         if let Ok(Format::Zip) = format {
             let unpacking = Unpacking::new(&self.options, archive, to.as_ref())?;
-            zip::unpack(&unpacking, file);
+            zip::unpack(&unpacking, zip::Source::File(Arc::new(file)));
             return unpacking.destination.results.end();
         }
-        self.unpack_tar(format, reader, archive, to.as_ref())
+        self.unpack_tar(format, reader, length, archive, to.as_ref())
+    }
+
+    /// Unpacks an archive that is in memory.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`unpack`](Self::unpack). Those of the archive have an empty path.
+    pub fn unpack_bytes(&self, archive: &[u8], to: impl AsRef<Path>) -> Result<Report, TreeError> {
+        if let Ok(Format::Zip) = Format::of(archive) {
+            let unpacking = Unpacking::new(&self.options, Path::new(""), to.as_ref())?;
+            zip::unpack(&unpacking, zip::Source::Bytes(archive));
+            return unpacking.destination.results.end();
+        }
+        let length = Some(archive.len() as u64);
+        let mut reader = Window::new(archive);
+        let format = recognize(&mut reader);
+        self.unpack_tar(format, reader, length, Path::new(""), to.as_ref())
     }
 
     /// Unpacks an archive that is read from its start to its end: a tar, which may be compressed.
@@ -200,17 +222,19 @@ impl Unpacker {
             }
             format => format,
         };
-        self.unpack_tar(format, reader, Path::new(""), to.as_ref())
+        self.unpack_tar(format, reader, None, Path::new(""), to.as_ref())
     }
 
+    /// Unpacks a tar. `length` is that of the archive in bytes; `None` if it is not known.
     fn unpack_tar(
         &self,
         format: io::Result<Format>,
         reader: Window<impl Read>,
+        length: Option<u64>,
         archive: &Path,
         to: &Path,
     ) -> Result<Report, TreeError> {
-        let archived = reader.used();
+        let archived = length.map_or_else(|| reader.used(), |length| Rc::new(Cell::new(length)));
         let decompressed = format.and_then(|format| {
             let mut tar = Window::new(format.decompress(reader)?);
             match recognize(&mut tar)? {

@@ -24,7 +24,7 @@ const MAX_HEADERS: usize = 64 << 20;
 /// The maximum number of parts between the holes of a sparse file.
 const MAX_PARTS: usize = 1 << 20;
 
-/// Unpacks all entries of a tar. `archived` is the number of bytes of the archive that were read.
+/// Unpacks all entries of a tar. `archived` is as for [`Admission::admit`].
 pub(super) fn unpack<R: Read>(
     unpacking: &Unpacking<'_>,
     mut bytes: Window<R>,

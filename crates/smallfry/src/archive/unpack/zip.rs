@@ -24,12 +24,19 @@ const READ_AHEAD: usize = 32 << 10;
 /// The maximum length in bytes of a link's target.
 const MAX_TARGET: u64 = 4096;
 
-type Zip = ZipArchive<Shared>;
+type Zip<'a> = ZipArchive<Shared<'a>>;
+
+/// The bytes of a zip.
+#[derive(Clone)]
+pub(super) enum Source<'a> {
+    File(Arc<File>),
+    Bytes(&'a [u8]),
+}
 
 /// Unpacks all entries of a zip.
-pub(super) fn unpack(unpacking: &Unpacking<'_>, file: File) {
+pub(super) fn unpack(unpacking: &Unpacking<'_>, source: Source<'_>) {
     let mut admission = Admission::new(unpacking);
-    let opened = Shared::new(file).and_then(|shared| {
+    let opened = Shared::new(source).and_then(|shared| {
         let length = shared.length;
         Ok((ZipArchive::new(shared).map_err(into_io)?, length))
     });
@@ -77,7 +84,7 @@ pub(super) fn unpack(unpacking: &Unpacking<'_>, file: File) {
 }
 
 /// Reads what the list says of an entry, and the target of a link.
-fn candidate(zip: &mut Zip, index: usize) -> io::Result<Candidate> {
+fn candidate(zip: &mut Zip<'_>, index: usize) -> io::Result<Candidate> {
     /// The bits of a mode that tell the kind of file.
     const KIND: u32 = 0o170_000;
     const DIRECTORY: u32 = 0o040_000;
@@ -146,18 +153,18 @@ fn into_io(error: ZipError) -> io::Error {
 }
 
 /// The entries of a zip, named by their numbers.
-struct Entries(Zip);
+struct Entries<'a>(Zip<'a>);
 
 /// The memory of a worker.
 #[derive(Default)]
-struct Scratch {
-    zip: Option<Zip>,
+struct Scratch<'a> {
+    zip: Option<Zip<'a>>,
     piece: Vec<u8>,
 }
 
-impl Contents for Entries {
+impl<'a> Contents for Entries<'a> {
     type Of = usize;
-    type Scratch = Scratch;
+    type Scratch = Scratch<'a>;
 
     fn weight(&self, _: &usize) -> u64 {
         0
@@ -166,7 +173,7 @@ impl Contents for Entries {
     fn copy(
         &self,
         index: usize,
-        scratch: &mut Scratch,
+        scratch: &mut Scratch<'a>,
         file: &mut NewFile<'_>,
     ) -> Result<(), Fault> {
         let reading = |error| Fault::Reading(into_io(error));
@@ -193,9 +200,29 @@ impl Contents for Entries {
     }
 }
 
-/// An open file that several threads read, each at its own position and with its own memory.
-struct Shared {
-    file: Arc<File>,
+impl Source<'_> {
+    fn length(&self) -> io::Result<u64> {
+        Ok(match self {
+            Self::File(file) => file.metadata()?.len(),
+            Self::Bytes(bytes) => bytes.len() as u64,
+        })
+    }
+
+    /// Reads bytes from a position on. Returns 0 at the end.
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        match self {
+            Self::File(file) => sys::read_at(file, buffer, position),
+            Self::Bytes(bytes) => {
+                let start = usize::try_from(position).unwrap_or(usize::MAX);
+                bytes.get(start..).unwrap_or_default().read(buffer)
+            }
+        }
+    }
+}
+
+/// Bytes that several threads read, each at its own position and with its own memory.
+struct Shared<'a> {
+    source: Source<'a>,
     length: u64,
     position: u64,
     /// The bytes from `start` on.
@@ -203,10 +230,10 @@ struct Shared {
     start: u64,
 }
 
-impl Clone for Shared {
+impl Clone for Shared<'_> {
     fn clone(&self) -> Self {
         Self {
-            file: Arc::clone(&self.file),
+            source: self.source.clone(),
             length: self.length,
             position: self.position,
             ahead: Vec::new(),
@@ -215,11 +242,11 @@ impl Clone for Shared {
     }
 }
 
-impl Shared {
-    fn new(file: File) -> io::Result<Self> {
+impl<'a> Shared<'a> {
+    fn new(source: Source<'a>) -> io::Result<Self> {
         Ok(Self {
-            length: file.metadata()?.len(),
-            file: Arc::new(file),
+            length: source.length()?,
+            source,
             position: 0,
             ahead: Vec::new(),
             start: 0,
@@ -238,17 +265,17 @@ impl Shared {
     fn read_ahead(&mut self) -> io::Result<()> {
         self.ahead.resize(READ_AHEAD, 0);
         self.start = self.position;
-        let read = sys::read_at(&self.file, &mut self.ahead, self.position);
+        let read = self.source.read_at(&mut self.ahead, self.position);
         self.ahead.truncate(*read.as_ref().unwrap_or(&0));
         read.map(drop)
     }
 }
 
-impl Read for Shared {
+impl Read for Shared<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.ahead().is_empty() {
             if buffer.len() >= READ_AHEAD {
-                let count = sys::read_at(&self.file, buffer, self.position)?;
+                let count = self.source.read_at(buffer, self.position)?;
                 self.position += count as u64;
                 return Ok(count);
             }
@@ -260,7 +287,7 @@ impl Read for Shared {
     }
 }
 
-impl Seek for Shared {
+impl Seek for Shared<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let position = match to {
             SeekFrom::Start(position) => Some(position),
