@@ -5,6 +5,7 @@
 //! | copy a directory with all that is in it | [`Copier`] |
 //! | remove one | [`Remover`] |
 //! | hash one | `hash::Hasher::tree`, with the feature `hash` |
+//! | leave out entries by patterns | `Exclude`, with the feature `tree` |
 //! | list files by patterns and ignore rules | `TreeOptions`, with the feature `tree` |
 //!
 //! Copying, removing and hashing are done by as many threads as pay, which is measured meanwhile.
@@ -13,6 +14,8 @@
 
 mod copy;
 pub(crate) mod directory;
+#[cfg(feature = "tree")]
+mod exclude;
 pub(crate) mod new_entry;
 #[cfg(feature = "tree")]
 mod patterns;
@@ -24,6 +27,8 @@ mod walk;
 pub(crate) mod worker_pool;
 
 pub use copy::{Copier, Links};
+#[cfg(feature = "tree")]
+pub use exclude::Exclude;
 pub use new_entry::Existing;
 pub use remove::Remover;
 pub use report::{Report, TreeError};
