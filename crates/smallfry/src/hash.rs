@@ -37,6 +37,7 @@ mod hasher;
 mod tree;
 
 pub use algorithm::Algorithm;
+pub use contents::Buffer;
 pub use digest::{Digest, ParseDigestError};
-pub use files::Digests;
+pub use files::{Digests, HashFile};
 pub use hasher::{Hasher, TreeDigest};

@@ -14,9 +14,9 @@ use crate::sys;
 /// most small files.
 const PIECE: usize = 64 << 10;
 
-/// The memory of a worker.
+/// The memory of a worker that hashes files.
 #[derive(Debug, Default)]
-pub(super) struct Buffer(Vec<u8>);
+pub struct Buffer(Vec<u8>);
 
 /// The size of an open file, as far as it is known.
 #[derive(Clone, Copy)]

@@ -27,7 +27,8 @@ impl<I: Iterator<Item: AsRef<Path>>> Iterator for Digests<I> {
     type Item = Result<Digest, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        Some(self.0.next()?.1)
+        let (_, result) = self.0.next()?;
+        Some(result.map(|(digest, _)| digest))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -35,8 +36,10 @@ impl<I: Iterator<Item: AsRef<Path>>> Iterator for Digests<I> {
     }
 }
 
-/// The task of hashing one file of many.
-pub(super) struct HashFile {
+/// The task of hashing one file of many. Its result is the digest, and the length of the file in
+/// bytes.
+#[derive(Debug)]
+pub struct HashFile {
     pub(super) algorithm: Algorithm,
     pub(super) control: Option<Control>,
     pub(super) base: Base,
@@ -44,7 +47,7 @@ pub(super) struct HashFile {
 
 impl Task for HashFile {
     type Input = PathBuf;
-    type Output = Result<Digest, Error>;
+    type Output = Result<(Digest, u64), Error>;
     type Scratch = Buffer;
 
     fn run(
@@ -52,21 +55,21 @@ impl Task for HashFile {
         buffer: &mut Buffer,
         path: PathBuf,
         context: &mut TaskContext<'_>,
-    ) -> Result<Digest, Error> {
+    ) -> Self::Output {
         // Closing a file that was only read cannot fail, so it is dropped.
         let file = self.base.open(&path, raw::O_RDONLY, 0)?;
         let file = raw::borrow(&file);
         let hashed = hash_open(self.algorithm, file, buffer, self.control.as_ref());
         let (digest, length) = hashed.map_err(|failure| failure.at(&path))?;
         context.moved(usize::try_from(length).unwrap_or(usize::MAX));
-        Ok(digest)
+        Ok((digest, length))
     }
 
-    fn cancelled(&self, path: PathBuf) -> Result<Digest, Error> {
+    fn cancelled(&self, path: PathBuf) -> Self::Output {
         Err(Error::cancelled(Operation::Read, &path))
     }
 
-    fn failed(&self, result: &Result<Digest, Error>) -> bool {
+    fn failed(&self, result: &Self::Output) -> bool {
         result.is_err()
     }
 }

@@ -104,18 +104,26 @@ impl Hasher {
     where
         I: IntoIterator<Item: AsRef<Path>>,
     {
-        let task = HashFile {
+        Digests::new(self.task(), self.batch_options(), paths.into_iter())
+    }
+
+    /// Returns the task for one file, for front ends that run a batch themselves.
+    pub fn task(&self) -> HashFile {
+        HashFile {
             algorithm: self.algorithm,
             control: self.control.clone(),
             base: Base::default(),
-        };
-        let options = BatchOptions {
+        }
+    }
+
+    /// Returns how the batch is run, for front ends that run it themselves.
+    pub fn batch_options(&self) -> BatchOptions {
+        BatchOptions {
             strategy: self.strategy,
             max_workers: max_workers(),
             control: self.control.clone().unwrap_or_default(),
             ..BatchOptions::default()
-        };
-        Digests::new(task, options, paths.into_iter())
+        }
     }
 
     /// Hashes the file, link or directory at `path`, and everything in it.
