@@ -10,6 +10,8 @@
 
 pub mod table;
 
+#[cfg(unix)]
+use smallfry::archive::{Packer, Unpacker};
 use smallfry::bulk::{Reader, Writer};
 #[cfg(unix)]
 use smallfry::tree::{Copier, Existing, Links, Remover};
@@ -17,8 +19,8 @@ use smallfry::{Durability, WriteOptions};
 
 #[cfg(unix)]
 use table::{
-    ABSOLUTE_LINKS, HARD_LINKS, KEEP_EXISTING, LINKS_REPLACE_NOTHING, MISSING_OK, MOUNTS, NO_CLONE,
-    TIMES,
+    ABSOLUTE_LINKS, HARD_LINKS, KEEP_EXISTING, LAST_WINS, LINKS_MAY_LEAVE, LINKS_REPLACE_NOTHING,
+    MISSING_OK, MOUNTS, NO_CLONE, PERMISSIONS, REPRODUCIBLE, TIMES,
 };
 use table::{
     APPEND, COMPLETION_ORDER, CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_DATA, FLUSH_FILE,
@@ -122,18 +124,24 @@ impl OptionBits {
         reader
     }
 
+    /// Returns what happens to entries that are there already.
+    #[cfg(unix)]
+    const fn existing(self) -> Existing {
+        if self.has(KEEP_EXISTING) {
+            Existing::Keep
+        } else if self.has(CREATE_NEW) {
+            Existing::Refuse
+        } else {
+            Existing::Replace
+        }
+    }
+
     /// Makes what copies trees.
     #[cfg(unix)]
     pub fn copier(self) -> Copier {
         let mut copier = Copier::new();
         copier
-            .existing(if self.has(KEEP_EXISTING) {
-                Existing::Keep
-            } else if self.has(CREATE_NEW) {
-                Existing::Refuse
-            } else {
-                Existing::Replace
-            })
+            .existing(self.existing())
             .links(if self.has(ABSOLUTE_LINKS) {
                 Links::Absolute
             } else {
@@ -156,5 +164,26 @@ impl OptionBits {
             .missing_ok(self.has(MISSING_OK))
             .mounts(self.has(MOUNTS));
         remover
+    }
+
+    /// Makes what unpacks archives.
+    #[cfg(unix)]
+    pub fn unpacker(self) -> Unpacker {
+        let mut unpacker = Unpacker::new();
+        unpacker
+            .existing(self.existing())
+            .times(self.has(TIMES))
+            .permissions(self.has(PERMISSIONS))
+            .links_may_leave(self.has(LINKS_MAY_LEAVE))
+            .last_wins(self.has(LAST_WINS));
+        unpacker
+    }
+
+    /// Makes what packs archives.
+    #[cfg(unix)]
+    pub fn packer(self) -> Packer {
+        let mut packer = Packer::new();
+        packer.reproducible(self.has(REPRODUCIBLE));
+        packer
     }
 }

@@ -1,10 +1,12 @@
 //! Guards against a bit that is in the table and is not applied, or is applied as another option.
 
+#[cfg(unix)]
+use smallfry::archive::Format;
 use smallfry::{Durability, Outcome};
 #[cfg(unix)]
 use smallfry_options::table::{
-    ABSOLUTE_LINKS, HARD_LINKS, KEEP_EXISTING, LINKS_REPLACE_NOTHING, MISSING_OK, MOUNTS, NO_CLONE,
-    TIMES,
+    ABSOLUTE_LINKS, HARD_LINKS, KEEP_EXISTING, LAST_WINS, LINKS_MAY_LEAVE, LINKS_REPLACE_NOTHING,
+    MISSING_OK, MOUNTS, NO_CLONE, PERMISSIONS, REPRODUCIBLE, TIMES,
 };
 use smallfry_options::table::{
     APPEND, CREATE_NEW, CREATE_PARENTS, FAIL_FAST, FLUSH_DATA, FLUSH_FILE, FLUSH_FULL,
@@ -136,4 +138,45 @@ fn copiers_and_removers_do_what_the_bits_say() {
     assert_eq!(remove(MOUNTS, "c").unwrap().files, 3);
     assert!(remove(0, "c").is_err());
     assert_eq!(remove(MISSING_OK, "c").unwrap().files, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn packers_and_unpackers_do_what_the_bits_say() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::SystemTime;
+
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    fs::create_dir(at("a")).unwrap();
+    fs::write(at("a/file"), "text").unwrap();
+    fs::set_permissions(at("a/file"), PermissionsExt::from_mode(0o606)).unwrap();
+    std::os::unix::fs::symlink("/out", at("a/link")).unwrap();
+    let modified = |name: &str| fs::metadata(at(name)).unwrap().modified().unwrap();
+    let mode = |name: &str| fs::metadata(at(name)).unwrap().permissions().mode() & 0o777;
+    let pack = |bits: i32, archive: &str| {
+        let sources = [(at("a"), ""), (at("a/file"), "file")];
+        let packer = OptionBits::new(bits).packer();
+        packer.pack(Format::Tar, at(archive), sources).unwrap();
+    };
+    let unpack = |bits: i32, archive: &str, to: &str| {
+        let unpacked = OptionBits::new(bits).unpacker().unpack(at(archive), at(to));
+        unpacked.map_or_else(|error| error.errors().len(), |_| 0)
+    };
+
+    pack(0, "tar");
+    // The link leads out, and there are two files of one name.
+    assert_eq!(unpack(0, "tar", "b"), 2);
+    assert_ne!(modified("b/file"), modified("a/file"));
+    assert_eq!(unpack(LINKS_MAY_LEAVE, "tar", "c"), 1);
+    assert_eq!(unpack(LAST_WINS, "tar", "d"), 1);
+    let all = LINKS_MAY_LEAVE | LAST_WINS | PERMISSIONS | TIMES;
+    assert_eq!(unpack(all, "tar", "e"), 0);
+    assert_eq!(mode("e/file"), 0o606);
+    assert_eq!(unpack(all | KEEP_EXISTING, "tar", "e"), 0);
+    assert!(unpack(all | CREATE_NEW, "tar", "e") > 0);
+    pack(REPRODUCIBLE, "reproducible");
+    assert_eq!(unpack(all, "reproducible", "f"), 0);
+    assert_eq!(mode("f/file"), 0o644);
+    assert_eq!(modified("f/file"), SystemTime::UNIX_EPOCH);
 }

@@ -68,3 +68,15 @@ export const ABSOLUTE_LINKS = 1048576;
 
 /** Refuses to replace anything by the copy of a link. */
 export const LINKS_REPLACE_NOTHING = 2097152;
+
+/** Gives entries exactly the permissions that the archive states. */
+export const PERMISSIONS = 4194304;
+
+/** Makes links that lead out of the destination, too. */
+export const LINKS_MAY_LEAVE = 8388608;
+
+/** Lets the last of several entries of one name win. */
+export const LAST_WINS = 16777216;
+
+/** Makes the same archive of the same names and contents. */
+export const REPRODUCIBLE = 33554432;
