@@ -7,6 +7,8 @@
  * | `import { readFilesStream } from 'smallfry'` | many files in turn, in bounded memory |
  * | `import { readTree } from 'smallfry'` | all files of a tree, or those that match patterns |
  * | `import { copyTree, removeTree } from 'smallfry'` | a tree copied or removed, on Unix |
+ * | `import { unpack, pack } from 'smallfry'` | a tar or zip unpacked or made, on Unix |
+ * | `import { hashFiles, hashTree } from 'smallfry'` | digests of many files, or of a tree on Unix |
  * | `import { writeFileSync, readFile } from 'smallfry'` | a few functions of node:fs by name |
  * | `import fs from 'smallfry/fs'` | all of node:fs, with these functions replaced |
  * | `import fsp from 'smallfry/fs/promises'` | all of node:fs/promises, likewise |
@@ -35,9 +37,13 @@ export { readTree, type ReadTreeOptions, type TreeFile } from './bulk/read-tree.
 export { type Entry } from './bulk/entries.js';
 export { writeFiles, writeFilesSync, type Written } from './bulk/write-files.js';
 export { type WriteFilesOptions, type WriteFilesSyncOptions } from './bulk/write-plan.js';
+export { copyTree, type CopyTreeOptions, removeTree, type RemoveTreeOptions } from './bulk/trees.js';
+export { type TreeCounts, type TreeError, type TreeOptions } from './bulk/tree-calls.js';
+export { type ArchiveFormat, pack, type PackOptions, unpack, type UnpackOptions } from './bulk/archives.js';
 export {
-  copyTree, type CopyTreeOptions, removeTree, type RemoveTreeOptions, type TreeCounts, type TreeError, type TreeOptions,
-} from './bulk/trees.js';
+  type Digest, type DigestEncoding, type HashAlgorithm, hashFiles, type HashFilesOptions, type HashOptions, hashTree,
+  type HashTreeOptions, type TreeDigest,
+} from './bulk/hash.js';
 export { appendFile, promises, readFile, writeFile } from './core/async.js';
 export { appendFileSync, readFileSync, writeFileSync } from './core/sync.js';
 

@@ -22,6 +22,10 @@ export const writeFiles = (entries: Argument, options: Argument) => loadBulk().w
 export const writeFilesSync = (entries: Argument, options: Argument) => loadBulk().writeFilesSync(entries, options);
 export const copyTree = (from: Argument, to: Argument, options: Argument) => loadBulk().copyTree(from, to, options);
 export const removeTree = (path: Argument, options: Argument) => loadBulk().removeTree(path, options);
+export const unpack = (archive: Argument, to: Argument, options: Argument) => loadBulk().unpack(archive, to, options);
+export const pack = (from: Argument, archive: Argument, options: Argument) => loadBulk().pack(from, archive, options);
+export const hashFiles = (paths: Argument, options: Argument) => loadBulk().hashFiles(paths, options);
+export const hashTree = (path: Argument, options: Argument) => loadBulk().hashTree(path, options);
 export const flushDirectory = (directory: Argument) => loadCore().flushDirectory(directory);
 export const flushDirectorySync = (directory: Argument) => loadCore().flushDirectorySync(directory);
 export const removeTemporaryFiles = (directory: Argument, options: Argument) => loadCore().removeTemporaryFiles(directory, options);

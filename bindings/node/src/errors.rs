@@ -46,6 +46,8 @@ pub(crate) enum Step {
     Realpath = 21,
     Chmod = 22,
     Utime = 23,
+    Symlink = 24,
+    Link = 25,
 }
 
 /// Why a call did not succeed.
@@ -209,6 +211,8 @@ const fn step_of(operation: Operation) -> Step {
         Operation::Rename => Step::Rename,
         Operation::Copy => Step::Copy,
         Operation::Unlink => Step::Unlink,
+        Operation::Symlink => Step::Symlink,
+        Operation::Link => Step::Link,
         _ => Step::Open,
     }
 }

@@ -2,13 +2,14 @@
 
 import { DELEGATE } from '../core/errors.js';
 import {
-  type Encoded, failure, flag, isFailure, listenTo, noThread, type PathLike, pathText, positive, progressOf, refused,
+  type Encoded, failure, flag, isFailure, listenTo, noThread, type PathLike, pathText, positive, progressOf,
 } from '../core/many.js';
 import { nativeHere, needsNative } from '../core/native.js';
 import { FOLLOW_LINKS, HIDDEN, NO_IGNORE_FILES } from '../core/option-bits.js';
 import { Outcomes } from './outcomes.js';
 import { decoded, planReadFiles, readBits, type ReadFilesOptions, type ReadPlan } from './read-plan.js';
 import { follow, type State, unfollow } from '../core/sessions.js';
+import { patternsOf } from './tree-calls.js';
 
 export interface ReadTreeOptions extends ReadFilesOptions {
   /**
@@ -34,13 +35,6 @@ export interface TreeFile<T = Buffer | string> {
   /** The root, joined with the path below it. */
   path: string;
   contents: T;
-}
-
-function patterns(name: string, value: string | readonly string[] | undefined): string[] {
-  const list: unknown = value === undefined ? [] : typeof value === 'string' ? [value] : value;
-  const isPattern = (pattern: unknown): boolean => typeof pattern === 'string' && pattern !== '' && !pattern.includes('\0');
-  if (Array.isArray(list) && list.every(isPattern)) return list as string[];
-  throw refused('ERR_INVALID_ARG_VALUE', `The "${name}" option must be a pattern or an array of patterns`, value);
 }
 
 /** Returns the bits for native code. */
@@ -76,8 +70,8 @@ function read(root: PathLike, options: ReadTreeOptions | BufferEncoding | null =
     const plan = planReadFiles(options);
     const text = pathText(root);
     const wanted = [
-      ...patterns('match', given.match).map((pattern) => `+${pattern}`),
-      ...patterns('ignore', given.ignore).map((pattern) => `-${pattern}`),
+      ...patternsOf('match', given.match).map((pattern) => `+${pattern}`),
+      ...patternsOf('ignore', given.ignore).map((pattern) => `-${pattern}`),
     ];
     const maxDepth = positive('maxDepth', given.maxDepth, 0);
     const walking = treeBits(given);

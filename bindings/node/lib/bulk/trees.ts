@@ -1,33 +1,11 @@
 // Copies or removes a tree in one call.
 
-import { type TreeOutcome } from '../core/addon.js';
-import {
-  failure, flag, listenerOf, listenTo, optionsOf, type PathLike, pathText, type Progress, progressOf, refused, signalOf, threadsOf,
-} from '../core/many.js';
+import { flag, optionsOf, type PathLike, pathText, threadsOf } from '../core/many.js';
 import { nativeHere, needsNative } from '../core/native.js';
 import {
   ABSOLUTE_LINKS, CREATE_NEW, CREATE_PARENTS, HARD_LINKS, KEEP_EXISTING, MISSING_OK, MOUNTS, NO_CLONE, TIMES,
 } from '../core/option-bits.js';
-import { later } from '../core/trees/later.js';
-
-/** The options of {@link copyTree} and {@link removeTree}. */
-export interface TreeOptions {
-  /**
-   * The number of threads. By default, as many as measuring shows to be fastest, beginning with
-   * one.
-   */
-  threads?: number | undefined;
-  /**
-   * Aborts the call: nothing more begins, and the call rejects with the signal's reason when the
-   * entries that were begun are done. What was copied or removed until then stays so.
-   */
-  signal?: AbortSignal | undefined;
-  /**
-   * Called ten times a second, and at the end unless the call fails. The total is not known before
-   * the end. An exception in it is an uncaught one.
-   */
-  onProgress?: ((progress: Progress) => void) | undefined;
-}
+import { choice, countsOf, flagOr, run, type TreeCounts, type TreeOptions } from './tree-calls.js';
 
 export interface CopyTreeOptions extends TreeOptions {
   /**
@@ -63,76 +41,6 @@ export interface RemoveTreeOptions extends TreeOptions {
   mounts?: boolean | undefined;
 }
 
-/** The entries of a tree that were copied or removed. */
-export interface TreeCounts {
-  /** The number of files and links, and of special files that were removed. */
-  files: number;
-  directories: number;
-  /** The number of bytes that were copied; 0 for a removal. */
-  bytes: number;
-}
-
-/**
- * The error of a call that could not copy or remove all. It is the first error, which also says
- * what was done nevertheless.
- */
-export interface TreeError extends NodeJS.ErrnoException {
-  /** The errors of all entries that were left. */
-  errors: Error[];
-  done: TreeCounts;
-}
-
-/** The time between two calls of `onProgress`, in ms. */
-const PROGRESS_INTERVAL = 100;
-
-function countsOf([files, directories, bytes]: TreeOutcome): TreeCounts {
-  return { files, directories, bytes };
-}
-
-/** Runs a call that `begin` hands to native code under a number. */
-async function run(path: string, options: TreeOptions, begin: (id: number) => void): Promise<TreeCounts> {
-  const here = nativeHere();
-  const signal = signalOf(options.signal);
-  const report = progressOf(listenerOf(options.onProgress));
-  signal?.throwIfAborted();
-  let id = -1;
-  const show = (): void => {
-    const [done, bytes] = here?.treeProgress?.(id) ?? [0, 0];
-    report?.({ done, total: done, bytes });
-  };
-  const timer = report && setInterval(show, PROGRESS_INTERVAL);
-  let ignore: (() => void) | undefined;
-  try {
-    const outcome = await later(path, (number) => {
-      id = number;
-      begin(id);
-      ignore = listenTo(signal, () => { here?.cancelTree?.(id); });
-    }) as TreeOutcome;
-    signal?.throwIfAborted();
-    const [, , , ...errors] = outcome;
-    const done = countsOf(outcome);
-    const failures = errors.map((error) => failure(error, path));
-    const first = failures.at(0);
-    if (first !== undefined) {
-      Error.captureStackTrace(first, run);
-      throw Object.assign(first, { errors: failures, done });
-    }
-    const total = done.files + done.directories;
-    report?.({ done: total, total, bytes: done.bytes });
-    return done;
-  } finally {
-    clearInterval(timer);
-    ignore?.();
-  }
-}
-
-function choice<T extends string>(name: string, value: T | undefined, choices: readonly T[]): T | undefined {
-  if (value === undefined || choices.includes(value)) return value;
-  throw refused('ERR_INVALID_ARG_VALUE', `The "${name}" option must be one of ${choices.map((one) => `'${one}'`).join(', ')}`, value);
-}
-
-const flagOr = (fallback: boolean, name: string, value: unknown): boolean => (value === undefined ? fallback : flag(name, value));
-
 /**
  * Copies the file, link or directory at `from`, and everything in it, to `to`.
  *
@@ -162,7 +70,7 @@ export async function copyTree(from: PathLike, to: PathLike, options?: CopyTreeO
   const threads = threadsOf(given.threads);
   const native = nativeHere();
   if (native?.copyTree === undefined) throw needsNative('copyTree', 'Use fs.cp');
-  return run(source, given, (id) => { native.copyTree?.(source, copy, id, 0, bits, threads, undefined); });
+  return countsOf(await run(source, given, (id) => native.copyTree?.(source, copy, id, 0, bits, threads, undefined)));
 }
 
 /**
@@ -186,5 +94,5 @@ export async function removeTree(path: PathLike, options?: RemoveTreeOptions): P
   const threads = threadsOf(given.threads);
   const native = nativeHere();
   if (native?.removeTree === undefined) throw needsNative('removeTree', 'Use fs.rm with `recursive`');
-  return run(text, given, (id) => { native.removeTree?.(text, id, 0, bits, threads); });
+  return countsOf(await run(text, given, (id) => native.removeTree?.(text, id, 0, bits, threads)));
 }

@@ -70,6 +70,50 @@ export interface TreeSessionOptions extends SessionOptions {
   maxFileSize: number;
 }
 
+export interface HashSessionOptions extends Omit<SessionOptions, 'maxInFlight'> {
+  /** An index of the algorithms in `bulk/hash.ts`. */
+  algorithm: number;
+}
+
+/** The arguments of a call for a tree. */
+interface TreeCall {
+  id: number;
+  /** 0 for as many as pay. */
+  threads: number;
+  /** Patterns, joined by NUL. */
+  exclude: string;
+}
+
+export interface UnpackCall extends TreeCall {
+  /** The path of the archive, or its bytes. */
+  archive: string | ArrayBufferView;
+  to: string;
+  bits: number;
+  stripComponents: number;
+  /** 0 for no limit, as for the next two. */
+  maxEntries: number;
+  maxBytes: number;
+  maxRatio: number;
+}
+
+export interface PackCall extends TreeCall {
+  from: string;
+  archive: string;
+  /** A name that ends as archives of the format do. */
+  format: string;
+  /** The directory in the archive; empty for none. */
+  prefix: string;
+  bits: number;
+  /** 0 for the default. */
+  level: number;
+}
+
+export interface HashTreeCall extends TreeCall {
+  path: string;
+  /** As for files. */
+  algorithm: number;
+}
+
 /**
  * The functions that the addon puts on the object given to `start`. They return undefined on
  * success, and codes that `errors.ts` explains.
@@ -121,16 +165,23 @@ export interface Native extends NativePackageJSON {
    */
   copyTree?(
     from: string, to: string, id: number, ownScope: 0 | 1, bits: number, threads: number, entries: string | undefined,
-  ): void;
+  ): undefined;
   copyTreeSync?(from: string, to: string, bits: number, threads: number, entries: string | undefined): TreeOutcome;
   /** Removes a tree as `copyTree` copies one. */
-  removeTree?(path: string, id: number, ownScope: 0 | 1, bits: number, threads: number): void;
+  removeTree?(path: string, id: number, ownScope: 0 | 1, bits: number, threads: number): undefined;
   removeTreeSync?(path: string, bits: number, threads: number): TreeOutcome;
+  /**
+   * Unpacks, packs or hashes, and calls `complete` with the outcome. Returns a text if an option is
+   * wrong.
+   */
+  unpack?(call: UnpackCall): string | undefined;
+  pack?(call: PackCall): string | undefined;
+  hashTree?(call: HashTreeCall): string | undefined;
   /**
    * Lists a directory and some of those in it, as `src/trees/list.rs` describes it. A directory
    * that cannot be listed, or has names that are not UTF-8, gives no listing.
    */
-  listTree?(path: string, id: number, ownScope: 0 | 1): void;
+  listTree?(path: string, id: number, ownScope: 0 | 1): undefined;
   listTreeSync?(path: string): string | undefined;
   /** Tells whether a copy of a directory meets an entry where a link goes. */
   linksHaveEntriesInTheWay?(from: string, to: string): 0 | 1;
@@ -142,6 +193,8 @@ export interface Native extends NativePackageJSON {
   openRead(options: ReadSessionOptions): number | undefined;
   /** Begins a call that writes many files. Returns -1 if there is no thread for it. */
   openWrite(options: WriteSessionOptions): number | undefined;
+  /** Begins a call that hashes many files. Returns -1 if there is no thread for it. */
+  openHash(options: HashSessionOptions): number | undefined;
   /** Begins a call that walks a tree and reads it. An error is an array, as `many.ts` reads it. */
   openTree(options: TreeSessionOptions): number | [number, string, string?] | undefined;
   /**
@@ -189,8 +242,11 @@ export interface Native extends NativePackageJSON {
   finish(): void;
 }
 
-/** The number of files, of directories and of bytes, and an error for each entry that failed. */
-export type TreeOutcome = [files: number, directories: number, bytes: number, ...errors: unknown[]];
+/**
+ * The number of files, of directories and of bytes, an error for each entry that failed, and the
+ * digest of a tree that was hashed.
+ */
+export type TreeOutcome = [files: number, directories: number, bytes: number, errors: unknown[], digest: string | undefined];
 
 interface Addon {
   start(

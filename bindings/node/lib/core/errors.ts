@@ -10,7 +10,7 @@ export const DELEGATE = -1;
 const SYSCALLS = [
   '', 'open', 'fstat', 'read', 'write', 'close', 'mkdir', 'scandir', 'stat', 'fsync', 'fdatasync', 'syncfs', 'readlink',
   'fchmod', 'fchown', 'fsetxattr', 'rename', 'copyfile', 'unlink', 'access', 'lstat', 'realpath', 'chmod',
-  'utime',
+  'utime', 'symlink', 'link',
 ] as const;
 const FSYNC = 9;
 export const OPEN = 1;

@@ -7,17 +7,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use napi_sys as sys;
-use smallfry::bulk::{ReadFound, Reader, Strategy, Writer};
+use smallfry::bulk::{Control, ReadFound, Reader, Strategy, Writer};
+use smallfry::hash::Hasher;
 use smallfry::tree::{TreeOptions, Walk};
 use smallfry_options::OptionBits;
-use smallfry_options::table::{FOLLOW_LINKS, HIDDEN, NO_IGNORE_FILES, TEXT};
-use smallfry_workers::{Batch, Spawn, Stream, Task};
+use smallfry_options::table::{FAIL_FAST, FOLLOW_LINKS, HIDDEN, NO_IGNORE_FILES, TEXT};
+use smallfry_workers::{Batch, BatchOptions, Spawn, Stream, Task};
 
 use super::commit::Commit;
 use super::results::Value;
 use super::session::{AnySession, Destination, Session, Sessions, Work};
-use super::task::{Entry, Read, ReadTree, Write};
+use super::task::{Entry, Hash, Read, ReadTree, Write};
 use super::threads::Threads;
+use crate::algorithm;
 use crate::contents::External;
 use crate::environment::{Environment, called};
 use crate::errors::error_with_path;
@@ -31,6 +33,7 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"openRead", open_read),
     Function(c"openWrite", open_write),
     Function(c"openTree", open_tree),
+    Function(c"openHash", open_hash),
     Function(c"pushPaths", push_paths),
     Function(c"pushEntries", push_entries),
     Function(c"close", close),
@@ -183,6 +186,32 @@ unsafe extern "C" fn open_write(
     })
 }
 
+/// `openHash({ id, results, bits, algorithm, threads })`: as [`open_read`], for digests.
+unsafe extern "C" fn open_hash(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    called(env, info, |sessions: &Sessions, [object]| {
+        let options = SessionOptions { env, object };
+        let mut hasher = Hasher::new();
+        hasher
+            .algorithm(algorithm::numbered(int32(env, options.value(c"algorithm"))))
+            .strategy(strategy(env, options.value(c"threads")))
+            // The session cancels it, also in the middle of a file.
+            .control(&Control::new());
+        let work = Work {
+            task: Hash(hasher.task()),
+            options: BatchOptions {
+                fail_fast: options.bits().has(FAIL_FAST),
+                ..hasher.batch_options()
+            },
+            commit: None,
+        };
+        let session = begin(sessions, &options, work, AnySession::Hash);
+        begun(env, session.is_some())
+    })
+}
+
 /// `openTree({ id, results, bits, root, patterns, maxDepth, threads, maxInFlight, maxFileSize })`:
 /// begins a session that walks a tree and reads what it finds, and closes itself. `patterns` are
 /// joined by NUL, each behind a `+` or a `-`; a depth of 0 is no limit. Answers -1 if there is no
@@ -266,7 +295,7 @@ impl Drop for Input {
     }
 }
 
-/// `pushPaths(id, joined, beyond)`: paths to be read, joined by NUL, and how many more will follow,
+/// `pushPaths(id, joined, beyond)`: paths to be read or hashed, joined by NUL, and how many more will follow,
 /// -1 if that is not known.
 unsafe extern "C" fn push_paths(
     env: sys::napi_env,
@@ -274,9 +303,12 @@ unsafe extern "C" fn push_paths(
 ) -> sys::napi_value {
     called(env, info, |sessions: &Sessions, [id, joined, beyond]| {
         let id = int32(env, id).cast_unsigned();
-        if let Some(AnySession::Read(session)) = sessions.find(id) {
-            let beyond = usize::try_from(int32(env, beyond)).ok();
-            session.push(paths(env, sessions.environment, joined), beyond);
+        let beyond = usize::try_from(int32(env, beyond)).ok();
+        let paths = || paths(env, sessions.environment, joined);
+        match sessions.find(id) {
+            Some(AnySession::Read(session)) => session.push(paths(), beyond),
+            Some(AnySession::Hash(session)) => session.push(paths(), beyond),
+            _ => {}
         }
         undefined(env)
     })

@@ -5,7 +5,7 @@ use std::ptr;
 use napi_sys as sys;
 use smallfry::{Error, Outcome};
 
-use super::task::{Found, Wrote};
+use super::task::{Found, Hashed, Wrote};
 use crate::contents::Contents;
 use crate::environment::Environment;
 use crate::errors::{Failure, Step, error_of_entry, error_with_path};
@@ -13,7 +13,7 @@ use crate::sys::{EISDIR, is_refused_directory};
 use crate::value::{array, number, text};
 
 /// The result of an entry: `true` or `false` for a file written or left alone, or the contents of a
-/// file read. An error is a number, or an array that begins with one (`lib/many.ts` knows them).
+/// file read, or the digest of one. An error is a number, or an array that begins with one (`lib/many.ts` knows them).
 pub(super) trait Value {
     /// Entries that have not begun may be dropped when the environment ends.
     const CAN_BE_DROPPED: bool;
@@ -88,6 +88,24 @@ impl Value for Result<Found, Error> {
         Made {
             value: array(env, &file),
             ..made
+        }
+    }
+}
+
+impl Value for Result<Hashed, Error> {
+    const CAN_BE_DROPPED: bool = true;
+
+    /// Makes the digest in hexadecimal digits.
+    fn value(self, env: sys::napi_env, _environment: &Environment) -> Made {
+        match self {
+            Ok(Hashed { digest, length }) => {
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                Made::of(text(env, &digest.to_string()), length)
+            }
+            Err(error) if is_refused_directory(&error) => {
+                Made::failure(number(env, Failure::Other(Step::Read, EISDIR).code()))
+            }
+            Err(error) => Made::failure(error_of_entry(env, &error)),
         }
     }
 }

@@ -12,7 +12,7 @@ use smallfry_workers::{Batch, BatchOptions, Done, Notify, Spawn, Task};
 
 use super::commit::{Commit, Flushed};
 use super::results::{Made, Value};
-use super::task::{Read, ReadTree, Write};
+use super::task::{Hash, Read, ReadTree, Write};
 use super::threads::Threads;
 use crate::contents::External;
 use crate::environment::Environment;
@@ -40,6 +40,7 @@ pub(super) enum AnySession {
     Read(Rc<Session<Read>>),
     Tree(Rc<Session<ReadTree>>),
     Write(Rc<Session<Write>>),
+    Hash(Rc<Session<Hash>>),
 }
 
 impl AnySession {
@@ -48,6 +49,7 @@ impl AnySession {
             Self::Read(session) => &**session,
             Self::Tree(session) => &**session,
             Self::Write(session) => &**session,
+            Self::Hash(session) => &**session,
         }
     }
 }
@@ -389,6 +391,8 @@ impl<T: Task<Output: Value> + 'static> Live for Session<T> {
         }
         self.batch.close();
         if T::Output::CAN_BE_DROPPED {
+            // The task may be in the middle of a large file.
+            self.batch.cancel();
             self.batch.abandon();
         }
         self.ending

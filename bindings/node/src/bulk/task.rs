@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use smallfry::bulk::{Arena, ReadFile, ReadFound, WriteFile, key_of};
+use smallfry::hash::{Buffer, Digest, HashFile};
 use smallfry::{Error, Outcome};
 use smallfry_workers::{Task, TaskContext};
 
@@ -66,6 +67,41 @@ impl Task for ReadTree {
         let (path, bytes) = self.found.cancelled(found)?;
         let contents = Contents::Bytes(bytes);
         Ok(Found { path, contents })
+    }
+
+    fn failed(&self, result: &Self::Output) -> bool {
+        result.is_err()
+    }
+}
+
+/// Hashes a file.
+pub(super) struct Hash(pub(super) HashFile);
+
+/// The digest of a file.
+pub(super) struct Hashed {
+    pub(super) digest: Digest,
+    /// The length of the file in bytes.
+    pub(super) length: u64,
+}
+
+impl Task for Hash {
+    type Input = PathBuf;
+    type Output = Result<Hashed, Error>;
+    type Scratch = Buffer;
+
+    fn run(
+        &self,
+        buffer: &mut Buffer,
+        path: PathBuf,
+        context: &mut TaskContext<'_>,
+    ) -> Self::Output {
+        let (digest, length) = self.0.run(buffer, path, context)?;
+        Ok(Hashed { digest, length })
+    }
+
+    fn cancelled(&self, path: PathBuf) -> Self::Output {
+        let (digest, length) = self.0.cancelled(path)?;
+        Ok(Hashed { digest, length })
     }
 
     fn failed(&self, result: &Self::Output) -> bool {

@@ -1,19 +1,25 @@
 //! The functions that JavaScript calls; `lib/addon.ts` has their types.
 
+use std::io;
+
 use napi_sys as sys;
 
+use super::call::Call;
 use super::links;
 use super::queue::{control_of, push};
 use super::work::Work;
 use crate::environment::{Environment, called};
 use crate::sys::path_of;
-use crate::value::{Function, array, double_value, int32, number, undefined};
+use crate::value::{Function, array, double_value, int32, number, text, undefined};
 
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function(c"copyTree", copy_tree),
     Function(c"copyTreeSync", copy_tree_sync),
     Function(c"removeTree", remove_tree),
     Function(c"removeTreeSync", remove_tree_sync),
+    Function(c"unpack", unpack),
+    Function(c"pack", pack),
+    Function(c"hashTree", hash_tree),
     Function(c"listTree", list_tree),
     Function(c"listTreeSync", list_tree_sync),
     Function(c"linksHaveEntriesInTheWay", links_have_entries_in_the_way),
@@ -79,6 +85,56 @@ unsafe extern "C" fn remove_tree_sync(
         let work = Work::remove(env, environment, path, bits, threads);
         work.run_here(env)
     })
+}
+
+/// Hands in a call of a promise whose arguments are one object. Returns undefined, or a text that
+/// says which option is wrong.
+fn begin(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+    read: fn(Call<'_>) -> io::Result<Work>,
+) -> sys::napi_value {
+    called(env, info, |environment: &Environment, [object]| {
+        let call = Call {
+            env,
+            environment,
+            object,
+        };
+        match read(call) {
+            Ok(work) => {
+                push(
+                    env,
+                    environment,
+                    call.number(c"id").cast_unsigned(),
+                    false,
+                    work,
+                );
+                undefined(env)
+            }
+            Err(reason) => text(env, &reason.to_string()),
+        }
+    })
+}
+
+/// `unpack({ id, archive, to, bits, threads, stripComponents, maxEntries, maxBytes, maxRatio, exclude
+/// })`: unpacks the archive at a path, or one that is in memory. The outcome comes to `complete`.
+unsafe extern "C" fn unpack(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    begin(env, info, Work::unpack)
+}
+
+/// `pack({ id, from, archive, format, bits, threads, level, prefix, exclude })`: packs a tree in the
+/// format that the name `format` tells. The outcome comes to `complete`.
+unsafe extern "C" fn pack(env: sys::napi_env, info: sys::napi_callback_info) -> sys::napi_value {
+    begin(env, info, Work::pack)
+}
+
+/// `hashTree({ id, path, algorithm, threads, exclude })`. The outcome, with the digest, comes to
+/// `complete`.
+unsafe extern "C" fn hash_tree(
+    env: sys::napi_env,
+    info: sys::napi_callback_info,
+) -> sys::napi_value {
+    begin(env, info, Work::hash)
 }
 
 /// `listTree(path, id, ownScope)`. The listing comes to `complete`, as [`list::list`] makes it.

@@ -1,15 +1,20 @@
 //! The work of a call for a tree.
 
 use std::collections::HashSet;
-use std::num::NonZeroUsize;
+use std::io;
 use std::path::PathBuf;
 
 use napi_sys as sys;
-use smallfry::bulk::{Control, Strategy};
+use smallfry::archive::{Format, Packer, Unpacker};
+use smallfry::bulk::Control;
+use smallfry::hash::Hasher;
 use smallfry::tree::{Copier, Remover};
 use smallfry_options::OptionBits;
 
+use super::call::{Call, strategy};
 use super::list;
+use super::outcome::Outcome;
+use crate::algorithm;
 use crate::environment::Environment;
 use crate::errors::Failure;
 use crate::mailbox::{Answer, JobResult};
@@ -21,6 +26,32 @@ pub(super) enum Work {
     Copy(Copier, PathBuf, PathBuf),
     Remove(Remover, PathBuf),
     List(PathBuf),
+    Unpack(Unpacker, Archive, PathBuf),
+    Pack(Packer, Format, Source, PathBuf),
+    Hash(Hasher, PathBuf),
+}
+
+/// An archive that is unpacked.
+pub(super) enum Archive {
+    File(PathBuf),
+    Bytes(Vec<u8>),
+}
+
+/// A tree that is packed, and the directory of the archive that it is put in.
+pub(super) struct Source {
+    path: PathBuf,
+    prefix: PathBuf,
+}
+
+impl Source {
+    /// Returns the name in the archive: the prefix for the contents of a directory, and a name in
+    /// it for other entries.
+    fn name(&self) -> PathBuf {
+        match self.path.file_name() {
+            Some(name) if !self.path.is_dir() => self.prefix.join(name),
+            _ => self.prefix.clone(),
+        }
+    }
 }
 
 impl Work {
@@ -33,7 +64,7 @@ impl Work {
         entries: sys::napi_value,
     ) -> Self {
         let mut copier = OptionBits::new(int32(env, bits)).copier();
-        copier.strategy(strategy(env, threads));
+        copier.strategy(strategy(int32(env, threads)));
         if is_string(env, entries) {
             let entries = environment.strings.to_vec(env, entries);
             let entries: HashSet<PathBuf> = entries.split(|byte| *byte == 0).map(path_of).collect();
@@ -51,14 +82,88 @@ impl Work {
         threads: sys::napi_value,
     ) -> Self {
         let mut remover = OptionBits::new(int32(env, bits)).remover();
-        remover.strategy(strategy(env, threads));
+        remover.strategy(strategy(int32(env, threads)));
         Self::Remove(remover, path_of(&environment.bytes_of(env, path)))
     }
 
+    /// Reads a call of `unpack`. An error says which option is wrong.
+    pub(super) fn unpack(call: Call<'_>) -> io::Result<Self> {
+        let mut unpacker = call.bits().unpacker();
+        unpacker
+            .strategy(call.strategy())
+            .strip_components(usize::try_from(call.number(c"stripComponents")).unwrap_or(0));
+        if let Some(entries) = call.limit(c"maxEntries") {
+            unpacker.max_entries(entries);
+        }
+        if let Some(bytes) = call.limit(c"maxBytes") {
+            unpacker.max_bytes(bytes);
+        }
+        if let Some(ratio) = call.limit(c"maxRatio") {
+            unpacker.max_ratio(ratio);
+        }
+        if let Some(exclude) = call.exclude()? {
+            unpacker.filter(move |path| !path.ancestors().any(|path| exclude.has(path)));
+        }
+        let archive = if call.is_string(c"archive") {
+            Archive::File(call.path(c"archive"))
+        } else {
+            Archive::Bytes(call.bytes(c"archive"))
+        };
+        Ok(Self::Unpack(unpacker, archive, call.path(c"to")))
+    }
+
+    /// Reads a call of `pack`. An error says which option is wrong.
+    pub(super) fn pack(call: Call<'_>) -> io::Result<Self> {
+        let mut packer = call.bits().packer();
+        packer.strategy(call.strategy());
+        if let Some(level) = call.limit(c"level") {
+            packer.level(u32::try_from(level).unwrap_or(u32::MAX));
+        }
+        let source = Source {
+            path: call.path(c"from"),
+            prefix: call.path(c"prefix"),
+        };
+        if let Some(exclude) = call.exclude()? {
+            let prefix = source.prefix.clone();
+            packer.filter(move |path| !exclude.has(path.strip_prefix(&prefix).unwrap_or(path)));
+        }
+        let format = Format::of_name(call.path(c"format")).ok_or_else(|| {
+            let reason = "The name of the archive tells no format. Set the \"format\" option";
+            io::Error::new(io::ErrorKind::InvalidInput, reason)
+        })?;
+        Ok(Self::Pack(packer, format, source, call.path(c"archive")))
+    }
+
+    /// Reads a call of `hashTree`. An error says which option is wrong.
+    pub(super) fn hash(call: Call<'_>) -> io::Result<Self> {
+        let mut hasher = Hasher::new();
+        hasher
+            .algorithm(algorithm::numbered(call.number(c"algorithm")))
+            .strategy(call.strategy());
+        if let Some(exclude) = call.exclude()? {
+            hasher.filter(move |path| !exclude.has(path));
+        }
+        Ok(Self::Hash(hasher, call.path(c"path")))
+    }
+
     pub(super) fn run(self, control: &Control) -> JobResult {
-        let result = match self {
-            Self::Copy(mut copier, from, to) => copier.control(control).copy(from, to),
-            Self::Remove(mut remover, path) => remover.control(control).remove(path),
+        let outcome: Outcome = match self {
+            Self::Copy(mut copier, from, to) => copier.control(control).copy(from, to).into(),
+            Self::Remove(mut remover, path) => remover.control(control).remove(path).into(),
+            Self::Unpack(mut unpacker, archive, to) => {
+                let unpacker = unpacker.control(control);
+                match archive {
+                    Archive::File(path) => unpacker.unpack(path, to),
+                    Archive::Bytes(bytes) => unpacker.unpack_bytes(&bytes, to),
+                }
+                .into()
+            }
+            Self::Pack(mut packer, format, source, archive) => {
+                let name = source.name();
+                let packer = packer.control(control);
+                packer.pack(format, archive, [(source.path, name)]).into()
+            }
+            Self::Hash(mut hasher, path) => hasher.control(control).tree(path).into(),
             Self::List(path) => {
                 return match list::list(&path) {
                     Ok(listing) => Ok(Answer::Text(listing)),
@@ -66,7 +171,7 @@ impl Work {
                 };
             }
         };
-        Ok(Answer::Tree(Box::new(result.into())))
+        Ok(Answer::Tree(Box::new(outcome)))
     }
 
     /// Does the work at once. Returns the value that JavaScript gets.
@@ -77,10 +182,4 @@ impl Work {
             _ => undefined(env),
         }
     }
-}
-
-/// Reads the `threads` option; 0 stands for `Auto`.
-fn strategy(env: sys::napi_env, threads: sys::napi_value) -> Strategy {
-    let threads = usize::try_from(int32(env, threads)).unwrap_or(0);
-    NonZeroUsize::new(threads).map_or(Strategy::Auto, Strategy::Threads)
 }

@@ -55,7 +55,7 @@ const loadNodesSync = once(() => {
 type Failed = [code: number, path: string, text?: string, destination?: string];
 
 /** Returns the paths of the entries that were not copied. */
-function failedOf({ from, to }: Path, [, , , ...errors]: TreeOutcome): Path[] {
+function failedOf({ from, to }: Path, [, , , errors]: TreeOutcome): Path[] {
   const [source, copy] = [from, to].map((one) => one.replace(/\/+$/, '')) as [string, string];
   return errors.map((error): Path => {
     if (!Array.isArray(error)) return { from, to };
@@ -71,9 +71,8 @@ function failedOf({ from, to }: Path, [, , , ...errors]: TreeOutcome): Path[] {
 /** Copies a tree, or the entries of it that are given. node:fs does the entries that fail. */
 async function copy(planned: Plan, options: object, entries?: readonly string[]): Promise<void> {
   const { from, to, bits } = planned;
-  const outcome = await later(from, (id) => {
-    native?.copyTree?.(from, to, id, 0, bits, 0, entries?.join('\0'));
-  }) as TreeOutcome;
+  const begin = (id: number): undefined => native?.copyTree?.(from, to, id, 0, bits, 0, entries?.join('\0'));
+  const outcome = await later(from, begin) as TreeOutcome;
   if (!hasFailed(outcome)) return;
   for (const one of failedOf(planned, outcome)) await original.promises.cp(one.from, one.to, { ...options, filter: undefined });
 }

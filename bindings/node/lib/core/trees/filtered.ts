@@ -135,7 +135,7 @@ function listSync(from: string): Listing {
 }
 
 async function list(from: string): Promise<Listing> {
-  const text = await later(from, (id) => { native?.listTree?.(from, id, 0); });
+  const text = await later(from, (id) => native?.listTree?.(from, id, 0));
   if (typeof text === 'string') return parse(text);
   const { mode } = await original.promises.lstat(from);
   const entries: fs.Dirent[] = [];

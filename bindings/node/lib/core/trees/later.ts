@@ -3,7 +3,7 @@
 import { AsyncResource } from 'node:async_hooks';
 
 import { failure } from '../many.js';
-import { keep, type Request, type RequestKind } from '../requests.js';
+import { forget, keep, type Request, type RequestKind } from '../requests.js';
 
 const ofTree: RequestKind = {
   hasResult: true,
@@ -13,15 +13,20 @@ const ofTree: RequestKind = {
 
 /**
  * Waits for a call that `begin` hands to native code under a number. Resolves to its value;
- * undefined if node:fs has to do the call.
+ * undefined if node:fs has to do the call. Rejects if `begin` returns a text that says which option
+ * is wrong.
  */
-export function later(path: string, begin: (id: number) => void): Promise<unknown> {
-  return new Promise((resolve) => {
+export function later(path: string, begin: (id: number) => string | undefined): Promise<unknown> {
+  return new Promise((resolve, reject) => {
     const made: Request = {
       kind: ofTree, encoding: null, path, namesPath: true, callNode: () => { resolve(undefined); },
       target: path, data: undefined, options: undefined, receiver: { resolve },
     };
-    begin(keep(made));
+    const id = keep(made);
+    const wrong = begin(id);
+    if (wrong === undefined) return;
+    forget(id);
+    reject(Object.assign(new TypeError(wrong), { code: 'ERR_INVALID_ARG_VALUE' }));
   });
 }
 

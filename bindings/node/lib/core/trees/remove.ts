@@ -36,7 +36,7 @@ const loadNodesSync = once(() => { uncounted.rmSync('', { recursive: true, force
 
 /** Removes what node:fs would. It has to do what native code could not do. */
 async function remove({ path, bits }: Plan, options: object): Promise<void> {
-  const removed = later(path, (id) => { native?.removeTree?.(path, id, 0, bits, 0); }) as Promise<TreeOutcome>;
+  const removed = later(path, (id) => native?.removeTree?.(path, id, 0, bits, 0)) as Promise<TreeOutcome>;
   const [outcome] = await Promise.all([removed, loadNodes()]);
   if (hasFailed(outcome)) await original.promises.rm(path, options);
 }

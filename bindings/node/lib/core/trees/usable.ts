@@ -23,7 +23,7 @@ export function plainPath(path: unknown): string | undefined {
 }
 
 /** Tells whether native code could not copy or remove an entry. */
-export const hasFailed = (outcome: TreeOutcome): boolean => outcome.length > 3;
+export const hasFailed = (outcome: TreeOutcome): boolean => outcome[3].length > 0;
 
 /** Returns a function that makes `call` once, and then returns what that returned. */
 export function once<Result>(call: () => Result): () => Result {

@@ -1,0 +1,165 @@
+// Guards against: a digest that is another one than other programs give, or that stands at another
+// path's place, and calls that cannot be stopped.
+//
+// Why it was possible: the algorithm crosses into native code as a number, threads of its own hash
+// the files in any order, and digests become values in several turns of the event loop.
+
+/* global AbortController, AbortSignal, setTimeout */
+
+import assert from 'node:assert';
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+import { bulk, isWindows, makeDirectory, openDescriptors, runScript, testOnUnix, withoutAddon } from './support.mjs';
+
+const { hashFiles, hashTree } = bulk;
+const directory = makeDirectory();
+const at = (name) => path.join(directory, name);
+
+/** Files of many sizes, some larger than the memory of a worker. */
+const many = Array.from({ length: 3000 }, (_, index) => at(`file-${index}`));
+for (const [index, name] of many.entries()) fs.writeFileSync(name, Buffer.alloc(index % 500 === 0 ? 200_000 + index : index % 97, `${index}`));
+
+const node = (algorithm, name, encoding = 'hex') => crypto.createHash(algorithm).update(fs.readFileSync(name)).digest(encoding);
+
+test('digests are those of node:crypto, in the order of paths, for any number of threads', async () => {
+  for (const algorithm of ['sha256', 'sha1']) {
+    const expected = many.map((name) => node(algorithm, name));
+    for (const threads of [undefined, 1, 8]) {
+      assert.deepStrictEqual(await hashFiles(many, { algorithm, threads }), expected);
+    }
+  }
+});
+
+test('blake3 is the default, and git names blobs as git does', async () => {
+  fs.writeFileSync(at('abc'), 'abc');
+  assert.deepStrictEqual(await hashFiles([at('abc')]), ['6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85']);
+  assert.deepStrictEqual(await hashFiles([at('abc')], { algorithm: 'git' }), ['f2ba8f84ab5c1bce84a7b441cb1959cfc7093b7f']);
+});
+
+test('digests come in each encoding', async () => {
+  for (const encoding of ['hex', 'base64', 'base64url']) {
+    assert.deepStrictEqual(await hashFiles(many.slice(0, 100), { algorithm: 'sha256', encoding }), many.slice(0, 100).map((name) => node('sha256', name, encoding)));
+  }
+  const [digest] = await hashFiles([many[1]], { algorithm: 'sha1', encoding: 'buffer' });
+  assert.ok(Buffer.isBuffer(digest));
+  assert.deepStrictEqual(digest, node('sha1', many[1], 'buffer'));
+});
+
+test('paths may be any iterable of strings, URLs and Buffers, also an empty one', async () => {
+  assert.deepStrictEqual(await hashFiles([]), []);
+  const paths = function* paths() { yield many[1]; yield pathToFileURL(many[1]); yield Buffer.from(many[1]); };
+  const digests = await hashFiles(paths(), { algorithm: 'sha1' });
+  assert.deepStrictEqual(digests, Array(3).fill(node('sha1', many[1])));
+});
+
+test('a failed file rejects as in readFiles, or stands at its place with settle', async () => {
+  const paths = [many[1], at('none'), many[2]];
+  await assert.rejects(hashFiles(paths), { code: 'ENOENT', path: at('none'), syscall: 'open' });
+  for (const encoding of ['hex', 'buffer']) {
+    const settled = await hashFiles(paths, { settle: true, encoding, algorithm: 'sha1' });
+    assert.deepStrictEqual(settled.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled']);
+    assert.deepStrictEqual(settled[2].value, node('sha1', many[2], encoding === 'hex' ? 'hex' : 'buffer'));
+    assert.strictEqual(settled[1].reason.code, 'ENOENT');
+  }
+  await assert.rejects(hashFiles([directory]), { code: 'EISDIR' });
+});
+
+test('progress only grows, up to the total', async () => {
+  const seen = [];
+  await hashFiles(many, { onProgress: (progress) => seen.push(progress) });
+  const bytes = many.reduce((all, name) => all + fs.statSync(name).size, 0);
+  assert.deepStrictEqual(seen.at(-1), { done: many.length, total: many.length, bytes });
+  for (const [index, { done, bytes }] of seen.slice(1).entries()) assert.ok(done >= seen[index].done && bytes >= seen[index].bytes);
+});
+
+test('a signal aborts before and during the call, also in the middle of a file', async () => {
+  await assert.rejects(hashFiles(many, { signal: AbortSignal.abort(new Error('mine')) }), /mine/);
+  const controller = new AbortController();
+  const hashed = hashFiles(many, { signal: controller.signal });
+  controller.abort();
+  await assert.rejects(hashed, { name: 'AbortError' });
+  if (isWindows) return;
+  // It has no end.
+  for (const end of ['abort.abort()', 'process.exit(0)']) {
+    const { code, stdout, stderr } = await runScript(directory, `
+      const abort = new AbortController();
+      bulk.hashFiles(['/dev/zero'], { signal: abort.signal }).catch((error) => console.log(error.name));
+      setTimeout(() => { ${end}; }, 20);`);
+    assert.deepStrictEqual([code, stdout], [0, end.includes('exit') ? '' : 'AbortError\n'], stderr);
+  }
+});
+
+test('wrong arguments are refused', async () => {
+  const invalid = { name: 'TypeError', code: 'ERR_INVALID_ARG_VALUE' };
+  const type = { name: 'TypeError', code: 'ERR_INVALID_ARG_TYPE' };
+  for (const options of [{ algorithm: 'md5' }, { encoding: 'utf8' }, { threads: 0 }, { settle: 1 }]) {
+    await assert.rejects(hashFiles(many, options), invalid, JSON.stringify(options));
+  }
+  for (const options of [{ signal: {} }, { onProgress: 1 }, 1]) await assert.rejects(hashFiles(many, options), type, JSON.stringify(options));
+  for (const paths of [undefined, 'a', 1, [1]]) await assert.rejects(hashFiles(paths), type);
+  for (const options of [{ algorithm: 'md5' }, { exclude: '[' }]) await assert.rejects(hashTree(directory, options), isWindows ? Error : invalid);
+});
+
+testOnUnix('digests of trees', 'hashTree gives the digest of docs/tree-digest.md and what it was made of', async () => {
+  const tree = at('tree');
+  fs.mkdirSync(path.join(tree, 'b'), { recursive: true });
+  fs.writeFileSync(path.join(tree, 'a'), 'abc', { mode: 0o644 });
+  const digest = 'b0f962387c9a09a587021582f77a6176fc45d2bdee318bdbc18eed510ec20e7a';
+  assert.deepStrictEqual(await hashTree(tree), { digest, files: 1, directories: 2, bytes: 3 });
+  fs.writeFileSync(path.join(tree, 'b/log'), 'x');
+  assert.strictEqual((await hashTree(pathToFileURL(tree), { exclude: 'log', encoding: 'base64' })).digest, Buffer.from(digest, 'hex').toString('base64'));
+  assert.notStrictEqual((await hashTree(tree)).digest, digest);
+  assert.strictEqual((await hashTree(tree, { algorithm: 'sha1', encoding: 'buffer', threads: 2 })).digest.length, 20);
+});
+
+testOnUnix('digests of trees', 'hashTree fails for what is missing, and stops', async () => {
+  await assert.rejects(hashTree(at('missing')), (error) => {
+    assert.strictEqual(error.code, 'ENOENT');
+    assert.strictEqual(error.path, at('missing'));
+    assert.deepStrictEqual(error.done, { files: 0, directories: 0, bytes: 0 });
+    return true;
+  });
+  await assert.rejects(hashTree(directory, { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  const controller = new AbortController();
+  const hashed = hashTree(directory, { signal: controller.signal });
+  controller.abort();
+  await assert.rejects(hashed, { name: 'AbortError' });
+  const seen = [];
+  const { files, directories, bytes } = await hashTree(directory, { onProgress: (progress) => seen.push(progress) });
+  assert.deepStrictEqual(seen.at(-1), { done: files + directories, total: files + directories, bytes });
+});
+
+test('a worker that hashes may be terminated at any moment', async () => {
+  const { code, signal, stdout, stderr } = await runScript(directory, `
+    const { Worker, isMainThread, parentPort } = require('node:worker_threads');
+    const paths = ${JSON.stringify(many)};
+    if (!isMainThread) {
+      (async () => { for (let i = 0; ; i += 1) { const all = bulk.hashFiles(paths); parentPort.postMessage(i); await all; } })();
+    } else (async () => {
+      const { once } = require('node:events');
+      for (let round = 0; round < 8; round += 1) {
+        const worker = new Worker(__filename);
+        await once(worker, 'message');
+        await new Promise((resolve) => setTimeout(resolve, round));
+        await worker.terminate();
+      }
+      console.log('alive', (await bulk.hashFiles(paths)).length);
+    })();`);
+  assert.deepStrictEqual([signal, stdout, code], [null, 'alive 3000\n', 0], stderr);
+});
+
+test('no file stays open', async () => {
+  const before = openDescriptors();
+  await hashFiles(many, { settle: true });
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.ok(openDescriptors() <= before + 1);
+});
+
+test('without the addon hashing is refused', async () => {
+  const { hashFiles, hashTree } = withoutAddon(makeDirectory());
+  for (const call of [hashFiles([]), hashTree('.')]) await assert.rejects(call, { code: 'ERR_SMALLFRY_NOT_NATIVE' });
+});
