@@ -48,6 +48,10 @@ pub(crate) enum Functions {
     PkgTypes,
     /// The npm package oxc-resolver, or its crate.
     OxcResolver,
+    /// The npm package tar.
+    NpmTar,
+    /// The npm package extract-zip, which is made of yauzl.
+    ExtractZip,
 }
 
 impl Functions {
@@ -58,6 +62,8 @@ impl Functions {
             Self::ReadPackageUp => Some("read-package-up"),
             Self::PkgTypes => Some("pkg-types"),
             Self::OxcResolver => Some("oxc-resolver"),
+            Self::NpmTar => Some("tar"),
+            Self::ExtractZip => Some("extract-zip"),
             _ => None,
         }
     }

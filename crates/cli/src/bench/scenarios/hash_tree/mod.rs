@@ -1,12 +1,13 @@
 //! `hash-tree`: all files of a tree hashed, with a warm cache.
 //!
-//! Commands are whole processes. Rows in Rust are timed in their processes, which are fresh for
-//! each run. Each row writes its output into a file: a line for each file, or the digest of the
+//! Commands are whole processes. Rows under Node and in Rust are timed in their processes, which
+//! are fresh for each run: loading smallfry's core counts. Each row writes its output into a file: a line for each file, or the digest of the
 //! tree. The output is compared with that of `std::fs` on one thread.
 
 mod native;
 
 use super::prelude::*;
+use super::shared::rows;
 use super::shared::tree_jobs::{self, Case, Samples, on_path};
 use crate::bench::child::this_program;
 use std::collections::hash_map::Entry;
@@ -19,7 +20,7 @@ pub(super) enum Function {
 }
 
 /// The output of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Prints {
     /// The digest and path of each file, in any order.
     Lines,
@@ -74,24 +75,50 @@ const TOOLS: [Tool; 5] = [
     },
 ];
 
-const IN_RUST: [(&str, Functions, Function); 4] = [
-    ("Rust std, sha256", Functions::Std, Function::Sha256),
-    ("Rust std, blake3", Functions::Std, Function::Blake3),
-    (
-        "smallfry in Rust, sha256",
-        Functions::Smallfry,
-        Function::Sha256,
-    ),
-    (
-        "smallfry in Rust, blake3",
-        Functions::Smallfry,
-        Function::Blake3,
-    ),
-];
+/// A row in a process that the bench asks.
+type Asked = (&'static str, Functions, Function, Prints);
+
+const ON_NODE: [Asked; 4] = {
+    use Function::{Blake3, Sha256};
+    use Functions::{Node, Smallfry};
+    [
+        ("Node crypto, sha256", Node, Sha256, Prints::Lines),
+        (
+            "smallfry hashFiles, sha256",
+            Smallfry,
+            Sha256,
+            Prints::Lines,
+        ),
+        (
+            "smallfry hashTree, sha256",
+            Smallfry,
+            Sha256,
+            Prints::Digest,
+        ),
+        (
+            "smallfry hashTree, blake3",
+            Smallfry,
+            Blake3,
+            Prints::Digest,
+        ),
+    ]
+};
+
+const IN_RUST: [Asked; 4] = {
+    use Function::{Blake3, Sha256};
+    use Functions::{Smallfry, Std};
+    [
+        ("Rust std, sha256", Std, Sha256, Prints::Digest),
+        ("Rust std, blake3", Std, Blake3, Prints::Digest),
+        ("smallfry in Rust, sha256", Smallfry, Sha256, Prints::Digest),
+        ("smallfry in Rust, blake3", Smallfry, Blake3, Prints::Digest),
+    ]
+};
 
 #[derive(Serialize, Deserialize)]
 struct Request {
     function: Function,
+    prints: Prints,
     tree: String,
     output: String,
 }
@@ -105,8 +132,8 @@ pub(crate) struct HashTree {
 impl Scenario for HashTree {
     const FACTS: Facts = tree_jobs::facts(
         "hash-tree",
-        "A tree hashed: sha256sum, b3sum and smallfry",
-        "",
+        "A tree hashed: sha256sum, b3sum, node:crypto and smallfry",
+        include_str!("driver.js"),
     );
     type Case = Case;
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
@@ -126,8 +153,12 @@ impl Scenario for HashTree {
                 None => rows.push(Row::command(row, on_path("sh"))),
             }
         }
+        let row_of = |&(name, functions, ..): &Asked| (name, functions, Style::Sync);
+        rows.extend(rows::on_node(session, &ON_NODE.each_ref().map(row_of)));
         let in_rust = IN_RUST.iter();
-        rows.extend(in_rust.map(|&(name, functions, _)| Row::native(functions, name, Style::Sync)));
+        rows.extend(
+            in_rust.map(|&(name, functions, ..)| Row::native(functions, name, Style::Sync)),
+        );
         rows
     }
 
@@ -144,20 +175,21 @@ impl Scenario for HashTree {
         let output = self.samples.new_path(turn.count);
         let row = &*turn.row.implementation;
         let tool = TOOLS.iter().find(|tool| tool.row == row);
-        let native = IN_RUST.iter().find(|it| it.0 == row);
-        let (done, function, prints) = match (tool, native) {
+        let asked = IN_RUST.iter().chain(&ON_NODE).find(|it| it.0 == row);
+        let (done, function, prints) = match (tool, asked) {
             (Some(tool), _) => (
                 run_script(turn, tool.script, &tree, &output),
                 tool.function,
                 tool.prints,
             ),
-            (None, Some(&(_, _, function))) => {
+            (None, Some(&(_, _, function, prints))) => {
                 let request = Request {
                     function,
+                    prints,
                     tree: unicode(&tree)?,
                     output: unicode(&output)?,
                 };
-                (turn.ask(&request), function, Prints::Digest)
+                (turn.ask(&request), function, prints)
             }
             (None, None) => return Err(format!("there is no row {row}").into()),
         };

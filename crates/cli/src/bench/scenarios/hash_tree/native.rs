@@ -12,6 +12,7 @@ pub(super) fn run(functions: Functions, request: &Request) -> Result<Times, Peer
         function,
         tree,
         output,
+        ..
     } = request;
     let meter = Meter::start();
     let digest = match functions {

@@ -1,12 +1,14 @@
 //! `pack`: a tree packed into an archive, with a warm cache.
 //!
-//! Commands are whole processes. Rows in Rust are timed in their processes. Each archive is
-//! unpacked, compared with the tree, and removed, which is not timed.
+//! Commands are whole processes. Rows under Node and in Rust are timed in their processes: loading
+//! smallfry's core counts, and loading peers does not. Each archive is unpacked, compared with the
+//! tree, and removed, which is not timed.
 
 mod native;
 
 use super::prelude::*;
-use super::shared::archives::{Case, Format, IN_RUST};
+use super::shared::archives::{Case, Format, IN_RUST, NPM_TAR, ON_NODE};
+use super::shared::rows::RowOf;
 use super::shared::tree_jobs::{self, Command, Samples};
 use smallfry::archive::Unpacker;
 
@@ -26,6 +28,13 @@ const OF_ZIP: [Command; 2] = [
     ("bsdtar", "bsdtar", &["--format", "zip", "-cf"]),
     ("bsdtar A/A", "bsdtar", &["--format", "zip", "-cf"]),
 ];
+
+const fn on_node(case: &Case) -> &'static [RowOf] {
+    match case.format {
+        Format::Zip => &[ON_NODE],
+        _ => &[NPM_TAR, ON_NODE],
+    }
+}
 
 const fn commands(case: &Case) -> &'static [Command] {
     match case.format {
@@ -49,7 +58,11 @@ pub(crate) struct Pack {
 }
 
 impl Scenario for Pack {
-    const FACTS: Facts = tree_jobs::facts("pack", "A tree packed: tar, bsdtar and smallfry", "");
+    const FACTS: Facts = tree_jobs::facts(
+        "pack",
+        "A tree packed: tar, bsdtar, npm's tar and smallfry",
+        include_str!("driver.js"),
+    );
     type Case = Case;
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
     const REPORT: Option<Report<Case>> = Some(tree_jobs::report("a tree packed into an archive"));
@@ -59,7 +72,7 @@ impl Scenario for Pack {
     }
 
     fn rows(session: &Session, case: &Case) -> Vec<Row> {
-        tree_jobs::rows(session, commands(case), OWN, &[], &IN_RUST)
+        tree_jobs::rows(session, commands(case), OWN, on_node(case), &IN_RUST)
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {

@@ -16,6 +16,9 @@ pub(crate) const IN_RUST: [RowOf; 2] = [
     ("smallfry in Rust", Functions::Smallfry, Style::BulkSync),
 ];
 
+pub(crate) const NPM_TAR: RowOf = ("npm tar", Functions::NpmTar, Style::Parallel);
+pub(crate) const ON_NODE: RowOf = ("smallfry in Node", Functions::Smallfry, Style::Bulk);
+
 /// An archive of a tree.
 #[derive(Clone, Copy, Serialize, Display)]
 #[display("{of}, {format}")]

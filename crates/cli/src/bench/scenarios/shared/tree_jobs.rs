@@ -238,11 +238,13 @@ pub(crate) const fn report<C: AsRef<Case>>(what: &'static str) -> Report<C> {
 }
 
 /// The sentences about all these scenarios.
-const COMPARED: [&str; 18] = [
+const COMPARED: [&str; 21] = [
     "GNU tar|smallfry pack|bsdtar",
     "bsdtar|smallfry pack",
     "GNU tar|smallfry unpack|bsdtar",
     "unzip|smallfry unpack|bsdtar",
+    "npm tar|smallfry in Node",
+    "extract-zip|smallfry in Node",
     "Rust tar, zip|smallfry in Rust",
     "cp -r|smallfry cp|cpz|fcp",
     "rm -rf|smallfry rm|rmz",
@@ -255,6 +257,7 @@ const COMPARED: [&str; 18] = [
     "Rust std|smallfry in Rust",
     "sha256sum|smallfry hash, sha256",
     "b3sum|smallfry hash, blake3",
+    "Node crypto, sha256|smallfry hashFiles, sha256|smallfry hashTree, sha256",
     "Rust std, sha256|smallfry in Rust, sha256",
     "Rust std, blake3|smallfry in Rust, blake3",
 ];

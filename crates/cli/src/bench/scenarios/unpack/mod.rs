@@ -1,12 +1,14 @@
 //! `unpack`: an archive of a tree unpacked into an empty directory, with a warm cache.
 //!
-//! Commands are whole processes. Rows in Rust are timed in their processes. What was unpacked is
-//! compared with the tree, and removed, which is not timed.
+//! Commands are whole processes. Rows under Node and in Rust are timed in their processes: loading
+//! smallfry's core counts, and loading peers does not. What was unpacked is compared with the tree,
+//! and removed, which is not timed.
 
 mod native;
 
 use super::prelude::*;
-use super::shared::archives::{Case, Format, IN_RUST};
+use super::shared::archives::{Case, Format, IN_RUST, NPM_TAR, ON_NODE};
+use super::shared::rows::RowOf;
 use super::shared::tree_jobs::{self, Command, Samples};
 
 const OWN: &str = "smallfry unpack";
@@ -22,6 +24,19 @@ const OF_ZIP: [Command; 3] = [
     ("unzip A/A", UNZIP, &["-q"]),
     ("bsdtar", "bsdtar", &["-xf"]),
 ];
+
+const TAR_ON_NODE: [RowOf; 2] = [NPM_TAR, ON_NODE];
+const ZIP_ON_NODE: [RowOf; 2] = [
+    ("extract-zip", Functions::ExtractZip, Style::Parallel),
+    ON_NODE,
+];
+
+const fn on_node(case: &Case) -> &'static [RowOf] {
+    match case.format {
+        Format::Zip => &ZIP_ON_NODE,
+        _ => &TAR_ON_NODE,
+    }
+}
 
 const fn commands(case: &Case) -> &'static [Command] {
     match case.format {
@@ -46,8 +61,8 @@ pub(crate) struct Unpack {
 impl Scenario for Unpack {
     const FACTS: Facts = tree_jobs::facts(
         "unpack",
-        "An archive unpacked: tar, bsdtar, unzip and smallfry",
-        "",
+        "An archive unpacked: tar, bsdtar, unzip, npm's packages and smallfry",
+        include_str!("driver.js"),
     );
     type Case = Case;
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
@@ -60,7 +75,7 @@ impl Scenario for Unpack {
     }
 
     fn rows(session: &Session, case: &Case) -> Vec<Row> {
-        tree_jobs::rows(session, commands(case), OWN, &[], &IN_RUST)
+        tree_jobs::rows(session, commands(case), OWN, on_node(case), &IN_RUST)
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {
