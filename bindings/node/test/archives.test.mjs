@@ -4,7 +4,7 @@
 // Why it was possible: the options cross into native code as numbers and names, threads of its own
 // do the work, and the bytes of an archive may be garbage when the call has begun.
 
-/* global AbortController, AbortSignal */
+/* global AbortController, AbortSignal, setImmediate */
 
 import assert from 'node:assert';
 import { spawnSync } from 'node:child_process';
@@ -276,6 +276,18 @@ testOnUnix('archives', 'progress only grows, up to what was done', async () => {
     check(await pack(`${dir}/from`, `${dir}/a.${format}`, { ...options, level: 1 }));
     check(await unpack(`${dir}/a.${format}`, `${dir}/${format}`, options));
   }
+  // The call ends while the program is busy. The next report is due before its result is looked at.
+  fs.writeFileSync(`${dir}/b.zip`, 'old');
+  const busy = () => {
+    for (let end = Date.now() + 200; Date.now() < end;) if (fs.statSync(`${dir}/b.zip`).size === 3) end = Date.now() + 200;
+  };
+  const reports = [];
+  const report = ({ done }) => {
+    if (reports.length === 0) setImmediate(busy);
+    reports.push(done);
+  };
+  await pack(`${dir}/from`, `${dir}/b.zip`, { onProgress: report });
+  assert.deepStrictEqual(reports, reports.toSorted((a, b) => a - b));
 });
 
 testOnUnix('archives', 'a signal stops packing and unpacking, and nothing half is left', async () => {

@@ -60,7 +60,10 @@ export async function run(
   signal?.throwIfAborted();
   let id = -1;
   const show = (): void => {
-    const [done, bytes] = here?.treeProgress?.(id) ?? [0, 0];
+    const progress = here?.treeProgress?.(id);
+    // The call is done, and its outcome comes next.
+    if (progress === undefined) return;
+    const [done, bytes] = progress;
     report?.({ done, total: done, bytes });
   };
   const timer = report && setInterval(show, PROGRESS_INTERVAL);
