@@ -11,6 +11,16 @@ use smallfry_options::OptionBits;
 use smallfry_options::table::TEXT;
 use std::num::NonZeroUsize;
 
+/// Reads the `threads` option; 0 stands for [`Strategy::Auto`].
+pub(crate) fn strategy(threads: jint) -> Strategy {
+    let threads = usize::try_from(threads).ok();
+    match threads.and_then(NonZeroUsize::new) {
+        None => Strategy::Auto,
+        Some(NonZeroUsize::MIN) => Strategy::CallingThread,
+        Some(threads) => Strategy::Threads(threads),
+    }
+}
+
 /// The options that all calls for many files have.
 pub(crate) struct Bulk {
     bits: OptionBits,
@@ -43,15 +53,6 @@ impl Bulk {
         })
     }
 
-    fn strategy(&self) -> Strategy {
-        let threads = usize::try_from(self.threads).ok();
-        match threads.and_then(NonZeroUsize::new) {
-            None => Strategy::Auto,
-            Some(NonZeroUsize::MIN) => Strategy::CallingThread,
-            Some(threads) => Strategy::Threads(threads),
-        }
-    }
-
     fn max_in_flight(&self) -> Option<u64> {
         u64::try_from(self.max_in_flight)
             .ok()
@@ -67,7 +68,7 @@ impl Bulk {
     pub(crate) fn reader(&self, max_file_size: jlong) -> std::result::Result<Reader, Error> {
         let mut reader = self.bits.reader();
         reader
-            .strategy(self.strategy())
+            .strategy(strategy(self.threads))
             .max_file_size(u64::try_from(max_file_size).unwrap_or(0));
         if let Some(bytes) = self.max_in_flight() {
             reader.max_in_flight(bytes);
@@ -81,7 +82,7 @@ impl Bulk {
     /// Makes a writer. Fails if the directory to stay beneath cannot be opened.
     pub(crate) fn writer(&self) -> std::result::Result<Writer, Error> {
         let mut writer = self.bits.writer();
-        writer.overwrite(true).strategy(self.strategy());
+        writer.overwrite(true).strategy(strategy(self.threads));
         if let Some(bytes) = self.max_in_flight() {
             writer.max_in_flight(bytes);
         }

@@ -23,17 +23,16 @@ internal object Failure {
     private const val NOT_BEGUN = 5
 
     /**
-     * Reads an error that `results.rs` has written. If it is about [given], the exception names
-     * that path as the caller did.
+     * Reads an error that `results.rs` has written. If it is about one of [given], the exception
+     * names that path as the caller did. An error without a path is about the first of them.
      */
-    fun read(from: ByteBuffer, given: Path?): FileSystemException {
+    fun read(from: ByteBuffer, vararg given: Path?): FileSystemException {
         val kind = from.get().toInt()
         val operation = text(from)
         val reason = "$operation: ${text(from)}"
         val path = bytes(from)
-        val other = text(from).ifEmpty { null }
-        val isGiven = given != null && (path.isEmpty() || PathBytes.areOf(path, given))
-        val file = if (isGiven) given.toString() else String(path, Charsets.UTF_8)
+        val other = bytes(from).takeIf { it.isNotEmpty() }?.let { named(it, given) }
+        val file = if (path.isEmpty() && given.isNotEmpty()) "${given[0] ?: ""}" else named(path, given)
         return when (kind) {
             NOT_FOUND -> NoSuchFileException(file, other, reason)
             ALREADY_EXISTS -> FileAlreadyExistsException(file, other, reason)
@@ -50,6 +49,11 @@ internal object Failure {
         NotBegunException(path.toString(), "$operation: cancelled before it began")
 
     fun native(bytes: ByteArray): ByteBuffer = ByteBuffer.wrap(bytes).order(java.nio.ByteOrder.nativeOrder())
+
+    private fun named(path: ByteArray, given: Array<out Path?>): String {
+        val isIt = given.firstOrNull { it != null && PathBytes.areOf(path, it) }
+        return isIt?.toString() ?: String(path, Charsets.UTF_8)
+    }
 
     private fun text(from: ByteBuffer): String = String(bytes(from), Charsets.UTF_8)
 

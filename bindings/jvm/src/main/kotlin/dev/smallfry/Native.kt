@@ -62,4 +62,12 @@ internal object Native {
     /** Waits for files in flight, and frees everything. */
     @JvmStatic
     external fun closeReader(reader: Long)
+
+    /** Copies a tree. Returns the outcome for [Watch.run]. */
+    @JvmStatic
+    external fun copyTree(from: ByteArray, to: ByteArray, bits: Int, threads: Int, watch: Watch): ByteArray
+
+    /** Removes a tree. Returns the outcome for [Watch.run]. */
+    @JvmStatic
+    external fun removeTree(path: ByteArray, bits: Int, threads: Int, watch: Watch): ByteArray
 }

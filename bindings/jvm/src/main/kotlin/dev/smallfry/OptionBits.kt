@@ -37,4 +37,25 @@ internal object OptionBits {
 
     /** Decodes contents as UTF-8. */
     const val TEXT = 1024
+
+    /** Takes a tree that is missing for removed. */
+    const val MISSING_OK = 16384
+
+    /** Goes into directories of other file systems. */
+    const val MOUNTS = 32768
+
+    /** Keeps files that are there already. */
+    const val KEEP_EXISTING = 65536
+
+    /** Gives copies the times of their sources. */
+    const val TIMES = 131072
+
+    /** Makes names of one file in a tree names of one file in its copy. */
+    const val HARD_LINKS = 262144
+
+    /** Copies contents instead of sharing blocks with the source. */
+    const val NO_CLONE = 524288
+
+    /** Gives the copies of relative links absolute targets. */
+    const val ABSOLUTE_LINKS = 1048576
 }

@@ -170,9 +170,11 @@ public class ReadOptions @JvmOverloads constructor(
     }
 }
 
-private fun bit(isSet: Boolean, bit: Int): Int = if (isSet) bit else 0
+internal fun bit(isSet: Boolean, bit: Int): Int = if (isSet) bit else 0
+
+internal fun checkThreads(threads: Int): Unit = require(threads >= 0) { "threads is $threads, and must not be negative" }
 
 private fun checkNumbers(threads: Int, bytes: Long) {
-    require(threads >= 0) { "threads is $threads, and must not be negative" }
+    checkThreads(threads)
     require(bytes >= 0) { "maxBytesInFlight is $bytes, and must not be negative" }
 }

@@ -16,7 +16,7 @@ import java.nio.file.ProviderMismatchException
  */
 internal object PathBytes {
     private val system = FileSystems.getDefault()
-    private val isUnix = system.separator == "/"
+    val isUnix: Boolean = system.separator == "/"
     private val namesAreUtf8 = !isUnix || System.getProperty("sun.jnu.encoding").equals("UTF-8", ignoreCase = true)
 
     private const val REPLACEMENT = '\uFFFD'

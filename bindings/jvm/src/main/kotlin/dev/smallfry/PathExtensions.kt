@@ -1,5 +1,5 @@
 /**
- * The functions of [Smallfry] for one file, as extensions of [Path].
+ * The functions of [Smallfry] for one file or tree, as extensions of [Path].
  *
  * `kotlin.io.path` has extensions with the same names. If both packages are imported, a call with
  * neither a charset nor open options calls smallfry.
@@ -34,3 +34,11 @@ public fun Path.appendText(text: CharSequence, durability: Durability = Durabili
  */
 @Throws(IOException::class)
 public fun Path.appendText(text: CharSequence): Unit = Smallfry.appendText(this, text)
+
+/** Copies a tree, as [Smallfry.copyTree] does. */
+@Throws(IOException::class)
+public fun Path.copyTree(to: Path, options: CopyTreeOptions = CopyTreeOptions()): TreeCounts = Smallfry.copyTree(this, to, options)
+
+/** Removes a tree, as [Smallfry.removeTree] does. */
+@Throws(IOException::class)
+public fun Path.removeTree(options: RemoveTreeOptions = RemoveTreeOptions()): TreeCounts = Smallfry.removeTree(this, options)

@@ -4,7 +4,7 @@ import java.io.IOException
 import java.nio.file.Path
 
 /**
- * Reads and writes many small files.
+ * Reads and writes many small files, and whole trees of them.
  *
  * | job | call |
  * |---|---|
@@ -12,18 +12,21 @@ import java.nio.file.Path
  * | write many files | [writeAll] |
  * | read many files, all kept | [readAll], [readAllText] |
  * | read many files, one after the other | [stream], [streamText]; in Kotlin `readFlow` |
+ * | copy or remove a directory with all that is in it | [copyTree], [removeTree]; in Kotlin `path.copyTree(...)` |
  *
  * **The number of workers** is found by measuring while a call runs, unless options give it. Files
  * in the page cache are read by as many workers as there are processors; a disk or network that
  * makes each file wait gets more.
  *
  * **Errors** are exceptions of `java.nio.file`. A call for one file throws them. In a call for many
- * files each file has its own, and stops no other. If memory or the stack ends, an
+ * files each file has its own, and stops no other. A call for a tree goes on after an error, and
+ * throws a [TreeException] with all of them at its end. If memory or the stack ends, an
  * `OutOfMemoryError` or a `StackOverflowError` is thrown.
  *
  * **Interrupts** stop a call for many files: nothing more begins, files in flight are completed,
- * and files that were not begun have a [NotBegunException]. The thread stays interrupted. A call
- * for one file goes on to its end.
+ * and files that were not begun have a [NotBegunException]. A call for a tree stops as well, and
+ * throws a [java.nio.channels.ClosedByInterruptException]. What is done stays done, and no file is
+ * left half. The thread stays interrupted. A call for one file goes on to its end.
  *
  * **Text** is UTF-8. Invalid text is replaced as by Kotlin's and Java's own functions: a lone
  * surrogate is written as `?`, bytes that are not UTF-8 are read as U+FFFD.
@@ -171,6 +174,56 @@ public object Smallfry {
     @Throws(IOException::class)
     public fun streamText(paths: Iterator<Path>, options: ReadOptions = ReadOptions()): ReadStream<String> =
         ReadStream.open(paths, options, AsText)
+
+    /**
+     * Copies the file, link or directory [from], and everything in it, to [to].
+     *
+     * ```java
+     * TreeCounts copied = Smallfry.copyTree(Path.of("public"), Path.of("dist"));
+     * ```
+     *
+     * A directory is merged into one that is there, which keeps its permissions. Links are copied
+     * as links. Holes of sparse files are kept. Permissions are those of the source. Owner, extended
+     * attributes and access control lists are not copied. Neither at [to] nor below it a link is
+     * followed. Nothing is flushed: after a power failure files may be missing, empty or torn.
+     *
+     * @return the counts of entries that were copied
+     * @throws TreeException if entries could not be copied: the others are copied. Also if [to] is
+     * [from] or in it, and for pipes, sockets and devices
+     * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
+     * @throws UnsupportedOperationException on Windows
+     */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun copyTree(from: Path, to: Path, options: CopyTreeOptions = CopyTreeOptions()): TreeCounts {
+        val (source, copy) = PathBytes.of(from) to PathBytes.of(to)
+        return Watch(options.onProgress).run(from, to) { copyTree(source, copy, options.bits, options.threads, it) }
+    }
+
+    /**
+     * Removes the file, link or directory [path], and everything in it.
+     *
+     * ```java
+     * Smallfry.removeTree(Path.of("build"), RemoveTreeOptions.builder().missingOk(true).build());
+     * ```
+     *
+     * A link is removed itself, at the path and below it. Another program may exchange directories
+     * and links meanwhile: what they lead to stays. Nothing of this is flushed.
+     *
+     * @return the counts of entries that were removed
+     * @throws TreeException if entries could not be removed: the others are removed. Also for a path
+     * that ends in `.` or `..`, or is the root directory
+     * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
+     * @throws UnsupportedOperationException on Windows
+     */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun removeTree(path: Path, options: RemoveTreeOptions = RemoveTreeOptions()): TreeCounts {
+        val bytes = PathBytes.of(path)
+        return Watch(options.onProgress).run(path) { removeTree(bytes, options.bits, options.threads, it) }
+    }
 }
 
 /** Puts results in the order of paths. */

@@ -17,6 +17,8 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Everything must be there for Java as well: no Kotlin in the way, checked exceptions declared, null refused. */
@@ -95,6 +97,42 @@ class FromJavaTest {
             assertFalse(stream.hasNext());
         }
         Smallfry.stream(List.of(path).iterator()).close();
+    }
+
+    @Test
+    @DisabledOnOs(OS.WINDOWS)
+    void trees() throws IOException {
+        Path from = Files.createDirectory(directory.resolve("from"));
+        Path to = directory.resolve("to");
+        Files.writeString(from.resolve("a"), "text");
+        TreeCounts copied = Smallfry.copyTree(from, to);
+        assertEquals(1, copied.getFiles());
+        assertEquals(1, copied.getDirectories());
+        assertEquals(4, copied.getBytes());
+        CopyTreeOptions options = CopyTreeOptions.builder()
+                .existing(Existing.Refuse)
+                .linkTargets(LinkTargets.Absolute)
+                .times(true)
+                .hardLinks(false)
+                .cloneBlocks(false)
+                .createParents(true)
+                .mounts(false)
+                .threads(2)
+                .onProgress((entries, bytes) -> assertTrue(entries >= 0 && bytes >= 0))
+                .build();
+        TreeException error = assertThrows(TreeException.class, () -> Smallfry.copyTree(from, to, options));
+        assertEquals(from.resolve("a").toString(), error.getErrors().get(0).getFile());
+        assertEquals(0, error.getDone().getFiles());
+        assertEquals(1, Smallfry.removeTree(to).getFiles());
+        RemoveTreeOptions removing = RemoveTreeOptions.builder()
+                .missingOk(true)
+                .mounts(false)
+                .threads(1)
+                .onProgress(null)
+                .build();
+        assertEquals(0, Smallfry.removeTree(to, removing).getFiles());
+        assertThrows(NullPointerException.class, () -> Smallfry.copyTree(from, null));
+        assertThrows(IllegalArgumentException.class, () -> RemoveTreeOptions.builder().threads(-1).build());
     }
 
     @Test

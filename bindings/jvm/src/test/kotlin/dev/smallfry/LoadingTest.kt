@@ -1,5 +1,6 @@
 package dev.smallfry
 
+import java.io.File
 import java.net.URLClassLoader
 import java.nio.file.Files
 import java.nio.file.Path
@@ -146,7 +147,17 @@ object Work {
         paths[0].writeText("more", Durability.Data)
         paths[0].appendText("more", replace = true)
         runCatching { Path.of(directory).writeText("a") }
+        if (File.separatorChar == '/') trees(Path.of(directory))
         runCatching { Smallfry.writeAll(sequence<FileEntry> { error("thrown") }.asIterable()) }
         runCatching { Smallfry.readAll(listOf(paths[0]), ReadOptions(within = Path.of(directory, "none"))) }
+    }
+
+    private fun trees(directory: Path) {
+        val copy = directory.resolveSibling("${directory.fileName}.copy")
+        copy.removeTree(RemoveTreeOptions(missingOk = true))
+        directory.copyTree(copy, CopyTreeOptions(threads = 4))
+        runCatching { directory.copyTree(directory.resolve("copy")) }
+        runCatching { directory.copyTree(copy, CopyTreeOptions(onProgress = { _, _ -> error("thrown") })) }
+        copy.removeTree()
     }
 }

@@ -58,7 +58,7 @@ class ProcessTest {
     @Test
     fun `the end of the stack is a StackOverflowError, and the process goes on`() {
         val ended = Child("Deep", arguments = listOf("$directory")).run()
-        assertEquals(listOf("write", "append", "writeAll", "readAll", "stream").map { "$it: both" }, ended.output.trim().lines())
+        assertEquals(listOf("write", "append", "writeAll", "readAll", "stream", "copyTree").map { "$it: both" }, ended.output.trim().lines())
     }
 
     @Test
@@ -212,6 +212,7 @@ class Deep(private val act: () -> Unit) {
                 "writeAll" to { Smallfry.writeAll(listOf(path, missing).map { FileEntry(it, "text") }) },
                 "readAll" to { Smallfry.readAllText(listOf(path, missing), ReadOptions(threads = 4)) },
                 "stream" to { Smallfry.stream(listOf(path, missing).iterator()).use { it.asSequence().count() } },
+                "copyTree" to { directory.resolve("missing").runCatching { copyTree(path) }.exceptionOrNull().let { if (it is Error) throw it } },
             )
             for ((name, act) in acts) println("$name: ${Deep { act() }.outcome()}")
         }

@@ -6,6 +6,7 @@ import java.nio.file.Path
 import kotlin.io.path.listDirectoryEntries
 import kotlin.io.path.name
 import kotlin.io.path.readText
+import kotlin.test.assertEquals
 import kotlin.test.assertTrue
 
 internal fun namesIn(directory: Path): List<String> = directory.listDirectoryEntries().map { it.name }.sorted()
@@ -40,3 +41,37 @@ internal fun await(what: String, isSo: () -> Boolean) {
 
 internal fun run(vararg command: String): Int =
     ProcessBuilder(*command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor()
+
+/** Makes a tree with all kinds of entries that can be copied, and names that are not UTF-8. */
+internal fun makeTree(root: Path) {
+    val script = """
+        set -e
+        mkdir -p "$1/a/b/c" "$1/empty" && cd "$1"
+        printf text > a/file; printf '' > a/b/none; head -c 300000 /dev/zero | tr '\0' x > a/b/large
+        ln -s a/file link; ln -s /nowhere a/absolute; ln -s b a/directory
+        ln a/file name; ln a/b/large a/b/c/name
+        printf odd > "$(printf '\377\376')"; mkdir "$(printf 'a\303')"; printf odd > "$(printf 'a\303/\360\237\230\200')"
+        truncate -s 1M a/sparse; printf end >> a/sparse
+        chmod 751 a/b; chmod 640 a/file; chmod 400 a/b/none; chmod 711 a/b/large
+        find . -exec touch -h -d '2001-02-03 04:05:06.789' {} +
+    """.trimIndent()
+    check(run("bash", "-c", script, "bash", "$root") == 0)
+}
+
+/** Returns what `find -printf` prints of each entry of a tree. */
+internal fun entriesOf(root: Path, format: String): List<String> {
+    val finding = ProcessBuilder("find", "$root", "-printf", "$format\\0").start()
+    val output = finding.inputStream.readBytes()
+    check(finding.waitFor() == 0)
+    // Names need not be UTF-8.
+    return String(output, Charsets.ISO_8859_1).split('\u0000').dropLast(1).sorted()
+}
+
+/** Compares names, kinds, permissions, targets of links, numbers of names, and contents. */
+internal fun assertSameTree(expected: Path, actual: Path) {
+    assertEquals(entriesOf(expected, "%P %y %m %l"), entriesOf(actual, "%P %y %m %l"))
+    // The sizes and links of directories differ between file systems.
+    fun files(root: Path) = entriesOf(root, "%y %P %n %s").filter { it.startsWith("f") }
+    assertEquals(files(expected), files(actual))
+    assertEquals(0, run("diff", "-r", "--no-dereference", "$expected", "$actual"))
+}

@@ -1,0 +1,36 @@
+/**
+ * The functions of [Smallfry] for trees, as functions that suspend. They need
+ * `kotlinx-coroutines-core`, and work on `Dispatchers.IO`.
+ *
+ * Cancelling the coroutine stops the call as an interrupt stops the blocking one: what is done
+ * stays done, no file is left half, and the coroutine ends when nothing works for it any more.
+ * Listeners of progress are called on a thread of that dispatcher.
+ *
+ * ```
+ * withTimeout(30.seconds) { Path("public").copyTreeSuspending(Path("dist")) }
+ * ```
+ */
+@file:JvmSynthetic
+
+package dev.smallfry
+
+import java.nio.channels.ClosedByInterruptException
+import java.nio.file.Path
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.runInterruptible
+
+/** Copies a tree, as [Smallfry.copyTree] does. */
+public suspend fun Path.copyTreeSuspending(to: Path, options: CopyTreeOptions = CopyTreeOptions()): TreeCounts =
+    suspending { Smallfry.copyTree(this, to, options) }
+
+/** Removes a tree, as [Smallfry.removeTree] does. */
+public suspend fun Path.removeTreeSuspending(options: RemoveTreeOptions = RemoveTreeOptions()): TreeCounts =
+    suspending { Smallfry.removeTree(this, options) }
+
+private suspend fun <T> suspending(call: () -> T): T = runInterruptible(Dispatchers.IO) {
+    try {
+        call()
+    } catch (error: ClosedByInterruptException) {
+        throw InterruptedException().initCause(error)
+    }
+}

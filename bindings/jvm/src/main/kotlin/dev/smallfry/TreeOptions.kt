@@ -1,0 +1,150 @@
+package dev.smallfry
+
+/** The treatment of a file or link that is there already. Directories are merged. */
+public enum class Existing(internal val bits: Int) {
+    /** The new one is put in its place, in one step. */
+    Replace(0),
+
+    /** It is left alone. */
+    Keep(OptionBits.KEEP_EXISTING),
+
+    /** It is a `FileAlreadyExistsException`. */
+    Refuse(OptionBits.CREATE_NEW),
+}
+
+/** The targets of copied links. */
+public enum class LinkTargets(internal val bits: Int) {
+    /** The same ones. */
+    Keep(0),
+
+    /** The paths to which relative ones lead in the source. */
+    Absolute(OptionBits.ABSOLUTE_LINKS),
+}
+
+/**
+ * Hears about the progress of a call, on the thread that waits for it: ten times a second, and at
+ * the end unless the call fails. An exception stops the call, and is thrown there.
+ */
+public fun interface ProgressListener {
+    /** Hears how many entries are done, and how many bytes of files. Totals are not known before the end. */
+    public fun onProgress(entries: Long, bytes: Long)
+}
+
+/** The options of [Smallfry.copyTree]. Values are checked, and never change. */
+public class CopyTreeOptions @JvmOverloads constructor(
+    /** The treatment of a file that is there already. */
+    public val existing: Existing = Existing.Replace,
+    /** The targets of copied links. */
+    public val linkTargets: LinkTargets = LinkTargets.Keep,
+    /** Gives the copies the times of access and modification of their sources. */
+    public val times: Boolean = false,
+    /** Makes names of one file in the source names of one file in the copy. */
+    public val hardLinks: Boolean = true,
+    /**
+     * Lets a copy share its blocks with its source until one of both changes, where the file system
+     * can do that (Btrfs, XFS).
+     */
+    public val cloneBlocks: Boolean = true,
+    /** Makes missing directories above the destination. */
+    public val createParents: Boolean = false,
+    /** Copies what is in directories of other file systems. Without it they are copied empty. */
+    public val mounts: Boolean = true,
+    /** The number of workers. 0: as many as measuring shows to be best. */
+    public val threads: Int = 0,
+    /** Hears about the progress. */
+    public val onProgress: ProgressListener? = null,
+) {
+    init {
+        checkThreads(threads)
+    }
+
+    internal val bits: Int
+        get() = existing.bits or linkTargets.bits or bit(times, OptionBits.TIMES) or bit(hardLinks, OptionBits.HARD_LINKS) or
+            bit(!cloneBlocks, OptionBits.NO_CLONE) or bit(createParents, OptionBits.CREATE_PARENTS) or bit(mounts, OptionBits.MOUNTS)
+
+    /** Builds options in Java, which has no named arguments. */
+    public class Builder {
+        private var existing = Existing.Replace
+        private var linkTargets = LinkTargets.Keep
+        private var times = false
+        private var hardLinks = true
+        private var cloneBlocks = true
+        private var createParents = false
+        private var mounts = true
+        private var threads = 0
+        private var onProgress: ProgressListener? = null
+
+        public fun existing(existing: Existing): Builder = apply { this.existing = existing }
+
+        public fun linkTargets(linkTargets: LinkTargets): Builder = apply { this.linkTargets = linkTargets }
+
+        public fun times(times: Boolean): Builder = apply { this.times = times }
+
+        public fun hardLinks(hardLinks: Boolean): Builder = apply { this.hardLinks = hardLinks }
+
+        public fun cloneBlocks(cloneBlocks: Boolean): Builder = apply { this.cloneBlocks = cloneBlocks }
+
+        public fun createParents(createParents: Boolean): Builder = apply { this.createParents = createParents }
+
+        public fun mounts(mounts: Boolean): Builder = apply { this.mounts = mounts }
+
+        public fun threads(threads: Int): Builder = apply { this.threads = threads }
+
+        public fun onProgress(listener: ProgressListener?): Builder = apply { this.onProgress = listener }
+
+        /** @throws IllegalArgumentException for a negative number. */
+        public fun build(): CopyTreeOptions =
+            CopyTreeOptions(existing, linkTargets, times, hardLinks, cloneBlocks, createParents, mounts, threads, onProgress)
+    }
+
+    public companion object {
+        @JvmStatic
+        public fun builder(): Builder = Builder()
+    }
+}
+
+/** The options of [Smallfry.removeTree]. Values are checked, and never change. */
+public class RemoveTreeOptions @JvmOverloads constructor(
+    /** Takes a tree that is not there for removed. */
+    public val missingOk: Boolean = false,
+    /**
+     * Removes what is in directories of other file systems, too. Without it such a directory is an
+     * error.
+     */
+    public val mounts: Boolean = false,
+    /** The number of workers. 0: as many as measuring shows to be best. */
+    public val threads: Int = 0,
+    /** Hears about the progress. */
+    public val onProgress: ProgressListener? = null,
+) {
+    init {
+        checkThreads(threads)
+    }
+
+    internal val bits: Int
+        get() = bit(missingOk, OptionBits.MISSING_OK) or bit(mounts, OptionBits.MOUNTS)
+
+    /** Builds options in Java, which has no named arguments. */
+    public class Builder {
+        private var missingOk = false
+        private var mounts = false
+        private var threads = 0
+        private var onProgress: ProgressListener? = null
+
+        public fun missingOk(missingOk: Boolean): Builder = apply { this.missingOk = missingOk }
+
+        public fun mounts(mounts: Boolean): Builder = apply { this.mounts = mounts }
+
+        public fun threads(threads: Int): Builder = apply { this.threads = threads }
+
+        public fun onProgress(listener: ProgressListener?): Builder = apply { this.onProgress = listener }
+
+        /** @throws IllegalArgumentException for a negative number. */
+        public fun build(): RemoveTreeOptions = RemoveTreeOptions(missingOk, mounts, threads, onProgress)
+    }
+
+    public companion object {
+        @JvmStatic
+        public fun builder(): Builder = Builder()
+    }
+}
