@@ -10,6 +10,9 @@ use super::name;
 use super::sink::{Facts, Sink};
 use crate::sys;
 
+/// The mode that says that an entry is a link.
+const LINK: u32 = 0o120_000;
+
 pub(super) struct Zip<W: Write> {
     writer: ZipWriter<StreamWriter<W>>,
     level: u32,
@@ -53,7 +56,11 @@ impl<W: Write> Sink for Zip<W> {
 
     fn link(&mut self, path: &Path, target: &Path, facts: &Facts) -> io::Result<()> {
         let (name, target) = (name_of(path)?, name_of(target)?);
-        Ok(self.writer.add_symlink(name, target, options(facts))?)
+        // Its own way of adding links does not compress them, and then Java's ZipInputStream fails,
+        // because the lengths come behind them.
+        let options = options(facts).external_attributes((LINK | facts.mode) << 16);
+        self.writer.start_file(name, options)?;
+        self.writer.write_all(target.as_bytes())
     }
 
     fn hard_link(&mut self, _: &Path, _: &Path, _: &Facts) -> io::Result<bool> {
