@@ -91,11 +91,11 @@ table! {
     #[doc = "Refuses to replace anything by the copy of a link."]
     LINKS_REPLACE_NOTHING = 1 << 21, [Node];
     #[doc = "Gives entries exactly the permissions that the archive states."]
-    PERMISSIONS = 1 << 22, [Node];
+    PERMISSIONS = 1 << 22, [Node, Jvm];
     #[doc = "Makes links that lead out of the destination, too."]
-    LINKS_MAY_LEAVE = 1 << 23, [Node];
+    LINKS_MAY_LEAVE = 1 << 23, [Node, Jvm];
     #[doc = "Lets the last of several entries of one name win."]
-    LAST_WINS = 1 << 24, [Node];
+    LAST_WINS = 1 << 24, [Node, Jvm];
     #[doc = "Makes the same archive of the same names and contents."]
-    REPRODUCIBLE = 1 << 25, [Node];
+    REPRODUCIBLE = 1 << 25, [Node, Jvm];
 }

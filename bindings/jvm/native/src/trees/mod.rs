@@ -1,9 +1,13 @@
-//! Trees that are copied or removed in one call.
+//! Trees that are copied, removed, packed, unpacked or hashed in one call.
 //!
-//! - `entry_points.rs`: the functions that Java calls
+//! - `copy_and_remove.rs`, `archives.rs`, `digests.rs`: the functions that Java calls
+//! - `arguments.rs`: paths and patterns from Java
 //! - `outcome.rs`: counts and errors as bytes
 //! - `watched.rs`: work that Java watches and may stop
 
-mod entry_points;
+mod archives;
+mod arguments;
+mod copy_and_remove;
+mod digests;
 mod outcome;
 mod watched;

@@ -1,21 +1,36 @@
-//! The outcome of a call for a tree, as `dev.smallfry.TreeOutcome` reads it.
+//! The outcome of a call for a tree, as `dev.smallfry.Watch` reads it.
 
-use super::watched::long;
+use super::watched::{long, watched};
 use crate::results;
+use jni::Env;
+use jni::errors::Result;
+use jni::objects::{JByteArray, JObject};
 use smallfry::Error;
+use smallfry::bulk::Control;
 use smallfry::tree::{Report, TreeError};
 
-/// Appends the numbers of files, directories and bytes, the number of errors, and the errors.
-pub(super) fn push_outcome(bytes: &mut Vec<u8>, outcome: &Result<Report, TreeError>) {
-    let (report, errors): (_, &[Error]) = match outcome {
-        Ok(report) => (*report, &[]),
-        Err(error) => (error.report(), error.errors()),
+/// Does `work` while `watch` watches it. Returns its outcome.
+pub(super) fn outcome<'local>(
+    env: &mut Env<'local>,
+    watch: &JObject<'_>,
+    work: impl FnOnce(&Control) -> std::result::Result<Report, TreeError> + Send,
+) -> Result<JByteArray<'local>> {
+    let bytes = match watched(env, watch, work)? {
+        Ok(report) => encoded(report, &[]),
+        Err(error) => encoded(error.report(), error.errors()),
     };
+    env.byte_array_from_slice(&bytes)
+}
+
+/// Returns the numbers of files, directories and bytes, the number of errors, and the errors.
+pub(super) fn encoded(report: Report, errors: &[Error]) -> Vec<u8> {
+    let mut bytes = Vec::new();
     for count in [report.files, report.directories, report.bytes] {
         bytes.extend_from_slice(&long(count).to_ne_bytes());
     }
-    results::push_number(bytes, errors.len());
+    results::push_number(&mut bytes, errors.len());
     for error in errors {
-        results::push_error(bytes, error);
+        results::push_error(&mut bytes, error);
     }
+    bytes
 }

@@ -65,9 +65,48 @@ internal object Native {
 
     /** Copies a tree. Returns the outcome for [Watch.run]. */
     @JvmStatic
-    external fun copyTree(from: ByteArray, to: ByteArray, bits: Int, threads: Int, watch: Watch): ByteArray
+    external fun copyTree(from: ByteArray, to: ByteArray, bits: Int, threads: Int, exclude: ByteArray, watch: Watch): ByteArray
 
     /** Removes a tree. Returns the outcome for [Watch.run]. */
     @JvmStatic
     external fun removeTree(path: ByteArray, bits: Int, threads: Int, watch: Watch): ByteArray
+
+    /** Unpacks an archive. A limit of 0 stands for none. Returns the outcome for [Watch.run]. */
+    @JvmStatic
+    external fun unpack(
+        archive: ByteArray,
+        to: ByteArray,
+        bits: Int,
+        threads: Int,
+        stripComponents: Int,
+        maxEntries: Long,
+        maxBytes: Long,
+        maxRatio: Long,
+        exclude: ByteArray,
+        watch: Watch,
+    ): ByteArray
+
+    /**
+     * Packs a tree in the [format] of this number, or for -1 in that of the archive's name. Returns
+     * the outcome for [Watch.run], or null if the name tells no format.
+     */
+    @JvmStatic
+    external fun pack(
+        from: ByteArray,
+        archive: ByteArray,
+        name: ByteArray,
+        format: Int,
+        bits: Int,
+        threads: Int,
+        exclude: ByteArray,
+        watch: Watch,
+    ): ByteArray?
+
+    /** Hashes a tree. Returns the outcome for [Watch.run], and the digest behind it. */
+    @JvmStatic
+    external fun hashTree(path: ByteArray, algorithm: Int, threads: Int, exclude: ByteArray, watch: Watch): ByteArray
+
+    /** Hashes files. Returns their results for [Digest.results]. */
+    @JvmStatic
+    external fun hashFiles(paths: ByteArray, algorithm: Int, threads: Int, watch: Watch): ByteArray
 }

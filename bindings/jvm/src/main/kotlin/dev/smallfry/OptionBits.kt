@@ -58,4 +58,16 @@ internal object OptionBits {
 
     /** Gives the copies of relative links absolute targets. */
     const val ABSOLUTE_LINKS = 1048576
+
+    /** Gives entries exactly the permissions that the archive states. */
+    const val PERMISSIONS = 4194304
+
+    /** Makes links that lead out of the destination, too. */
+    const val LINKS_MAY_LEAVE = 8388608
+
+    /** Lets the last of several entries of one name win. */
+    const val LAST_WINS = 16777216
+
+    /** Makes the same archive of the same names and contents. */
+    const val REPRODUCIBLE = 33554432
 }

@@ -172,6 +172,12 @@ public class ReadOptions @JvmOverloads constructor(
 
 internal fun bit(isSet: Boolean, bit: Int): Int = if (isSet) bit else 0
 
+/** Converts patterns for the native half. */
+internal fun patterns(exclude: List<String>): ByteArray {
+    for (pattern in exclude) require('\u0000' !in pattern) { "a pattern has a zero in it" }
+    return PathBytes.ended(exclude.map(String::toByteArray))
+}
+
 internal fun checkThreads(threads: Int): Unit = require(threads >= 0) { "threads is $threads, and must not be negative" }
 
 private fun checkNumbers(threads: Int, bytes: Long) {

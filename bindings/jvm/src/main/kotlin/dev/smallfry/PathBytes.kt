@@ -1,5 +1,6 @@
 package dev.smallfry
 
+import java.io.ByteArrayOutputStream
 import java.net.URI
 import java.nio.charset.StandardCharsets
 import java.nio.file.FileSystems
@@ -34,6 +35,19 @@ internal object PathBytes {
     fun asIs(path: Path): ByteArray {
         check(path)
         return bytes(path)
+    }
+
+    /** Converts many paths as [of] does, and ends each with a zero. */
+    fun ofAll(paths: Iterable<Path>): ByteArray = ended(paths.map(::of))
+
+    /** Ends each text with a zero. */
+    fun ended(texts: Iterable<ByteArray>): ByteArray {
+        val bytes = ByteArrayOutputStream()
+        for (text in texts) {
+            bytes.write(text)
+            bytes.write(0)
+        }
+        return bytes.toByteArray()
     }
 
     /** Tells whether these are the bytes of a path, absolute or as it is. */

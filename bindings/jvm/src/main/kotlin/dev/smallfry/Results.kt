@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import java.nio.file.FileSystemException
 import java.nio.file.Path
 
-/** The result of reading one file of many: its contents, or an error. */
+/** The result of reading or hashing one file of many: its contents or [Digest], or an error. */
 public class ReadResult<T> private constructor(
     /** The path as it was given. */
     public val path: Path,
@@ -14,7 +14,7 @@ public class ReadResult<T> private constructor(
     public val error: FileSystemException?,
 ) {
     /**
-     * The contents.
+     * The contents or the digest.
      *
      * @throws IOException if the file was not read
      */
@@ -26,7 +26,7 @@ public class ReadResult<T> private constructor(
             return contents as T
         }
 
-    /** The contents, or null if the file was not read. */
+    /** The contents or the digest, or null if the file was not read. */
     public val valueOrNull: T?
         get() = contents
 

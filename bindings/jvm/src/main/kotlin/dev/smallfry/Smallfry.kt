@@ -13,6 +13,8 @@ import java.nio.file.Path
  * | read many files, all kept | [readAll], [readAllText] |
  * | read many files, one after the other | [stream], [streamText]; in Kotlin `readFlow` |
  * | copy or remove a directory with all that is in it | [copyTree], [removeTree]; in Kotlin `path.copyTree(...)` |
+ * | unpack or pack tar, tar.gz, tar.zst and zip | [unpack], [pack] |
+ * | hash many files, or a directory with all that is in it | [hashFiles], [hashTree] |
  *
  * **The number of workers** is found by measuring while a call runs, unless options give it. Files
  * in the page cache are read by as many workers as there are processors; a disk or network that
@@ -191,6 +193,7 @@ public object Smallfry {
      * @throws TreeException if entries could not be copied: the others are copied. Also if [to] is
      * [from] or in it, and for pipes, sockets and devices
      * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
+     * @throws IllegalArgumentException for a pattern that is not valid
      * @throws UnsupportedOperationException on Windows
      */
     @JvmStatic
@@ -198,7 +201,8 @@ public object Smallfry {
     @Throws(IOException::class)
     public fun copyTree(from: Path, to: Path, options: CopyTreeOptions = CopyTreeOptions()): TreeCounts {
         val (source, copy) = PathBytes.of(from) to PathBytes.of(to)
-        return Watch(options.onProgress).run(from, to) { copyTree(source, copy, options.bits, options.threads, it) }
+        val exclude = patterns(options.exclude)
+        return Watch(options.onProgress).run(from, to) { copyTree(source, copy, options.bits, options.threads, exclude, it) }.counts
     }
 
     /**
@@ -222,7 +226,122 @@ public object Smallfry {
     @Throws(IOException::class)
     public fun removeTree(path: Path, options: RemoveTreeOptions = RemoveTreeOptions()): TreeCounts {
         val bytes = PathBytes.of(path)
-        return Watch(options.onProgress).run(path) { removeTree(bytes, options.bits, options.threads, it) }
+        return Watch(options.onProgress).run(path) { removeTree(bytes, options.bits, options.threads, it) }.counts
+    }
+
+    /**
+     * Unpacks an [archive] into the directory [to], which is made if it is missing. Tar, tar.gz,
+     * tar.zst and zip are recognized by their first bytes.
+     *
+     * ```java
+     * UnpackOptions options = UnpackOptions.builder().stripComponents(1).maxBytes(1L << 30).build();
+     * Smallfry.unpack(Path.of("node-v24.tar.gz"), Path.of("node"), options);
+     * ```
+     *
+     * A file that is there already is replaced in one step. Directories are merged. Nothing is
+     * flushed.
+     *
+     * All entries stay in [to], whatever the archive says and other programs do meanwhile. These
+     * are errors, and the others are unpacked: absolute names, names with `..`, links to absolute
+     * paths or out of [to], devices and pipes, and a second entry of a name. Set limits in
+     * [UnpackOptions] for archives from strangers, which could fill the disk.
+     *
+     * @return the counts of entries that were unpacked
+     * @throws TreeException if entries could not be unpacked: the others are. Also if the archive is
+     * damaged, truncated, of an unknown format or beyond a limit; then the entries up to there are
+     * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
+     * @throws IllegalArgumentException for a pattern that is not valid
+     * @throws UnsupportedOperationException on Windows
+     */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun unpack(archive: Path, to: Path, options: UnpackOptions = UnpackOptions()): TreeCounts {
+        val (source, directory) = PathBytes.of(archive) to PathBytes.of(to)
+        val exclude = patterns(options.exclude)
+        return Watch(options.onProgress).run(archive, to) { watch ->
+            with(options) {
+                unpack(source, directory, bits, threads, stripComponents, maxEntries, maxBytes, maxRatio, exclude, watch)
+            }
+        }.counts
+    }
+
+    /**
+     * Packs the directory [from] with all that is in it, or a file or link, into an [archive], which
+     * is replaced in one step when the new one is whole.
+     *
+     * ```java
+     * Smallfry.pack(Path.of("dist"), Path.of("dist.zip"), PackOptions.builder().reproducible(true).build());
+     * ```
+     *
+     * The name of the archive tells its format unless options do. Each directory comes before its
+     * entries, which are sorted by the bytes of their names. Links are packed as links. In a tar,
+     * further names of a file are packed as hard links. The archive itself is left out. Nothing is
+     * flushed.
+     *
+     * @return the counts of entries that were packed
+     * @throws TreeException if entries could not be read: the others are packed. If the archive could
+     * not be written, none is left
+     * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted. No archive
+     * is left
+     * @throws IllegalArgumentException if the name of the archive tells no format, and for a pattern
+     * that is not valid
+     * @throws UnsupportedOperationException on Windows
+     */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun pack(from: Path, archive: Path, options: PackOptions = PackOptions()): TreeCounts {
+        val (source, packed) = PathBytes.of(from) to PathBytes.of(archive)
+        val (name, exclude) = options.name.toByteArray() to patterns(options.exclude)
+        val format = options.format?.ordinal ?: -1
+        return Watch(options.onProgress).run(from, archive) { watch ->
+            pack(source, packed, name, format, options.bits, options.threads, exclude, watch)
+                ?: throw IllegalArgumentException("the name $archive tells no format, and options have none")
+        }.counts
+    }
+
+    /**
+     * Hashes the file, link or directory [path], and everything in it.
+     *
+     * ```java
+     * Digest inputs = Smallfry.hashTree(Path.of("src"));
+     * ```
+     *
+     * The digest is made of names, kinds, contents, targets of links, and whether the owner may
+     * execute a file. It is the same on every platform. Times, owners, other permissions, hard links
+     * and the name of the tree itself do not count. No link is followed.
+     *
+     * @throws TreeException if entries could not be read, and for pipes, sockets and devices
+     * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
+     * @throws IllegalArgumentException for a pattern that is not valid
+     * @throws UnsupportedOperationException on Windows
+     */
+    @JvmStatic
+    @JvmOverloads
+    @Throws(IOException::class)
+    public fun hashTree(path: Path, options: HashOptions = HashOptions()): Digest {
+        val (bytes, exclude) = PathBytes.of(path) to patterns(options.exclude)
+        val outcome = Watch(options.onProgress).run(path) {
+            hashTree(bytes, options.algorithm.ordinal, options.threads, exclude, it)
+        }
+        return Digest.read(outcome.rest)
+    }
+
+    /**
+     * Hashes many files in one call. Links are followed. No contents come to Java.
+     *
+     * @return the result of each file, in the order of paths
+     * @throws UnsupportedOperationException on Windows
+     */
+    @JvmStatic
+    @JvmOverloads
+    public fun hashFiles(paths: Collection<Path>, options: HashOptions = HashOptions()): List<ReadResult<Digest>> {
+        val all = paths.toList()
+        val bytes = PathBytes.ofAll(all)
+        val watch = Watch(options.onProgress)
+        val from = watch.bytes { hashFiles(bytes, options.algorithm.ordinal, options.threads, it) }
+        return Digest.results(from, all, watch)
     }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The functions of [Smallfry] for trees, as functions that suspend. They need
+ * The functions of [Smallfry] for trees, archives and digests, as functions that suspend. They need
  * `kotlinx-coroutines-core`, and work on `Dispatchers.IO`.
  *
  * Cancelling the coroutine stops the call as an interrupt stops the blocking one: what is done
@@ -26,6 +26,22 @@ public suspend fun Path.copyTreeSuspending(to: Path, options: CopyTreeOptions = 
 /** Removes a tree, as [Smallfry.removeTree] does. */
 public suspend fun Path.removeTreeSuspending(options: RemoveTreeOptions = RemoveTreeOptions()): TreeCounts =
     suspending { Smallfry.removeTree(this, options) }
+
+/** Unpacks an archive, as [Smallfry.unpack] does. */
+public suspend fun Smallfry.unpackSuspending(archive: Path, to: Path, options: UnpackOptions = UnpackOptions()): TreeCounts =
+    suspending { unpack(archive, to, options) }
+
+/** Packs a tree, as [Smallfry.pack] does. */
+public suspend fun Smallfry.packSuspending(from: Path, archive: Path, options: PackOptions = PackOptions()): TreeCounts =
+    suspending { pack(from, archive, options) }
+
+/** Hashes a tree, as [Smallfry.hashTree] does. */
+public suspend fun Smallfry.hashTreeSuspending(path: Path, options: HashOptions = HashOptions()): Digest =
+    suspending { hashTree(path, options) }
+
+/** Hashes many files, as [Smallfry.hashFiles] does. */
+public suspend fun Smallfry.hashFilesSuspending(paths: Collection<Path>, options: HashOptions = HashOptions()): List<ReadResult<Digest>> =
+    suspending { hashFiles(paths, options) }
 
 private suspend fun <T> suspending(call: () -> T): T = runInterruptible(Dispatchers.IO) {
     try {

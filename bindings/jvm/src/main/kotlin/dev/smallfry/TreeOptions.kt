@@ -49,6 +49,12 @@ public class CopyTreeOptions @JvmOverloads constructor(
     public val createParents: Boolean = false,
     /** Copies what is in directories of other file systems. Without it they are copied empty. */
     public val mounts: Boolean = true,
+    /**
+     * Patterns of entries that are left out, with all that is in them. A pattern without a slash
+     * matches names at any depth, another one the whole path below the source. `*` and `?` stand
+     * for anything but a slash, and a name `**` for any number of directories.
+     */
+    public val exclude: List<String> = emptyList(),
     /** The number of workers. 0: as many as measuring shows to be best. */
     public val threads: Int = 0,
     /** Hears about the progress. */
@@ -71,6 +77,7 @@ public class CopyTreeOptions @JvmOverloads constructor(
         private var cloneBlocks = true
         private var createParents = false
         private var mounts = true
+        private var exclude = emptyList<String>()
         private var threads = 0
         private var onProgress: ProgressListener? = null
 
@@ -88,13 +95,16 @@ public class CopyTreeOptions @JvmOverloads constructor(
 
         public fun mounts(mounts: Boolean): Builder = apply { this.mounts = mounts }
 
+        public fun exclude(patterns: List<String>): Builder = apply { exclude = patterns }
+
         public fun threads(threads: Int): Builder = apply { this.threads = threads }
 
         public fun onProgress(listener: ProgressListener?): Builder = apply { this.onProgress = listener }
 
         /** @throws IllegalArgumentException for a negative number. */
-        public fun build(): CopyTreeOptions =
-            CopyTreeOptions(existing, linkTargets, times, hardLinks, cloneBlocks, createParents, mounts, threads, onProgress)
+        public fun build(): CopyTreeOptions = CopyTreeOptions(
+            existing, linkTargets, times, hardLinks, cloneBlocks, createParents, mounts, exclude, threads, onProgress,
+        )
     }
 
     public companion object {

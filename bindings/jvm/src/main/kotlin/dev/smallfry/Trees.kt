@@ -1,6 +1,7 @@
 package dev.smallfry
 
 import java.io.Serializable
+import java.nio.ByteBuffer
 import java.nio.channels.ClosedByInterruptException
 import java.nio.file.FileSystemException
 import java.nio.file.Path
@@ -51,7 +52,7 @@ public class TreeException internal constructor(
 }
 
 /**
- * Watches one call for a tree, on the thread that waits for it: it passes progress on, and notices
+ * Watches one call, on the thread that waits for it: it passes progress on, and notices
  * interrupts.
  */
 internal class Watch(private val listener: ProgressListener?) {
@@ -71,23 +72,36 @@ internal class Watch(private val listener: ProgressListener?) {
     }
 
     /**
-     * Makes a call, which returns an outcome as bytes. Errors name those paths of [given] as the
-     * caller did.
+     * Makes a call for a tree, which returns an outcome as bytes. Errors name those paths of [given]
+     * as the caller did.
      *
      * @throws TreeException if entries were left
      * @throws ClosedByInterruptException if the thread is interrupted
      */
-    fun run(vararg given: Path, call: Native.(Watch) -> ByteArray): TreeCounts {
-        if (!PathBytes.isUnix) throw UnsupportedOperationException("smallfry works on trees on Unix only")
+    fun run(vararg given: Path, call: Native.(Watch) -> ByteArray): Outcome {
         if (Thread.currentThread().isInterrupted) throw ClosedByInterruptException()
-        val from = Failure.native(Native.ready().call(this))
+        val from = bytes(call)
         if (isInterrupted) throw ClosedByInterruptException()
         val counts = TreeCounts(from.long, from.long, from.long)
         val errors = List(from.int) { Failure.read(from, *given) }
         if (errors.isNotEmpty()) throw TreeException(errors, counts)
-        listener?.onProgress(counts.files + counts.directories, counts.bytes)
-        return counts
+        done(counts.files + counts.directories, counts.bytes)
+        return Outcome(counts, from)
     }
+
+    /** Makes a call, and returns what it returns. */
+    fun bytes(call: Native.(Watch) -> ByteArray): ByteBuffer {
+        if (!PathBytes.isUnix) throw UnsupportedOperationException("smallfry works on trees, archives and digests on Unix only")
+        return Failure.native(Native.ready().call(this))
+    }
+
+    /** Tells the listener the end. */
+    fun done(entries: Long, bytes: Long) {
+        listener?.onProgress(entries, bytes)
+    }
+
+    /** The counts of a call, and what it returns behind them. */
+    class Outcome(val counts: TreeCounts, val rest: ByteBuffer)
 
     private companion object {
         /** The time between two calls of the listener, in nanoseconds. */

@@ -136,6 +136,52 @@ class FromJavaTest {
     }
 
     @Test
+    @DisabledOnOs(OS.WINDOWS)
+    void archivesAndDigests() throws IOException {
+        Path from = Files.createDirectory(directory.resolve("from"));
+        Path archive = directory.resolve("archive");
+        Path to = directory.resolve("to");
+        Files.writeString(from.resolve("a"), "text");
+        assertThrows(IllegalArgumentException.class, () -> Smallfry.pack(from, archive));
+        PackOptions packing = PackOptions.builder()
+                .format(ArchiveFormat.Zip)
+                .name("x")
+                .reproducible(true)
+                .exclude(List.of("*.tmp"))
+                .threads(2)
+                .onProgress(null)
+                .build();
+        assertEquals(1, Smallfry.pack(from, archive, packing).getFiles());
+        UnpackOptions unpacking = UnpackOptions.builder()
+                .existing(Existing.Keep)
+                .stripComponents(1)
+                .times(false)
+                .permissions(true)
+                .linksMayLeave(true)
+                .lastWins(true)
+                .maxEntries(10)
+                .maxBytes(100)
+                .maxRatio(1000)
+                .exclude(List.of())
+                .threads(1)
+                .onProgress((entries, bytes) -> assertTrue(entries >= bytes))
+                .build();
+        assertThrows(AssertionError.class, () -> Smallfry.unpack(archive, to, unpacking));
+        assertEquals(1, Smallfry.unpack(archive, directory.resolve("other")).getFiles());
+        HashOptions hashing = HashOptions.builder()
+                .algorithm(HashAlgorithm.Sha256)
+                .exclude(List.of("b"))
+                .threads(1)
+                .onProgress(null)
+                .build();
+        Digest digest = Smallfry.hashTree(from, hashing);
+        assertEquals(digest, Smallfry.hashTree(to, hashing));
+        assertEquals(32, digest.toByteArray().length);
+        assertEquals(Smallfry.hashFiles(List.of(from.resolve("a"))).get(0).getValue(),
+                Smallfry.hashFiles(List.of(to.resolve("a")), HashOptions.builder().build()).get(0).getValue());
+    }
+
+    @Test
     void nullIsRefused() throws IOException {
         Path path = directory.resolve("a");
         assertThrows(NullPointerException.class, () -> Smallfry.writeText(null, "text"));

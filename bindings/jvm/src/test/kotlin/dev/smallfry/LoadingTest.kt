@@ -158,6 +158,14 @@ object Work {
         directory.copyTree(copy, CopyTreeOptions(threads = 4))
         runCatching { directory.copyTree(directory.resolve("copy")) }
         runCatching { directory.copyTree(copy, CopyTreeOptions(onProgress = { _, _ -> error("thrown") })) }
+        val archive = copy.resolveSibling("${copy.fileName}.tar")
+        Smallfry.pack(directory, archive, PackOptions(threads = 4))
+        Smallfry.unpack(archive, copy, UnpackOptions(threads = 4))
+        runCatching { Smallfry.unpack(copy.resolve("0"), copy) }
+        runCatching { Smallfry.pack(directory, archive, PackOptions(exclude = listOf("["))) }
+        check(Smallfry.hashTree(copy) == Smallfry.hashTree(directory, HashOptions(threads = 4)))
+        check(Smallfry.hashFiles(listOf(archive, copy)).count { it.error == null } == 1)
+        Files.delete(archive)
         copy.removeTree()
     }
 }

@@ -1,5 +1,6 @@
 package dev.smallfry
 
+import java.io.File
 import java.nio.file.Files
 import java.nio.file.Path
 import kotlin.concurrent.thread
@@ -118,6 +119,11 @@ object ManyCalls {
             // Their threads become the JVM's, and cease to be.
             Smallfry.readAll(paths + directory, ReadOptions(threads = 4)).forEach { it.valueOrNull }
             Smallfry.stream(paths.iterator()).next()
+            if (File.separatorChar == '/') {
+                Smallfry.hashFiles(paths + directory)
+                Smallfry.hashTree(paths[0])
+                runCatching { directory.copyTree(path) }
+            }
         }
         await("streams that nobody has closed are freed") { nativeThreads() == 0 }
     }

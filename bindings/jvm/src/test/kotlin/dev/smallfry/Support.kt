@@ -1,5 +1,6 @@
 package dev.smallfry
 
+import java.nio.channels.ClosedByInterruptException
 import java.nio.file.FileSystemException
 import java.nio.file.Files
 import java.nio.file.Path
@@ -74,4 +75,18 @@ internal fun assertSameTree(expected: Path, actual: Path) {
     fun files(root: Path) = entriesOf(root, "%y %P %n %s").filter { it.startsWith("f") }
     assertEquals(files(expected), files(actual))
     assertEquals(0, run("diff", "-r", "--no-dereference", "$expected", "$actual"))
+}
+
+/**
+ * Makes calls of more and more work, whose listener interrupts their thread, until one of them is
+ * stopped in its middle.
+ */
+internal fun untilInterrupted(call: (size: Int, interrupting: ProgressListener) -> Unit) {
+    for (size in generateSequence(4_000) { it * 2 }) {
+        val thrown = runCatching { call(size) { _, _ -> Thread.currentThread().interrupt() } }.exceptionOrNull()
+        assertTrue(Thread.interrupted(), "the thread stays interrupted")
+        if (thrown is ClosedByInterruptException) return
+        if (thrown != null) throw thrown
+        check(size < 1_000_000) { "no call was stopped" }
+    }
 }
