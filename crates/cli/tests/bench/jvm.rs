@@ -20,7 +20,14 @@ fn rows_in_the_jvm_do_their_work() {
         return;
     }
     let place = Place::new();
-    for scenario in ["read-many", "write-many", "fsync", "fsync-many"] {
+    for scenario in [
+        "read-many",
+        "write-many",
+        "fsync",
+        "fsync-many",
+        "copy-tree",
+        "remove-tree",
+    ] {
         let mut bench = place.quick();
         bench.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         bench.args([scenario, "--runs", "1", "--files", "5"]);

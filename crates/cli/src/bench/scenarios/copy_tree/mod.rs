@@ -1,12 +1,14 @@
 //! `copy-tree`: a tree copied to where nothing is, on one file system, with a warm cache.
 //!
 //! Commands are whole processes. Rows under Node and in Rust are timed in their processes, which
-//! are fresh for each run: loading smallfry's core counts. A filter that accepts everything shows
-//! what filters cost. Each copy is compared with the tree, and removed, which is not timed.
+//! are fresh for each run: loading smallfry's core counts. Rows in the JVM are compiled first. A
+//! filter that accepts everything shows what filters cost. Each copy is compared with the tree, and
+//! removed, which is not timed.
 
 mod native;
 
 use super::prelude::*;
+use super::shared::rows;
 use super::shared::tree_jobs::{self, Case, Command, Samples};
 
 const OWN: &str = "smallfry cp";
@@ -33,6 +35,11 @@ const ON_NODE: [RowOf; 7] = {
     ]
 };
 
+const IN_JVM: [RowOf; 2] = [
+    ("Java Files.walkFileTree", Functions::JavaFiles, Style::Sync),
+    ("smallfry in the JVM", Functions::Smallfry, Style::BulkSync),
+];
+
 const IN_RUST: [RowOf; 2] = [
     ("Rust std, one thread", Functions::Std, Style::Sync),
     ("smallfry in Rust", Functions::Smallfry, Style::BulkSync),
@@ -48,11 +55,14 @@ struct Request {
 pub(crate) struct CopyTree(Samples);
 
 impl Scenario for CopyTree {
-    const FACTS: Facts = tree_jobs::facts(
-        "copy-tree",
-        "A tree copied: cp, newer tools, node:fs and smallfry",
-        include_str!("driver.js"),
-    );
+    const FACTS: Facts = Facts {
+        has_jvm_rows: true,
+        ..tree_jobs::facts(
+            "copy-tree",
+            "A tree copied: cp, newer tools, node:fs and smallfry",
+            include_str!("driver.js"),
+        )
+    };
     type Case = Case;
     const SERVE: Serve = |launch, request| native::run(launch.functions, &parse(request)?);
     const REPORT: Option<Report<Case>> =
@@ -63,7 +73,9 @@ impl Scenario for CopyTree {
     }
 
     fn rows(session: &Session, _: &Case) -> Vec<Row> {
-        tree_jobs::rows(session, &COMMANDS, OWN, &ON_NODE, &IN_RUST)
+        let mut rows = tree_jobs::rows(session, &COMMANDS, OWN, &ON_NODE, &IN_RUST);
+        rows.extend(rows::in_jvm(session, &IN_JVM));
+        rows
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {

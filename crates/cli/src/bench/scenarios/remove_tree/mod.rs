@@ -1,9 +1,10 @@
 //! `remove-tree`: a tree removed that was just copied and flushed.
 //!
 //! Commands are whole processes. Rows under Node and in Rust are timed in their processes, which
-//! are fresh for each run: loading smallfry's core counts.
+//! are fresh for each run: loading smallfry's core counts. Rows in the JVM are compiled first.
 
 use super::prelude::*;
+use super::shared::rows;
 use super::shared::tree_jobs::{self, Case, Command, Samples};
 use smallfry::tree::Remover;
 
@@ -26,6 +27,11 @@ const ON_NODE: [RowOf; 5] = {
     ]
 };
 
+const IN_JVM: [RowOf; 2] = [
+    ("Java Files.walkFileTree", Functions::JavaFiles, Style::Sync),
+    ("smallfry in the JVM", Functions::Smallfry, Style::BulkSync),
+];
+
 const IN_RUST: [RowOf; 2] = [
     ("Rust std", Functions::Std, Style::Sync),
     ("smallfry in Rust", Functions::Smallfry, Style::BulkSync),
@@ -40,11 +46,14 @@ struct Request {
 pub(crate) struct RemoveTree(Samples);
 
 impl Scenario for RemoveTree {
-    const FACTS: Facts = tree_jobs::facts(
-        "remove-tree",
-        "A tree removed: rm, newer tools, node:fs and smallfry",
-        include_str!("driver.js"),
-    );
+    const FACTS: Facts = Facts {
+        has_jvm_rows: true,
+        ..tree_jobs::facts(
+            "remove-tree",
+            "A tree removed: rm, newer tools, node:fs and smallfry",
+            include_str!("driver.js"),
+        )
+    };
     type Case = Case;
     const SERVE: Serve = |launch, request| run(launch.functions, &parse(request)?);
     const REPORT: Option<Report<Case>> = Some(tree_jobs::report(
@@ -56,7 +65,9 @@ impl Scenario for RemoveTree {
     }
 
     fn rows(session: &Session, _: &Case) -> Vec<Row> {
-        tree_jobs::rows(session, &COMMANDS, OWN, &ON_NODE, &IN_RUST)
+        let mut rows = tree_jobs::rows(session, &COMMANDS, OWN, &ON_NODE, &IN_RUST);
+        rows.extend(rows::in_jvm(session, &IN_JVM));
+        rows
     }
 
     fn prepare(session: &mut Session, cases: &mut Vec<Case>) -> Result<Self, Failure> {

@@ -75,6 +75,12 @@ pub(crate) const COMPARED: [&str; 5] = [
     "Java Files, parallel stream|smallfry bulk in the JVM",
 ];
 
+/// Returns these rows in the JVM, if there is one.
+pub(crate) fn in_jvm(session: &Session, rows: &[RowOf]) -> impl Iterator<Item = Row> {
+    let row = |&(name, functions, style): &RowOf| session.jvm_row(functions, name, style);
+    rows.iter().filter_map(row)
+}
+
 /// The reason why a row is missing, if that is news.
 pub(crate) type Missing = Option<String>;
 
@@ -94,8 +100,7 @@ pub(crate) fn all(
             }
         }
     }
-    let jvm = |&(name, functions, style): &RowOf| session.jvm_row(functions, name, style);
-    rows.extend(in_jvm.iter().filter_map(jvm));
+    rows.extend(self::in_jvm(session, in_jvm));
     for &(name, functions, style) in in_rust {
         match functions {
             Functions::Rayon | Functions::Tokio | Functions::OxcResolver if !PEERS_BUILT => {

@@ -221,7 +221,7 @@ pub(crate) const fn report<C: AsRef<Case>>(what: &'static str) -> Report<C> {
         table: |page, _, view| table(page, view),
         notes: |_| {
             vec![
-                "Processes of commands count whole; rows under Node and in Rust without their start.",
+                "Processes of commands count whole; rows under Node, in the JVM and in Rust without their start.",
             ]
         },
         sentences: |page, _, _, view| {
@@ -238,7 +238,7 @@ pub(crate) const fn report<C: AsRef<Case>>(what: &'static str) -> Report<C> {
 }
 
 /// The sentences about all these scenarios.
-const COMPARED: [&str; 21] = [
+const COMPARED: [&str; 22] = [
     "GNU tar|smallfry pack|bsdtar",
     "bsdtar|smallfry pack",
     "GNU tar|smallfry unpack|bsdtar",
@@ -253,6 +253,7 @@ const COMPARED: [&str; 21] = [
     "Node cpSync|smallfry cpSync",
     "Node promises.rm|smallfry promises.rm|smallfry removeTree",
     "Node rmSync|smallfry rmSync",
+    "Java Files.walkFileTree|smallfry in the JVM",
     "Rust std, one thread|smallfry in Rust",
     "Rust std|smallfry in Rust",
     "sha256sum|smallfry hash, sha256",
