@@ -181,7 +181,10 @@ public class PackOptions @JvmOverloads constructor(
 
         public fun onProgress(listener: ProgressListener?): Builder = apply { this.onProgress = listener }
 
-        /** @throws IllegalArgumentException for a negative number, and a name that leads out of the archive. */
+        /**
+         * @throws IllegalArgumentException for a negative number, and a name that leads out of the
+         * archive.
+         */
         public fun build(): PackOptions = PackOptions(format, name, reproducible, exclude, threads, onProgress)
     }
 

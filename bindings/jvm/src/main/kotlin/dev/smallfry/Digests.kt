@@ -14,7 +14,8 @@ public enum class HashAlgorithm {
     Sha256,
 
     /**
-     * SHA-1 with 20 bytes. It is no longer safe against files that are made to have the same digest.
+     * SHA-1 with 20 bytes. It is no longer safe against files that are made to have the same
+     * digest.
      */
     Sha1,
 
@@ -57,7 +58,8 @@ public class Digest private constructor(private val bytes: ByteArray) {
 }
 
 /**
- * The options of [Smallfry.hashTree] and [Smallfry.hashFiles]. Values are checked, and never change.
+ * The options of [Smallfry.hashTree] and [Smallfry.hashFiles]. Values are checked, and never
+ * change.
  */
 public class HashOptions @JvmOverloads constructor(
     /** The algorithm. */

@@ -185,9 +185,10 @@ public object Smallfry {
      * ```
      *
      * A directory is merged into one that is there, which keeps its permissions. Links are copied
-     * as links. Holes of sparse files are kept. Permissions are those of the source. Owner, extended
-     * attributes and access control lists are not copied. Neither at [to] nor below it a link is
-     * followed. Nothing is flushed: after a power failure files may be missing, empty or torn.
+     * as links. Holes of sparse files are kept. Permissions are those of the source. Owner,
+     * extended attributes and access control lists are not copied. Neither at [to] nor below it a
+     * link is followed. Nothing is flushed: after a power failure files may be missing, empty or
+     * torn.
      *
      * @return the counts of entries that were copied
      * @throws TreeException if entries could not be copied: the others are copied. Also if [to] is
@@ -216,8 +217,8 @@ public object Smallfry {
      * and links meanwhile: what they lead to stays. Nothing of this is flushed.
      *
      * @return the counts of entries that were removed
-     * @throws TreeException if entries could not be removed: the others are removed. Also for a path
-     * that ends in `.` or `..`, or is the root directory
+     * @throws TreeException if entries could not be removed: the others are removed. Also for a
+     * path that ends in `.` or `..`, or is the root directory
      * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
      * @throws UnsupportedOperationException on Windows
      */
@@ -234,7 +235,7 @@ public object Smallfry {
      * tar.zst and zip are recognized by their first bytes.
      *
      * ```java
-     * UnpackOptions options = UnpackOptions.builder().stripComponents(1).maxBytes(1L << 30).build();
+     * var options = UnpackOptions.builder().stripComponents(1).maxBytes(1L << 30).build();
      * Smallfry.unpack(Path.of("node-v24.tar.gz"), Path.of("node"), options);
      * ```
      *
@@ -247,8 +248,9 @@ public object Smallfry {
      * [UnpackOptions] for archives from strangers, which could fill the disk.
      *
      * @return the counts of entries that were unpacked
-     * @throws TreeException if entries could not be unpacked: the others are. Also if the archive is
-     * damaged, truncated, of an unknown format or beyond a limit; then the entries up to there are
+     * @throws TreeException if entries could not be unpacked: the others are. Also if the archive
+     * is damaged, truncated, of an unknown format or beyond a limit; then the entries up to there
+     * are
      * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted
      * @throws IllegalArgumentException for a pattern that is not valid
      * @throws UnsupportedOperationException on Windows
@@ -267,11 +269,12 @@ public object Smallfry {
     }
 
     /**
-     * Packs the directory [from] with all that is in it, or a file or link, into an [archive], which
-     * is replaced in one step when the new one is whole.
+     * Packs the directory [from] with all that is in it, or a file or link, into an [archive],
+     * which is replaced in one step when the new one is whole.
      *
      * ```java
-     * Smallfry.pack(Path.of("dist"), Path.of("dist.zip"), PackOptions.builder().reproducible(true).build());
+     * var options = PackOptions.builder().reproducible(true).build();
+     * Smallfry.pack(Path.of("dist"), Path.of("dist.zip"), options);
      * ```
      *
      * The name of the archive tells its format unless options do. Each directory comes before its
@@ -280,12 +283,12 @@ public object Smallfry {
      * flushed.
      *
      * @return the counts of entries that were packed
-     * @throws TreeException if entries could not be read: the others are packed. If the archive could
-     * not be written, none is left
+     * @throws TreeException if entries could not be read: the others are packed. If the archive
+     * could not be written, none is left
      * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted. No archive
      * is left
-     * @throws IllegalArgumentException if the name of the archive tells no format, and for a pattern
-     * that is not valid
+     * @throws IllegalArgumentException if the name of the archive tells no format, and for a
+     * pattern that is not valid
      * @throws UnsupportedOperationException on Windows
      */
     @JvmStatic
@@ -309,8 +312,8 @@ public object Smallfry {
      * ```
      *
      * The digest is made of names, kinds, contents, targets of links, and whether the owner may
-     * execute a file. It is the same on every platform. Times, owners, other permissions, hard links
-     * and the name of the tree itself do not count. No link is followed.
+     * execute a file. It is the same on every platform. Times, owners, other permissions, hard
+     * links and the name of the tree itself do not count. No link is followed.
      *
      * @throws TreeException if entries could not be read, and for pipes, sockets and devices
      * @throws java.nio.channels.ClosedByInterruptException if the thread is interrupted

@@ -26,7 +26,10 @@ public enum class LinkTargets(internal val bits: Int) {
  * the end unless the call fails. An exception stops the call, and is thrown there.
  */
 public fun interface ProgressListener {
-    /** Hears how many entries are done, and how many bytes of files. Totals are not known before the end. */
+    /**
+     * Hears how many entries are done, and how many bytes of files. Totals are not known before the
+     * end.
+     */
     public fun onProgress(entries: Long, bytes: Long)
 }
 

@@ -72,8 +72,8 @@ internal class Watch(private val listener: ProgressListener?) {
     }
 
     /**
-     * Makes a call for a tree, which returns an outcome as bytes. Errors name those paths of [given]
-     * as the caller did.
+     * Makes a call for a tree, which returns an outcome as bytes. Errors name those paths of
+     * [given] as the caller did.
      *
      * @throws TreeException if entries were left
      * @throws ClosedByInterruptException if the thread is interrupted

@@ -233,7 +233,10 @@ class TreeTest {
         assertIs<FileSystemException>(error.errors.single())
     }
 
-    /** Has larger and larger trees copied to [to], until a copy is not complete. Looks at what is left then. */
+    /**
+     * Has larger and larger trees copied to [to], until a copy is not complete. Looks at what is
+     * left then.
+     */
     private fun untilStopped(copy: (Path) -> Unit) {
         for (count in generateSequence(4_000) { it * 2 }) {
             val large = dir.resolve("large$count").createDirectory()

@@ -58,7 +58,10 @@ private object Removing : SimpleFileVisitor<Path>() {
 /** Passes over as many files as the compiler's last level waits for. */
 private const val PASSES_OF_TREE_TO_COMPILE = 10
 
-/** Measures the time of `body`, when a small tree has been copied and removed in memory and that is compiled. */
+/**
+ * Measures the time of `body`, when a small tree has been copied and removed in memory and that is
+ * compiled.
+ */
 fun timedTree(tree: TreeFunctions, body: TreeFunctions.() -> Unit): Times {
     warmUp { directory ->
         val (from, to) = directory.resolve("from") to directory.resolve("to")
