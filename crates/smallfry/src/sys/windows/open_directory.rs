@@ -230,8 +230,8 @@ impl OpenDirectory {
     /// Makes a symbolic link by its path.
     ///
     /// Only `CreateSymbolicLinkW` uses a privilege that the process has and that is not enabled, or
-    /// the mode for developers. As long as this directory is open without sharing its deletion,
-    /// neither it nor a directory above can be exchanged.
+    /// the mode for developers. As long as this directory is open without sharing its deletion, it
+    /// cannot be exchanged, nor on NTFS a directory above. In any case the link must be in it then.
     ///
     /// [CreateSymbolicLinkW](https://learn.microsoft.com/windows/win32/api/winbase/nf-winbase-createsymboliclinkw)
     fn make_link_by_path(
@@ -254,7 +254,11 @@ impl OpenDirectory {
             symlink_file(target, path)
         };
         let refused = code(ERROR_PRIVILEGE_NOT_HELD);
-        made.map_err(|error| error.raw_os_error().map_or(refused, Errno))
+        made.map_err(|error| error.raw_os_error().map_or(refused, Errno))?;
+        match self.kind_of(name)? {
+            Kind::Link => Ok(()),
+            _ => Err(refused),
+        }
     }
 
     /// Makes another name of a file. `ERROR_ALREADY_EXISTS` if there is anything of that name.
