@@ -26,7 +26,7 @@
 //! | copy a file | [`fs::copy`] |
 //! | write files without waiting for a slow close | [`close::fs`], [`close::FastCloseable`] |
 //! | rename a file, or replace another one, on Windows too | [`fs::rename`] |
-//! | copy or remove a whole tree | [`tree`] |
+//! | copy, mirror or remove a whole tree | [`tree`] |
 //! | pack or unpack a tar or zip | `archive`, with the feature `archive` |
 //! | find the files of a tree by patterns and ignore rules | `tree::TreeOptions`, with the feature `tree` |
 //! | hash files or a whole tree | `hash::Hasher`, with the feature `hash` |

@@ -1,14 +1,15 @@
-//! Copies, removes and lists whole trees of files.
+//! Copies, mirrors, removes and lists whole trees of files.
 //!
 //! | job | call |
 //! |---|---|
 //! | copy a directory with all that is in it | [`Copier`] |
+//! | bring a copy up to date, and delete in it what is gone | `Mirror`, on Unix |
 //! | remove one | [`Remover`] |
 //! | hash one | `hash::Hasher::tree`, with the feature `hash` |
 //! | leave out entries by patterns | `Exclude`, with the feature `tree` |
 //! | list files by patterns and ignore rules | `TreeOptions`, with the feature `tree` |
 //!
-//! Copying, removing and hashing are done by as many threads as pay, which is measured meanwhile.
+//! Copying, mirroring, removing and hashing are done by as many threads as pay, which is measured meanwhile.
 //! They go down from one open directory to the next by single names and never follow a link. So
 //! another program that exchanges a directory for a link cannot lead them elsewhere.
 
@@ -16,6 +17,8 @@ mod copy;
 pub(crate) mod directory;
 #[cfg(feature = "tree")]
 mod exclude;
+#[cfg(unix)]
+mod mirror;
 pub(crate) mod new_entry;
 #[cfg(feature = "tree")]
 mod patterns;
@@ -29,6 +32,8 @@ pub(crate) mod worker_pool;
 pub use copy::{Copier, Links};
 #[cfg(feature = "tree")]
 pub use exclude::Exclude;
+#[cfg(unix)]
+pub use mirror::{Change, Mirror};
 pub use new_entry::Existing;
 pub use remove::Remover;
 pub use report::{Report, TreeError};

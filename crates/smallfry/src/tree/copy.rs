@@ -1,12 +1,12 @@
 //! Copies a tree: each entry from one open directory into another, and never through a link.
 
-mod contents;
-mod copying;
-mod entry;
-mod hard_links;
-mod inside;
+pub(super) mod contents;
+pub(super) mod copying;
+pub(super) mod entry;
+pub(super) mod hard_links;
+pub(super) mod inside;
 mod links;
-mod options;
+pub(super) mod options;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use smallfry_workers::{Control, Strategy};
 
 use super::new_entry::Existing;
 use super::report::{Report, TreeError};
+use crate::sys;
 use copying::Copying;
 pub use links::Links;
 use options::Options;
@@ -125,6 +126,17 @@ impl Copier {
         self
     }
 
+    /// Calls `on_entry` with the paths of each source and of its copy, once that is made. A
+    /// directory is made before its entries; other entries have no order. It is called by several
+    /// threads.
+    pub fn on_entry(
+        &mut self,
+        on_entry: impl Fn(&Path, &Path) + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.options.on_entry = Some(Arc::new(on_entry));
+        self
+    }
+
     /// Copies the file, link or directory at `from`, and everything in it, to `to`.
     ///
     /// A directory is merged into one that is there, which keeps its permissions. Links are copied
@@ -151,6 +163,6 @@ impl Copier {
     /// and devices.
     pub fn copy(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Report, TreeError> {
         let (from, to) = (from.as_ref(), to.as_ref());
-        Copying::new(&self.options, from, to).run(from)
+        Copying::new(&self.options, &sys::start_of(from), to).run(from)
     }
 }

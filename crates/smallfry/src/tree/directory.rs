@@ -26,6 +26,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Directory {
+    /// Makes one that is not there, so that entries in it have paths. It cannot be opened.
+    pub(super) fn absent(place: Option<(Arc<Self>, OwnedName)>, identity: Identity) -> Arc<Self> {
+        Arc::new(Self {
+            place,
+            identity,
+            open: Mutex::default(),
+        })
+    }
+
     /// Returns what it is.
     pub(crate) fn identity(&self) -> Identity {
         self.identity

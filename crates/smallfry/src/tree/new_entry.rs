@@ -71,6 +71,11 @@ pub(crate) struct NewEntry<'e> {
 }
 
 impl NewEntry<'_> {
+    /// Returns the name that the entry has until it is committed.
+    pub(crate) fn name(&self) -> &Name {
+        self.temporary.as_deref().unwrap_or(self.name)
+    }
+
     /// Gives the entry its name, which another one may have had.
     pub(crate) fn commit(mut self) -> io::Result<()> {
         if let Some(temporary) = &self.temporary {
@@ -85,8 +90,7 @@ impl Drop for NewEntry<'_> {
     fn drop(&mut self) {
         if self.is_left {
             // The caller has an error to report already.
-            let name = self.temporary.as_deref().unwrap_or(self.name);
-            _ = self.directory.remove_file(name);
+            _ = self.directory.remove_file(self.name());
         }
     }
 }

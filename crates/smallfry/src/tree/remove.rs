@@ -1,7 +1,8 @@
 //! Removes a tree: each entry beneath the open directory that it is in, and never through a link.
 
+use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -28,12 +29,26 @@ use crate::sys::{self, Kind, Name};
 /// assert_eq!((report.files, report.directories), (1, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Remover {
     strategy: Strategy,
     control: Option<Control>,
     missing_ok: bool,
     mounts: bool,
+    on_entry: Option<OnEntry>,
+}
+
+/// Gets the path of a removed entry, and true for a directory.
+type OnEntry = Arc<dyn Fn(&Path, bool) + Send + Sync>;
+
+impl fmt::Debug for Remover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remover")
+            .field("strategy", &self.strategy)
+            .field("missing_ok", &self.missing_ok)
+            .field("mounts", &self.mounts)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for Remover {
@@ -50,6 +65,7 @@ impl Remover {
             control: None,
             missing_ok: false,
             mounts: false,
+            on_entry: None,
         }
     }
 
@@ -78,6 +94,16 @@ impl Remover {
         self
     }
 
+    /// Calls `on_entry` with the path of each entry that was removed, and true for a directory,
+    /// which comes after its entries. Other entries have no order. It is called by several threads.
+    pub fn on_entry(
+        &mut self,
+        on_entry: impl Fn(&Path, bool) + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.on_entry = Some(Arc::new(on_entry));
+        self
+    }
+
     /// Removes the file, link or directory at `path`, and everything in it.
     ///
     /// A link is removed itself, at the path and below it. Another program may exchange directories
@@ -103,32 +129,51 @@ impl Remover {
     /// [FILE_DISPOSITION_INFORMATION_EX](https://learn.microsoft.com/windows-hardware/drivers/ddi/ntddk/ns-ntddk-_file_disposition_information_ex)
     pub fn remove(&self, path: impl AsRef<Path>) -> Result<Report, TreeError> {
         let path = path.as_ref();
+        let start = sys::start_of(path);
+        let results = Results::default();
         let removal = Removal {
             mounts: self.mounts,
-            start: sys::start_of(path),
-            directories: Directories::new(),
-            results: Results::default(),
+            is_dry: false,
+            is_wanted: &|_, _| true,
+            on_removed: &|directory, name, kind| {
+                match kind {
+                    Kind::Directory => results.add_directory(),
+                    _ => results.add_file(0),
+                }
+                if let Some(on_entry) = &self.on_entry {
+                    on_entry(&directory.path_of(&start, name), kind == Kind::Directory);
+                }
+            },
+            start: &start,
+            directories: &Directories::new(),
+            results: &results,
         };
         match removal.begin(path, self.strategy, self.control.as_ref()) {
             Err(error) if self.missing_ok && error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => removal.results.fail(error),
+            Err(error) => results.fail(error),
             Ok(()) => {}
         }
-        removal.results.end()
+        results.end()
     }
 }
 
-/// The removal of one tree.
-struct Removal {
-    mounts: bool,
-    /// The directory that the tree is in.
-    start: PathBuf,
-    directories: Directories,
-    results: Results,
+/// The removal of one tree, or of entries of a directory.
+pub(super) struct Removal<'r> {
+    pub(super) mounts: bool,
+    /// Nothing is removed.
+    pub(super) is_dry: bool,
+    /// Returns true if an entry of a directory is to be removed. An unwanted one keeps those above.
+    pub(super) is_wanted: &'r (dyn Fn(&Directory, &Name) -> bool + Sync),
+    /// Gets each entry that was removed.
+    pub(super) on_removed: &'r (dyn Fn(&Directory, &Name, Kind) + Sync),
+    /// The path of the directory where the tree begins.
+    pub(super) start: &'r Path,
+    pub(super) directories: &'r Directories,
+    pub(super) results: &'r Results,
 }
 
 /// A directory that is being removed.
-struct Place {
+pub(super) struct Place {
     directory: Arc<Directory>,
     /// Something in it could not be removed.
     is_kept: AtomicBool,
@@ -161,7 +206,19 @@ impl Place {
     }
 }
 
-impl Removal {
+impl Removal<'_> {
+    /// Removes the wanted entries of a directory, and everything in them.
+    pub(super) fn remove_in(
+        &self,
+        directory: &Arc<Directory>,
+        strategy: Strategy,
+        control: Option<&Control>,
+    ) {
+        let place = Place::new(Arc::clone(directory));
+        place.keep();
+        traverse(self, strategy, control, place);
+    }
+
     fn begin(
         &self,
         path: &Path,
@@ -178,7 +235,7 @@ impl Removal {
         Closer::global().make_way(path);
         let start = self
             .directories
-            .begin(&self.start)
+            .begin(self.start)
             .map_err(at(Operation::Open))?;
         let open = self.directories.open(&start).map_err(at(Operation::Open))?;
         let kind = open.kind_of(&name);
@@ -189,7 +246,7 @@ impl Removal {
             }
             let removed = open.remove_file(&name);
             removed.map_err(|errno| at(Operation::Unlink)(errno.into()))?;
-            self.results.add_file(0);
+            (self.on_removed)(&start, &name, kind);
             return Ok(());
         }
         let (directory, _) = match self.directories.enter(&start, &name) {
@@ -197,7 +254,7 @@ impl Removal {
                 if error.kind() == io::ErrorKind::PermissionDenied
                     && open.remove_directory(&name).is_ok() =>
             {
-                self.results.add_directory();
+                (self.on_removed)(&start, &name, kind);
                 return Ok(());
             }
             entered => entered.map_err(at(Operation::Readdir))?,
@@ -215,7 +272,7 @@ impl Removal {
     /// Notes that an entry could not be removed.
     #[cold]
     fn fail_at(&self, operation: Operation, place: &Place, name: &Name, reason: io::Error) {
-        let path = place.directory.path_of(&self.start, name);
+        let path = place.directory.path_of(self.start, name);
         self.results.fail(Error::at(operation, &path, reason));
         place.keep();
     }
@@ -223,10 +280,11 @@ impl Removal {
     /// Notes that a directory could not be removed.
     #[cold]
     fn fail_in(&self, operation: Operation, place: &Place, reason: io::Error) {
-        if let Some((above, name)) = place.directory.place() {
-            let path = above.path_of(&self.start, name);
-            self.results.fail(Error::at(operation, &path, reason));
-        }
+        let path = match place.directory.place() {
+            Some((above, name)) => above.path_of(self.start, name),
+            None => self.start.to_owned(),
+        };
+        self.results.fail(Error::at(operation, &path, reason));
         place.keep();
     }
 
@@ -236,16 +294,19 @@ impl Removal {
         if error.kind() == io::ErrorKind::NotFound {
             return;
         }
+        if self.is_dry {
+            return self.fail_at(Operation::Readdir, above, name, error);
+        }
         if error.kind() == io::ErrorKind::PermissionDenied
             && let Ok(open) = self.directories.open(&above.directory)
             && open.remove_directory(name).is_ok()
         {
-            return self.results.add_directory();
+            return (self.on_removed)(&above.directory, name, Kind::Directory);
         }
         if sys::may_mean_no_directory(&error) {
             let open = self.directories.open(&above.directory);
             match open.map(|open| open.remove_file(name)) {
-                Ok(Ok(())) => return self.results.add_file(0),
+                Ok(Ok(())) => return (self.on_removed)(&above.directory, name, Kind::File),
                 Ok(Err(errno)) if sys::is_missing(errno) => return,
                 _ => {}
             }
@@ -254,26 +315,38 @@ impl Removal {
     }
 }
 
-impl Visitor for Removal {
+impl Visitor for Removal<'_> {
     type Place = Place;
     type Scratch = ();
 
     fn directories(&self) -> &Directories {
-        &self.directories
+        self.directories
     }
 
     fn directory<'p>(&self, place: &'p Place) -> &'p Arc<Directory> {
         &place.directory
     }
 
+    fn is_wanted(&self, place: &Place, name: &Name) -> bool {
+        let is_wanted = (self.is_wanted)(&place.directory, name);
+        if !is_wanted {
+            place.keep();
+        }
+        is_wanted
+    }
+
     fn visit(
         &self,
         place: &Place,
         name: &Name,
-        _: Kind,
+        kind: Kind,
         operations: &mut Operations<'_, ()>,
     ) -> bool {
         if operations.is_cancelled() {
+            return true;
+        }
+        if self.is_dry {
+            (self.on_removed)(&place.directory, name, kind);
             return true;
         }
         let open = match self.directories.open(&place.directory) {
@@ -284,7 +357,7 @@ impl Visitor for Removal {
             }
         };
         match operations.run(|()| (open.remove_file(name), 0)) {
-            Ok(()) => self.results.add_file(0),
+            Ok(()) => (self.on_removed)(&place.directory, name, kind),
             Err(errno) if sys::is_missing(errno) => {}
             Err(_) if matches!(open.kind_of(name), Ok(Kind::Directory)) => return false,
             Err(errno) => self.fail_at(Operation::Unlink, place, name, errno.into()),
@@ -332,12 +405,15 @@ impl Visitor for Removal {
             && !place.is_kept()
         {
             let removed = operations.run(|()| {
+                if self.is_dry {
+                    return (Ok(()), 0);
+                }
                 let open = self.directories.open_above(parent, &place.directory);
                 place.directory.make_way();
                 (open.and_then(|open| Ok(open.remove_directory(name)?)), 0)
             });
             match removed {
-                Ok(()) => self.results.add_directory(),
+                Ok(()) => (self.on_removed)(parent, name, Kind::Directory),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error)
                     if error.kind() == io::ErrorKind::DirectoryNotEmpty

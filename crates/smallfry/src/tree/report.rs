@@ -16,6 +16,10 @@ pub struct Report {
     pub directories: u64,
     /// The number of bytes that were copied or hashed.
     pub bytes: u64,
+    /// The number of entries that [`Mirror`](super::Mirror) has found to be the same.
+    pub unchanged: u64,
+    /// The number of entries that it has deleted.
+    pub deleted: u64,
 }
 
 /// The counts and errors of an operation that several threads do.
@@ -24,6 +28,8 @@ pub(crate) struct Results {
     files: AtomicU64,
     directories: AtomicU64,
     bytes: AtomicU64,
+    unchanged: AtomicU64,
+    deleted: AtomicU64,
     errors: Mutex<Vec<Error>>,
 }
 
@@ -38,6 +44,16 @@ impl Results {
 
     pub(crate) fn add_directory(&self) {
         self.directories.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts an entry that is the same.
+    pub(super) fn add_unchanged(&self) {
+        self.unchanged.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts an entry that was deleted.
+    pub(super) fn add_deleted(&self) {
+        self.deleted.fetch_add(1, Ordering::Relaxed);
     }
 
     #[cold]
@@ -68,6 +84,8 @@ impl Results {
             files: self.files.into_inner(),
             directories: self.directories.into_inner(),
             bytes: self.bytes.into_inner(),
+            unchanged: self.unchanged.into_inner(),
+            deleted: self.deleted.into_inner(),
         };
         let errors = self.errors.into_inner();
         (errors.unwrap_or_else(PoisonError::into_inner), report)

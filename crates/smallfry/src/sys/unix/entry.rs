@@ -76,8 +76,26 @@ impl EntryStatus {
         self.blocks * 512 < self.size
     }
 
+    /// Returns the permissions that a copy of this entry with the status `own` has. It may only run
+    /// as its owner or group if they are those of this one.
+    pub(crate) fn mode_for(&self, own: &Self) -> u32 {
+        let mut mode = self.mode & 0o7777;
+        if self.kind == Kind::File && own.owner != self.owner {
+            mode &= !0o4000;
+        }
+        if self.kind == Kind::File && own.group != self.group {
+            mode &= !0o2000;
+        }
+        mode
+    }
+
+    /// Returns the same status with all permissions of the owner.
+    pub(crate) fn open_to_owner(mut self) -> Self {
+        self.mode |= 0o700;
+        self
+    }
+
     /// Returns the time of modification: seconds since 1970, and nanoseconds.
-    #[cfg(feature = "archive")]
     pub(crate) fn modified(&self) -> (i64, i64) {
         self.times[1]
     }
@@ -88,7 +106,7 @@ impl EntryStatus {
         (self.owner, self.group)
     }
 
-    fn timestamps(&self) -> Timestamps {
+    pub(super) fn timestamps(&self) -> Timestamps {
         let [last_access, last_modification] = self.times.map(|(tv_sec, nanoseconds)| Timespec {
             tv_sec,
             tv_nsec: nanoseconds as _,
@@ -105,21 +123,14 @@ pub(crate) fn entry_status(file: BorrowedFile<'_>) -> Result<EntryStatus, Errno>
     Ok(EntryStatus::new(&full_status(file)?))
 }
 
-/// Gives an open file the permissions of another one. It may only run as its owner or group if they
-/// are those of the other one.
+/// Gives an open file the permissions of another one, as [`EntryStatus::mode_for`] tells them.
 ///
 /// `fstat` costs less than a `fchmod` that changes nothing, which ext4 puts into its journal.
 ///
 /// `fchmod`, [fchmod(2)](https://man7.org/linux/man-pages/man2/fchmod.2.html)
 pub(crate) fn set_mode_of(file: BorrowedFile<'_>, status: &EntryStatus) -> Result<(), Errno> {
     let own = entry_status(file)?;
-    let mut mode = status.mode & 0o7777;
-    if status.kind == Kind::File && own.owner != status.owner {
-        mode &= !0o4000;
-    }
-    if status.kind == Kind::File && own.group != status.group {
-        mode &= !0o2000;
-    }
+    let mode = status.mode_for(&own);
     if own.mode & 0o7777 == mode {
         return Ok(());
     }

@@ -135,6 +135,15 @@ impl OpenDirectory {
         set_times(self.0.as_fd(), status)
     }
 
+    /// Sets the times of an entry to those of another one. Of a link it sets those of the link
+    /// itself.
+    ///
+    /// `utimensat`, [utimensat(2)](https://man7.org/linux/man-pages/man2/utimensat.2.html)
+    pub(crate) fn set_times_of(&self, name: &Name, status: &EntryStatus) -> Result<(), Errno> {
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        fs::utimensat(&self.0, name, &status.timestamps(), flags).map_err(errno)
+    }
+
     /// Calls `each` with the name and the kind of each entry. An entry that vanishes meanwhile may
     /// be left out.
     pub(crate) fn list(&self, mut each: impl FnMut(&Name, Kind)) -> Result<(), Errno> {

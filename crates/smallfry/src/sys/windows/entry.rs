@@ -72,6 +72,11 @@ impl EntryStatus {
         false
     }
 
+    /// Returns the same status: no attribute of a directory prevents entries.
+    pub(crate) fn open_to_owner(self) -> Self {
+        self
+    }
+
     /// Returns the time of modification: seconds since 1970, and nanoseconds.
     #[cfg(feature = "archive")]
     pub(crate) fn modified(&self) -> (i64, i64) {

@@ -342,6 +342,13 @@ impl OpenDirectory {
         set_times(file.as_handle(), status)
     }
 
+    /// Sets the times of an entry to those of another one. Of a link it sets those of the link
+    /// itself.
+    pub(crate) fn set_times_of(&self, name: &Name, status: &EntryStatus) -> Result<(), Errno> {
+        let request = Request::existing(FILE_WRITE_ATTRIBUTES, FILE_OPEN_REPARSE_POINT);
+        set_times(self.request(name, &request)?.as_handle(), status)
+    }
+
     /// Calls `each` with the name and the kind of each entry.
     ///
     /// `NtQueryDirectoryFile`,

@@ -9,7 +9,7 @@ use crate::sys::{self, EntryStatus};
 
 /// Memory that a thread keeps from one file to the next.
 #[derive(Default)]
-pub(super) struct Buffer(Vec<u8>);
+pub(in crate::tree) struct Buffer(Vec<u8>);
 
 /// The bytes that are read and written at a time.
 const PIECE: usize = 128 << 10;

@@ -19,7 +19,7 @@ use crate::raw::{self, OwnedFile};
 use crate::sys::{self, EntryStatus, Kind, Name, OpenDirectory};
 
 /// The copy of one tree.
-pub(super) struct Copying<'o> {
+pub(in crate::tree) struct Copying<'o> {
     options: &'o Options,
     /// The directory that the source is in.
     from: PathBuf,
@@ -28,32 +28,33 @@ pub(super) struct Copying<'o> {
     absolute: Option<PathBuf>,
     /// The destination.
     to: PathBuf,
-    directories: Directories,
+    pub(in crate::tree) directories: Directories,
     ways: Ways,
-    results: Results,
-    hard_links: HardLinks,
+    pub(in crate::tree) results: Results,
+    pub(in crate::tree) hard_links: HardLinks,
 }
 
 /// A directory that is being copied.
-pub(super) struct Place {
-    pair: Pair,
-    /// The status of the source, if its copy is new. A directory that was there before keeps its
-    /// permissions and times.
-    to_give: Option<EntryStatus>,
+pub(in crate::tree) struct Place {
+    pub(in crate::tree) pair: Pair,
+    /// The status of the source.
+    pub(in crate::tree) status: EntryStatus,
+    /// The copy was made. One that was there before keeps its permissions and times.
+    pub(in crate::tree) is_new: bool,
 }
 
 impl<'o> Copying<'o> {
-    pub(super) fn new(options: &'o Options, from: &Path, to: &Path) -> Self {
+    /// Begins the copy of an entry of the directory `from`.
+    pub(in crate::tree) fn new(options: &'o Options, from: &Path, to: &Path) -> Self {
         Self {
             options,
-            from: sys::start_of(from),
+            from: from.to_owned(),
             to: to.to_owned(),
             directories: Directories::new(),
             absolute: match options.links {
                 Links::Keep => None,
-                Links::Absolute => std::path::absolute(from)
-                    .ok()
-                    .map(|from| sys::start_of(&from)),
+                // An empty path is the current directory, which is no path for `absolute`.
+                Links::Absolute => std::path::absolute(from.join(".")).ok(),
             },
             ways: Ways::new(options.clone),
             results: Results::default(),
@@ -66,8 +67,22 @@ impl<'o> Copying<'o> {
         if let Err(error) = self.begin(from) {
             self.results.fail(error);
         }
-        self.link();
+        self.link(|link, buffer| {
+            let make = |to: &OpenDirectory| self.make_name(to, link, buffer);
+            if self.change_finished(&link.pair.to, make)?.is_some() {
+                self.tell(&link.pair, &link.name);
+            }
+            Ok(())
+        });
         self.results.end()
+    }
+
+    /// Tells the caller about the copy of an entry.
+    fn tell(&self, pair: &Pair, name: &Name) {
+        if let Some(on_entry) = &self.options.on_entry {
+            let from = pair.from.path_of(&self.from, name);
+            on_entry(&from, &pair.to.path_of(&self.to, name));
+        }
     }
 
     fn begin(&self, from: &Path) -> Result<(), Error> {
@@ -108,13 +123,19 @@ impl<'o> Copying<'o> {
             Err(error) => return Err(Error::at(Operation::Mkdir, to, error)),
             Ok(()) => true,
         };
+        if let Some(on_entry) = &self.options.on_entry
+            && is_new
+        {
+            on_entry(from, to);
+        }
         let pair = Pair {
             from: source,
             to: self.directories.begin(to).map_err(failed)?,
         };
         let place = Place {
             pair,
-            to_give: is_new.then_some(status),
+            status,
+            is_new,
         };
         let control = self.options.control.as_ref();
         traverse(self, self.options.strategy, control, place);
@@ -162,14 +183,25 @@ impl<'o> Copying<'o> {
             kind,
         };
         let copied = self.copy_entry(&pair, &entry, &mut Buffer::default());
+        if let Some(on_entry) = &self.options.on_entry
+            && matches!(copied, Ok(Some(_)))
+        {
+            on_entry(from, &self.to);
+        }
         copied.map(drop).map_err(failed)
     }
 
     /// Notes that an entry could not be copied.
     #[cold]
-    fn fail_at(&self, operation: Operation, place: &Place, name: &Name, reason: io::Error) {
-        let from = place.pair.from.path_of(&self.from, name);
-        let to = || place.pair.to.path_of(&self.to, name);
+    pub(in crate::tree) fn fail_at(
+        &self,
+        operation: Operation,
+        pair: &Pair,
+        name: &Name,
+        reason: io::Error,
+    ) {
+        let from = pair.from.path_of(&self.from, name);
+        let to = || pair.to.path_of(&self.to, name);
         self.results.fail(match operation {
             Operation::Copy => Error::between(operation, &from, &to(), reason),
             Operation::Mkdir => Error::at(operation, &to(), reason),
@@ -179,10 +211,10 @@ impl<'o> Copying<'o> {
 
     /// Notes that a directory of the source could not be read, or of the copy not be finished.
     #[cold]
-    fn fail_in(&self, operation: Operation, place: &Place, reason: io::Error) {
+    pub(in crate::tree) fn fail_in(&self, operation: Operation, pair: &Pair, reason: io::Error) {
         let (directory, start) = match operation {
-            Operation::Fchmod => (&place.pair.to, &self.to),
-            _ => (&place.pair.from, &self.from),
+            Operation::Fchmod => (&pair.to, &self.to),
+            _ => (&pair.from, &self.from),
         };
         let path = match directory.place() {
             Some((above, name)) => above.path_of(start, name),
@@ -191,25 +223,34 @@ impl<'o> Copying<'o> {
         self.results.fail(Error::at(operation, &path, reason));
     }
 
-    /// Copies an entry that is no directory. Returns its length in bytes.
-    fn copy_entry(
+    /// Copies an entry that is no directory. Returns its length in bytes; `None` if another one is
+    /// kept, or if it is a further name of a file.
+    pub(in crate::tree) fn copy_entry(
         &self,
         pair: &Pair,
         entry: &Transfer<'_>,
         buffer: &mut Buffer,
-    ) -> io::Result<u64> {
+    ) -> io::Result<Option<u64>> {
         match entry.kind {
             Kind::File => self.copy_file(pair, entry, buffer),
-            Kind::Link => self.copy_link(pair, entry).map(|()| 0),
-            Kind::Special => Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "pipes, sockets and devices are not copied",
-            )),
-            Kind::Directory => Err(io::ErrorKind::IsADirectory.into()),
+            _ => self.copy_other(pair, entry),
         }
     }
 
-    fn copy_link(&self, pair: &Pair, entry: &Transfer<'_>) -> io::Result<()> {
+    /// Copies an entry that is neither a directory nor a file.
+    pub(in crate::tree) fn copy_other(
+        &self,
+        pair: &Pair,
+        entry: &Transfer<'_>,
+    ) -> io::Result<Option<u64>> {
+        match entry.kind {
+            Kind::Link => self.copy_link(pair, entry),
+            Kind::Special => Err(special()),
+            Kind::Directory | Kind::File => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
+    fn copy_link(&self, pair: &Pair, entry: &Transfer<'_>) -> io::Result<Option<u64>> {
         let mut target = entry.from.read_link(entry.name)?;
         if self.options.links == Links::Absolute {
             let start = self.absolute.as_ref().ok_or(io::ErrorKind::NotFound)?;
@@ -219,35 +260,46 @@ impl<'o> Copying<'o> {
         let made = entry.create(self.options.existing_for_links(), |name| {
             entry.to.make_link(name, &target)
         })?;
-        if let Some(((), new_entry)) = made {
-            new_entry.commit()?;
-            self.results.add_file(0);
+        let Some(((), new_entry)) = made else {
+            return Ok(None);
+        };
+        if self.options.times {
+            let status = entry.from.status_of(entry.name)?;
+            entry.to.set_times_of(new_entry.name(), &status)?;
         }
-        Ok(())
+        new_entry.commit()?;
+        self.results.add_file(0);
+        Ok(Some(0))
     }
 
-    fn copy_file(&self, pair: &Pair, entry: &Transfer<'_>, buffer: &mut Buffer) -> io::Result<u64> {
-        let source = entry.from.open_file(entry.name)?;
-        let status = sys::entry_status(raw::borrow(&source))?;
-        if status.kind != Kind::File {
-            return Err(invalid("the file was replaced by something else meanwhile"));
+    fn copy_file(
+        &self,
+        pair: &Pair,
+        entry: &Transfer<'_>,
+        buffer: &mut Buffer,
+    ) -> io::Result<Option<u64>> {
+        let (source, status) = entry.open()?;
+        if !self.has_further_names(&status) {
+            return self.copy_open(&source, &status, entry, buffer);
         }
-        if !self.options.hard_links || status.names == 1 {
-            let copied = self.copy_open(&source, &status, entry, buffer)?;
-            return Ok(copied.unwrap_or(0));
-        }
-        if self.hard_links.has(pair, entry, &status) {
-            return Ok(0);
+        let Transfer { name, new_name, .. } = *entry;
+        if self.hard_links.has(pair, name, new_name, &status) {
+            return Ok(None);
         }
         let copied = self.copy_open(&source, &status, entry, buffer);
         if !matches!(copied, Ok(Some(_))) {
             self.hard_links.forget(&status);
         }
-        Ok(copied?.unwrap_or(0))
+        copied
+    }
+
+    /// Returns true if further names of a file become further names of its copy.
+    pub(in crate::tree) fn has_further_names(&self, status: &EntryStatus) -> bool {
+        self.options.hard_links && status.names > 1
     }
 
     /// Copies an open file. Returns its length in bytes; `None` if another one is kept.
-    fn copy_open(
+    pub(in crate::tree) fn copy_open(
         &self,
         source: &OwnedFile,
         status: &EntryStatus,
@@ -272,8 +324,8 @@ impl<'o> Copying<'o> {
         Ok(Some(length))
     }
 
-    /// Makes the further names of files.
-    fn link(&self) {
+    /// Makes the further names of files by `make`.
+    pub(in crate::tree) fn link(&self, make: impl Fn(&Link, &mut Buffer) -> io::Result<()>) {
         let mut buffer = Buffer::default();
         loop {
             // Where the first name could not be copied, the next one is copied instead.
@@ -282,101 +334,181 @@ impl<'o> Copying<'o> {
                 return;
             }
             for link in links {
-                if let Err(reason) = self.make_name(&link, &mut buffer) {
-                    let from = link.pair.from.path_of(&self.from, &link.name);
-                    let to = link.pair.to.path_of(&self.to, &link.new_name);
-                    self.results
-                        .fail(Error::between(Operation::Copy, &from, &to, reason));
+                if let Err(reason) = make(&link, &mut buffer) {
+                    self.fail_at(Operation::Copy, &link.pair, &link.name, reason);
                 }
             }
         }
     }
 
-    fn make_name(&self, link: &Link, buffer: &mut Buffer) -> io::Result<()> {
-        let first = self.hard_links.first(link);
-        let to = self.directories.open(&link.pair.to)?;
-        let Some((place, name)) = first else {
+    /// Changes a directory that is finished already, and finishes it again.
+    pub(in crate::tree) fn change_finished<T>(
+        &self,
+        directory: &Arc<Directory>,
+        change: impl FnOnce(&OpenDirectory) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let open = self.directories.open(directory)?;
+        let finished = open.status()?;
+        // Where that is refused, the change tells the reason.
+        _ = open.set_mode_of(&finished.open_to_owner());
+        let changed = change(&open);
+        open.set_mode_of(&finished)?;
+        if self.options.times {
+            open.set_times(&finished)?;
+        }
+        changed
+    }
+
+    /// Makes a further name of a file in the open directory `to`. Returns 0; `None` if another file
+    /// is kept.
+    pub(in crate::tree) fn make_name(
+        &self,
+        to: &OpenDirectory,
+        link: &Link,
+        buffer: &mut Buffer,
+    ) -> io::Result<Option<u64>> {
+        let Some((place, name)) = self.hard_links.first(link) else {
             let from = self.directories.open(&link.pair.from)?;
             let entry = Transfer {
                 from: &from,
-                to: &to,
+                to,
                 name: &link.name,
                 new_name: &link.new_name,
                 kind: Kind::File,
             };
-            return self.copy_file(&link.pair, &entry, buffer).map(drop);
+            return self.copy_file(&link.pair, &entry, buffer);
         };
         let from = self.directories.open(&place)?;
         let entry = Transfer {
             from: &from,
-            to: &to,
+            to,
             name: &name,
             new_name: &link.new_name,
             kind: Kind::File,
         };
         let made = entry.create(self.options.existing, |new| {
-            from.make_hard_link(&name, &to, new)
+            from.make_hard_link(&name, to, new)
         });
-        if let Some(((), new_entry)) = made? {
-            new_entry.commit()?;
-            self.results.add_file(0);
-        }
-        Ok(())
+        let Some(((), new_entry)) = made? else {
+            return Ok(None);
+        };
+        new_entry.commit()?;
+        self.results.add_file(0);
+        Ok(Some(0))
     }
 
-    /// Makes the copy of a directory. Returns its place, or `None` if it stays empty.
-    fn make_directory(
+    /// Makes the copy of a directory, unless it is there.
+    pub(in crate::tree) fn make_directory(
         &self,
-        above: &Place,
+        above: &Pair,
         name: &Name,
-    ) -> Result<Option<Place>, (Operation, io::Error)> {
+    ) -> Result<Place, (Operation, io::Error)> {
         let copy = |error| (Operation::Copy, error);
         let read = |error| (Operation::Readdir, error);
-        let Pair { from, to } = &above.pair;
-        let (source, status) = self.directories.enter(from, name).map_err(read)?;
-        let open = self.directories.open(to).map_err(copy)?;
+        let (source, status) = self.directories.enter(&above.from, name).map_err(read)?;
+        let open = self.directories.open(&above.to).map_err(copy)?;
         let is_new = match open.make_directory(name, status.mode & 0o777 | 0o700) {
             Err(errno) if sys::is_taken(errno) => false,
             made => made
                 .map_err(|errno| (Operation::Mkdir, errno.into()))
                 .map(|()| true)?,
         };
-        let (destination, _) = self.directories.enter(to, name).map_err(copy)?;
-        let is_mount = status.identity.device != from.identity().device;
-        let place = Place {
+        let (destination, _) = self.directories.enter(&above.to, name).map_err(copy)?;
+        Ok(Place {
             pair: Pair {
                 from: source,
                 to: destination,
             },
-            to_give: is_new.then_some(status),
-        };
-        if is_mount && !self.options.mounts {
-            self.finish(&place, None);
-            return Ok(None);
-        }
-        Ok(Some(place))
+            status,
+            is_new,
+        })
+    }
+
+    /// Returns true if a directory is copied without its entries, since they are on another file
+    /// system.
+    pub(in crate::tree) fn is_left_empty(&self, above: &Pair, place: &Place) -> bool {
+        !self.options.mounts && place.status.identity.device != above.from.identity().device
     }
 
     /// Gives a new directory its permissions and times. They could prevent entries, and entries
     /// change the times. `below` is the last directory in it that was finished.
     fn finish(&self, place: &Place, below: Option<&Place>) {
         self.results.add_directory();
-        let Some(status) = &place.to_give else { return };
-        let open = match below {
-            Some(below) => self.directories.open_above(&place.pair.to, &below.pair.to),
-            None => self.directories.open(&place.pair.to),
-        };
-        let finished = open.and_then(|open| {
-            open.set_mode_of(status)?;
+        if !place.is_new {
+            return;
+        }
+        let finished = self.open_to_finish(place, below).and_then(|open| {
+            open.set_mode_of(&place.status)?;
             if self.options.times {
-                open.set_times(status)?;
+                open.set_times(&place.status)?;
             }
             Ok(())
         });
         if let Err(error) = finished {
-            self.fail_in(Operation::Fchmod, place, error);
+            self.fail_in(Operation::Fchmod, &place.pair, error);
         }
     }
+
+    /// Opens the copy of a directory, in which `below` was finished last.
+    pub(in crate::tree) fn open_to_finish(
+        &self,
+        place: &Place,
+        below: Option<&Place>,
+    ) -> io::Result<Arc<OpenDirectory>> {
+        match below {
+            Some(below) => self.directories.open_above(&place.pair.to, &below.pair.to),
+            None => self.directories.open(&place.pair.to),
+        }
+    }
+
+    /// Returns true if the filter, if there is one, wants an entry.
+    pub(in crate::tree) fn wants(&self, pair: &Pair, name: &Name) -> bool {
+        let path = || pair.to.path_of(Path::new(""), name);
+        let filter = self.options.filter.as_ref();
+        filter.is_none_or(|wanted| wanted(&path()))
+    }
+
+    /// Brings an entry that is no directory to the copy of its directory by `bring`, which returns
+    /// the number of copied bytes.
+    pub(in crate::tree) fn transfer(
+        &self,
+        pair: &Pair,
+        name: &Name,
+        kind: Kind,
+        operations: &mut Operations<'_, Buffer>,
+        bring: impl Fn(&Transfer<'_>, &mut Buffer) -> io::Result<u64>,
+    ) {
+        let open = |directory| self.directories.open(directory);
+        let (from, to) = match open(&pair.from).and_then(|from| Ok((from, open(&pair.to)?))) {
+            Ok(both) => both,
+            Err(error) => return self.fail_at(Operation::Copy, pair, name, error),
+        };
+        let entry = Transfer {
+            from: &from,
+            to: &to,
+            name,
+            new_name: name,
+            kind,
+        };
+        let copied = operations.run(|buffer| {
+            let copied = self.directories.with_descriptors(|| bring(&entry, buffer));
+            let bytes = *copied.as_ref().unwrap_or(&0);
+            (copied, bytes)
+        });
+        if let Err(error) = copied {
+            // The entry may have been removed since its directory was listed.
+            let is_gone = error.kind() == io::ErrorKind::NotFound && from.kind_of(name).is_err();
+            if !is_gone {
+                self.fail_at(Operation::Copy, pair, name, error);
+            }
+        }
+    }
+}
+
+/// The error of a special file.
+pub(in crate::tree) fn special() -> io::Error {
+    let reason = "pipes, sockets and devices are not copied";
+    io::Error::new(io::ErrorKind::Unsupported, reason)
 }
 
 impl Visitor for Copying<'_> {
@@ -392,9 +524,7 @@ impl Visitor for Copying<'_> {
     }
 
     fn is_wanted(&self, place: &Place, name: &Name) -> bool {
-        let path = || place.pair.to.path_of(Path::new(""), name);
-        let filter = self.options.filter.as_ref();
-        filter.is_none_or(|wanted| wanted(&path()))
+        self.wants(&place.pair, name)
     }
 
     fn visit(
@@ -404,37 +534,15 @@ impl Visitor for Copying<'_> {
         kind: Kind,
         operations: &mut Operations<'_, Buffer>,
     ) -> bool {
-        if operations.is_cancelled() {
-            return true;
-        }
-        let open = |directory| self.directories.open(directory);
-        let Pair { from, to } = &place.pair;
-        let (from, to) = match open(from).and_then(|from| Ok((from, open(to)?))) {
-            Ok(both) => both,
-            Err(error) => {
-                self.fail_at(Operation::Copy, place, name, error);
-                return true;
-            }
-        };
-        let entry = Transfer {
-            from: &from,
-            to: &to,
-            name,
-            new_name: name,
-            kind,
-        };
-        let copied = operations.run(|buffer| {
-            let copy = || self.copy_entry(&place.pair, &entry, buffer);
-            let copied = self.directories.with_descriptors(copy);
-            let bytes = *copied.as_ref().unwrap_or(&0);
-            (copied, bytes)
-        });
-        if let Err(error) = copied {
-            // The entry may have been removed since its directory was listed.
-            let is_gone = error.kind() == io::ErrorKind::NotFound && from.kind_of(name).is_err();
-            if !is_gone {
-                self.fail_at(Operation::Copy, place, name, error);
-            }
+        if !operations.is_cancelled() {
+            let pair = &place.pair;
+            self.transfer(pair, name, kind, operations, |entry, buffer| {
+                let copied = self.copy_entry(pair, entry, buffer)?;
+                if copied.is_some() {
+                    self.tell(pair, name);
+                }
+                Ok(copied.unwrap_or(0))
+            });
         }
         true
     }
@@ -448,11 +556,19 @@ impl Visitor for Copying<'_> {
         if operations.is_cancelled() {
             return None;
         }
-        match operations.run(|_| (self.make_directory(above, name), 0)) {
-            Ok(place) => return place,
+        match operations.run(|_| (self.make_directory(&above.pair, name), 0)) {
+            Ok(place) => {
+                if place.is_new {
+                    self.tell(&above.pair, name);
+                }
+                if !self.is_left_empty(&above.pair, &place) {
+                    return Some(place);
+                }
+                self.finish(&place, None);
+            }
             // It was removed since the directory above was listed.
             Err((Operation::Readdir, error)) if error.kind() == io::ErrorKind::NotFound => {}
-            Err((operation, error)) => self.fail_at(operation, above, name, error),
+            Err((operation, error)) => self.fail_at(operation, &above.pair, name, error),
         }
         None
     }
@@ -469,6 +585,6 @@ impl Visitor for Copying<'_> {
     }
 
     fn fail(&self, place: &Place, error: io::Error) {
-        self.fail_in(Operation::Readdir, place, error);
+        self.fail_in(Operation::Readdir, &place.pair, error);
     }
 }

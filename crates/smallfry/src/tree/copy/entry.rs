@@ -6,28 +6,39 @@ use std::sync::Arc;
 use super::super::directory::Directory;
 use super::super::new_entry::{self, Existing, NewEntry};
 use crate::errno::Errno;
-use crate::sys::{EntryStatus, Kind, Name, OpenDirectory};
+use crate::raw::{self, OwnedFile};
+use crate::sys::{self, EntryStatus, Kind, Name, OpenDirectory};
 
 /// A directory of the source and the one that it is copied to.
 #[derive(Clone)]
-pub(super) struct Pair {
-    pub(super) from: Arc<Directory>,
-    pub(super) to: Arc<Directory>,
+pub(in crate::tree) struct Pair {
+    pub(in crate::tree) from: Arc<Directory>,
+    pub(in crate::tree) to: Arc<Directory>,
 }
 
 /// An entry on its way from one directory to another.
-pub(super) struct Transfer<'e> {
-    pub(super) from: &'e OpenDirectory,
-    pub(super) to: &'e OpenDirectory,
-    pub(super) name: &'e Name,
-    pub(super) new_name: &'e Name,
-    pub(super) kind: Kind,
+pub(in crate::tree) struct Transfer<'e> {
+    pub(in crate::tree) from: &'e OpenDirectory,
+    pub(in crate::tree) to: &'e OpenDirectory,
+    pub(in crate::tree) name: &'e Name,
+    pub(in crate::tree) new_name: &'e Name,
+    pub(in crate::tree) kind: Kind,
 }
 
 impl Transfer<'_> {
+    /// Opens the source, which must be a file.
+    pub(in crate::tree) fn open(&self) -> io::Result<(OwnedFile, EntryStatus)> {
+        let source = self.from.open_file(self.name)?;
+        let status = sys::entry_status(raw::borrow(&source))?;
+        if status.kind != Kind::File {
+            return Err(invalid("the file was replaced by something else meanwhile"));
+        }
+        Ok((source, status))
+    }
+
     /// Makes the new entry by `call`, as [`new_entry::create`] does. The source itself is not
     /// replaced.
-    pub(super) fn create<T>(
+    pub(in crate::tree) fn create<T>(
         &self,
         existing: Existing,
         call: impl Fn(&Name) -> Result<T, Errno>,
@@ -42,6 +53,6 @@ impl Transfer<'_> {
     }
 }
 
-pub(super) fn invalid(reason: &str) -> io::Error {
+pub(in crate::tree) fn invalid(reason: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, reason)
 }

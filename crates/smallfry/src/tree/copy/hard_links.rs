@@ -5,12 +5,12 @@ use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::super::directory::Directory;
-use super::entry::{Pair, Transfer};
-use crate::sys::{EntryStatus, Identity, OwnedName};
+use super::entry::Pair;
+use crate::sys::{EntryStatus, Identity, Name, OwnedName};
 
 /// The files with several names, as far as they were met.
 #[derive(Default)]
-pub(super) struct HardLinks {
+pub(in crate::tree) struct HardLinks {
     /// The first copy of each file.
     firsts: Mutex<HashMap<Identity, (Arc<Directory>, OwnedName)>>,
     /// The further names, which are made in the end.
@@ -18,11 +18,11 @@ pub(super) struct HardLinks {
 }
 
 /// A further name of a file.
-pub(super) struct Link {
+pub(in crate::tree) struct Link {
     of: Identity,
-    pub(super) pair: Pair,
-    pub(super) name: OwnedName,
-    pub(super) new_name: OwnedName,
+    pub(in crate::tree) pair: Pair,
+    pub(in crate::tree) name: OwnedName,
+    pub(in crate::tree) new_name: OwnedName,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -32,18 +32,24 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl HardLinks {
     /// Remembers a file. Returns true if another thread copies it under another name, or has copied
     /// it.
-    pub(super) fn has(&self, pair: &Pair, entry: &Transfer<'_>, status: &EntryStatus) -> bool {
+    pub(in crate::tree) fn has(
+        &self,
+        pair: &Pair,
+        name: &Name,
+        new_name: &Name,
+        status: &EntryStatus,
+    ) -> bool {
         match lock(&self.firsts).entry(status.identity) {
             Entry::Vacant(vacant) => {
-                vacant.insert((Arc::clone(&pair.to), entry.new_name.to_owned()));
+                vacant.insert((Arc::clone(&pair.to), new_name.to_owned()));
                 false
             }
             Entry::Occupied(_) => {
                 lock(&self.links).push(Link {
                     of: status.identity,
                     pair: pair.clone(),
-                    name: entry.name.to_owned(),
-                    new_name: entry.new_name.to_owned(),
+                    name: name.to_owned(),
+                    new_name: new_name.to_owned(),
                 });
                 true
             }
@@ -52,17 +58,24 @@ impl HardLinks {
 
     /// Forgets the first copy of a file, which was not made. Its other names must not become names
     /// of an older file in its place.
-    pub(super) fn forget(&self, status: &EntryStatus) {
+    pub(in crate::tree) fn forget(&self, status: &EntryStatus) {
         lock(&self.firsts).remove(&status.identity);
     }
 
+    /// Notes that a dry run has not made the first copy of a file. An older one may be there.
+    pub(in crate::tree) fn leave_out(&self, status: &EntryStatus) {
+        if let Some((directory, _)) = lock(&self.firsts).get_mut(&status.identity) {
+            *directory = Directory::absent(None, status.identity);
+        }
+    }
+
     /// Returns the place and name of the first copy of a file.
-    pub(super) fn first(&self, link: &Link) -> Option<(Arc<Directory>, OwnedName)> {
+    pub(in crate::tree) fn first(&self, link: &Link) -> Option<(Arc<Directory>, OwnedName)> {
         lock(&self.firsts).get(&link.of).cloned()
     }
 
     /// Takes the further names.
-    pub(super) fn take(&self) -> Vec<Link> {
+    pub(in crate::tree) fn take(&self) -> Vec<Link> {
         std::mem::take(&mut *lock(&self.links))
     }
 }

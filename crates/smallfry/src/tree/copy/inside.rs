@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::sys::{Identity, OpenDirectory};
 
 /// Returns true if `path`, or the part of it that exists, is the directory or in it.
-pub(super) fn is_inside(path: &Path, directory: Identity) -> io::Result<bool> {
+pub(in crate::tree) fn is_inside(path: &Path, directory: Identity) -> io::Result<bool> {
     let mut open = None;
     for part in path.ancestors() {
         let part = if part.as_os_str().is_empty() {

@@ -9,7 +9,10 @@ use smallfry_workers::{Control, Strategy};
 use super::super::new_entry::Existing;
 use super::links::Links;
 
-type Filter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
+/// Returns true for the paths below the source of wanted entries.
+pub(in crate::tree) type Filter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
+/// Gets the paths of a source and of its copy.
+type OnEntry = Arc<dyn Fn(&Path, &Path) + Send + Sync>;
 
 /// The options that [`Copier`](super::Copier) sets and describes.
 #[derive(Clone)]
@@ -17,22 +20,23 @@ type Filter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
     clippy::struct_excessive_bools,
     reason = "each is an option of its own"
 )]
-pub(super) struct Options {
-    pub(super) strategy: Strategy,
-    pub(super) control: Option<Control>,
-    pub(super) existing: Existing,
-    pub(super) links: Links,
-    pub(super) links_replace: bool,
-    pub(super) parents: bool,
-    pub(super) times: bool,
-    pub(super) hard_links: bool,
-    pub(super) clone: bool,
-    pub(super) mounts: bool,
-    pub(super) filter: Option<Filter>,
+pub(in crate::tree) struct Options {
+    pub(in crate::tree) strategy: Strategy,
+    pub(in crate::tree) control: Option<Control>,
+    pub(in crate::tree) existing: Existing,
+    pub(in crate::tree) links: Links,
+    pub(in crate::tree) links_replace: bool,
+    pub(in crate::tree) parents: bool,
+    pub(in crate::tree) times: bool,
+    pub(in crate::tree) hard_links: bool,
+    pub(in crate::tree) clone: bool,
+    pub(in crate::tree) mounts: bool,
+    pub(in crate::tree) filter: Option<Filter>,
+    pub(in crate::tree) on_entry: Option<OnEntry>,
 }
 
 impl Options {
-    pub(super) const fn new() -> Self {
+    pub(in crate::tree) const fn new() -> Self {
         Self {
             strategy: Strategy::Auto,
             control: None,
@@ -45,6 +49,7 @@ impl Options {
             clone: true,
             mounts: true,
             filter: None,
+            on_entry: None,
         }
     }
 
